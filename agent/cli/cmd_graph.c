@@ -164,7 +164,9 @@ static int cmd_graph_make(struct graphing *g)
 {
     struct dependency_wishes wishes = {.to_ns = INT64_MAX,
                                        .has_rank = g->ranks == NULL ? NULL : cmd_graph_has_rank,
-                                       .user = (void *)g->ranks};
+                                       .user = (void *)g->ranks,
+                                       .criteria = g->source.criteria,
+                                       .criteria_count = g->source.criteria_count};
     int status = cmd_graph_moment(g, g->from, &wishes.from_ns);
     status = status != 0 ? status : cmd_graph_moment(g, g->to, &wishes.to_ns);
     if (status == 0 && wishes.from_ns > wishes.to_ns) {

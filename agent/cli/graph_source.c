@@ -19,6 +19,19 @@
 void graph_source_finish(struct graph_source *source)
 {
     dependency_calls_finish(&source->calls);
+    free(source->criteria);
+}
+
+static int graph_source_add_criterion(struct graph_source *source,
+                                      const struct wire_criterion_row *row)
+{
+    struct wire_criterion_row *more =
+        realloc(source->criteria, (source->criteria_count + 1) * sizeof *more);
+    if (more == NULL)
+        return -ENOMEM;
+    source->criteria = more;
+    more[source->criteria_count++] = *row;
+    return 0;
 }
 
 /* Note once for each host what is missing of a capture. */
@@ -60,6 +73,18 @@ static int graph_source_visit(void *user, const struct recorded *head,
     return graph_source_add(c->source, &message->captured);
 }
 
+/* Row: locality, size class, reference, messages. */
+static int graph_source_on_criterion(void *user, const struct cell *row, size_t columns)
+{
+    const struct wire_criterion_row criterion = {
+        .locality = columns > 3 && strcmp(row[0].text, "inter-node") == 0,
+        .size_class = columns > 3 ? (uint64_t)row[1].integer : 0,
+        .reference_ns = columns > 3 ? (uint64_t)row[2].integer : 0,
+        .messages = columns > 3 ? (uint64_t)row[3].integer : 0,
+    };
+    return graph_source_add_criterion(user, &criterion);
+}
+
 /* Find a capture in the table of them. @return exit status */
 static int graph_source_find(struct choosing *c, const char *path, uint64_t number)
 {
@@ -77,6 +102,8 @@ static int graph_source_find(struct choosing *c, const char *path, uint64_t numb
         snprintf(query, sizeof query,
                  "SELECT id || ' ' || asked_ns FROM captures WHERE id = %" PRIu64, number);
     tables_text(tables, query, text, sizeof text);
+    tables_query(tables, "SELECT locality, size_class, reference_ns, messages FROM criterion",
+                 graph_source_on_criterion, c->source);
     tables_close(tables);
     if (sscanf(text, "%" SCNu64 " %" SCNu64, &c->source->capture, &c->asked_ns) == 2)
         return 0;
@@ -187,32 +214,61 @@ static int graph_source_end(const struct graph_source *source, const struct dial
     return reply->code == -HOLTER_EUSAGE ? 2 : reply->code != 0 || source->calls.count == 0;
 }
 
+/* Add what an answer has. @return 0 or a negative error */
+static int graph_source_answer(struct graph_source *source, const struct wire_message *message)
+{
+    int error = 0;
+    if (message->type == WIRE_TYPE_CAPTURED) {
+        source->capture = message->captured.id;
+        return graph_source_add(source, &message->captured);
+    }
+    if (message->type != WIRE_TYPE_LATENCIES)
+        return 0;
+    for (uint64_t i = 0; error == 0 && i < message->latencies.criteria_count; i++)
+        error = graph_source_add_criterion(source, &message->latencies.criteria[i]);
+    return error;
+}
+
+struct asking {
+    struct graph_source *source;
+    struct dial *dial;
+    struct client *client;
+    const char *job;
+};
+
+/* Send a request, and receive its answers. @return exit status */
+static int graph_source_ask(const struct asking *a, const char *op, const char *topic,
+                            const char *words)
+{
+    uint64_t away_since = 0;
+    int64_t id = client_ask(a->client, op, a->job, topic, words);
+    int error = id < 0 ? (int)id : 0;
+    for (struct client_message got; error == 0;) {
+        if (dial_next(a->dial, a->client, &away_since, &got) != 0)
+            return 1;
+        if (got.id != (uint64_t)id)
+            continue;
+        if (got.message->type == WIRE_TYPE_REPLY)
+            return topic != NULL
+                       ? 0
+                       : graph_source_end(a->source, a->dial, a->job, &got.message->reply);
+        error = graph_source_answer(a->source, got.message);
+    }
+    terminal_print("graph: %s", holter_strerror(error));
+    return 1;
+}
+
 int graph_source_live(struct graph_source *source, struct dial *dial, const char *job,
                       const char *words)
 {
-    struct client *client;
-    uint64_t away_since = 0;
-    int status = dial_open(dial, &client);
+    struct asking a = {.source = source, .dial = dial, .job = job};
+    int status = dial_open(dial, &a.client);
     if (status != 0)
         return status;
-    status = dial_wait(dial, &client);
-    int64_t id = status == 0 ? client_ask(client, "capture", job, NULL, words) : 0;
-    int error = id < 0 ? (int)id : 0, ended = status != 0;
-    for (struct client_message got; !ended && error == 0;) {
-        status = dial_next(dial, client, &away_since, &got);
-        ended = status != 0;
-        if (ended || got.id != (uint64_t)id)
-            continue;
-        if (got.message->type == WIRE_TYPE_REPLY) {
-            status = graph_source_end(source, dial, job, &got.message->reply);
-            ended = 1;
-        } else if (got.message->type == WIRE_TYPE_CAPTURED) {
-            source->capture = got.message->captured.id;
-            error = graph_source_add(source, &got.message->captured);
-        }
-    }
-    client_destroy(client);
-    if (error != 0)
-        terminal_print("graph: %s", holter_strerror(error));
-    return error != 0 ? 1 : status;
+    status = dial_wait(dial, &a.client);
+    /* Whatever the first answer is: without it, messages are compared with each other. */
+    status = status != 0 ? status : graph_source_ask(&a, "snapshot", "latency", NULL);
+    status = status != 0 ? status : graph_source_ask(&a, "capture", NULL, words);
+    client_destroy(a.client);
+    return status;
 }

@@ -9,9 +9,11 @@
 /** Zero-initialised is empty. */
 struct graph_source {
     struct dependency_calls calls;
-    char job[65];       /**< "": not known */
-    uint64_t capture;   /**< number of it; 0: a trace, or not known */
-    char reason[257];   /**< why it was captured; "": not known */
+    char job[65];                        /**< "": not known */
+    uint64_t capture;                    /**< number of it; 0: a trace, or not known */
+    char reason[257];                    /**< why it was captured; "": not known */
+    struct wire_criterion_row *criteria; /**< owned; what messages normally take in the job */
+    size_t criteria_count;
     char missing[1024]; /**< what is missing in it, for people; "": nothing */
 };
 

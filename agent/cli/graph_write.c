@@ -70,6 +70,7 @@ static void graph_write_counts(FILE *out, const struct graph_written *w)
     graph_write_count(out, "rejected", c->rejected);
     graph_write_count(out, "cut", c->cut);
     graph_write_count(out, "backward", c->backward);
+    graph_write_count(out, "referenced", c->referenced);
     graph_write_count(out, "unknown", calls->unknown);
     graph_write_count(out, "gaps", calls->gaps);
     graph_write_count(out, "left_out", calls->left_out);

@@ -15,6 +15,13 @@ ROUNDS = 20
 PAUSE = 0.6  # agents capture no faster than that
 
 
+def but_latency(graph):
+    """A graph without what the job's reference, which changes with time, has a part in."""
+    lists = {name: [{k: v for k, v in row.items() if k != 'latency'} for row in graph[name]]
+             for name in ('lanes', 'nodes', 'edges')}
+    return {**graph, **lists, 'counts': {k: v for k, v in graph['counts'].items() if k != 'referenced'}}
+
+
 class Graphs(unittest.TestCase):
     maxDiff = None
     unpack = Imports.unpack
@@ -106,11 +113,13 @@ class Graphs(unittest.TestCase):
         # the recording has the same
         name, = [n for n in os.listdir(self.place.output) if n.endswith('.hrec')]
         recording = os.path.join(self.place.output, name)
-        self.assertEqual(whole, self.graph(recording, '--capture', str(whole['capture'])))
-        self.assertEqual(some, self.graph(recording))
+        again = self.graph(recording, '--capture', str(whole['capture']))
+        self.assertEqual(but_latency(whole), but_latency(again))
+        self.assertEqual(but_latency(some), but_latency(self.graph(recording)))
+        self.assertEqual(again['counts']['matched'] > 0, again['counts']['referenced'] > 0)
         by_node = self.graph(recording, '--capture', str(whole['capture']), '--by', 'node')
         self.assertEqual((1, whole['layers']), (len(by_node['lanes']), by_node['layers']))
-        self.assertEqual(whole['counts'], by_node['counts'])
+        self.assertEqual(again['counts'], by_node['counts'])
         half = self.graph(recording, '--capture', str(whole['capture']), '--from', '30%', '--to', '60%')
         self.assertTrue(0 < len(half['edges']) < len(whole['edges']))
         with sqlite3.connect(recording) as file:

@@ -89,7 +89,7 @@ static int dependencies_build(struct dependencies *d, struct dependency_ends *e,
         error = dependency_steps(d);
     }
     free(place);
-    return error != 0 ? error : dependency_nodes(d, e);
+    return error != 0 ? error : dependency_nodes(d, e, wishes);
 }
 
 int dependencies_make(struct dependencies *out, const struct dependency_calls *calls,

@@ -65,9 +65,9 @@ struct dependency_edge {
     uint64_t messages, bytes;
     int64_t transfer_ns; /**< receive's end less send's begin, as the clocks have it; of several:
                               the mean */
-    double latency;      /**< PCLVis, Eq. 1: transfer time by the median of its size class and
-                              locality; of several: the greatest. 0: not known, for the median is
-                              not positive */
+    double latency;      /**< PCLVis, Eq. 1: transfer time by the reference of the job for its size
+                              class and locality, or else by the median of those in the graph; of
+                              several the greatest. 0: not known, for one of both is not positive */
 };
 
 /** A row of the picture: a rank, or a host. */
@@ -103,7 +103,8 @@ struct dependency_counts {
     uint64_t rejected; /**< pairs that contradicted each other: both ends count as unmatched, too */
     uint64_t cut;      /**< matched messages of which one end is outside of the span or ranks: the
                             other end counts as unmatched, too */
-    uint64_t backward; /**< messages that arrived before they were sent, as the clocks have it */
+    uint64_t referenced; /**< messages whose latency is by the reference of the job */
+    uint64_t backward;   /**< messages that arrived before they were sent, as the clocks have it */
 };
 
 struct dependencies {
@@ -122,6 +123,9 @@ struct dependency_wishes {
     /** Is the rank one of those that are to be in the graph? NULL: all are. */
     int (*has_rank)(void *user, uint32_t rank);
     void *user;
+    /** What messages normally take in the job; interpolated rows are ignored. NULL: not known. */
+    const struct wire_criterion_row *criteria;
+    size_t criteria_count;
 };
 
 /** @param wishes  NULL: all

@@ -41,14 +41,28 @@ static uint32_t dependency_figures_class(const struct dependency_graph *g,
     return 2u * size_class_of(e->bytes) + (from != to);
 }
 
-/* Rows of one class, by time: the criterion is the median, of an even number the lower one. */
-static void dependency_figures_divide(struct dependency_graph *g, const struct timed *rows,
-                                      uint32_t count)
+/* The reference of the job for a class; 0: not known. */
+static uint64_t dependency_figures_reference(const struct dependency_wishes *w, uint32_t class)
 {
-    int64_t median = rows[(count - 1) / 2].ns;
+    for (size_t i = 0; w != NULL && i < w->criteria_count; i++) {
+        const struct wire_criterion_row *row = &w->criteria[i];
+        if (row->messages > 0 && row->reference_ns <= INT64_MAX &&
+            2 * row->size_class + row->locality == class)
+            return row->reference_ns;
+    }
+    return 0;
+}
+
+/* Rows of one class, by time. Without a reference the criterion is the median, of an even number
+ * the lower one. */
+static void dependency_figures_divide(struct dependencies *d, const struct timed *rows,
+                                      uint32_t count, uint64_t reference_ns)
+{
+    int64_t usual = reference_ns > 0 ? (int64_t)reference_ns : rows[(count - 1) / 2].ns;
+    d->counts.referenced += reference_ns > 0 ? count : 0;
     for (uint32_t i = 0; i < count; i++)
-        g->edges[rows[i].edge].latency =
-            median > 0 && rows[i].ns > 0 ? (double)rows[i].ns / (double)median : 0;
+        d->ranks.edges[rows[i].edge].latency =
+            usual > 0 && rows[i].ns > 0 ? (double)rows[i].ns / (double)usual : 0;
 }
 
 /* Means over the messages that nodes and lanes received. */
@@ -75,7 +89,7 @@ static int dependency_figures_means(struct dependency_graph *g)
     return 0;
 }
 
-int dependency_latencies(struct dependencies *d)
+int dependency_latencies(struct dependencies *d, const struct dependency_wishes *wishes)
 {
     struct dependency_graph *g = &d->ranks;
     struct timed *rows = malloc((g->edge_count + (size_t)1) * sizeof *rows);
@@ -88,7 +102,8 @@ int dependency_latencies(struct dependencies *d)
     for (uint32_t i = 0, end; i < g->edge_count; i = end) {
         for (end = i; end < g->edge_count && rows[end].class == rows[i].class; end++)
             continue;
-        dependency_figures_divide(g, rows + i, end - i);
+        dependency_figures_divide(d, rows + i, end - i,
+                                  dependency_figures_reference(wishes, rows[i].class));
     }
     free(rows);
     return dependency_figures_means(g);

@@ -118,7 +118,8 @@ static void dependency_nodes_connect(struct dependencies *d)
     d->counts.matched = g->edge_count;
 }
 
-int dependency_nodes(struct dependencies *d, const struct dependency_ends *e)
+int dependency_nodes(struct dependencies *d, const struct dependency_ends *e,
+                     const struct dependency_wishes *wishes)
 {
     if (dependency_nodes_allocate(d) != 0)
         return -ENOMEM;
@@ -126,5 +127,5 @@ int dependency_nodes(struct dependencies *d, const struct dependency_ends *e)
     dependency_nodes_layer(d);
     dependency_nodes_connect(d);
     dependency_balance(&d->ranks);
-    return dependency_latencies(d);
+    return dependency_latencies(d, wishes);
 }

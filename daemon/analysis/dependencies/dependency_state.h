@@ -40,13 +40,14 @@ int dependency_order(struct dependency_ends *e, uint32_t **order, struct depende
 int dependency_steps(struct dependencies *d);
 
 /** Nodes, edges, lanes and their figures. @return 0 or -ENOMEM */
-int dependency_nodes(struct dependencies *d, const struct dependency_ends *e);
+int dependency_nodes(struct dependencies *d, const struct dependency_ends *e,
+                     const struct dependency_wishes *wishes);
 
 /** Load balance of all lanes from their messages. */
 void dependency_balance(struct dependency_graph *graph);
 
-/** Relative latency of edges, from the medians of their classes. @return 0 or -ENOMEM */
-int dependency_latencies(struct dependencies *d);
+/** Relative latency of edges. @param wishes  NULL: by medians alone @return 0 or -ENOMEM */
+int dependency_latencies(struct dependencies *d, const struct dependency_wishes *wishes);
 
 /** Order edges of a graph as struct dependency_graph says. */
 void dependency_sort_edges(struct dependency_graph *graph);

@@ -61,7 +61,7 @@ void dependency_glyph_message_tip(struct stage *s, const struct dependency_plot 
     tooltip_add(&s->tip, s->brush.theme->text, "took %s%s", edge->transfer_ns < 0 ? "-" : "",
                 format_duration(fabs((double)edge->transfer_ns)).text);
     if (edge->latency > 0)
-        tooltip_add(&s->tip, 0, "%s the median of its size", format_ratio(edge->latency).text);
+        tooltip_add(&s->tip, 0, "%s the usual time of its size", format_ratio(edge->latency).text);
     tooltip_add(&s->tip, 0, "step %u to step %u, received %s late", d->events[edge->send].step,
                 d->events[edge->receive].step,
                 format_duration((double)d->events[edge->receive].lateness_ns).text);
@@ -131,7 +131,7 @@ static void dependency_glyph_node_tip(struct stage *s, const struct dependency_p
     tooltip_add(&s->tip, 0, "sent %s, %s", quantity_things(n->sends, "message").text,
                 quantity_bytes((double)n->sent_bytes).text);
     if (n->latency > 0)
-        tooltip_add(&s->tip, s->brush.theme->text, "took %s the median on average",
+        tooltip_add(&s->tip, s->brush.theme->text, "took %s the usual time on average",
                     format_ratio(n->latency).text);
     tooltip_add(&s->tip, 0, "steps %u to %u, late by %s", n->first_step, n->last_step,
                 format_duration((double)n->lateness_ns).text);

@@ -45,13 +45,16 @@ static int dependency_picture_is_stale(const struct dependency_picture *p, const
 }
 
 /* @return 0 or -ENOMEM */
-static int dependency_picture_refresh(struct dependency_picture *p, const struct capture *c)
+static int dependency_picture_refresh(const struct stage *s, struct dependency_picture *p,
+                                      const struct capture *c)
 {
     uint64_t key = mix_number(mix_number(c->id + 1, (uint64_t)c->asked_ns), c->messages.records);
+    const struct dependency_wishes wishes = {.criteria = s->model->latency.criteria,
+                                             .criteria_count = s->model->latency.criteria_count};
     struct dependencies made;
     if (!dependency_picture_is_stale(p, c, key))
         return 0;
-    int error = dependencies_make(&made, &c->messages, NULL);
+    int error = dependencies_make(&made, &c->messages, &wishes);
     if (error)
         return error;
     dependencies_finish(&p->d);
@@ -180,7 +183,7 @@ struct dependency_picture *dependency_picture_make(struct stage *s, const struct
         !(pictures->dependencies = calloc(1, sizeof *pictures->dependencies)))
         return NULL;
     struct dependency_picture *p = pictures->dependencies;
-    if (dependency_picture_refresh(p, c) != 0 || dependency_picture_choose(s, p, c) != 0 ||
+    if (dependency_picture_refresh(s, p, c) != 0 || dependency_picture_choose(s, p, c) != 0 ||
         dependency_picture_follow(s, p, c) != 0 || dependency_picture_find_hosts(s, p, c) != 0)
         return NULL;
     dependency_picture_mark(s, p);

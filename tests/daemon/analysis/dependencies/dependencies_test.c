@@ -158,6 +158,28 @@ static void relative_latency_is_the_time_by_the_median_of_the_size(void **state)
     finish(&m);
 }
 
+static void where_the_reference_of_the_job_is_known_latency_is_by_that(void **state)
+{
+    (void)state;
+    static struct program p;
+    struct made m = {.calls = {0}};
+    memset(&p, 0, sizeof p);
+    program_receive(&p, 1196, program_send(&p, 1000, 0, 1, 0, 8));
+    program_receive(&p, 2396, program_send(&p, 2000, 0, 1, 0, 16));
+    program_record(&p, &m.calls, NULL, NULL, 2, 0);
+    const struct wire_criterion_row criteria[] = {
+        {.locality = 0, .size_class = 8, .reference_ns = 10, .messages = 5},
+        {.locality = 1, .size_class = 8, .reference_ns = 50, .messages = 5},
+        {.locality = 1, .size_class = 16, .reference_ns = 50, .messages = 0}, /* interpolated */
+    };
+    const struct dependency_wishes wishes = {.criteria = criteria, .criteria_count = 3};
+    assert_int_equal(dependencies_make(&m.d, &m.calls, &wishes), 0);
+    assert_true(fabs(m.d.ranks.edges[event_of(&m.d, 0, 0)->edge].latency - 4) < 1e-9);
+    assert_true(fabs(m.d.ranks.edges[event_of(&m.d, 0, 1)->edge].latency - 1) < 1e-9);
+    assert_int_equal(m.d.counts.referenced, 1);
+    finish(&m);
+}
+
 /* Messages of ranks 0 to 3: 4, 1, 2, 1. Mean 2, mean deviation 1. */
 static void load_balance_is_the_deviation_by_the_mean_deviation(void **state)
 {
@@ -479,6 +501,7 @@ int main(void)
         cmocka_unit_test(lateness_is_caused_where_it_begins_and_inherited_by_those_who_wait),
         cmocka_unit_test(the_critical_chain_goes_back_to_the_latest_of_those_before),
         cmocka_unit_test(relative_latency_is_the_time_by_the_median_of_the_size),
+        cmocka_unit_test(where_the_reference_of_the_job_is_known_latency_is_by_that),
         cmocka_unit_test(load_balance_is_the_deviation_by_the_mean_deviation),
         cmocka_unit_test(receives_take_messages_in_the_order_of_their_posts_not_of_their_ends),
         cmocka_unit_test(what_is_no_message_is_no_event_and_what_is_not_known_is_counted),
