@@ -72,23 +72,31 @@ class Graphs(unittest.TestCase):
         newest = [e for line in done.out.splitlines() for e in json.loads(line)['events']]
         return sum(e['running'] and e['call_name'] == 'MPI_Barrier' for e in newest) == RANKS - 1
 
-    def a_job(self, mpi):
+    def start(self, mpi, program, rounds):
+        """A job whose ranks wait for the last of them. @return daemon and job"""
         daemon = self.place.daemon()
-        job = self.place.holter('run', '--', *lab.mpirun(mpi, RANKS, lab.program('last', mpi), self.path('gate'),
-                                                         ROUNDS))
+        job = self.place.holter('run', '--', *lab.mpirun(mpi, RANKS, lab.program(program, mpi), self.path('gate'),
+                                                         rounds))
         lab.wait_for(lambda: self.place.ranks_seen() == RANKS or not job.alive(), 'the ranks to be known')
         lab.wait_for(self.they_wait, 'the ranks to wait')
         time.sleep(PAUSE)
-        whole = self.graph('--live', '--events', '4096')
-        time.sleep(PAUSE)
-        few = self.graph('--live', '--events', '40')
-        time.sleep(PAUSE)
-        some = self.graph('--live', '--ranks', '1,2', '--events', '4096')
+        return daemon, job
+
+    def end(self, daemon, job):
         with open(self.path('gate'), 'w', encoding='utf-8'):
             pass
         self.assertEqual(0, job.finish().status, str(job))
         daemon.kill(signal.SIGTERM)
         self.assertEqual(0, daemon.finish().status, str(daemon))
+
+    def a_job(self, mpi):
+        daemon, job = self.start(mpi, 'last', ROUNDS)
+        whole = self.graph('--live', '--events', '4096')
+        time.sleep(PAUSE)
+        few = self.graph('--live', '--events', '40')
+        time.sleep(PAUSE)
+        some = self.graph('--live', '--ranks', '1,2', '--events', '4096')
+        self.end(daemon, job)
         return whole, few, some
 
     def of_a_job(self, mpi):
@@ -133,6 +141,41 @@ class Graphs(unittest.TestCase):
 
     def test_of_a_job_mpich(self):
         self.of_a_job('mpich')
+
+    def aligned(self, mpi):
+        """The newest records begin at another round in each rank: the pairs are those of the whole."""
+        daemon, job = self.start(mpi, 'rounds', 150)
+        whole = self.graph('--live', '--events', '4096')
+        parts = []
+        for events in (40, 101, 300):
+            time.sleep(PAUSE)
+            parts.append(self.graph('--live', '--events', str(events)))
+        self.end(daemon, job)
+        self.assertEqual((1400, 0, 0), tuple(whole['counts'][k] for k in ('matched', 'aligned', 'unmatched')))
+        channels = self.channels(whole)
+        for part in parts:
+            self.assertEqual(part['counts']['matched'], part['counts']['aligned'])
+            self.assertEqual(0, part['counts']['rejected'])
+            for key, messages in self.channels(part).items():
+                # daemon time is estimated anew for each capture: the nearest moment is the same message
+                for sent, received in messages:
+                    first = min(range(len(channels[key])), key=lambda i: abs(channels[key][i][0] - sent))
+                    second = min(range(len(channels[key])), key=lambda i: abs(channels[key][i][1] - received))
+                    self.assertEqual(first, second, key)
+
+    def channels(self, graph):
+        """Times of the messages of each sender, receiver and tag."""
+        found = collections.defaultdict(list)
+        rank = [n['rank'] for n in graph['nodes']]
+        for e in graph['edges']:
+            found[rank[e['from']], rank[e['to']], e['tag']].append((e['sent_ns'], e['received_ns']))
+        return found
+
+    def test_pairs_of_a_part_openmpi(self):
+        self.aligned('openmpi')
+
+    def test_pairs_of_a_part_mpich(self):
+        self.aligned('mpich')
 
     def test_every_message_of_a_trace_is_an_edge(self):
         for folder, messages in (('otf2', 1440), ('dumpi', None)):
