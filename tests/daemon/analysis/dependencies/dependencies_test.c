@@ -386,6 +386,29 @@ static void a_capture_gives_the_same_ends_however_often_it_arrives(void **state)
     finish(&m);
 }
 
+static void threads_of_a_rank_are_one_sequence_in_the_order_of_time(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0), from[2];
+    for (uint32_t t = 0; t < 2; t++)
+        from[t] = dependency_calls_thread(&m.calls, 0, t, host, INT64_MAX);
+    uint32_t to = dependency_calls_thread(&m.calls, 1, 0, host, INT64_MAX);
+    add(&m.calls, from[0], record(0, 100, 1, EVENT_SEND | EVENT_POST));
+    add(&m.calls, from[0], record(1, 300, 1, EVENT_SEND | EVENT_POST));
+    add(&m.calls, from[1], record(0, 200, 1, EVENT_SEND | EVENT_POST));
+    for (uint32_t i = 0; i < 3; i++)
+        add(&m.calls, to, record(i, 400 + i, 0, EVENT_RECV | EVENT_DONE));
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(event_of(&m.d, 0, i)->begin_ns, 100 * (i + 1));
+        assert_int_equal(event_of(&m.d, 0, i)->step, i);
+        assert_int_equal(event_of(&m.d, 0, i)->match, event_of(&m.d, 1, i) - m.d.events);
+    }
+    assert_int_equal(m.d.ranks.node_count, 2);
+    finish(&m);
+}
+
 static void a_thread_without_records_is_known_whole_only_if_it_wrote_none(void **state)
 {
     (void)state;
@@ -509,6 +532,7 @@ int main(void)
         cmocka_unit_test(records_that_contradict_each_other_are_rejected_and_never_a_cycle),
         cmocka_unit_test(a_span_and_ranks_cut_the_graph_and_what_is_cut_is_counted),
         cmocka_unit_test(a_capture_gives_the_same_ends_however_often_it_arrives),
+        cmocka_unit_test(threads_of_a_rank_are_one_sequence_in_the_order_of_time),
         cmocka_unit_test(a_thread_without_records_is_known_whole_only_if_it_wrote_none),
         cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
         cmocka_unit_test(the_ranks_of_an_open_host_keep_their_lanes_and_nodes),
