@@ -67,6 +67,12 @@ static void close_waits(struct job *job, const struct closed_window *window)
         job_sums_add_waits(&job->sums, window, waits_rows(job->waits));
 }
 
+/* Before the sums, which publish it by rank. */
+static void close_crossing(struct job *job, const struct closed_window *window)
+{
+    job_sums_add_crossing(&job->sums, window, &job->places);
+}
+
 static void close_published_latency(struct job *job, const struct closed_window *window)
 {
     if (!window->late)
@@ -144,6 +150,7 @@ static const struct {
     {"waits", close_waits},
     {"messages of ranks that are not watched", close_unwatched},
     {"totals", close_totals},
+    {"messages that cross nodes", close_crossing},
     {"sums", close_sums},
     {"nodes", close_nodes},
     {"history of ranks", close_rank_history},

@@ -36,7 +36,8 @@ struct sum_publisher {
     const struct job_stream *stream;
     const struct job_sum *sum;
     struct sum_names names;
-    void *rows; /* space for those of one part; owned */
+    void *rows;                         /* space for those of one part; owned */
+    struct wire_crossing_row *crossing; /* likewise, of ranks */
 };
 
 static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *part)
@@ -46,7 +47,7 @@ static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *pa
         const struct rank_row *row = &p->sum->result->ranks[part->from + i];
         rows[i] = (struct wire_rank_row){
 #define X(name) .name = row->name,
-            RANK_SUMS(X)
+            RANK_REPORTED(X)
 #undef X
                 .rank = row->rank,
             .threads = row->threads,
@@ -58,6 +59,7 @@ static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *pa
             .awaited = row->awaited,
             .awaited_ns = row->awaited_ns,
         };
+        p->crossing[i] = (struct wire_crossing_row){row->crossing, row->crossing_bytes};
     }
     struct wire_rank_window message = {
         .job = p->stream->job,
@@ -65,6 +67,8 @@ static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *pa
         .length_ns = p->sum->window_ns,
         .ranks = rows,
         .ranks_count = part->count,
+        .crossing = p->crossing,
+        .crossing_count = part->count,
         .windows = p->sum->windows,
         .more = part->more,
     };
@@ -124,12 +128,14 @@ void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum)
     size_t capacity = count < WIRE_PART_ROWS ? count : WIRE_PART_ROWS;
     struct sum_publisher p = {.stream = stream, .sum = sum};
     p.rows = malloc((capacity + 1) * kinds[sum->part].row_bytes);
-    if (sum_names_init(&p.names, result) && p.rows != NULL) {
+    p.crossing = malloc((capacity + 1) * sizeof(*p.crossing));
+    if (sum_names_init(&p.names, result) && p.rows != NULL && p.crossing != NULL) {
         for (struct job_part part = {.rows = count}; job_part_next(&part);)
             kinds[sum->part].publish(&p, &part);
     }
     sum_names_finish(&p.names);
     free(p.rows);
+    free(p.crossing);
 }
 
 void job_publish_window_sums(const struct job_stream *stream, struct job_sums *sums,

@@ -77,7 +77,7 @@ static void job_sums_convert_ranks(struct rank_row *rows, const struct wire_wind
         const struct wire_rank_row *r = &window->ranks[i];
         rows[i] = (struct rank_row){
 #define X(name) .name = r->name,
-            RANK_SUMS(X)
+            RANK_REPORTED(X)
 #undef X
                 .rank = (uint32_t)r->rank,
             .in_call = (uint32_t)r->in_call,
@@ -191,6 +191,52 @@ void job_sums_add_waits(struct job_sums *sums, const struct closed_window *windo
         rows[i].send_wait_ns = waits[i].send_wait_ns;
         rows[i].awaited = waits[i].awaited;
         rows[i].awaited_ns = waits[i].awaited_ns;
+    }
+}
+
+/* Add the pairs that cross nodes to the rows of their senders. Both are in order of ranks. */
+static void job_sums_count_crossing(const struct closed_window *window,
+                                    const struct job_places *places, struct rank_row *rows)
+{
+    uint32_t node = KEY_NONE;
+    const size_t count = window->rank_count;
+    for (size_t i = 0, at = 0; i < window->pair_count; i++) {
+        const struct pair_row *pair = &window->pairs[i];
+        if (i == 0 || pair->source != pair[-1].source)
+            node = job_places_find_node(places, pair->source);
+        while (at < count && rows[at].rank < pair->source)
+            at++;
+        if (at == count || rows[at].rank != pair->source)
+            continue;
+        if (node != KEY_NONE && pair->destination >= 0 &&
+            job_places_find_node(places, (uint64_t)pair->destination) == node)
+            continue;
+        rows[at].crossing += pair->messages;
+        rows[at].crossing_bytes += pair->bytes;
+    }
+}
+
+void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *window,
+                           const struct job_places *places)
+{
+    struct rank_row *rows = sums->ranks.ranks;
+    struct closed_window all = *window;
+    if (ARRAY_FIT(sums->rank_rows, sums->rank_capacity, window->rank_count) != 0)
+        return;
+    if (window->late && /* of which no pairs are listed */
+        window_sum_result(window->sum, SUM_PAIRS, MAXIMUM_PAIRS_LISTED, &sums->pairs) == 0) {
+        all.pairs = sums->pairs.pairs;
+        all.pair_count = sums->pairs.pair_count;
+    }
+    for (size_t i = 0; i < window->rank_count; i++)
+        sums->rank_rows[i] = (struct rank_row){.rank = rows[i].rank, .in_call_peer = INT64_MIN};
+    job_sums_count_crossing(&all, places, sums->rank_rows);
+    const struct sum_rows added = {.ranks = sums->rank_rows, .rank_count = window->rank_count};
+    if (window_sum_update(window->sum, &added) != 0)
+        return;
+    for (size_t i = 0; i < window->rank_count; i++) {
+        rows[i].crossing = sums->rank_rows[i].crossing;
+        rows[i].crossing_bytes = sums->rank_rows[i].crossing_bytes;
     }
 }
 

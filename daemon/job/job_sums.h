@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/analysis/waits/waits.h"
+#include "daemon/job/job_places.h"
 #include "daemon/job/rows/closed_window.h"
 #include "holter/wire.h"
 
@@ -38,6 +39,10 @@ void job_sums_list(struct job_sums *sums, struct closed_window *window);
  *  @param waits  of each listed rank */
 void job_sums_add_waits(struct job_sums *sums, const struct closed_window *window,
                         const struct waits_row *waits);
+
+/** Add which messages cross nodes to a window that is closed, and to its listed rows. */
+void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *window,
+                           const struct job_places *places);
 
 /** Add a window that is closed to the sums since the start. @return 0 or -ENOMEM */
 int job_sums_update(struct job_sums *sums, const struct closed_window *window);

@@ -24,6 +24,7 @@ void rank_history_finish(struct rank_history *history)
     free(history->ranks);
     free(history->figures);
     free(history->rows);
+    free(history->crossing);
     rank_history_init(history);
 }
 
@@ -53,20 +54,25 @@ int rank_history_message(struct rank_history *history, size_t i, struct wire_his
     if (i >= history->stretches.count)
         return 0;
     const struct history_slot *stretch = &history->stretches.slots[i];
-    if (ARRAY_FIT(history->rows, history->row_capacity, stretch->count) != 0)
+    if (ARRAY_FIT(history->rows, history->row_capacity, stretch->count) != 0 ||
+        ARRAY_FIT(history->crossing, history->crossing_capacity, stretch->count) != 0)
         return 0;
     for (uint32_t r = 0; r < stretch->count; r++) {
         const uint64_t *figures = &stretch->values[(size_t)r * RANK_HISTORY_COLUMNS];
         history->rows[r] = (struct wire_rank_row){
 #define X(name) .name = figures[RANK_COLUMN_##name],
-            RANK_SUMS(X)
+            RANK_REPORTED(X)
 #undef X
                 .rank = stretch->items[r],
         };
+        history->crossing[r] = (struct wire_crossing_row){figures[RANK_COLUMN_crossing],
+                                                          figures[RANK_COLUMN_crossing_bytes]};
     }
     *out = (struct wire_history){.first = stretch->first,
                                  .last = stretch->last,
                                  .ranks = history->rows,
-                                 .ranks_count = stretch->count};
+                                 .ranks_count = stretch->count,
+                                 .crossing = history->crossing,
+                                 .crossing_count = stretch->count};
     return 1;
 }

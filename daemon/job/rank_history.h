@@ -15,8 +15,9 @@ struct rank_history {
     uint32_t *ranks;   /**< owned: of the window that is entered */
     uint64_t *figures; /**< owned: likewise, RANK_HISTORY_COLUMNS a rank */
     size_t rank_capacity, figure_capacity;
-    struct wire_rank_row *rows; /**< owned: of the newest message */
-    size_t row_capacity;
+    struct wire_rank_row *rows;         /**< owned: of the newest message */
+    struct wire_crossing_row *crossing; /**< owned: likewise */
+    size_t row_capacity, crossing_capacity;
     int too_many; /**< there are more than WIRE_PART_ROWS ranks: nothing is kept */
 };
 

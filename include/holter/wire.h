@@ -131,6 +131,11 @@
     COLUMN(U64, tallied, WIRE_ANY,                                                                 \
            "of events: not read but summed by the rank itself, without latency and bursts")
 
+/** Of the messages that a rank sent, those that are not known to stay within a node. */
+#define WIRE_CROSSING_ROW(COLUMN)                                                                  \
+    COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes together")
+
 /** Messages from one rank to another, as the sender counted them. */
 #define WIRE_PAIR_ROW(COLUMN)                                                                      \
     COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
@@ -231,7 +236,11 @@
     COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
     COLUMN(U64, recent_ns, WIRE_ANY, "median transfer time over the horizon")                      \
     COLUMN(U64, reference_ns, WIRE_ANY, "best sustained level of that median in this job")         \
-    COLUMN(U64, messages, WIRE_ANY, "messages within the horizon; 0: interpolated")
+    COLUMN(U64, messages, WIRE_ANY, "messages within the horizon; 0: interpolated")                \
+    COLUMN(U64, low_ns, WIRE_ANY, "of these messages a tenth takes less time; 0: none")            \
+    COLUMN(U64, high_ns, WIRE_ANY, "of these messages a tenth takes more time; 0: none")           \
+    COLUMN(U64, window_ns, WIRE_ANY, "median transfer time of the newest window; 0: no messages")  \
+    COLUMN(U64, window_messages, WIRE_ANY, "messages of the newest window")
 
 /** Latency of one window: of the job, of a locality, of a region. */
 #define WIRE_SERIES_ROW(COLUMN)                                                                    \
@@ -982,7 +991,8 @@ enum wire_degraded {
     FIELD(5, U64, windows, WIRE_ANY, OPTIONAL,                                                     \
           "snapshot: how many windows are summed here; 0 and 1: one")                              \
     FIELD(6, U64, more, 1, OPTIONAL,                                                               \
-          "1: another message with more ranks of the same window follows")
+          "1: another message with more ranks of the same window follows")                         \
+    FIELD(7, ROWS(crossing), crossing, WIRE_MAX_ROWS, OPTIONAL, "one row for each of ranks")
 
 /** Topic "history": activity of ranks in stretches of past windows, oldest first; older stretches
  * are longer. Only in snapshots, and only for jobs of at most WIRE_PART_ROWS ranks. Windows that a
@@ -993,7 +1003,8 @@ enum wire_degraded {
     FIELD(3, U64, last, WIRE_ANY, REQUIRED, "number of its last window")                           \
     FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "length of a window")                             \
     FIELD(5, ROWS(rank), ranks, WIRE_MAX_ROWS, REQUIRED,                                           \
-          "one row a rank: sums; calls in progress are left out")
+          "one row a rank: sums; calls in progress are left out")                                  \
+    FIELD(6, ROWS(crossing), crossing, WIRE_MAX_ROWS, OPTIONAL, "one row for each of ranks")
 
 /** Topic "pairs": messages between ranks in one window; in a snapshot, since the start. */
 #define WIRE_PAIR_WINDOW(FIELD)                                                                    \
@@ -1330,7 +1341,8 @@ enum wire_degraded {
     X(reroute, WIRE_REROUTE_ROW, 7)                                                                \
     X(mark, WIRE_MARK_ROW, 7)                                                                      \
     X(capture_thread, WIRE_CAPTURE_THREAD_ROW, 5)                                                  \
-    X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)
+    X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)                                                   \
+    X(crossing, WIRE_CROSSING_ROW, 2)
 
 /** X(type number, TYPE, struct name, fields, "sender and receiver, or topic") */
 #define WIRE_MESSAGES(X)                                                                           \

@@ -78,6 +78,7 @@ void synthetic_init(struct synthetic *j, uint32_t ranks, uint32_t per_node, uint
     choose_sides(j);
     make_pairs(j);
     j->rank_rows = calloc(ranks, sizeof *j->rank_rows);
+    j->crossing_rows = calloc(ranks, sizeof *j->crossing_rows);
     j->place_rows = calloc(ranks, sizeof *j->place_rows);
     j->host_rows = calloc(j->nodes, sizeof *j->host_rows);
     j->node_rows = calloc(j->nodes, sizeof *j->node_rows);
@@ -94,6 +95,7 @@ void synthetic_init(struct synthetic *j, uint32_t ranks, uint32_t per_node, uint
 void synthetic_finish(struct synthetic *j)
 {
     free(j->rank_rows);
+    free(j->crossing_rows);
     free(j->pair_rows);
     free(j->place_rows);
     free(j->host_rows);
@@ -162,9 +164,15 @@ static void rank_figures(struct synthetic *j, uint32_t rank, uint64_t messages, 
     struct wire_rank_row *r = &j->rank_rows[rank];
     uint64_t bytes = 0, partners = 0;
     *r = (struct wire_rank_row){.rank = rank, .in_call_peer = -1, .threads = 1};
+    j->crossing_rows[rank] = (struct wire_crossing_row){0};
     partners = j->pair_count / j->ranks;
-    for (uint64_t i = (uint64_t)rank * partners; i < (uint64_t)(rank + 1) * partners; i++)
-        bytes += j->pair_rows[i].bytes;
+    for (uint64_t i = (uint64_t)rank * partners; i < (uint64_t)(rank + 1) * partners; i++) {
+        const struct wire_pair_row *pair = &j->pair_rows[i];
+        int crosses = (uint64_t)pair->destination / j->per_node != rank / j->per_node;
+        j->crossing_rows[rank].messages += crosses ? messages : 0;
+        j->crossing_rows[rank].bytes += crosses ? pair->bytes : 0;
+        bytes += pair->bytes;
+    }
     r->sent = r->received = messages * partners;
     r->sent_bytes = r->received_bytes = bytes;
     r->calls = r->sent * 2 + 140;
@@ -322,6 +330,8 @@ void synthetic_window(struct synthetic *j, synthetic_sink *sink, void *user)
                                               .window = j->window,
                                               .length_ns = SYNTHETIC_SECOND,
                                               .ranks = j->rank_rows,
+                                              .crossing = j->crossing_rows,
+                                              .crossing_count = j->ranks,
                                               .ranks_count = j->ranks,
                                               .windows = 1};
     sink(user, &m, 0);
@@ -451,13 +461,35 @@ static void rank_latencies(const struct synthetic *j, const struct synthetic_lat
     }
 }
 
-void synthetic_latencies(const struct synthetic *j, const struct synthetic_latency *l,
-                         synthetic_sink *sink, void *user)
+enum { SYNTHETIC_CRITERIA = 6 };
+
+/* Criteria, and the times of this window: those between nodes grow with the latency. */
+static void criterion_rows(uint64_t window, double ratio, struct wire_criterion_row *rows)
 {
-    static const struct wire_criterion_row criteria[] = {
+    static const uint64_t base[SYNTHETIC_CRITERIA][5] = {
         {0, 64, 900, 850, 40000},   {0, 232, 3100, 3000, 40000}, {0, 312, 21000, 20500, 60000},
         {1, 64, 4100, 4000, 20000}, {1, 232, 9800, 9600, 20000}, {1, 312, 61000, 60000, 30000},
     };
+    uint64_t noise = window;
+    for (size_t i = 0; i < SYNTHETIC_CRITERIA; i++) {
+        const uint64_t *b = base[i];
+        double now = (double)b[2] * (b[0] ? ratio : 1) * (0.97 + 0.06 * unit(&noise));
+        rows[i] = (struct wire_criterion_row){.locality = b[0],
+                                              .size_class = b[1],
+                                              .recent_ns = b[2],
+                                              .reference_ns = b[3],
+                                              .messages = b[4],
+                                              .low_ns = b[2] * 7 / 10,
+                                              .high_ns = b[2] * 19 / 10,
+                                              .window_ns = (uint64_t)now,
+                                              .window_messages = b[4] / 60};
+    }
+}
+
+void synthetic_latencies(const struct synthetic *j, const struct synthetic_latency *l,
+                         synthetic_sink *sink, void *user)
+{
+    struct wire_criterion_row criteria[SYNTHETIC_CRITERIA];
     uint64_t window = j->window - 1,
              each = synthetic_messages(j, window) * j->pair_count / l->regions;
     struct wire_series_row *series = calloc(l->regions + 3, sizeof *series);
@@ -472,6 +504,7 @@ void synthetic_latencies(const struct synthetic *j, const struct synthetic_laten
     series[1] = series_row(j, l, SERIES_INTRA, 0, 1 + (sum - 1) * 0.1, each * l->regions * 2 / 3);
     series[2] = series_row(j, l, SERIES_INTER, 0, 1 + (sum - 1) * 2, each * l->regions / 3);
     rank_latencies(j, l, ranks);
+    criterion_rows(window, 1 + (sum - 1) * 2, criteria);
     struct wire_message m = {.type = WIRE_TYPE_LATENCIES};
     m.latencies = (struct wire_latencies){.job = "48213.0",
                                           .window = window,
@@ -480,7 +513,7 @@ void synthetic_latencies(const struct synthetic *j, const struct synthetic_laten
                                           .series = series,
                                           .series_count = l->regions + 3,
                                           .criteria = criteria,
-                                          .criteria_count = sizeof criteria / sizeof *criteria,
+                                          .criteria_count = SYNTHETIC_CRITERIA,
                                           .ranks = ranks,
                                           .ranks_count = j->ranks,
                                           .matched = each * l->regions,

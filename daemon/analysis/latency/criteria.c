@@ -14,6 +14,7 @@
 #define WEIGHT_HALVINGS 16.0
 
 #define NO_WINDOW UINT64_MAX
+#define LOW 0.1 /* quantiles that are listed beside the median: this one, and as far from above */
 
 /* What a window added to the horizons is kept as one number, an entry, for each class of times:
  * locality, size class and time class in the upper bits, messages in the lower ones. */
@@ -254,6 +255,8 @@ static int criteria_close_cells(struct criteria *criteria, uint64_t window)
         for (unsigned i = 0; i < criteria->used[l].count; i++) {
             const uint64_t s = criteria->used[l].of[i];
             struct cell *cell = criteria->cells[l][s];
+            cell->window_messages = cell->progress.messages;
+            cell->window_ns = histogram_quantile(&cell->progress, 0.5);
             if (cell->progress.messages == 0)
                 continue;
             if (slot->entries != NULL) {
@@ -411,11 +414,16 @@ size_t criteria_list(const struct criteria *criteria, struct criterion *out, siz
             const struct cell *cell = criteria->cells[l][s];
             if (cell == NULL || !cell->closed)
                 continue;
-            out[count++] = (struct criterion){.locality = l,
-                                              .size_class = s,
-                                              .recent_ns = criteria->recent[l][s],
-                                              .reference_ns = criteria->reference[l][s],
-                                              .messages = cell->horizon.messages};
+            out[count++] =
+                (struct criterion){.locality = l,
+                                   .size_class = s,
+                                   .recent_ns = criteria->recent[l][s],
+                                   .reference_ns = criteria->reference[l][s],
+                                   .messages = cell->horizon.messages,
+                                   .low_ns = histogram_quantile(&cell->horizon, LOW),
+                                   .high_ns = histogram_quantile(&cell->horizon, 1 - LOW),
+                                   .window_ns = cell->window_ns,
+                                   .window_messages = cell->window_messages};
         }
     }
     return count;

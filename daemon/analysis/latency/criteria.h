@@ -105,7 +105,10 @@ struct criterion {
     uint32_t size_class;
     double recent_ns;
     double reference_ns;
-    uint64_t messages; /**< within the horizon; 0: interpolated */
+    uint64_t messages;        /**< within the horizon; 0: interpolated */
+    double low_ns, high_ns;   /**< a tenth of these messages takes less, a tenth more; NaN: none */
+    double window_ns;         /**< median of the last closed window; NaN: no messages */
+    uint64_t window_messages; /**< of the last closed window */
 };
 
 /** Classes that had messages in a window that is closed. At most 2 * SIZE_CLASSES. */

@@ -17,6 +17,8 @@ struct cell {
     double fresh;                     /* median of the window that is being closed; NaN: none */
     uint64_t fresh_windows;           /* that `fresh` stands for */
     double own_recent, own_reference; /* that the criteria were last made of; NaN: none */
+    double window_ns;                 /* median of the last closed window; NaN: no messages */
+    uint64_t window_messages;         /* of that window */
     int closed;                       /* had messages in a closed window */
 };
 

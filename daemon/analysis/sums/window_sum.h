@@ -35,7 +35,9 @@
     X(io_ns)                                                                                       \
     X(other_ns)                                                                                    \
     X(send_wait_ns)
-#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked) X(tallied)
+#define RANK_REPORTED(X) RANK_TOTALS(X) X(untracked) X(tallied)
+/** What agents report, and what is added to it: messages that cross nodes (WIRE_CROSSING_ROW). */
+#define RANK_SUMS(X) RANK_REPORTED(X) X(crossing) X(crossing_bytes)
 
 /** One rank. Of several reports about it the larger number of threads wins, and the longest call in
  *  progress of the newest window. */

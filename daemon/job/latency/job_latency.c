@@ -71,8 +71,10 @@ void job_latency_destroy(struct job_latency *l)
         latency_trend_destroy(l->trends[i]);
     for (size_t i = 0; i < l->region_count; i++)
         latency_trend_destroy(l->region_trends[i].trend);
-    for (size_t i = 0; i < STORED_WINDOWS; i++)
+    for (size_t i = 0; i < STORED_WINDOWS; i++) {
         free(l->kept[i].rows);
+        free(l->kept[i].criteria);
+    }
     latency_rows_finish(&l->carry);
     free(l->region_trends);
     free(l->node_of);

@@ -44,11 +44,54 @@ static struct wire_series_row latency_series_row(const struct latency_series *s)
 static void latency_drop_oldest(struct job_latency *l)
 {
     struct stored_window *oldest = &l->kept[l->retained_first];
-    l->retained_rows -= oldest->count;
+    l->retained_rows -= oldest->count + oldest->criteria_count;
     free(oldest->rows);
+    free(oldest->criteria);
     *oldest = (struct stored_window){0};
     l->retained_first = (l->retained_first + 1) % STORED_WINDOWS;
     l->retained_count--;
+}
+
+static uint64_t latency_round_ns(double ns)
+{
+    return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+static int latency_list_criteria(struct job_latency *l, size_t *count)
+{
+    *count = criteria_count(l->criteria);
+    if (ARRAY_RESIZE(l->criteria_list, *count + 1) != 0 ||
+        ARRAY_RESIZE(l->criterion_rows, *count + 1) != 0)
+        return -ENOMEM;
+    *count = criteria_list(l->criteria, l->criteria_list, *count);
+    for (size_t i = 0; i < *count; i++) {
+        const struct criterion *c = &l->criteria_list[i];
+        l->criterion_rows[i] = (struct wire_criterion_row){
+            .locality = c->locality,
+            .size_class = c->size_class,
+            .recent_ns = latency_round_ns(c->recent_ns),
+            .reference_ns = latency_round_ns(c->reference_ns),
+            .messages = c->messages,
+            .low_ns = latency_round_ns(c->low_ns),
+            .high_ns = latency_round_ns(c->high_ns),
+            .window_ns = latency_round_ns(c->window_ns),
+            .window_messages = c->window_messages,
+        };
+    }
+    return 0;
+}
+
+/* Keep the criteria of classes that had messages, for their times in this window. Without memory
+ * none are kept. */
+static void latency_store_criteria(struct job_latency *l, struct stored_window *kept)
+{
+    size_t count;
+    if (latency_list_criteria(l, &count) != 0 ||
+        (kept->criteria = malloc((count + 1) * sizeof(*kept->criteria))) == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (l->criterion_rows[i].window_messages > 0)
+            kept->criteria[kept->criteria_count++] = l->criterion_rows[i];
 }
 
 void job_latency_store_window(struct job_latency *l)
@@ -72,8 +115,9 @@ void job_latency_store_window(struct job_latency *l)
     }
     for (size_t i = 0; i < l->series_count; i++)
         kept.rows[i] = latency_series_row(&l->series[i]);
+    latency_store_criteria(l, &kept);
     l->kept[(l->retained_first + l->retained_count++) % STORED_WINDOWS] = kept;
-    l->retained_rows += kept.count;
+    l->retained_rows += kept.count + kept.criteria_count;
 }
 
 int job_latency_window_message(struct job_latency *l, size_t n, struct wire_latencies *out)
@@ -87,33 +131,14 @@ int job_latency_window_message(struct job_latency *l, size_t n, struct wire_late
         .length_ns = l->window_ns,
         .series = kept->rows,
         .series_count = kept->count,
+        .criteria = kept->criteria,
+        .criteria_count = kept->criteria_count,
         .matched = kept->matched,
         .unmatched = kept->unmatched,
         .rejected = kept->rejected,
         .error_ns = kept->error_ns,
         .uncertain = kept->uncertain,
     };
-    return 0;
-}
-
-static uint64_t latency_round_ns(double ns)
-{
-    return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
-}
-
-static int latency_list_criteria(struct job_latency *l, size_t *count)
-{
-    *count = criteria_count(l->criteria);
-    if (ARRAY_RESIZE(l->criteria_list, *count + 1) != 0 ||
-        ARRAY_RESIZE(l->criterion_rows, *count + 1) != 0)
-        return -ENOMEM;
-    *count = criteria_list(l->criteria, l->criteria_list, *count);
-    for (size_t i = 0; i < *count; i++) {
-        const struct criterion *c = &l->criteria_list[i];
-        l->criterion_rows[i] =
-            (struct wire_criterion_row){c->locality, c->size_class, latency_round_ns(c->recent_ns),
-                                        latency_round_ns(c->reference_ns), c->messages};
-    }
     return 0;
 }
 

@@ -19,6 +19,8 @@ struct stored_window {
     uint64_t window, matched, unmatched, rejected, error_ns, uncertain;
     struct wire_series_row *rows; /* owned */
     size_t count;
+    struct wire_criterion_row *criteria; /* owned; of classes with messages in the window */
+    size_t criteria_count;
 };
 
 struct job_latency {

@@ -564,6 +564,41 @@ static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void 
     finish_job(job);
 }
 
+/* Ranks of node 1 send to those of node 0, which send among themselves. */
+static void messages_that_cross_nodes_are_published_by_rank(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 2; w++) {
+        report(job, 0, w, 0, end_of(w));
+        if (w == FIRST + 1) /* node 1 is late */
+            advance(job, end_of(w) + 300 * MS);
+        report(job, 1, w, 0, end_of(w) + 400 * MS);
+        advance(job, end_of(w) + 500 * MS);
+    }
+    const struct wire_rank_window *m =
+        &message_of(&published, WIRE_TYPE_RANK_WINDOW, 0)->rank_window;
+    assert_int_equal(m->ranks_count, 2 * RANKS);
+    for (unsigned r = 0; r < 2 * RANKS; r++) {
+        assert_int_equal(m->crossing[r].messages, r < RANKS ? 0 : 5);
+        assert_int_equal(m->crossing[r].bytes, r < RANKS ? 0 : 40);
+    }
+    advance(job, end_of(FIRST + 9)); /* the correction */
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&published, wanted, tell, NULL});
+    m = &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+    assert_int_equal(m->ranks[RANKS].sent, 10);
+    assert_int_equal(m->crossing[RANKS].messages, 10);
+    assert_int_equal(m->crossing[0].messages, 0);
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&published, wanted, tell, NULL});
+    assert_int_equal(message_of(&published, WIRE_TYPE_HISTORY, 0)->history.crossing[RANKS].messages,
+                     5);
+    finish_job(job);
+}
+
 /* ---- agents -------------------------------------------------------------- */
 
 static void a_message_is_known_by_agent_and_number(void **state)
@@ -925,6 +960,7 @@ int main(void)
         cmocka_unit_test(windows_add_up_to_the_snapshot),
         cmocka_unit_test(every_received_message_is_matched_or_unmatched_in_each_total),
         cmocka_unit_test(messages_from_ranks_that_are_not_watched_are_not_unmatched),
+        cmocka_unit_test(messages_that_cross_nodes_are_published_by_rank),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(a_message_is_known_by_agent_and_number),
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),

@@ -355,7 +355,8 @@ static void latencies_are_a_row_a_window_and_series_and_criteria_the_latest(void
         {.scope = SERIES_JOB, .messages = 9, .recent = 1.5, .reference = 2, .slope = NAN},
         {.scope = SERIES_REGION, .id = 4, .trend = TREND_GROWTH, .trend_since = 6, .slope = 0.25},
     };
-    struct wire_criterion_row criterion = {1, 12, 1000, 900, 55};
+    struct wire_criterion_row criterion = {
+        .locality = 1, .size_class = 12, .recent_ns = 1000, .reference_ns = 900, .messages = 55};
     struct wire_latencies m = {.job = "job.0",
                                .window = 7,
                                .start_ns = 700,

@@ -172,6 +172,29 @@ static void medians_of_recorded_transfers_are_within_a_percent(void **state)
     criteria_destroy(criteria);
 }
 
+static void quantiles_of_the_horizon_and_the_median_of_the_newest_window_are_listed(void **state)
+{
+    (void)state;
+    struct criteria *criteria = create(60, 14400, 16);
+    struct criterion row;
+    for (uint64_t w = 0; w < 2; w++) {
+        for (uint64_t i = 0; i <= 100; i++)
+            add(criteria, 1, 4096, (w + 1) * (1000 + 10 * i), 1);
+        assert_int_equal(criteria_close(criteria, w), 0);
+        assert_int_equal(criteria_list(criteria, &row, 1), 1);
+        assert_int_equal(row.window_messages, 101);
+        assert_near(row.window_ns, (double)(w + 1) * 1500, 0.01);
+    }
+    assert_near(row.low_ns, 1200, 0.01); /* a tenth of both windows: a fifth of the first */
+    assert_near(row.high_ns, 3600, 0.01);
+    assert_int_equal(criteria_close(criteria, 2), 0); /* without messages */
+    assert_int_equal(criteria_list(criteria, &row, 1), 1);
+    assert_int_equal(row.window_messages, 0);
+    assert_true(isnan(row.window_ns));
+    assert_near(row.low_ns, 1200, 0.01);
+    criteria_destroy(criteria);
+}
+
 /* The reference by definition: exact medians of runs of windows that have enough messages, each
  * weighing 2^(window / half-life) for each of its windows; the quantile by weight. */
 struct weighted {
@@ -649,6 +672,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_of_a_million_transfers_are_within_a_percent),
         cmocka_unit_test(medians_of_recorded_transfers_are_within_a_percent),
+        cmocka_unit_test(quantiles_of_the_horizon_and_the_median_of_the_newest_window_are_listed),
         cmocka_unit_test(streaming_and_batch_reference_agree),
         cmocka_unit_test(the_order_within_a_window_does_not_show),
         cmocka_unit_test(recent_follows_and_reference_holds_when_a_job_becomes_twice_as_slow),

@@ -1,6 +1,7 @@
 /* Latency of a job as a whole: from the messages of its agents to what is published and alerted. */
 #include "daemon/alert/rules.h"
 #include "daemon/job/job.h"
+#include "daemon/job/job_state.h"
 #include "daemon/job/latency/job_latency.h"
 #include "holter/call.h"
 #include "holter/error.h"
@@ -351,6 +352,15 @@ static void latency_of_job_localities_and_regions_is_published_each_window(void 
                 series_of(SERIES_INTER, 0)->typical < 1.2);
     assert_int_equal(m->ranks_count, RANKS);
     assert_int_equal(m->criteria_count, 2);
+    for (int l = 0; l < 2; l++) {
+        assert_int_equal(m->criteria[l].window_messages, 8 * MESSAGES);
+        assert_true(m->criteria[l].window_ns > m->criteria[l].low_ns * 9 / 10);
+        assert_true(m->criteria[l].window_ns < m->criteria[l].high_ns * 11 / 10);
+    }
+    struct wire_latencies first; /* what a late subscriber gets of the first window */
+    assert_int_equal(job_latency_window_message(job->latency, 0, &first), 0);
+    assert_int_equal(first.criteria_count, 2);
+    assert_int_equal(first.criteria[0].window_messages, 8 * MESSAGES);
     assert_true(told.regions_count >= 1);
     assert_int_equal(told.regions.regions.members_count, RANKS);
     for (uint64_t i = 0; i < told.regions.regions.regions_count; i++)
