@@ -27,7 +27,7 @@ const char options_help[] =
     "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
     "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, "
     "nodes,\n"
-    "                          captures, dependencies, jobs, links, network, torus or routes\n"
+    "                          captures, dependencies, attribution, jobs, links, network, torus or routes\n"
     "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"
     "      --communities C     CommGram: at most so many bars in one (default: as found)\n"
     "      --from T, --to T    span of time: seconds since the job's start (12.5), or before its "

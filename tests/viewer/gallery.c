@@ -254,6 +254,14 @@ static int latency_shots(const char *directory)
         {.name = "alerts", .view = VIEW_ALERTS, LARGE},
         {.name = "alerts-light", .view = VIEW_ALERTS, LARGE, .theme = THEME_LIGHT, .picked = 3},
         {.name = "alerts-small", .view = VIEW_ALERTS, SMALL},
+        {.name = "attribution", .view = VIEW_ATTRIBUTION, LARGE, .mouse_x = 620, .mouse_y = 200},
+        {.name = "attribution-ranks",
+         .view = VIEW_ATTRIBUTION,
+         LARGE,
+         .theme = THEME_LIGHT,
+         .picked = 7,
+         .span = 40},
+        {.name = "attribution-small", .view = VIEW_ATTRIBUTION, SMALL},
     };
     static const struct shot replays[] = {
         {.name = "replay",

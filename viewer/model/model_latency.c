@@ -14,16 +14,18 @@
 
 enum {
     MINIMUM_POINTS = 64,
-    LOG_SCALE = 1024,  /* of logarithms and uncertainties in the history */
-    LOG_BIAS = 32,     /* added to logarithms, so that none is negative */
-    MOST_ERROR = 1024, /* maximum of uncertainties, as multiples of the reference */
-    TREND_WEIGHT = 16, /* time without a trend is thinned out that much earlier */
+    LOG_SCALE = 1024,         /* of logarithms and uncertainties in the history */
+    LOG_BIAS = 32,            /* added to logarithms, so that none is negative */
+    MOST_ERROR = 1024,        /* maximum of uncertainties, as multiples of the reference */
+    TREND_WEIGHT = 16,        /* time without a trend is thinned out that much earlier */
+    CLASSES_BUDGET = 8 << 20, /* bytes for the history of size classes: hours of some ten classes */
 };
 
 void latency_init(struct latency *l, size_t budget)
 {
     *l = (struct latency){0};
     history_init(&l->ranks, LATENCY_COLUMNS, 0, budget);
+    history_init(&l->classes, CLASS_COLUMNS, 0, CLASSES_BUDGET);
 }
 
 void latency_clear(struct latency *l)
@@ -35,6 +37,7 @@ void latency_clear(struct latency *l)
     free(l->region_of);
     free(l->criteria);
     history_clear(&l->ranks);
+    history_clear(&l->classes);
     uint64_t version = l->regions_version;
     latency_init(l, l->ranks.budget);
     l->regions_version = version + 1;
@@ -308,6 +311,32 @@ static int model_latency_apply_ranks(struct latency *l, const struct wire_latenc
     return error;
 }
 
+/* The size classes that had messages in this window, with their median times. */
+static int model_latency_apply_classes(struct latency *l, const struct wire_latencies *m)
+{
+    uint32_t items[LATENCY_CLASS(2, 0)], n = 0;
+    uint64_t values[LATENCY_CLASS(2, 0) * CLASS_COLUMNS];
+    for (uint64_t i = 0; i < m->criteria_count; i++) {
+        const struct wire_criterion_row *row = &m->criteria[i];
+        if (!row->window_messages || !row->window_ns)
+            continue;
+        uint32_t item = row->locality < 2 && row->size_class < SIZE_CLASSES
+                            ? LATENCY_CLASS(row->locality, row->size_class)
+                            : LATENCY_NONE;
+        if (item == LATENCY_NONE || (n && items[n - 1] >= item)) {
+            l->ignored++;
+            continue;
+        }
+        const uint64_t most = UINT64_C(1) << 40;
+        uint64_t messages = row->window_messages < most ? row->window_messages : most;
+        double log = log2((double)row->window_ns) + LOG_BIAS;
+        values[n * CLASS_COLUMNS + CLASS_MESSAGES] = messages;
+        values[n * CLASS_COLUMNS + CLASS_LOGS] = (uint64_t)(log * LOG_SCALE * (double)messages);
+        items[n++] = item;
+    }
+    return n ? history_put(&l->classes, m->window, items, values, n) : 0;
+}
+
 static int model_latency_apply_criteria(struct latency *l, const struct wire_latencies *m)
 {
     if (!m->criteria_count)
@@ -319,7 +348,7 @@ static int model_latency_apply_criteria(struct latency *l, const struct wire_lat
     free(l->criteria);
     l->criteria = rows;
     l->criteria_count = (uint32_t)m->criteria_count;
-    return 0;
+    return model_latency_apply_classes(l, m);
 }
 
 int latency_apply(struct latency *l, const struct wire_latencies *m, int snapshot)

@@ -7,6 +7,7 @@
 
 #include "daemon/analysis/sums/history.h"
 
+#include "holter/size_class.h"
 #include "holter/wire.h"
 
 #define LATENCY_RANKS (1u << 22) /**< maximum number of ranks */
@@ -61,6 +62,14 @@ struct latency_region {
  * of the uncertainties of these latencies, scaled likewise. */
 enum latency_column { LATENCY_MESSAGES, LATENCY_LOGS, LATENCY_ERRORS, LATENCY_COLUMNS };
 
+/** Figures of a size class of a locality in the history: messages of a window, and the logarithms
+ * of their median transfer time, as those of ranks. latency_mean() gives nanoseconds. */
+enum latency_class_column { CLASS_MESSAGES, CLASS_LOGS, CLASS_COLUMNS };
+
+/** Number of a size class in this history. @param locality  0: both ends on one node, 1: on two */
+#define LATENCY_CLASS(locality, size_class)                                                        \
+    ((uint32_t)(locality)*SIZE_CLASSES + (uint32_t)(size_class))
+
 struct latency {
     uint8_t known;                 /**< the daemon reported something */
     struct latency_series *series; /**< owned; in the order of their appearance */
@@ -74,7 +83,8 @@ struct latency {
     uint64_t regions_version; /**< incremented when regions or members changed */
     uint8_t regions_more;     /**< more parts of the same regions follow */
 
-    struct history ranks; /**< LATENCY_COLUMNS figures a rank */
+    struct history ranks;   /**< LATENCY_COLUMNS figures a rank */
+    struct history classes; /**< CLASS_COLUMNS figures a size class of a locality */
 
     struct wire_criterion_row *criteria; /**< owned; the newest */
     uint32_t criteria_count;

@@ -139,6 +139,14 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_SEND_WAIT_NS] += row->send_wait_ns;
 }
 
+/* Add what of row i of a message crosses nodes, if it says so. */
+static void rank_crossing(uint64_t *to, const struct wire_crossing_row *rows, uint64_t count,
+                          uint64_t i)
+{
+    to[RANK_CROSSING] += i < count ? rows[i].messages : 0;
+    to[RANK_CROSSING_BYTES] += i < count ? rows[i].bytes : 0;
+}
+
 /* One more than the highest rank that is taken in. */
 static uint32_t model_tables_ranks_in(const struct wire_rank_row *rows, uint64_t rows_count)
 {
@@ -211,10 +219,14 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
             rank->in_call_comm = row->in_call_comm;
             rank->in_call_peer = row->in_call_peer;
         }
-        rank_figures(m->rank_sums + row->rank * RANK_COLUMNS, row, windows * w->length_ns);
+        uint64_t *sums = m->rank_sums + row->rank * RANK_COLUMNS;
+        rank_figures(sums, row, windows * w->length_ns);
+        rank_crossing(sums, w->crossing, w->crossing_count, i);
         m->untracked += row->untracked;
         if (!snapshot) {
-            rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row, w->length_ns);
+            uint64_t *figures = m->scratch->values + row->rank * RANK_COLUMNS;
+            rank_figures(figures, row, w->length_ns);
+            rank_crossing(figures, w->crossing, w->crossing_count, i);
             m->scratch->touched[row->rank] = 1;
         }
     }
@@ -239,8 +251,9 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
             m->ignored++;
             continue;
         }
-        rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row,
-                     (w->last - w->first + 1) * w->length_ns);
+        uint64_t *figures = m->scratch->values + row->rank * RANK_COLUMNS;
+        rank_figures(figures, row, (w->last - w->first + 1) * w->length_ns);
+        rank_crossing(figures, w->crossing, w->crossing_count, i);
         m->scratch->touched[row->rank] = 1;
     }
     int error = model_tables_pack(m, RANK_COLUMNS, count, &packed);

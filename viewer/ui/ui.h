@@ -103,6 +103,7 @@ enum view_id {
     VIEW_NODES,
     VIEW_CAPTURES,
     VIEW_DEPENDENCIES,
+    VIEW_ATTRIBUTION,
     VIEW_JOBS,
     VIEW_LINKS, /**< this view and all after it show the network */
     VIEW_NETWORK,

@@ -52,6 +52,7 @@ struct pictures {
     struct network_drawing *network;
     struct routes_drawing *routes;
     struct dependency_picture *dependencies;
+    struct attribution_drawing *attribution;
     double *cells; /**< owned; working memory that all views share */
     size_t cells_room;
     struct lane_bar *bars; /**< owned; working memory that all views share */
