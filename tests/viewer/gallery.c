@@ -261,6 +261,8 @@ static int latency_shots(const char *directory)
          .theme = THEME_LIGHT,
          .picked = 7,
          .span = 40},
+        {.name = "criteria", .view = VIEW_CRITERIA, LARGE, .mouse_x = 1150, .mouse_y = 270},
+        {.name = "criteria-light", .view = VIEW_CRITERIA, SMALL, .theme = THEME_LIGHT},
         {.name = "attribution-small", .view = VIEW_ATTRIBUTION, SMALL},
     };
     static const struct shot replays[] = {

@@ -104,6 +104,7 @@ enum view_id {
     VIEW_CAPTURES,
     VIEW_DEPENDENCIES,
     VIEW_ATTRIBUTION,
+    VIEW_CRITERIA,
     VIEW_JOBS,
     VIEW_LINKS, /**< this view and all after it show the network */
     VIEW_NETWORK,
