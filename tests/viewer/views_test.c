@@ -448,6 +448,58 @@ static void the_graph_shows_every_rank_of_a_small_job(void **state)
     model_destroy(m);
 }
 
+/* Items of a kind in the graph, of a colour; 0: of any. */
+static int graph_items(const struct desk *d, enum scene_kind kind, color_t color)
+{
+    int n = 0;
+    for (size_t i = 0; i < d->scene.item_count; i++)
+        n += d->scene.items[i].kind == kind && (!color || d->scene.items[i].color == color) &&
+             !strcmp(d->scene.panels[d->scene.items[i].panel].name, "regions.plot");
+    return n;
+}
+
+static void ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60); /* four regions, each on its node */
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    desk_check(&d, "marks");
+    assert_int_equal(graph_items(&d, SCENE_POLYGON, 0), 4);         /* hulls */
+    assert_int_equal(graph_items(&d, SCENE_DISC, d.theme.bad), 16); /* the slow region */
+    assert_int_equal(graph_items(&d, SCENE_DISC, d.theme.warn), 0);
+    assert_non_null(find_text(&d.scene, "Red ring: what alert 7 names"));
+    assert_non_null(find_text(&d.scene, "40"));
+    snprintf(m->alerts.items[0].victims, sizeof m->alerts.items[0].victims, "0-3,8");
+    d.ui.regions.camera.zoom = 3; /* more room, more names */
+    desk_layout(&d, m);
+    desk_check(&d, "zoomed");
+    snprintf(m->alerts.items[0].victims, sizeof m->alerts.items[0].victims, "no list");
+    d.ui.regions.camera.zoom = 1;
+    d.ui.regions.colour = COLOUR_LATENCY;
+    desk_layout(&d, m);
+    assert_int_equal(graph_items(&d, SCENE_DISC, d.theme.warn), 0);
+    assert_non_null(find_text(&d.scene, "256x"));
+    snprintf(m->alerts.items[0].victims, sizeof m->alerts.items[0].victims, "0-3,8");
+    desk_layout(&d, m);
+    assert_int_equal(graph_items(&d, SCENE_DISC, d.theme.warn), 5);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void latency_beyond_four_goes_on_to_other_colours(void **state)
+{
+    (void)state;
+    static struct theme t;
+    theme_init(&t, THEME_DARK);
+    assert_int_equal(theme_latency(&t, 4), t.diverging[255]);
+    assert_int_not_equal(theme_latency(&t, 30), theme_latency(&t, 4));
+    assert_int_not_equal(theme_latency(&t, 30), theme_latency(&t, 100));
+    assert_int_equal(theme_latency(&t, 256), t.beyond);
+    assert_int_equal(theme_latency(&t, 1e300), t.beyond);
+}
+
 static void many_ranks_are_discs_that_open(void **state)
 {
     (void)state;
@@ -608,6 +660,8 @@ int main(void)
         cmocka_unit_test(a_hang_is_named),
         cmocka_unit_test(ranks_that_wait_are_shown_with_the_rank_that_they_wait_for),
         cmocka_unit_test(the_graph_shows_every_rank_of_a_small_job),
+        cmocka_unit_test(ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed),
+        cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(the_graph_moves_under_the_mouse),
         cmocka_unit_test(every_view_has_a_text_snapshot),

@@ -67,6 +67,9 @@ static const color_t light_diverging[] = {0x1b4fb0ff, 0x2f66c4ff, 0x4a80d2ff,
                                           0x6494d8ff, 0x86aadaff, 0xd2b58aff,
                                           0xe57f3eff, 0xd64a2cff, 0xb51818ff};
 
+/* Beyond 4, from the end of the map to this colour at THEME_BEYOND times the reference. */
+static const color_t dark_beyond = 0xb01fb8ff, light_beyond = 0x5a0a66ff;
+
 static const color_t region_colors[THEME_REGIONS] = {
     0x5aa9e6ff, 0x7fc8a9ff, 0xffb26bff, 0xc89bf0ff, 0xf2748cff, 0xbfe67aff,
     0x7aa2ffff, 0xffd166ff, 0x7be0ffff, 0xd8a48fff, 0xe08bffff, 0xa9c4d6ff};
@@ -143,6 +146,7 @@ void theme_init(struct theme *theme, enum theme_kind kind)
                    theme->diverging_pixels);
     theme_fill_map(bright ? light_sizes : dark_sizes, sizeof dark_sizes / sizeof *dark_sizes - 1,
                    theme->sizes, theme->sizes_pixels);
+    theme->beyond = bright ? light_beyond : dark_beyond;
     theme->sizes_image = (struct image){theme->sizes_pixels, 256, 1, (uint64_t)kind + 1};
     theme->map_image = (struct image){theme->map_pixels, 256, 1, (uint64_t)kind + 1};
     theme->diverging_image = (struct image){theme->diverging_pixels, 256, 1, (uint64_t)kind + 1};
@@ -155,6 +159,9 @@ color_t theme_latency(const struct theme *theme, double ratio)
 {
     if (isnan(ratio))
         return theme->faint;
+    if (ratio > 4)
+        return color_mix(theme->diverging[255], theme->beyond,
+                         fmin(log2(ratio / 4) / log2(THEME_BEYOND / 4), 1));
     double share = ratio > 0 ? (log2(ratio) + 2) / 4 : 0;
     return theme->diverging[(size_t)lround((share < 0 ? 0 : share > 1 ? 1 : share) * 255)];
 }

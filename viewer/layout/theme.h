@@ -7,6 +7,8 @@
 
 enum { THEME_REGIONS = 12 };
 
+#define THEME_BEYOND 256.0 /**< relative latency at the end of the colours */
+
 enum theme_kind { THEME_DARK, THEME_LIGHT, THEMES };
 
 struct theme {
@@ -23,6 +25,7 @@ struct theme {
     uint32_t sizes_pixels[256];
     struct image sizes_image;
     color_t diverging[256]; /**< relative latency from 1/4 to 4, logarithmic */
+    color_t beyond;         /**< of THEME_BEYOND and more */
     uint32_t diverging_pixels[256];
     struct image diverging_image;
     color_t regions[THEME_REGIONS]; /**< rank regions, by id */
@@ -31,7 +34,8 @@ struct theme {
 /** Compute a theme's colours. The struct must not move: its images point into it. */
 void theme_init(struct theme *theme, enum theme_kind kind);
 
-/** Colour of a relative latency: blue up to 1, pale above it, red from 4 up; faint for NaN. */
+/** Colour of a relative latency: blue up to 1, pale above it, red at 4, from there to purple at
+ * THEME_BEYOND, all logarithmic; faint for NaN. */
 color_t theme_latency(const struct theme *theme, double ratio);
 
 /** Colour of a rank region; id 0: no region. */

@@ -8,6 +8,7 @@
 #include "viewer/layout/mix.h"
 #include "viewer/layout/section.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/regions/marks.h"
 #include "viewer/views/regions/rank_graph.h"
 
 #include <math.h>
@@ -230,11 +231,6 @@ static void regions_view_draw_hover_edges(const struct stage *s, const struct ra
 
 /* ---- vertices ---- */
 
-static double regions_view_vertex_radius(const struct graph_vertex *v, const struct section *view)
-{
-    return fmin(fmax(v->radius * view->ux, 1.6), v->weight > 1 ? 40 : 18);
-}
-
 static uint32_t regions_view_vertex_under_mouse(const struct stage *s, const struct rank_graph *n,
                                                 const struct section *v)
 {
@@ -246,7 +242,7 @@ static uint32_t regions_view_vertex_under_mouse(const struct stage *s, const str
         const struct graph_vertex *p = &n->graph.vertices[i];
         double d =
             hypot(section_x(v, p->x) - s->brush.mouse_x, section_y(v, p->y) - s->brush.mouse_y);
-        if (d <= fmax(regions_view_vertex_radius(p, v), 4) && d < nearest) {
+        if (d <= fmax(marks_radius(p, v), 4) && d < nearest) {
             nearest = d;
             best = i;
         }
@@ -266,14 +262,28 @@ static void regions_view_add_vertex_hit(const struct stage *s, const struct rank
         scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_GRAPH_OPEN, v->region);
 }
 
+/* The culprit of an alert has a red ring, a rank that it delays a thin yellow one. */
+static void regions_view_add_role(const struct stage *s, enum marks_role role, double x, double y,
+                                  double r)
+{
+    const struct theme *t = s->brush.theme;
+    double wide = role == ROLE_CULPRIT ? r + 4 : r + 2;
+    if (role == ROLE_NONE)
+        return;
+    scene_disc(s->brush.scene, x, y, wide, role == ROLE_CULPRIT ? t->bad : t->warn);
+    if (role == ROLE_CULPRIT)
+        scene_disc(s->brush.scene, x, y, r + 1.8, t->panel);
+}
+
 static void regions_view_draw_vertices(const struct stage *s, const struct rank_graph *n,
                                        const struct section *v, uint32_t under)
 {
     const struct theme *t = s->brush.theme;
     int some = regions_view_selects_ranks(s);
+    const struct alert *alert = marks_alert(s);
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
-        double x = section_x(v, p->x), y = section_y(v, p->y), r = regions_view_vertex_radius(p, v);
+        double x = section_x(v, p->x), y = section_y(v, p->y), r = marks_radius(p, v);
         if (!section_shows(v, x, y, r))
             continue;
         color_t color = regions_view_vertex_color(s, n, i);
@@ -285,13 +295,14 @@ static void regions_view_draw_vertices(const struct stage *s, const struct rank_
             scene_disc(s->brush.scene, x, y, r + 3, t->text);
         else if (r > 2.4) /* a thin rim separates it from the edges */
             scene_disc(s->brush.scene, x, y, r + 0.8, color_fade(t->panel, 0.85));
+        regions_view_add_role(s, marks_role(alert, n, i), x, y, r);
         scene_disc(s->brush.scene, x, y, r, color);
         regions_view_add_vertex_hit(s, n, i, x, y, r);
     }
     if (under == NETWORK_NONE)
         return;
     const struct graph_vertex *p = &n->graph.vertices[under];
-    double r = regions_view_vertex_radius(p, v);
+    double r = marks_radius(p, v);
     scene_disc(s->brush.scene, section_x(v, p->x), section_y(v, p->y), r + 2.5, t->text);
     scene_disc(s->brush.scene, section_x(v, p->x), section_y(v, p->y), r + 0.5,
                regions_view_vertex_color(s, n, under));
@@ -324,7 +335,7 @@ static int regions_view_add_disc_number(const struct stage *s, const struct rank
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)n->groups[g].region);
     double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, TEXT_FIGURES, text);
-    double x = section_x(v, p->x), y = section_y(v, p->y), r = regions_view_vertex_radius(p, v);
+    double x = section_x(v, p->x), y = section_y(v, p->y), r = marks_radius(p, v);
     if (r < 8 || w > 2 * r - 4 || !section_shows(v, x, y, 0))
         return 0;
     scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
@@ -385,7 +396,8 @@ static void regions_view_place_label(const struct stage *s, const struct rank_gr
 static void regions_view_add_labels(const struct stage *s, const struct rank_graph *n,
                                     const struct section *v)
 {
-    struct box taken[2 * NETWORK_GROUPS];
+    struct marks_labels labels = {.count = 0};
+    struct box *taken = labels.taken;
     uint32_t count = 0, vertices[NETWORK_GROUPS] = {0};
     for (uint32_t i = 0; i < n->vertex_count; i++)
         vertices[n->vertices[i].group] = i;
@@ -406,6 +418,10 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
                 regions_view_place_label(s, n, v, g, taken, &count);
         }
     }
+    /* numbers and names of nodes may lie within the discs of groups */
+    labels.count = count - n->group_count;
+    memmove(taken, taken + n->group_count, labels.count * sizeof *taken);
+    marks_add_labels(s, n, v, &labels);
 }
 
 /* ---- what the mouse is over ---- */
@@ -452,7 +468,7 @@ static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph
 static void regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
                                       struct box box)
 {
-    char text[256];
+    char text[384];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
     uint64_t together = s->model->latency.ranks_together;
     struct quantity ranks = quantity_grouped(n->rank_count),
@@ -470,6 +486,13 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
     size_t used = strlen(text);
     if (n->edge_count && !(n->most > 0)) {
         snprintf(text + used, sizeof text - used, " No messages in this span of time.");
+        used = strlen(text);
+    }
+    const struct alert *alert = marks_alert(s);
+    if (alert && (alert->span_count || alert->rank >= 0)) {
+        snprintf(text + used, sizeof text - used, " Red ring: what alert %llu names%s.",
+                 (unsigned long long)alert->id,
+                 alert->victims[0] ? "; yellow: ranks it delays" : "");
         used = strlen(text);
     }
     if (together > 1)
@@ -529,6 +552,7 @@ static void regions_view_draw_graph(struct stage *s, struct regions_picture *p, 
     section_hit(&v, s->brush.scene, HIT_GRAPH, 0);
     regions_view_add_group_hits(s, n, &v);
     regions_view_draw_edges(s, p, &v);
+    marks_add_hulls(s, n, &v);
     uint32_t under = regions_view_vertex_under_mouse(s, n, &v);
     if (under != NETWORK_NONE)
         regions_view_draw_hover_edges(s, n, &v, under);

@@ -1,0 +1,40 @@
+/* What is drawn around and on the ranks of the graph of regions: hulls of nodes, numbers of ranks,
+ * what an alert names. */
+#ifndef HOLTER_VIEWER_VIEWS_REGIONS_MARKS_H
+#define HOLTER_VIEWER_VIEWS_REGIONS_MARKS_H
+
+#include "viewer/layout/section.h"
+#include "viewer/views/common/view.h"
+#include "viewer/views/regions/rank_graph.h"
+
+#define MARKS_LABELS 600u /**< most labels that are placed */
+
+/** Boxes that are taken by labels and discs. */
+struct marks_labels {
+    struct box taken[MARKS_LABELS];
+    uint32_t count;
+};
+
+/** Hulls around the ranks of each node that are drawn one by one, in each region; below edges. */
+void marks_add_hulls(const struct stage *stage, const struct rank_graph *graph,
+                     const struct section *view);
+
+/** Numbers on the discs of ranks that have room for them, and names of nodes beside their hulls as
+ * far as nothing is covered. */
+void marks_add_labels(const struct stage *stage, const struct rank_graph *graph,
+                      const struct section *view, struct marks_labels *labels);
+
+/** The alert whose culprit is ringed: the picked one, else the newest that fires; NULL: none. */
+const struct alert *marks_alert(const struct stage *stage);
+
+enum marks_role { ROLE_NONE, ROLE_CULPRIT, ROLE_VICTIM };
+
+/** What an alert says of a vertex: a rank that carries it, or one that it delays.
+ *  @param alert  NULL: none */
+enum marks_role marks_role(const struct alert *alert, const struct rank_graph *graph,
+                           uint32_t vertex);
+
+/** Radius of a vertex on the screen. */
+double marks_radius(const struct graph_vertex *vertex, const struct section *view);
+
+#endif
