@@ -89,6 +89,14 @@ static void criteria_add_sizes(const struct criteria_plot *p)
     }
 }
 
+/* Messages without bytes have a place of their own, left of one byte. */
+static void criteria_add_zero(const struct criteria_plot *p)
+{
+    if (p->left <= log2(ZERO_BYTES))
+        scene_text(p->stage->brush.scene, criteria_x(p, ZERO_BYTES) - 20, p->box.y + p->box.h + 4,
+                   40, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES, p->stage->brush.theme->second, "0");
+}
+
 static void criteria_add_times(const struct criteria_plot *p)
 {
     const struct theme *t = p->stage->brush.theme;
@@ -251,6 +259,7 @@ static void criteria_draw(struct criteria_plot *p)
     const struct latency *l = &s->model->latency;
     const struct wire_criterion_row *under = criteria_under_mouse(p);
     criteria_add_sizes(p);
+    criteria_add_zero(p);
     criteria_add_times(p);
     scene_panel(s->brush.scene, p->box, 0, "criteria.plot");
     scene_overlay(s->brush.scene);
