@@ -94,7 +94,7 @@ static void the_gain_of_a_mapping_is_the_one_that_the_daemon_predicts(void **sta
     struct model *m = job_of(64, 16, 130, 1);
     struct desk d;
     const struct wire_gain_row gains[] = {{"inter-node-messages", 1385144, 1159653, 0},
-                                          {"hop-bytes", 5e9, 4e9, 0}};
+                                          {"hop-bytes", 5e9, 5e9, 0}};
     struct wire_message message = {.type = WIRE_TYPE_MAPPING};
     message.mapping = (struct wire_mapping){.job = "48213.0",
                                             .objective = "inter-node",
@@ -110,6 +110,7 @@ static void the_gain_of_a_mapping_is_the_one_that_the_daemon_predicts(void **sta
     desk_check(&d, "gain");
     assert_non_null(find_text(&d.scene, "1.16\xc2\xa0M"));
     assert_non_null(find_text(&d.scene, "-16.3"));
+    assert_non_null(find_text(&d.scene, "hop-bytes stay 5.00"));
     desk_close(&d);
     model_destroy(m);
 }

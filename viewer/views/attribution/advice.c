@@ -132,8 +132,11 @@ static void advice_add_gain(struct column_pen *p, const char *name, const char *
     if (!g || p->y + text_line(TEXT_SMALL) > p->end)
         return;
     double share = g->before > 0 ? (g->after - g->before) / g->before : 0;
-    snprintf(text, sizeof text, "%s %s \xe2\x86\x92 %s, %+.1f\xc2\xa0%%", what,
-             format_si(g->before, unit).text, format_si(g->after, unit).text, share * 100);
+    if (fabs(share) < 0.0005)
+        snprintf(text, sizeof text, "%s stay %s", what, format_si(g->before, unit).text);
+    else
+        snprintf(text, sizeof text, "%s %s \xe2\x86\x92 %s, %+.1f\xc2\xa0%%", what,
+                 format_si(g->before, unit).text, format_si(g->after, unit).text, share * 100);
     advice_paragraph(p, TEXT_SMALL, share < 0 ? t->good : t->second, 2, text);
 }
 

@@ -133,8 +133,8 @@ static void marks_place_node(const struct stage *s, const struct section *v, uin
     }
     const struct point places[] = {{top.x - w / 2, top.y - NODE_LABEL_H - 1},
                                    {foot.x - w / 2, foot.y + 2},
-                                   {right.x + 2, right.y - NODE_LABEL_H / 2},
-                                   {left.x - w - 2, left.y - NODE_LABEL_H / 2}};
+                                   {right.x + 2, right.y - NODE_LABEL_H / 2.0},
+                                   {left.x - w - 2, left.y - NODE_LABEL_H / 2.0}};
     for (size_t i = 0; i < sizeof places / sizeof *places && labels->count < MARKS_LABELS; i++) {
         struct box box = {floor(places[i].x), floor(places[i].y), w, NODE_LABEL_H};
         if (!box_is_free(box, v->box, labels->taken, labels->count))
