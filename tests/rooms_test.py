@@ -39,6 +39,7 @@ MATRIX = {
     ANALYSIS + "commgram": "tables communities phases",
     ANALYSIS + "network": "",
     ANALYSIS + "network/remap": "network",
+    ANALYSIS + "formulas": "",
     # The daemon.
     "daemon/encoding": "matching events",
     "daemon/topology": "proto tables network",
@@ -99,7 +100,7 @@ MATRIX = {
 }
 
 # What analyses may include of the system: nothing that reads a clock, a file or a socket.
-PURE = {"ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "metis.h",
+PURE = {"ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "metis.h", "muParserDLL.h",
         "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
         "stdlib.h", "string.h"}
 
