@@ -61,6 +61,7 @@ _Static_assert(offsetof(struct wire_job, job) == 0 && offsetof(struct wire_place
                    offsetof(struct wire_history, job) == 0 &&
                    offsetof(struct wire_pair_window, job) == 0 &&
                    offsetof(struct wire_call_window, job) == 0 &&
+                   offsetof(struct wire_caller_window, job) == 0 &&
                    offsetof(struct wire_nodes, job) == 0 && offsetof(struct wire_alert, job) == 0,
                "wire_job_of() reads the first field");
 

@@ -96,7 +96,7 @@ static void sum_publish_pairs(struct sum_publisher *p, const struct job_part *pa
     job_stream_publish(p->stream, WIRE_TYPE_PAIR_WINDOW, &message);
 }
 
-static void sum_publish_calls(struct sum_publisher *p, const struct job_part *part)
+static void sum_fill_calls(struct sum_publisher *p, const struct job_part *part)
 {
     struct wire_call_row *rows = p->rows;
     for (size_t i = 0; i < part->count; i++) {
@@ -105,9 +105,25 @@ static void sum_publish_calls(struct sum_publisher *p, const struct job_part *pa
                                          row->region,   row->calls,   row->bytes,
                                          row->bytes_in, row->time_ns, row->longest_ns};
     }
+}
+
+static void sum_publish_calls(struct sum_publisher *p, const struct job_part *part)
+{
+    struct wire_call_row *rows = p->rows;
+    sum_fill_calls(p, part);
     struct wire_call_window message = {SUM_FIELDS(p, part), .calls = rows,
                                        .calls_count = part->count};
     job_stream_publish(p->stream, WIRE_TYPE_CALL_WINDOW, &message);
+}
+
+static void sum_publish_callers(struct sum_publisher *p, const struct job_part *part)
+{
+    struct wire_call_row *rows = p->rows;
+    sum_fill_calls(p, part);
+    struct wire_caller_window message = {
+        SUM_FIELDS(p, part), .calls = rows, .calls_count = part->count,
+        .left_out = p->sum->result->left_out, .left_out_ns = p->sum->result->left_out_ns};
+    job_stream_publish(p->stream, WIRE_TYPE_CALLER_WINDOW, &message);
 }
 
 /* A sum without rows is published too, as one part. Without memory it is not. */
@@ -120,6 +136,7 @@ void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum)
         [SUM_RANKS] = {sizeof(struct wire_rank_row), sum_publish_ranks},
         [SUM_PAIRS] = {sizeof(struct wire_pair_row), sum_publish_pairs},
         [SUM_CALLS] = {sizeof(struct wire_call_row), sum_publish_calls},
+        [SUM_CALLERS] = {sizeof(struct wire_call_row), sum_publish_callers},
     };
     const struct sum_result *result = sum->result;
     size_t count = sum->part == SUM_RANKS   ? result->rank_count
@@ -146,7 +163,8 @@ void job_publish_window_sums(const struct job_stream *stream, struct job_sums *s
         enum sum_part part;
     } parts[] = {{WIRE_TYPE_RANK_WINDOW, SUM_RANKS},
                  {WIRE_TYPE_PAIR_WINDOW, SUM_PAIRS},
-                 {WIRE_TYPE_CALL_WINDOW, SUM_CALLS}};
+                 {WIRE_TYPE_CALL_WINDOW, SUM_CALLS},
+                 {WIRE_TYPE_CALLER_WINDOW, SUM_CALLERS}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         const struct job_sum sum = {parts[i].part, window->number, 1, window->length_ns,
                                     &sums->result};

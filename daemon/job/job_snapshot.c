@@ -147,6 +147,11 @@ static void snapshot_call_sums(struct job *job, const struct job_stream *stream)
     snapshot_sum(job, stream, SUM_CALLS);
 }
 
+static void snapshot_caller_sums(struct job *job, const struct job_stream *stream)
+{
+    snapshot_sum(job, stream, SUM_CALLERS);
+}
+
 /* One line a topic. */
 static const struct {
     enum wire_type type;
@@ -169,6 +174,7 @@ static const struct {
     {WIRE_TYPE_RANK_WINDOW, snapshot_rank_sums},
     {WIRE_TYPE_PAIR_WINDOW, snapshot_pair_sums},
     {WIRE_TYPE_CALL_WINDOW, snapshot_call_sums},
+    {WIRE_TYPE_CALLER_WINDOW, snapshot_caller_sums},
 };
 
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output)

@@ -1030,6 +1030,21 @@ enum wire_degraded {
           "one row for each call, communicator and region")                                        \
     FIELD(7, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")
 
+/** Topic "callers": calls by kind and rank, in one window; in a snapshot, since the start. Rows are
+ * in the order of ranks. If there are too many, whole kinds are left out, those with the least
+ * time. */
+#define WIRE_CALLER_WINDOW(FIELD)                                                                  \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the (newest) window")                     \
+    FIELD(3, U64, windows, WIRE_ANY, REQUIRED, "how many windows are summed here")                 \
+    FIELD(4, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")       \
+    FIELD(5, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")    \
+    FIELD(6, ROWS(call), calls, WIRE_MAX_ROWS, REQUIRED,                                           \
+          "one row for each rank, call, communicator and region; longest_ns is 0")                 \
+    FIELD(7, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")  \
+    FIELD(8, U64, left_out, WIRE_ANY, OPTIONAL, "rows that are left out")                          \
+    FIELD(9, U64, left_out_ns, WIRE_ANY, OPTIONAL, "time of the calls in them")
+
 /** Topic "nodes": the agents' cost and losses, once a window. */
 #define WIRE_NODES(FIELD)                                                                          \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
@@ -1381,7 +1396,8 @@ enum wire_degraded {
     X(54, REPLAY, replay, WIRE_REPLAY, "topic replay")                                             \
     X(55, RECORDED, recorded, WIRE_RECORDED, "topic recorded")                                     \
     X(56, CAPTURE, capture, WIRE_CAPTURE, "topic captures")                                        \
-    X(57, HISTORY, history, WIRE_HISTORY, "topic history")
+    X(57, HISTORY, history, WIRE_HISTORY, "topic history")                                         \
+    X(58, CALLER_WINDOW, caller_window, WIRE_CALLER_WINDOW, "topic callers")
 
 /* ---- the structs --------------------------------------------------------- */
 

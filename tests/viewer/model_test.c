@@ -87,6 +87,62 @@ static void a_span_has_the_sums_of_its_windows_only(void **state)
     drop(&f);
 }
 
+static void a_span_has_the_calls_of_each_rank_in_its_windows_only(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 40);
+    struct range r = {0};
+    uint64_t first = SYNTHETIC_FIRST + 30, last = SYNTHETIC_FIRST + 35;
+    range_update(&r, f.model, RANGE_SPAN, first, last);
+    assert_int_equal(r.callers_kind, RANGE_SPAN);
+    assert_int_equal(r.caller_count, 4 * 27);
+    uint64_t time_ns[27] = {0};
+    for (uint32_t i = 0; i < r.caller_count; i++) {
+        struct model_caller c = model_caller_at(f.model, i);
+        const uint64_t *figures = r.callers + (size_t)i * CALLER_COLUMNS;
+        assert_in_range(c.rank, 0, 26);
+        time_ns[c.rank] += figures[CALLER_TIME_NS];
+        if (c.call != call_by_name("MPI_Isend"))
+            continue;
+        assert_string_equal(f.model->regions[c.region].name, "halo exchange");
+        assert_int_equal(figures[CALLER_COUNT], 6 * all_messages(&f.job, first, last));
+        assert_int_equal(figures[CALLER_BYTES], r.ranks[c.rank * RANK_COLUMNS + RANK_SENT_BYTES]);
+    }
+    for (uint32_t rank = 0; rank < 27; rank++) {
+        const uint64_t *class_ns = r.ranks + rank * RANK_COLUMNS;
+        assert_int_equal(time_ns[rank], class_ns[CALL_SEND] + class_ns[CALL_RECV] +
+                                            class_ns[CALL_WAIT] + class_ns[CALL_COLLECTIVE]);
+    }
+    range_update(&r, f.model, RANGE_START, 0, 0);
+    assert_memory_equal(r.callers, f.model->callers.sums,
+                        r.caller_count * CALLER_COLUMNS * sizeof *r.callers);
+    range_finish(&r);
+    drop(&f);
+}
+
+static void a_state_replaces_the_calls_of_ranks(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 5);
+    const struct wire_call_row row = {.rank = 3, .call = 1, .calls = 7, .time_ns = 70};
+    const struct wire_call_row beyond = {.rank = MODEL_RANKS, .call = 1, .calls = 7};
+    struct wire_message m = {.type = WIRE_TYPE_CALLER_WINDOW};
+    m.caller_window = (struct wire_caller_window){
+        .job = "48213.0", .window = SYNTHETIC_FIRST + 4, .calls = &row, .calls_count = 1};
+    m.caller_window.left_out = 2;
+    assert_int_equal(model_apply(f.model, &m, 1), 0);
+    uint64_t calls = 0;
+    for (uint32_t i = 0; i < f.model->callers.keys.count; i++)
+        calls += f.model->callers.sums[i * CALLER_COLUMNS + CALLER_COUNT];
+    assert_int_equal(calls, 7);
+    assert_int_equal(f.model->callers_left_out, 2);
+    uint64_t ignored = f.model->ignored;
+    m.caller_window.calls = &beyond;
+    assert_int_equal(model_apply(f.model, &m, 0), 0);
+    assert_int_equal(f.model->ignored, ignored + 1);
+    drop(&f);
+}
+
 static void ranks_are_ordered_by_their_share_of_waiting(void **state)
 {
     (void)state;
@@ -412,6 +468,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_since_the_start_equal_the_windows),
         cmocka_unit_test(a_span_has_the_sums_of_its_windows_only),
+        cmocka_unit_test(a_span_has_the_calls_of_each_rank_in_its_windows_only),
+        cmocka_unit_test(a_state_replaces_the_calls_of_ranks),
         cmocka_unit_test(ranks_are_ordered_by_their_share_of_waiting),
         cmocka_unit_test(a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest),
         cmocka_unit_test(pairs_are_ordered_and_counted),

@@ -35,7 +35,7 @@ static void pass(void *user, const struct wire_message *m, int snapshot)
     const struct filter *f = user;
     (void)snapshot;
     int details = m->type == WIRE_TYPE_RANK_WINDOW || m->type == WIRE_TYPE_PAIR_WINDOW ||
-                  m->type == WIRE_TYPE_CALL_WINDOW;
+                  m->type == WIRE_TYPE_CALL_WINDOW || m->type == WIRE_TYPE_CALLER_WINDOW;
     if (details ? f->details : f->totals)
         model_apply(f->model, m, f->snapshot);
 }

@@ -292,6 +292,41 @@ static void send_calls(struct synthetic *j, uint64_t messages, synthetic_sink *s
     sink(user, &m, 0);
 }
 
+/* Calls of each rank: those of the other ranks that wait are as long as their figures say. */
+static void send_callers(struct synthetic *j, uint64_t messages, synthetic_sink *sink, void *user)
+{
+    static const struct wire_region_row regions[] = {{.name = ""}, {.name = "halo exchange"}};
+    static const char *const names[] = {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Allreduce"};
+    enum { KINDS = 4 };
+    uint64_t partners = j->pair_count / j->ranks;
+    struct wire_call_row *rows = calloc((size_t)j->ranks * KINDS, sizeof *rows);
+    for (uint32_t i = 0; i < j->ranks * KINDS; i++) {
+        uint32_t rank = i / KINDS, kind = i % KINDS;
+        const struct wire_rank_row *r = &j->rank_rows[rank];
+        const uint64_t time_ns[KINDS] = {r->send_ns, r->recv_ns, r->wait_ns, r->collective_ns};
+        const uint64_t calls[KINDS] = {messages * partners, messages * partners, messages, 12};
+        const uint64_t bytes[KINDS] = {r->sent_bytes, 0, 0, 96};
+        const uint64_t bytes_in[KINDS] = {0, 0, r->received_bytes, 96};
+        rows[i] = (struct wire_call_row){.rank = rank,
+                                         .call = (uint64_t)call_by_name(names[kind]),
+                                         .region = kind < 3,
+                                         .calls = calls[kind],
+                                         .bytes = bytes[kind],
+                                         .bytes_in = bytes_in[kind],
+                                         .time_ns = time_ns[kind]};
+    }
+    struct wire_message m = {.type = WIRE_TYPE_CALLER_WINDOW};
+    m.caller_window = (struct wire_caller_window){.job = "48213.0",
+                                                  .window = j->window,
+                                                  .windows = 1,
+                                                  .regions = regions,
+                                                  .regions_count = 2,
+                                                  .calls = rows,
+                                                  .calls_count = (uint64_t)j->ranks * KINDS};
+    sink(user, &m, 0);
+    free(rows);
+}
+
 static void send_nodes(struct synthetic *j, synthetic_sink *sink, void *user)
 {
     uint64_t age = j->window - SYNTHETIC_FIRST + 1;
@@ -343,6 +378,7 @@ void synthetic_window(struct synthetic *j, synthetic_sink *sink, void *user)
                                               .pairs_count = j->pair_count};
     sink(user, &m, 0);
     send_calls(j, messages, sink, user);
+    send_callers(j, messages, sink, user);
     send_nodes(j, sink, user);
     j->window++;
 }

@@ -24,10 +24,12 @@ int model_create(struct model **out, size_t budget)
     latency_init(&m->latency, budget / 16);
     commgram_init(&m->commgram);
     m->pairs.columns = PAIR_COLUMNS;
-    history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget / 2);
+    history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget * 3 / 8);
     m->calls.columns = CALLS_COLUMNS;
     history_init(&m->calls.history, CALLS_COLUMNS, 1u << CALLS_LONGEST_NS | 1u << CALLS_RANKS,
                  budget / 16);
+    m->callers.columns = CALLER_COLUMNS;
+    history_init(&m->callers.history, CALLER_COLUMNS, 0, budget / 8);
     m->waits.columns = 1;
     history_init(&m->waits.history, 1, 0, budget / 16);
     measured_init(&m->measured);
@@ -75,11 +77,12 @@ void model_forget_job(struct model *m)
     history_clear(&m->rank_history);
     table_clear(&m->pairs);
     table_clear(&m->calls);
+    table_clear(&m->callers);
     table_clear(&m->waits);
     array_release(&m->comms);
     array_release(&m->regions);
     m->rank_count = m->comm_count = m->region_count = 0;
-    m->ranks_more = m->pairs_more = m->calls_more = 0;
+    m->ranks_more = m->pairs_more = m->calls_more = m->callers_more = 0;
     m->rewind = (struct rewind_known){0};
 }
 
@@ -278,7 +281,8 @@ static int apply_links(struct model *m, const struct wire_links *w)
 static int apply_job_message(struct model *m, const struct wire_job *j, int snapshot)
 {
     if (snapshot) { /* a state begins with this message; the state before may be incomplete */
-        m->ranks_more = m->pairs_more = m->calls_more = m->latency.regions_more = 0;
+        m->ranks_more = m->pairs_more = m->calls_more = m->callers_more = m->latency.regions_more =
+            0;
         commgram_restart(&m->commgram);
         network_restart(&m->network);
         rewind_state(m);
@@ -337,6 +341,8 @@ static int model_apply_topic(struct model *m, const struct wire_message *message
         return tables_apply_pairs(m, &message->pair_window, snapshot);
     case WIRE_TYPE_CALL_WINDOW:
         return tables_apply_calls(m, &message->call_window, snapshot);
+    case WIRE_TYPE_CALLER_WINDOW:
+        return tables_apply_callers(m, &message->caller_window, snapshot);
     case WIRE_TYPE_NODES:
         return apply_nodes(m, &message->nodes);
     case WIRE_TYPE_ALERT:
@@ -403,6 +409,12 @@ struct model_call model_call_at(const struct model *m, uint32_t number)
 {
     const struct key *key = &m->calls.keys.keys[number];
     return (struct model_call){(uint16_t)key->hi, (uint32_t)(key->lo >> 32), (uint32_t)key->lo};
+}
+
+struct model_caller model_caller_at(const struct model *m, uint32_t number)
+{
+    const struct key *key = &m->callers.keys.keys[number];
+    return (struct model_caller){(uint32_t)key->hi, (uint16_t)(key->lo >> 32), (uint32_t)key->lo};
 }
 
 uint64_t model_waiting_ns(const uint64_t *figures)

@@ -55,6 +55,9 @@ enum call_column {
     CALLS_COLUMNS,
 };
 
+/** Figures stored for each rank and kind of call. */
+enum caller_column { CALLER_COUNT, CALLER_BYTES, CALLER_BYTES_IN, CALLER_TIME_NS, CALLER_COLUMNS };
+
 /** Destination of a row that sums up many pairs. */
 #define PAIR_OTHERS UINT32_MAX
 
@@ -93,6 +96,13 @@ struct model_region {
 struct model_call {
     uint16_t call;
     uint32_t comm;   /**< index in model.comms */
+    uint32_t region; /**< index in model.regions */
+};
+
+/** A rank that makes a call in a code region. */
+struct model_caller {
+    uint32_t rank;
+    uint16_t call;
     uint32_t region; /**< index in model.regions */
 };
 
@@ -144,8 +154,10 @@ struct model {
     uint64_t untracked;       /**< RANK_UNTRACKED of all ranks */
     struct history rank_history;
 
-    struct model_table pairs; /**< hi: source, lo: destination */
-    struct model_table calls; /**< hi: call, lo: index of communicator << 32 | of region */
+    struct model_table pairs;   /**< hi: source, lo: destination */
+    struct model_table calls;   /**< hi: call, lo: index of communicator << 32 | of region */
+    struct model_table callers; /**< hi: a rank, lo: call << 32 | index of region */
+    uint64_t callers_left_out;  /**< rows of callers that the newest window was published without */
     struct model_table waits; /**< hi: a rank, lo: the rank that it waited for longest in a window;
                                    one figure: that time */
     uint64_t folded; /**< pairs that are summed up in PAIR_OTHERS rows of the newest window */
@@ -179,7 +191,7 @@ struct model {
 
     /* a current state in several messages is not complete yet */
     uint8_t ranks_more, pairs_more;
-    uint8_t calls_more;
+    uint8_t calls_more, callers_more;
     struct model_scratch *scratch; /**< owned */
 };
 
@@ -219,6 +231,9 @@ uint32_t model_pair_find(const struct model *model, uint32_t source, uint32_t de
 
 /** A kind of call by its number. */
 struct model_call model_call_at(const struct model *model, uint32_t number);
+
+/** A caller by its number. */
+struct model_caller model_caller_at(const struct model *model, uint32_t number);
 
 /** Time that counts as waiting for others, as WAITING_NS() defines it. @param figures  of a rank */
 uint64_t model_waiting_ns(const uint64_t *figures);

@@ -117,8 +117,9 @@ void tables_keep_details(struct model *m)
     m->untracked = 0;
     table_restart(&m->pairs);
     table_restart(&m->calls);
+    table_restart(&m->callers);
     table_restart(&m->waits);
-    m->ranks_more = m->pairs_more = m->calls_more = 0;
+    m->ranks_more = m->pairs_more = m->calls_more = m->callers_more = 0;
 }
 
 static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t watched_ns)
@@ -421,6 +422,57 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
             m->scratch->touched[n] = 1;
         }
     }
+    free(named.number);
+    m->details_version++;
+    if (!snapshot && t->keys.count) {
+        int put = model_tables_flush(m, &t->history, w->window, t->keys.count);
+        error = error ? error : put;
+    }
+    return error;
+}
+
+static void caller_figures(uint64_t *to, const struct wire_call_row *row)
+{
+    to[CALLER_COUNT] += row->calls;
+    to[CALLER_BYTES] += row->bytes;
+    to[CALLER_BYTES_IN] += row->bytes_in;
+    to[CALLER_TIME_NS] += row->time_ns;
+}
+
+/* Adds a row; communicators are summed. @return 0 or -ENOMEM */
+static int add_caller(struct model *m, const struct wire_call_row *row, uint32_t region,
+                      int snapshot)
+{
+    struct model_table *t = &m->callers;
+    if (row->rank >= MODEL_RANKS || t->keys.count >= MODEL_PAIRS) {
+        m->ignored++;
+        return 0;
+    }
+    uint32_t n = table_number(m, t, (struct key){row->rank, row->call << 32 | region});
+    if (n == KEY_NONE)
+        return -ENOMEM;
+    caller_figures(t->sums + (size_t)n * CALLER_COLUMNS, row);
+    if (!snapshot) {
+        caller_figures(m->scratch->values + (size_t)n * CALLER_COLUMNS, row);
+        m->scratch->touched[n] = 1;
+    }
+    return 0;
+}
+
+int tables_apply_callers(struct model *m, const struct wire_caller_window *w, int snapshot)
+{
+    struct model_table *t = &m->callers;
+    struct named_rows named = {w->comms, w->regions, w->comms_count, w->regions_count, NULL};
+    if (number_rows(m, &named) < 0)
+        return -ENOMEM;
+    if (snapshot && !m->callers_more)
+        table_restart(t);
+    m->callers_more = snapshot && w->more;
+    m->callers_left_out = w->left_out;
+    int error = 0;
+    for (uint64_t i = 0; i < w->calls_count && !error; i++)
+        error = add_caller(m, &w->calls[i], model_tables_region_of(&named, w->calls[i].region),
+                           snapshot);
     free(named.number);
     m->details_version++;
     if (!snapshot && t->keys.count) {

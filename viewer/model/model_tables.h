@@ -14,6 +14,8 @@ int tables_apply_ranks(struct model *model, const struct wire_rank_window *messa
 int tables_apply_history(struct model *model, const struct wire_history *message);
 int tables_apply_pairs(struct model *model, const struct wire_pair_window *message, int snapshot);
 int tables_apply_calls(struct model *model, const struct wire_call_window *message, int snapshot);
+int tables_apply_callers(struct model *model, const struct wire_caller_window *message,
+                         int snapshot);
 
 /** Resets all sums since the start, and where ranks run and what they do; details of windows stay.
  */

@@ -19,6 +19,7 @@ void range_finish(struct range *r)
     free(r->top[PAIR_MESSAGES]);
     free(r->top[PAIR_BYTES]);
     free(r->calls);
+    free(r->callers);
     free(r->latency);
     flows_finish(&r->flows);
     memset(r, 0, sizeof *r);
@@ -164,6 +165,8 @@ static int range_make_room(struct range *r, const struct model *m)
                    range_need(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) != 0 ||
                    range_need(&r->waits, &r->wait_room, m->waits.keys.count, 1) != 0 ||
                    range_need(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) != 0 ||
+                   range_need(&r->callers, &r->caller_room, m->callers.keys.count,
+                              CALLER_COLUMNS) != 0 ||
                    ARRAY_FIT_AT(r->awaited, r->awaited_room, m->rank_count) != 0
                ? -ENOMEM
                : 0;
@@ -211,6 +214,15 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
     r->pairs_covered = b.windows;
 }
 
+static void sum_callers(struct range *r, const struct model *m, uint64_t first, uint64_t last)
+{
+    if (r->callers_kind == RANGE_START)
+        copy_sums(r->callers, m->callers.sums, r->caller_count, CALLER_COLUMNS, &r->kept_callers);
+    else
+        history_follow(&m->callers.history, &r->kept_callers, first, last, r->callers,
+                       r->caller_count);
+}
+
 /* Of equal times the lower rank, so that names do not jump. */
 static void range_find_awaited(struct range *r, const struct model *m)
 {
@@ -230,19 +242,21 @@ static void range_find_awaited(struct range *r, const struct model *m)
 static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     int start = r->kind == RANGE_START;
-    r->rank_count = r->pair_count = r->call_count = r->wait_count = 0;
+    r->rank_count = r->pair_count = r->call_count = r->wait_count = r->caller_count = 0;
     if (range_make_room(r, m) < 0)
         return -ENOMEM;
     r->rank_count = m->rank_count;
     r->pair_count = m->pairs.keys.count;
     r->call_count = m->calls.keys.count;
     r->wait_count = m->waits.keys.count;
+    r->caller_count = m->callers.keys.count;
     history_follow(&m->latency.ranks, &r->kept_latency, start ? 0 : first,
                    start ? UINT64_MAX : last, r->latency, r->rank_count);
     if (start)
         sum_start(r, m);
     else
         sum_span(r, m, first, last);
+    sum_callers(r, m, first, last);
     range_find_awaited(r, m);
     r->pairs_used = 0;
     r->total[PAIR_MESSAGES] = r->total[PAIR_BYTES] = 0;
@@ -289,6 +303,7 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
     r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last);
     r->kind = r->fallback || range_is_whole(m, first, last) ? RANGE_START : kind;
     r->pairs_kind = lacks_details(m, &m->pairs.history, first, last) ? RANGE_START : r->kind;
+    r->callers_kind = lacks_details(m, &m->callers.history, first, last) ? RANGE_START : r->kind;
     r->first = first;
     r->last = last;
     r->coarsest = 1;

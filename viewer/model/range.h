@@ -51,14 +51,18 @@ struct range {
     uint64_t *calls; /**< CALLS_COLUMNS figures a kind of call */
     uint32_t call_count;
 
+    uint64_t *callers; /**< CALLER_COLUMNS figures a caller, by the caller's number */
+    uint32_t caller_count;
+    enum range_kind callers_kind; /**< as pairs_kind */
+
     struct flows flows; /**< what the network carries: see ui_update_flows() */
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    struct history_retained kept_ranks, kept_pairs, kept_latency,
-        kept_waits; /**< source of the sums */
-    uint32_t rank_room, pair_room, latency_room, call_room, wait_room,
-        awaited_room; /**< allocated */
+    struct history_retained kept_ranks, kept_pairs, kept_latency, kept_waits,
+        kept_callers; /**< source of the sums */
+    uint32_t rank_room, pair_room, latency_room, call_room, wait_room, awaited_room,
+        caller_room; /**< allocated */
 
     /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;

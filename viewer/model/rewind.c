@@ -64,7 +64,7 @@ int rewind_close(struct model *m)
 {
     struct rewind_known *k = &m->rewind;
     struct history *const histories[] = {&m->rank_history, &m->pairs.history, &m->calls.history,
-                                         &m->waits.history};
+                                         &m->waits.history, &m->callers.history};
     uint64_t last = k->newest;
     if (!last)
         return 0;

@@ -293,6 +293,30 @@ static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, in
     }
 }
 
+static void tap_text_print_callers(FILE *out, const struct wire_caller_window *w, int snapshot)
+{
+    tap_head(out, "callers", w->job);
+    window_cell(out, w->window, w->windows, snapshot);
+    if (w->left_out)
+        fprintf(out, "  %" PRIu64 " rows left out", w->left_out);
+    fputc('\n', out);
+    if (w->calls_count)
+        fputs("     rank  call                       calls      given        got       time"
+              "  communicator          region\n",
+              out);
+    for (uint64_t i = 0; i < w->calls_count; i++) {
+        const struct wire_call_row *c = &w->calls[i];
+        fprintf(out, "%9" PRIu64 "  ", c->rank);
+        tap_cell(out, 22, call_name((uint16_t)c->call));
+        tap_count(out, 10, c->calls);
+        tap_bytes(out, 11, c->bytes);
+        tap_bytes(out, 11, c->bytes_in);
+        tap_duration(out, 11, (double)c->time_ns);
+        names_cell(out, tap_text_comm_name(w->comms, w->comms_count, c->comm),
+                   tap_text_region_name(w->regions, w->regions_count, c->region));
+    }
+}
+
 /* An agent that has not sent a window yet has not reported its own figures. */
 static int tap_text_has_reported(const struct wire_node_row *n)
 {
@@ -528,6 +552,9 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         break;
     case WIRE_TYPE_CALL_WINDOW:
         tap_text_print_calls(out, &message->call_window, snapshot);
+        break;
+    case WIRE_TYPE_CALLER_WINDOW:
+        tap_text_print_callers(out, &message->caller_window, snapshot);
         break;
     case WIRE_TYPE_NODES:
         print_nodes(out, &message->nodes);

@@ -164,10 +164,16 @@ static void figures_add_calls(struct run_sum *run, const struct figures *figures
     }
     for (uint32_t caller = 0; caller < run->callers.count && caller < figures->caller_capacity;
          caller++) {
-        if (!figures->callers[caller] || total->callers[caller])
+        const struct caller_figures *from = &figures->callers[caller];
+        struct caller_figures *sum = &total->callers[caller];
+        if (!from->present)
             continue;
-        total->callers[caller] = true;
-        total->calls[run->call_of[caller]].ranks++;
+        total->calls[run->call_of[caller]].ranks += !sum->present;
+        sum->present = true;
+        sum->calls += from->calls;
+        sum->bytes += from->bytes;
+        sum->bytes_in += from->bytes_in;
+        sum->time_ns += from->time_ns;
     }
 }
 

@@ -243,6 +243,79 @@ static int sum_result_collect_calls(struct run_sum *run, const struct figures *f
     return 0;
 }
 
+/* A kind of call: how much time, and how many rows. */
+struct kind_weight {
+    uint64_t time_ns, rows;
+    uint32_t number;
+};
+
+/* Most time first; of equal times the first in canonical order. */
+static int sum_result_compare_kinds(const void *a, const void *b)
+{
+    const struct kind_weight *x = a, *y = b;
+    return 2 * ORDER(y->time_ns, x->time_ns) + ORDER(x->rows, y->rows);
+}
+
+/* Choose the kinds whose callers are listed, at most so many rows of all of them.
+ * @param keep  by number of a kind: set to whether it is listed */
+static int sum_result_choose_kinds(const struct run_sum *run, const struct figures *figures,
+                                   size_t maximum, bool *keep, struct sum_result *out)
+{
+    struct kind_weight *kinds = malloc(((size_t)run->calls.count + 1) * sizeof(*kinds));
+    size_t count = 0;
+    if (kinds == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < run->call_order.count; i++) {
+        uint32_t number = run->call_order.numbers[i];
+        if (number < figures->call_capacity && figures->calls[number].ranks > 0)
+            kinds[count++] = (struct kind_weight){figures->calls[number].time_ns,
+                                                  figures->calls[number].ranks, number};
+    }
+    qsort(kinds, count, sizeof(*kinds), sum_result_compare_kinds);
+    for (size_t i = 0; i < count; i++) {
+        keep[kinds[i].number] = kinds[i].rows <= maximum;
+        if (keep[kinds[i].number]) {
+            maximum -= kinds[i].rows;
+        } else {
+            out->left_out += kinds[i].rows;
+            out->left_out_ns += kinds[i].time_ns;
+        }
+    }
+    free(kinds);
+    return 0;
+}
+
+static int sum_result_collect_callers(struct run_sum *run, const struct figures *figures,
+                                      size_t maximum, struct sum_result *out)
+{
+    int code = sum_order_update(&run->call_order, &run->calls, run);
+    code = code != 0 ? code : sum_order_update(&run->caller_order, &run->callers, run);
+    code = code != 0 ? code : ARRAY_RESIZE(out->calls, (size_t)run->callers.count + 1);
+    bool *keep = calloc((size_t)run->calls.count + 1, sizeof(*keep));
+    if (code == 0)
+        code = keep == NULL ? -ENOMEM : sum_result_choose_kinds(run, figures, maximum, keep, out);
+    for (uint32_t i = 0; code == 0 && i < run->caller_order.count; i++) {
+        uint32_t number = run->caller_order.numbers[i];
+        if (number >= figures->caller_capacity || !figures->callers[number].present ||
+            !keep[run->call_of[number]])
+            continue;
+        const struct caller_figures *caller = &figures->callers[number];
+        struct key key = run->callers.keys[number];
+        out->calls[out->call_count++] = (struct call_row){
+            .rank = (uint32_t)key.hi,
+            .call = (uint32_t)key.lo & 0xffff,
+            .comm = (uint32_t)(key.lo >> 32),
+            .region = (uint32_t)(key.lo >> 16) & 0xffff,
+            .calls = caller->calls,
+            .bytes = caller->bytes,
+            .bytes_in = caller->bytes_in,
+            .time_ns = caller->time_ns,
+        };
+    }
+    free(keep);
+    return code;
+}
+
 /* ---- the communicators and regions that rows name ------------------------ */
 
 /* Of those marked, list the ones in order; place[number] becomes the position in the list. Number 0
@@ -299,14 +372,15 @@ static int sum_result_collect(struct run_sum *run, const struct figures *figures
                               enum sum_part part, size_t maximum_pairs, struct sum_result *out)
 {
     out->rank_count = out->pair_count = out->call_count = out->comm_count = out->region_count = 0;
-    out->folded = 0;
+    out->folded = out->left_out = out->left_out_ns = 0;
     int code = sum_order_update_positions(run);
     if (code != 0)
         return code;
     if (part == SUM_RANKS)
         return sum_result_collect_ranks(run, figures, out);
-    code = part == SUM_PAIRS ? sum_result_collect_pairs(run, figures, maximum_pairs, out)
-                             : sum_result_collect_calls(run, figures, out);
+    code = part == SUM_PAIRS   ? sum_result_collect_pairs(run, figures, maximum_pairs, out)
+           : part == SUM_CALLS ? sum_result_collect_calls(run, figures, out)
+                               : sum_result_collect_callers(run, figures, maximum_pairs, out);
     return code != 0 ? code : sum_result_name_comms_and_regions(run, out);
 }
 

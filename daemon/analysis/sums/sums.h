@@ -25,6 +25,12 @@ struct call_figures {
     uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns;
 };
 
+/** Sums for one rank that makes one call on a communicator in a region. */
+struct caller_figures {
+    uint64_t calls, bytes, bytes_in, time_ns;
+    bool present; /**< it made the call */
+};
+
 /** Figures for the keys of a run: those of one window, or the run's own. Arrays are owned and
  *  indexed by the number of the key; they may be shorter than the table, the rest being zero. */
 struct figures {
@@ -34,7 +40,7 @@ struct figures {
     uint32_t pair_capacity;
     struct call_figures *calls;
     uint32_t call_capacity;
-    bool *callers; /**< by caller: this rank made this call */
+    struct caller_figures *callers;
     uint32_t caller_capacity;
 };
 
@@ -60,7 +66,7 @@ struct run_sum {
     size_t region_capacity;
     struct figures total;
     uint64_t overflow_rows; /**< rows added to the rest of a source: the table of pairs was full */
-    struct sum_order rank_order, pair_order, call_order;
+    struct sum_order rank_order, pair_order, call_order, caller_order;
     uint32_t *comm_position; /**< owned; by number: position in the order of ids */
     uint32_t comm_positions; /**< communicators whose positions are up to date */
     uint32_t *region_position;

@@ -46,6 +46,7 @@ void run_sum_destroy(struct run_sum *run)
     free(run->rank_order.numbers);
     free(run->pair_order.numbers);
     free(run->call_order.numbers);
+    free(run->caller_order.numbers);
     free(run->comm_position);
     free(run->region_position);
     free(run);
@@ -195,8 +196,13 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
         const struct call_row *row = &rows->calls[i];
         number = window_sum_number_caller(window->run, row, number);
         struct call_figures *sum = &window->figures.calls[window->run->call_of[number]];
-        sum->ranks += !window->figures.callers[number];
-        window->figures.callers[number] = true;
+        struct caller_figures *caller = &window->figures.callers[number];
+        sum->ranks += !caller->present;
+        caller->present = true;
+        caller->calls += row->calls;
+        caller->bytes += row->bytes;
+        caller->bytes_in += row->bytes_in;
+        caller->time_ns += row->time_ns;
         sum->calls += row->calls;
         sum->bytes += row->bytes;
         sum->bytes_in += row->bytes_in;

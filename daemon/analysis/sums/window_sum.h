@@ -71,7 +71,8 @@ struct pair_row {
 
 /** Calls of one kind. */
 struct call_row {
-    uint32_t rank;   /**< in: the calling rank; out: how many ranks made the call */
+    uint32_t rank;   /**< in: the calling rank; out: how many ranks made the call; of SUM_CALLERS
+                          the calling rank */
     uint32_t call;   /**< number of the call; below 65536 */
     uint32_t comm;   /**< as in pair_row */
     uint32_t region; /**< as in pair_row */
@@ -79,7 +80,7 @@ struct call_row {
     uint64_t bytes;
     uint64_t bytes_in;
     uint64_t time_ns;
-    uint64_t longest_ns; /**< of several the largest */
+    uint64_t longest_ns; /**< of several the largest; 0 of SUM_CALLERS */
 };
 
 /** A communicator. Of several reports under one id the largest sizes and parent win, and of the
@@ -166,6 +167,8 @@ struct sum_result {
     uint64_t folded; /**< pairs that are together in rows of destination -1 */
     struct call_row *calls;
     size_t call_count;
+    uint64_t left_out;      /**< rows of SUM_CALLERS that are not among calls */
+    uint64_t left_out_ns;   /**< time of the calls in them */
     struct comm_row *comms; /**< those that pairs or calls name; position 0 is id 0 */
     size_t comm_count;
     struct region_row *regions; /**< likewise; position 0 is "outside" */
@@ -174,11 +177,14 @@ struct sum_result {
 
 void sum_result_finish(struct sum_result *result);
 
-enum sum_part { SUM_RANKS, SUM_PAIRS, SUM_CALLS };
+/** SUM_CALLS: calls of all ranks together; SUM_CALLERS: of each rank. */
+enum sum_part { SUM_RANKS, SUM_PAIRS, SUM_CALLS, SUM_CALLERS };
 
 /** Rows of one part, in place of what the result held.
  *  @param maximum_pairs  SUM_PAIRS: of more rows the largest by bytes are kept (ties: the first in
- *                     order) and the rest is added up, one row of destination -1 for each source
+ *                     order) and the rest is added up, one row of destination -1 for each source;
+ *                     SUM_CALLERS: as many rows as fit are kept, of whole kinds of calls, those
+ * with the most time first, and the rest is counted
  *  @return 0 or -ENOMEM */
 int window_sum_result(const struct window_sum *window, enum sum_part part, size_t maximum_pairs,
                       struct sum_result *out);

@@ -404,6 +404,7 @@ static void play(struct published *into, const unsigned *order, unsigned nodes)
     }
     for (enum wire_type t = WIRE_TYPE_TOTALS; t <= WIRE_TYPE_CALL_WINDOW; t++)
         job_snapshot(job, t, &(struct job_output){into, wanted, tell, NULL});
+    job_snapshot(job, WIRE_TYPE_CALLER_WINDOW, &(struct job_output){into, wanted, tell, NULL});
     assert_int_equal(job_state(job), JOB_ENDED);
     job_destroy(job);
 }

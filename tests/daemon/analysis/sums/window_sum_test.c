@@ -144,7 +144,7 @@ static void assert_same_results(const struct sum_result *a, const struct sum_res
 static void assert_same_windows(const struct window_sum *a, const struct window_sum *b)
 {
     struct sum_result x = {0}, y = {0};
-    for (int part = SUM_RANKS; part <= SUM_CALLS; part++) {
+    for (int part = SUM_RANKS; part <= SUM_CALLERS; part++) {
         assert_int_equal(window_sum_result(a, (enum sum_part)part, SIZE_MAX, &x), 0);
         assert_int_equal(window_sum_result(b, (enum sum_part)part, SIZE_MAX, &y), 0);
         assert_same_results(&x, &y);
@@ -156,7 +156,7 @@ static void assert_same_windows(const struct window_sum *a, const struct window_
 static void assert_same_runs(struct run_sum *a, struct run_sum *b)
 {
     struct sum_result x = {0}, y = {0};
-    for (int part = SUM_RANKS; part <= SUM_CALLS; part++) {
+    for (int part = SUM_RANKS; part <= SUM_CALLERS; part++) {
         assert_int_equal(run_sum_result(a, (enum sum_part)part, SIZE_MAX, &x), 0);
         assert_int_equal(run_sum_result(b, (enum sum_part)part, SIZE_MAX, &y), 0);
         assert_same_results(&x, &y);
@@ -346,6 +346,81 @@ static void calls_count_each_rank_once(void **state)
     close_run(&a);
 }
 
+static void assert_caller(const struct call_row *row, uint32_t rank, uint32_t call, uint64_t calls,
+                          uint64_t time_ns)
+{
+    assert_int_equal(row->rank, rank);
+    assert_int_equal(row->call, call);
+    assert_int_equal(row->calls, calls);
+    assert_int_equal(row->time_ns, time_ns);
+    assert_int_equal(row->bytes, 3 * calls);
+    assert_int_equal(row->bytes_in, 2 * calls);
+}
+
+static void callers_are_the_calls_of_each_rank(void **state)
+{
+    struct pair_of_runs a;
+    struct sum_result r = {0};
+    (void)state;
+    open_run(&a);
+    for (uint32_t i = 0; i < 6; i++) { /* ranks 2, 1, 0, each twice */
+        struct call_row rows[2] = {{.rank = 2 - i % 3, .call = 40, .calls = 1, .time_ns = i},
+                                   {.rank = 2 - i % 3, .call = 7, .calls = 4, .time_ns = 10 * i}};
+        for (int k = 0; k < 2; k++) {
+            rows[k].bytes = 3 * rows[k].calls;
+            rows[k].bytes_in = 2 * rows[k].calls;
+        }
+        assert_int_equal(
+            window_sum_update(a.window, &(struct sum_rows){.calls = rows, .call_count = 2}), 0);
+    }
+    assert_int_equal(window_sum_result(a.window, SUM_CALLERS, 6, &r), 0);
+    assert_int_equal(r.call_count, 6);
+    assert_int_equal(r.left_out, 0);
+    for (uint32_t rank = 0; rank < 3; rank++) { /* the reports of rank 2 - n are n and n + 3 */
+        assert_caller(&r.calls[2 * rank], rank, 7, 8, 10 * (2 * (2 - rank) + 3));
+        assert_caller(&r.calls[2 * rank + 1], rank, 40, 2, 2 * (2 - rank) + 3);
+    }
+    assert_int_equal(run_sum_update(a.run, a.window, 1), 0);
+    assert_int_equal(run_sum_update(a.run, a.window, 2), 0);
+    assert_int_equal(run_sum_result(a.run, SUM_CALLERS, 6, &r), 0);
+    assert_caller(&r.calls[0], 0, 7, 16, 2 * 10 * 7);
+    sum_result_finish(&r);
+    close_run(&a);
+}
+
+static void callers_beyond_the_limit_are_left_out_by_whole_kinds(void **state)
+{
+    struct pair_of_runs a;
+    struct sum_result r = {0};
+    (void)state;
+    open_run(&a);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        /* call 9 takes most time but only of two ranks, call 8 of all, call 5 is the least */
+        const struct call_row rows[3] = {{.rank = rank, .call = 5, .calls = 1, .time_ns = 1},
+                                         {.rank = rank, .call = 8, .calls = 1, .time_ns = 10},
+                                         {.rank = rank, .call = 9, .calls = 1, .time_ns = 100}};
+        assert_int_equal(
+            window_sum_update(a.window,
+                              &(struct sum_rows){.calls = rows, .call_count = rank < 2 ? 3 : 2}),
+            0);
+    }
+    assert_int_equal(window_sum_result(a.window, SUM_CALLERS, 9, &r), 0);
+    assert_int_equal(r.call_count, 6);
+    assert_int_equal(r.left_out, 4);
+    assert_int_equal(r.left_out_ns, 4);
+    for (size_t i = 0; i < r.call_count; i++)
+        assert_int_not_equal(r.calls[i].call, 5);
+    assert_int_equal(window_sum_result(a.window, SUM_CALLERS, 5, &r), 0);
+    assert_int_equal(r.call_count, 2); /* call 8 does not fit */
+    assert_int_equal(r.left_out, 8);
+    assert_int_equal(r.left_out_ns, 44);
+    assert_int_equal(window_sum_result(a.window, SUM_CALLERS, 100, &r), 0);
+    assert_int_equal(r.call_count, 10);
+    assert_int_equal(r.left_out, 0);
+    sum_result_finish(&r);
+    close_run(&a);
+}
+
 static int compare_bytes_down(const void *a, const void *b)
 {
     uint64_t x = ((const struct pair_row *)a)->bytes, y = ((const struct pair_row *)b)->bytes;
@@ -504,7 +579,7 @@ static void a_window_begins_empty(void **state)
         assert_int_equal(window_sum_create(&window, run), 0);
         window_sum_totals(window, &totals);
         assert_memory_equal(&totals, &empty, sizeof(totals));
-        for (enum sum_part part = SUM_RANKS; part <= SUM_CALLS; part++) {
+        for (enum sum_part part = SUM_RANKS; part <= SUM_CALLERS; part++) {
             assert_int_equal(window_sum_result(window, part, 1000, &result), 0);
             assert_int_equal(result.rank_count + result.pair_count + result.call_count, 0);
         }
@@ -528,6 +603,8 @@ int main(void)
         cmocka_unit_test(rows_come_in_canonical_order_and_name_what_is_listed),
         cmocka_unit_test(the_call_in_progress_is_that_of_the_newest_window),
         cmocka_unit_test(calls_count_each_rank_once),
+        cmocka_unit_test(callers_are_the_calls_of_each_rank),
+        cmocka_unit_test(callers_beyond_the_limit_are_left_out_by_whole_kinds),
         cmocka_unit_test(folding_keeps_the_largest_and_every_sum),
         cmocka_unit_test(beyond_the_limit_pairs_join_the_rest_of_their_source),
         cmocka_unit_test(more_ranks_than_the_limit_are_refused_whole),
