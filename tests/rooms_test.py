@@ -89,7 +89,7 @@ MATRIX = {
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto tables sums dependencies network",
     "viewer/layout": "proto tables network",
-    "viewer/ui": "tables viewer/model viewer/layout",
+    "viewer/ui": "tables formulas viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",
     "viewer/link": "proto viewer/model",
     "viewer/views/common": "tables viewer/model viewer/layout viewer/ui",

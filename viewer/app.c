@@ -108,6 +108,28 @@ static int read_mappings(struct app *a)
     return error;
 }
 
+/* The layouts of the command line, for view landscape. */
+static int read_layout(struct app *a)
+{
+    const char *path = a->options->layout;
+    struct formula_fault fault = {0};
+    struct formulas *formulas = NULL;
+    char *text = NULL;
+    int error = path ? app_read_text(path, &text) : 0;
+    if (!path)
+        return 0;
+    if (!error)
+        error = formulas_parse(&formulas, text, strlen(text), &fault);
+    free(text);
+    if (fault.line)
+        log_error("%s:%u:%u: %s", path, fault.line, fault.column, fault.text);
+    else if (error)
+        log_error("%s: %s", path, holter_strerror(error));
+    else
+        landscape_give(&a->ui.landscape, formulas, text_base_name(path));
+    return error;
+}
+
 int app_start(struct app *a, const struct options *o, double scale)
 {
     char why[700] = "";
@@ -127,6 +149,10 @@ int app_start(struct app *a, const struct options *o, double scale)
     memcpy(a->ui.commgram.opened, o->ranks, sizeof a->ui.commgram.opened);
     theme_init(&a->theme, o->theme);
     error = read_mappings(a);
+    if (!error)
+        error = read_layout(a);
+    if (o->shape >= 0)
+        a->ui.landscape.shape = (enum landscape_shape)o->shape;
     if (error)
         return error;
     error = type_create(&a->type, scale, why, sizeof why);

@@ -27,8 +27,8 @@ const char options_help[] =
     "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
     "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, "
     "nodes,\n"
-    "                          captures, dependencies, criteria, attribution, jobs, links, "
-    "network, torus or routes\n"
+    "                          captures, dependencies, criteria, attribution, jobs, landscape,\n"
+    "                          links, network, torus or routes\n"
     "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"
     "      --communities C     CommGram: at most so many bars in one (default: as found)\n"
     "      --from T, --to T    span of time: seconds since the job's start (12.5), or before its "
@@ -41,6 +41,12 @@ const char options_help[] =
     "mapping "
     "of\n"
     "                          lines \"rank node\", nodes numbered row-major; may be repeated\n"
+    "      --shape SHAPE       landscape: list, matrix, histogram, 3d or layout (default: 3d, with "
+    "--layout\n"
+    "                          layout)\n"
+    "      --layout FILE       landscape: ranks as points where the formulas of this file put them "
+    "(ParaProf's\n"
+    "                          BEGIN VIZ=NAME ... END VIZ)\n"
     "      --select WHAT       rank:N, pair:A-B, or, by names of vertices, link:(0,0)-(0,1), "
     "route:A-B,\n"
     "                          vertex:A\n"
@@ -142,6 +148,7 @@ static int view_options_select(void *user, const struct command_option *option, 
 static int view_options_read(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     static const char *const themes[] = {[THEME_DARK] = "dark", [THEME_LIGHT] = "light", NULL};
+    static const char *const shapes[] = {"list", "matrix", "histogram", "3d", "layout", NULL};
     const struct command_option options[] = {
         {"connect", 'c', .text = &o->endpoint},
         {"ssh", .text = &o->ssh_host},
@@ -162,6 +169,8 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
         {"mapping", .set = view_options_mapping},
         {"select", .set = view_options_select},
         {"suggest", .set = view_options_suggestion},
+        {"layout", .text = &o->layout},
+        {"shape", .word = &o->shape, .words = shapes},
         {"apply", .flag = &o->apply},
         {"no-collectives", .flag = &o->no_collectives},
         {"help", 'h', .flag = &o->show_help},
@@ -182,8 +191,14 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
 
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
-    *o = (struct options){
-        .view = -1, .w = 1600, .h = 900, .after = 5, .scale = 1, .from = NAN, .to = NAN};
+    *o = (struct options){.view = -1,
+                          .shape = -1,
+                          .w = 1600,
+                          .h = 900,
+                          .after = 5,
+                          .scale = 1,
+                          .from = NAN,
+                          .to = NAN};
     if (view_options_read(o, argc, argv, why, capacity) < 0)
         return -HOLTER_EUSAGE;
     /* Which is first of a time since the begin and one before the end is known with the job only.

@@ -29,7 +29,9 @@ struct options {
     int apply;          /**< the network is shown as suggested */
     const char *mappings[OPTIONS_MAPPINGS]; /**< files of lines "rank node" */
     int mapping_count;
-    int since_start; /**< sums since the start in place of the visible time */
+    const char *layout; /**< file of layouts by formulas; NULL: none */
+    int shape;          /**< enum landscape_shape */
+    int since_start;    /**< sums since the start in place of the visible time */
     int show_help, show_version;
 };
 

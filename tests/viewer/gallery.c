@@ -36,7 +36,9 @@ struct shot {
     double size_low;
     uint64_t open, stages; /* phase that is opened, or one part in stages of it */
     int unmodelled;
-    int steps;          /* dependencies by step */
+    int steps; /* dependencies by step */
+    enum landscape_shape shape;
+    uint32_t layout;
     const char *replay; /* state of a replay; NULL: live */
     double place, knob; /* of it, share; and where the user holds the knob, 0: nowhere */
 };
@@ -107,6 +109,8 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     snprintf(ui.overlay.search, sizeof ui.overlay.search, "%s", shot->searching ? "1" : "");
     ui.mouse.x = shot->mouse_x ? shot->mouse_x : -1;
     ui.mouse.y = shot->mouse_y ? shot->mouse_y : -1;
+    ui.landscape.shape = shot->shape ? shot->shape : ui.landscape.shape;
+    ui.landscape.layout = shot->layout;
     replay(shot, &ui, model);
     if (shot->paused && !shot->replay)
         ui_pan_time(&ui, model, -15ll * 1000000000);
@@ -134,6 +138,7 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     scene_finish(&scene);
     pictures_finish(&pictures);
     range_finish(&range);
+    ui_finish(&ui);
     type_destroy(type);
     return error != 0;
 }
@@ -477,6 +482,44 @@ static int dependencies_shots(const char *directory)
     return failed | SHOOT(told, many);
 }
 
+static int landscape_shots(const char *directory, uint32_t ranks)
+{
+    static const struct shot shots[] = {
+        {.name = "landscape", .view = VIEW_LANDSCAPE, LARGE, .mouse_x = 800, .mouse_y = 420},
+        {.name = "landscape-small", .view = VIEW_LANDSCAPE, SMALL, .theme = THEME_LIGHT},
+        {.name = "landscape-matrix", .view = VIEW_LANDSCAPE, LARGE, .shape = LANDSCAPE_MATRIX},
+        {.name = "landscape-histogram",
+         .view = VIEW_LANDSCAPE,
+         LARGE,
+         .shape = LANDSCAPE_HISTOGRAM,
+         .selection = {SELECT_NODE, 1, 0}},
+        {.name = "landscape-sphere",
+         .view = VIEW_LANDSCAPE,
+         LARGE,
+         .shape = LANDSCAPE_LAYOUT,
+         .selection = {SELECT_NODE, 1, 0}},
+        {.name = "landscape-block",
+         .view = VIEW_LANDSCAPE,
+         SMALL,
+         .shape = LANDSCAPE_LAYOUT,
+         .layout = 1},
+        {.name = "landscape-torus",
+         .view = VIEW_LANDSCAPE,
+         LARGE,
+         .shape = LANDSCAPE_LAYOUT,
+         .layout = 2},
+        {.name = "landscape-scatter",
+         .view = VIEW_LANDSCAPE,
+         SMALL,
+         .shape = LANDSCAPE_LAYOUT,
+         .layout = 3},
+    };
+    struct story told = growth;
+    told.ranks = ranks;
+    told.per_node = ranks >= 64 ? ranks / 16 : 4;
+    return SHOOT(told, shots);
+}
+
 static int other_shots(const char *directory, uint32_t ranks)
 {
     static const struct shot shots[] = {
@@ -510,7 +553,8 @@ static int other_shots(const char *directory, uint32_t ranks)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram | captures | dependencies]\n");
+        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram | captures | dependencies | "
+                        "landscape]\n");
         return 2;
     }
     uint32_t ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 512;
@@ -520,6 +564,8 @@ int main(int argc, char **argv)
         return captures_shots(argv[1]);
     if (argc > 2 && !strcmp(argv[2], "dependencies"))
         return dependencies_shots(argv[1]);
-    return captures_shots(argv[1]) | dependencies_shots(argv[1]) | commgram_shots(argv[1]) |
-           latency_shots(argv[1]) | other_shots(argv[1], ranks);
+    if (argc > 2 && !strcmp(argv[2], "landscape"))
+        return landscape_shots(argv[1], 4096);
+    return landscape_shots(argv[1], 512) | captures_shots(argv[1]) | dependencies_shots(argv[1]) |
+           commgram_shots(argv[1]) | latency_shots(argv[1]) | other_shots(argv[1], ranks);
 }

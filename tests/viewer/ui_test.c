@@ -43,6 +43,7 @@ static int teardown(void **state)
     struct fixture *f = *state;
     scene_finish(&f->scene);
     synthetic_finish(&f->job);
+    ui_finish(&f->ui);
     model_destroy(f->model);
     free(f);
     return 0;
@@ -374,6 +375,7 @@ static void a_short_job_fills_the_strip(void **state)
     ui_visible(&ui, m, &begin, &end);
     assert_int_equal(end - begin, 30 * second);
     synthetic_finish(&job);
+    ui_finish(&ui);
     model_destroy(m);
 }
 

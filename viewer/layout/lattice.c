@@ -3,36 +3,26 @@
 
 #include <math.h>
 
-/* Length of an open end in distances between neighbours, and strength of the perspective. */
-static const double open_end = 0.38, perspective = 0.22;
+/* Length of an open end in distances between neighbours. */
+static const double open_end = 0.38;
 
 void lattice_set_view(struct lattice *l, const struct projection *p, double yaw, double pitch)
 {
-    double cy = cos(yaw), sy = sin(yaw), cp = cos(pitch), sp = sin(pitch), square = 0;
+    double square = 0;
     for (int i = 0; i < PROJECTION_AXES; i++)
         square += pow(p->axes[i].size - 1 + 2 * open_end, 2);
     *l = (struct lattice){.projection = p, .step = 2 / sqrt(square)};
-    /* x, y (up) and z (towards the eye) of the grid to right, down and away */
-    const double turn[3][3] = {{cy, 0, sy}, {-sp * sy, -cp, sp * cy}, {cp * sy, -sp, -cp * cy}};
-    for (int row = 0; row < 3; row++)
-        for (int k = 0; k < 3; k++)
-            l->turn[row][k] = turn[row][k];
+    space_set_view(&l->space, yaw, pitch);
 }
 
 static void lattice_project_point(const struct lattice *l, const double at[3], double *x, double *y,
                                   double *away)
 {
     static const unsigned axis[3] = {PROJECTION_ACROSS, PROJECTION_UPRIGHT, PROJECTION_DEPTH};
-    double seen[3] = {0};
-    for (int k = 0; k < 3; k++) {
-        double from_middle = (at[k] - (l->projection->axes[axis[k]].size - 1) / 2.0) * l->step;
-        for (int row = 0; row < 3; row++)
-            seen[row] += l->turn[row][k] * from_middle;
-    }
-    double nearer = 1 / (1 + perspective * seen[2]);
-    *x = seen[0] * nearer;
-    *y = seen[1] * nearer;
-    *away = seen[2];
+    double from_middle[3];
+    for (int k = 0; k < 3; k++)
+        from_middle[k] = (at[k] - (l->projection->axes[axis[k]].size - 1) / 2.0) * l->step;
+    space_point(&l->space, from_middle, x, y, away);
 }
 
 static void lattice_locate_place(const struct lattice *l, uint32_t place, double at[3])

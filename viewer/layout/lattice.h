@@ -8,12 +8,13 @@
 #define HOLTER_VIEWER_LAYOUT_LATTICE_H
 
 #include "viewer/layout/projection.h"
+#include "viewer/layout/perspective.h"
 
 struct lattice {
     const struct projection
-        *projection;   /**< borrowed; its axes across, upright and depth are x, y and z */
-    double turn[3][3]; /**< rows: right, down, away */
-    double step;       /**< distance between neighbours */
+        *projection; /**< borrowed; its axes across, upright and depth are x, y and z */
+    struct space space;
+    double step; /**< distance between neighbours */
 };
 
 /** A line in space and the distance of its middle from the eye. */

@@ -456,7 +456,8 @@ void scene_dump(const struct scene *s, FILE *out)
         [HIT_LINK] = "link",         [HIT_ROUTE] = "route",   [HIT_VERTEX] = "vertex",
         [HIT_METRIC] = "metric",     [HIT_HANDLE] = "handle", [HIT_TORUS] = "torus",
         [HIT_PLANE] = "plane",       [HIT_SCALE] = "scale",   [HIT_LIST] = "list",
-        [HIT_SORT] = "sort",         [HIT_COVER] = "cover",   [HIT_ROUTES] = "routes",
+        [HIT_SORT] = "sort",         [HIT_COVER] = "cover",   [HIT_SPACE] = "space",
+        [HIT_LEVEL] = "level",       [HIT_SLICE] = "slice",   [HIT_ROUTES] = "routes",
         [HIT_NETWORK] = "network",   [HIT_UNIT] = "unit",     [HIT_PLACE] = "place",
         [HIT_PLAYBACK] = "playback", [HIT_MARK] = "mark",     [HIT_CAPTURE] = "capture"};
     _Static_assert(sizeof(hits) / sizeof(hits[0]) == HIT_COVER + 1, "each kind has a name");

@@ -137,6 +137,9 @@ enum hit_kind {
     HIT_CAPTURE,    /**< x is daemon time, y threads of a capture; a: threads in a lane */
     HIT_LIST,       /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,       /**< a: enum ui_list, b: column */
+    HIT_SPACE,      /**< x and y are positions in a picture of points in space */
+    HIT_LEVEL,      /**< x is a share of the range of values, on the colour map */
+    HIT_SLICE,      /**< a: axis; x is a share of it */
     HIT_COVER,      /**< swallows what lies under it */
 };
 

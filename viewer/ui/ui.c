@@ -34,6 +34,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
     for (int i = 0; i < METRICS; i++)
         ui->network.colour_high[i] = 1;
     torus_init(&ui->torus);
+    landscape_init(&ui->landscape);
     for (int i = 0; i < UI_LISTS; i++)
         ui->list.sort[i] = -1;
 }
@@ -42,6 +43,7 @@ void ui_finish(struct ui *ui)
 {
     flow_filter_finish(&ui->network.filter);
     torus_finish(&ui->torus);
+    landscape_finish(&ui->landscape);
     network_graph_finish(&ui->graph);
     free(ui->network.picked_ranks);
     ui->network.picked_ranks = NULL;

@@ -13,6 +13,7 @@
 #include "viewer/ui/ui_command.h"
 #include "viewer/ui/ui_commgram.h"
 #include "viewer/ui/ui_dependencies.h"
+#include "viewer/ui/ui_landscape.h"
 #include "viewer/ui/ui_network.h"
 #include "viewer/ui/ui_network_graph.h"
 #include "viewer/ui/ui_routes.h"
@@ -36,6 +37,8 @@ enum ui_list {
     LIST_LINKS,
     LIST_CAPTURE,    /**< threads of a capture */
     LIST_DEPENDENCY, /**< lanes of the graph of dependencies */
+    LIST_EVENTS,     /**< functions or code regions of the landscape */
+    LIST_LANDSCAPE,  /**< its ranks */
     UI_LISTS
 };
 
@@ -106,6 +109,7 @@ enum view_id {
     VIEW_ATTRIBUTION,
     VIEW_CRITERIA,
     VIEW_JOBS,
+    VIEW_LANDSCAPE,
     VIEW_LINKS, /**< this view and all after it show the network */
     VIEW_NETWORK,
     VIEW_TORUS,
@@ -174,6 +178,7 @@ struct ui {
     uint64_t alert;
     struct transport transport; /**< requests to a replay that were not answered yet */
     struct torus_choice torus;
+    struct landscape_choice landscape;
     struct network_graph graph; /**< as view "network" draws it */
     char wanted_job[65];        /**< job that was chosen from the list */
     struct ui_connection connection;

@@ -106,11 +106,11 @@ static const struct {
     enum ui_command last;
     command_handler *handler;
 } groups[] = {
-    {COMMAND_GRAPH_OPEN, command_window},       {COMMAND_TIME_ALL, ui_commgram_command},
-    {COMMAND_SAVE_MAPPING, ui_network_command}, {COMMAND_TORUS_HOME, torus_command},
-    {COMMAND_NET_ALL, network_graph_command},   {COMMAND_ROUTES_MAXIMUM, ui_routes_command},
-    {COMMAND_CAPTURE_ZOOM, ui_capture_command}, {COMMAND_DEPENDENCY_ZOOM, ui_dependencies_command},
-    {COMMAND_REPLAY_MARK, transport_command},
+    {COMMAND_GRAPH_OPEN, command_window},        {COMMAND_TIME_ALL, ui_commgram_command},
+    {COMMAND_SAVE_MAPPING, ui_network_command},  {COMMAND_TORUS_HOME, torus_command},
+    {COMMAND_NET_ALL, network_graph_command},    {COMMAND_ROUTES_MAXIMUM, ui_routes_command},
+    {COMMAND_CAPTURE_ZOOM, ui_capture_command},  {COMMAND_DEPENDENCY_ZOOM, ui_dependencies_command},
+    {COMMAND_LANDSCAPE_HOME, landscape_command}, {COMMAND_REPLAY_MARK, transport_command},
 };
 
 int ui_command(struct ui *ui, const struct model *model, enum ui_command command, uint64_t argument)

@@ -104,6 +104,17 @@ enum ui_command {
     COMMAND_DEPENDENCY_MESSAGE, /**< argument: event + 1, whose critical chain is shown; 0: none */
     COMMAND_DEPENDENCY_ALL,     /**< from the begin, in the initial size */
     COMMAND_DEPENDENCY_ZOOM,    /**< argument: 0 more columns, 1 fewer */
+    /* metrics by rank and function */
+    COMMAND_LANDSCAPE_SHAPE,     /**< argument: enum landscape_shape */
+    COMMAND_LANDSCAPE_BY,        /**< argument: enum rank_calls_by */
+    COMMAND_LANDSCAPE_FIGURE,    /**< argument: enum rank_figure of the event that is changed */
+    COMMAND_LANDSCAPE_SLOT,      /**< argument: event of the formulas that is changed, 0 to 3 */
+    COMMAND_LANDSCAPE_EVENT,     /**< argument: function or region of that event */
+    COMMAND_LANDSCAPE_LAYOUT,    /**< the next layout */
+    COMMAND_LANDSCAPE_LEVEL,     /**< argument: visible values, low << 32 | high, in steps */
+    COMMAND_LANDSCAPE_AXIS_ALL,  /**< argument: axis without a slice or mean */
+    COMMAND_LANDSCAPE_AXIS_MEAN, /**< argument: axis to average over, or not */
+    COMMAND_LANDSCAPE_HOME,      /**< the initial view of all ranks */
 
     /* a replay */
     COMMAND_REPLAY_PLAY,  /**< pause it, or go on */

@@ -130,6 +130,10 @@ static int ui_input_click_simple(struct ui *ui, const struct model *m, const str
     case HIT_CAPTURE:
         ui_capture_click(ui, m, hit);
         break;
+    case HIT_LEVEL:
+    case HIT_SLICE:
+        landscape_click(ui, hit, clicks);
+        break;
     case HIT_SORT:
         ui_sort_list(ui, hit->a, hit->b);
         break;
@@ -176,7 +180,7 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
            y_ground = (ground->y1 - ground->y0) / fmax(ground->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
     if (transport_drag(ui, m, h) || ui->commgram.boxing || torus_move(ui, dx, dy) ||
-        network_graph_drag(ui, dx, dy))
+        landscape_move(ui, dx, dy) || network_graph_drag(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
         ui_move_size(ui, h);
@@ -236,6 +240,7 @@ static int ui_input_press(struct ui *ui, const struct model *m, const struct sce
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_DEPENDENCY);
     ui->mouse.ground = ground ? *ground : (struct scene_hit){0};
     torus_press(ui, scene, in->shift, in->ctrl);
+    landscape_press(ui, scene, in->ctrl);
     network_graph_press(ui, scene, in->shift, in->ctrl);
     ui->commgram.boxing =
         in->shift && ui->view == VIEW_COMMGRAM &&
@@ -287,6 +292,7 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
         ui_command(ui, m, in->shift || in->ctrl ? COMMAND_COMMUNITIES : COMMAND_PHASES,
                    in->wheel > 0);
     else if (torus_wheel(ui, scene, in->x, in->y, factor) ||
+             landscape_wheel(ui, scene, in->x, in->y, factor) ||
              network_graph_wheel(ui, scene, in->x, in->y, factor))
         return UI_CHANGED;
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE)))
@@ -343,6 +349,8 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
     } else if (view == VIEW_TORUS) {
         torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
+    } else if (view == VIEW_LANDSCAPE && ui->landscape.shape >= LANDSCAPE_WALLS) {
+        landscape_turn(ui, horizontal, vertical);
     } else if (view == VIEW_ROUTES) {
         ui_move_routes(ui, horizontal, vertical, shift);
     } else if (view == VIEW_REGIONS || view == VIEW_NETWORK) {
@@ -410,6 +418,8 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         camera_zoom(camera, factor, camera->x, camera->y);
     } else if (ui->view == VIEW_TORUS) {
         torus_zoom(ui, factor);
+    } else if (ui->view == VIEW_LANDSCAPE && ui->landscape.shape >= LANDSCAPE_WALLS) {
+        landscape_zoom(ui, factor);
     } else {
         return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
     }
@@ -509,6 +519,7 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
     int own = ui->view == VIEW_ROUTES         ? ui_routes_key(ui, m, key)
               : ui->view == VIEW_CAPTURES     ? ui_capture_key(ui, m, key)
               : ui->view == VIEW_DEPENDENCIES ? ui_dependencies_key(ui, m, key)
+              : ui->view == VIEW_LANDSCAPE    ? landscape_key(ui, m, key)
                                               : 0;
     if (own)
         return own;

@@ -4,15 +4,16 @@
 #include <string.h>
 
 const struct view *const views[VIEWS] = {
-    [VIEW_LIVE] = &live_view,         [VIEW_COMMGRAM] = &commgram_view,
-    [VIEW_REGIONS] = &regions_view,   [VIEW_ALERTS] = &alerts_view,
-    [VIEW_MATRIX] = &matrix_view,     [VIEW_PAIRS] = &pairs_view,
-    [VIEW_RANKS] = &ranks_view,       [VIEW_CALLS] = &calls_view,
-    [VIEW_NODES] = &nodes_view,       [VIEW_JOBS] = &jobs_view,
-    [VIEW_LINKS] = &links_view,       [VIEW_NETWORK] = &network_view,
-    [VIEW_CAPTURES] = &captures_view, [VIEW_TORUS] = &torus_view,
-    [VIEW_ROUTES] = &routes_view,     [VIEW_DEPENDENCIES] = &dependencies_view,
-    [VIEW_CRITERIA] = &criteria_view, [VIEW_ATTRIBUTION] = &attribution_view,
+    [VIEW_LIVE] = &live_view,           [VIEW_COMMGRAM] = &commgram_view,
+    [VIEW_REGIONS] = &regions_view,     [VIEW_ALERTS] = &alerts_view,
+    [VIEW_MATRIX] = &matrix_view,       [VIEW_PAIRS] = &pairs_view,
+    [VIEW_RANKS] = &ranks_view,         [VIEW_CALLS] = &calls_view,
+    [VIEW_NODES] = &nodes_view,         [VIEW_JOBS] = &jobs_view,
+    [VIEW_LINKS] = &links_view,         [VIEW_NETWORK] = &network_view,
+    [VIEW_CAPTURES] = &captures_view,   [VIEW_TORUS] = &torus_view,
+    [VIEW_ROUTES] = &routes_view,       [VIEW_DEPENDENCIES] = &dependencies_view,
+    [VIEW_CRITERIA] = &criteria_view,   [VIEW_ATTRIBUTION] = &attribution_view,
+    [VIEW_LANDSCAPE] = &landscape_view,
 };
 
 int view_by_name(const char *name)

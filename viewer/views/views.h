@@ -6,8 +6,8 @@
 
 /* Each view is defined by the main source of its folder. */
 extern const struct view alerts_view, attribution_view, calls_view, captures_view, commgram_view,
-    criteria_view, dependencies_view, jobs_view, links_view, live_view, matrix_view, network_view,
-    nodes_view, pairs_view, ranks_view, regions_view, routes_view, torus_view;
+    criteria_view, dependencies_view, jobs_view, landscape_view, links_view, live_view, matrix_view,
+    network_view, nodes_view, pairs_view, ranks_view, regions_view, routes_view, torus_view;
 
 /** The views, by enum view_id. */
 extern const struct view *const views[VIEWS];

@@ -53,6 +53,7 @@ struct pictures {
     struct routes_drawing *routes;
     struct dependency_picture *dependencies;
     struct attribution_drawing *attribution;
+    struct landscape_drawing *landscape;
     double *cells; /**< owned; working memory that all views share */
     size_t cells_room;
     struct lane_bar *bars; /**< owned; working memory that all views share */

@@ -28,6 +28,7 @@ static const char *const keys[][2] = {
     {"m  e  v", "CommGram: without collectives; network: lasso, size of circles"},
     {"c  g", "evolution: compress idle time; calls: add up by function or more"},
     {"x y z p a", "torus: look along a dimension; pin the picture; play"},
+    {"p n v x y z", "landscape: next shape, figure, layout; average over an axis"},
     {"r  [ ]  o", "captures: the view, older or newer, rank by rank"},
     {"l  [ ]  o", "dependencies: by step, older or newer capture, ranks or nodes"},
     {"/", "find a rank or a node"},

@@ -220,18 +220,18 @@ static void a_statement_may_define_the_name_of_an_input_anew(void **state)
 static void built_in_layouts_have_a_place_for_every_rank(void **state)
 {
     (void)state;
-    static const char *const names[] = {"sphere", "block", "torus", "scatter"};
+    static const char *const names[] = {"sphere", "block", "torus", "scatter", "network"};
     double values[100] = {0};
-    const struct formula_input inputs[] = {{"event0.val", values},
-                                           {"event1.val", values},
-                                           {"event2.val", values},
-                                           {"event3.val", values}};
+    const struct formula_input inputs[] = {{"event0.val", values}, {"event1.val", values},
+                                           {"event2.val", values}, {"event3.val", values},
+                                           {"coord0", values},     {"coord1", values},
+                                           {"coord2", values}};
     struct formulas *f = parsed(formulas_builtin);
-    assert_int_equal(formulas_count(f), 4);
-    for (uint32_t i = 0; i < 4; i++) {
+    assert_int_equal(formulas_count(f), 5);
+    for (uint32_t i = 0; i < 5; i++) {
         assert_string_equal(formulas_name(f, i), names[i]);
         for (uint32_t ranks = 1; ranks <= 100; ranks++) {
-            struct formula_points p = evaluated(f, i, inputs, 4, ranks);
+            struct formula_points p = evaluated(f, i, inputs, 7, ranks);
             assert_int_equal(p.not_finite, 0);
             formula_points_finish(&p);
         }

@@ -1,0 +1,295 @@
+/* The points of a layout: its variables, slices along its axes, and means over them. */
+#include "viewer/views/landscape/landscape_drawing.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the variables of formulas ---- */
+
+#define NAME 24
+#define VARIABLES (3 * LANDSCAPE_EVENTS + 4 + TOPOLOGY_DIMENSIONS)
+
+struct variables {
+    struct formula_input inputs[VARIABLES];
+    char names[VARIABLES][NAME];
+    double *values; /* owned; of all but the events */
+    double *next;   /* space for the next variable */
+    uint32_t count, ranks;
+};
+
+static void variables_add(struct variables *v, const char *name, const double *values)
+{
+    snprintf(v->names[v->count], NAME, "%s", name);
+    v->inputs[v->count] = (struct formula_input){v->names[v->count], values};
+    v->count++;
+}
+
+/* Space for the values of a variable that is added once they are known. */
+static double *variables_take(struct variables *v)
+{
+    double *values = v->next;
+    v->next += v->ranks;
+    return values;
+}
+
+static void variables_add_events(struct variables *v, const struct landscape_drawing *d)
+{
+    static const char *const words[3] = {"val", "min", "max"};
+    for (int i = 0; i < LANDSCAPE_EVENTS; i++) {
+        double low = INFINITY, high = -INFINITY, *ends[2] = {variables_take(v), variables_take(v)};
+        for (uint32_t rank = 0; rank < v->ranks; rank++) {
+            low = fmin(low, d->values[i][rank]);
+            high = fmax(high, d->values[i][rank]);
+        }
+        for (uint32_t rank = 0; rank < v->ranks; rank++) {
+            ends[0][rank] = low;
+            ends[1][rank] = high;
+        }
+        const double *values[3] = {d->values[i], ends[0], ends[1]};
+        for (int k = 0; k < 3; k++) {
+            char name[NAME];
+            snprintf(name, sizeof name, "event%d.%s", i, words[k]);
+            variables_add(v, name, values[k]);
+        }
+    }
+}
+
+/* Where ranks run: each only if it is known of all. */
+static void variables_add_places(struct variables *v, const struct model *m)
+{
+    static const char *const names[4] = {"node", "nodeRank", "nodeNumber", "core"};
+    double *values[4];
+    int known[4] = {1, 1, 1, 1};
+    uint32_t *on_node = calloc(m->host_count + 1u, sizeof *on_node);
+    for (int k = 0; k < 4; k++)
+        values[k] = variables_take(v);
+    for (uint32_t rank = 0; rank < v->ranks; rank++) {
+        const struct model_rank *r = rank < m->rank_count ? &m->ranks[rank] : NULL;
+        int placed = r && r->node < m->host_count && on_node;
+        double number = placed ? formulas_host_number(m->hosts[r->node].name) : -1;
+        known[0] &= placed;
+        known[2] &= number >= 0;
+        known[3] &= r && r->core;
+        values[0][rank] = placed ? r->node : 0;
+        values[1][rank] = placed ? on_node[r->node]++ : 0;
+        values[2][rank] = number;
+        values[3][rank] = r && r->core ? r->core - 1 : 0;
+    }
+    known[1] = known[0];
+    for (int k = 0; k < 4; k++)
+        if (known[k])
+            variables_add(v, names[k], values[k]);
+    free(on_node);
+}
+
+/* Coordinates of the ranks' nodes, 0 beyond the dimensions of the network. */
+static void variables_add_coordinates(struct variables *v, const struct model *m)
+{
+    const struct topology *t = m->network.topology;
+    double *values[TOPOLOGY_DIMENSIONS];
+    if (!t || topology_spec(t)->kind != TOPOLOGY_CARTESIAN || m->network.seat_count < v->ranks)
+        return;
+    for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++)
+        values[k] = variables_take(v);
+    for (uint32_t rank = 0; rank < v->ranks; rank++) {
+        uint32_t at[TOPOLOGY_DIMENSIONS] = {0}, vertex = m->network.seats[rank];
+        if (vertex == TOPOLOGY_NONE || vertex >= topology_vertices(t))
+            return;
+        uint32_t n = topology_coordinates(t, vertex, at);
+        for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++)
+            values[k][rank] = k < n ? at[k] : 0;
+    }
+    for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++) {
+        char name[NAME];
+        snprintf(name, sizeof name, "coord%u", k);
+        variables_add(v, name, values[k]);
+    }
+}
+
+int landscape_place_ranks(const struct stage *s, struct landscape_drawing *d)
+{
+    uint32_t index;
+    const struct formulas *f = landscape_layout(&s->ui->landscape, &index);
+    struct variables v = {.ranks = d->ranks};
+    if (!f)
+        return 0;
+    v.next = v.values = malloc((size_t)VARIABLES * d->ranks * sizeof(double));
+    if (!v.values)
+        return -ENOMEM;
+    variables_add_events(&v, d);
+    variables_add_places(&v, s->model);
+    variables_add_coordinates(&v, s->model);
+    int error = formulas_evaluate(f, index, v.inputs, v.count, d->ranks, &d->points, &d->fault);
+    d->given = f == s->ui->landscape.given;
+    free(v.values);
+    return error == -ENOMEM ? error : 0;
+}
+
+/* ---- slices ---- */
+
+static int landscape_compare_numbers(const void *a, const void *b)
+{
+    return ORDER(*(const double *)a, *(const double *)b);
+}
+
+/* One slice for each coordinate, if there are few of them. @param sorted  finite coordinates */
+static void landscape_find_coordinates(struct landscape_scale *scale, const double *sorted,
+                                       uint32_t count)
+{
+    double near = (scale->high - scale->low) * 1e-9;
+    scale->bins = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (scale->bins && sorted[i] - scale->values[scale->bins - 1] <= near)
+            continue;
+        if (scale->bins == LANDSCAPE_BINS) { /* too many: slices of equal thickness */
+            for (uint32_t k = 0; k < LANDSCAPE_BINS; k++)
+                scale->values[k] =
+                    scale->low + (scale->high - scale->low) * (k + 0.5) / LANDSCAPE_BINS;
+            return;
+        }
+        scale->values[scale->bins++] = sorted[i];
+    }
+}
+
+/* The slice whose coordinate is nearest. */
+static uint16_t landscape_nearest_bin(const struct landscape_scale *scale, double value)
+{
+    uint32_t low = 0, high = scale->bins - 1;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (scale->values[middle] <= value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint16_t)(fabs(scale->values[high] - value) < fabs(scale->values[low] - value) ? high
+                                                                                           : low);
+}
+
+static int landscape_make_scale(const struct landscape_drawing *d, struct landscape_scale *scale,
+                                const double *values)
+{
+    double *sorted = malloc((d->ranks + 1) * sizeof *sorted);
+    uint32_t count = 0;
+    if (!sorted || ARRAY_RESIZE(scale->bin, d->ranks + 1) != 0) {
+        free(sorted);
+        return -ENOMEM;
+    }
+    for (uint32_t rank = 0; rank < d->ranks; rank++)
+        if (isfinite(values[rank]))
+            sorted[count++] = values[rank];
+    qsort(sorted, count, sizeof *sorted, landscape_compare_numbers);
+    scale->low = count ? sorted[0] : 0;
+    scale->high = count ? sorted[count - 1] : 0;
+    landscape_find_coordinates(scale, sorted, count);
+    for (uint32_t rank = 0; rank < d->ranks; rank++)
+        scale->bin[rank] =
+            scale->bins && isfinite(values[rank]) ? landscape_nearest_bin(scale, values[rank]) : 0;
+    free(sorted);
+    return 0;
+}
+
+uint32_t landscape_bin(const struct landscape_scale *scale, double at)
+{
+    uint32_t bin = (uint32_t)fmax(floor(at * scale->bins), 0);
+    return bin < scale->bins ? bin : scale->bins ? scale->bins - 1 : 0;
+}
+
+/* ---- dots ---- */
+
+/* Hides ranks without a finite place and those that are not in the chosen slices. */
+static void landscape_apply_slices(const struct stage *s, struct landscape_drawing *d)
+{
+    d->shown_count = 0;
+    for (uint32_t rank = 0; rank < d->ranks; rank++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const struct landscape_axis *a = &s->ui->landscape.axes[axis];
+            const struct landscape_scale *scale = &d->scales[axis];
+            d->shown[rank] &= isfinite(d->points.axes[axis][rank]) &&
+                              (a->mode != LANDSCAPE_AXIS_SLICE ||
+                               scale->bin[rank] == landscape_bin(scale, a->at));
+        }
+        d->shown_count += d->shown[rank];
+    }
+}
+
+/* The point of a rank in the ball: all axes have one scale, or each its own. An axis over which is
+ * averaged has the point in its middle. */
+static void landscape_locate(const struct stage *s, const struct landscape_drawing *d,
+                             uint32_t rank, double out[3])
+{
+    double lengths[3], longest = 0, square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        lengths[axis] = d->scales[axis].high - d->scales[axis].low;
+        longest = fmax(longest, lengths[axis]);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        double side = d->points.restrict_dim ? lengths[axis] > 0
+                      : longest > 0          ? lengths[axis] / longest
+                                             : 0;
+        square += side * side;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        double unit = d->points.restrict_dim ? lengths[axis] : longest;
+        double middle = (d->scales[axis].high + d->scales[axis].low) / 2;
+        int mean = s->ui->landscape.axes[axis].mode == LANDSCAPE_AXIS_MEAN;
+        double at = mean ? middle : d->points.axes[axis][rank];
+        out[axis] = unit > 0 && square > 0 ? 2 * (at - middle) / unit / sqrt(square) : 0;
+    }
+}
+
+/* Number of the dot that a rank belongs to: without means, its own. */
+static uint32_t landscape_group_of(const struct stage *s, const struct landscape_drawing *d,
+                                   uint32_t rank)
+{
+    uint32_t group = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (s->ui->landscape.axes[axis].mode != LANDSCAPE_AXIS_MEAN)
+            group = group * d->scales[axis].bins + d->scales[axis].bin[rank];
+    return group;
+}
+
+int landscape_make_dots(const struct stage *s, struct landscape_drawing *d)
+{
+    int mean = 0;
+    uint64_t groups = 1;
+    d->dot_count = 0;
+    if (!d->points.count)
+        return 0;
+    for (int axis = 0; axis < 3; axis++) {
+        if (landscape_make_scale(d, &d->scales[axis], d->points.axes[axis]) < 0)
+            return -ENOMEM;
+        if (s->ui->landscape.axes[axis].mode == LANDSCAPE_AXIS_MEAN)
+            mean = 1;
+        else
+            groups *= d->scales[axis].bins;
+    }
+    landscape_apply_slices(s, d);
+    uint32_t *dot_of = mean ? calloc(groups + 1, sizeof *dot_of) : NULL;
+    if ((mean && !dot_of) || ARRAY_FIT(d->dots, d->dot_capacity, d->ranks + 1) != 0) {
+        free(dot_of);
+        return -ENOMEM;
+    }
+    for (uint32_t rank = 0; rank < d->ranks; rank++) {
+        if (!d->shown[rank])
+            continue;
+        uint32_t *number = mean ? &dot_of[landscape_group_of(s, d, rank)] : NULL;
+        if (!number || !*number) {
+            d->dots[d->dot_count++] = (struct landscape_dot){.rank = rank};
+            landscape_locate(s, d, rank, d->dots[d->dot_count - 1].at);
+            if (number)
+                *number = d->dot_count;
+        }
+        struct landscape_dot *dot = &d->dots[number ? *number - 1 : d->dot_count - 1];
+        dot->sum += d->colored[rank];
+        dot->value = dot->sum / ++dot->count;
+    }
+    free(dot_of);
+    return 0;
+}
