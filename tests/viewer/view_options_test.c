@@ -93,6 +93,24 @@ static void the_commgram_has_options(void **state)
     assert_true(o.no_collectives);
 }
 
+static void the_landscape_has_a_shape_and_a_layout(void **state)
+{
+    (void)state;
+    struct options o;
+    assert_int_equal(parse(&o, "--view landscape"), 0);
+    assert_int_equal(o.shape, -1);
+    assert_null(o.layout);
+    assert_int_equal(parse(&o, "--view landscape --shape histogram --layout a.viz"), 0);
+    assert_int_equal(o.view, VIEW_LANDSCAPE);
+    assert_int_equal(o.shape, LANDSCAPE_HISTOGRAM);
+    assert_string_equal(o.layout, "a.viz");
+    assert_int_equal(parse(&o, "--shape 3d"), 0);
+    assert_int_equal(o.shape, LANDSCAPE_WALLS);
+    assert_int_equal(parse(&o, "--shape layout"), 0);
+    assert_int_equal(o.shape, LANDSCAPE_LAYOUT);
+    assert_int_equal(parse(&o, "--shape sphere"), -HOLTER_EUSAGE);
+}
+
 static void mappings_are_kept_in_their_order(void **state)
 {
     (void)state;
@@ -158,6 +176,7 @@ int main(void)
         cmocka_unit_test(options_are_read),
         cmocka_unit_test(the_commgram_has_options),
         cmocka_unit_test(the_network_has_options),
+        cmocka_unit_test(the_landscape_has_a_shape_and_a_layout),
         cmocka_unit_test(mappings_are_kept_in_their_order),
         cmocka_unit_test(what_is_wrong_is_named),
     };

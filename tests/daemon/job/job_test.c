@@ -468,6 +468,46 @@ static void windows_add_up_to_the_snapshot(void **state)
     finish_job(job);
 }
 
+/* Every rank makes five calls in each window, in one row; 500 ns. */
+static void calls_of_ranks_add_up_to_the_snapshot(void **state)
+{
+    struct job *job = make_job(&published);
+    uint64_t calls[2 * RANKS] = {0}, time_ns = 0;
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 4; w++) {
+        report(job, 0, w, 0, end_of(w));
+        report(job, 1, w, 0, end_of(w));
+        advance(job, end_of(w) + 300 * MS);
+    }
+    assert_int_equal(count_of(&published, WIRE_TYPE_CALLER_WINDOW), 4);
+    for (int i = 0; i < 4; i++) {
+        const struct wire_caller_window *c =
+            &message_of(&published, WIRE_TYPE_CALLER_WINDOW, i)->caller_window;
+        assert_int_equal(c->window, FIRST + (uint64_t)i);
+        assert_int_equal(c->calls_count, 2 * RANKS);
+        for (uint64_t k = 0; k < c->calls_count; k++) {
+            assert_int_equal(c->calls[k].rank, k); /* in the order of ranks */
+            calls[k] += c->calls[k].calls;
+            time_ns += c->calls[k].time_ns;
+        }
+    }
+    assert_int_equal(time_ns, 4 * 2 * RANKS * 500);
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_CALLER_WINDOW,
+                 &(struct job_output){&published, wanted, tell, NULL});
+    const struct wire_caller_window *c =
+        &message_of(&published, WIRE_TYPE_CALLER_WINDOW, 0)->caller_window;
+    assert_int_equal(c->windows, 4);
+    assert_int_equal(c->calls_count, 2 * RANKS);
+    for (uint64_t k = 0; k < c->calls_count; k++) {
+        assert_int_equal(calls[k], 4 * 5);
+        assert_int_equal(c->calls[k].calls, calls[k]);
+    }
+    finish_job(job);
+}
+
 /* One message of node 1 is matched in each window, and none of node 0. */
 static void every_received_message_is_matched_or_unmatched_in_each_total(void **state)
 {
@@ -959,6 +999,7 @@ int main(void)
         cmocka_unit_test(windows_of_another_length_count_too),
         cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),
         cmocka_unit_test(windows_add_up_to_the_snapshot),
+        cmocka_unit_test(calls_of_ranks_add_up_to_the_snapshot),
         cmocka_unit_test(every_received_message_is_matched_or_unmatched_in_each_total),
         cmocka_unit_test(messages_from_ranks_that_are_not_watched_are_not_unmatched),
         cmocka_unit_test(messages_that_cross_nodes_are_published_by_rank),
