@@ -554,7 +554,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2) {
         fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram | captures | dependencies | "
-                        "landscape]\n");
+                        "landscape [RANKS]]\n");
         return 2;
     }
     uint32_t ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 512;
@@ -565,7 +565,7 @@ int main(int argc, char **argv)
     if (argc > 2 && !strcmp(argv[2], "dependencies"))
         return dependencies_shots(argv[1]);
     if (argc > 2 && !strcmp(argv[2], "landscape"))
-        return landscape_shots(argv[1], 4096);
+        return landscape_shots(argv[1], argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 4096);
     return landscape_shots(argv[1], 512) | captures_shots(argv[1]) | dependencies_shots(argv[1]) |
            commgram_shots(argv[1]) | latency_shots(argv[1]) | other_shots(argv[1], ranks);
 }

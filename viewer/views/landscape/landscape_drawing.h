@@ -3,8 +3,8 @@
 #ifndef HOLTER_VIEWER_VIEWS_LANDSCAPE_LANDSCAPE_DRAWING_H
 #define HOLTER_VIEWER_VIEWS_LANDSCAPE_LANDSCAPE_DRAWING_H
 
-#include "viewer/layout/section.h"
 #include "viewer/layout/perspective.h"
+#include "viewer/layout/section.h"
 #include "viewer/layout/strokes.h"
 #include "viewer/views/common/view.h"
 
@@ -26,7 +26,9 @@ struct landscape_scale {
 };
 
 struct landscape_drawing {
-    uint64_t key; /**< hash of what all below was computed from; 0: nothing */
+    uint64_t
+        figures_key; /**< hash of what figures, points and scales were computed from; 0: nothing */
+    uint64_t key;    /**< the same of what is visible */
     struct rank_calls calls;
     uint32_t ranks;
     uint32_t events[LANDSCAPE_EVENTS]; /**< index in calls; RANK_CALLS_NONE: none */

@@ -89,18 +89,26 @@ double landscape_share(const struct landscape_drawing *d, double value)
 
 /* ---- computing ---- */
 
-static uint64_t landscape_key_of(const struct stage *s)
+/* What figures and points depend on. */
+static uint64_t landscape_figures_key(const struct stage *s)
 {
     const struct landscape_choice *c = &s->ui->landscape;
     uint64_t key = mix_number(s->range->version, s->model->network.version);
-    key = mix_real(mix_real(key, c->low), c->high);
-    for (int axis = 0; axis < 3; axis++)
-        key = mix_real(mix_number(key, (uint64_t)c->axes[axis].mode), c->axes[axis].at);
     for (int i = 0; i < LANDSCAPE_EVENTS; i++)
         key = mix_number(key, (uint64_t)c->events[i].id << 8 | (uint64_t)c->events[i].figure);
     key = mix_number(key, (uint64_t)c->shape << 8 | (uint64_t)c->by);
     key = mix_number(key, c->layout);
     return mix_number(key, s->model->host_count) | 1;
+}
+
+/* And what of them is visible. */
+static uint64_t landscape_visible_key(const struct stage *s, uint64_t key)
+{
+    const struct landscape_choice *c = &s->ui->landscape;
+    key = mix_real(mix_real(key, c->low), c->high);
+    for (int axis = 0; axis < 3; axis++)
+        key = mix_real(mix_number(key, (uint64_t)c->axes[axis].mode), c->axes[axis].at);
+    return key | 1;
 }
 
 /* The chosen events; those that were not chosen are the ones with most time. */
@@ -154,13 +162,8 @@ static void landscape_filter(const struct stage *s, struct landscape_drawing *d)
     }
 }
 
-int landscape_update(const struct stage *s, struct landscape_drawing *d)
+static int landscape_update_figures(const struct stage *s, struct landscape_drawing *d)
 {
-    uint64_t key = landscape_key_of(s);
-    if (key == d->key)
-        return 0;
-    d->key = 0;
-    d->strokes_key = 0;
     if (rank_calls_update(&d->calls, s->range, s->model, s->ui->landscape.by) < 0)
         return -ENOMEM;
     landscape_choose_events(s, d);
@@ -169,16 +172,33 @@ int landscape_update(const struct stage *s, struct landscape_drawing *d)
     d->colored = d->values[0];
     formula_points_finish(&d->points);
     d->fault = (struct formula_fault){0};
-    int layout = s->ui->landscape.shape == LANDSCAPE_LAYOUT && d->ranks && d->calls.count;
-    if (layout && landscape_place_ranks(s, d) < 0)
+    if (s->ui->landscape.shape == LANDSCAPE_LAYOUT && d->ranks && d->calls.count &&
+        landscape_place_ranks(s, d) < 0)
         return -ENOMEM;
     if (d->points.axes[FORMULA_COLOR])
         d->colored = d->points.axes[FORMULA_COLOR];
     landscape_find_range(d);
+    return 0;
+}
+
+int landscape_update(const struct stage *s, struct landscape_drawing *d)
+{
+    uint64_t figures = landscape_figures_key(s), visible = landscape_visible_key(s, figures);
+    if (visible == d->key)
+        return 0;
+    d->key = 0;
+    d->strokes_key = 0;
+    if (figures != d->figures_key) {
+        d->figures_key = 0;
+        if (landscape_update_figures(s, d) < 0)
+            return -ENOMEM;
+        d->figures_key = figures;
+    }
     landscape_filter(s, d);
-    if (layout && landscape_make_dots(s, d) < 0)
+    d->dot_count = 0;
+    if (d->points.count && landscape_make_dots(s, d) < 0)
         return -ENOMEM;
-    d->key = key;
+    d->key = visible;
     return 0;
 }
 

@@ -112,25 +112,6 @@ static void variables_add_coordinates(struct variables *v, const struct model *m
     }
 }
 
-int landscape_place_ranks(const struct stage *s, struct landscape_drawing *d)
-{
-    uint32_t index;
-    const struct formulas *f = landscape_layout(&s->ui->landscape, &index);
-    struct variables v = {.ranks = d->ranks};
-    if (!f)
-        return 0;
-    v.next = v.values = malloc((size_t)VARIABLES * d->ranks * sizeof(double));
-    if (!v.values)
-        return -ENOMEM;
-    variables_add_events(&v, d);
-    variables_add_places(&v, s->model);
-    variables_add_coordinates(&v, s->model);
-    int error = formulas_evaluate(f, index, v.inputs, v.count, d->ranks, &d->points, &d->fault);
-    d->given = f == s->ui->landscape.given;
-    free(v.values);
-    return error == -ENOMEM ? error : 0;
-}
-
 /* ---- slices ---- */
 
 static int landscape_compare_numbers(const void *a, const void *b)
@@ -201,6 +182,27 @@ uint32_t landscape_bin(const struct landscape_scale *scale, double at)
     return bin < scale->bins ? bin : scale->bins ? scale->bins - 1 : 0;
 }
 
+int landscape_place_ranks(const struct stage *s, struct landscape_drawing *d)
+{
+    uint32_t index;
+    const struct formulas *f = landscape_layout(&s->ui->landscape, &index);
+    struct variables v = {.ranks = d->ranks};
+    if (!f)
+        return 0;
+    v.next = v.values = malloc((size_t)VARIABLES * d->ranks * sizeof(double));
+    if (!v.values)
+        return -ENOMEM;
+    variables_add_events(&v, d);
+    variables_add_places(&v, s->model);
+    variables_add_coordinates(&v, s->model);
+    int error = formulas_evaluate(f, index, v.inputs, v.count, d->ranks, &d->points, &d->fault);
+    d->given = f == s->ui->landscape.given;
+    free(v.values);
+    for (int axis = 0; !error && axis < 3; axis++)
+        error = landscape_make_scale(d, &d->scales[axis], d->points.axes[axis]);
+    return error == -ENOMEM ? error : 0;
+}
+
 /* ---- dots ---- */
 
 /* Hides ranks without a finite place and those that are not in the chosen slices. */
@@ -259,12 +261,7 @@ int landscape_make_dots(const struct stage *s, struct landscape_drawing *d)
 {
     int mean = 0;
     uint64_t groups = 1;
-    d->dot_count = 0;
-    if (!d->points.count)
-        return 0;
     for (int axis = 0; axis < 3; axis++) {
-        if (landscape_make_scale(d, &d->scales[axis], d->points.axes[axis]) < 0)
-            return -ENOMEM;
         if (s->ui->landscape.axes[axis].mode == LANDSCAPE_AXIS_MEAN)
             mean = 1;
         else
