@@ -100,9 +100,9 @@ MATRIX = {
 }
 
 # What analyses may include of the system: nothing that reads a clock, a file or a socket.
-PURE = {"ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "metis.h", "muParserDLL.h",
-        "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
-        "stdlib.h", "string.h"}
+PURE = {"ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "metis.h",
+        "muParserDLL.h", "omp.h", "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h",
+        "stdint.h", "stdio.h", "stdlib.h", "string.h"}
 
 MAX_FILES = 45
 

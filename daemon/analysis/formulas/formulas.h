@@ -18,8 +18,7 @@
  * Expressions are those of muParser, with the functions pi(), mod(), floor(), ceil(), round() and
  * pow() of ParaProf's parser.
  *
- * Pure: no clock, no file, no socket. Not thread-safe; muParser may use threads of its own for the
- * time of formulas_evaluate(). */
+ * Pure: no clock, no file, no socket, no thread. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_FORMULAS_FORMULAS_H
 #define HOLTER_DAEMON_ANALYSIS_FORMULAS_FORMULAS_H
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <muParserDLL.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,8 +100,8 @@ static int evaluation_define(struct evaluation *e, const struct formula_input *i
     return 0;
 }
 
-/* Evaluates a statement, first for one rank: errors are found there, outside of the threads that
- * muParser has in bulk. */
+/* Evaluates a statement, first for one rank: errors are found there, outside of muParser's parallel
+ * region, which no exception may leave. */
 static int evaluation_statement(struct evaluation *e, uint32_t number)
 {
     const struct formula_statement *s = &e->layout->statements[number];
@@ -179,6 +180,8 @@ int formulas_evaluate(const struct formulas *f, uint32_t layout, const struct fo
                       struct formula_fault *fault)
 {
     struct evaluation e = {.layout = &f->layouts[layout], .ranks = ranks, .fault = fault};
+    int threads = omp_get_max_threads();
+    omp_set_num_threads(1); /* muParser would start some; for so few values they take longer */
     e.parser = mupCreate(muBASETYPE_FLOAT);
     int error = e.parser ? evaluation_define(&e, inputs, input_count) : -ENOMEM;
     for (uint32_t i = 0; !error && i < e.layout->count; i++)
@@ -191,6 +194,7 @@ int formulas_evaluate(const struct formulas *f, uint32_t layout, const struct fo
     free(e.max_rank);
     if (e.parser)
         mupRelease(e.parser);
+    omp_set_num_threads(threads);
     return error;
 }
 
