@@ -7,8 +7,8 @@
 #ifndef HOLTER_VIEWER_LAYOUT_LATTICE_H
 #define HOLTER_VIEWER_LAYOUT_LATTICE_H
 
-#include "viewer/layout/projection.h"
 #include "viewer/layout/perspective.h"
+#include "viewer/layout/projection.h"
 
 struct lattice {
     const struct projection
