@@ -184,7 +184,7 @@ enum sum_part { SUM_RANKS, SUM_PAIRS, SUM_CALLS, SUM_CALLERS };
  *  @param maximum_pairs  SUM_PAIRS: of more rows the largest by bytes are kept (ties: the first in
  *                     order) and the rest is added up, one row of destination -1 for each source;
  *                     SUM_CALLERS: as many rows as fit are kept, of whole kinds of calls, those
- * with the most time first, and the rest is counted
+ *                     with the most time first, and the rest is counted
  *  @return 0 or -ENOMEM */
 int window_sum_result(const struct window_sum *window, enum sum_part part, size_t maximum_pairs,
                       struct sum_result *out);
