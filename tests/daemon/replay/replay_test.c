@@ -412,7 +412,7 @@ static void wrong_words_are_named(void **state)
     (void)state;
     static const char *const wrong[] = {
         "phases=0",    "phases=x",         "phases=",    "phase=3",
-        "from=-1",     "communities=0",    "ranks=",     "ranks=5-3",
+        "from=-1",     "communities=-1",   "ranks=",     "ranks=5-3",
         "ranks=1,",    "ranks=4294967296", "modelled=2", "to=99999999999999999999",
         "ranks=1-2-3", "banana",           "ranks=,1"};
     struct peer p;
