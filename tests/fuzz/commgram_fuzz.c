@@ -175,7 +175,7 @@ static void make_picture(struct job *job, const char *argument, struct commgram_
         FUZZ_HOLDS(ask.only_count == 77 && ask.only == NULL && why[0] != '\0'); /* not touched */
         return;
     }
-    FUZZ_HOLDS(ask.from_ns <= ask.to_ns && ask.phases > 0 && ask.communities > 0);
+    FUZZ_HOLDS(ask.from_ns <= ask.to_ns && ask.phases > 0);
     for (size_t i = 0; i < ask.only_count; i++)
         FUZZ_HOLDS(ask.only[i] < PICTURE_RANKS && (i == 0 || ask.only[i] > ask.only[i - 1]));
     if (job == NULL) {
@@ -271,6 +271,7 @@ size_t fuzz_seed(unsigned index, uint8_t *out)
         "from=0 to=9000000000000000000",
         "from=1000000000000 to=1001000000000 phases=7 communities=3 ranks=3,8-11 modelled=0",
         "phases=4294967295 communities=4294967295",
+        "phases=3 communities=0",
         "ranks=0-1048575,5,7-9",
         "to=0",
         "communities=1 phases=1 ranks=16777215",

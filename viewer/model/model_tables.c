@@ -89,7 +89,7 @@ int tables_need_rank(struct model *m, uint32_t rank)
     if (rank < m->rank_count)
         return 0;
     uint32_t count = rank + 1;
-    if (m->world > count && m->world <= MODEL_RANKS)
+    if (m->world >= count && m->world <= MODEL_RANKS)
         count = (uint32_t)m->world;
     else if (count < MODEL_RANKS / 2)
         count += count / 2;
