@@ -267,6 +267,14 @@ static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapsho
     }
 }
 
+static void call_cells(FILE *out, const struct wire_call_row *c)
+{
+    tap_count(out, 10, c->calls);
+    tap_bytes(out, 11, c->bytes);
+    tap_bytes(out, 11, c->bytes_in);
+    tap_duration(out, 11, (double)c->time_ns);
+}
+
 static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, int snapshot)
 {
     tap_head(out, "calls", w->job);
@@ -282,10 +290,7 @@ static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, in
         fputs("  ", out);
         tap_cell(out, 22, call_name((uint16_t)c->call));
         tap_count(out, 7, c->rank);
-        tap_count(out, 10, c->calls);
-        tap_bytes(out, 11, c->bytes);
-        tap_bytes(out, 11, c->bytes_in);
-        tap_duration(out, 11, (double)c->time_ns);
+        call_cells(out, c);
         tap_duration(out, 11, c->calls ? (double)c->time_ns / (double)c->calls : 0);
         tap_duration(out, 11, (double)c->longest_ns);
         names_cell(out, tap_text_comm_name(w->comms, w->comms_count, c->comm),
@@ -308,10 +313,7 @@ static void tap_text_print_callers(FILE *out, const struct wire_caller_window *w
         const struct wire_call_row *c = &w->calls[i];
         fprintf(out, "%9" PRIu64 "  ", c->rank);
         tap_cell(out, 22, call_name((uint16_t)c->call));
-        tap_count(out, 10, c->calls);
-        tap_bytes(out, 11, c->bytes);
-        tap_bytes(out, 11, c->bytes_in);
-        tap_duration(out, 11, (double)c->time_ns);
+        call_cells(out, c);
         names_cell(out, tap_text_comm_name(w->comms, w->comms_count, c->comm),
                    tap_text_region_name(w->regions, w->regions_count, c->region));
     }

@@ -79,7 +79,7 @@ struct formula_points {
 
 /** Evaluates a layout for all ranks at once. rank and maxRank (the number of ranks) are always
  * defined.
- *  @param inputs  further variables; a statement may define their names anew
+ *  @param inputs  further variables; a statement of the layout may give their names other values
  *  @param ranks   at least 1
  *  @param out     set on success, to be freed with formula_points_finish()
  *  @param fault   filled on failure: an unknown name, or a syntax error
