@@ -354,14 +354,18 @@ class Holter(Failure):
         live = self.place.tap('--topic', 'totals', cwd=self.place.dir)
         job = self.start_job()
         published = lambda: [m for m in lab.stream_messages(live.out()) if m.get('topic') == 'totals' and m['ranks']]
-        lab.wait_for(lambda: len(published()) >= 40, 'four seconds of windows')
+
+        def a_second_old(seen):
+            last = max((m['published_ns'] for m in seen), default=0)
+            return {m['window'] for m in seen if m['published_ns'] <= last - 10**9}
+
+        lab.wait_for(lambda: len(a_second_old(published())) > 20, 'windows that were published a second before')
         daemon.kill()
         daemon.finish()
         seen = published()
         self.let_go(job)
         live.kill()
-        last = max(m['published_ns'] for m in seen)
-        wanted = {m['window'] for m in seen if m['published_ns'] <= last - 10**9}
+        wanted = a_second_old(seen)
         found = self.place.recording()
         found.check()
         windows = {w['window'] for w in found.windows()}

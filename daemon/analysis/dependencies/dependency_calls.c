@@ -2,6 +2,7 @@
 #include "daemon/analysis/dependencies/dependency_calls.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/call.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -139,12 +140,29 @@ int dependency_calls_add(struct dependency_calls *calls, uint32_t thread,
     }
     t->next = record->number + (record->number != UINT64_MAX);
     calls->records++;
-    if (record->running && record->begin_ns < t->read_ns)
+    if (record->running && !record->quiet && record->begin_ns < t->read_ns)
         t->read_ns = record->begin_ns;
     return dependency_calls_is_end(record) ? dependency_calls_append(calls, thread, record) : 0;
 }
 
 /* ---- captures ------------------------------------------------------------ */
+
+/* Sends of MPI_Sendrecv, which is a receive by its class, are known from its entry on; those of the
+ * classes that are not listed may not be. */
+static int dependency_calls_is_quiet(const struct wire_capture_event_row *e)
+{
+    switch (call_class_of((uint16_t)e->call)) {
+    case CALL_RECV:
+    case CALL_WAIT:
+    case CALL_POLL:
+    case CALL_COLLECTIVE:
+    case CALL_ONE_SIDED:
+    case CALL_IO:
+        return 1;
+    default:
+        return 0;
+    }
+}
 
 static struct dependency_record dependency_calls_record_of(const struct wire_capture *m,
                                                            const struct wire_capture_event_row *e)
@@ -164,6 +182,7 @@ static struct dependency_record dependency_calls_record_of(const struct wire_cap
         .tag = e->tag,
         .flags = e->kind == EVENT_CALL || e->kind == EVENT_PART ? (uint32_t)e->flags : 0,
         .running = e->running != 0,
+        .quiet = dependency_calls_is_quiet(e),
     };
 }
 

@@ -36,6 +36,7 @@ struct dependency_record {
     int64_t tag;
     uint32_t flags; /**< enum event_flag */
     int running;    /**< the call has not returned: end_ns is when the ring was read */
+    int quiet;      /**< of a running call: it sends no messages, as MPI_Barrier and MPI_Wait */
 };
 
 struct dependency_end {
@@ -56,8 +57,8 @@ struct dependency_thread {
     uint64_t next;    /**< number after that of the newest record */
     int64_t first_ns; /**< exit of its first known record, whose other parts may be missing */
     int64_t order_ns; /**< of its newest end */
-    int64_t read_ns;  /**< when its ring was read, or the call began that was in progress then: what
-                           it sent later is not known */
+    int64_t read_ns;  /**< when its ring was read, or the call began that was in progress then and
+                           may send: what the thread sent later is not known */
     uint64_t ends;    /**< of it that are used */
     size_t first_end; /**< the ends of the thread before this position are dropped */
     uint32_t host;    /**< position in hosts */

@@ -1,5 +1,6 @@
 #include "daemon/analysis/dependencies/dependencies.h"
 
+#include "holter/call.h"
 #include "tests/daemon/analysis/dependencies/message_program.h"
 #include "tests/memory.h"
 
@@ -386,6 +387,73 @@ static void a_capture_gives_the_same_ends_however_often_it_arrives(void **state)
     finish(&m);
 }
 
+/* Rank 0 sends three messages, and is in a call from 400 on. Rank 1 receives four, the last of them
+ * at 500, and the second and third just after rank 0 has sent the next one. */
+static struct made capture_a_call_in_progress(enum call call, int64_t *paired_with)
+{
+    struct wire_capture_thread_row threads[] = {{.rank = 0, .records = 9},
+                                                {.rank = 1, .records = 9}};
+    struct wire_comm_row comms[] = {{.id = 1, .name = "MPI_COMM_WORLD"}};
+    static const int64_t sent[] = {100, 200, 300}, received[] = {110, 210, 310, 500};
+    struct wire_capture_event_row events[8] = {{0}};
+    size_t count = 0;
+    for (uint64_t i = 0; i < 3; i++)
+        events[count++] =
+            (struct wire_capture_event_row){.number = 5 + i,
+                                            .kind = EVENT_CALL,
+                                            .call = CALL_Send,
+                                            .begin_ns = sent[i] - 1000,
+                                            .length_ns = 1,
+                                            .peer = 1,
+                                            .bytes = 8,
+                                            .flags = EVENT_SEND | EVENT_POST | EVENT_DONE};
+    events[count++] = (struct wire_capture_event_row){.number = 8,
+                                                      .kind = EVENT_CALL,
+                                                      .call = call,
+                                                      .begin_ns = 400 - 1000,
+                                                      .length_ns = 600,
+                                                      .running = 1,
+                                                      .peer = PEER_NONE};
+    for (uint64_t i = 0; i < 4; i++)
+        events[count++] =
+            (struct wire_capture_event_row){.thread = 1,
+                                            .number = 5 + i,
+                                            .kind = EVENT_CALL,
+                                            .call = CALL_Recv,
+                                            .begin_ns = received[i] - 1000 - 5,
+                                            .length_ns = 5,
+                                            .peer = 0,
+                                            .bytes = 8,
+                                            .flags = EVENT_RECV | EVENT_POST | EVENT_DONE};
+    const struct wire_capture capture = {.host = "n7",
+                                         .at_ns = 1000,
+                                         .threads = threads,
+                                         .threads_count = 2,
+                                         .events = events,
+                                         .events_count = count,
+                                         .comms = comms,
+                                         .comms_count = 1};
+    struct made m = {.calls = {0}};
+    assert_int_equal(dependency_calls_add_capture(&m.calls, &capture), 0);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(m.d.ranks.edge_count, 3);
+    const struct dependency_edge *last = &m.d.ranks.edges[2];
+    *paired_with = m.d.events[last->receive].end_ns;
+    return m;
+}
+
+static void a_rank_that_waits_has_sent_all_that_its_partners_received(void **state)
+{
+    (void)state;
+    int64_t received_ns;
+    struct made m = capture_a_call_in_progress(CALL_Barrier, &received_ns);
+    assert_int_equal(received_ns, 500);
+    finish(&m);
+    m = capture_a_call_in_progress(CALL_Startall, &received_ns); /* may have sent the fourth */
+    assert_int_equal(received_ns, 310);
+    finish(&m);
+}
+
 static void threads_of_a_rank_are_one_sequence_in_the_order_of_time(void **state)
 {
     (void)state;
@@ -532,6 +600,7 @@ int main(void)
         cmocka_unit_test(records_that_contradict_each_other_are_rejected_and_never_a_cycle),
         cmocka_unit_test(a_span_and_ranks_cut_the_graph_and_what_is_cut_is_counted),
         cmocka_unit_test(a_capture_gives_the_same_ends_however_often_it_arrives),
+        cmocka_unit_test(a_rank_that_waits_has_sent_all_that_its_partners_received),
         cmocka_unit_test(threads_of_a_rank_are_one_sequence_in_the_order_of_time),
         cmocka_unit_test(a_thread_without_records_is_known_whole_only_if_it_wrote_none),
         cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
