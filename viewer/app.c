@@ -357,6 +357,22 @@ static void keep_mapping(struct app *a)
         app_notify(a, "mapping saved as %.120s", path);
 }
 
+static void read_back(struct app *a)
+{
+    char argument[COMMGRAM_LIST];
+    connection_capture(a->connection, a->model,
+                       ui_capture_argument(&a->ui, a->model, argument, sizeof argument));
+}
+
+/* Shows why the last capture that was requested was not made. */
+static void report_refused_capture(struct app *a)
+{
+    char *refused = a->model->captures.refused;
+    if (refused[0])
+        app_notify(a, "no capture: %.150s", refused);
+    refused[0] = 0;
+}
+
 static void do_suggestions(struct app *a, int effects)
 {
     if (effects & UI_REMAP)
@@ -436,6 +452,7 @@ static int app_turn(struct app *a, struct window *window, int *offered)
     want_picture(a);
     unsigned wanted = a->ui.transport.wanted;
     control_replay(a);
+    report_refused_capture(a);
     a->ui.scale = window_scale(window);
     return played || wanted != a->ui.transport.wanted || facts != a->model->version ||
            memcmp(&before, &a->ui.connection, sizeof before) != 0;
@@ -471,6 +488,8 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
         if (effects & UI_PICTURE)
             save_picture(a);
         do_suggestions(a, effects);
+        if (effects & UI_CAPTURE)
+            read_back(a);
         int news = app_turn(a, window, &offered);
         waker_rearm(waker);
         int moved = ui_tick(&a->ui, app_now_ms());

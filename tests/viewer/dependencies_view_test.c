@@ -2,6 +2,7 @@
 #include "tests/viewer/desk.h"
 #include "tests/viewer/synthetic.h"
 
+#include "holter/error.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/dependencies/dependency_picture.h"
 
@@ -264,6 +265,79 @@ static void keys_and_the_wheel_zoom_and_arrows_move_within_the_columns(void **st
     close_desk(&d, m);
 }
 
+/* A job that is captured twice, with windows between. */
+static struct model *job_with_two_captures(void)
+{
+    struct model *m;
+    struct synthetic job;
+    assert_int_equal(model_create(&m, 16 << 20), 0);
+    synthetic_init(&job, 8, 16, 6, 1);
+    synthetic_begin(&job, into, m);
+    for (uint64_t id = 1; id <= 2; id++) {
+        for (int i = 0; i < 5; i++)
+            synthetic_window(&job, into, m);
+        synthetic_capture(&job, &(struct synthetic_capture){.id = id, .calls = 400, .messages = 1},
+                          0, into, m);
+    }
+    synthetic_window(&job, into, m);
+    synthetic_finish(&job);
+    return m;
+}
+
+static void the_graph_of_the_visible_time_has_its_messages_only(void **state)
+{
+    (void)state;
+    struct model *m = job_with_two_captures();
+    const struct capture *newer = &m->captures.items[0], *older = &m->captures.items[1];
+    struct desk d;
+    open_desk(&d, m);
+    assert_int_equal(plot_of(&d.scene)->a, 81);
+    int64_t middle = older->begin_ns + (older->end_ns - older->begin_ns) / 2;
+    ui_show_span(&d.ui, m, middle, older->end_ns);
+    press_key(&d, m, "v");
+    assert_true(plot_of(&d.scene)->a < 60 && plot_of(&d.scene)->a > 20);
+    assert_non_null(find_text(&d.scene, "capture 1,"));
+    ui_show_span(&d.ui, m, newer->begin_ns, newer->end_ns);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "capture 2,"));
+    ui_show_span(&d.ui, m, older->end_ns + 1000, newer->begin_ns - 1000);
+    desk_layout(&d, m);
+    assert_null(plot_of(&d.scene));
+    assert_non_null(find_text(&d.scene, "No messages were captured in the visible time"));
+    press_key(&d, m, "v");
+    assert_int_equal(plot_of(&d.scene)->a, 81);
+    close_desk(&d, m);
+}
+
+static void what_selected_ranks_did_last_is_requested_and_shown(void **state)
+{
+    (void)state;
+    const struct input read = {.kind = INPUT_TEXT, .text = "R"};
+    char text[64];
+    struct model *m = job_with_two_captures();
+    struct desk d;
+    open_desk(&d, m);
+    assert_true(ui_input(&d.ui, m, &d.scene, &read) & UI_CAPTURE);
+    assert_string_equal(ui_capture_argument(&d.ui, m, text, sizeof text), "events=16384");
+    ui_select(&d.ui, (struct selection){SELECT_RANK, 3, 0});
+    assert_string_equal(ui_capture_argument(&d.ui, m, text, sizeof text), "events=16384 ranks=3");
+    assert_string_equal(ui_capture_argument(&d.ui, m, text, 15), "events=16384"); /* all */
+    m->rank_count = 4096;
+    assert_string_equal(ui_capture_argument(&d.ui, m, text, 10), "events=64");
+    m->rank_count = 8;
+    m->captures.items[0].id = 7; /* it arrives */
+    d.ui.alert_picked = 1;
+    assert_int_equal(ui_capture(&d.ui, m)->id, 7);
+    m->captures.waiting = 1;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "reading"));
+    captures_replied(&m->captures, -HOLTER_EDENIED, "only operators");
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "read back"));
+    assert_string_equal(m->captures.refused, "only operators");
+    close_desk(&d, m);
+}
+
 static void without_captures_or_messages_it_says_so(void **state)
 {
     (void)state;
@@ -291,6 +365,8 @@ int main(void)
         cmocka_unit_test(a_click_on_a_bar_shows_the_critical_chain_of_its_message),
         cmocka_unit_test(many_ranks_are_nodes_and_a_node_opens),
         cmocka_unit_test(keys_and_the_wheel_zoom_and_arrows_move_within_the_columns),
+        cmocka_unit_test(the_graph_of_the_visible_time_has_its_messages_only),
+        cmocka_unit_test(what_selected_ranks_did_last_is_requested_and_shown),
         cmocka_unit_test(without_captures_or_messages_it_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

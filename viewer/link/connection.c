@@ -37,6 +37,7 @@ struct connection {
     int64_t open_picture;  /* id of the open request for a picture; 0: none */
     uint64_t picture_ms;   /* when it was sent */
     int64_t open_suggestion[SUGGESTIONS]; /* ids of the open requests for suggestions; 0: none */
+    int64_t open_capture;                 /* id of the open request for a capture; 0: none */
     int64_t open_replay;                  /* id of the open request to the replay; 0: none */
     char replay_asked[64];                /* argument of that request */
     int replay_again; /* another run took over before that request was answered: repeat it */
@@ -195,6 +196,11 @@ static void connection_handle_reply(struct connection *c, struct model *model,
         playback_replied(&model->playback, c->replay_again ? 0 : (int)reply->code, reply->text);
         model->version++;
     }
+    if (c->open_capture && id == c->open_capture) {
+        c->open_capture = 0;
+        captures_replied(&model->captures, (int)reply->code, reply->text);
+        model->version++;
+    }
     for (int k = 0; k < SUGGESTIONS; k++) {
         if (!c->open_suggestion[k] || id != c->open_suggestion[k])
             continue;
@@ -344,6 +350,23 @@ int connection_suggest(struct connection *c, struct model *model, enum suggestio
     return error;
 }
 
+int connection_capture(struct connection *c, struct model *model, const char *argument)
+{
+    if (c->open_capture)
+        return 0;
+    int64_t id = client_state(c->client) == CLIENT_CONNECTED
+                     ? client_ask(c->client, "capture", model->job, NULL, argument)
+                     : -HOLTER_EUNREACHABLE;
+    model->captures.waiting = id > 0;
+    model->version++;
+    c->open_capture = id > 0 ? id : 0;
+    if (id > 0)
+        return 0;
+    int error = id < 0 ? (int)id : -HOLTER_EINTERNAL;
+    captures_replied(&model->captures, error, NULL);
+    return error;
+}
+
 void connection_give_up(struct connection *c, enum suggestion_kind kind)
 {
     if (c->open_suggestion[kind] && client_state(c->client) == CLIENT_CONNECTED)
@@ -368,6 +391,7 @@ int connection_replay_ready(const struct connection *c)
 int connection_follow(struct connection *c, const char *job)
 {
     c->open_picture = 0;
+    c->open_capture = 0;
     c->holding = 0;
     held_state_clear(&c->held);
     for (int k = 0; k < SUGGESTIONS; k++)

@@ -43,6 +43,12 @@ int connection_picture(struct connection *connection, struct model *model,
 int connection_suggest(struct connection *connection, struct model *model,
                        enum suggestion_kind kind, const char *objective, const char *argument);
 
+/** Requests a capture, with the argument of request "capture". One open request at a time: while
+ * one is open a further one is ignored. @return 0, or a negative error, which is in the model as
+ * well
+ */
+int connection_capture(struct connection *connection, struct model *model, const char *argument);
+
 /** Cancel a request: the daemon is notified, and late answers are ignored. */
 void connection_give_up(struct connection *connection, enum suggestion_kind kind);
 

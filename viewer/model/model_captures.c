@@ -8,6 +8,7 @@
 #include "holter/error.h"
 #include "holter/event.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -342,6 +343,15 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
 }
 
 /* ---- reading ------------------------------------------------------------- */
+
+void captures_replied(struct captures *captures, int code, const char *text)
+{
+    captures->waiting = 0;
+    text_copy(captures->refused, sizeof captures->refused,
+              !code             ? ""
+              : text && text[0] ? text
+                                : holter_strerror(code));
+}
 
 const struct capture *captures_find(const struct captures *captures, uint64_t id)
 {

@@ -75,12 +75,17 @@ struct captures {
     uint32_t count;
     uint64_t calls;     /**< of all of them */
     uint64_t forgotten; /**< captures dropped because a maximum was reached */
+    int waiting;        /**< a capture was requested here, and the daemon has not answered yet */
+    char refused[257];  /**< why the last request made none; "": it made one */
 };
 
 /** @return 0, or -ENOMEM: it was not stored completely */
 int captures_apply(struct captures *captures, const struct wire_capture *message);
 
 void captures_finish(struct captures *captures);
+
+/** Handles the reply to a request for a capture: code 0, or the error with its text. */
+void captures_replied(struct captures *captures, int code, const char *text);
 
 /** By number; NULL: not known. */
 const struct capture *captures_find(const struct captures *captures, uint64_t id);

@@ -206,6 +206,7 @@ enum ui_effect {
     UI_REROUTE = 32,  /**< request routes: ui_reroute_argument() */
     UI_DISCARD = 64,  /**< drop the suggestions that are not applied */
     UI_MAPPING = 128, /**< save the suggested mapping */
+    UI_CAPTURE = 256, /**< request a capture: ui_capture_argument() */
 };
 
 void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme);

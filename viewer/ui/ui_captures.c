@@ -5,16 +5,39 @@
 #include "viewer/layout/lanes.h"
 
 #include <math.h>
+#include <stdio.h>
+
+enum { MOST_RECORDS = 1 << 18 }; /* of all ranks: a daemon requests no more */
 
 static const int64_t shortest_ns = 1000;
+static const uint32_t ring_records =
+    16384; /* in the ring of a thread, unless HOLTER_RING says more */
 
 const struct capture *ui_capture(const struct ui *ui, const struct model *m)
 {
     const struct captures *all = &m->captures;
     const struct capture *c = ui->capture.chosen ? captures_find(all, ui->capture.chosen) : NULL;
+    if (!c && ui->capture.requested && all->count && all->items[0].id >= ui->capture.requested)
+        c = &all->items[0];
     const struct alert *alert = !c && ui->alert_picked ? alerts_find(&m->alerts, ui->alert) : NULL;
     c = alert ? captures_of_alert(all, alert) : c;
     return c || !all->count ? c : &all->items[0];
+}
+
+char *ui_capture_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
+{
+    uint32_t ranks = m->rank_count > 0 ? m->rank_count : 1, most = MOST_RECORDS / ranks;
+    uint32_t events = most > ring_records ? ring_records : most > 0 ? most : 1;
+    int used = snprintf(out, capacity, "events=%u", events);
+    size_t whole = used > 0 && (size_t)used < capacity ? (size_t)used : 0;
+    if (ui->selection.kind == SELECT_NONE || ui->selection.kind == SELECT_CALL)
+        return out;
+    used = snprintf(out + whole, capacity - whole, " ranks=");
+    if (used < 0 || (size_t)used >= capacity - whole ||
+        !ui_marked_ranks(ui, m, out + whole + used, capacity - whole - (size_t)used) ||
+        !out[whole + (size_t)used])
+        out[whole] = 0; /* no ranks are selected, or more than can be named: all */
+    return out;
 }
 
 /* The whole time of a capture with margins: the larger one at the end, where texts of moments are.
@@ -104,6 +127,10 @@ int ui_capture_command(struct ui *ui, const struct model *m, enum ui_command com
         ui->capture.begin_ns = ui->capture.end_ns = 0;
     } else if (command == COMMAND_CAPTURE_ROWS) {
         ui->capture.rows = argument != 0;
+    } else if (command == COMMAND_CAPTURE_READ) {
+        ui->capture.requested = (m->captures.count ? m->captures.items[0].id : 0) + 1;
+        ui_captures_see(ui, 0);
+        return UI_CHANGED | UI_CAPTURE;
     } else if (command == COMMAND_CAPTURE_ZOOM && c) {
         ui_captures_zoom(ui, c, argument ? 0.5 : 2, 0.5);
     }
@@ -116,6 +143,8 @@ int ui_capture_key(struct ui *ui, const struct model *m, int key)
     case '[':
     case ']':
         return ui_command(ui, m, COMMAND_CAPTURE_STEP, key == ']');
+    case 'R':
+        return ui_command(ui, m, COMMAND_CAPTURE_READ, 0);
     case '0':
         return ui_command(ui, m, COMMAND_CAPTURE_ALL, 0);
     case 'o':

@@ -94,6 +94,7 @@ enum ui_command {
     COMMAND_CAPTURE_STEP, /**< argument: 0 the one before, 1 the next */
     COMMAND_CAPTURE_ALL,  /**< its whole time */
     COMMAND_CAPTURE_ROWS, /**< argument: 0 fit all ranks, 1 make each readable */
+    COMMAND_CAPTURE_READ, /**< read the calls of the selected ranks, or of all, back now */
     COMMAND_CAPTURE_ZOOM, /**< argument: 0 more time, 1 less */
 
     /* the graph of dependencies */
@@ -103,6 +104,7 @@ enum ui_command {
                                    own; the same again folds them */
     COMMAND_DEPENDENCY_MESSAGE, /**< argument: event + 1, whose critical chain is shown; 0: none */
     COMMAND_DEPENDENCY_ALL,     /**< from the begin, in the initial size */
+    COMMAND_DEPENDENCY_VISIBLE, /**< argument: 0 the whole capture, 1 the visible time */
     COMMAND_DEPENDENCY_ZOOM,    /**< argument: 0 more columns, 1 fewer */
     /* metrics by rank and function */
     COMMAND_LANDSCAPE_SHAPE,     /**< argument: enum landscape_shape */

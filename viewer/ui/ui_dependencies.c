@@ -4,9 +4,38 @@
 #include "viewer/ui/ui.h"
 #include "viewer/ui/ui_input.h"
 
+#include "viewer/layout/mix.h"
+
 #include <math.h>
 
 static const double least_zoom = 1.0 / 16, most_zoom = 4;
+
+void ui_dependencies_span(const struct ui *ui, const struct model *m, int64_t *begin, int64_t *end)
+{
+    if (!ui->dependencies.visible || !ui_settled_time(ui, m, begin, end))
+        *begin = *end = 0;
+}
+
+const struct capture *ui_dependencies_capture(const struct ui *ui, const struct model *m)
+{
+    const struct capture *shown = ui_capture(ui, m);
+    int64_t begin, end;
+    ui_dependencies_span(ui, m, &begin, &end);
+    if (begin == end || ui->capture.chosen)
+        return shown;
+    for (uint32_t i = 0; i < m->captures.count; i++) /* the newest is first */
+        if (m->captures.items[i].begin_ns < end && m->captures.items[i].end_ns > begin)
+            return &m->captures.items[i];
+    return shown;
+}
+
+uint64_t ui_dependencies_subject(const struct ui *ui, const struct model *m)
+{
+    const struct capture *c = ui_dependencies_capture(ui, m);
+    int64_t begin, end;
+    ui_dependencies_span(ui, m, &begin, &end);
+    return mix_number(mix_number(c ? c->id + 1 : 0, (uint64_t)begin), (uint64_t)end);
+}
 
 double ui_dependencies_zoom(const struct ui *ui)
 {
@@ -40,7 +69,6 @@ int ui_dependencies_command(struct ui *ui, const struct model *m, enum ui_comman
                             uint64_t argument)
 {
     struct ui_dependencies_choice *d = &ui->dependencies;
-    const struct capture *c = ui_capture(ui, m);
     if (command == COMMAND_DEPENDENCY_STEPS) {
         d->steps = argument != 0;
         d->first = 0;
@@ -52,7 +80,12 @@ int ui_dependencies_command(struct ui *ui, const struct model *m, enum ui_comman
         d->open = d->open == argument ? 0 : argument;
     } else if (command == COMMAND_DEPENDENCY_MESSAGE) {
         d->message = argument;
-        d->message_capture = c ? c->id : 0;
+        d->message_subject = ui_dependencies_subject(ui, m);
+    } else if (command == COMMAND_DEPENDENCY_VISIBLE) {
+        d->visible = argument != 0;
+        if (d->visible)
+            ui_pause_time(ui, m);
+        ui_dependencies_forget_place(ui);
     } else if (command == COMMAND_DEPENDENCY_ALL) {
         d->zoom = 1;
         ui_dependencies_forget_place(ui);
@@ -69,6 +102,10 @@ int ui_dependencies_key(struct ui *ui, const struct model *m, int key)
     case ']':
         ui_dependencies_forget_place(ui);
         return ui_command(ui, m, COMMAND_CAPTURE_STEP, key == ']');
+    case 'R':
+        return ui_command(ui, m, COMMAND_CAPTURE_READ, 0);
+    case 'v':
+        return ui_command(ui, m, COMMAND_DEPENDENCY_VISIBLE, !ui->dependencies.visible);
     case '0':
         return ui_command(ui, m, COMMAND_DEPENDENCY_ALL, 0);
     case 'o':

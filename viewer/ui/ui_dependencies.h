@@ -17,11 +17,23 @@ struct ui_dependencies_choice {
     int steps;                 /**< 1: events by logical step; 0: nodes by layer */
     enum dependency_fold fold; /**< automatic: by node where there are many ranks */
     uint64_t open;             /**< host of the capture whose ranks have lanes of their own, + 1 */
+    int visible;               /**< 1: only what overlaps the visible time; 0: the whole capture */
     uint64_t message;          /**< event of the chosen message, + 1; 0: the latest one */
-    uint64_t message_capture;  /**< number of the capture that it belongs to */
+    uint64_t message_subject;  /**< the graph that it belongs to: ui_dependencies_subject() */
     double first;              /**< first visible column; the layout limits it */
     double zoom;               /**< 0: as if 1; columns get this much wider */
 };
+
+/** The capture to show: that of the view of captures; with the visible time, where none was chosen,
+ *  the newest one with calls in it. NULL: none. */
+const struct capture *ui_dependencies_capture(const struct ui *ui, const struct model *model);
+
+/** The time that the graph is limited to, daemon time. Both 0: it is not limited. */
+void ui_dependencies_span(const struct ui *ui, const struct model *model, int64_t *begin,
+                          int64_t *end);
+
+/** A number that differs between graphs of different captures or times. */
+uint64_t ui_dependencies_subject(const struct ui *ui, const struct model *model);
 
 /** Width of a column by that of zoom 1. */
 double ui_dependencies_zoom(const struct ui *ui);

@@ -71,6 +71,7 @@ static void captures_view_add_head(const struct stage *s, const struct capture *
     right -= captures_view_add_steps(s, c, right, panel.y + 6);
     right -= 12 + widget_choice(&s->brush, right - 12, panel.y + 6, rows, 2, s->ui->capture.rows,
                                 COMMAND_CAPTURE_ROWS);
+    right -= 12 + piece_read_back(s, right - 12, panel.y + 6);
     snprintf(title, sizeof title, "Capture %llu", (unsigned long long)c->id);
     captures_view_add_facts(s, c, what, sizeof what);
     widget_title(&s->brush, left, panel.y + 7, right - left - 12, title, what);
@@ -243,10 +244,10 @@ static void captures_layout(struct stage *s, struct box box)
     piece_panel(s, panel, "captures");
     if (!c) {
         widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Captures", "");
-        piece_empty(
-            s, panel, "No capture so far",
-            "The last calls of ranks are read back when an alert fires, a rank dies, or with "
-            "holter capture.");
+        piece_read_back(s, panel.x + panel.w - 12, panel.y + 6);
+        piece_empty(s, panel, "No capture so far",
+                    "The last calls of ranks are read back when an alert fires, a rank dies, on "
+                    "request (R), or with holter capture.");
         return;
     }
     captures_view_add_head(s, c, panel);

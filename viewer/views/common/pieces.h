@@ -54,6 +54,13 @@ uint32_t piece_list(struct stage *stage, struct box box, enum ui_list list, uint
 /** Begin a panel of a view: its ground with round corners. @param name  see scene_panel() */
 void piece_panel(const struct stage *stage, struct box box, const char *name);
 
+/** Can the last calls of ranks be read back now? The job runs, and is no replay. */
+int piece_can_read_back(const struct stage *stage);
+
+/** The button that reads them back. @param right  its right edge @return width with a margin; 0:
+ *  they cannot be read back */
+double piece_read_back(const struct stage *stage, double right, double y);
+
 /** Text in place of content while there is nothing to show. */
 void piece_empty(const struct stage *stage, struct box box, const char *title, const char *text);
 

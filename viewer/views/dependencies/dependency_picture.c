@@ -36,24 +36,26 @@ static void dependency_picture_measure(struct dependency_picture *p)
 /* While nodes of a large job are answering, the graph is made again only when it has grown by a
  * quarter. */
 static int dependency_picture_is_stale(const struct dependency_picture *p, const struct capture *c,
-                                       uint64_t key)
+                                       uint64_t subject, uint64_t key)
 {
-    if (!p->key || p->id != c->id || p->asked_ns != c->asked_ns)
+    if (!p->key || p->subject != subject)
         return 1;
     return p->key != key &&
-           (c->answered >= c->nodes || c->messages.count > p->d.counts.ends + p->d.counts.ends / 4);
+           (c->answered >= c->nodes || c->messages.count > p->made_of + p->made_of / 4);
 }
 
 /* @return 0 or -ENOMEM */
 static int dependency_picture_refresh(const struct stage *s, struct dependency_picture *p,
                                       const struct capture *c)
 {
-    uint64_t key = mix_number(mix_number(c->id + 1, (uint64_t)c->asked_ns), c->messages.records);
-    const struct dependency_wishes wishes = {.criteria = s->model->latency.criteria,
-                                             .criteria_count = s->model->latency.criteria_count};
+    uint64_t subject = mix_number(ui_dependencies_subject(s->ui, s->model), (uint64_t)c->asked_ns);
+    uint64_t key = mix_number(subject, c->messages.records);
+    struct dependency_wishes wishes = {.criteria = s->model->latency.criteria,
+                                       .criteria_count = s->model->latency.criteria_count};
     struct dependencies made;
-    if (!dependency_picture_is_stale(p, c, key))
+    if (!dependency_picture_is_stale(p, c, subject, key))
         return 0;
+    ui_dependencies_span(s->ui, s->model, &wishes.from_ns, &wishes.to_ns);
     int error = dependencies_make(&made, &c->messages, &wishes);
     if (error)
         return error;
@@ -61,8 +63,8 @@ static int dependency_picture_refresh(const struct stage *s, struct dependency_p
     dependency_graph_finish(&p->hosts);
     p->d = made;
     p->key = key;
-    p->id = c->id;
-    p->asked_ns = c->asked_ns;
+    p->made_of = c->messages.count;
+    p->subject = subject;
     p->hosts_key = p->graph_key = p->chain_key = p->model_host_key = 0;
     dependency_picture_measure(p);
     return 0;
@@ -129,23 +131,23 @@ static void dependency_picture_mark(const struct stage *s, struct dependency_pic
 /* ---- the chain ------------------------------------------------------------- */
 
 /* The chosen message, else the latest one. DEPENDENCY_NONE: there is none */
-static uint32_t dependency_picture_message(const struct stage *s, const struct capture *c,
+static uint32_t dependency_picture_message(const struct stage *s,
                                            const struct dependency_picture *p)
 {
     const struct ui_dependencies_choice *choice = &s->ui->dependencies;
-    if (choice->message && choice->message_capture == c->id && choice->message <= p->d.event_count)
+    if (choice->message && choice->message <= p->d.event_count &&
+        choice->message_subject == ui_dependencies_subject(s->ui, s->model))
         return (uint32_t)(choice->message - 1);
     return dependencies_latest(&p->d);
 }
 
-static int dependency_picture_follow(const struct stage *s, struct dependency_picture *p,
-                                     const struct capture *c)
+static int dependency_picture_follow(const struct stage *s, struct dependency_picture *p)
 {
     uint64_t key = mix_number(mix_number(p->key, s->ui->dependencies.message + 1),
-                              s->ui->dependencies.message_capture);
+                              s->ui->dependencies.message_subject);
     if (key == p->chain_key)
         return 0;
-    uint32_t event = dependency_picture_message(s, c, p);
+    uint32_t event = dependency_picture_message(s, p);
     if (event != DEPENDENCY_NONE && !p->d.events[event].receive)
         event = p->d.events[event].match;
     uint32_t count = dependencies_chain(&p->d, event, NULL, 0);
@@ -184,7 +186,7 @@ struct dependency_picture *dependency_picture_make(struct stage *s, const struct
         return NULL;
     struct dependency_picture *p = pictures->dependencies;
     if (dependency_picture_refresh(s, p, c) != 0 || dependency_picture_choose(s, p, c) != 0 ||
-        dependency_picture_follow(s, p, c) != 0 || dependency_picture_find_hosts(s, p, c) != 0)
+        dependency_picture_follow(s, p) != 0 || dependency_picture_find_hosts(s, p, c) != 0)
         return NULL;
     dependency_picture_mark(s, p);
     return p;

@@ -9,9 +9,9 @@
 #include "viewer/views/common/view.h"
 
 struct dependency_picture {
-    uint64_t key; /**< of what the graph was made of; 0: there is none */
-    uint64_t id;  /**< of the capture */
-    int64_t asked_ns;
+    uint64_t key;     /**< of what the graph was made of; 0: there is none */
+    uint64_t subject; /**< the capture and the time that it was made of */
+    size_t made_of;   /**< ends of messages that the capture had then */
     struct dependencies d;
     struct dependency_graph hosts; /**< lanes by host */
     uint64_t hosts_key;

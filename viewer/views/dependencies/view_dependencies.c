@@ -59,12 +59,16 @@ static void dependencies_view_head(const struct stage *s, const struct dependenc
 {
     static const char *const arrangements[] = {"by layer", "by step"};
     static const char *const folds[] = {"auto", "ranks", "nodes"};
+    static const char *const times[] = {"whole capture", "visible time"};
     char what[240];
     double right = panel.x + panel.w - 12, left = panel.x + 12;
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, arrangements, 2,
                                 s->ui->dependencies.steps, COMMAND_DEPENDENCY_STEPS);
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, folds, FOLDS,
                                 (int)s->ui->dependencies.fold, COMMAND_DEPENDENCY_FOLD);
+    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, times, 2,
+                                s->ui->dependencies.visible, COMMAND_DEPENDENCY_VISIBLE);
+    right -= piece_read_back(s, right, panel.y + 6);
     dependencies_view_facts(p, c, what, sizeof what);
     widget_title(&s->brush, left, panel.y + 7, right - left - 12, "Dependencies", what);
     right = panel.x + panel.w - 12;
@@ -239,10 +243,33 @@ static void dependencies_view_plot(struct stage *s, struct dependency_picture *p
     dependency_plot_layout(s, &p);
 }
 
+/* Where there is no graph: the choices that lead to one. */
+static void dependencies_view_title(const struct stage *s, struct box panel)
+{
+    static const char *const times[] = {"whole capture", "visible time"};
+    double right = panel.x + panel.w - 12;
+    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, times, 2,
+                                s->ui->dependencies.visible, COMMAND_DEPENDENCY_VISIBLE);
+    right -= piece_read_back(s, right, panel.y + 6);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 24, "Dependencies", "");
+}
+
+/* The capture has no messages in the visible time. */
+static void dependencies_view_elsewhere(const struct stage *s, const struct capture *c,
+                                        struct box panel)
+{
+    char text[200];
+    struct quantity begin = format_clock(c->begin_ns, 1), end = format_clock(c->end_ns, 1);
+    snprintf(text, sizeof text, "Capture %llu has calls from %s to %s. %s",
+             (unsigned long long)c->id, begin.text, end.text,
+             piece_can_read_back(s) ? "What the ranks did last can be read back (R)." : "");
+    piece_empty(s, panel, "No messages were captured in the visible time", text);
+}
+
 static void dependencies_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
-    const struct capture *c = ui_capture(s->ui, s->model);
+    const struct capture *c = ui_dependencies_capture(s->ui, s->model);
     struct dependency_picture *p = c && c->messages.count ? dependency_picture_make(s, c) : NULL;
     piece_panel(s, panel, "dependencies");
     if (p && p->d.event_count) {
@@ -250,11 +277,13 @@ static void dependencies_layout(struct stage *s, struct box box)
         dependencies_view_plot(s, p, c, panel);
         return;
     }
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Dependencies", "");
-    if (!c)
+    dependencies_view_title(s, panel);
+    if (c && c->messages.count && s->ui->dependencies.visible)
+        dependencies_view_elsewhere(s, c, panel);
+    else if (!c)
         piece_empty(s, panel, "No capture so far",
-                    "The last calls of ranks are read back when an alert fires, a rank dies, or "
-                    "with holter capture.");
+                    "The last calls of ranks are read back when an alert fires, a rank dies, on "
+                    "request (R), or with holter capture.");
     else if (c->without_messages)
         piece_empty(s, panel, "The messages of this capture had no room here",
                     "holter graph makes their graph of the recording.");
