@@ -35,7 +35,7 @@ struct bed {
     zmq_msg_t asker;    /* of the search that goes on */
     uint64_t search;    /* its id; 0: none does */
     unsigned statuses;
-    unsigned cancels;
+    unsigned cancels, captures;
     uint64_t run; /* of a replay; 0: it is none */
     unsigned
         replaced; /* so often another run takes over before what is asked of the replay is done */
@@ -97,6 +97,11 @@ static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_reque
     } else if (!strcmp(request->op, "replay")) {
         bed->replayed++;
         snprintf(bed->argument, sizeof bed->argument, "%s", request->argument);
+    } else if (!strcmp(request->op, "capture")) {
+        bed->captures++;
+        snprintf(bed->argument, sizeof bed->argument, "%s", request->argument);
+        reply.code = bed->refuse ? -HOLTER_EDENIED : 0;
+        reply.text = bed->refuse ? "only operators" : "";
     } else if (!strcmp(request->op, "reroute")) {
         reply.code = -HOLTER_EUSAGE;
         reply.text = "no such link";
@@ -331,6 +336,25 @@ static void a_search_that_was_given_up_leaves_nothing(void **state)
     assert_true(s->ready);
 }
 
+static void one_capture_at_a_time_is_requested_and_a_refusal_is_reported(void **state)
+{
+    struct bed *bed = *state;
+    const struct captures *captures = &bed->model->captures;
+    bed->refuse = 1;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(connection_capture(bed->connection, bed->model, "events=64"), 0);
+    assert_true(captures->waiting);
+    UNTIL(bed, !captures->waiting);
+    assert_string_equal(bed->argument, "events=64");
+    assert_string_equal(captures->refused, "only operators");
+    bed->refuse = 0;
+    assert_int_equal(connection_capture(bed->connection, bed->model, "events=64 ranks=3"), 0);
+    UNTIL(bed, !captures->waiting);
+    assert_string_equal(bed->argument, "events=64 ranks=3");
+    assert_string_equal(captures->refused, "");
+    assert_int_equal(bed->captures, 2);
+}
+
 static void where_no_job_runs_the_last_is_shown(void **state)
 {
     struct bed *bed = *state;
@@ -381,6 +405,7 @@ int main(void)
         T(others_are_answered_while_a_mapping_is_searched),
         T(a_search_that_fails_is_reported),
         T(a_search_that_was_given_up_leaves_nothing),
+        T(one_capture_at_a_time_is_requested_and_a_refusal_is_reported),
         cmocka_unit_test_setup_teardown(a_replay_is_asked_again_when_another_run_took_over,
                                         setup_replay, teardown),
         cmocka_unit_test_setup_teardown(a_picture_is_requested_again_when_another_run_took_over,

@@ -16,15 +16,20 @@ void ui_dependencies_span(const struct ui *ui, const struct model *m, int64_t *b
         *begin = *end = 0;
 }
 
+static int ui_dependencies_overlaps(const struct capture *c, int64_t begin, int64_t end)
+{
+    return c->begin_ns < end && c->end_ns > begin;
+}
+
 const struct capture *ui_dependencies_capture(const struct ui *ui, const struct model *m)
 {
     const struct capture *shown = ui_capture(ui, m);
     int64_t begin, end;
     ui_dependencies_span(ui, m, &begin, &end);
-    if (begin == end || ui->capture.chosen)
+    if (begin == end || ui->capture.chosen || !shown || ui_dependencies_overlaps(shown, begin, end))
         return shown;
     for (uint32_t i = 0; i < m->captures.count; i++) /* the newest is first */
-        if (m->captures.items[i].begin_ns < end && m->captures.items[i].end_ns > begin)
+        if (ui_dependencies_overlaps(&m->captures.items[i], begin, end))
             return &m->captures.items[i];
     return shown;
 }

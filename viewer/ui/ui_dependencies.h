@@ -24,8 +24,8 @@ struct ui_dependencies_choice {
     double zoom;               /**< 0: as if 1; columns get this much wider */
 };
 
-/** The capture to show: that of the view of captures; with the visible time, where none was chosen,
- *  the newest one with calls in it. NULL: none. */
+/** The capture to show: that of the view of captures; with the visible time, where none was chosen
+ *  and that one has no calls in it, the newest one that has. NULL: none. */
 const struct capture *ui_dependencies_capture(const struct ui *ui, const struct model *model);
 
 /** The time that the graph is limited to, daemon time. Both 0: it is not limited. */
