@@ -1,6 +1,8 @@
 /* Encodes the newest records of several ranks as capture messages. */
 #include "agent/node/node_capture.h"
 
+#include "daemon/encoding/capture_row.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,61 +109,19 @@ static size_t node_capture_region_position(struct capture *c, const struct rank 
 
 /* ---- records ------------------------------------------------------------- */
 
+struct capture_clock {
+    const struct capture *capture;
+    const struct tick_clock *ticks;
+};
+
 /* Times written by the rank are not trusted: one in the future is replaced by now. */
-static int64_t node_capture_ns_since_start(const struct capture *c, const struct tick_clock *clock,
-                                           uint64_t ticks)
+static int64_t node_capture_time(const void *user, uint64_t ticks)
 {
-    uint64_t mono = tick_clock_ns(clock, ticks);
-    mono = mono > c->frame.now_ns ? c->frame.now_ns : mono;
-    return (int64_t)(daemon_clock_best(c->frame.clock, mono) - c->at_ns);
-}
-
-static int capture_is_sendrecv(uint16_t call)
-{
-    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
-}
-
-/* The fifth word of a record has a meaning for each kind of call, see struct event. */
-static void capture_fill_fifth(const struct capture *c, const struct captured_record *record,
-                               const struct tick_clock *clock, struct wire_capture_event_row *row)
-{
-    const struct event *event = &record->event;
-    if (event->kind == EVENT_CALL && capture_is_sendrecv(event->call)) {
-        row->source = event_receive_source(event);
-        row->source_tag = event_receive_tag(event);
-    } else if (event->flags & EVENT_DONE && event->request != 0) {
-        row->posted_ns =
-            event->t_post == 0 ? 0 : node_capture_ns_since_start(c, clock, event->t_post);
-    } else if (!(event->flags & (EVENT_SEND | EVENT_RECV)) &&
-               call_class_of(event->call) != CALL_WAIT) {
-        row->bytes_in = event->bytes_in;
-    }
-}
-
-static struct wire_capture_event_row capture_make_row(const struct capture *c,
-                                                      const struct captured_record *record,
-                                                      const struct tick_clock *clock)
-{
-    const struct event *event = &record->event;
-    struct wire_capture_event_row row = {
-        .thread = c->threads - 1,
-        .number = event->seq,
-        .kind = event->kind,
-        .call = event->call,
-        .begin_ns = node_capture_ns_since_start(c, clock, event->t_enter),
-        .running = (uint64_t)record->running,
-        .peer = event->peer,
-        .tag = event->tag,
-        .bytes = event->bytes,
-        .request = event->request,
-        .flags = event->flags,
-        .source = PEER_NONE,
-        .source_tag = TAG_NONE,
-    };
-    int64_t end_ns = record->running ? 0 : node_capture_ns_since_start(c, clock, event->t_exit);
-    row.length_ns = end_ns > row.begin_ns ? (uint64_t)(end_ns - row.begin_ns) : 0;
-    capture_fill_fifth(c, record, clock, &row);
-    return row;
+    const struct capture_clock *clock = user;
+    const struct capture_frame *frame = &clock->capture->frame;
+    uint64_t mono = tick_clock_ns(clock->ticks, ticks);
+    mono = mono > frame->now_ns ? frame->now_ns : mono;
+    return (int64_t)(daemon_clock_best(frame->clock, mono) - clock->capture->at_ns);
 }
 
 static void capture_begin_thread(struct capture *c, const struct rank *rank, uint32_t ring)
@@ -179,13 +139,15 @@ static void capture_begin_thread(struct capture *c, const struct rank *rank, uin
 static int capture_add_record(struct capture *c, const struct rank *rank,
                               const struct captured_record *record, int new_thread)
 {
-    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? c->frame.tsc : c->frame.plain;
+    const struct capture_clock clock = {c, rank->tick_unit == TICK_TSC ? c->frame.tsc
+                                                                       : c->frame.plain};
     if (record->event.kind < EVENT_CALL || record->event.kind > EVENT_REGION)
         return 0; /* probes do not write such records */
     for (;;) {
         if (new_thread || c->threads == 0)
             capture_begin_thread(c, rank, record->ring);
-        struct wire_capture_event_row row = capture_make_row(c, record, clock);
+        struct wire_capture_event_row row =
+            capture_row(&record->event, c->threads - 1, record->running, node_capture_time, &clock);
         row.comm = node_capture_comm_position(c, rank, record->event.comm);
         row.region = node_capture_region_position(c, rank, record->event.region);
         if (row.comm < CAPTURE_NAMES && row.region < CAPTURE_NAMES) {

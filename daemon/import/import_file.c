@@ -81,18 +81,17 @@ static int import_file_write_message(struct import_file *f, const struct recorde
     return code;
 }
 
-int import_file_encoded(struct import_file *f, uint32_t host, uint64_t seq, uint64_t window,
-                        const void *bytes, size_t length)
+int import_file_encoded(struct import_file *f, uint32_t host, const struct import_message *message)
 {
     uint64_t window_ns = f->job->window_ns, delay = window_ns / ARRIVAL_PART;
-    struct recorded head = {.type = WIRE_TYPE_WINDOW,
+    struct recorded head = {.type = message->type,
                             .instance = (uint64_t)host + 1,
-                            .seq = seq,
-                            .window = window,
-                            .time_ns = window * window_ns,
-                            .received_ns = (window + 1) * window_ns +
+                            .seq = message->seq,
+                            .window = message->window,
+                            .time_ns = message->window * window_ns,
+                            .received_ns = (message->window + 1) * window_ns +
                                            (delay < ARRIVAL_NS ? delay : ARRIVAL_NS)};
-    return import_file_write_message(f, &head, bytes, length);
+    return import_file_write_message(f, &head, message->bytes, message->length);
 }
 
 int import_file_window(struct import_file *f, uint32_t host, struct wire_window *message)
@@ -103,8 +102,10 @@ int import_file_window(struct import_file *f, uint32_t host, struct wire_window 
         f->error = holter_strerror(code);
         return code;
     }
-    return import_file_encoded(f, host, message->seq, message->window, f->buffer.bytes,
-                               f->buffer.length);
+    return import_file_encoded(f, host,
+                               &(struct import_message){WIRE_TYPE_WINDOW, message->seq,
+                                                        message->window, f->buffer.bytes,
+                                                        f->buffer.length});
 }
 
 static int import_file_write_ranks(struct import_file *f, uint32_t host)

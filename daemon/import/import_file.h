@@ -44,10 +44,17 @@ uint32_t import_file_ranks(const struct import_file *file, uint32_t host, const 
 /** Sequence number of the next message of a host; the caller increments it. */
 uint64_t *import_file_seq(struct import_file *file, uint32_t host);
 
-/** Store a window message that is already encoded. @param window  its number
- * @return 0 or a negative error: see import_file_error() */
-int import_file_encoded(struct import_file *file, uint32_t host, uint64_t seq, uint64_t window,
-                        const void *bytes, size_t length);
+/** An encoded message about a window. Borrowed. */
+struct import_message {
+    enum wire_type type; /**< WIRE_TYPE_WINDOW or WIRE_TYPE_CAPTURED */
+    uint64_t seq, window;
+    const void *bytes;
+    size_t length;
+};
+
+/** Store a message. @return 0 or a negative error: see import_file_error() */
+int import_file_encoded(struct import_file *file, uint32_t host,
+                        const struct import_message *message);
 
 /** Encode and store a window message. @param message  its seq is set here */
 int import_file_window(struct import_file *file, uint32_t host, struct wire_window *message);

@@ -223,7 +223,11 @@ static int trace_begin_file(struct import *m, uint64_t first_ns)
 
 static int trace_begin_hosts(struct import *m)
 {
+    const uint32_t *ranks;
+    uint32_t nodes = 0;
     int code = 0;
+    for (uint32_t h = 0; h < m->job->host_count; h++)
+        nodes += import_file_ranks(m->file, h, &ranks) > 0;
     for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++) {
         struct trace_host *host = &m->hosts[h];
         *host = (struct trace_host){.job = m->job,
@@ -233,7 +237,9 @@ static int trace_begin_hosts(struct import *m)
                                     .reader = m->reader,
                                     .begin_ns = m->window * m->window_ns,
                                     .settled_ns = m->window * m->window_ns,
-                                    .limit_ns = m->limit_ns};
+                                    .limit_ns = m->limit_ns,
+                                    .capture_share = trace_capture_share(m->job->stream_count),
+                                    .capture_nodes = nodes};
         tick_clock_init_ns(&host->clock);
         host->clock.base_ns = m->zero_ns;
         host->rank_count = import_file_ranks(m->file, h, &host->ranks);
@@ -296,8 +302,9 @@ static int trace_write_window(struct import *m, uint32_t desk)
     if (code != 0)
         return trace_report_fault(m, code, holter_strerror(code));
     for (uint32_t i = 0; code == 0 && i < d->part_count; i++) {
-        code = import_file_encoded(m->file, m->first + desk, d->parts[i].seq, m->window, at,
-                                   d->parts[i].length);
+        const struct import_message message = {d->parts[i].type, d->parts[i].seq, m->window, at,
+                                               d->parts[i].length};
+        code = import_file_encoded(m->file, m->first + desk, &message);
         at += d->parts[i].length;
     }
     return code != 0 ? trace_report_fault(m, code, import_file_error(m->file)) : 0;
@@ -428,8 +435,10 @@ static void trace_finish(struct import *m)
         trace_host_finish(&m->hosts[h]);
     for (uint32_t d = 0; d < m->desk_count; d++)
         trace_desk_finish(&m->desks[d]);
-    for (uint32_t s = 0; m->streams != NULL && s < m->job->stream_count; s++)
+    for (uint32_t s = 0; m->streams != NULL && s < m->job->stream_count; s++) {
         free(m->streams[s].batch);
+        trace_capture_finish(&m->streams[s].kept);
+    }
     trace_pool_destroy(m->pool);
     free(m->streams);
     free(m->of_rank);

@@ -33,9 +33,9 @@ void trace_desk_finish(struct trace_desk *desk)
     *desk = (struct trace_desk){0};
 }
 
-static int trace_host_store_message(void *user, uint64_t seq, const void *bytes, size_t length)
+static int trace_host_store(struct trace_desk *desk, enum wire_type type, uint64_t seq,
+                            const void *bytes, size_t length)
 {
-    struct trace_desk *desk = user;
     struct wire_buffer *all = &desk->messages;
     if (ARRAY_FIT(desk->parts, desk->part_room, desk->part_count + (size_t)1) != 0)
         return -ENOMEM;
@@ -43,8 +43,13 @@ static int trace_host_store_message(void *user, uint64_t seq, const void *bytes,
         return -ENOMEM;
     memcpy(all->bytes + all->length, bytes, length);
     all->length += length;
-    desk->parts[desk->part_count++] = (struct trace_message){seq, length};
+    desk->parts[desk->part_count++] = (struct trace_message){seq, length, type};
     return 0;
+}
+
+static int trace_host_store_message(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    return trace_host_store(user, WIRE_TYPE_WINDOW, seq, bytes, length);
 }
 
 /* ---- hosts ----------------------------------------------------------------- */
@@ -274,6 +279,8 @@ static uint32_t trace_host_drain_stream(struct trace_host *host, struct trace_ra
         return 0;
     size_t taken = event_sum_events(rank->sum, rank->index, &source, events, count);
     match_events(host->match, rank->member, &matching, events, taken);
+    if (trace_capture_keep(&stream->kept, host->capture_share, events, taken) != 0)
+        host->code = -ENOMEM;
     stream->at += (uint32_t)taken;
     return (uint32_t)taken;
 }
@@ -491,16 +498,36 @@ static int trace_host_write_window(struct trace_host *host, uint64_t number, uin
     return trace_host_encode(host, &window, &rows, seq);
 }
 
+/* The capture comes before the last window, as an agent sends it. */
+static int trace_host_write_capture(struct trace_host *host, uint64_t window, uint64_t end_ns,
+                                    uint64_t *seq)
+{
+    struct wire_buffer buffer = {0};
+    int code = trace_capture_encode(&buffer, host, window, end_ns, *seq, host->capture_nodes);
+    if (code == 0)
+        code =
+            trace_host_store(host->desk, WIRE_TYPE_CAPTURED, (*seq)++, buffer.bytes, buffer.length);
+    wire_buffer_finish(&buffer);
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        const struct trace_rank *rank = &host->all[host->ranks[i]];
+        for (uint32_t k = 0; k < rank->stream_count; k++)
+            trace_capture_finish(&host->all_streams[rank->streams[k]].kept);
+    }
+    return code;
+}
+
 int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq)
 {
     uint64_t end_ns = (window + 1) * window_ns;
+    int code = 0;
     int going_on = trace_host_end_streams(host, end_ns);
     host->settled_ns = end_ns;
     if (!going_on) {
         trace_host_end_members(host);
         host->ended = 1;
+        code = trace_host_write_capture(host, window, end_ns, seq);
     }
-    int code = trace_host_write_window(host, window, window_ns, seq);
+    code = code != 0 ? code : trace_host_write_window(host, window, window_ns, seq);
     event_sum_clear(host->desk->sum);
     transfer_sum_clear(host->desk->transfers);
     for (uint32_t i = host->rank_count; i-- > 0;)

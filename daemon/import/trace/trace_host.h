@@ -6,6 +6,7 @@
 
 #include "daemon/encoding/window_message.h"
 #include "daemon/import/trace/trace.h"
+#include "daemon/import/trace/trace_capture.h"
 
 /** The records of a stream that are read and not summed yet. */
 struct trace_stream {
@@ -14,8 +15,9 @@ struct trace_stream {
     uint32_t at, count;  /**< records of the batch that are not summed: [at, count) */
     struct ring_sum sum;
     uint64_t entered; /**< entry of the newest call, ticks */
-    uint64_t later;   /**< lower limit for the begin of the next record, ticks; 0: unknown */
-    int sound;        /**< the batch has been validated */
+    struct trace_kept kept;
+    uint64_t later; /**< lower limit for the begin of the next record, ticks; 0: unknown */
+    int sound;      /**< the batch has been validated */
     int ended, failed;
 };
 
@@ -39,6 +41,7 @@ struct trace_desk {
     struct trace_message {
         uint64_t seq;
         size_t length;
+        enum wire_type type;
     } * parts; /**< owned */
     uint32_t part_count;
     size_t part_room;
@@ -58,6 +61,8 @@ struct trace_host {
     uint64_t begin_ns;       /**< of the first window, daemon time */
     uint64_t settled_ns;     /**< end of the last closed window */
     uint64_t limit_ns;       /**< records that end later are invalid */
+    uint32_t capture_share;  /**< see trace_capture_share() */
+    uint32_t capture_nodes;  /**< hosts with ranks */
     int ended;               /**< its last window is closed */
     int code;                /**< 0, or the error */
     struct match_counts told;

@@ -246,8 +246,8 @@ static void captures_layout(struct stage *s, struct box box)
         widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Captures", "");
         piece_read_back(s, panel.x + panel.w - 12, panel.y + 6);
         piece_empty(s, panel, "No capture so far",
-                    "The last calls of ranks are read back when an alert fires, a rank dies, on "
-                    "request (R), or with holter capture.");
+                    "Calls are read back when an alert fires, a rank dies, or on request (R, or "
+                    "holter capture).");
         return;
     }
     captures_view_add_head(s, c, panel);

@@ -282,8 +282,8 @@ static void dependencies_layout(struct stage *s, struct box box)
         dependencies_view_elsewhere(s, c, panel);
     else if (!c)
         piece_empty(s, panel, "No capture so far",
-                    "The last calls of ranks are read back when an alert fires, a rank dies, on "
-                    "request (R), or with holter capture.");
+                    "Calls are read back when an alert fires, a rank dies, or on request (R, or "
+                    "holter capture).");
     else if (c->without_messages)
         piece_empty(s, panel, "The messages of this capture had no room here",
                     "holter graph makes their graph of the recording.");

@@ -411,6 +411,7 @@ static void random_tables_have_the_sums_of_their_rows(void **state)
          call++) /* no time twice: all ranks, all the time, at most */
         assert_true(d->sums.call_ns[call] <= RANKS * UINT64_C(220000000));
     struct recorded_sums first = d->sums;
+    first.capture_digest = 0; /* calls that begin together are in the order of their rows */
     for (unsigned times = 0; times < 4; times++) {
         for (uint32_t i = ROWS; i-- > 1;) {
             uint32_t at = (uint32_t)below(&random, i + 1), swapped = order[i];
@@ -420,6 +421,7 @@ static void random_tables_have_the_sums_of_their_rows(void **state)
         d->wishes.threads = 1 + times / 2;
         write_rows(d, rows, order);
         assert_int_equal(import(d), 0);
+        d->sums.capture_digest = 0;
         assert_memory_equal(&d->sums, &first, sizeof(first));
     }
     finish(d);

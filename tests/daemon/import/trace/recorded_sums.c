@@ -94,19 +94,30 @@ static void add_rest(struct recorded_sums *s, const struct wire_window *w)
     }
 }
 
+static void add_capture(struct recorded_sums *s, const struct wire_captured *m)
+{
+    s->captured += m->events_count;
+    s->captured_threads += m->threads_count;
+    for (uint64_t i = 0; i < m->threads_count; i++)
+        s->captured_written += m->threads[i].records;
+}
+
 static int take(void *user, const struct recorded *head, const void *bytes, size_t length)
 {
     struct reading *r = user;
     struct recorded_sums *s = r->sums;
     struct wire_message message;
     s->messages++;
-    s->digest = mix(mix(s->digest, head, sizeof(*head)), bytes, length);
+    uint64_t *digest = head->type == WIRE_TYPE_CAPTURED ? &s->capture_digest : &s->digest;
+    *digest = mix(mix(*digest, head, sizeof(*head)), bytes, length);
     assert_int_equal(wire_decode(&message, &r->arena, bytes, length, NULL), 0);
     /* A message whose number came before would be taken for one that was sent twice. */
     if (head->instance < AGENTS)
         assert_int_equal(head->seq, ++r->numbers[head->instance]);
     if (message.type == WIRE_TYPE_RANKS)
         s->announced += message.ranks.members_count;
+    if (message.type == WIRE_TYPE_CAPTURED)
+        add_capture(s, &message.captured);
     if (message.type != WIRE_TYPE_WINDOW)
         return 0;
     const struct wire_window *w = &message.window;

@@ -23,7 +23,10 @@ struct recorded_sums {
     char region[64];      /**< the last region that is not "" */
     char comm[64];        /**< the last communicator above 2 */
     uint64_t comm_size, comm_members;
-    uint64_t digest; /**< of all messages, with what is kept about them */
+    uint64_t captured, captured_threads, captured_written; /**< records, threads, and records that
+                                                                these had in all */
+    uint64_t digest;         /**< of all messages but captures, with what is kept about them */
+    uint64_t capture_digest; /**< of captures */
 };
 
 /** Read it; fails the test when a message is broken. */

@@ -1,3 +1,4 @@
+#include "daemon/import/trace/trace_capture.h"
 #include "holter/call.h"
 #include "tests/daemon/import/trace/fake_trace.h"
 
@@ -87,6 +88,35 @@ static void any_number_of_threads_gives_the_same_recording(void **state)
         assert_memory_equal(&counts, &first_counts, sizeof(counts));
     }
     fake_trace_finish(&f);
+}
+
+static void the_newest_records_of_each_stream_are_captured(void **state)
+{
+    static const struct event calls[] = {{.kind = EVENT_CALL, .parts = 1},
+                                         {.kind = EVENT_PART},
+                                         {.kind = 0}, /* counts as lost */
+                                         {.kind = EVENT_CALL}};
+    struct fake_trace f;
+    struct trace_counts counts;
+    struct trace_kept kept = {0};
+    (void)state;
+    fake_trace_set_up_ring(&f);
+    struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
+    assert_int_equal(sums.captured_threads, 4);
+    assert_int_equal(sums.captured, counts.records); /* of so short a trace, all */
+    assert_int_equal(sums.captured_written, counts.records);
+    fake_trace_finish(&f);
+    assert_int_equal(trace_capture_share(1), TRACE_CAPTURE_STREAM);
+    assert_int_equal(trace_capture_share(64) * 64, TRACE_CAPTURE_RECORDS);
+    assert_int_equal(trace_capture_share(TRACE_CAPTURE_RECORDS + 1), 0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(trace_capture_keep(&kept, 7, calls, 4), 0);
+    assert_int_equal(kept.count, 30);
+    assert_int_equal(kept.events[29 % 7].seq, 29);
+    assert_int_equal(kept.events[23 % 7].seq, 23);
+    assert_int_equal(trace_capture_keep(&kept, 0, calls, 4), 0);
+    assert_int_equal(kept.count, 30);
+    trace_capture_finish(&kept);
 }
 
 static void records_may_come_in_small_batches(void **state)
@@ -222,6 +252,7 @@ int main(void)
         cmocka_unit_test(records_are_summed_by_window_and_rank),
         cmocka_unit_test(messages_within_hosts_are_matched_and_ends_of_others_kept),
         cmocka_unit_test(any_number_of_threads_gives_the_same_recording),
+        cmocka_unit_test(the_newest_records_of_each_stream_are_captured),
         cmocka_unit_test(records_may_come_in_small_batches),
         cmocka_unit_test(calls_that_cross_a_window_are_split),
         cmocka_unit_test(communicators_and_regions_have_their_names),
