@@ -8,6 +8,7 @@
 #include "proto/command_option.h"
 #include "proto/endpoint.h"
 #include "proto/moment.h"
+#include "proto/utf8.h"
 #include "version.h"
 
 #include <getopt.h>
@@ -20,6 +21,7 @@
 #define WINDOW_MINIMUM_NS (100 * MS)
 #define WINDOW_MAXIMUM_NS (60000 * MS)
 #define GRACE_MAXIMUM_NS (60000 * MS)
+#define CLUSTER_MAXIMUM 64u
 
 static const char options_usage[] =
     "usage: holterd [options]\n"
@@ -72,6 +74,10 @@ static const char options_usage[] =
     "input\n"
     "  --syslog            send alerts to syslog\n"
     "  --alertmanager URL  send alerts to Prometheus' Alertmanager, such as http://HOST:9093\n"
+    "  --cluster NAME      of the cluster, a label of alerts and metrics; default: "
+    "HOLTER_CLUSTER,\n"
+    "                      else SLURM_CLUSTER_NAME\n"
+    "  --external-url URL  of a page about a job, a part of alerts; %j in it is the job id\n"
     "  --check-rules       only check the rules and the options on alerts: 0 right, 2 wrong\n"
     "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
@@ -224,6 +230,27 @@ static void options_set_defaults(struct daemon_options *options)
     options->session = options_text(options->session);
     options->rules = options_text(options->rules);
     options->topology = options_text(options->topology);
+    options->external_url = options_text(options->external_url);
+    options->cluster = options_text(options->cluster);
+    if (options->cluster == NULL)
+        options->cluster = options_text(getenv("HOLTER_CLUSTER"));
+    if (options->cluster == NULL)
+        options->cluster = options_text(getenv("SLURM_CLUSTER_NAME"));
+}
+
+/* A label of each alert: short text, without what would have to be escaped everywhere. */
+static int options_check_labels(struct options_parser *parser)
+{
+    const char *cluster = parser->options->cluster, *url = parser->options->external_url;
+    if (cluster != NULL &&
+        (strlen(cluster) > CLUSTER_MAXIMUM || utf8_prefix(cluster, strlen(cluster)) == 0 ||
+         utf8_prefix(cluster, strlen(cluster)) != strlen(cluster)))
+        return options_refuse(parser, "--cluster: a name of at most %u bytes of UTF-8 is expected",
+                              CLUSTER_MAXIMUM);
+    if (url != NULL && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+        return options_refuse(parser, "--external-url %s: http://... or https://... is expected",
+                              url);
+    return 0;
 }
 
 static int options_check_endpoint(struct options_parser *parser, const char *endpoint)
@@ -326,6 +353,8 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {options_sinks[SINK_COMMAND], .set = options_add_sink},
         {options_sinks[SINK_SYSLOG], .set = options_add_sink, .bare = true},
         {options_sinks[SINK_ALERTMANAGER], .set = options_add_sink},
+        {"cluster", .text = &o->cluster},
+        {"external-url", .text = &o->external_url},
         {"check-rules", .flag = &parser->check_only},
         {"print-rules", .set = options_show, .bare = true},
         {"version", .set = options_show, .bare = true},
@@ -365,6 +394,8 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
         return status == OPTIONS_STOPPED ? OPTIONS_SHOWN : OPTIONS_WRONG;
     out->grace_given = out->grace_ns != UINT64_MAX;
     options_set_defaults(out);
+    if (options_check_labels(&parser) != 0)
+        return OPTIONS_WRONG;
     if (parser.check_only)
         return OPTIONS_CHECK;
     const char *contradiction = options_find_contradiction(&parser);

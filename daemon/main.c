@@ -288,7 +288,10 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
     int code = daemon_open_sockets(d, &callbacks, why, capacity);
     if (code != 0)
         return code;
-    code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
+    const struct sinks_options sinks = {.terminal = STDOUT_FILENO,
+                                        .cluster = d->options.cluster,
+                                        .external_url = d->options.external_url};
+    code = sinks_create(&d->sinks, &d->rules, &sinks);
     if (code != 0) {
         snprintf(why, capacity, "no sinks for alerts: %s", holter_strerror(code));
         return code;

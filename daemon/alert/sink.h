@@ -6,12 +6,14 @@
 #ifndef HOLTER_DAEMON_ALERT_SINK_H
 #define HOLTER_DAEMON_ALERT_SINK_H
 
+#include "daemon/alert/alert_labels.h"
 #include "daemon/alert/rules.h"
 #include "holter/wire.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** One state of an alert to be delivered. Borrowed for the call. */
 struct sink_delivery {
@@ -20,8 +22,11 @@ struct sink_delivery {
     size_t json_length;
     const char *severity; /**< of the first state: labels of an episode stay the same */
     uint64_t region;      /**< likewise */
-    int terminal;         /**< descriptor of the terminal sink */
-    uint64_t end_ns;      /**< when the delivery has to end; CLOCK_MONOTONIC */
+    const struct alert_labels *labels; /**< likewise */
+    const char *cluster;               /**< NULL: no name is known */
+    const char *external_url; /**< address of a page about the job, %j: its id; NULL: none */
+    int terminal;             /**< descriptor of the terminal sink */
+    uint64_t end_ns;          /**< when the delivery has to end; CLOCK_MONOTONIC */
     const _Atomic uint64_t
         *leave_ns; /**< when it has to end because the daemon ends; until then UINT64_MAX */
 };
@@ -45,6 +50,15 @@ struct sink_operations {
 
 extern const struct sink_operations sink_terminal, sink_file, sink_command, sink_syslog,
     sink_alertmanager;
+
+/** A member of a JSON object, unless the value is empty. @param count  of members so far */
+void sink_put_member(FILE *out, int *count, const char *name, const char *value);
+
+/** "labels":{...}: the same during an episode. */
+void sink_put_labels(FILE *out, const struct sink_delivery *delivery);
+
+/** ,"generatorURL":"...", if there is one. */
+void sink_put_generator(FILE *out, const struct sink_delivery *delivery);
 
 /** One line for people, without a line end: "alert (warning): ..." or "over after 12 s: ...".
  *  It has no control characters. */

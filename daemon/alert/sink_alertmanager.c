@@ -3,7 +3,6 @@
 #include "daemon/alert/sink.h"
 #include "holter/clock.h"
 #include "holter/error.h"
-#include "proto/json.h"
 #include "proto/quantity.h"
 
 #include <curl/curl.h>
@@ -22,16 +21,6 @@
 
 /* ---- the body ------------------------------------------------------------ */
 
-static void alertmanager_put_member(FILE *out, int *count, const char *name, const char *value)
-{
-    if (value == NULL || value[0] == '\0')
-        return;
-    fputs((*count)++ == 0 ? "" : ",", out);
-    json_text(out, name);
-    fputc(':', out);
-    json_text(out, value);
-}
-
 __attribute__((format(printf, 4, 5))) static void
 alertmanager_put_format(FILE *out, int *count, const char *name, const char *format, ...)
 {
@@ -40,7 +29,7 @@ alertmanager_put_format(FILE *out, int *count, const char *name, const char *for
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    alertmanager_put_member(out, count, name, text);
+    sink_put_member(out, count, name, text);
 }
 
 /* RFC 3339, UTC. */
@@ -54,24 +43,6 @@ static void alertmanager_put_time(FILE *out, const char *name, uint64_t ns)
     fprintf(out, ",\"%s\":\"%s.%09uZ\"", name, day, (unsigned)(ns % 1000000000));
 }
 
-/* Labels identify an alert: they stay the same during an episode. */
-static void alertmanager_put_labels(FILE *out, const struct sink_delivery *delivery)
-{
-    const struct wire_alert *a = &delivery->message->alert;
-    int count = 0;
-    fputs("\"labels\":{", out);
-    alertmanager_put_member(out, &count, "alertname",
-                            a->rule == NULL || a->rule[0] == '\0' ? a->kind : a->rule);
-    alertmanager_put_member(out, &count, "kind", a->kind);
-    alertmanager_put_member(out, &count, "job", a->job);
-    alertmanager_put_member(out, &count, "severity", delivery->severity);
-    alertmanager_put_member(out, &count, "host", a->host);
-    if (delivery->region != 0)
-        alertmanager_put_format(out, &count, "region", "%" PRIu64, delivery->region);
-    alertmanager_put_format(out, &count, "episode", "%" PRIu64, a->id);
-    fputc('}', out);
-}
-
 static void alertmanager_put_causes(FILE *out, int *count, const struct wire_alert *a)
 {
     char text[1024];
@@ -81,27 +52,27 @@ static void alertmanager_put_causes(FILE *out, int *count, const struct wire_ale
         used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %.0f %%%s%s",
                          i == 0 ? "" : "; ", a->causes[i].name, 100 * a->causes[i].share,
                          a->causes[i].text[0] == '\0' ? "" : ": ", a->causes[i].text);
-    alertmanager_put_member(out, count, "causes", text);
+    sink_put_member(out, count, "causes", text);
 }
 
 static void alertmanager_put_annotations(FILE *out, const struct wire_alert *a)
 {
     int count = 0;
     fputs(",\"annotations\":{", out);
-    alertmanager_put_member(out, &count, "summary", a->title);
-    alertmanager_put_member(out, &count, "description", a->text);
-    alertmanager_put_member(out, &count, "advice", a->advice);
+    sink_put_member(out, &count, "summary", a->title);
+    sink_put_member(out, &count, "description", a->text);
+    sink_put_member(out, &count, "advice", a->advice);
     alertmanager_put_causes(out, &count, a);
-    alertmanager_put_member(out, &count, "ranks", a->ranks);
-    alertmanager_put_member(out, &count, "nodes", a->nodes);
-    alertmanager_put_member(out, &count, "links", a->links);
-    alertmanager_put_member(out, &count, "locality", a->locality);
-    alertmanager_put_member(out, &count, "sizes", a->sizes);
+    sink_put_member(out, &count, "ranks", a->ranks);
+    sink_put_member(out, &count, "nodes", a->nodes);
+    sink_put_member(out, &count, "links", a->links);
+    sink_put_member(out, &count, "locality", a->locality);
+    sink_put_member(out, &count, "sizes", a->sizes);
     if (a->rank >= 0)
         alertmanager_put_format(out, &count, "rank", "%" PRId64, a->rank);
-    alertmanager_put_member(out, &count, "culprit", a->culprit);
-    alertmanager_put_member(out, &count, "culprits", a->culprits);
-    alertmanager_put_member(out, &count, "victims", a->victims);
+    sink_put_member(out, &count, "culprit", a->culprit);
+    sink_put_member(out, &count, "culprits", a->culprits);
+    sink_put_member(out, &count, "victims", a->victims);
     if (a->ratio > 0)
         alertmanager_put_format(out, &count, "ratio", "%s", quantity_ratio(a->ratio).text);
     if (a->ratio_worst > 0)
@@ -125,7 +96,8 @@ char *sink_alertmanager_body(const struct sink_delivery *delivery, uint64_t repe
     if (out == NULL)
         return NULL;
     fputs("[{", out);
-    alertmanager_put_labels(out, delivery);
+    sink_put_labels(out, delivery);
+    sink_put_generator(out, delivery);
     alertmanager_put_annotations(out, a);
     alertmanager_put_time(out, "startsAt", begin);
     alertmanager_put_time(out, "endsAt",

@@ -23,7 +23,8 @@ struct sink_item *sink_find(struct sink *s, const char *job, uint64_t id)
     return item;
 }
 
-struct sink_item *sink_add(struct sink *s, const struct wire_alert *alert)
+struct sink_item *sink_add(struct sink *s, const struct wire_alert *alert,
+                           const struct alert_labels *labels)
 {
     struct sink_item *item = s->items == ITEMS_MAXIMUM ? NULL : calloc(1, sizeof(*item));
     if (item == NULL)
@@ -33,6 +34,7 @@ struct sink_item *sink_add(struct sink *s, const struct wire_alert *alert)
     item->id = alert->id;
     item->severity = severity_parse(alert->severity);
     item->region = alert->region;
+    item->labels = *labels;
     item->in_bucket = *bucket;
     *bucket = item;
     s->items++;

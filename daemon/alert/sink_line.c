@@ -132,6 +132,7 @@ static int sink_syslog_send(void *state, const struct sink_rule *rule,
 {
     static const int priorities[] = {LOG_INFO, LOG_WARNING, LOG_CRIT};
     const struct wire_alert *alert = &delivery->message->alert;
+    const struct alert_labels *labels = delivery->labels;
     char line[1200];
     (void)state;
     (void)rule;
@@ -142,7 +143,7 @@ static int sink_syslog_send(void *state, const struct sink_rule *rule,
     int over = strcmp(alert->state, "resolved") == 0;
     sink_line(alert, line, sizeof(line));
     syslog(LOG_DAEMON | (over ? LOG_NOTICE : priorities[severity_parse(alert->severity)]),
-           "job %s: %s", alert->job, line);
+           "job %s%s%s: %s", alert->job, labels->user[0] == '\0' ? "" : " of ", labels->user, line);
     return 0;
 }
 

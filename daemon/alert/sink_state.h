@@ -26,8 +26,9 @@ struct sink_item {
     uint64_t version, version_delivered; /* number of the newest state, and of the last delivered */
     uint64_t due_ns, delivered_ns;       /* CLOCK_MONOTONIC */
     int queued, busy, tried_last;
-    enum severity severity; /* of the first state */
-    uint64_t region;        /* likewise */
+    enum severity severity;     /* of the first state */
+    uint64_t region;            /* likewise */
+    struct alert_labels labels; /* likewise */
 };
 
 struct sink_worker {
@@ -70,7 +71,8 @@ struct sinks {
 struct sink_item *sink_find(struct sink *sink, const char *job, uint64_t id);
 
 /** Add an alert that the sink does not know. @return NULL: it knows too many, or no memory */
-struct sink_item *sink_add(struct sink *sink, const struct wire_alert *alert);
+struct sink_item *sink_add(struct sink *sink, const struct wire_alert *alert,
+                           const struct alert_labels *labels);
 
 void sink_drop_item(struct sink *sink, struct sink_item *item);
 

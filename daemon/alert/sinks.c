@@ -91,9 +91,18 @@ static void sink_drop_alert(struct sink *s)
     s->overflows = 1;
 }
 
-static void sink_queue_alert(struct sink *s, const struct wire_alert *alert,
-                             const struct wire_buffer *encoded, enum sink_stage stage, int restored)
+/* One state of an alert for all sinks. */
+struct sink_state {
+    const struct wire_alert *alert;
+    const struct alert_labels *labels;
+    struct wire_buffer encoded;
+    enum sink_stage stage;
+    int restored; /* an earlier daemon has delivered it */
+};
+
+static void sink_queue_state(struct sink *s, const struct sink_state *state)
 {
+    const struct wire_alert *alert = state->alert;
     pthread_mutex_lock(&s->mutex);
     struct sink_item *item = sink_find(s, alert->job, alert->id);
     int is_known = item != NULL && (item->delivered != STAGE_NONE || item->queued || item->busy);
@@ -103,19 +112,20 @@ static void sink_queue_alert(struct sink *s, const struct wire_alert *alert,
     }
     if (!is_known) {
         sink_count_waiting(s);
-        item = s->waiting >= s->sinks->options.maximum_waiting ? NULL : sink_add(s, alert);
+        item = s->waiting >= s->sinks->options.maximum_waiting ? NULL
+                                                               : sink_add(s, alert, state->labels);
     }
-    if (item == NULL || sink_copy_encoded(&item->alert, encoded) != 0) {
+    if (item == NULL || sink_copy_encoded(&item->alert, &state->encoded) != 0) {
         sink_drop_alert(s);
         if (item != NULL && !is_known)
             sink_drop_item(s, item);
         pthread_mutex_unlock(&s->mutex);
         return;
     }
-    item->stage = stage;
+    item->stage = state->stage;
     item->version++;
-    if (restored) {
-        item->delivered = stage;
+    if (state->restored) {
+        item->delivered = state->stage;
         item->version_delivered = item->version;
     }
     if (!item->busy) /* else after the delivery in progress */
@@ -123,41 +133,48 @@ static void sink_queue_alert(struct sink *s, const struct wire_alert *alert,
     pthread_mutex_unlock(&s->mutex);
 }
 
-static void sinks_queue_alert(struct sinks *sinks, const struct wire_alert *alert, int restored)
+static void sinks_queue_alert(struct sinks *sinks, const struct wire_alert *alert,
+                              const struct alert_labels *labels, int restored)
 {
-    struct wire_buffer encoded = {0};
-    enum sink_stage stage = strcmp(alert->state, "firing") == 0     ? STAGE_FIRING
-                            : strcmp(alert->state, "resolved") == 0 ? STAGE_RESOLVED
-                                                                    : STAGE_NONE;
+    struct sink_state state = {.alert = alert, .labels = labels, .restored = restored};
+    const enum sink_stage stage = strcmp(alert->state, "firing") == 0     ? STAGE_FIRING
+                                  : strcmp(alert->state, "resolved") == 0 ? STAGE_RESOLVED
+                                                                          : STAGE_NONE;
     if (stage == STAGE_NONE || (stage == STAGE_RESOLVED && alert->fired_ns == 0) ||
-        sinks->count == 0 || wire_encode(&encoded, WIRE_TYPE_ALERT, alert) != 0)
+        sinks->count == 0 || wire_encode(&state.encoded, WIRE_TYPE_ALERT, alert) != 0)
         return;
+    state.stage = stage;
     for (size_t i = 0; i < sinks->count; i++)
-        sink_queue_alert(sinks->list[i], alert, &encoded, stage, restored);
-    wire_buffer_finish(&encoded);
+        sink_queue_state(sinks->list[i], &state);
+    wire_buffer_finish(&state.encoded);
 }
 
-void sinks_queue(struct sinks *sinks, const struct wire_alert *alert)
+void sinks_queue(struct sinks *sinks, const struct wire_alert *alert,
+                 const struct alert_labels *labels)
 {
-    sinks_queue_alert(sinks, alert, 0);
+    sinks_queue_alert(sinks, alert, labels, 0);
 }
 
-void sinks_restore(struct sinks *sinks, const struct wire_alert *alert)
+void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
+                   const struct alert_labels *labels)
 {
     if (strcmp(alert->state, "firing") == 0)
-        sinks_queue_alert(sinks, alert, 1);
+        sinks_queue_alert(sinks, alert, labels, 1);
 }
 
 /* ---- delivery: the threads ----------------------------------------------- */
 
-static char *sink_format_json(const struct wire_message *message, size_t *length)
+static char *sink_format_json(const struct sink_delivery *delivery, size_t *length)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     if (out == NULL)
         return NULL;
     fputs("{\"topic\":\"alerts\",", out);
-    json_fields(out, message);
+    json_fields(out, delivery->message);
+    fputc(',', out);
+    sink_put_labels(out, delivery);
+    sink_put_generator(out, delivery);
     fputs("}\n", out);
     if (fclose(out) != 0) {
         free(text);
@@ -176,11 +193,14 @@ static int sink_send(struct sink_worker *w, const struct sink_item *known,
     struct sink_delivery delivery = {.message = &message,
                                      .severity = severity_name(known->severity),
                                      .region = known->region,
+                                     .labels = &known->labels,
+                                     .cluster = s->sinks->options.cluster,
+                                     .external_url = s->sinks->options.external_url,
                                      .terminal = s->sinks->options.terminal,
                                      .end_ns = UINT64_MAX,
                                      .leave_ns = &s->sinks->leave_ns};
     int code = wire_decode(&message, &arena, alert->bytes, alert->length, NULL);
-    char *json = code == 0 ? sink_format_json(&message, &delivery.json_length) : NULL;
+    char *json = code == 0 ? sink_format_json(&delivery, &delivery.json_length) : NULL;
     snprintf(why, capacity, "no memory");
     if (json != NULL) {
         delivery.json = json;

@@ -7,6 +7,7 @@
 #ifndef HOLTER_DAEMON_ALERT_SINKS_H
 #define HOLTER_DAEMON_ALERT_SINKS_H
 
+#include "daemon/alert/alert_labels.h"
 #include "daemon/alert/rules.h"
 #include "holter/wire.h"
 
@@ -24,6 +25,8 @@ struct sinks_options {
     uint64_t leave_ns;         /**< how long sinks_destroy() waits; 4 s */
     size_t maximum_waiting;    /**< alerts that wait in one sink; 1024 */
     int terminal;              /**< descriptor of the terminal sink; borrowed */
+    /** For those that route alerts; borrowed; NULL: none. In the URL %j is the id of the job. */
+    const char *cluster, *external_url;
     void *user;
     /** A sink fails, or works again: a line for the log. From any thread. NULL: logged. */
     void (*report)(void *user, const char *text);
@@ -41,11 +44,14 @@ int sinks_create(struct sinks **out, const struct rules *rules,
                  const struct sinks_options *options);
 
 /** Queue a new state of an alert in all sinks. Never blocks. Pending alerts, and those that never
- *  fired, are not delivered. */
-void sinks_queue(struct sinks *sinks, const struct wire_alert *alert);
+ *  fired, are not delivered.
+ *  @param labels  those of its first state are used */
+void sinks_queue(struct sinks *sinks, const struct wire_alert *alert,
+                 const struct alert_labels *labels);
 
 /** Restore a firing alert that an earlier daemon has delivered: only its end will be. */
-void sinks_restore(struct sinks *sinks, const struct wire_alert *alert);
+void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
+                   const struct alert_labels *labels);
 
 /** Detect and log sinks that hang; to be called from time to time. */
 void sinks_check(struct sinks *sinks);

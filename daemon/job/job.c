@@ -240,6 +240,13 @@ void job_restore_alert(struct job *job, const struct wire_alert *alert)
     alerts_restore(&job->alerts.list, alert);
 }
 
+int job_find_alert(const struct job *job, uint64_t id, struct wire_alert *out)
+{
+    const struct alerts *alerts = &job->alerts.list;
+    return id >= 1 && id <= alerts->count &&
+           job_alerts_message(&job->alerts, job->info.id, alerts->list[id - 1], out);
+}
+
 void job_set_recording(struct job *job, const char *path)
 {
     job_info_set_recording(&job->info, path);

@@ -111,6 +111,9 @@ void job_mark_published(struct job *job, uint64_t window);
 /** Continue an alert of a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
 
+/** An alert of the job by its number, as it is published. @return 0: there is none */
+int job_find_alert(const struct job *job, uint64_t id, struct wire_alert *out);
+
 /** The replay of the job is over: publish all that is open, and end the job whatever its agents
  * reported. */
 void job_finish(struct job *job, uint64_t now_ns);

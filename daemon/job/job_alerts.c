@@ -34,6 +34,8 @@ int job_alerts_message(const struct job_alerts *alerts, const char *job, const s
                        struct wire_alert *out)
 {
     *out = alert_message(alert, job);
+    if (strcmp(alert->kind, "rank-died") == 0)
+        out->nodes = alerts->death_nodes;
     if (alerts->rules == NULL || alert->evidence != NULL)
         return 1;
     const struct rule *rule = job_alerts_find_rule(alerts->rules, alert->kind);
@@ -125,17 +127,37 @@ static int job_death_is_certain(const struct job_alerts *alerts, const struct jo
     return 1;
 }
 
+/* Is the host in the list, which is separated by commas? */
+static int job_death_is_listed(const char *list, const char *host)
+{
+    const size_t length = strlen(host);
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        if (strncmp(at, host, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return 1;
+    }
+    return 0;
+}
+
+static void job_death_list_host(const struct job_death *death, char *list, size_t capacity)
+{
+    const size_t used = strlen(list);
+    if (!job_death_is_listed(list, death->host) && used + strlen(death->host) + 1 < capacity)
+        snprintf(list + used, capacity - used, "%s%s", used == 0 ? "" : ",", death->host);
+}
+
 void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t number, uint64_t now_ns)
 {
     char title[129], text[1025] = "", line[192];
     size_t length = 0, count = 0;
     int64_t first = -1;
+    alerts->death_nodes[0] = '\0';
     for (size_t i = 0; i < alerts->death_count; i++) {
         const struct job_death *death = &alerts->deaths[i];
         if (!job_death_is_certain(alerts, death, number))
             continue;
         first = count == 0 ? (int64_t)death->row.rank : first;
+        job_death_list_host(death, alerts->death_nodes, sizeof(alerts->death_nodes));
         if (count++ >= MAXIMUM_DEATHS_LISTED)
             continue;
         job_death_describe(death, count == 1, line, sizeof(line));

@@ -22,6 +22,7 @@ struct job_alerts {
     uint32_t *dead_ranks;     /**< owned; in the order in which they were reported */
     size_t death_count;
     size_t announced_deaths; /**< that the alert about them counts */
+    char death_nodes[257];   /**< hosts of these, separated by commas, as many as fit */
     int finalized;           /**< a rank has ended after MPI_Finalize */
 
     struct job_losses losses, announced; /**< so far; and those that an alert has reported */

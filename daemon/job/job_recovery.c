@@ -1,12 +1,16 @@
 /* Going on with a job that a daemon before this one recorded. */
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/job/job_accept.h"
+#include "daemon/job/job_labels.h"
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LOG_TOPIC "jobs"
@@ -16,17 +20,40 @@ struct recovery {
     struct sinks *sinks; /* NULL: none */
     struct wire_arena arena;
     uint64_t messages;
+    uint64_t *firing; /* owned: ids of alerts that fired when the recording ended */
+    size_t firing_count;
 };
 
 static int recovery_read_alert(void *user, const struct wire_alert *alert)
 {
     struct recovery *recovery = user;
-    struct wire_alert known = *alert;
-    known.job = job_id(recovery->job);
     job_restore_alert(recovery->job, alert);
-    if (recovery->sinks != NULL)
-        sinks_restore(recovery->sinks, &known);
+    if (recovery->sinks == NULL || strcmp(alert->state, "firing") != 0)
+        return 0;
+    if (ARRAY_RESIZE(recovery->firing, recovery->firing_count + 1) != 0)
+        return 0; /* its end is not delivered */
+    recovery->firing[recovery->firing_count++] = alert->id;
     return 0;
+}
+
+/* The sinks learn of firing alerts when the messages have been read: labels name what these tell of
+ * the job. */
+static void recovery_restore_sinks(const struct recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->firing_count; i++) {
+        struct wire_alert alert;
+        struct alert_labels labels;
+        if (!job_find_alert(recovery->job, recovery->firing[i], &alert))
+            continue;
+        const int is_over = strcmp(alert.state, "resolved") == 0;
+        job_labels(recovery->job, &alert, &labels);
+        alert.state = "firing";
+        sinks_restore(recovery->sinks, &alert, &labels);
+        if (!is_over)
+            continue;
+        alert.state = "resolved";
+        sinks_queue(recovery->sinks, &alert, &labels);
+    }
 }
 
 static int recovery_skip_alert(void *user, const struct wire_alert *alert)
@@ -79,6 +106,8 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
                      recovery.messages);
     }
     job_set_recovering(job, 0);
+    recovery_restore_sinks(&recovery);
+    free(recovery.firing);
     wire_arena_finish(&recovery.arena);
     job_set_recording(job, path);
 }

@@ -21,8 +21,8 @@ static void job_totals_count_matched(const struct job_totals *totals,
                                      struct wire_totals *out)
 {
     uint64_t matched = messages->matched, unwatched = messages->unwatched;
-    out->matched = matched < totals->received ? matched : totals->received;
-    out->unmatched = totals->received - out->matched;
+    out->matched = matched < totals->sums.received ? matched : totals->sums.received;
+    out->unmatched = totals->sums.received - out->matched;
     out->unwatched = unwatched < out->unmatched ? unwatched : out->unmatched;
     out->unmatched -= out->unwatched;
 }
@@ -35,7 +35,10 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
     struct wire_totals out = {.window = window->number};
     struct sum_totals sums;
     window_sum_totals(window->sum, &sums);
-    totals->received += sums.received;
+    totals->sums.ranks += sums.ranks;
+#define X(name) totals->sums.name += sums.name;
+    RANK_SUMS(X)
+#undef X
     totals->has_newest =
         !(window->late && known == NULL && window->number + JOB_RECENT_WINDOWS <= next);
     if (!totals->has_newest)

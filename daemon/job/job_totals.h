@@ -1,5 +1,5 @@
 /* Totals of the newest windows of a job, as they were published: for late subscribers, and for
- * corrections, which are published in full. */
+ * corrections, which are published in full. And totals since the job's start. */
 #ifndef HOLTER_DAEMON_JOB_JOB_TOTALS_H
 #define HOLTER_DAEMON_JOB_JOB_TOTALS_H
 
@@ -12,9 +12,9 @@
 struct job_totals {
     struct wire_totals recent[JOB_RECENT_WINDOWS]; /**< by number modulo; texts are not set */
     struct node_set reported[JOB_RECENT_WINDOWS];  /**< likewise: nodes that are counted there */
-    uint64_t received;                             /**< messages of all windows */
-    struct wire_totals newest;                     /**< of the window that was closed last */
-    int has_newest; /**< 0: the figures that it corrects are not known any more */
+    struct sum_totals sums;    /**< of all windows; ranks counts a rank once for each window */
+    struct wire_totals newest; /**< of the window that was closed last */
+    int has_newest;            /**< 0: the figures that it corrects are not known any more */
 };
 
 void job_totals_finish(struct job_totals *totals);

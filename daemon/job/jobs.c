@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/job/job_accept.h"
+#include "daemon/job/job_labels.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
 #include "holter/error.h"
@@ -131,13 +132,23 @@ static void jobs_put_tables(struct jobs *jobs, const char *job, enum wire_type t
         jobs_put_table(jobs, job, type, message);
 }
 
+static void jobs_queue_alert(struct jobs *jobs, const char *id, const struct wire_alert *alert)
+{
+    struct alert_labels labels;
+    const struct job *job = jobs_find(jobs, id);
+    if (jobs->options.sinks == NULL || job == NULL)
+        return;
+    job_labels(job, alert, &labels);
+    sinks_queue(jobs->options.sinks, alert, &labels);
+}
+
 static void jobs_publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct jobs *jobs = user;
     const struct jobs_publisher *publisher = &jobs->options.publisher;
     publisher->publish(publisher->user, job, type, message);
-    if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
-        sinks_queue(jobs->options.sinks, message);
+    if (type == WIRE_TYPE_ALERT)
+        jobs_queue_alert(jobs, job, message);
     if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
         jobs->options.alert(jobs->options.user, message);
     jobs_put_tables(jobs, job, type, message);
@@ -174,9 +185,21 @@ struct job *jobs_find(const struct jobs *jobs, const char *id)
     return jobs->count > 0 ? jobs->list[jobs->count - 1].job : NULL;
 }
 
+static void jobs_add_counts(struct jobs_counts *counts, const struct job *job)
+{
+    struct job_matches matches;
+    job_matches(job, &matches);
+    counts->late += job_late_messages(job);
+    counts->windows += job_count_closed(job);
+    counts->matches.matched += matches.matched;
+    counts->matches.unmatched += matches.unmatched;
+    counts->matches.rejected += matches.rejected;
+}
+
 static void jobs_drop(struct jobs *jobs, size_t at)
 {
     const struct jobs_publisher *publisher = &jobs->options.publisher;
+    jobs_add_counts(&jobs->counts, jobs->list[at].job); /* counts of the daemon never fall */
     publisher->forget(publisher->user, job_id(jobs->list[at].job));
     job_destroy(jobs->list[at].job);
     memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
@@ -499,14 +522,8 @@ int jobs_idle(const struct jobs *jobs)
 void jobs_count(const struct jobs *jobs, struct jobs_counts *out)
 {
     *out = jobs->counts;
-    for (size_t i = 0; i < jobs->count; i++) {
-        struct job_matches matches;
-        job_matches(jobs->list[i].job, &matches);
-        out->late += job_late_messages(jobs->list[i].job);
-        out->matches.matched += matches.matched;
-        out->matches.unmatched += matches.unmatched;
-        out->matches.rejected += matches.rejected;
-    }
+    for (size_t i = 0; i < jobs->count; i++)
+        jobs_add_counts(out, jobs->list[i].job);
 }
 
 uint64_t jobs_recorded_bytes(const struct jobs *jobs)

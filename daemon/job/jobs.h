@@ -50,6 +50,7 @@ struct jobs_counts {
     uint64_t bytes;      /**< of them */
     uint64_t duplicates; /**< messages that had been accepted before */
     uint64_t late;       /**< window messages that came after their window was published */
+    uint64_t windows;    /**< windows of jobs that were published, corrections included */
     struct job_matches matches;
 };
 

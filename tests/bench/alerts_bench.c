@@ -99,7 +99,7 @@ static int bench_sinks(void)
     uint64_t longest = 0, start = clock_mono_ns(), last = start;
     for (unsigned i = 0; i < EPISODES * STATES; i++) {
         struct wire_alert alert = alert_of(i % EPISODES, i);
-        sinks_queue(sinks, &alert);
+        sinks_queue(sinks, &alert, &(struct alert_labels){.user = ""});
         uint64_t now = clock_mono_ns();
         longest = now - last > longest ? now - last : longest;
         last = now;

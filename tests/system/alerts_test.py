@@ -1,8 +1,10 @@
 """Alerts on their way to people: from a real job through the daemon to the terminal, files, commands and a real
 Alertmanager."""
+import getpass
 import json
 import os
 import signal
+import socket
 import sqlite3
 import unittest
 import urllib.error
@@ -100,7 +102,8 @@ sinks:
     repeat: 1s
   - kind: terminal
 """)
-        daemon = self.place.daemon('--window', '100ms', '--rules', rules)
+        daemon = self.place.daemon('--window', '100ms', '--rules', rules, '--cluster', 'meteor',
+                                   '--external-url', 'http://desk/d?var-job_id=%j')
         self.assertEqual(rules, self.place.status()['daemon']['rules'])
         job = self.start_job()
         tap = self.place.tap('--topic', 'alerts', '--until-end')
@@ -108,7 +111,7 @@ sinks:
         os.kill(agent, signal.SIGSTOP)
         alert, = lab.wait_for(lambda: self.active(port), 'the alert in Alertmanager')
         os.kill(agent, signal.SIGCONT)
-        self.assertRegex(alert['labels']['job'], r'^[\w.-]+$')
+        self.check_labels(alert)
         self.assertIn(alert['labels']['severity'], ('info', 'warning', 'critical'))
         self.assertIn('no word from the agent', alert['annotations']['summary'])
         lab.wait_for(lambda: self.active(port) == [], 'its end in Alertmanager')
@@ -120,9 +123,11 @@ sinks:
         told = [m for m in lab.stream_messages(self.read('alerts.jsonl')) if m['id'] == number]
         self.assertEqual(['firing', 'resolved'], [m['state'] for m in told])
         for message in told:  # field by field what the stream said
+            self.assertEqual(alert['labels'], message.pop('labels'))
+            self.assertEqual(alert['generatorURL'], message.pop('generatorURL'))
             self.assertIn(message, [{k: v for k, v in m.items() if k not in ('frame', 'snapshot')} for m in stream])
         command = [m for m in lab.stream_messages(self.read('command.jsonl')) if m['id'] == number]
-        self.assertEqual(told, command)
+        self.assertEqual(told, [{k: v for k, v in m.items() if k not in ('labels', 'generatorURL')} for m in command])
         lines = [line for line in daemon.out().splitlines() if 'no word from the agent' in line]
         self.assertEqual(2, len(lines), lines)
         self.assertRegex(lines[0], r'^holter: alert \(\w+\): ')
@@ -132,6 +137,16 @@ sinks:
                                        f'WHERE alert.id = {number}'))
         self.stop_alertmanager(alertmanager)
         self.clean()
+
+    def check_labels(self, alert):
+        labels = alert['labels']
+        job_id = labels['job_id']
+        self.assertRegex(job_id, r'^[\w.-]+$')
+        self.assertEqual({'alertname': 'agent-lost', 'cluster': 'meteor', 'user': getpass.getuser(),
+                          'job': 'hang.openmpi', 'job_id': job_id, 'host': socket.gethostname(), 'kind': 'agent-lost',
+                          'culprit': f'node {socket.gethostname()}', 'severity': 'warning',
+                          'episode': labels['episode']}, labels)
+        self.assertEqual(f'http://desk/d?var-job_id={job_id}', alert['generatorURL'])
 
     def recorded(self, sql):
         path, = self.place.recordings()

@@ -35,6 +35,9 @@
 
 static char directory[DIRECTORY_ROOM], path[96];
 
+static const struct alert_labels labels = {
+    .user = "ann", .job = "sim", .host = "n3", .culprit = "node n3"};
+
 /* ---- what sinks report --------------------------------------------------- */
 
 struct reports {
@@ -150,7 +153,7 @@ static struct wire_alert alert(uint64_t id, const char *state, uint64_t updates)
 static void take(struct bed *bed, uint64_t id, const char *state, uint64_t updates)
 {
     struct wire_alert a = alert(id, state, updates);
-    sinks_queue(bed->sinks, &a);
+    sinks_queue(bed->sinks, &a, &labels);
 }
 
 static void read_line(int fd, char *out, size_t capacity)
@@ -212,7 +215,7 @@ static void an_alert_that_never_fired_is_not_delivered(void **state)
     struct wire_alert a = alert(1, "resolved", 0);
     a.fired_ns = 0;
     take(bed, 1, "pending", 0);
-    sinks_queue(bed->sinks, &a);
+    sinks_queue(bed->sinks, &a, &labels);
     take(bed, 2, "firing", 0);
     sinks_destroy(bed->sinks);
     assert_int_equal(contents(path, text, sizeof(text)), 1);
@@ -237,6 +240,33 @@ static void a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate(void
     assert_non_null(strstr(strchr(text, '\n'), "\"updates\":50"));
 }
 
+static void labels_are_those_of_the_first_state_whatever_comes_later(void **state)
+{
+    struct bed *bed = *state;
+    struct alert_labels other = {.user = "bob", .job = "sim2", .host = "n4", .culprit = "rank 1"};
+    struct wire_alert a = alert(7, "resolved", 1);
+    char text[8192];
+    bed->options.cluster = "meteor";
+    bed->options.external_url = "http://desk/%j";
+    add_sink(bed, SINK_FILE, path);
+    start(bed);
+    take(bed, 7, "firing", 0);
+    while (counts(bed).delivered < 1)
+        sched_yield();
+    a.severity = "critical";
+    sinks_queue(bed->sinks, &a, &other);
+    sinks_destroy(bed->sinks);
+    assert_int_equal(contents(path, text, sizeof(text)), 2);
+    static const char wanted[] =
+        "\"labels\":{\"alertname\":\"latency-growth\",\"cluster\":\"meteor\",\"user\":\"ann\","
+        "\"job\":\"sim\",\"job_id\":\"job.0\",\"host\":\"n3\",\"kind\":\"latency\","
+        "\"culprit\":\"node n3\",\"severity\":\"warning\",\"episode\":\"7\"},"
+        "\"generatorURL\":\"http://desk/job.0\"}\n";
+    const char *first = strstr(text, wanted);
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, wanted));
+}
+
 static void severities_below_the_sink_s_are_not_delivered(void **state)
 {
     struct bed *bed = *state;
@@ -245,13 +275,13 @@ static void severities_below_the_sink_s_are_not_delivered(void **state)
     start(bed);
     struct wire_alert a = alert(1, "firing", 0), b = alert(2, "firing", 0);
     b.severity = "critical";
-    sinks_queue(bed->sinks, &a);
-    sinks_queue(bed->sinks, &b);
+    sinks_queue(bed->sinks, &a, &labels);
+    sinks_queue(bed->sinks, &b, &labels);
     b.severity = "info"; /* of an alert that was delivered, the end is delivered */
     b.state = "resolved";
     a.state = "resolved";
-    sinks_queue(bed->sinks, &a);
-    sinks_queue(bed->sinks, &b);
+    sinks_queue(bed->sinks, &a, &labels);
+    sinks_queue(bed->sinks, &b, &labels);
     sinks_destroy(bed->sinks);
     assert_in_range(contents(path, text, sizeof(text)), 1, 2);
     assert_null(strstr(text, "\"id\":1,"));
@@ -266,7 +296,7 @@ static void of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered
     setenv("HOLTER_TEST_ALERTS", path, 1);
     start(bed);
     struct wire_alert a = alert(1, "firing", 0);
-    sinks_restore(bed->sinks, &a);
+    sinks_restore(bed->sinks, &a, &labels);
     take(bed, 1, "firing", 1);
     take(bed, 1, "resolved", 2);
     sinks_destroy(bed->sinks);
@@ -453,7 +483,7 @@ static void a_command_may_say_much_and_read_nothing(void **state)
     struct wire_alert a = alert(1, "firing", 0);
     a.title = title;
     a.text = text;
-    sinks_queue(bed->sinks, &a);
+    sinks_queue(bed->sinks, &a, &labels);
     while (counts(bed).delivered < 1)
         sched_yield();
     assert_int_equal(counts(bed).failed, 0);
@@ -545,7 +575,7 @@ static int tell_syslog(struct bed *bed)
         return WRONG;
     /* facility daemon (3), severity warning (4): RFC 3164, section 4.1.1 */
     int right = strncmp(text, "<28>", 4) == 0 && strstr(text, " holterd[") != NULL &&
-                strstr(text, "]: job job.0: alert (warning): latency 2x its reference") != NULL;
+                strstr(text, "]: job job.0 of ann: alert (warning): latency 2x its reference") != NULL;
     take(bed, 1, "resolved", 1);
     memset(text, 0, sizeof(text));
     right = right && recv(fd, text, sizeof(text) - 1, 0) > 0 && strncmp(text, "<29>", 4) == 0 &&
@@ -600,7 +630,12 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
 {
     struct wire_cause_row causes[] = {{"network", 0.81, "2.1 ms more"}, {"mapping", 0.1, ""}};
     struct wire_message message = {.type = WIRE_TYPE_ALERT, .alert = alert(9, "firing", 3)};
-    struct sink_delivery delivery = {.message = &message, .severity = "critical", .region = 2};
+    struct sink_delivery delivery = {.message = &message,
+                                     .severity = "critical",
+                                     .region = 2,
+                                     .labels = &labels,
+                                     .cluster = "fat\"cat",
+                                     .external_url = "http://desk/d?var-job_id=%j&x=1%"};
     (void)state;
     message.alert.causes = causes;
     message.alert.causes_count = 2;
@@ -609,12 +644,15 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
     message.alert.slope = 0.25;
     char *body = sink_alertmanager_body(&delivery, 60000 * MS, UINT64_C(1700000100000000000));
     assert_string_equal(
-        body, "[{\"labels\":{\"alertname\":\"latency-growth\",\"kind\":\"latency\",\"job\":"
-              "\"job.0\",\"severity\":\"critical\",\"region\":\"2\",\"episode\":\"9\"},"
-              "\"annotations\":{\"summary\":\"say \\\"slow\\\"\\n\",\"causes\":\"network 81 %: 2.1 "
-              "ms more; mapping 10 %\",\"ranks\":\"0-3\",\"locality\":\"inter-node\",\"ratio\":"
-              "\"2.0x\",\"slope\":\"25%/min\"},\"startsAt\":\"2023-11-14T22:13:20.123456789Z\","
-              "\"endsAt\":\"2023-11-14T22:19:00.000000000Z\"}]");
+        body,
+        "[{\"labels\":{\"alertname\":\"latency-growth\",\"cluster\":\"fat\\\"cat\",\"user\":"
+        "\"ann\",\"job\":\"sim\",\"job_id\":\"job.0\",\"host\":\"n3\",\"kind\":\"latency\","
+        "\"culprit\":\"node n3\",\"severity\":\"critical\",\"region\":\"2\",\"episode\":\"9\"},"
+        "\"generatorURL\":\"http://desk/d?var-job_id=job.0&x=1%\","
+        "\"annotations\":{\"summary\":\"say \\\"slow\\\"\\n\",\"causes\":\"network 81 %: 2.1 "
+        "ms more; mapping 10 %\",\"ranks\":\"0-3\",\"locality\":\"inter-node\",\"ratio\":"
+        "\"2.0x\",\"slope\":\"25%/min\"},\"startsAt\":\"2023-11-14T22:13:20.123456789Z\","
+        "\"endsAt\":\"2023-11-14T22:19:00.000000000Z\"}]");
     free(body);
     message.alert.state = "resolved";
     message.alert.updated_ns = UINT64_C(1700000200000000001);
@@ -770,6 +808,7 @@ int main(void)
         IN_DIRECTORY(an_episode_is_delivered_once_and_its_end_once),
         IN_DIRECTORY(an_alert_that_never_fired_is_not_delivered),
         IN_DIRECTORY(a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate),
+        IN_DIRECTORY(labels_are_those_of_the_first_state_whatever_comes_later),
         IN_DIRECTORY(severities_below_the_sink_s_are_not_delivered),
         IN_DIRECTORY(of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered),
         IN_DIRECTORY(failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late),

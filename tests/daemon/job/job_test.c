@@ -1,4 +1,6 @@
 #include "daemon/job/job.h"
+#include "daemon/job/job_figures.h"
+#include "daemon/job/job_labels.h"
 #include "holter/call.h"
 #include "holter/error.h"
 
@@ -114,6 +116,7 @@ static int appear_as(struct job *job, unsigned node, uint64_t instance, const ch
                                .job = "test.0",
                                .world = (uint64_t)nodes * RANKS,
                                .app = "/bin/app",
+                               .user = "ann",
                                .mpi = "MPI",
                                .host = host,
                                .members = members,
@@ -754,6 +757,96 @@ static void the_rank_that_ended_first_is_the_cause_on_whatever_node_it_was(void 
                         "rank 5 on node1 died after MPI_Send, peer 1; 1 more ended after it");
     assert_string_equal(a.text, "rank 5 on node1 died after MPI_Send, peer 1; after that rank 0 on "
                                 "node0 ended in MPI_Recv, peer 5");
+    assert_string_equal(a.nodes, "node1,node0");
+    finish_job(job);
+}
+
+static void alerts_are_labelled_with_program_and_the_host_that_they_are_about(void **state)
+{
+    struct job *job = make_job(&published);
+    struct wire_alert a = {.rank = 5, .host = "", .nodes = "node1,node0"};
+    struct alert_labels labels;
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    job_labels(job, &a, &labels);
+    assert_string_equal(labels.job, "app");
+    assert_string_equal(labels.user, "ann");
+    assert_string_equal(labels.host, "node1");
+    assert_string_equal(labels.culprit, "rank 5");
+    a = (struct wire_alert){.rank = 0, .culprit = "node", .culprits = "node1"};
+    job_labels(job, &a, &labels);
+    assert_string_equal(labels.host, "node1");
+    assert_string_equal(labels.culprit, "node node1");
+    a = (struct wire_alert){.rank = -1, .culprit = "link", .culprits = "n1 to n2, n2 to n3"};
+    job_labels(job, &a, &labels);
+    assert_string_equal(labels.host, "");
+    assert_string_equal(labels.culprit, "link n1 to n2, n2 to n3");
+    a = (struct wire_alert){.rank = -1, .host = "n7"};
+    job_labels(job, &a, &labels);
+    assert_string_equal(labels.host, "n7");
+    assert_string_equal(labels.culprit, "node n7");
+    finish_job(job);
+}
+
+static void labels_are_cut_at_whole_characters(void **state)
+{
+    struct job *job = make_job(&published);
+    char many[200] = "";
+    struct wire_alert a = {.rank = -1, .culprit = "link", .culprits = many};
+    struct alert_labels labels;
+    (void)state;
+    for (unsigned i = 0; i < 99; i++)
+        strcat(many, "\xc3\xbc");
+    job_labels(job, &a, &labels);
+    assert_int_equal(strlen(labels.culprit), 95); /* "link " and 45 letters of two bytes */
+    finish_job(job);
+}
+
+static void figures_are_sums_since_the_start_with_corrections(void **state)
+{
+    struct job *job = make_job(&published);
+    struct job_figures f;
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    job_figures(job, &f);
+    assert_int_equal(f.has_newest, 0);
+    assert_int_equal(f.sums.calls, 0);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    advance(job, end_of(FIRST) + 300 * MS);
+    job_figures(job, &f);
+    assert_int_equal(f.world, 8);
+    assert_int_equal(f.watched, 8);
+    assert_int_equal(f.nodes, 2);
+    assert_int_equal(f.sums.calls, 80);
+    assert_int_equal(f.rank_ns, 4 * S);
+    assert_int_equal(f.newest.agents, 1);
+    report(job, 1, FIRST, 0, end_of(FIRST) + 400 * MS);
+    advance(job, end_of(FIRST) + 1650 * MS);
+    job_figures(job, &f);
+    assert_int_equal(f.sums.calls, 160);
+    assert_int_equal(f.rank_ns, 8 * S);
+    assert_int_equal(f.windows, 2);
+    assert_int_equal(f.newest.window, FIRST);
+    assert_int_equal(f.newest.agents, 2);
+    finish_job(job);
+}
+
+static void figures_count_alerts_that_fire_and_those_that_fired(void **state)
+{
+    struct job *job = make_job(&published);
+    struct wire_death_row crashed = {.rank = 5, .pid = 1001, .call = CALL_Send, .peer = 1};
+    struct job_figures f;
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report_deaths(job, FIRST, 0, NULL, &crashed);
+    job_figures(job, &f);
+    assert_int_equal(f.alerts_fired, 1);
+    assert_int_equal(f.firing[RULE_RANK_DIED][SEVERITY_WARNING], 1); /* there are no rules */
+    assert_int_equal(f.firing[RULE_LATENCY][SEVERITY_WARNING], 0);
+    assert_true(f.latency_ratio >= 1 && f.latency_ratio <= 1);
     finish_job(job);
 }
 
@@ -1009,6 +1102,10 @@ int main(void)
         cmocka_unit_test(two_nodes_of_one_name_stay_two),
         cmocka_unit_test(dead_ranks_are_one_alert_that_names_the_cause_first),
         cmocka_unit_test(the_rank_that_ended_first_is_the_cause_on_whatever_node_it_was),
+        cmocka_unit_test(alerts_are_labelled_with_program_and_the_host_that_they_are_about),
+        cmocka_unit_test(labels_are_cut_at_whole_characters),
+        cmocka_unit_test(figures_are_sums_since_the_start_with_corrections),
+        cmocka_unit_test(figures_count_alerts_that_fire_and_those_that_fired),
         cmocka_unit_test(
             ranks_that_the_launcher_ends_in_finalize_because_of_another_node_are_no_deaths),
         cmocka_unit_test(a_rank_that_dies_in_finalize_which_nobody_has_left_is_reported),
