@@ -1,6 +1,7 @@
 /* Parses the command line of holterd: a table of options, and what is checked after all of them. */
 #include "daemon/daemon_options.h"
 
+#include "daemon/metrics/metrics_server.h"
 #include "daemon/replay/replay_pace.h"
 #include "daemon/storage/record_parts.h"
 #include "holter/error.h"
@@ -78,6 +79,9 @@ static const char options_usage[] =
     "HOLTER_CLUSTER,\n"
     "                      else SLURM_CLUSTER_NAME\n"
     "  --external-url URL  of a page about a job, a part of alerts; %j in it is the job id\n"
+    "  --metrics ADDRESS   HOST:PORT where Prometheus reads metrics over HTTP, as 127.0.0.1:9464: "
+    "whoever\n"
+    "                      reaches it sees jobs, users and nodes, without keys; default: nowhere\n"
     "  --check-rules       only check the rules and the options on alerts: 0 right, 2 wrong\n"
     "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
@@ -231,6 +235,7 @@ static void options_set_defaults(struct daemon_options *options)
     options->rules = options_text(options->rules);
     options->topology = options_text(options->topology);
     options->external_url = options_text(options->external_url);
+    options->metrics = options_text(options->metrics);
     options->cluster = options_text(options->cluster);
     if (options->cluster == NULL)
         options->cluster = options_text(getenv("HOLTER_CLUSTER"));
@@ -307,6 +312,8 @@ static const char *options_find_contradiction(const struct options_parser *parse
     if (options->results && (of_replay || options->record != NULL))
         return "--results go once through the recording: no other option of a replay, and no "
                "--record";
+    if (options->metrics != NULL)
+        return "a --replay has no metrics";
     if (options->sink_count > 0)
         return "a --replay reports to no sink of alerts";
     if (options->record != NULL && (options->from != NULL || options->loop))
@@ -353,6 +360,7 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {options_sinks[SINK_COMMAND], .set = options_add_sink},
         {options_sinks[SINK_SYSLOG], .set = options_add_sink, .bare = true},
         {options_sinks[SINK_ALERTMANAGER], .set = options_add_sink},
+        {"metrics", .text = &o->metrics},
         {"cluster", .text = &o->cluster},
         {"external-url", .text = &o->external_url},
         {"check-rules", .flag = &parser->check_only},
@@ -397,7 +405,9 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
     if (options_check_labels(&parser) != 0)
         return OPTIONS_WRONG;
     if (parser.check_only)
-        return OPTIONS_CHECK;
+        return out->metrics == NULL || metrics_server_check(out->metrics, why, capacity) == 0
+                   ? OPTIONS_CHECK
+                   : OPTIONS_WRONG;
     const char *contradiction = options_find_contradiction(&parser);
     if (contradiction != NULL) {
         snprintf(why, capacity, "%s", contradiction);

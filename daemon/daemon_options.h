@@ -36,6 +36,7 @@ struct daemon_options {
     } sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
     const char *cluster;      /**< name of the cluster, for alerts and metrics; NULL: not known */
+    const char *metrics;      /**< HOST:PORT of the page of metrics; NULL: none */
     const char *external_url; /**< of a page about a job, for alerts; NULL: none */
     char default_listen[280];
     char default_record[512];

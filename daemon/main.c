@@ -4,6 +4,8 @@
 #include "daemon/daemon_options.h"
 #include "daemon/job/daemon_time.h"
 #include "daemon/job/jobs.h"
+#include "daemon/metrics/metrics_collect.h"
+#include "daemon/metrics/metrics_server.h"
 #include "daemon/replay/replay.h"
 #include "daemon/replay/results.h"
 #include "daemon/server/control.h"
@@ -52,6 +54,8 @@ struct daemon {
     struct captures *captures;
     struct control *control;
     struct front *front;
+    struct metrics_server *metrics; /* NULL: none is wanted */
+    uint64_t started_ns;            /* daemon time */
     int leaving;
 };
 
@@ -265,6 +269,42 @@ static int daemon_start_requests(struct daemon *d)
     return code != 0 ? code : control_create(&d->control, &d->loop, &control);
 }
 
+static char *daemon_on_metrics(void *user, enum metrics_format format, size_t *length)
+{
+    const struct daemon *d = user;
+    const struct metrics_sources sources = {.jobs = d->jobs,
+                                            .front = d->front,
+                                            .publisher = d->publisher,
+                                            .sinks = d->sinks,
+                                            .cluster = d->options.cluster,
+                                            .window_ns = d->options.window_ns,
+                                            .started_ns = d->started_ns,
+                                            .records = d->options.record != NULL};
+    struct metrics_snapshot snapshot;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    int code = out == NULL ? -errno : metrics_collect(&snapshot, &sources);
+    if (code == 0) {
+        metrics_text_write(out, &snapshot, format);
+        metrics_snapshot_finish(&snapshot);
+    }
+    if (out != NULL && fclose(out) == 0 && code == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int daemon_start_metrics(struct daemon *d, char *why, size_t capacity)
+{
+    const struct metrics_server_options options = {d->options.metrics, d, daemon_on_metrics};
+    if (options.address == NULL)
+        return 0;
+    int code = metrics_server_create(&d->metrics, &d->loop, &options, why, capacity);
+    if (code == 0)
+        log_info("metrics on %s", metrics_server_url(d->metrics));
+    return code;
+}
+
 static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
 {
     const char *keys = d->options.keys;
@@ -297,11 +337,13 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
         return code;
     }
     code = daemon_start_jobs(d, why, capacity);
-    return code != 0 ? code : daemon_start_requests(d);
+    code = code != 0 ? code : daemon_start_requests(d);
+    return code != 0 ? code : daemon_start_metrics(d, why, capacity);
 }
 
 static void daemon_finish(struct daemon *d)
 {
+    metrics_server_destroy(d->metrics);
     jobs_destroy(d->jobs, timeline_now(&d->timeline));
     control_destroy(d->control);
     captures_destroy(d->captures);
@@ -404,6 +446,7 @@ int main(int argc, char **argv)
     }
     daemon_options_fill_server(&d.options, &d.server_options);
     timeline_init(&d.timeline);
+    d.started_ns = timeline_now(&d.timeline);
     if (getrandom(&d.instance, sizeof(d.instance), 0) != sizeof(d.instance)) {
         log_error("no random number: %s", holter_strerror(-errno));
         return EXIT_FAILURE;

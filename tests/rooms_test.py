@@ -69,11 +69,12 @@ MATRIX = {
         "proto tables sums commgram network network/remap daemon/topology "
         "daemon/storage daemon/alert daemon/job/phases daemon/job/network "
         "daemon/job"),
+    "daemon/metrics": "proto tables daemon/job daemon/server",
     "daemon/replay": (
         "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server"),
     "daemon": (
         "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server "
-        "daemon/replay"),
+        "daemon/metrics daemon/replay"),
     # The agent, and the commands of `holter`.
     "agent/terminal": "proto daemon/storage",
     "agent/launch": "proto daemon/storage agent/terminal",

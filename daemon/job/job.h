@@ -26,6 +26,7 @@
 
 #define JOB_MAXIMUM_RANKS (1u << 24) /**< ranks of one job; larger rank numbers are refused */
 
+struct alert_labels;
 struct job;
 struct job_network;
 struct job_phases;
@@ -173,6 +174,10 @@ struct job_network *job_network(struct job *job);
 
 /** Row of the list of jobs; texts are borrowed from the job. */
 void job_describe(const struct job *job, struct wire_job_row *out);
+
+/** The labels by which an alert of the job is routed.
+ *  @param out  all is set; texts are cut to what fits, at whole characters */
+void job_labels(const struct job *job, const struct wire_alert *alert, struct alert_labels *out);
 
 /** Host of an agent that reports this job; "?" for another. */
 const char *job_host(const struct job *job, uint64_t instance);

@@ -1,6 +1,5 @@
 /* The labels by which an alert of a job is routed. */
-#include "daemon/job/job_labels.h"
-
+#include "daemon/alert/alert_labels.h"
 #include "daemon/job/job_state.h"
 #include "proto/utf8.h"
 

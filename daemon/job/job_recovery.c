@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/job_accept.h"
-#include "daemon/job/job_labels.h"
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
 #include "proto/log.h"

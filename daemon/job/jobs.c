@@ -4,7 +4,6 @@
 
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/job/job_accept.h"
-#include "daemon/job/job_labels.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
 #include "holter/error.h"

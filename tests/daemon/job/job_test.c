@@ -1,6 +1,6 @@
+#include "daemon/alert/alert_labels.h"
 #include "daemon/job/job.h"
 #include "daemon/job/job_figures.h"
-#include "daemon/job/job_labels.h"
 #include "holter/call.h"
 #include "holter/error.h"
 

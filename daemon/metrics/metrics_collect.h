@@ -1,0 +1,34 @@
+/* Collects the figures of the daemon, of the jobs that run and of their agents for one page. */
+#ifndef HOLTER_DAEMON_METRICS_METRICS_COLLECT_H
+#define HOLTER_DAEMON_METRICS_METRICS_COLLECT_H
+
+#include "daemon/job/daemon_time.h"
+#include "daemon/job/jobs.h"
+#include "daemon/metrics/metrics_text.h"
+#include "daemon/server/front.h"
+#include "daemon/server/publish.h"
+
+/** Borrowed, all of these. */
+struct metrics_sources {
+    const struct jobs *jobs;
+    const struct front *front;
+    const struct publisher *publisher;
+    struct sinks *sinks;
+    const char *cluster; /**< NULL: no name is known */
+    uint64_t window_ns;
+    uint64_t started_ns; /**< when the daemon was started, daemon time */
+    int records;         /**< whether jobs are recorded */
+};
+
+/** @param out  to be finished @return 0 or -ENOMEM */
+int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *sources);
+
+/** The figures of one job, without its agents. */
+void metrics_fill_job(struct metrics_job *out, const char *id, const struct job_figures *figures);
+
+/** Add the agents of a job, which come sorted by node. Those of one node, as of containers on it,
+ * are put together: counts are added, and it is connected if all are.
+ *  @return 0 or -ENOMEM */
+int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count);
+
+#endif
