@@ -82,7 +82,8 @@ static const char options_usage[] =
     "  --metrics ADDRESS   HOST:PORT where Prometheus reads metrics over HTTP, as 127.0.0.1:9464: "
     "whoever\n"
     "                      reaches it sees jobs, users and nodes, without keys; default: nowhere\n"
-    "  --check-rules       only check the rules and the options on alerts: 0 right, 2 wrong\n"
+    "  --check-rules       only check the rules and the options on alerts and metrics: 0 right, 2 "
+    "wrong\n"
     "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
 
@@ -223,6 +224,12 @@ static const char *options_text(const char *text)
     return text == NULL || text[0] == '\0' ? NULL : text;
 }
 
+static int options_cluster_is_valid(const char *name)
+{
+    const size_t length = strlen(name);
+    return length <= CLUSTER_MAXIMUM && utf8_prefix(name, length) == length;
+}
+
 static void options_set_defaults(struct daemon_options *options)
 {
     if (!options->grace_given)
@@ -237,19 +244,19 @@ static void options_set_defaults(struct daemon_options *options)
     options->external_url = options_text(options->external_url);
     options->metrics = options_text(options->metrics);
     options->cluster = options_text(options->cluster);
-    if (options->cluster == NULL)
-        options->cluster = options_text(getenv("HOLTER_CLUSTER"));
-    if (options->cluster == NULL)
-        options->cluster = options_text(getenv("SLURM_CLUSTER_NAME"));
+    /* A name of the environment that cannot be used stops nothing. */
+    static const char *const variables[] = {"HOLTER_CLUSTER", "SLURM_CLUSTER_NAME"};
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *name = options_text(getenv(variables[i]));
+        if (options->cluster == NULL && name != NULL && options_cluster_is_valid(name))
+            options->cluster = name;
+    }
 }
 
-/* A label of each alert: short text, without what would have to be escaped everywhere. */
 static int options_check_labels(struct options_parser *parser)
 {
     const char *cluster = parser->options->cluster, *url = parser->options->external_url;
-    if (cluster != NULL &&
-        (strlen(cluster) > CLUSTER_MAXIMUM || utf8_prefix(cluster, strlen(cluster)) == 0 ||
-         utf8_prefix(cluster, strlen(cluster)) != strlen(cluster)))
+    if (cluster != NULL && !options_cluster_is_valid(cluster))
         return options_refuse(parser, "--cluster: a name of at most %u bytes of UTF-8 is expected",
                               CLUSTER_MAXIMUM);
     if (url != NULL && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)

@@ -46,6 +46,9 @@ static const char usage[] =
     "      --on-alert CMD  run CMD in a shell for each alert and its end, JSON on standard input\n"
     "      --syslog        tell alerts to syslog\n"
     "      --alertmanager URL  tell alerts to Prometheus' Alertmanager, http://HOST:9093\n"
+    "      --cluster NAME  of the cluster, for alerts and metrics (HOLTER_CLUSTER, else Slurm's)\n"
+    "      --external-url URL  of a page about the job, for alerts; %j in it is the job id\n"
+    "      --metrics ADDRESS  HOST:PORT where Prometheus reads metrics of the job\n"
     "      --dry-run       print what would be run, and do nothing\n"
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
@@ -77,6 +80,9 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
         {"on-alert", .text = &o->on_alert},
         {"syslog", .flag = &o->syslog},
         {"alertmanager", .text = &o->alertmanager},
+        {"cluster", .text = &o->cluster},
+        {"external-url", .text = &o->external_url},
+        {"metrics", .text = &o->metrics},
         {"dry-run", .flag = &o->dry_run},
         {"verbose", 'v', .flag = &o->verbose},
         {0},
@@ -99,7 +105,8 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
             "or --daemon");
     const char *words[RUN_ALERT_WORDS];
     if (o->daemon != NULL && run_alert_words(words, o) > 0)
-        return cmd_run_wrong_usage("--daemon names a daemon that has its alert rules already");
+        return cmd_run_wrong_usage(
+            "--daemon names a daemon that has its alert rules and metrics already");
     if (o->daemon != NULL && o->topology != NULL)
         return cmd_run_wrong_usage("--daemon names a daemon that has its network already");
     if (o->daemon != NULL && (o->listen != NULL || o->output != NULL || o->record != NULL ||
@@ -235,8 +242,8 @@ int cmd_run(int argc, char **argv)
                   run_command_make(&command, &session, &o, &target) == 0;
     const char *unused[RUN_ALERT_WORDS];
     if (planned && !session.daemon_wanted && run_alert_words(unused, &o) > 0)
-        terminal_print("%s: this daemon has its own alert rules; %s is not used", session.local,
-                       unused[0]);
+        terminal_print("%s: this daemon has its own alert rules and metrics; %s is not used",
+                       session.local, unused[0]);
     if (planned && !session.daemon_wanted && o.topology != NULL)
         terminal_print("%s: this daemon has its own network; --topology is not used",
                        session.local);

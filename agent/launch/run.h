@@ -29,6 +29,8 @@ struct run_options {
     const char *topology; /**< network under the job, for the daemon */
     const char *rules;    /**< file of alert rules, as the next ones for the daemon */
     const char *alert_log, *on_alert, *alertmanager;
+    const char *cluster, *external_url; /**< for alerts and metrics */
+    const char *metrics;                /**< where the daemon serves metrics */
     int syslog;
     int argc;    /**< words of the command */
     char **argv; /**< the command, NULL at its end */
@@ -115,14 +117,15 @@ void run_daemon_stop(struct run_session *session);
 const char **run_daemon_command(const struct run_session *session,
                                 const struct run_options *options, const char *program);
 
-#define RUN_ALERT_WORDS 9 /**< most words that run_alert_words() makes */
+#define RUN_ALERT_WORDS 15 /**< most words that run_alert_words() makes */
 
-/** Words about alerts for the daemon's command line. @param words  room for RUN_ALERT_WORDS
+/** Words about alerts and metrics for the daemon's command line. @param words  room for
+ * RUN_ALERT_WORDS
  *  @return how many */
 int run_alert_words(const char **words, const struct run_options *options);
 
-/** Have the daemon's program check what is given about alerts, on the command line or in the
- *  environment. What is wrong is reported and removed: the job runs all the same.
+/** Have the daemon's program check what is given about alerts and metrics, on the command line or
+ * in the environment. What is wrong is reported and removed: the job runs all the same.
  *  @return how much of it is wrong */
 int run_alerts_check(struct run_options *options);
 

@@ -1,4 +1,4 @@
-/* What `holter run` passes on to its daemon about alerts. */
+/* What `holter run` passes on to its daemon about alerts and metrics. */
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
@@ -14,10 +14,10 @@ int run_alert_words(const char **words, const struct run_options *o)
 {
     const struct {
         const char *option, *value;
-    } given[] = {{"--rules", o->rules},
-                 {"--alert-log", o->alert_log},
-                 {"--on-alert", o->on_alert},
-                 {"--alertmanager", o->alertmanager}};
+    } given[] = {{"--rules", o->rules},       {"--alert-log", o->alert_log},
+                 {"--on-alert", o->on_alert}, {"--alertmanager", o->alertmanager},
+                 {"--cluster", o->cluster},   {"--external-url", o->external_url},
+                 {"--metrics", o->metrics}};
     int n = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         if (given[i].value == NULL)
@@ -58,9 +58,9 @@ int run_alerts_check(struct run_options *o)
     const char *rules = getenv("HOLTER_RULES");
     const struct {
         const char *option, **value;
-    } given[] = {{"--alert-log", &o->alert_log},
-                 {"--on-alert", &o->on_alert},
-                 {"--alertmanager", &o->alertmanager}};
+    } given[] = {{"--alert-log", &o->alert_log},       {"--on-alert", &o->on_alert},
+                 {"--alertmanager", &o->alertmanager}, {"--cluster", &o->cluster},
+                 {"--external-url", &o->external_url}, {"--metrics", &o->metrics}};
     int wrong = 0;
     if (paths_program(daemon, sizeof daemon, "holterd") < 0)
         return 0; /* reported when the daemon is started */

@@ -333,7 +333,7 @@ static void host_files_are_read_as_launchers_read_them(void **state)
     assert_true(launch_hosts_find_other_in_file("/nonexistent/hosts", out, sizeof out) < 0);
 }
 
-static void what_is_said_of_alerts_goes_to_the_daemon(void **state)
+static void what_is_given_of_alerts_and_metrics_goes_to_the_daemon(void **state)
 {
     (void)state;
     struct run_session session = {.key = "abc123", .local = "ipc:///run/h/d"};
@@ -341,10 +341,14 @@ static void what_is_said_of_alerts_goes_to_the_daemon(void **state)
                                   .alert_log = "a.jsonl",
                                   .on_alert = "cat >x",
                                   .alertmanager = "http://h:9093",
+                                  .cluster = "meteor",
+                                  .external_url = "http://d/%j",
+                                  .metrics = "[::1]:9464",
                                   .syslog = 1};
-    static const char *const wanted[] = {"--rules",        "r.yaml",        "--alert-log",
-                                         "a.jsonl",        "--on-alert",    "cat >x",
-                                         "--alertmanager", "http://h:9093", "--syslog"};
+    static const char *const wanted[] = {
+        "--rules",        "r.yaml",         "--alert-log",   "a.jsonl",    "--on-alert",
+        "cat >x",         "--alertmanager", "http://h:9093", "--cluster",  "meteor",
+        "--external-url", "http://d/%j",    "--metrics",     "[::1]:9464", "--syslog"};
     const char **words = run_daemon_command(&session, &options, "holterd");
     int all = 0, first = 0;
     assert_non_null(words);
@@ -371,7 +375,7 @@ int main(void)
         cmocka_unit_test(signals_are_passed_on),
         cmocka_unit_test(the_command_has_the_signal_mask_that_we_had),
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
-        cmocka_unit_test(what_is_said_of_alerts_goes_to_the_daemon),
+        cmocka_unit_test(what_is_given_of_alerts_and_metrics_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
