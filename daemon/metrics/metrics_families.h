@@ -4,7 +4,7 @@
  * holter_<group>_<name>, a counter's with "_total" behind it. Units are base units, and are the end
  * of the name: seconds, bytes, ratio. NaN: the figure is not known, and there is no sample of it.
  *
- * The number of series is bounded: about 60 a job and 13 a node of it; nothing is by rank or
+ * The number of series is bounded: about 55 a job and 14 a node of it; nothing is by rank or
  * pair. */
 #ifndef HOLTER_DAEMON_METRICS_METRICS_FAMILIES_H
 #define HOLTER_DAEMON_METRICS_METRICS_FAMILIES_H
