@@ -189,6 +189,20 @@ sinks:
         self.assertEqual('rank-died', json.loads(self.read('command.json'))['kind'])
         self.clean()
 
+    def test_an_alert_about_a_dead_rank_names_its_host(self):
+        log = self.path('alerts.jsonl')
+        finished = self.place.holter('run', '--no-record', '--alert-log', log, '--cluster', 'meteor', '--', *lab.mpirun(
+            'openmpi', 3, lab.program('crash', 'openmpi'), 'kill', 200, 0)).finish()
+        self.assertIn('holter: alert (critical): ', finished.err)
+        alert, = [m for m in lab.stream_messages(self.read('alerts.jsonl'))
+                  if m['kind'] == 'rank-died' and m['state'] == 'firing'][:1]
+        self.assertEqual(socket.gethostname(), alert['nodes'])
+        self.assertEqual({'alertname': 'rank-died', 'cluster': 'meteor', 'user': getpass.getuser(), 'job': 'crash.openmpi',
+                          'job_id': alert['job'], 'host': socket.gethostname(), 'kind': 'rank-died', 'culprit': 'rank 2',
+                          'severity': 'critical', 'episode': '1'}, alert['labels'])
+        self.assertNotIn('generatorURL', alert)
+        self.clean()
+
     def test_command_that_hangs_does_not_keep_holter_run(self):
         finished = self.place.holter('run', '--on-alert', 'sleep 1000 & sleep 1000', '--',
                                      *lab.mpirun('openmpi', 3, lab.program('crash', 'openmpi'), 'kill', 200, 0)).finish()
