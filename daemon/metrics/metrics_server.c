@@ -23,6 +23,7 @@
 struct page {
     struct MHD_Response *response; /* NULL: none was made */
     uint64_t made_ns;              /* CLOCK_MONOTONIC */
+    uint64_t lasts_ns;             /* so long it is sent again */
     int asked;                     /* the loop is to make another */
 };
 
@@ -71,11 +72,14 @@ static void metrics_on_wake(uv_async_t *wake)
         pthread_mutex_unlock(&server->mutex);
         if (!asked)
             continue;
+        const uint64_t begun = clock_mono_ns();
         struct MHD_Response *response = metrics_make_response(server, (enum metrics_format)format);
+        const uint64_t now = clock_mono_ns(), lasts = (now - begun) * METRICS_REST;
         pthread_mutex_lock(&server->mutex);
         struct MHD_Response *before = page->response;
         page->response = response;
-        page->made_ns = clock_mono_ns();
+        page->made_ns = now;
+        page->lasts_ns = lasts > METRICS_INTERVAL_NS ? lasts : METRICS_INTERVAL_NS;
         pthread_cond_broadcast(&server->made);
         pthread_mutex_unlock(&server->mutex);
         if (before != NULL)
@@ -100,21 +104,25 @@ static enum MHD_Result metrics_refuse(struct MHD_Connection *connection, unsigne
     return result;
 }
 
+static int metrics_is_young(const struct page *page, uint64_t now_ns)
+{
+    return page->made_ns != 0 && page->made_ns + page->lasts_ns >= now_ns;
+}
+
 /* Wait until the page is young enough. With the mutex held. @return whether it is */
 static int metrics_await_page(struct metrics_server *server, struct page *page)
 {
     const uint64_t begun = clock_mono_ns(), end = begun + PATIENCE_NS;
     const struct timespec until = {(time_t)(end / SECOND), (long)(end % SECOND)};
-    const uint64_t oldest = begun > METRICS_INTERVAL_NS ? begun - METRICS_INTERVAL_NS : 0;
     int code = 0;
-    while (!server->leaving && code == 0 && (page->made_ns == 0 || page->made_ns < oldest)) {
+    while (!server->leaving && code == 0 && !metrics_is_young(page, begun)) {
         if (!page->asked) {
             page->asked = 1;
             uv_async_send(&server->wake);
         }
         code = pthread_cond_timedwait(&server->made, &server->mutex, &until);
     }
-    return page->response != NULL && page->made_ns >= oldest;
+    return page->response != NULL && metrics_is_young(page, begun);
 }
 
 static enum MHD_Result metrics_send_page(struct metrics_server *server,

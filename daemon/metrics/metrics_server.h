@@ -2,8 +2,8 @@
  *
  * A thread of libmicrohttpd's serves the connections, so that a slow or hostile client costs the
  * event loop nothing: the thread asks the loop for a page, waits for it, and sends it. The loop
- * makes at most one page of each format in METRICS_INTERVAL_NS, whoever asks how often. There is
- * neither encryption nor authentication. */
+ * makes at most one page of each format in METRICS_INTERVAL_NS, and rests METRICS_REST times as
+ * long as that took, whoever asks how often. There is neither encryption nor authentication. */
 #ifndef HOLTER_DAEMON_METRICS_METRICS_SERVER_H
 #define HOLTER_DAEMON_METRICS_METRICS_SERVER_H
 
@@ -12,7 +12,8 @@
 #include <uv.h>
 
 #define METRICS_INTERVAL_NS UINT64_C(250000000) /**< a page that is younger is sent again */
-#define METRICS_CONNECTIONS 32u                 /**< at one time; half of them for one address */
+#define METRICS_REST 50u /**< pages of one format take at most a fiftieth of the loop's time */
+#define METRICS_CONNECTIONS 32u /**< at one time; half of them for one address */
 
 struct metrics_server;
 

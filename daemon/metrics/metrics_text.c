@@ -109,15 +109,12 @@ static void writer_put_text(FILE *out, const char *text)
         size_t valid = utf8_prefix(text + at, length - at);
         for (size_t end = at + valid; at < end; at++) {
             const unsigned char c = (unsigned char)text[at];
-            if (c == '\\' || c == '"')
-                fprintf(out, "\\%c", c);
-            else if (c == '\n')
-                fputs("\\n", out);
-            else
-                fputc(c < 0x20 || c == 0x7f ? '?' : c, out);
+            if (c == '\\' || c == '"' || c == '\n')
+                putc_unlocked('\\', out);
+            putc_unlocked(c == '\n' ? 'n' : c < 0x20 || c == 0x7f ? '?' : c, out);
         }
         if (at < length) {
-            fputc('?', out);
+            putc_unlocked('?', out);
             at++;
         }
     }
