@@ -23,6 +23,7 @@
 #define WINDOW_MAXIMUM_NS (60000 * MS)
 #define GRACE_MAXIMUM_NS (60000 * MS)
 #define CLUSTER_MAXIMUM 64u
+#define URL_MAXIMUM 512u
 
 static const char options_usage[] =
     "usage: holterd [options]\n"
@@ -253,15 +254,34 @@ static void options_set_defaults(struct daemon_options *options)
     }
 }
 
+/* Alertmanager refuses an alert whose address is none (RFC 3986). @return whether it is one, once
+ * %j is replaced by a job's id */
+static int options_url_is_valid(const char *url)
+{
+    static const char hex[] = "0123456789abcdefABCDEF";
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+        return 0;
+    for (const char *at = url; *at != '\0'; at++) {
+        const int escapes = *at == '%' && at[1] != 'j';
+        if (*at <= ' ' || *at >= 0x7f || strchr("\"<>\\^`{|}", *at) != NULL ||
+            (escapes && (at[1] == '\0' || at[2] == '\0' || strchr(hex, at[1]) == NULL ||
+                         strchr(hex, at[2]) == NULL)))
+            return 0;
+    }
+    return strlen(url) <= URL_MAXIMUM;
+}
+
 static int options_check_labels(struct options_parser *parser)
 {
     const char *cluster = parser->options->cluster, *url = parser->options->external_url;
     if (cluster != NULL && !options_cluster_is_valid(cluster))
         return options_refuse(parser, "--cluster: a name of at most %u bytes of UTF-8 is expected",
                               CLUSTER_MAXIMUM);
-    if (url != NULL && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-        return options_refuse(parser, "--external-url %s: http://... or https://... is expected",
-                              url);
+    if (url != NULL && !options_url_is_valid(url))
+        return options_refuse(parser,
+                              "--external-url %s: a URL of at most %u bytes, http://... or "
+                              "https://..., is expected",
+                              url, URL_MAXIMUM);
     return 0;
 }
 

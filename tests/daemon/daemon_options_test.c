@@ -138,6 +138,66 @@ static void rules_come_from_the_command_line_before_the_environment(void **state
     unsetenv("HOLTER_RULES");
 }
 
+static void the_cluster_is_named_by_option_then_environment_then_slurm(void **state)
+{
+    struct daemon_options o;
+    char why[512], name[80];
+    (void)state;
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_null(o.cluster);
+    setenv("SLURM_CLUSTER_NAME", "slurm", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.cluster, "slurm");
+    setenv("HOLTER_CLUSTER", "env", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.cluster, "env");
+    assert_int_equal(parse(&o, why, sizeof(why), "--cluster", "here"), OPTIONS_RUN);
+    assert_string_equal(o.cluster, "here");
+    assert_int_equal(parse(&o, why, sizeof(why), "--cluster", name), OPTIONS_WRONG);
+    setenv("HOLTER_CLUSTER", name, 1); /* of the environment it is not used, and stops nothing */
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.cluster, "slurm");
+    unsetenv("HOLTER_CLUSTER");
+    unsetenv("SLURM_CLUSTER_NAME");
+}
+
+static void an_external_url_is_one_that_alertmanager_takes(void **state)
+{
+    static const char *const wrong[] = {
+        "desk",          "ftp://desk",     "http://desk/a b",     "http://desk/%zz",
+        "http://desk/%", "http://desk/\n", "http://desk/\xc3\xbc"};
+    struct daemon_options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--external-url", "https://d/x?job=%j&a=%20#b"),
+                     OPTIONS_RUN);
+    assert_string_equal(o.external_url, "https://d/x?job=%j&a=%20#b");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(parse(&o, why, sizeof(why), "--external-url", wrong[i]), OPTIONS_WRONG);
+        assert_non_null(strstr(why, "--external-url"));
+    }
+}
+
+static void metrics_are_off_unless_asked_for_and_never_of_a_replay(void **state)
+{
+    struct daemon_options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_null(o.metrics);
+    assert_int_equal(parse(&o, why, sizeof(why), "--metrics", "127.0.0.1:9464"), OPTIONS_RUN);
+    assert_string_equal(o.metrics, "127.0.0.1:9464");
+    assert_int_equal(parse(&o, why, sizeof(why), "--check-rules", "--metrics", "9464"),
+                     OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--metrics 9464: "));
+    assert_int_equal(
+        parse(&o, why, sizeof(why), "--replay", "x.hrec", "--metrics", "127.0.0.1:9464"),
+        OPTIONS_WRONG);
+    assert_non_null(strstr(why, "a --replay has no metrics"));
+}
+
 static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
 {
     struct daemon_options o;
@@ -246,6 +306,9 @@ int main(void)
         cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
         cmocka_unit_test(collectives_take_part_unless_they_are_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
+        cmocka_unit_test(the_cluster_is_named_by_option_then_environment_then_slurm),
+        cmocka_unit_test(an_external_url_is_one_that_alertmanager_takes),
+        cmocka_unit_test(metrics_are_off_unless_asked_for_and_never_of_a_replay),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
