@@ -574,8 +574,9 @@ static int tell_syslog(struct bed *bed)
     if (recv(fd, text, sizeof(text) - 1, 0) <= 0)
         return WRONG;
     /* facility daemon (3), severity warning (4): RFC 3164, section 4.1.1 */
+    static const char line[] = "]: job job.0 of ann: alert (warning): latency 2x its reference";
     int right = strncmp(text, "<28>", 4) == 0 && strstr(text, " holterd[") != NULL &&
-                strstr(text, "]: job job.0 of ann: alert (warning): latency 2x its reference") != NULL;
+                strstr(text, line) != NULL;
     take(bed, 1, "resolved", 1);
     memset(text, 0, sizeof(text));
     right = right && recv(fd, text, sizeof(text) - 1, 0) > 0 && strncmp(text, "<29>", 4) == 0 &&
