@@ -132,25 +132,32 @@ static void metrics_join_agents(struct metrics_agent *to, const struct metrics_a
     to->call_cost_seconds = fmax(to->call_cost_seconds, from->call_cost_seconds);
 }
 
-int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count)
+int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count,
+                       size_t *room)
 {
-    if (ARRAY_FIT(job->agents, job->agent_capacity, job->agent_count + count) != 0)
+    const size_t added = count < *room ? count : *room;
+    if (ARRAY_FIT(job->agents, job->agent_capacity, job->agent_count + added) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         struct metrics_agent agent;
         metrics_fill_agent(&agent, &rows[i]);
         struct metrics_agent *last =
             job->agent_count == 0 ? NULL : &job->agents[job->agent_count - 1];
-        if (last != NULL && strcmp(last->node, agent.node) == 0)
+        if (last != NULL && strcmp(last->node, agent.node) == 0) {
             metrics_join_agents(last, &agent);
-        else
+        } else if (*room == 0) {
+            job->nodes_left_out++;
+        } else {
             job->agents[job->agent_count++] = agent;
+            (*room)--;
+        }
     }
     return 0;
 }
 
 struct agent_list {
     struct metrics_job *job;
+    size_t *room;
     int code;
 };
 
@@ -167,13 +174,13 @@ static void metrics_on_agents(void *user, const char *job, enum wire_type type, 
     const struct wire_nodes *nodes = message;
     (void)job;
     if (type == WIRE_TYPE_NODES && list->code == 0)
-        list->code = metrics_add_agents(list->job, nodes->nodes, nodes->nodes_count);
+        list->code = metrics_add_agents(list->job, nodes->nodes, nodes->nodes_count, list->room);
 }
 
-static int metrics_collect_job(struct metrics_job *out, struct job *job)
+static int metrics_collect_job(struct metrics_job *out, struct job *job, size_t *room)
 {
     struct job_figures figures;
-    struct agent_list list = {.job = out};
+    struct agent_list list = {.job = out, .room = room};
     const struct job_output output = {&list, metrics_wants_agents, metrics_on_agents, NULL};
     job_figures(job, &figures);
     metrics_fill_job(out, job_id(job), &figures);
@@ -219,7 +226,7 @@ static void metrics_collect_daemon(struct metrics_daemon *out, const struct metr
 int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *sources)
 {
     struct metrics_snapshot s = {.version = HOLTER_VERSION, .cluster = sources->cluster};
-    size_t running = 0;
+    size_t running = 0, room = METRICS_NODES;
     int code = 0;
     struct job *job;
     metrics_collect_daemon(&s.daemon, sources);
@@ -232,7 +239,7 @@ int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *
         if (job_state(job) != JOB_RUNNING)
             continue;
         struct metrics_job *row = &s.jobs[s.job_count++];
-        code = metrics_collect_job(row, job);
+        code = metrics_collect_job(row, job, &room);
         s.daemon.publish_delay_seconds =
             fmax(s.daemon.publish_delay_seconds, row->publish_delay_seconds);
     }

@@ -8,6 +8,8 @@
 #include "daemon/server/front.h"
 #include "daemon/server/publish.h"
 
+#define METRICS_NODES 16384u /**< on a page, of all jobs together */
+
 /** Borrowed, all of these. */
 struct metrics_sources {
     const struct jobs *jobs;
@@ -28,7 +30,9 @@ void metrics_fill_job(struct metrics_job *out, const char *id, const struct job_
 
 /** Add the agents of a job, which come sorted by node. Those of one node, as of containers on it,
  * are put together: counts are added, and it is connected if all are.
+ *  @param room  how many further nodes the page has room for; the others are counted
  *  @return 0 or -ENOMEM */
-int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count);
+int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count,
+                       size_t *room);
 
 #endif

@@ -42,6 +42,7 @@
     X(ranks_watched, GAUGE, "", "ranks that agents have reported")                                 \
     X(nodes, GAUGE, "", "nodes that have reported ranks")                                          \
     X(nodes_missing, GAUGE, "", "nodes that did not report the newest window in time")             \
+    X(nodes_left_out, GAUGE, "", "nodes without figures of their agent: a page has 16,384")        \
     X(windows, COUNTER, "", "windows published, corrections included")                             \
     X(publish_delay_seconds, GAUGE, "seconds",                                                     \
       "time from the end of the newest window to its publication")                                 \

@@ -46,7 +46,8 @@ static struct metrics_job *make_page(void **state)
     snprintf(job->user, sizeof(job->user), "ann");
     snprintf(job->program, sizeof(job->program), "sim");
     const struct wire_node_row row = {.host = "n1", .call_cost_ns = NAN};
-    assert_int_equal(metrics_add_agents(job, &row, 1), 0);
+    size_t room = 1;
+    assert_int_equal(metrics_add_agents(job, &row, 1, &room), 0);
     snapshot = (struct metrics_snapshot){.version = "1.2", .jobs = job, .job_count = 1};
     return job;
 }
@@ -169,7 +170,7 @@ static void each_metric_stands_once(void **state)
         else if (line[0] != '#')
             assert_int_equal(strncmp(line, family, strlen(family)), 0);
     }
-    assert_int_equal(heads, 67);
+    assert_int_equal(heads, 68);
     free(text);
     finish_page();
 }
@@ -232,9 +233,11 @@ static void agents_of_one_node_are_one_series(void **state)
         {.host = "n2", .connected = 1, .degraded = 4, .call_cost_ns = NAN},
     };
     struct metrics_job job = {.id = "job.0"};
+    size_t room = 7;
     (void)state;
-    assert_int_equal(metrics_add_agents(&job, rows, 1), 0);
-    assert_int_equal(metrics_add_agents(&job, rows + 1, 2), 0);
+    assert_int_equal(metrics_add_agents(&job, rows, 1, &room), 0);
+    assert_int_equal(metrics_add_agents(&job, rows + 1, 2, &room), 0);
+    assert_int_equal(room, 5);
     assert_int_equal(job.agent_count, 2);
     assert_string_equal(job.agents[0].node, "n1");
     assert_float_equal(job.agents[0].connected, 0, 0);
@@ -243,6 +246,20 @@ static void agents_of_one_node_are_one_series(void **state)
     assert_float_equal(job.agents[0].call_cost_seconds, 30e-9, 1e-15);
     assert_float_equal(job.agents[1].degraded, 1, 0);
     assert_true(isnan(job.agents[1].call_cost_seconds));
+    free(job.agents);
+}
+
+static void nodes_beyond_the_room_of_a_page_are_counted(void **state)
+{
+    const struct wire_node_row rows[] = {
+        {.host = "n1"}, {.host = "n1"}, {.host = "n2"}, {.host = "n3"}};
+    struct metrics_job job = {.id = "job.0"};
+    size_t room = 1;
+    (void)state;
+    assert_int_equal(metrics_add_agents(&job, rows, 4, &room), 0);
+    assert_int_equal(job.agent_count, 1);
+    assert_int_equal(room, 0);
+    assert_float_equal(job.nodes_left_out, 2, 0);
     free(job.agents);
 }
 
@@ -260,6 +277,7 @@ int main(void)
         cmocka_unit_test(figures_of_a_job_are_in_base_units),
         cmocka_unit_test(before_the_first_window_ratios_are_not_known),
         cmocka_unit_test(agents_of_one_node_are_one_series),
+        cmocka_unit_test(nodes_beyond_the_room_of_a_page_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
