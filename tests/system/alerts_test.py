@@ -177,6 +177,32 @@ sinks:
         self.stop_alertmanager(alertmanager)
         self.clean()
 
+    def test_a_daemon_that_takes_over_ends_the_alert_of_the_one_before(self):
+        """Alertmanager knows an alert by its labels: they are the same ones, though the second daemon has them from the
+        recording. An alert under other labels would last for four hours."""
+        port = lab.free_port()
+        alertmanager = self.start_alertmanager(port)
+        rules = self.write('rules.yaml',
+                           f'sinks:\n  - kind: alertmanager\n    url: http://127.0.0.1:{port}\n    repeat: 1h\n')
+        options = ('--window', '100ms', '--rules', rules, '--cluster', 'meteor', '--external-url', 'http://desk/d?var-job_id=%j')
+        daemon = self.place.daemon(*options)
+        job = self.start_job()
+        agent = self.agent()
+        os.kill(agent, signal.SIGSTOP)
+        alert, = lab.wait_for(lambda: self.active(port), 'the alert in Alertmanager')
+        self.check_labels(alert)
+        lab.wait_for(lambda: self.recorded("SELECT id FROM alert WHERE kind = 'agent-lost' AND state = 'firing'"),
+                     'the alert in the recording')
+        daemon.kill()
+        daemon.finish()
+        daemon = self.place.daemon(*options)
+        os.kill(agent, signal.SIGCONT)
+        lab.wait_for(lambda: self.active(port) == [], 'its end in Alertmanager')
+        self.end_job(job)
+        self.stop_daemon(daemon)
+        self.stop_alertmanager(alertmanager)
+        self.clean()
+
     def test_holter_run_says_it_on_the_terminal(self):
         finished = self.place.holter(
             'run', '--alert-log', self.path('alerts.jsonl'), '--on-alert', f'cat >{self.path("command.json")}', '--',
