@@ -10,14 +10,16 @@
 #include <time.h>
 
 #define SECOND UINT64_C(1000000000)
+#define DAY (86400 * SECOND)
 #define MOST_SECONDS 10u /* digits: a date in nanoseconds has 19 of them */
 
 __extension__ typedef unsigned __int128 wide;
+__extension__ typedef __int128 wide_signed;
 
 /* A parsed point in time, not yet applied to a recording. */
 struct moment {
-    enum { ABSOLUTE, FROM_BEGIN, BEFORE_END, SHARE } kind;
-    uint64_t ns;        /* ABSOLUTE, FROM_BEGIN, BEFORE_END */
+    enum { ABSOLUTE, TIME_OF_DAY, FROM_BEGIN, BEFORE_END, SHARE } kind;
+    uint64_t ns;        /* of all but SHARE; TIME_OF_DAY: since midnight */
     uint64_t billionth; /* SHARE: of the span, 0 to 10^9 */
 };
 
@@ -63,28 +65,33 @@ static int read_offset(const char **at, int64_t *seconds)
     return 0;
 }
 
+/* A fraction of a second, which may be missing. */
+static int read_fraction(const char **at, uint64_t *billionth)
+{
+    char fraction[MOMENT_BYTES + 2] = "0";
+    uint64_t zero;
+    *billionth = 0;
+    if (**at != '.')
+        return 0;
+    size_t length = 1 + strspn(*at + 1, "0123456789");
+    memcpy(fraction + 1, *at, length);
+    *at += length;
+    return quantity_decimal(fraction, &zero, billionth) == NULL ? -HOLTER_EUSAGE : 0;
+}
+
 /* RFC 3339, section 5.6; a leap second counts as the first of the next minute. */
 static int read_date(const char *at, uint64_t *out)
 {
     int year, month, day, hour, minute, second;
-    uint64_t billionth = 0, zero;
+    uint64_t billionth;
     int64_t offset;
     if (read_digits(&at, 4, 1970, 2554, &year) != 0 || read_mark(&at, "-") != 0 ||
         read_digits(&at, 2, 1, 12, &month) != 0 || read_mark(&at, "-") != 0 ||
         read_digits(&at, 2, 1, 31, &day) != 0 || read_mark(&at, "Tt ") != 0 ||
         read_digits(&at, 2, 0, 23, &hour) != 0 || read_mark(&at, ":") != 0 ||
         read_digits(&at, 2, 0, 59, &minute) != 0 || read_mark(&at, ":") != 0 ||
-        read_digits(&at, 2, 0, 60, &second) != 0)
-        return -HOLTER_EUSAGE;
-    if (*at == '.') {
-        char fraction[MOMENT_BYTES + 2] = "0";
-        size_t length = 1 + strspn(at + 1, "0123456789");
-        memcpy(fraction + 1, at, length);
-        if (quantity_decimal(fraction, &zero, &billionth) == NULL)
-            return -HOLTER_EUSAGE;
-        at += length;
-    }
-    if (read_offset(&at, &offset) != 0 || *at != '\0')
+        read_digits(&at, 2, 0, 60, &second) != 0 || read_fraction(&at, &billionth) != 0 ||
+        read_offset(&at, &offset) != 0 || *at != '\0')
         return -HOLTER_EUSAGE;
     struct tm minutes = {.tm_year = year - 1900,
                          .tm_mon = month - 1,
@@ -96,6 +103,24 @@ static int read_date(const char *at, uint64_t *out)
         return -HOLTER_EUSAGE;
     *out = (uint64_t)seconds * SECOND + billionth;
     return 0;
+}
+
+/* "10:05", "10:05:30.5", perhaps with "Z". @param out  set to nanoseconds since midnight */
+static int read_time_of_day(const char *at, uint64_t *out)
+{
+    int hour, minute, second = 0;
+    uint64_t billionth = 0;
+    if (read_digits(&at, 2, 0, 23, &hour) != 0 || read_mark(&at, ":") != 0 ||
+        read_digits(&at, 2, 0, 59, &minute) != 0)
+        return -HOLTER_EUSAGE;
+    if (*at == ':') {
+        at++;
+        if (read_digits(&at, 2, 0, 59, &second) != 0 || read_fraction(&at, &billionth) != 0)
+            return -HOLTER_EUSAGE;
+    }
+    at += *at == 'Z';
+    *out = (uint64_t)(3600 * hour + 60 * minute + second) * SECOND + billionth;
+    return *at == '\0' ? 0 : -HOLTER_EUSAGE;
 }
 
 static int read_share(const char *at, uint64_t *out)
@@ -122,6 +147,10 @@ static int read_moment(const char *text, struct moment *out)
         out->kind = SHARE;
         return read_share(text, &out->billionth);
     }
+    if (read_time_of_day(text, &out->ns) == 0) {
+        out->kind = TIME_OF_DAY;
+        return 0;
+    }
     if (digits <= MOST_SECONDS && quantity_parse_duration(text, &out->ns) == 0) {
         out->kind = FROM_BEGIN;
         return 0;
@@ -137,7 +166,7 @@ static int moment_report_fault(const char *text, char *why, size_t room)
     snprintf(
         why, room,
         "'%.*s' is no point in time: 12.5s or 1m30s (from the begin), -10s (before the end), 40%%, "
-        "2026-11-22T05:00:00Z or nanoseconds since 1970 are expected",
+        "10:05 (UTC), 2026-11-22T05:00:00Z or nanoseconds since 1970 are expected",
         (int)MOMENT_BYTES, text);
     return -HOLTER_EUSAGE;
 }
@@ -148,33 +177,67 @@ int moment_check(const char *text, char *why, size_t room)
     return read_moment(text, &moment) == 0 ? 0 : moment_report_fault(text, why, room);
 }
 
+static uint64_t moment_distance(uint64_t ns, uint64_t begin_ns, uint64_t end_ns)
+{
+    return ns < begin_ns ? begin_ns - ns : ns > end_ns ? ns - end_ns : 0;
+}
+
+/* The first time of day within a span, or the nearest one. */
+static uint64_t moment_on_its_day(uint64_t ns, uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t midnight = begin_ns / DAY * DAY, best = midnight + ns;
+    uint64_t before = midnight >= DAY ? best - DAY : best, after = best + DAY;
+    if (moment_distance(after, begin_ns, end_ns) < moment_distance(best, begin_ns, end_ns))
+        best = after;
+    if (moment_distance(before, begin_ns, end_ns) < moment_distance(best, begin_ns, end_ns))
+        best = before;
+    return best;
+}
+
+/* The point in time that a text means, wide enough for any text. */
+static wide_signed moment_resolve(const struct moment *moment, uint64_t begin_ns, uint64_t end_ns)
+{
+    switch (moment->kind) {
+    case TIME_OF_DAY:
+        return moment_on_its_day(moment->ns, begin_ns, end_ns);
+    case FROM_BEGIN:
+        return (wide_signed)begin_ns + moment->ns;
+    case BEFORE_END:
+        return (wide_signed)end_ns - moment->ns;
+    case SHARE:
+        return begin_ns + (uint64_t)((wide)(end_ns - begin_ns) * moment->billionth / SECOND);
+    default:
+        return moment->ns;
+    }
+}
+
+int moment_find(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
+                size_t room)
+{
+    struct moment moment;
+    if (read_moment(text, &moment) != 0)
+        return moment_report_fault(text, why, room);
+    wide_signed at = moment_resolve(&moment, begin_ns, end_ns);
+    if (at < 0 || at > UINT64_MAX) {
+        snprintf(why, room, "%.*s is before 1970 or after 2554", (int)MOMENT_BYTES, text);
+        return -HOLTER_ERANGE;
+    }
+    *out = (uint64_t)at;
+    return 0;
+}
+
 int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
                  size_t room)
 {
-    struct moment moment;
-    uint64_t span = end_ns - begin_ns, at = 0;
-    if (read_moment(text, &moment) != 0)
-        return moment_report_fault(text, why, room);
-    int outside = 0;
-    switch (moment.kind) {
-    case ABSOLUTE:
-        at = moment.ns;
-        outside = at < begin_ns || at > end_ns;
-        break;
-    case FROM_BEGIN:
-    case BEFORE_END:
-        outside = moment.ns > span;
-        at = moment.kind == FROM_BEGIN ? begin_ns + moment.ns : end_ns - moment.ns;
-        break;
-    case SHARE:
-        at = begin_ns + (uint64_t)((wide)span * moment.billionth / SECOND);
-        break;
-    }
-    if (outside) {
+    uint64_t at = 0;
+    int code = moment_find(text, begin_ns, end_ns, &at, why, room);
+    if (code == -HOLTER_EUSAGE)
+        return code;
+    if (code != 0 || at < begin_ns || at > end_ns) {
         snprintf(why, room,
                  "%.*s is outside the recording, which is %.3f s long, from %" PRIu64 " to %" PRIu64
                  " ns since 1970",
-                 (int)MOMENT_BYTES, text, (double)span * 1e-9, begin_ns, end_ns);
+                 (int)MOMENT_BYTES, text, (double)(end_ns - begin_ns) * 1e-9, begin_ns, end_ns);
         return -HOLTER_ERANGE;
     }
     *out = at;

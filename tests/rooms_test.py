@@ -46,12 +46,13 @@ MATRIX = {
     "daemon/storage/block": "proto tables",
     "daemon/storage": "proto tables daemon/topology daemon/storage/block",
     "daemon/storage/recordings": "proto tables daemon/storage/block daemon/storage",
+    "daemon/storage/sql": "proto tables network daemon/storage",
     "daemon/import": "tables network network/remap daemon/topology daemon/storage",
     "daemon/import/trace": "tables dependencies network daemon/encoding daemon/topology daemon/import",
     "daemon/import/otf2": "proto tables daemon/storage daemon/import/trace",
     "daemon/import/dumpi": "tables daemon/import/trace daemon/import/otf2",
     "daemon/import/csv": "proto tables daemon/import daemon/import/trace",
-    "daemon/export": "proto tables matching daemon/storage",
+    "daemon/export": "proto tables matching daemon/storage daemon/storage/sql",
     "daemon/alert": "proto tables daemon/topology",
     "daemon/job/rows": "tables matching events sums latency hang",
     "daemon/job/latency": "tables matching latency regions daemon/job/rows",
@@ -83,7 +84,7 @@ MATRIX = {
     "agent/cli/text": "proto tables daemon/storage/recordings",
     "agent/cli": (
         "proto dependencies network network/remap daemon/topology daemon/storage "
-        "daemon/storage/recordings daemon/import daemon/import/trace "
+        "daemon/storage/recordings daemon/storage/sql daemon/import daemon/import/trace "
         "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
         "agent/terminal agent/launch agent/cli/text"),
     "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",

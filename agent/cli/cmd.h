@@ -20,6 +20,7 @@
     X(reroute, "find better routes")                                                               \
     X(import, "convert a trace or table to a recording")                                           \
     X(export, "write a recording as csv, json, perfetto, otf2 or dot")                             \
+    X(sql, "ask a recording in SQL")                                                               \
     X(info, "print what a recording contains")                                                     \
     X(cut, "copy a part of a recording")                                                           \
     X(merge, "join recordings of one job")                                                         \

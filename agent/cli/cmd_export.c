@@ -4,7 +4,10 @@
 #include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/export/export.h"
+#include "daemon/storage/recordings/copy.h"
+#include "daemon/storage/sql/window_tables.h"
 #include "holter/error.h"
+#include "proto/moment.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,8 +31,14 @@ static const char help[] =
     "otf2-summary: "
     "a directory,\n"
     "                              which there must not be yet\n"
-    "      --table TABLE           csv: this one. Those of hrec(5), and ranks, pairs, calls: sums "
-    "of all windows\n"
+    "      --table TABLE           csv, json: this one. Those of hrec(5), ranks, pairs, calls: "
+    "sums "
+    "of windows;\n"
+    "                              window_pair, window_rank, window_call, window_link, "
+    "window_latency\n"
+    "      --from T, --to T        csv, json, dot: only of this time, whole windows: 10:05 (UTC), "
+    "90s, 40%, -10s,\n"
+    "                              2026-11-22T05:00:00Z\n"
     "      --of ranks|hosts|regions  dot: what the vertices are (default ranks)\n"
     "      --edges N               dot: only the N of most bytes (default 2000)\n"
     "      --no-ranks              perfetto: the job alone\n"
@@ -47,7 +56,8 @@ static const char *const graphs[] = {"ranks", "hosts", "regions", NULL};
 
 struct exporting {
     int format; /* enum format */
-    const char *output, *table;
+    const char *output, *table, *from, *to;
+    struct content_span span;
     int graph;      /* enum export_graph; -1: option not given */
     uint64_t edges; /* 0: option not given */
     int no_ranks;
@@ -62,27 +72,43 @@ static int cmd_export_set_table(void *user, const struct command_option *option,
 {
     (void)option;
     ((struct exporting *)user)->table = value;
-    return export_names_contain(tables_names, value) || export_names_contain(export_sums, value)
+    return export_names_contain(tables_names, value) || export_names_contain(export_sums, value) ||
+                   window_table_find(value) != NULL
                ? 0
                : -1;
 }
 
-/* Check the options of one format. @return 0, or 2 after printing an error */
+static int cmd_export_set_moment(void *user, const struct command_option *option, const char *value)
+{
+    struct exporting *e = user;
+    char why[256];
+    if (moment_check(value, why, sizeof(why)) != 0) {
+        terminal_print("export: --%s: %s", option->name, why);
+        return 2;
+    }
+    *(strcmp(option->name, "from") == 0 ? &e->from : &e->to) = value;
+    return 0;
+}
+
+/* Check the options that not every format has. @return 0, or 2 after printing an error */
 static int check_options(const struct exporting *e)
 {
     const struct {
         const char *option;
-        int format;
         int given;
-    } options[] = {{"table", CSV, e->table != NULL},
-                   {"of", DOT, e->graph >= 0},
-                   {"edges", DOT, e->edges != 0},
-                   {"no-ranks", PERFETTO, e->no_ranks}};
+        unsigned formats; /* bits */
+        const char *names;
+    } options[] = {
+        {"table", e->table != NULL, 1u << CSV | 1u << JSON, "csv or json"},
+        {"from", e->from != NULL, 1u << CSV | 1u << JSON | 1u << DOT, "csv, json or dot"},
+        {"to", e->to != NULL, 1u << CSV | 1u << JSON | 1u << DOT, "csv, json or dot"},
+        {"of", e->graph >= 0, 1u << DOT, "dot"},
+        {"edges", e->edges != 0, 1u << DOT, "dot"},
+        {"no-ranks", e->no_ranks, 1u << PERFETTO, "perfetto"}};
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-        if (!options[i].given || e->format == options[i].format)
+        if (!options[i].given || options[i].formats >> e->format & 1)
             continue;
-        terminal_print("export: --%s is of --format %s", options[i].option,
-                       formats[options[i].format]);
+        terminal_print("export: --%s is of --format %s", options[i].option, options[i].names);
         return 2;
     }
     return 0;
@@ -130,8 +156,8 @@ static int cmd_export_failed(const char *what, const char *why)
 static int read_content(struct exporting *e)
 {
     char why[600];
-    const struct content_options options = {.progress = e->source.progress};
-    if (e->has_content || (e->table != NULL && export_names_contain(tables_names, e->table)))
+    const struct content_options options = {.progress = e->source.progress, .span = e->source.span};
+    if (e->has_content || (e->table != NULL && !export_names_contain(export_sums, e->table)))
         return 0;
     e->has_content = 1;
     if (content_read(&e->content, e->source.path, &options, why, sizeof(why)) == 0)
@@ -149,7 +175,7 @@ static int write_stream(struct exporting *e, FILE *out, const char *path, const 
     if (e->format == CSV)
         code = export_csv(out, &e->source, table);
     else if (e->format == JSON)
-        code = export_json(out, &e->source);
+        code = export_json(out, &e->source, table);
     else if (e->format == DOT)
         code = export_dot(out, &e->source, (enum export_graph)(e->graph > 0 ? e->graph : 0),
                           (size_t)(e->edges != 0 ? e->edges : EDGES));
@@ -221,6 +247,34 @@ static int write_directory(struct exporting *e)
     return status;
 }
 
+/* Find the span of --from and --to. @return exit status */
+static int cmd_export_find_span(struct exporting *e)
+{
+    char why[600];
+    uint64_t begin_ns, end_ns;
+    if (e->from == NULL && e->to == NULL)
+        return 0;
+    if (copy_span(e->source.path, &begin_ns, &end_ns, why, sizeof(why)) != 0) {
+        terminal_print("export: %s", why);
+        return 1;
+    }
+    e->span = (struct content_span){begin_ns, end_ns};
+    int code = e->from == NULL
+                   ? 0
+                   : moment_parse(e->from, begin_ns, end_ns, &e->span.from_ns, why, sizeof(why));
+    if (code == 0 && e->to != NULL)
+        code = moment_parse(e->to, begin_ns, end_ns, &e->span.to_ns, why, sizeof(why));
+    if (code != 0 || e->span.to_ns <= e->span.from_ns) {
+        terminal_print("export: %s: %s", e->source.path,
+                       code != 0 ? why : "--to is not behind --from");
+        return 2;
+    }
+    e->source.window_ns = (uint64_t)tables_number(
+        e->source.tables, "SELECT end_ns - begin_ns FROM window_rank LIMIT 1", 0);
+    e->source.span = &e->span;
+    return 0;
+}
+
 static int cmd_export_run(struct exporting *e)
 {
     struct progress progress;
@@ -232,10 +286,10 @@ static int cmd_export_run(struct exporting *e)
     e->source.content = &e->content;
     e->source.progress = &shown;
     progress_begin(&progress, "export");
-    int status;
-    if (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL))
+    int status = cmd_export_find_span(e);
+    if (status == 0 && (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL)))
         status = write_directory(e);
-    else
+    else if (status == 0)
         status = cmd_export_write_file(e, e->output, e->table);
     progress_end(&progress);
     if (e->content.refused > 0)
@@ -254,6 +308,8 @@ int cmd_export(int argc, char **argv)
         {"format", 'f', .word = &e.format, .words = formats},
         {"output", 'o', .text = &e.output},
         {"table", .set = cmd_export_set_table},
+        {"from", .set = cmd_export_set_moment},
+        {"to", .set = cmd_export_set_moment},
         {"of", .word = &e.graph, .words = graphs},
         {"edges", .number = &e.edges, .least = 1, .most = MOST_EDGES},
         {"no-ranks", .flag = &e.no_ranks},

@@ -215,6 +215,15 @@ static int content_add_window(struct reading *r, const struct wire_window *windo
     return code != 0 || o->window == NULL ? code : o->window(o->user, window);
 }
 
+static int content_is_in_span(const struct reading *r, const struct wire_window *window)
+{
+    const struct content_span *span = r->options->span;
+    uint64_t window_ns = r->content->window_ns;
+    return span == NULL || window_ns == 0 ||
+           (window->window >= span->from_ns / window_ns &&
+            window->window <= (span->to_ns - 1) / window_ns);
+}
+
 /* ---- the whole ------------------------------------------------------------------- */
 
 static int content_add_message(void *user, const struct recorded *head,
@@ -227,7 +236,8 @@ static int content_add_message(void *user, const struct recorded *head,
     r->content->refused += message == NULL;
     if (message != NULL && message->type == WIRE_TYPE_RANKS)
         return content_add_ranks(r, &message->ranks);
-    if (message != NULL && message->type == WIRE_TYPE_WINDOW)
+    if (message != NULL && message->type == WIRE_TYPE_WINDOW &&
+        content_is_in_span(r, &message->window))
         return content_add_window(r, &message->window);
     return 0;
 }

@@ -14,7 +14,10 @@ struct export_source {
     struct tables *tables;
     const struct content *content; /**< NULL where only tables are needed */
     const struct recording_progress
-        *progress; /**< called while messages are read again; may be NULL */
+        *progress;                   /**< called while messages are read again; may be NULL */
+    const struct content_span *span; /**< tables: only rows of this time; NULL: all. The content is
+                                          of the same span */
+    uint64_t window_ns;              /**< length of windows, where there is a span */
 };
 
 /** Tables in addition to those of tables_names[], summed from messages: "ranks", "pairs", "calls";
@@ -26,14 +29,14 @@ int export_names_contain(const char *const *names, const char *name);
 
 /** Write one table as CSV (RFC 4180), with a header line. Numbers are written in full; a NULL is
  * empty.
- * @param table  of tables_names[] or export_sums[]
+ * @param table  of tables_names[], export_sums[] or window_tables[]
  * @return 0, -HOLTER_EUSAGE for an unknown table, -EIO, or another negative error */
 int export_csv(FILE *out, const struct export_source *source, const char *table);
 
-/** Write all tables as one object: {"holter": ..., "tables": {"job": [{...}], ...}}. A NULL is
- * null.
- * @return 0, -EIO or another negative error */
-int export_json(FILE *out, const struct export_source *source);
+/** Write tables as one object: {"holter": ..., "tables": {"job": [{...}], ...}}. A NULL is null.
+ * @param table  as for export_csv(); NULL: all of tables_names[] and export_sums[]
+ * @return as export_csv() */
+int export_json(FILE *out, const struct export_source *source, const char *table);
 
 /** Vertices of the graph of who sends to whom, which is written in the language of Graphviz. */
 enum export_graph { EXPORT_RANKS, EXPORT_HOSTS, EXPORT_REGIONS };

@@ -1,10 +1,11 @@
 /* Export of tables as CSV and JSON. */
 #include "daemon/export/export.h"
+#include "daemon/export/row_writer.h"
+#include "daemon/storage/sql/window_tables.h"
 #include "daemon/storage/table_copy.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "proto/json.h"
-#include "proto/utf8.h"
 #include "version.h"
 
 #include <errno.h>
@@ -12,86 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_QUERY 128u
+#define MOST_QUERY 400u
 
 const char *const export_sums[] = {"ranks", "pairs", "calls", NULL};
-
-/* Output of rows, of tables of the recording and of sums. */
-struct sheet {
-    FILE *out;
-    int json;
-    uint64_t rows;
-};
-
-static void export_tables_put_csv_text(FILE *out, const char *text)
-{
-    int quoted = strpbrk(text, ",\"\r\n") != NULL;
-    size_t left = strlen(text), valid;
-    if (quoted)
-        fputc('"', out);
-    for (; left > 0; text += valid, left -= valid) {
-        valid = utf8_prefix(text, left);
-        for (size_t i = 0; i < valid; i++) {
-            if (text[i] == '"')
-                fputc('"', out);
-            fputc(text[i], out);
-        }
-        if (valid ==
-            0) { /* replace invalid bytes: a reader would refuse the file because of them */
-            fputs("\xef\xbf\xbd", out);
-            valid = 1;
-        }
-    }
-    if (quoted)
-        fputc('"', out);
-}
-
-static void export_tables_put_value(const struct sheet *s, const struct cell *cell)
-{
-    switch (cell->kind) {
-    case CELL_INTEGER:
-        fprintf(s->out, "%" PRId64, cell->integer);
-        return;
-    case CELL_REAL:
-        if (s->json)
-            json_number(s->out, cell->real);
-        else if (isfinite(cell->real))
-            fprintf(s->out, "%.17g", cell->real);
-        return;
-    case CELL_TEXT:
-        if (s->json)
-            json_text(s->out, cell->text);
-        else
-            export_tables_put_csv_text(s->out, cell->text);
-        return;
-    default: /* NULL; exported tables have no columns of bytes */
-        if (s->json)
-            fputs("null", s->out);
-    }
-}
-
-static int export_tables_put_row(void *user, const struct cell *row, size_t columns)
-{
-    struct sheet *s = user;
-    for (size_t i = 0; !s->json && s->rows == 0 && i < columns; i++) {
-        export_tables_put_csv_text(s->out, row[i].name);
-        fputs(i + 1 < columns ? "," : "\r\n", s->out);
-    }
-    if (s->json)
-        fputs(s->rows == 0 ? "\n{" : ",\n{", s->out);
-    for (size_t i = 0; i < columns; i++) {
-        if (s->json) {
-            json_text(s->out, row[i].name);
-            fputc(':', s->out);
-        }
-        export_tables_put_value(s, &row[i]);
-        if (i + 1 < columns)
-            fputc(',', s->out);
-    }
-    fputs(s->json ? "}" : "\r\n", s->out);
-    s->rows++;
-    return ferror(s->out) ? -EIO : 0;
-}
 
 /* ---- sums of messages ----------------------------------------------------------- */
 
@@ -99,93 +23,106 @@ static struct cell export_tables_number(const char *name, uint64_t value)
 {
     /* Integers of SQLite, and so of all other tables, are below 2^63. */
     int64_t integer = value > INT64_MAX ? INT64_MAX : (int64_t)value;
-    return (struct cell){name, CELL_INTEGER, integer, (double)value, ""};
+    return (struct cell){name, CELL_INTEGER, integer, (double)value, "", NULL, 0};
 }
 
 static struct cell export_tables_text(const char *name, const char *value)
 {
-    return (struct cell){name, CELL_TEXT, 0, NAN, value};
+    return (struct cell){name, CELL_TEXT, 0, NAN, value, NULL, 0};
 }
 
-static int export_tables_put_ranks(struct sheet *s, const struct content *c)
+/* A row of one of the sums. @param index  in its array; that of a table without rows is all zero
+ * @return the number of columns */
+typedef size_t export_tables_make(const struct content *c, size_t index, struct cell *row);
+
+static size_t export_tables_make_rank(const struct content *c, size_t index, struct cell *row)
 {
+    static const struct content_rank none = {.host = UINT32_MAX};
+    const struct content_rank *rank = index < c->rank_count ? &c->ranks[index] : &none;
+    const struct wire_rank_row *r = &rank->sums;
+    uint32_t host = rank->host;
+    const struct cell cells[] = {
+        export_tables_number("rank", r->rank),
+        export_tables_text("host", host < c->host_count ? c->hosts[host] : ""),
+        export_tables_number("events", r->events),
+        export_tables_number("lost", r->lost),
+        export_tables_number("calls", r->calls),
+        export_tables_number("polls", r->polls),
+        export_tables_number("sent", r->sent),
+        export_tables_number("sent_bytes", r->sent_bytes),
+        export_tables_number("received", r->received),
+        export_tables_number("received_bytes", r->received_bytes),
+        export_tables_number("send_ns", r->send_ns),
+        export_tables_number("recv_ns", r->recv_ns),
+        export_tables_number("wait_ns", r->wait_ns),
+        export_tables_number("poll_ns", r->poll_ns),
+        export_tables_number("collective_ns", r->collective_ns),
+        export_tables_number("one_sided_ns", r->one_sided_ns),
+        export_tables_number("io_ns", r->io_ns),
+        export_tables_number("other_ns", r->other_ns),
+        export_tables_number("untracked", r->untracked),
+        export_tables_number("threads", r->threads),
+        export_tables_number("tallied", r->tallied),
+    };
+    memcpy(row, cells, sizeof(cells));
+    return sizeof(cells) / sizeof(*cells);
+}
+
+static size_t export_tables_make_pair(const struct content *c, size_t index, struct cell *row)
+{
+    static const struct content_pair none = {0};
+    const struct content_pair *p = index < c->pair_count ? &c->pairs[index] : &none;
+    const struct cell cells[] = {
+        export_tables_number("source", p->source),
+        export_tables_number("destination", 0),
+        export_tables_number("messages", p->messages),
+        export_tables_number("bytes", p->bytes),
+        export_tables_number("matched", p->matched),
+        export_tables_number("transfer_ns", p->transfer_ns),
+        export_tables_number("error_ns", p->error_ns),
+    };
+    memcpy(row, cells, sizeof(cells));
+    row[1].integer = p->destination;
+    return sizeof(cells) / sizeof(*cells);
+}
+
+static size_t export_tables_make_call(const struct content *c, size_t index, struct cell *row)
+{
+    static const struct content_call none = {0};
+    const struct content_call *k = index < c->call_count ? &c->calls[index] : &none;
+    const struct cell cells[] = {
+        export_tables_number("rank", k->rank),
+        export_tables_text("call", call_name(k->call)),
+        export_tables_number("calls", k->sums.calls),
+        export_tables_number("bytes", k->sums.bytes),
+        export_tables_number("bytes_in", k->sums.bytes_in),
+        export_tables_number("time_ns", k->sums.time_ns),
+        export_tables_number("longest_ns", k->sums.longest_ns),
+    };
+    memcpy(row, cells, sizeof(cells));
+    return sizeof(cells) / sizeof(*cells);
+}
+
+static int export_tables_put_sum(struct row_writer *w, const struct content *c, const char *table)
+{
+    const struct {
+        const char *table;
+        size_t count;
+        export_tables_make *make;
+    } sums[] = {{"ranks", c->rank_count, export_tables_make_rank},
+                {"pairs", c->pair_count, export_tables_make_pair},
+                {"calls", c->call_count, export_tables_make_call}};
+    struct cell row[TABLES_COLUMNS];
     int code = 0;
-    for (size_t i = 0; code == 0 && i < c->rank_count; i++) {
-        const struct wire_rank_row *r = &c->ranks[i].sums;
-        uint32_t host = c->ranks[i].host;
-        const struct cell row[] = {
-            export_tables_number("rank", r->rank),
-            export_tables_text("host", host < c->host_count ? c->hosts[host] : ""),
-            export_tables_number("events", r->events),
-            export_tables_number("lost", r->lost),
-            export_tables_number("calls", r->calls),
-            export_tables_number("polls", r->polls),
-            export_tables_number("sent", r->sent),
-            export_tables_number("sent_bytes", r->sent_bytes),
-            export_tables_number("received", r->received),
-            export_tables_number("received_bytes", r->received_bytes),
-            export_tables_number("send_ns", r->send_ns),
-            export_tables_number("recv_ns", r->recv_ns),
-            export_tables_number("wait_ns", r->wait_ns),
-            export_tables_number("poll_ns", r->poll_ns),
-            export_tables_number("collective_ns", r->collective_ns),
-            export_tables_number("one_sided_ns", r->one_sided_ns),
-            export_tables_number("io_ns", r->io_ns),
-            export_tables_number("other_ns", r->other_ns),
-            export_tables_number("untracked", r->untracked),
-            export_tables_number("threads", r->threads),
-            export_tables_number("tallied", r->tallied),
-        };
-        code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
+    for (size_t s = 0; s < sizeof(sums) / sizeof(*sums); s++) {
+        if (strcmp(sums[s].table, table) != 0)
+            continue;
+        if (sums[s].count == 0)
+            code = row_writer_begin(w, row, sums[s].make(c, 0, row));
+        for (size_t i = 0; code == 0 && i < sums[s].count; i++)
+            code = row_writer_put(w, row, sums[s].make(c, i, row));
     }
     return code;
-}
-
-static int export_tables_put_pairs(struct sheet *s, const struct content *c)
-{
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < c->pair_count; i++) {
-        const struct content_pair *p = &c->pairs[i];
-        struct cell row[] = {
-            export_tables_number("source", p->source),
-            export_tables_number("destination", 0),
-            export_tables_number("messages", p->messages),
-            export_tables_number("bytes", p->bytes),
-            export_tables_number("matched", p->matched),
-            export_tables_number("transfer_ns", p->transfer_ns),
-            export_tables_number("error_ns", p->error_ns),
-        };
-        row[1].integer = p->destination;
-        code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
-    }
-    return code;
-}
-
-static int export_tables_put_calls(struct sheet *s, const struct content *c)
-{
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < c->call_count; i++) {
-        const struct content_call *k = &c->calls[i];
-        const struct cell row[] = {
-            export_tables_number("rank", k->rank),
-            export_tables_text("call", call_name(k->call)),
-            export_tables_number("calls", k->sums.calls),
-            export_tables_number("bytes", k->sums.bytes),
-            export_tables_number("bytes_in", k->sums.bytes_in),
-            export_tables_number("time_ns", k->sums.time_ns),
-            export_tables_number("longest_ns", k->sums.longest_ns),
-        };
-        code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
-    }
-    return code;
-}
-
-static int export_tables_put_sum(struct sheet *s, const struct content *content, const char *table)
-{
-    if (strcmp(table, "ranks") == 0)
-        return export_tables_put_ranks(s, content);
-    return strcmp(table, "pairs") == 0 ? export_tables_put_pairs(s, content)
-                                       : export_tables_put_calls(s, content);
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
@@ -197,18 +134,71 @@ int export_names_contain(const char *const *names, const char *name)
     return *names != NULL;
 }
 
-static int export_tables_put_table(struct sheet *s, const struct export_source *source,
-                                   const char *table)
+/* Write the query for the rows of a table. @return 0, or -HOLTER_EUSAGE: there is no such table */
+static int export_tables_make_query(const struct export_source *source, const char *table,
+                                    char *out, size_t capacity)
 {
-    char query[MOST_QUERY];
-    if (source->content != NULL && export_names_contain(export_sums, table))
-        return export_tables_put_sum(s, source->content, table);
+    const struct content_span *span = source->span;
+    uint64_t window_ns = source->window_ns == 0 ? 1 : source->window_ns;
+    if (window_table_find(table) != NULL) {
+        int used = snprintf(out, capacity, "SELECT * FROM %s", table);
+        if (span != NULL)
+            snprintf(out + used, capacity - (size_t)used,
+                     " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64, span->from_ns / window_ns,
+                     (span->to_ns - 1) / window_ns);
+        return 0;
+    }
     if (!export_names_contain(tables_names, table))
         return -HOLTER_EUSAGE;
-    for (size_t i = 0; i < RECORDED_TABLES; i++)
-        if (strcmp(recorded_tables[i].name, table) == 0)
-            recorded_table_query(&recorded_tables[i], query, sizeof(query));
-    return tables_query(source->tables, query, export_tables_put_row, s);
+    for (size_t i = 0; i < RECORDED_TABLES; i++) {
+        if (strcmp(recorded_tables[i].name, table) != 0)
+            continue;
+        if (span == NULL)
+            recorded_table_query(&recorded_tables[i], out, capacity);
+        else
+            recorded_table_query_span(&recorded_tables[i], span->from_ns, span->to_ns, window_ns,
+                                      out, capacity);
+    }
+    return 0;
+}
+
+static int export_tables_add_name(void *user, const struct cell *row, size_t columns)
+{
+    struct row_writer *w = user;
+    fputs(w->rows++ > 0 ? "," : "", w->out);
+    row_writer_put_csv_text(w->out, columns > 0 ? row[0].text : "");
+    return 0;
+}
+
+/* Write the header of a table without rows. */
+static int export_tables_put_names(FILE *out, struct tables *tables, const char *table)
+{
+    char query[MOST_QUERY];
+    struct row_writer names = {.out = out};
+    snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", table);
+    int code = tables_query(tables, query, export_tables_add_name, &names);
+    if (names.rows > 0)
+        fputs("\r\n", out);
+    return code;
+}
+
+static int export_tables_put_table(FILE *out, enum row_format format,
+                                   const struct export_source *source, const char *table)
+{
+    struct row_writer writer = {.out = out, .format = format};
+    char query[MOST_QUERY];
+    if (source->content != NULL && export_names_contain(export_sums, table)) {
+        int code = export_tables_put_sum(&writer, source->content, table);
+        int ended = row_writer_end(&writer);
+        return code != 0 ? code : ended;
+    }
+    int code = export_tables_make_query(source, table, query, sizeof(query));
+    code = code != 0 ? code : tables_query(source->tables, query, row_writer_put, &writer);
+    int ended = row_writer_end(&writer);
+    code = code != 0 ? code : ended;
+    return code == 0 && writer.rows == 0 && format == ROW_CSV
+               ? export_tables_put_names(out, source->tables, table)
+               : code;
 }
 
 static int export_tables_flushed(FILE *out, int code)
@@ -218,49 +208,36 @@ static int export_tables_flushed(FILE *out, int code)
     return code;
 }
 
-static int export_tables_put_name(void *user, const struct cell *row, size_t columns)
+int export_csv(FILE *out, const struct export_source *source, const char *table)
 {
-    struct sheet *s = user;
-    fputs(s->rows++ > 0 ? "," : "", s->out);
-    export_tables_put_csv_text(s->out, columns > 0 ? row[0].text : "");
-    return 0;
+    return export_tables_flushed(out, export_tables_put_table(out, ROW_CSV, source, table));
 }
 
-/* Write the header of a table without rows. */
-static int export_tables_put_names(struct sheet *s, struct tables *tables, const char *table)
+static int export_tables_put_member(FILE *out, const struct export_source *source,
+                                    const char *table)
 {
-    char query[MOST_QUERY];
-    snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", table);
-    int code = tables_query(tables, query, export_tables_put_name, s);
-    if (s->rows > 0)
-        fputs("\r\n", s->out);
+    json_text(out, table);
+    fputs(":[", out);
+    int code = export_tables_put_table(out, ROW_JSON, source, table);
+    fputc(']', out);
     return code;
 }
 
-int export_csv(FILE *out, const struct export_source *source, const char *table)
-{
-    struct sheet sheet = {.out = out};
-    int code = export_tables_put_table(&sheet, source, table);
-    if (code == 0 && sheet.rows == 0 && export_names_contain(tables_names, table))
-        code = export_tables_put_names(&sheet, source->tables, table);
-    return export_tables_flushed(out, code);
-}
-
-int export_json(FILE *out, const struct export_source *source)
+int export_json(FILE *out, const struct export_source *source, const char *table)
 {
     const char *const *lists[] = {tables_names, export_sums};
     int code = 0, first = 1;
     fputs("{\"holter\":", out);
     json_text(out, HOLTER_VERSION);
     fputs(",\"tables\":{", out);
-    for (size_t l = 0; l < 2; l++) {
+    if (table != NULL) {
+        fputc('\n', out);
+        code = export_tables_put_member(out, source, table);
+    }
+    for (size_t l = 0; table == NULL && l < 2; l++) {
         for (size_t i = 0; code == 0 && lists[l][i] != NULL; i++) {
-            struct sheet sheet = {.out = out, .json = 1};
             fputs(first ? "\n" : ",\n", out);
-            json_text(out, lists[l][i]);
-            fputs(":[", out);
-            code = export_tables_put_table(&sheet, source, lists[l][i]);
-            fputc(']', out);
+            code = export_tables_put_member(out, source, lists[l][i]);
             first = 0;
         }
     }

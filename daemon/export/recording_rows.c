@@ -2,6 +2,7 @@
 #include "daemon/export/recording_rows.h"
 
 #include "daemon/storage/recording_file.h"
+#include "daemon/storage/sql/window_module.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -31,6 +32,10 @@ int tables_open(struct tables **out, const char *path, char *why, size_t room)
     int code = recording_file_open(&t->file, path, RECORDING_READ, why, room);
     if (code == 0 && (code = recording_file_hold(&t->file)) != 0)
         snprintf(why, room, "%s", holter_strerror(code));
+    if (code == 0 && window_module_register(t->file.db) != SQLITE_OK) {
+        snprintf(why, room, "%s", sqlite3_errmsg(t->file.db));
+        code = -ENOMEM;
+    }
     if (code != 0) {
         tables_close(t);
         return code;
@@ -49,7 +54,7 @@ void tables_close(struct tables *t)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-static struct cell recording_rows_cell_of(sqlite3_stmt *statement, int column)
+struct cell cell_read(sqlite3_stmt *statement, int column)
 {
     struct cell cell = {.name = sqlite3_column_name(statement, column), .text = ""};
     switch (sqlite3_column_type(statement, column)) {
@@ -64,6 +69,8 @@ static struct cell recording_rows_cell_of(sqlite3_stmt *statement, int column)
         break;
     case SQLITE_BLOB:
         cell.kind = CELL_BYTES;
+        cell.bytes = sqlite3_column_blob(statement, column);
+        cell.length = (size_t)sqlite3_column_bytes(statement, column);
         break;
     default:
         cell.kind = CELL_NULL;
@@ -96,7 +103,7 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
         code = -HOLTER_ECORRUPT;
     while (code == 0 && (more = recording_file_step(&t->file, statement)) == 1) {
         for (int i = 0; i < columns; i++)
-            cells[i] = recording_rows_cell_of(statement, i);
+            cells[i] = cell_read(statement, i);
         code = row(user, cells, (size_t)columns);
     }
     sqlite3_finalize(statement);

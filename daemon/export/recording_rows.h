@@ -1,4 +1,5 @@
-/* The plain tables of a recording, as docs/recording.md describes them: read-only, row by row.
+/* The plain tables of a recording, as docs/recording.md describes them, and its virtual ones, see
+ * docs/sql.md: read-only, row by row.
  *
  * Files may be corrupt or hostile: cells have the type that they have in the file, and a missing
  * table is empty. Nothing in the file is trusted, see recording_file.h. */
@@ -15,10 +16,16 @@ enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BYTES };
 struct cell {
     const char *name; /**< of the column */
     enum cell_kind kind;
-    int64_t integer;  /**< the nearest whole number, whatever the kind */
-    double real;      /**< the value as a floating-point number; NaN for NULL */
-    const char *text; /**< never NULL; "" for bytes */
+    int64_t integer;   /**< the nearest whole number, whatever the kind */
+    double real;       /**< the value as a floating-point number; NaN for NULL */
+    const char *text;  /**< never NULL; "" for bytes */
+    const void *bytes; /**< of CELL_BYTES; NULL where there are none */
+    size_t length;     /**< of those */
 };
+
+/** Read a column of the current row of a statement. */
+struct sqlite3_stmt;
+struct cell cell_read(struct sqlite3_stmt *statement, int column);
 
 struct tables;
 

@@ -181,12 +181,25 @@ int recording_cursor_open(struct recording_cursor **out, const char *path, char 
 int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
                              size_t capacity);
 
+/** Read a recording through a database that is open already, as a function of SQLite has to. A file
+ * without a readable window is accepted, as by recording_cursor_salvage().
+ * @param db  borrowed until the cursor is closed; its limits stay as they are
+ * @return as recording_cursor_open() */
+int recording_cursor_borrow(struct recording_cursor **out, struct sqlite3 *db, char *why,
+                            size_t capacity);
+
 /** NULL is fine. */
 void recording_cursor_close(struct recording_cursor *cursor);
 
 /** Id of the job, and the length of its windows in nanoseconds. */
 const char *recording_cursor_job(const struct recording_cursor *cursor);
 uint64_t recording_cursor_window_ns(const struct recording_cursor *cursor);
+
+/** The span of the windows that were published, or of the job if it has ended without any: both
+ * stand in tables, no message is read.
+ * @return 1, or 0: neither is there */
+int recording_cursor_published(struct recording_cursor *cursor, uint64_t *begin_ns,
+                               uint64_t *end_ns);
 
 /** Read the network that was published last. @param out  finish it; empty when there is none
  * @return 0, -ENOMEM, -EIO or -HOLTER_ECORRUPT */

@@ -5,6 +5,13 @@
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#define EARLY_NS UINT64_C(60000000000)
+#define LATE_WINDOWS                                                                               \
+    16u /* windows after which all that are not late have been received, with a wide margin */
+
 /* A file may contain any number; negative ones count as 0. */
 static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)
 {
@@ -91,4 +98,41 @@ int recording_block_with_other_messages(struct recording_cursor *cursor, uint64_
     }
     sqlite3_finalize(s);
     return code;
+}
+
+/* ---- spans ------------------------------------------------------------------ */
+
+/* Were all windows of a span complete when they were published? */
+static int recording_blocks_are_whole(struct recording_cursor *cursor, uint64_t from_ns,
+                                      uint64_t to_ns)
+{
+    char sql[300];
+    uint64_t window_ns = recording_cursor_window_ns(cursor);
+    if (to_ns == 0 || window_ns == 0)
+        return 0;
+    uint64_t first = from_ns / window_ns, last = (to_ns - 1) / window_ns;
+    if (last >= INT64_MAX)
+        return 0;
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) = %" PRIu64 " AND sum(late) = 0 AND sum(agents_missing) = 0"
+             " FROM totals WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
+             last - first + 1, first, last);
+    return recording_file_count(recording_cursor_file(cursor), sql) == 1;
+}
+
+void recording_blocks_bound(struct recording_cursor *cursor, uint64_t from_ns, uint64_t to_ns,
+                            uint64_t *start, uint64_t *stop_ns)
+{
+    uint64_t window_ns = recording_cursor_window_ns(cursor), begin_ns;
+    *start = 1;
+    *stop_ns = UINT64_MAX;
+    if (recording_cursor_file(cursor)->lacking > 0 ||
+        window_ns >= (INT64_MAX - EARLY_NS) / LATE_WINDOWS)
+        return;
+    uint64_t early = EARLY_NS + 2 * window_ns;
+    if (from_ns > early &&
+        recording_block_before(cursor, from_ns - early, 0, 1, start, &begin_ns) != 0)
+        *start = 1;
+    if (to_ns < INT64_MAX && recording_blocks_are_whole(cursor, from_ns, to_ns))
+        *stop_ns = to_ns + EARLY_NS + LATE_WINDOWS * window_ns;
 }

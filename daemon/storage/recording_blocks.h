@@ -28,4 +28,14 @@ int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, ui
 int recording_block_with_other_messages(struct recording_cursor *cursor, uint64_t *number,
                                         uint64_t *last);
 
+/** Bound the messages among which those of the windows in a span are: most of a long recording is
+ * not needed. A window is not received before it begins, except for the difference between clocks
+ * (one minute is allowed for). If all windows of the span were complete when they were published,
+ * none of their messages arrived later.
+ * @param from_ns, to_ns  daemon time
+ * @param start    set to the number of the first message to read
+ * @param stop_ns  set: no window of the span is received later; UINT64_MAX: not known */
+void recording_blocks_bound(struct recording_cursor *cursor, uint64_t from_ns, uint64_t to_ns,
+                            uint64_t *start, uint64_t *stop_ns);
+
 #endif

@@ -17,6 +17,7 @@
 
 struct recording_cursor {
     struct recording_file file;
+    int borrowed;       /* the database is another's, who closes it */
     uint64_t number;    /* of the message that was read last; 0: none */
     sqlite3_stmt *find; /* finds the block of a message */
     struct block_reader *block;
@@ -32,7 +33,8 @@ void recording_cursor_close(struct recording_cursor *c)
     if (c == NULL)
         return;
     sqlite3_finalize(c->find);
-    recording_file_close(&c->file);
+    if (!c->borrowed)
+        recording_file_close(&c->file);
     block_reader_destroy(c->block);
     free(c->agents);
     free(c);
@@ -301,33 +303,43 @@ static int cursor_read_first_window(struct recording_cursor *c)
     return code;
 }
 
-/* @param salvage  also open a file without a readable window */
-static int cursor_open(struct recording_cursor **out, const char *path, int salvage, char *why,
-                       size_t capacity)
+/* Begin to read an open file, from its job and the length of its windows on. @param salvage  also
+ * one without a readable window */
+static int cursor_begin(struct recording_cursor *c, int salvage)
 {
-    struct recording_cursor *c = calloc(1, sizeof(*c));
-    char fault[256] = "";
     int64_t window_ns = 0;
-    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
-    enum recording_access how = salvage ? RECORDING_SALVAGE : RECORDING_READ;
-    code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
-    if (code == 0 && !recording_file_has(&c->file, "block"))
-        code = -HOLTER_ECORRUPT;
+    int code = recording_file_has(&c->file, "block") ? 0 : -HOLTER_ECORRUPT;
     if (code == 0 && (code = cursor_read_first_window(c)) != 0 && salvage && code != -ENOMEM)
         code = 0;
     if (code == 0 &&
         recording_file_number(&c->file, "SELECT window_ns FROM job", &window_ns) == 0 &&
         window_ns > 0)
         c->window_ns = (uint64_t)window_ns;
+    return code;
+}
+
+static const char *cursor_describe_fault(int code)
+{
+    return code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
+           : code == -HOLTER_EEMPTY ? "there is no window in it"
+                                    : holter_strerror(code);
+}
+
+/* @param salvage  also open a file without a readable window */
+static int cursor_open(struct recording_cursor **out, const char *path, int salvage, char *why,
+                       size_t capacity)
+{
+    struct recording_cursor *c = calloc(1, sizeof(*c));
+    char fault[256] = "";
+    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
+    enum recording_access how = salvage ? RECORDING_SALVAGE : RECORDING_READ;
+    code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
+    code = code != 0 ? code : cursor_begin(c, salvage);
     if (code == 0) {
         *out = c;
         return 0;
     }
-    const char *what = fault[0] != '\0'           ? fault
-                       : code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
-                       : code == -HOLTER_EEMPTY   ? "there is no window in it"
-                                                  : holter_strerror(code);
-    snprintf(why, capacity, "%s: %s", path, what);
+    snprintf(why, capacity, "%s: %s", path, fault[0] != '\0' ? fault : cursor_describe_fault(code));
     recording_cursor_close(c);
     return code;
 }
@@ -344,6 +356,32 @@ int recording_cursor_salvage(struct recording_cursor **out, const char *path, ch
     return cursor_open(out, path, 1, why, capacity);
 }
 
+int recording_cursor_borrow(struct recording_cursor **out, sqlite3 *db, char *why, size_t capacity)
+{
+    struct recording_cursor *c = calloc(1, sizeof(*c));
+    int64_t application = 0;
+    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
+    if (code == 0) {
+        c->file.db = db;
+        c->borrowed = 1;
+        code = recording_file_number(&c->file, "PRAGMA application_id", &application);
+        code = code != 0 ? code
+                         : recording_file_number(&c->file, "PRAGMA user_version", &c->file.version);
+    }
+    if (code == 0 &&
+        (application != RECORDING_APPLICATION || c->file.version != RECORDING_SCHEMA)) {
+        snprintf(why, capacity, "the database is no recording of schema %d", RECORDING_SCHEMA);
+        code = -HOLTER_EVERSION;
+    } else if ((code = code != 0 ? code : cursor_begin(c, 1)) != 0) {
+        snprintf(why, capacity, "the recording: %s", cursor_describe_fault(code));
+    }
+    if (code == 0)
+        *out = c;
+    else
+        recording_cursor_close(c);
+    return code;
+}
+
 const char *recording_cursor_job(const struct recording_cursor *c)
 {
     return c->job;
@@ -352,6 +390,25 @@ const char *recording_cursor_job(const struct recording_cursor *c)
 uint64_t recording_cursor_window_ns(const struct recording_cursor *c)
 {
     return c->window_ns;
+}
+
+int recording_cursor_published(struct recording_cursor *c, uint64_t *begin_ns, uint64_t *end_ns)
+{
+    uint64_t window_ns = c->window_ns;
+    uint64_t first = recording_file_count(&c->file, "SELECT min(window) FROM totals");
+    uint64_t last = recording_file_count(&c->file, "SELECT max(window) FROM totals");
+    if (window_ns > 0 && first > 0 && last >= first && last < INT64_MAX / window_ns) {
+        *begin_ns = first * window_ns;
+        *end_ns = (last + 1) * window_ns;
+        return 1;
+    }
+    first = recording_file_count(&c->file, "SELECT start_ns FROM job WHERE state = 'ended'");
+    last = recording_file_count(&c->file, "SELECT end_ns FROM job WHERE state = 'ended'");
+    if (first == 0 || last <= first)
+        return 0;
+    *begin_ns = first;
+    *end_ns = last;
+    return 1;
 }
 
 int recording_cursor_network(struct recording_cursor *c, struct network_parts *out)

@@ -41,14 +41,6 @@ const struct recorded_table recorded_tables[RECORDED_TABLES] = {
     {"capture_events", {"capture", "rank", "thread", "number"}, BY_CAPTURE, NULL, NULL},
 };
 
-void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity)
-{
-    size_t used = (size_t)snprintf(out, capacity, "SELECT * FROM %s ORDER BY ", table->name);
-    for (size_t k = 0; table->keys[k] != NULL && used < capacity; k++)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", k == 0 ? "" : ", ",
-                                 table->keys[k]);
-}
-
 struct span {
     uint64_t from_ns, to_ns, window_ns;
 };
@@ -74,6 +66,30 @@ static void table_copy_write_condition(char *out, size_t capacity, enum recorded
     if (about == BY_BEGIN)
         snprintf(out, capacity, " WHERE begin_ns < %" PRIu64 " AND end_ns >= %" PRIu64, to,
                  span->from_ns);
+}
+
+static void recorded_table_write_query(const struct recorded_table *table, const char *condition,
+                                       char *out, size_t capacity)
+{
+    size_t used =
+        (size_t)snprintf(out, capacity, "SELECT * FROM %s%s ORDER BY ", table->name, condition);
+    for (size_t k = 0; table->keys[k] != NULL && used < capacity; k++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", k == 0 ? "" : ", ",
+                                 table->keys[k]);
+}
+
+void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity)
+{
+    recorded_table_write_query(table, "", out, capacity);
+}
+
+void recorded_table_query_span(const struct recorded_table *table, uint64_t from_ns, uint64_t to_ns,
+                               uint64_t window_ns, char *out, size_t capacity)
+{
+    char condition[200];
+    const struct span span = {from_ns, to_ns, window_ns};
+    table_copy_write_condition(condition, sizeof(condition), table->about, &span);
+    recorded_table_write_query(table, condition, out, capacity);
 }
 
 static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_stmt *rows,

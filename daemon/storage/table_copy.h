@@ -37,6 +37,12 @@ extern const struct recorded_table recorded_tables[RECORDED_TABLES];
 /** Write the query for all rows of a table, in the order of its key. */
 void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity);
 
+/** The same for the rows that are about a span of time, as table_copy_span() copies them: those of
+ * its windows, of what began before its end and ended after its begin, or of captures asked for
+ * within. Tables that do not tell a time have all rows. */
+void recorded_table_query_span(const struct recorded_table *table, uint64_t from_ns, uint64_t to_ns,
+                               uint64_t window_ns, char *out, size_t capacity);
+
 /** Copy the rows that are about a span of time.
  *  @param to               written within its open transaction, or a new one
  *  @param from_ns, to_ns   bounds of the span, daemon time; 0 and UINT64_MAX: all rows

@@ -182,7 +182,7 @@ static void check_json(const struct export_source *source)
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     FUZZ_HOLDS(out != NULL);
-    int code = export_json(out, source);
+    int code = export_json(out, source, NULL);
     fclose(out);
     for (size_t i = 0; code == 0 && i < length; i++)
         FUZZ_HOLDS((unsigned char)text[i] >= 0x20 || text[i] == '\n');

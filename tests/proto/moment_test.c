@@ -37,6 +37,54 @@ static void refused(const char *text, int code)
     assert_int_equal(moment_check(text, why, sizeof(why)), code == -HOLTER_ERANGE ? 0 : code);
 }
 
+static void a_time_of_day_is_the_first_in_the_recording(void **state)
+{
+    (void)state;
+    assert_true(parsed("05:00") == BEGIN);
+    assert_true(parsed("05:10") == BEGIN + 600 * S);
+    assert_true(parsed("05:10Z") == BEGIN + 600 * S);
+    assert_true(parsed("05:10:30.5") == BEGIN + 630 * S + S / 2);
+    refused("04:59:59", -HOLTER_ERANGE);
+    refused("06:00:01", -HOLTER_ERANGE);
+    refused("24:00", -HOLTER_EUSAGE);
+    refused("5:10", -HOLTER_EUSAGE);
+    refused("05:10:", -HOLTER_EUSAGE);
+    refused("05:10x", -HOLTER_EUSAGE);
+}
+
+static uint64_t found(const char *text, uint64_t begin, uint64_t end)
+{
+    char why[300] = "";
+    uint64_t out = 1;
+    if (moment_find(text, begin, end, &out, why, sizeof(why)) != 0)
+        fail_msg("%s: %s", text, why);
+    return out;
+}
+
+static void a_time_of_day_that_the_recording_does_not_have_is_the_nearest(void **state)
+{
+    const uint64_t midnight = BEGIN + 19 * 3600 * S, m = 60 * S; /* of the next day */
+    (void)state;
+    assert_true(found("04:58", BEGIN, END) == BEGIN - 2 * m);
+    assert_true(found("06:02", BEGIN, END) == END + 2 * m);
+    assert_true(found("00:05", midnight - 10 * m, midnight + 20 * m) == midnight + 5 * m);
+    assert_true(found("00:30", midnight - 10 * m, midnight + 20 * m) == midnight + 30 * m);
+    assert_true(found("23:50", midnight + 10 * m, midnight + 30 * m) == midnight - 10 * m);
+    assert_true(found("00:05", midnight - 10 * m, midnight + 3000 * m) == midnight + 5 * m);
+}
+
+static void points_outside_are_found_where_that_is_allowed(void **state)
+{
+    char why[300] = "";
+    uint64_t out = 7;
+    (void)state;
+    assert_true(found("+2h", BEGIN, END) == END + 3600 * S);
+    assert_true(found("-2h", BEGIN, END) == BEGIN - 3600 * S);
+    assert_int_equal(moment_find("-2000000h", BEGIN, END, &out, why, sizeof(why)), -HOLTER_ERANGE);
+    assert_int_equal(moment_find("soon", BEGIN, END, &out, why, sizeof(why)), -HOLTER_EUSAGE);
+    assert_true(out == 7);
+}
+
 static void from_the_begin_and_before_the_end(void **state)
 {
     (void)state;
@@ -210,6 +258,9 @@ static void any_bytes_are_read_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_of_day_is_the_first_in_the_recording),
+        cmocka_unit_test(a_time_of_day_that_the_recording_does_not_have_is_the_nearest),
+        cmocka_unit_test(points_outside_are_found_where_that_is_allowed),
         cmocka_unit_test(from_the_begin_and_before_the_end),
         cmocka_unit_test(shares_of_the_recording),
         cmocka_unit_test(absolute_times),

@@ -213,28 +213,14 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
     struct copy_counts counts = {0};
     struct target t = {.path = path, .counts = &counts, .why = why, .capacity = capacity};
     struct source s = {0};
-    uint64_t first = 0, last = 0;
+    uint64_t last = 0;
     int code = copy_open_source(&s, path, 0, &t);
     uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
-    struct recording_file *file = code == 0 ? recording_cursor_file(s.cursor) : NULL;
     *begin_ns = UINT64_MAX;
     *end_ns = 0;
-    if (code == 0) { /* published windows determine the span, where there are any */
-        first = recording_file_count(file, "SELECT min(window) FROM totals");
-        last = recording_file_count(file, "SELECT max(window) FROM totals");
-    }
-    if (first > 0 && last >= first && last < INT64_MAX / window_ns) {
-        *begin_ns = first * window_ns;
-        *end_ns = (last + 1) * window_ns;
-    } else if (code == 0) {
-        first = recording_file_count(file, "SELECT start_ns FROM job WHERE state = 'ended'");
-        last = recording_file_count(file, "SELECT end_ns FROM job WHERE state = 'ended'");
-        if (first > 0 && last > first) { /* otherwise all messages have to be read */
-            *begin_ns = first;
-            *end_ns = last;
-        }
-    }
-    for (last = 0; code == 0 && *end_ns == 0 && s.more; code = copy_next(&s, &t)) {
+    if (code == 0) /* otherwise all messages have to be read */
+        recording_cursor_published(s.cursor, begin_ns, end_ns);
+    for (; code == 0 && *end_ns == 0 && s.more; code = copy_next(&s, &t)) {
         if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
             continue;
         *begin_ns = s.head.time_ns < *begin_ns ? s.head.time_ns : *begin_ns;
@@ -249,11 +235,6 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
 }
 
 /* ---- cut ------------------------------------------------------------------ */
-
-/* A window is not received before it begins, except for the difference between clocks. */
-#define EARLY_NS UINT64_C(60000000000)
-#define LATE_WINDOWS                                                                               \
-    16u /* windows after which all that are not late have been received, with a wide margin */
 
 struct cut {
     uint64_t from_ns, to_ns, window_ns;
@@ -303,38 +284,6 @@ static int copy_put_cut(struct target *t, struct source *s,
         code = copy_put(t, s, &head, 0);
     }
     return code;
-}
-
-/* Were all windows of the cut complete when they were published? Then none of their messages
- * arrived later. */
-static int copy_is_whole(struct source *s, const struct cut *cut)
-{
-    char sql[300];
-    uint64_t first = cut->from_ns / cut->window_ns, last = (cut->to_ns - 1) / cut->window_ns;
-    if (cut->to_ns == 0 || last >= INT64_MAX)
-        return 0;
-    snprintf(sql, sizeof(sql),
-             "SELECT count(*) = %" PRIu64 " AND sum(late) = 0 AND sum(agents_missing) = 0"
-             " FROM totals WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
-             last - first + 1, first, last);
-    return recording_file_count(recording_cursor_file(s->cursor), sql) == 1;
-}
-
-/* Bound the span of messages to be read: most of a long recording is not needed. */
-static void copy_bound_span(struct source *s, struct cut *cut)
-{
-    uint64_t begin_ns, early = EARLY_NS + 2 * cut->window_ns;
-    cut->start = 1;
-    cut->stop_ns = UINT64_MAX;
-    struct recording_file *file = recording_cursor_file(s->cursor);
-    if (file->lacking > 0)
-        return;
-    if (cut->from_ns > early &&
-        recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
-        cut->start = 1;
-    if (cut->window_ns < (INT64_MAX - EARLY_NS) / LATE_WINDOWS && cut->to_ns < INT64_MAX &&
-        copy_is_whole(s, cut))
-        cut->stop_ns = cut->to_ns + EARLY_NS + LATE_WINDOWS * cut->window_ns;
 }
 
 static int copy_seek(struct target *t, struct source *s, uint64_t number)
@@ -408,7 +357,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     int code = copy_open_source(&s, path, 0, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     if (code == 0)
-        copy_bound_span(&s, &cut);
+        recording_blocks_bound(s.cursor, from_ns, to_ns, &cut.start, &cut.stop_ns);
     code = code != 0 ? code : copy_find_first(&t, &s, &cut);
     code = code != 0 ? code : copy_begin(&t);
     code = code != 0 ? code : copy_put_all(&t, &s, progress, &cut);

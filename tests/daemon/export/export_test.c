@@ -107,7 +107,7 @@ static void json_holds_every_table(void **state)
 {
     (void)state;
     FILE *out = begin();
-    assert_int_equal(export_json(out, &source), 0);
+    assert_int_equal(export_json(out, &source, NULL), 0);
     fclose(out);
     assert_json("$.tables.job[0].app", "/opt/sim");
     assert_json("$.tables.alert[0].title", RECORDED_TITLE);
@@ -265,7 +265,7 @@ static void other_types_and_times_out_of_range_are_survived(void **state)
         "INSERT INTO region_member VALUES(-1, 1, 1), (9223372036854775807, 2, 3)");
     write_report(&extras);
     FILE *out = begin();
-    assert_int_equal(export_json(out, &source), 0);
+    assert_int_equal(export_json(out, &source, NULL), 0);
     fclose(out);
     assert_json("$.tables.job[0].job", "job.0");
     out = begin();

@@ -1,0 +1,233 @@
+/* Writes rows as CSV, JSON or text. */
+#include "daemon/export/row_writer.h"
+
+#include "proto/json.h"
+#include "proto/utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values -------------------------------------------------------------------- */
+
+static void row_writer_put_bytes(FILE *out, const struct cell *cell)
+{
+    for (size_t i = 0; i < cell->length; i++)
+        fprintf(out, "%02x", ((const unsigned char *)cell->bytes)[i]);
+}
+
+void row_writer_put_csv_text(FILE *out, const char *text)
+{
+    int quoted = strpbrk(text, ",\"\r\n") != NULL;
+    size_t left = strlen(text), valid;
+    if (quoted)
+        fputc('"', out);
+    for (; left > 0; text += valid, left -= valid) {
+        valid = utf8_prefix(text, left);
+        for (size_t i = 0; i < valid; i++) {
+            if (text[i] == '"')
+                fputc('"', out);
+            fputc(text[i], out);
+        }
+        if (valid ==
+            0) { /* replace invalid bytes: a reader would refuse the file because of them */
+            fputs("\xef\xbf\xbd", out);
+            valid = 1;
+        }
+    }
+    if (quoted)
+        fputc('"', out);
+}
+
+static void row_writer_put_csv(FILE *out, const struct cell *cell)
+{
+    if (cell->kind == CELL_INTEGER)
+        fprintf(out, "%" PRId64, cell->integer);
+    else if (cell->kind == CELL_REAL && isfinite(cell->real))
+        fprintf(out, "%.17g", cell->real);
+    else if (cell->kind == CELL_TEXT)
+        row_writer_put_csv_text(out, cell->text);
+    else if (cell->kind == CELL_BYTES)
+        row_writer_put_bytes(out, cell);
+}
+
+static void row_writer_put_json(FILE *out, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_INTEGER:
+        fprintf(out, "%" PRId64, cell->integer);
+        return;
+    case CELL_REAL:
+        json_number(out, cell->real);
+        return;
+    case CELL_TEXT:
+        json_text(out, cell->text);
+        return;
+    case CELL_BYTES:
+        fputc('"', out);
+        row_writer_put_bytes(out, cell);
+        fputc('"', out);
+        return;
+    default:
+        fputs("null", out);
+    }
+}
+
+/* ---- text ---------------------------------------------------------------------- */
+
+/* A text for a terminal: what would control it becomes "?". */
+static void row_writer_put_plain(FILE *out, const char *text)
+{
+    size_t left = strlen(text), valid;
+    for (; left > 0; text += valid, left -= valid) {
+        valid = utf8_prefix(text, left);
+        for (size_t i = 0; i < valid; i++) {
+            unsigned char c = (unsigned char)text[i];
+            int is_control = c < 0x20 || c == 0x7f || /* U+0080 to U+009F, too */
+                             (c == 0xc2 && i + 1 < valid && (unsigned char)text[i + 1] < 0xa0);
+            fputc(is_control ? '?' : text[i], out);
+            i += c == 0xc2 && is_control;
+        }
+        if (valid == 0) {
+            fputc('?', out);
+            valid = 1;
+        }
+    }
+}
+
+/* @return owned by the caller; NULL without memory */
+static char *row_writer_make_text(const struct cell *cell)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out == NULL)
+        return NULL;
+    if (cell->kind == CELL_TEXT)
+        row_writer_put_plain(out, cell->text);
+    else if (cell->kind == CELL_REAL)
+        fprintf(out, "%.6g", cell->real);
+    else
+        row_writer_put_csv(out, cell);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static size_t row_writer_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static void row_writer_put_padded(struct row_writer *w, size_t column, const char *text)
+{
+    size_t width = row_writer_width(text);
+    int pad = width < w->widths[column] ? (int)(w->widths[column] - width) : 0;
+    int last = column + 1 == w->columns;
+    if (w->numbers[column])
+        fprintf(w->out, "%*s%s", pad, "", text);
+    else
+        fprintf(w->out, "%s%*s", text, last ? 0 : pad, "");
+    fputs(last ? "\n" : "  ", w->out);
+}
+
+static void row_writer_flush(struct row_writer *w)
+{
+    for (size_t i = 0; i < w->text_count; i++) {
+        row_writer_put_padded(w, i % w->columns, w->texts[i]);
+        free(w->texts[i]);
+    }
+    w->text_count = 0;
+}
+
+static int row_writer_add_text(struct row_writer *w, size_t column, const struct cell *cell)
+{
+    char *text = row_writer_make_text(cell);
+    if (text == NULL)
+        return -ENOMEM;
+    size_t width = row_writer_width(text);
+    w->widths[column] = width > w->widths[column] ? width : w->widths[column];
+    w->texts[w->text_count++] = text;
+    return 0;
+}
+
+static int row_writer_put_texts(struct row_writer *w, const struct cell *row)
+{
+    for (size_t i = 0; i < w->columns; i++) {
+        if (row[i].kind == CELL_INTEGER || row[i].kind == CELL_REAL)
+            w->numbers[i] = 1;
+        int code = row_writer_add_text(w, i, &row[i]);
+        if (code != 0)
+            return code;
+    }
+    if (w->text_count == w->columns * ROW_WRITER_TEXTS)
+        row_writer_flush(w);
+    return 0;
+}
+
+/* ---- rows ---------------------------------------------------------------------- */
+
+int row_writer_begin(struct row_writer *w, const struct cell *row, size_t columns)
+{
+    w->columns = columns;
+    if (w->format == ROW_TEXT) {
+        w->texts = calloc(columns * ROW_WRITER_TEXTS, sizeof(*w->texts));
+        if (w->texts == NULL)
+            return -ENOMEM;
+    }
+    if (w->no_header || w->format == ROW_JSON)
+        return 0;
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < columns; i++) {
+        const struct cell name = {.kind = CELL_TEXT, .text = row[i].name};
+        if (w->format == ROW_TEXT) {
+            code = row_writer_add_text(w, i, &name);
+        } else {
+            row_writer_put_csv_text(w->out, row[i].name);
+            fputs(i + 1 < columns ? "," : "\r\n", w->out);
+        }
+    }
+    return code;
+}
+
+static void row_writer_put_object(struct row_writer *w, const struct cell *row, size_t columns)
+{
+    fputs(w->rows == 0 ? "\n{" : ",\n{", w->out);
+    for (size_t i = 0; i < columns; i++) {
+        json_text(w->out, row[i].name);
+        fputc(':', w->out);
+        row_writer_put_json(w->out, &row[i]);
+        fputs(i + 1 < columns ? "," : "}", w->out);
+    }
+}
+
+int row_writer_put(void *writer, const struct cell *row, size_t columns)
+{
+    struct row_writer *w = writer;
+    int code = w->columns == 0 ? row_writer_begin(w, row, columns) : 0;
+    if (code == 0 && w->format == ROW_TEXT)
+        code = row_writer_put_texts(w, row);
+    if (w->format == ROW_JSON)
+        row_writer_put_object(w, row, columns);
+    for (size_t i = 0; w->format == ROW_CSV && i < columns; i++) {
+        row_writer_put_csv(w->out, &row[i]);
+        fputs(i + 1 < columns ? "," : "\r\n", w->out);
+    }
+    w->rows++;
+    return code != 0 ? code : ferror(w->out) ? -EIO : 0;
+}
+
+int row_writer_end(struct row_writer *w)
+{
+    row_writer_flush(w);
+    free(w->texts);
+    w->texts = NULL;
+    return ferror(w->out) ? -EIO : 0;
+}
