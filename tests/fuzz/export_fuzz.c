@@ -5,6 +5,7 @@
 #include "daemon/export/export.h"
 #include "daemon/export/report.h"
 #include "daemon/storage/recording.h"
+#include "daemon/storage/sql/window_tables.h"
 #include "tests/directory.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
@@ -81,6 +82,24 @@ static void put_messages(struct recording *r, const uint8_t *data, size_t size)
                                 .calls_count = 1};
         put_message(r, w - 8, w, WIRE_TYPE_WINDOW, &m, data, size);
     }
+}
+
+static void put_topology(void *user, const struct wire_topology *message)
+{
+    recording_write_result(user, WIRE_TYPE_TOPOLOGY, message);
+}
+
+/* A network, so that pairs load links. */
+static void put_network(struct recording *r)
+{
+    static const struct wire_seat_row seats[] = {{0, 0}, {1, 5}};
+    struct topology_spec spec;
+    char why[300];
+    const struct network_publication network = {
+        .job = "j", .source = "s", .fault = "", .spec = &spec, .seats = seats, .seat_count = 2};
+    FUZZ_HOLDS(topology_short(&spec, "torus:2,3", why, sizeof(why)) == 0);
+    network_message(&network, put_topology, r);
+    topology_spec_finish(&spec);
 }
 
 static void put_tables(struct recording *r, uint64_t random)
@@ -189,6 +208,19 @@ static void check_json(const struct export_source *source)
     free(text);
 }
 
+/* The tables of windows, whole and of a span. */
+static void export_windows(FILE *out, struct export_source *source)
+{
+    const struct content_span span = {11 * S, 13 * S};
+    source->window_ns = S;
+    for (int part = 0; part < 2; part++) {
+        source->span = part ? &span : NULL;
+        for (const struct window_table *t = window_tables; t->name != NULL; t++)
+            export_csv(out, source, t->name);
+    }
+    source->span = NULL;
+}
+
 static void export_all(const char *path, const char *archive)
 {
     char why[600];
@@ -204,6 +236,7 @@ static void export_all(const char *path, const char *archive)
         for (int l = 0; l < 2; l++)
             for (size_t i = 0; lists[l][i] != NULL; i++)
                 export_csv(null, &source, lists[l][i]);
+        export_windows(null, &source);
         for (int graph = EXPORT_RANKS; graph <= EXPORT_REGIONS; graph++)
             export_dot(null, &source, (enum export_graph)graph, 5);
         export_perfetto(null, &source, 1, &left_out, why, sizeof(why));
@@ -226,6 +259,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(archive, sizeof(archive), "%s/archive", directory);
     FUZZ_HOLDS(recording_open(&r, path, why, sizeof(why)) == 0);
     put_messages(r, data, size);
+    put_network(r);
     put_tables(r, size > 0 ? data[0] + UINT64_C(88172645463325252) : 7);
     FUZZ_HOLDS(recording_close(r) == 0);
     change_cells(path, data, size);

@@ -161,19 +161,36 @@ static uint64_t window_module_clamp(double value)
     return !(value > 0) ? 0 : value >= 0x1p63 ? INT64_MAX : (uint64_t)value;
 }
 
-/* The window in which a point of a column lies.
- * @param more  set: how many further windows to allow for on both sides */
-static double window_module_window(const struct window_rows *rows, const struct window_column *c,
-                                   sqlite3_value *value, uint64_t *more)
+/* Windows that a number of a column bounds from below and from above. */
+struct window_bounds {
+    uint64_t low, high; /* low > high: it lies within one */
+};
+
+/* Of a whole number, exactly. */
+static struct window_bounds window_module_bound_exactly(const struct window_column *column,
+                                                        sqlite3_int64 value, uint64_t length)
 {
-    double number = sqlite3_value_double(value);
-    double length = (double)window_rows_window_ns(rows);
-    *more = 2; /* of rounding, and of the end of a window, which is the begin of the next */
-    if (c->kind == WINDOW_NUMBER)
-        return number;
-    if (c->kind == WINDOW_SECOND)
+    uint64_t number = value < 0 ? 0 : (uint64_t)value;
+    if (column->kind == WINDOW_NUMBER)
+        return (struct window_bounds){number, number};
+    struct window_bounds bounds = {number / length + (number % length != 0), number / length};
+    if (column->kind == WINDOW_BEGIN_NS)
+        return bounds;
+    return (struct window_bounds){bounds.low > 0 ? bounds.low - 1 : 0,
+                                  bounds.high > 0 ? bounds.high - 1 : 0};
+}
+
+/* Of any other number, and of seconds, with some windows more for what is rounded. */
+static struct window_bounds window_module_bound_widely(const struct window_rows *rows,
+                                                       const struct window_column *column,
+                                                       double number)
+{
+    if (column->kind == WINDOW_SECOND)
         number = number * 1e9 + (double)window_rows_begin_ns(rows);
-    return number / length;
+    if (column->kind != WINDOW_NUMBER)
+        number /= (double)window_rows_window_ns(rows);
+    uint64_t window = window_module_clamp(number);
+    return (struct window_bounds){window > 2 ? window - 2 : 0, window + 2};
 }
 
 /* Narrow the windows by a condition on one of the columns of time. */
@@ -181,16 +198,19 @@ static void window_module_narrow(struct window_filter *filter, const struct wind
                                  const struct window_column *column, char bound,
                                  sqlite3_value *value)
 {
-    uint64_t more;
+    struct window_bounds b;
     int type = sqlite3_value_type(value);
     if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || window_rows_window_ns(rows) == 0)
         return;
-    uint64_t window = window_module_clamp(window_module_window(rows, column, value, &more));
-    uint64_t low = window > more ? window - more : 0, high = window + more;
-    if (bound != BOUND_HIGH && low > filter->first)
-        filter->first = low;
-    if (bound != BOUND_LOW && high < filter->last)
-        filter->last = high;
+    if (type == SQLITE_INTEGER && column->kind != WINDOW_SECOND)
+        b = window_module_bound_exactly(column, sqlite3_value_int64(value),
+                                        window_rows_window_ns(rows));
+    else
+        b = window_module_bound_widely(rows, column, sqlite3_value_double(value));
+    if (bound != BOUND_HIGH && b.low > filter->first)
+        filter->first = b.low;
+    if (bound != BOUND_LOW && b.high < filter->last)
+        filter->last = b.high;
 }
 
 static int window_module_filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
