@@ -21,9 +21,9 @@ static const char cut_help[] =
     "  -o, --output OUT     the new recording; there must be none of this name\n"
     "  -h, --help           this text\n"
     "\n"
-    "T is a time: 2026-11-22T05:00:00Z, nanoseconds since 1970, 90s from the begin, -10m before "
-    "the\n"
-    "end, or 40% of the recording. Windows of which a part lies between are in the new one.\n"
+    "T is a time: 2026-11-22T05:00:00Z, 10:05 (UTC), nanoseconds since 1970, 90s from the begin, "
+    "-10m before\n"
+    "the end, or 40% of the recording. Windows of which a part lies between are in the new one.\n"
     "\n"
     "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
 

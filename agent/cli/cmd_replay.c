@@ -25,7 +25,7 @@ static const char help[] =
     "      --speed X           times as fast as it was, 0.01 to 100000, or max (default)\n"
     "      --from T            begin there: 90s or 10m (from its begin), -10s (before its end), "
     "40%,\n"
-    "                          2026-11-22T05:00:00Z, or nanoseconds since 1970\n"
+    "                          10:05 (UTC), 2026-11-22T05:00:00Z, or nanoseconds since 1970\n"
     "      --loop              begin anew behind its end\n"
     "      --paused            begin when a client says so\n"
     "      --quit-at-end       leave behind its end\n"
