@@ -269,8 +269,12 @@ static int cmd_export_find_span(struct exporting *e)
                        code != 0 ? why : "--to is not behind --from");
         return 2;
     }
-    e->source.window_ns = (uint64_t)tables_number(
-        e->source.tables, "SELECT end_ns - begin_ns FROM window_rank LIMIT 1", 0);
+    /* The row of the job is missing if the daemon was killed before it was written. */
+    double window_ns = tables_number(e->source.tables, "SELECT window_ns FROM job", 0);
+    if (!(window_ns > 0))
+        window_ns =
+            tables_number(e->source.tables, "SELECT end_ns - begin_ns FROM window_rank LIMIT 1", 0);
+    e->source.window_ns = window_ns > 0 ? (uint64_t)window_ns : 0;
     e->source.span = &e->span;
     return 0;
 }

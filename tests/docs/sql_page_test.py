@@ -13,7 +13,7 @@ import subprocess
 import sys
 import unittest
 
-SOURCE, HOLTER, EXTENSION = sys.argv[1:4]
+SOURCE, HOLTER, EXTENSION = map(os.path.abspath, sys.argv[1:4])
 PAGE = os.path.join(SOURCE, 'docs/sql.md')
 RECORDING = 'docs/slow-link.hrec'
 TABLES = ('window_pair', 'window_rank', 'window_call', 'window_link', 'window_latency')

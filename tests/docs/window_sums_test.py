@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-SOURCE, HOLTER = sys.argv.pop(1), sys.argv.pop(1)
+SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
 RANK_FIGURES = ('events lost calls polls sent sent_bytes received received_bytes send_ns recv_ns wait_ns poll_ns '
                 'collective_ns one_sided_ns io_ns other_ns untracked tallied').split()
 TOTALS = ('events lost calls polls sent sent_bytes received received_bytes send_ns recv_ns wait_ns poll_ns '

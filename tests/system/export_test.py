@@ -150,7 +150,7 @@ class Exports(unittest.TestCase):
 
     def test_wrong_usage_says_so_and_writes_nothing(self):
         path = os.path.join(self.place.dir, 'nothing')
-        for options in (['-f', 'xml'], ['-f', 'csv', '-o', '-'], ['-f', 'json', '--table', 'job'],
+        for options in (['-f', 'xml'], ['-f', 'csv', '-o', '-'], ['-f', 'json', '--table', 'x'],
                         ['-f', 'csv', '--table', 'sqlite_master'], ['-f', 'dot', '--edges', '0'],
                         ['-f', 'json', '-o', self.recording.path], []):
             finished = self.place.holter('export', *options, self.recording.path).finish()
@@ -219,12 +219,12 @@ class Outputs(unittest.TestCase):
         formats = ('csv', 'json', 'perfetto', 'otf2-summary', 'dot')
         with tempfile.TemporaryDirectory() as directory:
             output = os.path.join(directory, 'x')
-            for option, own in ((['--table', 'job'], 'csv'), (['--of', 'hosts'], 'dot'), (['--edges', '3'], 'dot'),
-                                (['--no-ranks'], 'perfetto')):
+            for option, own in ((['--table', 'job'], 'csv or json'), (['--of', 'hosts'], 'dot'), (['--edges', '3'], 'dot'),
+                                (['--table', 'job', '--from', '1s'], 'csv or json'), (['--no-ranks'], 'perfetto')):
                 for form in formats:
                     with self.subTest((option, form)):
                         finished = self.run_it('export', '-f', form, *option, '-o', output, self.RECORDING)
-                        if form == own:
+                        if form in own.split():
                             self.assertEqual((0, ''), (finished.returncode, finished.stderr))
                             os.remove(output)
                         else:
@@ -232,12 +232,52 @@ class Outputs(unittest.TestCase):
                                              (finished.returncode, finished.stderr))
                         self.assertEqual([], os.listdir(directory))
 
+    def test_a_time_is_of_tables_and_graphs_and_within_the_recording(self):
+        for form, status in (('dot', 0), ('perfetto', 2)):
+            finished = self.run_it('export', '-f', form, '--from', '1s', self.RECORDING, stdout=subprocess.PIPE)
+            self.assertEqual(status, finished.returncode, finished.stderr)
+        for span in (['--from', '1h'], ['--to', 'soon'], ['--from', '2s', '--to', '1s'], ['--from', '2s', '--to', '2s']):
+            finished = self.run_it('export', '-f', 'csv', '--table', 'window_pair', *span, self.RECORDING,
+                                   stdout=subprocess.PIPE)
+            self.assertEqual((2, ''), (finished.returncode, finished.stdout), span)
+            self.assertIn('export: ', finished.stderr)
+
     def test_a_full_disk_is_reported(self):
         for words in (['info'], ['diff', self.RECORDING], ['export', '-f', 'json'], ['report', '-o', '-', '--no-pictures']):
             with self.subTest(words), open('/dev/full', 'w', encoding='utf-8') as full:
                 finished = self.run_it(*words, self.RECORDING, stdout=full)
                 self.assertEqual(f'holter: {words[0]}: standard output: No space left on device\n', finished.stderr)
                 self.assertEqual(2 if words[0] == 'diff' else 1, finished.returncode)
+
+    def test_sql_takes_statements_from_an_argument_or_standard_input(self):
+        asked, answer = 'SELECT count(*) AS windows FROM totals;\n', 'windows\n87\n'
+        for words, given in (([asked], ''), ([], asked), (['-'], asked)):
+            finished = self.run_it('sql', '-f', 'csv', self.RECORDING, *words, stdout=subprocess.PIPE, input=given)
+            self.assertEqual((0, '', answer), (finished.returncode, finished.stderr, finished.stdout))
+
+    def test_sql_has_a_status_for_what_is_wrong(self):
+        for words, status, why in (([], 2, 'expected a recording'), ([self.RECORDING, 'a', 'b'], 2, 'expected a recording'),
+                                   (['-f', 'xml', self.RECORDING, 'SELECT 1'], 2, "--format cannot be 'xml'"),
+                                   ([self.RECORDING, 'SELECT\n  x'], 1, 'line 2, column 3: no such column: x'),
+                                   ([self.RECORDING, 'DELETE FROM job'], 1, 'only statements that read'),
+                                   (['/nowhere', 'SELECT 1'], 1, '/nowhere: No such file')):
+            finished = self.run_it('sql', *words, stdout=subprocess.PIPE)
+            self.assertEqual((status, ''), (finished.returncode, finished.stdout))
+            self.assertIn(why, finished.stderr)
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            finished = self.run_it('sql', self.RECORDING, 'SELECT * FROM window_rank', stdout=full)
+            self.assertEqual(1, finished.returncode)
+            self.assertIn('No space left on device', finished.stderr)
+
+    def test_a_signal_ends_a_statement(self):
+        endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n'
+        holter = os.path.join(lab.BUILD, 'agent', 'holter')
+        with subprocess.Popen([holter, 'sql', '-f', 'csv', self.RECORDING, endless], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as asking:
+            self.assertEqual('x\n', asking.stdout.readline())
+            asking.send_signal(signal.SIGINT)
+            _, why = asking.communicate()
+            self.assertEqual((1, 'holter: sql: interrupted\n'), (asking.returncode, why))
 
     def test_what_cannot_be_written_whole_leaves_nothing(self):
         """Whatever the last byte is that can be: not even a file that says nothing, or the log of one."""
