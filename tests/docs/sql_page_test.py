@@ -40,6 +40,8 @@ def parts(block):
 
 
 def can_be_run(command):
+    if not command.startswith('holter') and os.environ.get('HOLTER_SANITIZE', 'none') != 'none':
+        return False  # a program without the sanitizer cannot load what was built with it
     if command.startswith('sqlite3') and not shutil.which('sqlite3'):
         return False
     if command.startswith('python3'):
