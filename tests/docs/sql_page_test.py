@@ -14,6 +14,7 @@ import sys
 import unittest
 
 SOURCE, HOLTER, EXTENSION = map(os.path.abspath, sys.argv[1:4])
+PACKAGE = os.path.join(os.path.dirname(HOLTER), '..', 'proto', 'python')
 PAGE = os.path.join(SOURCE, 'docs/sql.md')
 RECORDING = 'docs/slow-link.hrec'
 TABLES = ('window_pair', 'window_rank', 'window_call', 'window_link', 'window_latency')
@@ -26,7 +27,7 @@ def run(command):
     done = subprocess.run(['sh', '-c', command], cwd=SOURCE, text=True, capture_output=True, timeout=120,
                           stdin=subprocess.DEVNULL, check=False,
                           env={**os.environ, 'PATH': with_path, 'HOLTER_SQL': EXTENSION.removesuffix('.so'),
-                               'TZ': 'Asia/Kathmandu'})
+                               'PYTHONPATH': PACKAGE, 'TZ': 'Asia/Kathmandu'})
     if done.returncode != 0:
         raise AssertionError(f'{command}\n{done.stderr}')
     return done.stdout.replace('\r\n', '\n')

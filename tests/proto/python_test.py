@@ -1,0 +1,178 @@
+"""The Python package: recordings in SQL, messages of the wire, and the stream of a daemon.
+
+usage: python_test.py SOURCE BUILD
+Runs in Debian's Python, where that has what the package needs: pyzmq, msgpack, and extensions of sqlite3.
+"""
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+os.environ.setdefault('HOLTER_BUILD', BUILD)
+sys.path[:0] = [os.path.join(BUILD, 'proto', 'python'), os.path.join(SOURCE, 'tests', 'system')]
+
+try:
+    import msgpack
+    import zmq
+    sqlite3.Connection.enable_load_extension
+except (ImportError, AttributeError):
+    DEBIAN = '/usr/bin/python3'
+    check = 'import msgpack, sqlite3, zmq; sqlite3.Connection.enable_load_extension'
+    if os.environ.get('HOLTER_PYTHON_TEST') or subprocess.run([DEBIAN, '-c', check], check=False,
+                                                              stderr=subprocess.DEVNULL).returncode != 0:
+        print('python3-zmq, python3-msgpack or extensions of sqlite3 are not there')
+        sys.exit(77)
+    os.execve(DEBIAN, [DEBIAN, __file__, SOURCE, BUILD, *sys.argv[1:]], {**os.environ, 'HOLTER_PYTHON_TEST': '1'})
+
+import lab
+import recording as independent
+
+import holter
+from holter import tables, wire
+
+RECORDING = os.path.join(SOURCE, 'docs', 'slow-link.hrec')
+EXTENSION = os.path.join(BUILD, 'daemon', 'storage', 'sql', 'holter_sql.so')
+SANITIZED = os.environ.get('HOLTER_SANITIZE', 'none') != 'none'
+
+
+class Tables(unittest.TestCase):
+    def test_types_fields_and_columns_are_those_of_the_list(self):
+        self.assertEqual({number: name for number, (name, _) in independent.MESSAGES.items()},
+                         {number: name for number, (name, _) in tables.TYPES.items()})
+        for number, (name, fields) in independent.MESSAGES.items():
+            for key, (field, table) in fields.items():
+                kind = tables.TYPES[number][1][key]
+                self.assertEqual((field, table), (kind[0], kind[1][1] if isinstance(kind[1], tuple) else None), name)
+        self.assertEqual({table: columns for table, columns in independent.ROWS.items() if table in tables.ROWS},
+                         {table: [name for name, _ in columns] for table, columns in tables.ROWS.items()})
+
+    def test_a_message_has_all_its_fields(self):
+        encoded = wire.encode('hello', {'protocol': 1, 'role': 'viewer', 'version': 'x', 'host': 'h', 'pid': 5})
+        self.assertEqual(('hello', {'protocol': 1, 'role': 'viewer', 'version': 'x', 'host': 'h', 'pid': 5,
+                                    'instance': 0, 'session': ''}), wire.decode(encoded))
+        name, window = wire.decode(msgpack.packb([7, {4: 3, 10: [[1, 2]], 63: 'new'}]))
+        self.assertEqual(('window', 3, []), (name, window['window'], window['pairs']))
+        self.assertEqual((1, 2, 0), tuple(window['ranks'][0][c] for c in ('rank', 'events', 'sent')))
+
+    def test_what_is_no_message_is_refused(self):
+        for data in (b'', b'\xc1', b'\x93', msgpack.packb(7), msgpack.packb([7]), msgpack.packb([99, {}]),
+                     msgpack.packb([7, 5]), msgpack.packb([7, {10: 5}]), msgpack.packb([7, {10: [5]}]),
+                     msgpack.packb([[], {}])):
+            with self.assertRaises(ValueError):
+                wire.decode(data)
+
+
+@unittest.skipIf(SANITIZED, 'a program without the sanitizer cannot load what was built with it')
+class Recordings(unittest.TestCase):
+    def test_a_question_is_answered_in_dictionaries(self):
+        with holter.Recording(RECORDING, EXTENSION) as recording:
+            self.assertIsNone(recording.missing)
+            self.assertEqual([{'m': 44352, 'b': 98304000}],
+                             recording.query('SELECT sum(messages) AS m, sum(bytes) AS b FROM window_pair'))
+            wanted = sum(row['messages'] for row in recording.table('window_pair')
+                         if row['source'] in (0, 1) and row['destination'] == 4 and 10.5 <= row['second'] <= 19.5)
+            self.assertEqual([{'m': wanted}], recording.query(
+                "SELECT sum(messages) AS m FROM window_pair WHERE source IN (?, ?) AND destination = 4 AND begin_ns"
+                " BETWEEN moment('15:04:40') AND moment('15:04:49')", [0, 1]))
+
+    def test_a_table_has_the_rows_between_two_times(self):
+        with holter.Recording(RECORDING, EXTENSION) as recording:
+            rows = recording.table('window_rank', '15:04:40', '15:04:41')
+            self.assertEqual((16, '2026-11-26T15:04:40.000Z'), (len(rows), rows[0]['time']))
+            self.assertEqual(len(recording.table('totals')), 87)
+            self.assertIn('window_link', recording.tables())
+            with self.assertRaisesRegex(holter.HolterError, 'there is no table x'):
+                recording.table('x')
+            with self.assertRaisesRegex(holter.HolterError, "'soon' is no point in time"):
+                recording.table('window_rank', 'soon')
+
+    def test_without_the_extension_the_error_says_so(self):
+        with holter.Recording(RECORDING, '/nowhere/holter_sql.so') as recording:
+            self.assertEqual(87, len(recording.table('totals')))
+            with self.assertRaisesRegex(holter.HolterError, 'tables of windows are not there: /nowhere/holter_sql.so'):
+                recording.table('window_pair')
+
+    def test_what_is_no_recording_is_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, 'a b?.hrec')
+            with self.assertRaisesRegex(holter.HolterError, 'unable to open'):
+                holter.Recording(path, EXTENSION)
+            with contextlib.closing(sqlite3.connect(path)) as other:
+                other.execute('CREATE TABLE job(a)')
+            with self.assertRaisesRegex(holter.HolterError, 'no recording of schema'):
+                holter.Recording(path, EXTENSION)
+
+    def test_a_data_frame_needs_pandas(self):
+        with holter.Recording(RECORDING, EXTENSION) as recording:
+            try:
+                import pandas  # noqa: F401
+            except ImportError:
+                with self.assertRaisesRegex(holter.HolterError, 'needs pandas'):
+                    recording.to_pandas('totals')
+                return
+            frame = recording.to_pandas('window_pair', begin='15:04:40', end='15:04:41')
+            self.assertEqual(list(recording.table('window_pair')[0]), list(frame.columns))
+            self.assertEqual(len(recording.table('window_pair', '15:04:40', '15:04:41')), len(frame))
+
+
+class Streams(unittest.TestCase):
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+        self.endpoint = f'ipc://{os.path.join(self.place.run_dir, "replay.sock")}'
+        self.place.env['HOLTER_DAEMON'] = self.endpoint
+
+    def replay(self):
+        daemon = self.place.holter('replay', '-c', self.endpoint, '--paused', RECORDING)
+        lab.wait_for(lambda: not daemon.alive() or self.place.status(), 'the replay')
+        return daemon
+
+    def test_all_windows_arrive(self):
+        self.replay()
+        with holter.Stream(self.endpoint, ['totals', 'alerts'], timeout=lab.PATIENCE) as stream:
+            job = stream.request('jobs')[-1][1]['job']
+            self.place.holter('replay', '--timeout', lab.PATIENCE, '--ask', 'play').finish()
+            sent, alerts = {}, set()
+            while len(sent) < 87:
+                message = stream.receive(lab.PATIENCE)
+                self.assertIsNotNone(message, f'{len(sent)} windows')
+                self.assertEqual(job, message.job)
+                if message.name == 'totals':
+                    sent[message.fields['window']] = message.fields['sent']
+                else:
+                    alerts.add((message.fields['id'], message.fields['kind']))
+            self.assertEqual((44352, {(1, 'latency')}, 0), (sum(sent.values()), alerts, stream.lost))
+
+    def test_a_request_that_the_daemon_refuses_is_an_error(self):
+        self.replay()
+        with holter.Stream(self.endpoint, timeout=lab.PATIENCE) as stream:
+            self.assertEqual('status', stream.request('status')[0][0])
+            with self.assertRaises(holter.HolterError):
+                stream.request('nonsense')
+
+    def test_keys_of_a_viewer_open_a_daemon_that_has_keys(self):
+        keys, viewer = (os.path.join(self.place.dir, name) for name in ('keys', 'viewer'))
+        self.place.holter('keys', keys).finish()
+        self.place.holter('keys', '--for', 'viewer', '-o', viewer, keys).finish()
+        self.place.env['HOLTER_KEYS'] = keys
+        self.place.daemon('--keys', keys)
+        endpoint = self.place.env['HOLTER_DAEMON']
+        with holter.Stream(endpoint, keys=viewer, timeout=lab.PATIENCE) as stream:
+            self.assertEqual('status', stream.request('status')[0][0])
+        with self.assertRaisesRegex(holter.HolterError, 'no keys of a viewer'):
+            holter.Stream(endpoint, keys=self.place.dir)
+
+    def test_no_daemon_and_no_topic_are_errors(self):
+        with self.assertRaisesRegex(holter.HolterError, 'no answer within'):
+            holter.Stream(self.endpoint, timeout=0.05)
+        with self.assertRaisesRegex(holter.HolterError, 'there is no topic x'):
+            holter.Stream(self.endpoint, ['x'])
+
+
+if __name__ == '__main__':
+    unittest.main()
