@@ -30,7 +30,6 @@ struct window_cursor {
     sqlite3_vtab_cursor base;
     struct window_rows *rows; /* owned */
     int at_end;
-    sqlite3_int64 rowid;
 };
 
 /* ---- errors -------------------------------------------------------------------- */
@@ -65,9 +64,12 @@ static int window_module_connect(sqlite3 *db, void *table, int argc, const char 
     const struct window_table *t = table;
     char text[DECLARATION];
     size_t used = (size_t)snprintf(text, sizeof(text), "CREATE TABLE x(");
-    (void)argc;
-    (void)argv;
-    (void)why;
+    /* A forged file could make one of the tables that these read of one of them, which would then
+     * read itself without end. */
+    if (argc != 3 || sqlite3_stricmp(argv[2], t->name) != 0) {
+        *why = sqlite3_mprintf("%s stands for itself only, and makes no other table", t->name);
+        return SQLITE_ERROR;
+    }
     for (const struct window_column *c = t->columns; c->name != NULL; c++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\"%s\" %s",
                                  c == t->columns ? "" : ", ", c->name, c->type);
@@ -231,7 +233,6 @@ static int window_module_filter(sqlite3_vtab_cursor *cursor, int number, const c
         }
     }
     int code = window_rows_begin(c->rows, &filter);
-    c->rowid = 0;
     code = code != 0 ? code : window_rows_next(c->rows);
     c->at_end = code != 1;
     return code < 0 ? window_module_fail(cursor->pVtab, code, window_rows_error(c->rows))
@@ -268,7 +269,6 @@ static int window_module_next(sqlite3_vtab_cursor *cursor)
     struct window_cursor *c = (struct window_cursor *)cursor;
     int code = window_rows_next(c->rows);
     c->at_end = code != 1;
-    c->rowid++;
     return code < 0 ? window_module_fail(cursor->pVtab, code, window_rows_error(c->rows))
                     : SQLITE_OK;
 }
@@ -286,7 +286,7 @@ static int window_module_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ou
 
 static int window_module_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
-    *out = ((struct window_cursor *)cursor)->rowid;
+    *out = window_rows_id(((struct window_cursor *)cursor)->rows);
     return SQLITE_OK;
 }
 

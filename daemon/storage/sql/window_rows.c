@@ -19,6 +19,7 @@
 #include <time.h>
 
 #define SECOND UINT64_C(1000000000)
+#define ID_BITS 24 /* of an id: number of the row in its message or window */
 
 /** The network, and where ranks are in it. Empty where the recording has none. */
 struct window_network {
@@ -101,7 +102,8 @@ static int window_rows_prepare(struct window_rows *r)
          c++)
         used += (size_t)snprintf(sql + used, sizeof(sql) - used, ", %s", c->name);
     snprintf(sql + used, sizeof(sql) - used,
-             " FROM main.%s WHERE window BETWEEN ? AND ? ORDER BY window", r->table->plain);
+             " FROM main.%s WHERE window BETWEEN ? AND ? ORDER BY window, scope, id",
+             r->table->plain);
     return recording_file_prepare(recording_cursor_file(r->cursor), &r->plain, sql);
 }
 
@@ -233,6 +235,7 @@ int window_rows_begin(struct window_rows *r, const struct window_filter *filter)
     uint64_t start = 1, window_ns = r->window_ns;
     r->filter = *filter;
     r->row = r->row_count = 0;
+    r->window = UINT64_MAX; /* none */
     r->stop_ns = UINT64_MAX;
     if (r->table->source == WINDOW_PLAIN_TABLE) {
         uint64_t last = filter->last > INT64_MAX ? INT64_MAX : filter->last;
@@ -307,8 +310,11 @@ static int window_rows_is_wanted(const struct window_rows *r)
 static int window_rows_next_plain(struct window_rows *r)
 {
     int code = recording_file_step(recording_cursor_file(r->cursor), r->plain);
-    if (code == 1)
-        r->window = (uint64_t)sqlite3_column_int64(r->plain, 0);
+    if (code == 1) {
+        uint64_t window = (uint64_t)sqlite3_column_int64(r->plain, 0);
+        r->row = window == r->window ? r->row + 1 : 0;
+        r->window = window;
+    }
     return code < 0 ? window_rows_fail(r, code) : code;
 }
 
@@ -334,6 +340,13 @@ int window_rows_next(struct window_rows *r)
             r->row_count = (size_t)count;
         }
     }
+}
+
+int64_t window_rows_id(const struct window_rows *r)
+{
+    uint64_t of =
+        r->table->source == WINDOW_PLAIN_TABLE ? r->window : recording_cursor_number(r->cursor);
+    return (int64_t)(of << ID_BITS | r->row);
 }
 
 /* ---- values ------------------------------------------------------------------ */

@@ -47,6 +47,10 @@ int window_rows_next(struct window_rows *rows);
 /** What the last error was, for people. */
 const char *window_rows_error(const struct window_rows *rows);
 
+/** A number of the row that is its own, whatever the filter: SQLite joins the rows of conditions
+ * with OR by it. */
+int64_t window_rows_id(const struct window_rows *rows);
+
 /** Give SQLite the value of a column of the row. */
 void window_rows_result(struct window_rows *rows, size_t column, struct sqlite3_context *out);
 

@@ -139,6 +139,10 @@ static void a_condition_gives_the_rows_that_it_would_give_afterwards(void **stat
         {"window = NULL", "+window = NULL"},
         {"window = '1700000001'", "+window = CAST('1700000001' AS INTEGER)"},
         {"source = 1 AND destination = 2", "+source = 1 AND +destination = 2"},
+        {"source = 1 OR destination = 3", "+source = 1 OR +destination = 3"},
+        {"window = 1700000000 OR window = 1700000002",
+         "+window = 1700000000 OR +window = 1700000002"},
+        {"window IN (1700000000, 1700000002)", "+window IN (1700000000, 1700000002)"},
         {"source = 1.0", "+source = 1.0"},
         {"source = -1", "+source = -1"},
     };
@@ -233,6 +237,28 @@ static void a_database_that_is_no_recording_is_refused_in_words(void **state)
     assert_fails("SELECT moment('10:00')", "the database is no recording");
 }
 
+static void tables_that_a_file_makes_of_these_are_refused(void **state)
+{
+    static const char *const forged[] = {"totals USING window_rank",
+                                         "latency USING window_latency"};
+    char sql[400];
+    (void)state;
+    recorded_make(path);
+    for (size_t i = 0; i < 2; i++) {
+        int length = (int)strcspn(forged[i], " ");
+        snprintf(sql, sizeof(sql),
+                 "PRAGMA writable_schema = 1; DROP TABLE %.*s;"
+                 " INSERT INTO sqlite_master VALUES('table', '%.*s', '%.*s', 0,"
+                 " 'CREATE VIRTUAL TABLE %s')",
+                 length, forged[i], length, forged[i], length, forged[i], forged[i]);
+        change(sql);
+    }
+    open_database(); /* they would read themselves without end */
+    assert_fails("SELECT max(window) FROM totals", "stands for itself");
+    assert_fails("SELECT * FROM window_latency", "latency");
+    assert_int_equal(asked("SELECT sum(sent) FROM window_rank"), 300);
+}
+
 static void points_in_time_are_read_within_the_recording(void **state)
 {
     (void)state;
@@ -297,6 +323,9 @@ static void latency_has_the_rows_of_its_table(void **state)
     open_database();
     assert_int_equal(asked("SELECT sum(messages) FROM window_latency"), 11);
     assert_int_equal(asked("SELECT messages FROM window_latency WHERE second = 1"), 6);
+    assert_int_equal(asked("SELECT sum(messages) FROM window_latency WHERE window = 1700000000"
+                           " OR begin_ns = 1700000001000000000"),
+                     11);
     assert_int_equal(
         asked("SELECT count(*) FROM window_latency WHERE begin_ns < 1700000001000000000"
               " AND reference = 1.5 AND scope = 'job' AND job = 'job.0'"),
@@ -313,6 +342,7 @@ int main(void)
         TEST(only_blocks_that_may_have_the_windows_are_unpacked),
         TEST(a_message_that_is_damaged_ends_the_statement),
         TEST(a_database_that_is_no_recording_is_refused_in_words),
+        TEST(tables_that_a_file_makes_of_these_are_refused),
         TEST(points_in_time_are_read_within_the_recording),
         TEST(pairs_load_the_links_of_their_routes),
         TEST(latency_has_the_rows_of_its_table),
