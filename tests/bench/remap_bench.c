@@ -391,6 +391,7 @@ static void print_all(double effort, uint64_t seed)
         {"MiniMD_Mira_n2048_c1_s1", 72.28}, {"MiniMD_Mira_n1024_c1_w", 44.06},
         {"MiniMD_Vesta_n512_c1_w", 36.88},  {"MiniMD_Vesta_n256_c1_w", 25.73},
         {"MiniAMR_Vesta_n512_c1_s2", 33.4}, {"MiniAMR_Vesta_n256_c1_s2", 37.7},
+        {"MiniAMR_Mira_n1024_c1_s1", 50.5}, {"MiniAMR_Mira_n2048_c1_s1", 59.3},
         {"MiniAMR_Vesta_n128_c1_s2", 0},    {"MiniAMR_Vesta_n64_c1_s2", 0},
         {"MiniAMR_Vesta_n32_c1_s2", 0},     {"MiniMD_Vesta_n128_c16_w", 0},
         {"MiniMD_Vesta_n128_c1_w", 0},      {"MiniMD_Vesta_n64_c1_w", 0},

@@ -19,6 +19,8 @@ REDUCTIONS = [
     ('torus:4,2,4,4,2', 'MiniMD_Vesta_n256_c1_w', 25.73, True),
     ('torus:4,4,4,4,2', 'MiniAMR_Vesta_n512_c1_s2', 33.4, False),
     ('torus:4,2,4,4,2', 'MiniAMR_Vesta_n256_c1_s2', 37.7, False),
+    ('torus:4,4,4,8m,2', 'MiniAMR_Mira_n1024_c1_s1', 50.5, False),
+    ('torus:4,4,4,16,2', 'MiniAMR_Mira_n2048_c1_s1', 59.3, False),
 ]
 ROW = re.compile(r'^(\S+)\s+(\d+)\s+(\d+)\s+(\S+)(?: %)?\s+(\S+)( +optimal)?$', re.MULTILINE)
 

@@ -172,9 +172,11 @@ static int remap_allocate(struct remap *r, const struct remap_problem *problem)
     r->best = malloc((n + 1) * sizeof(*r->best));
     r->seats = malloc((n + 1) * sizeof(*r->seats));
     r->scratch = malloc((n + 1) * sizeof(*r->scratch));
+    r->grid_slots = malloc((n + 1) * sizeof(*r->grid_slots));
     r->loads = malloc(((size_t)topology_links(r->topology) + 1) * sizeof(*r->loads));
     r->route = malloc(((size_t)topology_diameter(r->topology) + 1) * sizeof(*r->route));
-    return r->node && r->given && r->best && r->seats && r->scratch && r->loads && r->route
+    return r->node && r->given && r->best && r->seats && r->scratch && r->grid_slots && r->loads &&
+                   r->route
                ? 0
                : -ENOMEM;
 }
@@ -267,6 +269,7 @@ void remap_destroy(struct remap *r)
     free(r->best);
     free(r->seats);
     free(r->scratch);
+    free(r->grid_slots);
     free(r->loads);
     free(r->route);
     free(r);

@@ -30,6 +30,7 @@ struct remap_grid {
     const struct remap_graph *graph;
     const struct remap_places *places;
     const uint32_t *number; /* number of each process in the grid; NULL: the process itself */
+    uint32_t *own_number;   /* owned; NULL: `number` is not computed here */
     struct axis axes[REMAP_MAX_AXES];
     uint32_t axis_count;
     struct dimension dimensions[MAX_DIGITS];
@@ -168,6 +169,101 @@ static void remap_grid_set_axes(struct remap_grid *g, const struct remap_numberi
     for (uint32_t i = given->count; i-- > 0; stride *= given->sizes[i])
         if (given->sizes[i] > 1)
             g->axes[g->axis_count++] = (struct axis){.stride = stride, .size = given->sizes[i]};
+}
+
+/* The digits of processes' numbers, the lowest first. */
+struct numerals {
+    uint32_t radix[MAX_DIGITS], axis[MAX_DIGITS], count;
+};
+
+/* A bit for each digit that differs. */
+static uint32_t remap_grid_differing(const struct numerals *digits, uint32_t p, uint32_t q)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < digits->count; i++) {
+        bits |= (uint32_t)(p % digits->radix[i] != q % digits->radix[i]) << i;
+        p /= digits->radix[i];
+        q /= digits->radix[i];
+    }
+    return bits;
+}
+
+/* One step along an axis changes a digit of it and, where it carries, all lower ones of the same
+ * axis. So of the partners whose numbers differ in no higher digit than this one, the heaviest kind
+ * shows its axis: that of the next lower digit which differs too, or a new one. */
+static void remap_grid_find_axis_of_digits(struct remap_grid *g, struct numerals *digits,
+                                           const double *weight)
+{
+    for (uint32_t i = 0; i < digits->count; i++) {
+        uint32_t heaviest = 1u << i;
+        for (uint32_t bits = heaviest; bits < 2u << i; bits++)
+            heaviest = weight[bits] > weight[heaviest] ? bits : heaviest;
+        uint32_t lower = i;
+        while (lower > 0 && !(heaviest >> (lower - 1) & 1))
+            lower--;
+        if (lower == 0)
+            g->axes[g->axis_count].size = 1;
+        digits->axis[i] = lower > 0 ? digits->axis[lower - 1] : g->axis_count++;
+        g->axes[digits->axis[i]].size *= digits->radix[i];
+    }
+}
+
+/* @return is the order of prime factors different from the opposite one? */
+static bool remap_grid_find_numerals(struct numerals *digits, uint32_t number, bool down)
+{
+    digits->count = 0;
+    for (uint32_t rest = number, prime = 2; rest > 1; prime++)
+        for (; rest % prime == 0; rest /= prime)
+            digits->radix[digits->count++] = prime;
+    const uint32_t count = digits->count;
+    const bool differs = count > 0 && digits->radix[0] != digits->radix[count - 1];
+    for (uint32_t i = 0; down && i < count / 2; i++) {
+        const uint32_t swap = digits->radix[i];
+        digits->radix[i] = digits->radix[count - 1 - i];
+        digits->radix[count - 1 - i] = swap;
+    }
+    return differs;
+}
+
+static void remap_grid_set_numbers(struct remap_grid *g, const struct numerals *digits)
+{
+    for (uint32_t a = 0, stride = 1; a < g->axis_count; stride *= g->axes[a++].size)
+        g->axes[a].stride = stride;
+    for (uint32_t p = 0; p < g->graph->processes; p++) {
+        uint32_t stride[REMAP_MAX_AXES], rest = p, number = 0;
+        for (uint32_t a = 0; a < g->axis_count; a++)
+            stride[a] = g->axes[a].stride;
+        for (uint32_t i = 0; i < digits->count; rest /= digits->radix[i++]) {
+            number += rest % digits->radix[i] * stride[digits->axis[i]];
+            stride[digits->axis[i]] *= digits->radix[i];
+        }
+        g->own_number[p] = number;
+    }
+    g->number = g->own_number;
+}
+
+static int remap_grid_number_by_digits(struct remap_grid *g, bool down)
+{
+    const struct remap_graph *graph = g->graph;
+    struct numerals digits;
+    if (!remap_grid_find_numerals(&digits, graph->processes, down) && down)
+        return -HOLTER_EEMPTY;
+    double *weight = calloc((size_t)1 << digits.count, sizeof(*weight));
+    g->own_number = calloc((size_t)graph->processes + 1, sizeof(*g->own_number));
+    if (weight == NULL || g->own_number == NULL) {
+        free(weight);
+        return -ENOMEM;
+    }
+    for (uint32_t p = 0; p < graph->processes; p++)
+        for (uint32_t i = graph->first[p]; i < graph->first[p + 1]; i++)
+            weight[remap_grid_differing(&digits, p, graph->partners[i].process)] +=
+                graph->partners[i].weight;
+    remap_grid_find_axis_of_digits(g, &digits, weight);
+    free(weight);
+    if (g->axis_count < 2)
+        return -HOLTER_EEMPTY; /* one axis is left to AXES_LINE */
+    remap_grid_set_numbers(g, &digits);
+    return 0;
 }
 
 /* Of the differences that carry the most weight, those that can be strides of one grid. */
@@ -375,6 +471,8 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
     int rc = 0;
     if (axes == AXES_GIVEN)
         remap_grid_set_axes(g, given);
+    else if (axes == AXES_DIGITS || axes == AXES_DIGITS_DOWN)
+        rc = remap_grid_number_by_digits(g, axes == AXES_DIGITS_DOWN);
     else
         rc = remap_grid_find_axes(g, axes);
     if (rc == 0) {
@@ -401,6 +499,7 @@ void remap_grid_destroy(struct remap_grid *grid)
     if (grid == NULL)
         return;
     free(grid->fold);
+    free(grid->own_number);
     free(grid);
 }
 

@@ -83,8 +83,10 @@ struct remap {
     double hot;     /* initial temperature that has worked well */
     struct remap_run run;
     struct remap_grid *grid;
-    uint64_t grid_found; /* work at which the best of the grid was found */
-    uint32_t *scratch;   /* slots */
+    uint64_t grid_found;  /* work at which the best of the grid was found */
+    uint32_t *grid_slots; /* the best mapping of all grids */
+    double grid_cost;     /* its cost; HUGE_VAL: none yet */
+    uint32_t *scratch;    /* slots */
     struct remap_unfold *unfold;
     struct remap_halves *halves;
     struct remap_exact *exact;

@@ -36,6 +36,7 @@
 /* Shares of the work. */
 #define BLOCKS_SHARE 0.9     /* of the work of annealing, for exchanges of blocks */
 #define GRID_STALL_PARTS 40u /* a grid ends after 1/40 of all work without a better order */
+#define GRID_DESCENT 0.01    /* exchanges gain less from a grid that is one */
 #define MAX_STARTS 12u       /* starts made by METIS before annealing */
 #define PLAIN_SPLITS 6u      /* METIS k-way with seeds 1 to 5, and its recursive bisection */
 
@@ -129,11 +130,22 @@ static void plan_step_exact(struct remap *r)
     plan_begin_descent(r, r->best);
 }
 
+/* Was the numbering of the processes found to be that of a grid? Then single exchanges gain little
+ * more, and neither they nor the given mapping have come to much better ones. */
+static bool plan_has_grid(const struct remap *r)
+{
+    double best = HUGE_VAL;
+    for (uint32_t i = 0; i < r->pool_count; i++)
+        best = r->pool[i].cost < best ? r->pool[i].cost : best;
+    return best > (1 - GRID_DESCENT) * r->grid_cost;
+}
+
 /* Make a grid of processes that are not known to form one. */
 static void plan_begin_unfold(struct remap *r)
 {
     plan_enter_stage(r, STAGE_UNFOLD, r->objective == REMAP_MAX_LINK ? 0.25 : 0.5);
-    if (plan_all_move(r) && r->objective != REMAP_INTER_NODE && r->stage_end > r->work &&
+    if (plan_all_move(r) && r->objective != REMAP_INTER_NODE && !plan_has_grid(r) &&
+        r->stage_end > r->work &&
         remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
             0)
         return;
@@ -157,19 +169,36 @@ static void plan_step_unfold(struct remap *r)
     plan_enter_stage(r, STAGE_STARTS, r->blocks != NULL ? 0.05 : 0.1);
 }
 
+/* The next way of numbering; after all of them exchanges from the best mapping that they gave. */
 static void plan_begin_grid(struct remap *r)
 {
-    const enum remap_axes axes = r->starts++;
-    remap_grid_destroy(r->grid);
-    r->grid = NULL;
-    if (!plan_all_move(r) || r->objective == REMAP_INTER_NODE || axes >= AXES_KINDS) {
+    const uint32_t axes = r->starts++;
+    if (!plan_all_move(r) || r->objective == REMAP_INTER_NODE || axes > AXES_KINDS ||
+        (axes == AXES_KINDS && r->grid_cost == HUGE_VAL)) {
         plan_begin_unfold(r);
+        return;
+    }
+    if (axes == AXES_KINDS) {
+        plan_begin_descent(r, r->grid_slots);
         return;
     }
     r->stage_end = r->work + r->limit / (axes == 0 ? 12 : 32);
     r->work += 20ull * r->graph.first[r->graph.processes] + 100ull * r->graph.processes;
     remap_grid_create(&r->grid, &r->graph, &r->places, axes, NULL, r->seed);
     r->grid_found = r->work;
+}
+
+static void plan_end_grid(struct remap *r)
+{
+    remap_grid_slots(r->grid, r->scratch);
+    remap_grid_destroy(r->grid);
+    r->grid = NULL;
+    const double cost = remap_search_cost(&r->search, r->scratch);
+    r->work += 20ull * r->graph.first[r->graph.processes];
+    if (cost >= r->grid_cost)
+        return;
+    r->grid_cost = cost;
+    memcpy(r->grid_slots, r->scratch, r->graph.processes * sizeof(*r->grid_slots));
 }
 
 static void plan_step_grid(struct remap *r)
@@ -184,12 +213,8 @@ static void plan_step_grid(struct remap *r)
         if (r->objective != REMAP_MAX_LINK)
             remap_offer(r, r->scratch);
     }
-    if (r->work < r->stage_end && r->work - r->grid_found < r->limit / GRID_STALL_PARTS)
-        return;
-    remap_grid_slots(r->grid, r->scratch);
-    plan_begin_descent(r, r->scratch);
-    remap_grid_destroy(r->grid);
-    r->grid = NULL;
+    if (r->work >= r->stage_end || r->work - r->grid_found >= r->limit / GRID_STALL_PARTS)
+        plan_end_grid(r);
 }
 
 /* The first splits are what METIS finds on its own with the usual seeds, so the result is never
@@ -482,6 +507,7 @@ void remap_plan_begin(struct remap *r)
     const struct remap_exact_problem problem = {
         &r->graph, &r->places, r->given, r->movable, r->movable_count, r->objective, r->messages};
     r->hot = r->objective == REMAP_INTER_NODE ? PARTS_HOT : FIRST_HOT;
+    r->grid_cost = HUGE_VAL;
     if (r->limit == 0 || r->movable_count < 2 || r->proven) {
         r->stage = STAGE_DONE;
         return;

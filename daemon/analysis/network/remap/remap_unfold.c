@@ -100,7 +100,8 @@ static int unfold_make_mesh(struct remap_unfold *u)
     return rc;
 }
 
-static void remap_unfold_plan(struct remap_unfold *u)
+/* @return 0, or -HOLTER_ELIMIT: the budget is too small for good layouts */
+static int remap_unfold_plan(struct remap_unfold *u)
 {
     const uint64_t one = (uint64_t)u->graph->processes * TRIES * WORK_TRY;
     u->first_layouts = MAX_LAYOUTS;
@@ -111,6 +112,7 @@ static void remap_unfold_plan(struct remap_unfold *u)
     u->length = (u->budget - u->budget / 8) / (u->first_layouts + 2 * BEST_LAYOUTS);
     if (u->length > one * 3 / 2)
         u->length = one * 3 / 2;
+    return u->length < one / 2 ? -HOLTER_ELIMIT : 0;
 }
 
 int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *graph,
@@ -134,11 +136,12 @@ int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *gra
         rc = unfold_make_mesh(u);
     if (rc == 0)
         rc = remap_search_init(&u->search, graph, &u->mesh, u->all, n, seed);
+    if (rc == 0)
+        rc = remap_unfold_plan(u);
     if (rc != 0) {
         remap_unfold_destroy(u);
         return rc;
     }
-    remap_unfold_plan(u);
     *out = u;
     return 0;
 }

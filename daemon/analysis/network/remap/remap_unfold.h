@@ -18,7 +18,8 @@ struct remap_unfold;
 
 /** @param graph,places  borrowed
  * @param budget  work to spend, in units of remap.c
- * @return 0, -ENOMEM, or -HOLTER_EEMPTY: the number of processes does not form a mesh */
+ * @return 0, -ENOMEM, -HOLTER_EEMPTY: the number of processes does not form a mesh, or
+ * -HOLTER_ELIMIT: the budget is too small */
 int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *graph,
                         const struct remap_places *places, uint64_t seed, uint64_t budget);
 void remap_unfold_destroy(struct remap_unfold *unfold);

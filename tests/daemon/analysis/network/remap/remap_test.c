@@ -386,6 +386,53 @@ static void irregular_jobs_gain_a_third(void **state)
     assert_true(reduction("MiniMD_Vesta_n128_c1_w", REMAP_MAX_LINK, 0.1, &optimal) > 10);
 }
 
+/* Number of a process whose number has the bits of x, y and z in turn, x in the lowest bit. */
+static uint32_t octree_number(uint32_t x, uint32_t y, uint32_t z)
+{
+    uint32_t number = 0;
+    for (uint32_t bit = 0; bit < 3; bit++)
+        number |= ((x >> bit & 1) | (y >> bit & 1) << 1 | (z >> bit & 1) << 2) << 3 * bit;
+    return number;
+}
+
+/* 8 x 8 x 8 processes that each send to the six next to them, as meshes that are refined by octrees
+ * number them, on a torus on which all can remain neighbours. */
+static void processes_numbered_by_an_octree_stay_neighbours(void **state)
+{
+    (void)state;
+    struct remap_edge edges[3 * 2 * 8 * 8 * 7], *edge = edges;
+    uint32_t seats[512];
+    struct topology *topology = network_short("torus:4,4,4,4,2");
+    for (uint32_t p = 0; p < 512; p++) {
+        seats[p] = p;
+        const uint32_t x = p % 8, y = p / 8 % 8, z = p / 64, number = octree_number(x, y, z);
+        const uint32_t next[3] = {octree_number(x + 1, y, z), octree_number(x, y + 1, z),
+                                  octree_number(x, y, z + 1)};
+        for (uint32_t a = 0; a < 3; a++)
+            if ((a == 0 ? x : a == 1 ? y : z) < 7) {
+                *edge++ = (struct remap_edge){number, next[a], 1000, 1};
+                *edge++ = (struct remap_edge){next[a], number, 1000, 1};
+            }
+    }
+    const struct remap_problem problem = {.topology = topology,
+                                          .processes = 512,
+                                          .seats = seats,
+                                          .edges = edges,
+                                          .edge_count = (size_t)(edge - edges),
+                                          .seed = 1,
+                                          .effort = 0.1};
+    assert_true(run(&problem).optimal);
+    topology_destroy(topology);
+}
+
+static void mesh_refinement_on_many_nodes_gains_half(void **state)
+{
+    (void)state;
+    bool optimal;
+    assert_true(reduction("MiniAMR_Mira_n1024_c1_s1", REMAP_HOP_BYTES, 0.5, &optimal) >= 50.5);
+    assert_true(reduction("MiniAMR_Mira_n2048_c1_s1", REMAP_HOP_BYTES, 1, &optimal) >= 59.3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +445,8 @@ int main(void)
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(without_effort_it_only_measures),
         cmocka_unit_test(grids_reach_the_bound),
+        cmocka_unit_test(processes_numbered_by_an_octree_stay_neighbours),
+        cmocka_unit_test(mesh_refinement_on_many_nodes_gains_half),
         cmocka_unit_test(irregular_jobs_gain_a_third),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
