@@ -6,6 +6,7 @@
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
 #include "daemon/analysis/network/remap/remap.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static const char help[] =
     "\n"
     "Finds a mapping of ranks to the same nodes with less communication over the network, and "
     "tells what\n"
-    "it gains. Never worse than what is given, and the same again from the same seed.\n"
+    "it gains. Never worse than what is given, and the same again from the same seed and "
+    "steps.\n"
     "\n"
     "      --topology T            network: a file, see holter-topology(5), or a short form, "
     "torus:4,4,8;\n"
@@ -28,7 +30,8 @@ static const char help[] =
     "agents saw\n"
     "      --objective OBJECTIVE   hop-bytes (default), max-link or inter-node\n"
     "      --messages              inter-node: count messages instead of bytes\n"
-    "      --time SECONDS          work of so many seconds on one core (default 2)\n"
+    "      --time SECONDS          to search, by the clock (default 2)\n"
+    "      --steps N               to search, as work: the same result on every machine\n"
     "      --seed N                of the search (default 1)\n"
     "      --ranks LIST            only these move, such as 3,8-11\n"
     "      --given FILE            mapping to begin from, \"RANK NODE\" a line; default: as it "
@@ -43,6 +46,10 @@ static const char help[] =
     "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
 
 #define MOST_SECONDS 3600.0
+#define TRIAL_SECONDS 0.05 /* nominal work of the search that measures the speed, */
+#define TRIAL_SHARE 0.05   /* or this share of the time */
+#define TIME_SHARE 0.85    /* of the time that is left, since the speed is only estimated */
+#define MOST_OVERTIME 1.2
 
 static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node", NULL};
 
@@ -51,6 +58,8 @@ struct remapping {
     struct remap_problem problem;
     const char *ranks, *output;
     int objective, messages;
+    double seconds, seconds_used; /* of the search; unless problem.steps is set */
+    bool cut;                     /* the time was over before all steps were done */
     enum mapping_format format;
     uint32_t *selected, *nodes; /* owned */
     struct remap *remap;        /* owned */
@@ -72,7 +81,8 @@ static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
         {"topology", .text = &m->input.topology},
         {"objective", .word = &m->objective, .words = objectives},
         {"messages", .flag = &m->messages},
-        {"time", .real = &m->problem.effort, .most = MOST_SECONDS},
+        {"time", .real = &m->seconds, .most = MOST_SECONDS},
+        {"steps", .number = &m->problem.steps, .least = 1, .most = REMAP_MAX_STEPS},
         {"seed", .number = &m->problem.seed},
         {"ranks", .text = &m->ranks},
         {"given", .text = &m->input.given},
@@ -169,6 +179,14 @@ static void cmd_remap_print_table(FILE *out, const struct remapping *m)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         print_row(out, rows[i].name, rows[i].before, rows[i].after,
                   rows[i].is_objective ? bound : 0, rows[i].is_objective ? remark : "");
+    if (m->cut)
+        fprintf(out, "work: %" PRIu64 " of %" PRIu64 " steps, cut off after %.1f s\n",
+                remap_steps(m->remap), m->problem.steps, m->seconds_used);
+    else if (m->problem.steps > 0)
+        fprintf(out, "work: %" PRIu64 " steps in %.1f s; --steps %" PRIu64 " repeats it\n",
+                remap_steps(m->remap), m->seconds_used, m->problem.steps);
+    else
+        fprintf(out, "work: %" PRIu64 " steps in %.1f s\n", remap_steps(m->remap), m->seconds_used);
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -176,7 +194,6 @@ static void cmd_remap_print_table(FILE *out, const struct remapping *m)
 static int cmd_remap_prepare(struct remapping *m)
 {
     struct remap_problem *p = &m->problem;
-    char why[300] = "";
     p->topology = m->input.network.topology;
     p->processes = m->input.pairs.processes;
     p->seats = m->input.seats;
@@ -194,11 +211,65 @@ static int cmd_remap_prepare(struct remapping *m)
             return status;
         p->selected = m->selected;
     }
-    int code = remap_create(&m->remap, p, why, sizeof why);
-    if (code == 0)
+    return 0;
+}
+
+/* @return 0, or the exit status after printing an error */
+static int cmd_remap_create(struct remapping *m)
+{
+    char why[300] = "";
+    remap_destroy(m->remap);
+    m->remap = NULL;
+    int code = remap_create(&m->remap, &m->problem, why, sizeof why);
+    if (code != 0)
+        terminal_print("remap: %s", why[0] ? why : holter_strerror(code));
+    return code != 0;
+}
+
+/* How a search shares out its work depends on all the work that it may do. So this machine's speed
+ * is measured by a short search first. */
+static int cmd_remap_choose_steps(struct remapping *m, uint64_t begin_ns)
+{
+    struct remap_problem *p = &m->problem;
+    p->effort = TRIAL_SHARE * m->seconds < TRIAL_SECONDS ? TRIAL_SHARE * m->seconds : TRIAL_SECONDS;
+    int status = cmd_remap_create(m);
+    if (status || m->seconds <= 0)
+        return status;
+    while (remap_step(m->remap) < 1)
+        ;
+    const double took = (double)(clock_mono_ns() - begin_ns) * 1e-9;
+    const double left = m->seconds > took ? m->seconds - took : 0;
+    const double steps = (double)remap_steps(m->remap) / took * left * TIME_SHARE;
+    bool optimal;
+    remap_bound(m->remap, &optimal);
+    if (optimal)
         return 0;
-    terminal_print("remap: %s", why[0] ? why : holter_strerror(code));
-    return 1;
+    p->steps = steps < 1 ? 1 : steps < REMAP_MAX_STEPS ? (uint64_t)steps : REMAP_MAX_STEPS;
+    return cmd_remap_create(m);
+}
+
+/* Search until the work is done, or 1.2 times the given seconds have passed. */
+static int cmd_remap_search(struct remapping *m)
+{
+    const bool timed = m->problem.steps == 0;
+    const uint64_t begin_ns = clock_mono_ns();
+    int status = timed ? cmd_remap_choose_steps(m, begin_ns) : cmd_remap_create(m);
+    if (status)
+        return status;
+    struct progress progress;
+    progress_begin(&progress, "remap");
+    for (double done = 0; done < 1;) {
+        done = remap_step(m->remap);
+        m->seconds_used = (double)(clock_mono_ns() - begin_ns) * 1e-9;
+        m->cut = timed && done < 1 && m->seconds_used > MOST_OVERTIME * m->seconds;
+        if (m->cut)
+            remap_end(m->remap);
+        progress_show(&progress, done);
+        if (m->cut)
+            break;
+    }
+    progress_end(&progress);
+    return 0;
 }
 
 static int cmd_remap_run(struct remapping *m)
@@ -208,15 +279,9 @@ static int cmd_remap_run(struct remapping *m)
     /* Limits of the format are reported before the search, which may take long. */
     status = status ? status : write_mapping(m, m->input.seats, NULL);
     status = status ? status : cmd_remap_prepare(m);
+    status = status ? status : cmd_remap_search(m);
     if (status)
         return status;
-    struct progress progress;
-    progress_begin(&progress, "remap");
-    for (double done = 0; done < 1;) {
-        done = remap_step(m->remap);
-        progress_show(&progress, done);
-    }
-    progress_end(&progress);
     int to_stdout = m->output && strcmp(m->output, "-") == 0;
     cmd_remap_print_table(to_stdout ? stderr : stdout, m);
     struct remap_measures after;
@@ -225,7 +290,7 @@ static int cmd_remap_run(struct remapping *m)
 
 int cmd_remap(int argc, char **argv)
 {
-    struct remapping m = {.input = {.command = "remap"}, .problem = {.seed = 1, .effort = 2}};
+    struct remapping m = {.input = {.command = "remap"}, .problem = {.seed = 1}, .seconds = 2};
     int status = cmd_remap_parse(&m, argc, argv);
     if (status >= 0)
         return status;

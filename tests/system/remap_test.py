@@ -11,7 +11,8 @@ import lab
 DATA = os.path.join(lab.SOURCE, 'tests', 'data')
 
 # Topology, hop-byte file, reduction of hop-bytes that a strong optimiser reaches in a second, and whether that is
-# the bound.
+# the bound. STEPS take about two seconds on one core.
+STEPS = 4000
 REDUCTIONS = [
     ('torus:4,4,4,16,2', 'MiniMD_Mira_n2048_c1_s1', 72.28, True),
     ('torus:4,4,4,8m,2', 'MiniMD_Mira_n1024_c1_w', 44.06, True),
@@ -71,21 +72,33 @@ class Files(unittest.TestCase):
     def test_known_reductions_are_reached(self):
         for topology, name, reduction, optimal in REDUCTIONS:
             with self.subTest(name):
-                before, after, bound, proven = self.table(self.hop_bytes(name), '--topology', topology)['hop-bytes']
+                before, after, bound, proven = self.table(
+                    self.hop_bytes(name), '--topology', topology, '--steps', STEPS)['hop-bytes']
                 self.assertGreaterEqual(round(100 * (before - after) / before, 2), reduction)
                 self.assertEqual(optimal, proven)
                 self.assertGreaterEqual(after, bound)
 
-    def test_same_seed_same_mapping(self):
+    def test_same_seed_and_steps_same_mapping(self):
         source = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2')
         texts = []
         for seed in (1, 1, 2):
-            self.table(source, '--topology', 'torus:2,2,4,2,2', '--seed', seed, '--time', 0.5, '-o', self.path('m'))
+            self.table(source, '--topology', 'torus:2,2,4,2,2', '--seed', seed, '--steps', 300, '-o', self.path('m'))
             texts.append(self.read('m'))
         self.assertEqual(texts[0], texts[1])
         rows = [line.split() for line in texts[2].splitlines()]
         self.assertEqual([str(rank) for rank in range(64)], [rank for rank, _ in rows])
         self.assertEqual(list(range(64)), sorted(int(node) for _, node in rows))
+
+    def test_result_of_a_timed_search_is_repeated_by_its_steps(self):
+        source = self.hop_bytes('MiniAMR_Vesta_n128_c1_s2')
+        network = ('--topology', 'torus:2,2,4,4,2')
+        timed = self.holter('remap', source, *network, '--time', 0.3, '-o', self.path('timed')).out
+        self.assertRegex(timed, r'\nwork: \d+ (of \d+ )?steps')
+        repeat = re.search(r'--steps (\d+) repeats it', timed)
+        if repeat:  # else it was cut off, on a machine that is suddenly slower
+            self.holter('remap', source, *network, '--steps', repeat.group(1), '-o', self.path('again'))
+            self.assertEqual(self.read('timed'), self.read('again'))
+        self.holter('remap', source, *network, '--steps', 0, status=2)
 
     def test_mapping_is_never_worse_and_can_be_given(self):
         source = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2')
@@ -271,7 +284,8 @@ class Files(unittest.TestCase):
         network = 'torus:2,2,4,2,2'
         recording = self.path('a.hrec')
         self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', recording)
-        self.assertEqual(self.table(source, '--topology', network), self.table(recording))
+        self.assertEqual(self.table(source, '--topology', network, '--steps', STEPS),
+                         self.table(recording, '--steps', STEPS))
         self.holter('import', '--format', 'hopbyte', source, '-o', recording, status=1)
         finished = self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', '-', status=2)
         self.assertIn("'-' is not a file", finished.err)

@@ -8,6 +8,7 @@
 #include "include/holter/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
  * EPYC. A nominal second has 2.0e9 units; the rest of a real second, about a fifth, is the margin
  * for slower or busier machines. */
 #define WORK_A_SECOND 2.0e9
+#define WORK_A_STEP 1000000u
 #define LINKS_SHARE                                                                                \
     0.8 /* share of that for max-link, whose loads of links do not fit the cache                   \
          */
@@ -133,6 +135,8 @@ static int remap_check(const struct remap_problem *problem, char *why, size_t ro
     if (!(problem->effort >= 0) || problem->effort > REMAP_MAX_EFFORT)
         return remap_refuse(why, room, "the effort is not between 0 and %.0f seconds",
                             REMAP_MAX_EFFORT);
+    if (problem->steps > REMAP_MAX_STEPS)
+        return remap_refuse(why, room, "there are more than %" PRIu64 " steps", REMAP_MAX_STEPS);
     if ((unsigned)problem->objective > REMAP_INTER_NODE)
         return remap_refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
     for (uint32_t p = 0; p < problem->processes; p++)
@@ -244,6 +248,8 @@ int remap_create(struct remap **out, const struct remap_problem *problem, char *
     r->seed = problem->seed;
     r->limit = (uint64_t)(problem->effort * WORK_A_SECOND *
                           (r->objective == REMAP_MAX_LINK ? LINKS_SHARE : 1));
+    if (problem->steps > 0)
+        r->limit = problem->steps * WORK_A_STEP;
     rc = remap_make(r, problem, why, room);
     if (rc == 0)
         rc = remap_begin(r, problem);
@@ -285,6 +291,16 @@ double remap_step(struct remap *r)
         return 1;
     const double done = (double)r->work / (double)r->limit;
     return done < 0.999 ? done : 0.999;
+}
+
+void remap_end(struct remap *r)
+{
+    remap_plan_stop(r);
+}
+
+uint64_t remap_steps(const struct remap *r)
+{
+    return r->work / WORK_A_STEP;
 }
 
 const uint32_t *remap_best(struct remap *r, struct remap_measures *measures)

@@ -46,6 +46,7 @@
 #define REMAP_MAX_TABLE                                                                            \
     2048u /**< vertices in use up to which distances are precomputed in a table */
 #define REMAP_MAX_EFFORT 3600.0
+#define REMAP_MAX_STEPS UINT64_C(1000000000)
 
 enum remap_objective {
     REMAP_HOP_BYTES,
@@ -81,6 +82,8 @@ struct remap_problem {
     double
         effort; /**< seconds on one core that the work may take, from 0 to REMAP_MAX_EFFORT; about
                    a fifth of it is left as a margin. 0: the given mapping is only measured */
+    uint64_t steps; /**< work that may be done, instead of effort; 0: as effort says. The same
+                       number gives the same mapping on every machine */
 };
 
 /** Measures of one mapping. */
@@ -108,6 +111,12 @@ void remap_destroy(struct remap *remap);
  * Starting mappings for which memory runs out are left out.
  * @return progress, 0 to 1; 1: the search is finished */
 double remap_step(struct remap *remap);
+
+/** End the search before its work is done; the next remap_step() returns 1. */
+void remap_end(struct remap *remap);
+
+/** Steps of work done so far, each about half a millisecond on one core. */
+uint64_t remap_steps(const struct remap *remap);
 
 /** The best mapping so far: the seats of all processes, valid until the next remap_step(). The
  * measures are computed from scratch: O(edges), times the length of routes. */

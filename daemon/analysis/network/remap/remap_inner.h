@@ -101,7 +101,8 @@ void remap_offer(struct remap *remap, const uint32_t *slots);
 /** The portfolio: begin, and do the next piece. Adds to remap->work. */
 void remap_plan_begin(struct remap *remap);
 void remap_plan_step(struct remap *remap);
-
+/** End it with the best of what is there. */
+void remap_plan_stop(struct remap *remap);
 void remap_plan_finish(struct remap *remap);
 
 #endif

@@ -320,8 +320,7 @@ static void plan_begin_links(struct remap *r)
     plan_enter_stage(r, STAGE_LINKS, 1);
 }
 
-/* Use the best of what is there: the work is used up. */
-static void plan_stop(struct remap *r)
+void remap_plan_stop(struct remap *r)
 {
     if (r->stage != STAGE_DONE && !r->proven) {
         if (r->exact != NULL)
@@ -342,7 +341,7 @@ static void plan_step_links(struct remap *r)
     remap_links_step(r->links, done < 1 ? done : 1, REMAP_STEP, &r->work);
     if (r->work < r->stage_end)
         return;
-    plan_stop(r);
+    remap_plan_stop(r);
 }
 
 /* ---- annealing ------------------------------------------------------------------ */
@@ -524,7 +523,7 @@ void remap_plan_begin(struct remap *r)
 void remap_plan_step(struct remap *r)
 {
     if (r->proven || r->work >= r->limit)
-        plan_stop(r);
+        remap_plan_stop(r);
     else if (r->descending)
         plan_descend(r);
     else if (r->stage == STAGE_EXACT)
