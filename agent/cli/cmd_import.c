@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -180,44 +181,82 @@ static int run_counters(const struct importing *i)
     return counts.wrong_rows > 0;
 }
 
-/* Infer the network from the routes, which must be complete. */
-static int infer_network(const struct importing *i, const struct pairs *pairs,
-                         struct topology_file *network)
+static void cmd_import_ignore_fault(void *user, const char *text)
 {
-    if (pairs->wrong_lines == 0 &&
-        topology_file_given(network, i->source, network_input_report, NULL) == 0)
-        return 0;
-    terminal_print("import: %s: no network can be inferred from these routes: importing without a "
-                   "network, see "
-                   "--topology",
-                   i->source);
-    return 1;
+    (void)user;
+    (void)text;
 }
 
-static int write_pairs(const struct importing *i, const struct pairs *pairs)
+/* Infer the network from routes or hop counts. */
+static int cmd_import_infer_network(const struct importing *i, const struct pairs *pairs,
+                                    struct topology_file *network)
 {
-    struct topology_file network = {.topology = NULL};
-    int infers = !i->topology && pairs->source == PAIRS_ROUTES, status = pairs->wrong_lines > 0;
-    if (infers)
-        status |= infer_network(i, pairs, &network);
-    else if (i->topology &&
-             topology_file_given(&network, i->topology, network_input_report, NULL) != 0)
-        return 1;
-    uint64_t per_node = i->per_node == 0 && infers ? network.per_node : i->per_node;
-    int code =
-        import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
-                     i->topology ? i->topology : i->source, per_node, network_input_report, NULL);
-    topology_file_finish(&network);
-    if (code != 0)
-        return 1;
+    int routes = pairs->source == PAIRS_ROUTES;
+    if (!routes && pairs->hop_count == 0)
+        return 0;
+    if (topology_file_given(network, i->source,
+                            routes ? network_input_report : cmd_import_ignore_fault, NULL) == 0)
+        return 0;
+    terminal_print("import: %s: no network can be inferred from these %s: importing without a "
+                   "network, see --topology",
+                   i->source, routes ? "routes" : "hops");
+    return routes;
+}
+
+/* Hop counts that are not those of the network show that it is that of another machine. */
+static int cmd_import_check_hops(const struct importing *i, const struct pairs *pairs,
+                                 const struct topology_file *network, uint64_t per_node)
+{
+    const struct pair_hops *first = NULL;
+    uint32_t *seats;
+    char why[300];
+    if (pairs->hop_count == 0 || network->topology == NULL ||
+        pairs_seats(&seats, pairs, network, per_node, why, sizeof(why)) != 0)
+        return 0; /* import_pairs() reports why */
+    size_t differ = pairs_compare_hops(pairs, network->topology, seats, &first);
+    free(seats);
+    if (differ > 0)
+        terminal_print("import: %s:%u: %" PRIu32 " hops from %" PRIu32 " to %" PRIu32
+                       " are not those of the network; %zu of %zu lines differ",
+                       i->source, first->line, first->hops, first->from, first->to, differ,
+                       pairs->hop_count);
+    return differ > 0;
+}
+
+static void cmd_import_print_pairs(const struct importing *i, const struct pairs *pairs,
+                                   const struct topology_file *network)
+{
     printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes,
            pairs->edge_count + pairs->self_count);
+    if (network->topology && !i->topology)
+        printf("  inferred     the network, from the %s: %" PRIu32 " nodes\n",
+               pairs->source == PAIRS_ROUTES ? "routes" : "hops",
+               topology_nodes(network->topology));
     if (pairs->processes > 0 && pairs->ids[pairs->processes - 1] >= pairs->processes)
         printf("  renumbered   in the order of their numbers, of which the last is %" PRIu64 "\n",
                pairs->ids[pairs->processes - 1]);
     if (pairs->wrong_lines > 0)
         printf("  left out     %" PRIu64 " lines that are wrong\n", pairs->wrong_lines);
-    return status;
+}
+
+static int write_pairs(const struct importing *i, const struct pairs *pairs)
+{
+    struct topology_file network = {.topology = NULL};
+    int status = pairs->wrong_lines > 0;
+    if (!i->topology)
+        status |= cmd_import_infer_network(i, pairs, &network);
+    else if (topology_file_given(&network, i->topology, network_input_report, NULL) != 0)
+        return 1;
+    uint64_t per_node = i->per_node == 0 && !i->topology ? network.per_node : i->per_node;
+    int code = cmd_import_check_hops(i, pairs, &network, per_node);
+    if (code == 0)
+        code = import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
+                            i->topology ? i->topology : i->source, per_node, network_input_report,
+                            NULL);
+    if (code == 0)
+        cmd_import_print_pairs(i, pairs, &network);
+    topology_file_finish(&network);
+    return code != 0 ? 1 : status;
 }
 
 static int run_pairs(const struct importing *i)

@@ -155,11 +155,13 @@ static void cmd_topology_print_text(const struct shown *s)
     if (s->file.routes + s->file.gaps > 0)
         printf("%-12s%" PRIu32 " complete, %" PRIu32 " with a gap\n", "routes", s->file.routes,
                s->file.gaps);
+    if (s->file.wrong_lines > 0)
+        printf("%-12s%" PRIu32 " lines that are wrong\n", "left out", s->file.wrong_lines);
     if (s->route)
         print_route(s);
 }
 
-/* Print remarks about routes with a gap, which were not used. */
+/* Print remarks about routes with a gap and malformed lines, which were not used. */
 static void cmd_topology_print_remarks(const struct shown *s)
 {
     char *rest = s->file.remarks, *line;

@@ -5,6 +5,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/traffic_sums.h"
 #include "daemon/topology/network_tree.h"
+#include "daemon/topology/route_file.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
@@ -52,17 +53,14 @@ static const char *traffic_hop_byte_line(const char *at, const char *end, struct
 /* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong with the line */
 static const char *traffic_route_line(const char *at, const char *end, struct pair_sum *out)
 {
-    char text[160];
-    uint64_t hop;
-    size_t length = (size_t)(end - at) < sizeof(text) - 1 ? (size_t)(end - at) : sizeof(text) - 1;
-    memcpy(text, at, length);
-    text[length] = '\0';
-    if (sscanf(text, " Hop %9" SCNu64 ": [%10" SCNu64 "-%10" SCNu64 "]", &hop, &out->from,
-               &out->to) != 3)
-        return "the line does not begin with \"Hop N: [SOURCE-DESTINATION]\"";
-    if (out->from >= MOST_ID || out->to >= MOST_ID)
-        return "a rank or node beyond 32 bits";
-    out->bytes = hop == 1;
+    struct route_hop hop;
+    uint32_t coordinates;
+    const char *wrong = route_file_line(at, end, &hop, &coordinates);
+    if (wrong != NULL)
+        return wrong;
+    out->from = hop.source;
+    out->to = hop.destination;
+    out->bytes = hop.number == 1;
     return NULL;
 }
 

@@ -57,9 +57,10 @@ static uint32_t route_file_coordinates(struct cursor *c, uint32_t out[ROUTE_COOR
     return count;
 }
 
-/* @return NULL, or what is wrong */
-static const char *route_file_read_hop(struct cursor *c, struct route_hop *hop, uint32_t *count)
+const char *route_file_line(const char *begin, const char *end, struct route_hop *hop,
+                            uint32_t *count)
 {
+    struct cursor cursor = {begin, end}, *c = &cursor;
     if (!route_file_expect_word(c, "Hop") || !route_file_number(c, &hop->number) ||
         hop->number == 0 || !route_file_expect_word(c, ":"))
         return "a hop begins with \"Hop\" and its number, from 1 up";
@@ -92,6 +93,18 @@ static int route_file_add(struct route_file *file, size_t *room, const struct ro
     return 0;
 }
 
+/* Half of the lines or more are wrong: it is no such file. */
+static int route_file_refuse(const struct route_file *file, struct faults *faults)
+{
+    for (uint32_t i = 0; i < file->wrong_lines && i < FILE_FAULTS; i++)
+        fault_at(faults, file->wrong[i].line, "%s", file->wrong[i].why);
+    if (file->wrong_lines > FILE_FAULTS)
+        fault_at(faults, 0, "%u lines are wrong", file->wrong_lines);
+    if (file->wrong_lines == 0)
+        fault_at(faults, 0, "no hop stands in it");
+    return -HOLTER_EUSAGE;
+}
+
 int route_file_parse(struct route_file *out, const char *text, size_t length, struct faults *faults)
 {
     struct lines lines = lines_of(text, length);
@@ -105,23 +118,24 @@ int route_file_parse(struct route_file *out, const char *text, size_t length, st
         route_file_skip_blanks(&c);
         if (c.at == c.end || *c.at == '#')
             continue;
-        const char *wrong = route_file_read_hop(&c, &hop, &count);
+        const char *wrong = route_file_line(c.at, c.end, &hop, &count);
         if (wrong == NULL && file.count > 0 && count != file.coordinates)
             wrong = "other hops have another number of coordinates";
         if (wrong == NULL && file.count == ROUTE_HOPS)
             wrong = "too many hops";
         if (wrong != NULL) {
-            fault_at(faults, lines.number, "%s", wrong);
+            if (file.wrong_lines++ < FILE_FAULTS)
+                file.wrong[file.wrong_lines - 1] = (struct route_wrong){hop.line, wrong};
             continue;
         }
         file.coordinates = count;
         code = route_file_add(&file, &room, &hop);
     }
-    if (code == 0 && faults->count == 0 && file.count == 0)
-        fault_at(faults, 0, "no hop stands in it");
-    if (code != 0 || faults->count > 0) {
+    if (code == 0 && file.wrong_lines >= file.count)
+        code = route_file_refuse(&file, faults);
+    if (code != 0) {
         route_file_finish(&file);
-        return code != 0 ? code : -HOLTER_EUSAGE;
+        return code;
     }
     qsort(file.hops, file.count, sizeof(*file.hops), route_file_compare_hops);
     *out = file;

@@ -22,13 +22,27 @@ struct route_hop {
     uint32_t at[ROUTE_COORDINATES], end[ROUTE_COORDINATES];
 };
 
+/** A malformed line. */
+struct route_wrong {
+    unsigned line;
+    const char *why; /**< static text */
+};
+
 struct route_file {
     struct route_hop *hops; /**< owned; by source, destination, number */
     size_t count;
-    uint32_t coordinates; /**< number of coordinates at each end of a hop */
+    uint32_t coordinates;                  /**< number of coordinates at each end of a hop */
+    struct route_wrong wrong[FILE_FAULTS]; /**< the first malformed lines, which are left out */
+    uint32_t wrong_lines;                  /**< all of them */
 };
 
-/** @return 0, -HOLTER_EUSAGE, reported, or -ENOMEM */
+/** Read one line. @param coordinates  set: at each end @return NULL, or what is wrong, static text
+ */
+const char *route_file_line(const char *begin, const char *end, struct route_hop *hop,
+                            uint32_t *coordinates);
+
+/** Malformed lines are left out; a text in which they are half of all lines or more is refused.
+ * @return 0, -HOLTER_EUSAGE, reported, or -ENOMEM */
 int route_file_parse(struct route_file *out, const char *text, size_t length,
                      struct faults *faults);
 void route_file_finish(struct route_file *file);

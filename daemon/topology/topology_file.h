@@ -34,8 +34,9 @@ struct topology_file {
     /* Only of recorded routes and hop counts. */
     uint32_t per_node;     /**< ids of a node */
     uint32_t routes, gaps; /**< complete routes, and incomplete ones, which are ignored */
-    char *remarks; /**< owned: "12: route 4-0: hops before this one are missing\n" ..., the first
-                      hundred; NULL: none */
+    uint32_t wrong_lines;  /**< malformed lines, which are ignored, too */
+    char *remarks;         /**< owned: "12: route 4-0: hops before this one are missing\n" ..., of
+                              gaps and malformed lines, the first hundred; NULL: none */
 };
 
 /** Read a file. Blocks; memory is bounded by TOPOLOGY_FILE_BYTES and the limits of topology.h.

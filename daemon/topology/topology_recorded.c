@@ -6,6 +6,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #define TIERS "dragonfly:2,12,3,16,4"
 #define CAGES 3u
 
+#define DAMAGED_PART 100u /* at most one hop in so many may contradict the others */
+
 static const uint32_t partitions[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
 #define PARTITIONS (sizeof(partitions) / sizeof(*partitions))
 
@@ -21,6 +24,7 @@ struct shape {
     struct topology_spec spec;
     uint32_t per_node; /* ids of a node */
     int tiers;         /* coordinates are those of TIERS */
+    int slots;         /* the last coordinate is the process on its node */
 };
 
 static uint32_t topology_recorded_node_of(const struct topology_spec *spec, const uint32_t *at)
@@ -94,14 +98,22 @@ static int topology_recorded_agrees(struct shape *shape, uint32_t id, const uint
     return slot < shape->per_node && (uint64_t)node * shape->per_node + slot == id;
 }
 
-/* @param slots  the last coordinate is the process on its node */
-static int topology_recorded_fits(struct shape *shape, const struct route_file *file, int slots)
+static int topology_recorded_hop_agrees(struct shape *shape, const struct route_file *file,
+                                        const struct route_hop *hop)
 {
     uint32_t last = file->coordinates - 1;
+    return topology_recorded_agrees(shape, hop->from, hop->at, shape->slots ? hop->at[last] : 0) &&
+           topology_recorded_agrees(shape, hop->to, hop->end, shape->slots ? hop->end[last] : 0);
+}
+
+/* Few hops may be damaged. */
+static int topology_recorded_fits(struct shape *shape, const struct route_file *file, int slots)
+{
+    size_t wrong = 0;
+    shape->slots = slots;
     for (size_t i = 0; i < file->count; i++) {
-        const struct route_hop *hop = &file->hops[i];
-        if (!topology_recorded_agrees(shape, hop->from, hop->at, slots ? hop->at[last] : 0) ||
-            !topology_recorded_agrees(shape, hop->to, hop->end, slots ? hop->end[last] : 0))
+        wrong += !topology_recorded_hop_agrees(shape, file, &file->hops[i]);
+        if (wrong > file->count / DAMAGED_PART)
             return 0;
     }
     if (shape->per_node == 0)
@@ -170,17 +182,22 @@ static int topology_recorded_find_shape(struct shape *shape, const struct route_
 
 /* ---- routes ---------------------------------------------------------------- */
 
-static void topology_recorded_add_remark(struct topology_file *out, const struct route_hop *hop,
-                                         const char *what)
+__attribute__((format(printf, 3, 4))) static void
+topology_recorded_add_remark(struct topology_file *out, unsigned line, const char *format, ...)
 {
     size_t used = out->remarks == NULL ? 0 : strlen(out->remarks);
     char text[200];
-    int n = snprintf(text, sizeof(text), "%u: route %u-%u: %s\n", hop->line, hop->source,
-                     hop->destination, what);
-    char *longer = out->gaps > FILE_FAULTS ? NULL : realloc(out->remarks, used + (size_t)n + 1);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (out->gaps + out->wrong_lines > FILE_FAULTS)
+        return;
+    const size_t room = used + strlen(text) + 16;
+    char *longer = realloc(out->remarks, room);
     if (longer == NULL)
         return;
-    memcpy(longer + used, text, (size_t)n + 1);
+    snprintf(longer + used, room - used, "%u: %s\n", line, text);
     out->remarks = longer;
 }
 
@@ -204,11 +221,16 @@ static uint32_t *topology_recorded_path_of(const struct shape *shape, const stru
 }
 
 static void topology_recorded_add_route(struct topology_file *out, struct topology_infer *infer,
-                                        const struct shape *shape, const struct route_hop *hops,
-                                        size_t count)
+                                        struct shape *shape, const struct route_file *file,
+                                        size_t first, size_t count)
 {
-    const struct route_hop *at;
+    const struct route_hop *at, *hops = &file->hops[first];
     const char *gap = route_file_gap(hops, count, shape->per_node, &at);
+    for (size_t i = 0; gap == NULL && !shape->tiers && i < count; i++) {
+        at = &hops[i];
+        if (!topology_recorded_hop_agrees(shape, file, at))
+            gap = "the numbers of the hop are not those of its coordinates";
+    }
     if (gap == NULL) {
         uint32_t *path = topology_recorded_path_of(shape, hops, count);
         if (path == NULL || topology_infer_route(infer, path, (uint32_t)count + 1) != 0) {
@@ -223,7 +245,8 @@ static void topology_recorded_add_route(struct topology_file *out, struct topolo
     if (gap == NULL)
         return;
     out->gaps++;
-    topology_recorded_add_remark(out, at, gap);
+    topology_recorded_add_remark(out, at->line, "route %u-%u: %s", at->source, at->destination,
+                                 gap);
 }
 
 static int topology_recorded_finish(struct topology_file *out, struct topology_infer *infer,
@@ -263,7 +286,7 @@ static int topology_recorded_infer_routes(struct topology_file *out, const struc
         return -ENOMEM;
     for (size_t at = 0; at < file->count;) {
         size_t count = route_file_length(file, at);
-        topology_recorded_add_route(out, infer, &shape, &file->hops[at], count);
+        topology_recorded_add_route(out, infer, &shape, file, at, count);
         at += count;
     }
     out->per_node = shape.per_node;
@@ -273,6 +296,8 @@ static int topology_recorded_infer_routes(struct topology_file *out, const struc
 }
 
 /* ---- hop counts ------------------------------------------------------------- */
+
+#define COUNTS_EXPECTED "source, destination, bytes and hops are expected to find the network"
 
 struct count {
     uint32_t source, destination, hops;
@@ -284,8 +309,9 @@ struct counts {
     uint32_t highest;
 };
 
-static int topology_recorded_read_counts(struct counts *out, const char *text, size_t length,
-                                         struct faults *faults)
+/* Malformed lines are left out, unless they are half of all or more. */
+static int topology_recorded_read_counts(struct counts *out, struct topology_file *file,
+                                         const char *text, size_t length, struct faults *faults)
 {
     struct lines lines = lines_of(text, length);
     const char *at, *end, *word;
@@ -295,16 +321,17 @@ static int topology_recorded_read_counts(struct counts *out, const char *text, s
     out->list = calloc(most, sizeof(*out->list));
     if (out->list == NULL)
         return -ENOMEM;
-    while (faults->count == 0 && lines_next(&lines, &at, &end)) {
+    while (lines_next(&lines, &at, &end)) {
         uint64_t source, destination, bytes, hops;
         const char *begin = at;
         if (!word_next(&begin, end, &word, &letters) || *word == '#')
             continue;
         if (!word_whole(&at, end, &source) || !word_whole(&at, end, &destination) ||
             !word_amount(&at, end, &bytes) || !word_whole(&at, end, &hops) ||
-            source >= UINT32_MAX || destination >= UINT32_MAX || hops >= UINT32_MAX) {
-            fault_at(faults, lines.number,
-                     "source, destination, bytes and hops are expected to find the network");
+            word_next(&at, end, &word, &letters) || source >= UINT32_MAX ||
+            destination >= UINT32_MAX || hops >= UINT32_MAX) {
+            file->wrong_lines++;
+            topology_recorded_add_remark(file, lines.number, "%s", COUNTS_EXPECTED);
             continue;
         }
         out->list[out->count++] =
@@ -312,7 +339,14 @@ static int topology_recorded_read_counts(struct counts *out, const char *text, s
         out->highest = source > out->highest ? (uint32_t)source : out->highest;
         out->highest = destination > out->highest ? (uint32_t)destination : out->highest;
     }
-    return faults->count > 0 ? -HOLTER_EUSAGE : 0;
+    if (out->count > file->wrong_lines)
+        return 0;
+    if (file->wrong_lines == 0)
+        fault_at(faults, 0, "no pair stands in it");
+    else
+        fault_at(faults, (unsigned)strtoul(file->remarks != NULL ? file->remarks : "0", NULL, 10),
+                 "%s", COUNTS_EXPECTED);
+    return -HOLTER_EUSAGE;
 }
 
 /* @return 1 and the network, 0: try another, or a negative error */
@@ -381,6 +415,9 @@ static int topology_recorded_read_routes(struct topology_file *out, const char *
     int code = route_file_parse(&file, text, length, faults);
     if (code != 0)
         return code;
+    for (uint32_t i = 0; i < file.wrong_lines && i < FILE_FAULTS; i++)
+        topology_recorded_add_remark(out, file.wrong[i].line, "%s", file.wrong[i].why);
+    out->wrong_lines = file.wrong_lines;
     code = topology_recorded_infer_routes(out, &file, faults);
     route_file_finish(&file);
     return code;
@@ -390,11 +427,7 @@ static int topology_recorded_read_hops(struct topology_file *out, const char *te
                                        struct faults *faults)
 {
     struct counts counts = {0};
-    int code = topology_recorded_read_counts(&counts, text, length, faults);
-    if (code == 0 && counts.count == 0) {
-        fault_at(faults, 0, "no pair stands in it");
-        code = -HOLTER_EUSAGE;
-    }
+    int code = topology_recorded_read_counts(&counts, out, text, length, faults);
     code = code != 0 ? code : topology_recorded_infer_counts(out, &counts, faults);
     free(counts.list);
     return code;

@@ -291,6 +291,37 @@ class Files(unittest.TestCase):
         self.assertIn("'-' is not a file", finished.err)
         self.holter('import', '--format', 'route', source, '-o', self.path('b.hrec'), status=1)
 
+    def network_of(self, recording):
+        """The dimensions of the network in a recording, as its replay publishes them."""
+        with commgram.Replay(self.place, recording) as replay:
+            topology = next(m for m in lab.stream_messages(replay.topics('topology')) if m['topic'] == 'topology')
+        return [d['size'] for d in topology['dimensions']]
+
+    def test_network_is_inferred_from_hops_and_routes_also_of_damaged_files(self):
+        for kind, source, cut in (('hopbyte', self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), '25 3'),
+                                  ('route', self.routes('MiniAMR_Vesta_n64_c1_s2'), 'Hop 1: [2516-257Hop 1: [12-0] 12')):
+            recording = self.path(f'{kind}.hrec')
+            with self.subTest(kind):
+                out = self.holter('import', source, '-o', recording, '--no-results').out
+                self.assertIn('64 nodes', out)
+                with open(source, encoding='utf-8') as file:
+                    lines = file.read().splitlines()
+                garbled = self.write('garbled', '\n'.join(lines[:50] + [cut] + lines[50:]) + '\n')
+                os.unlink(recording)
+                finished = self.holter('import', garbled, '-o', recording, '--no-results', status=1)
+                self.assertIn('garbled:51: ', finished.err)
+                self.assertIn('64 ranks', finished.out)
+                self.assertIn('left out     1 lines that are wrong', finished.out)
+                self.assertEqual([2, 2, 4, 2, 2], self.network_of(recording))
+
+    def test_hops_that_are_not_those_of_the_network_are_an_error(self):
+        source, recording = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), self.path('a.hrec')
+        finished = self.holter('import', source, '--topology', 'torus:8,8', '-o', recording, status=1)
+        self.assertRegex(finished.err, r'_hopbyte.txt:\d+: \d+ hops from \d+ to \d+ are not those of the network; '
+                                       r'\d+ of 948 lines differ')
+        self.assertFalse(os.path.exists(recording))
+        self.holter('import', source, '--topology', 'torus:2,2,4,2,2', '-o', recording, '--no-results')
+
 
 if __name__ == '__main__':
     lab.main()

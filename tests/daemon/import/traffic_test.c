@@ -144,7 +144,10 @@ static void faults_are_reported_with_their_line(void **state)
                                          "f:2: more than four words\n");
     assert_fault("99999999999 1 2\n", "f:1: a rank or node beyond 32 bits\n");
     assert_fault("Hop 1: [3-0] 3 (1 1) -> 1 (0 1)\n0 1 2\n",
-                 "f:2: the line does not begin with \"Hop N: [SOURCE-DESTINATION]\"\n");
+                 "f:2: a hop begins with \"Hop\" and its number, from 1 up\n");
+    assert_fault(
+        "Hop 1: [3-0] 3 (1 1) -> 1 (0 1)\nHop 1: [2516-257Hop 1: [1-0] 1 (0 1) -> 0 (0 0)\n",
+        "f:2: [SOURCE-DESTINATION] is missing\n");
 }
 
 static void seats_follow_from_ranks_a_node(void **state)
@@ -389,6 +392,45 @@ static void lines_that_are_whole_are_imported(void **state)
     directory_remove(directory);
 }
 
+/* Of a network of 2 x 2 x 4 x 2 x 2 with damaged lines: cut off, run together, with a wrong number.
+ */
+static void damaged_lines_leave_the_network_of_the_others(void **state)
+{
+    (void)state;
+    const char *damaged[] = {"Hop 1: [2516-257Hop 1: [12-0] 12 (0 0 3 0 0 0) -> 0 (0 0 0 0 0 0)",
+                             "Hop 2: [4-", "Hop 1: [1-0] 9 (0 0 0 0 1 0) -> 0 (0 0 0 0 0 0)"};
+    const char *counts[] = {"25 3", "4 x 100 2", "7 9 100 2 11"};
+    for (int hops = 0; hops < 2; hops++) {
+        struct told told = {""};
+        struct topology_file file;
+        size_t length, lines = 0;
+        char *text =
+            (char *)data_file(hops ? "par-comm-data/hopbyte/MiniAMR_Vesta_n64_c1_s2_hopbyte.txt"
+                                   : "par-comm-data/route/MiniAMR_Vesta_n64_c1_s2_route.txt",
+                              &length);
+        char *garbled = malloc(length + 1000), *out = garbled;
+        assert_non_null(garbled);
+        for (char *line = text, *end; line < text + length; line = end + 1, lines++) {
+            end = memchr(line, '\n', (size_t)(text + length - line));
+            assert_non_null(end);
+            out += sprintf(out, "%.*s\n", (int)(end - line), line);
+            if (lines % 100 == 0 && lines < 300)
+                out += sprintf(out, "%s\n", (hops ? counts : damaged)[lines / 100]);
+        }
+        assert_int_equal(
+            topology_file_parse(&file, "f", garbled, (size_t)(out - garbled), tell, &told), 0);
+        assert_string_equal(told.text, "");
+        assert_int_equal(topology_nodes(file.topology), 64);
+        assert_int_equal(topology_spec(file.topology)->dimension_count, 5);
+        assert_int_equal(topology_spec(file.topology)->dimensions[2].size, 4);
+        assert_int_equal(file.wrong_lines, hops ? 3 : 2);
+        assert_non_null(strstr(file.remarks, "\n103: "));
+        topology_file_finish(&file);
+        free(garbled);
+        free(text);
+    }
+}
+
 static void without_a_network_a_recording_has_a_tree_of_hosts(void **state)
 {
     (void)state;
@@ -431,6 +473,7 @@ int main(void)
         cmocka_unit_test(imported_pairs_come_back_from_the_recording),
         cmocka_unit_test(what_ranks_send_to_themselves_is_imported),
         cmocka_unit_test(lines_that_are_whole_are_imported),
+        cmocka_unit_test(damaged_lines_leave_the_network_of_the_others),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
