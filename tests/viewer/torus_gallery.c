@@ -92,6 +92,7 @@ static void take(const char *directory, const struct shot *shot, struct model *m
                      (int64_t)((SYNTHETIC_FIRST + (uint64_t)shot->from) * SYNTHETIC_SECOND),
                      (int64_t)((SYNTHETIC_FIRST + (uint64_t)shot->to) * SYNTHETIC_SECOND));
     d.ui.torus.view = shot->view;
+    d.ui.torus.view_chosen = 1;
     d.ui.torus.hidden = shot->hidden;
     d.ui.torus.low = shot->low;
     d.ui.torus.high = shot->high > 0 ? shot->high : 1;

@@ -7,6 +7,7 @@
 #include "viewer/layout/projection.h"
 #include "viewer/layout/strokes.h"
 #include "viewer/ui/ui_input.h"
+#include "viewer/views/torus/drawing.h"
 
 #include "holter/error.h"
 
@@ -161,6 +162,84 @@ static void every_shape_fits_its_window(void **state)
         desk_check(&s.desk, shapes[i]);
         close_stand(&s);
     }
+}
+
+/* Of links that coincide the largest is shown, so the colours end at the fullest link; the mean and
+ * the sum on request. */
+static void links_that_coincide_are_not_summed_unless_asked(void **state)
+{
+    (void)state;
+    struct stand s;
+    open_on(&s, "torus:4,4,4,4,2", 3);
+    const double largest = (double)s.desk.ui.torus.panels[0].largest;
+    const double top = s.desk.pictures.torus->top;
+    assert_true(top >= largest && top <= 1.1 * largest);
+    assert_non_null(find_text(&s.desk.scene, "largest of 16 links"));
+    press_button(&s, COMMAND_TORUS_FOLD, TORUS_MEAN);
+    assert_true(s.desk.pictures.torus->top <= top);
+    assert_non_null(find_text(&s.desk.scene, "mean of 16 links"));
+    input(&s, &(struct input){.kind = INPUT_KEY, .key = 'e'});
+    assert_true(s.desk.pictures.torus->top > 1.5 * top);
+    assert_non_null(find_text(&s.desk.scene, "sum of 16 links"));
+    close_stand(&s);
+}
+
+static int is_seen(const struct stand *s, uint32_t dimension)
+{
+    uint32_t shown[3];
+    int count = torus_shown(&s->desk.ui.torus, s->model->network.topology, shown), seen = 0;
+    for (int i = 0; i < count; i++)
+        seen |= shown[i] == dimension;
+    return seen;
+}
+
+/* All ranks send along the short last dimension. */
+static void the_dimension_of_the_fullest_link_is_seen(void **state)
+{
+    (void)state;
+    static char text[512 * 40];
+    struct stand s;
+    size_t used = 0;
+    for (int rank = 0; rank < 512; rank++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%d %d 1000000\n%d %d 1000\n",
+                                 rank, rank ^ 1, rank, (rank + 128) % 512);
+    s.model = torus_job("torus:4,4,4,4,2", 1, text, 3, &s.net);
+    desk_open(&s.desk, 1600, 900, 1, THEME_DARK, VIEW_TORUS);
+    desk_layout(&s.desk, s.model);
+    assert_true(is_seen(&s, 4));
+    close_stand(&s);
+}
+
+/* 4 x 4 x 16: along the last one 4 x 4 are seen, a square; of 16 x 4 x 4 along the first. */
+static void the_first_direction_fills_the_panel(void **state)
+{
+    (void)state;
+    const struct {
+        const char *form;
+        int view;
+    } cases[] = {{"torus:4,4,16", 2}, {"torus:16,4,4", 0}, {"torus:4,16,4", 1}, {"torus:4,4,4", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand s;
+        open_on(&s, cases[i].form, 2);
+        assert_int_equal(s.desk.ui.torus.view, cases[i].view);
+        press_button(&s, COMMAND_TORUS_VIEW, (uint64_t)(cases[i].view + 1) % 3);
+        assert_int_equal(s.desk.ui.torus.view, (cases[i].view + 1) % 3);
+        close_stand(&s);
+    }
+}
+
+static void colours_of_nodes_have_a_legend(void **state)
+{
+    (void)state;
+    struct stand s;
+    open_on(&s, "torus:4,4,4", 2);
+    assert_non_null(find_text(&s.desk.scene, "nodes: lowest rank"));
+    press_button(&s, COMMAND_TORUS_PAINT, TORUS_DEGREE);
+    assert_non_null(find_text(&s.desk.scene, "nodes: sent, received"));
+    s.model->network.name[0] = '\0';
+    desk_layout(&s.desk, s.model);
+    assert_non_null(find_text(&s.desk.scene, "4 x 4 x 4, "));
+    close_stand(&s);
 }
 
 static void other_networks_are_named_not_drawn(void **state)
@@ -503,6 +582,10 @@ int main(void)
         cmocka_unit_test(rings_and_grid_show_every_node_and_the_right_links),
         cmocka_unit_test(minimaps_have_one_edge_a_bundle_and_switch_the_view),
         cmocka_unit_test(every_shape_fits_its_window),
+        cmocka_unit_test(links_that_coincide_are_not_summed_unless_asked),
+        cmocka_unit_test(the_dimension_of_the_fullest_link_is_seen),
+        cmocka_unit_test(the_first_direction_fills_the_panel),
+        cmocka_unit_test(colours_of_nodes_have_a_legend),
         cmocka_unit_test(other_networks_are_named_not_drawn),
         cmocka_unit_test(measured_packets_of_blue_gene_are_the_loads),
         cmocka_unit_test(links_below_the_range_are_not_drawn),

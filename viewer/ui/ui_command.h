@@ -67,6 +67,7 @@ enum ui_command {
     COMMAND_TORUS_DIMENSION,   /**< argument: dimension to show */
     COMMAND_TORUS_SLICE, /**< argument: dimension; shows its next coordinate, after the last one all
                           */
+    COMMAND_TORUS_FOLD,  /**< argument: enum torus_fold */
     COMMAND_TORUS_HOME,  /**< the initial view of the whole torus */
 
     /* the graph of the network */

@@ -29,6 +29,15 @@ void torus_init(struct torus_choice *t)
     ui_torus_home(t);
 }
 
+static int ui_torus_comes_before(const struct torus_choice *t, const struct topology_spec *spec,
+                                 uint32_t one, uint32_t other)
+{
+    const uint32_t sizes[2] = {spec->dimensions[one].size, spec->dimensions[other].size};
+    if (one == other || t->hottest == other + 1)
+        return 0;
+    return t->hottest == one + 1 || sizes[0] > sizes[1] || (sizes[0] == sizes[1] && one < other);
+}
+
 int torus_shown(const struct torus_choice *t, const struct topology *topology, uint32_t out[3])
 {
     const struct topology_spec *spec = topology ? topology_spec(topology) : NULL;
@@ -47,14 +56,33 @@ int torus_shown(const struct torus_choice *t, const struct topology *topology, u
         }
     }
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
-        uint32_t larger = 0; /* dimensions before it by size, then by order */
+        uint32_t before = 0; /* dimensions before it: the hottest, then by size, then by order */
         for (uint32_t k = 0; k < spec->dimension_count; k++)
-            larger += spec->dimensions[k].size > spec->dimensions[d].size ||
-                      (spec->dimensions[k].size == spec->dimensions[d].size && k < d);
-        if (larger < 3 && n < 3)
+            before += (uint32_t)ui_torus_comes_before(t, spec, k, d);
+        if (before < 3 && n < 3)
             out[n++] = d;
     }
     return n;
+}
+
+/* Of the shown dimensions the one along which to look so that the other two are as equal as they
+ * can be: of equal ones the last. */
+int torus_view_by_shape(const struct torus_choice *t, const struct topology *topology)
+{
+    uint32_t shown[3];
+    double best = 0;
+    int view = 2;
+    if (torus_shown(t, topology, shown) < 3)
+        return view;
+    const struct topology_spec *spec = topology_spec(topology);
+    for (int i = 3; i-- > 0;) {
+        double a = spec->dimensions[shown[(i + 1) % 3]].size,
+               b = spec->dimensions[shown[(i + 2) % 3]].size;
+        double share = fmin(a, b) / fmax(a, b);
+        view = share > best ? i : view;
+        best = fmax(share, best);
+    }
+    return view;
 }
 
 int torus_projection(const struct torus_choice *t, const struct topology *topology, int view,
@@ -134,6 +162,7 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
     switch (command) {
     case COMMAND_TORUS_VIEW:
         t->view = argument < 3 ? (int)argument : 0;
+        t->view_chosen = 1;
         break;
     case COMMAND_TORUS_LINKS:
         t->hidden ^= argument < 32 ? 1u << argument : 0;
@@ -178,6 +207,9 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         break;
     case COMMAND_TORUS_SLICE:
         next_slice(ui, m, argument);
+        break;
+    case COMMAND_TORUS_FOLD:
+        t->fold = argument < TORUS_FOLDS ? (enum torus_fold)argument : TORUS_LARGEST;
         break;
     case COMMAND_TORUS_HOME:
         ui_torus_home(t);
@@ -370,6 +402,8 @@ int torus_key(struct ui *ui, const struct model *m, int key)
         torus_command(ui, m, COMMAND_TORUS_PIN, 0);
     else if (key == 'a')
         torus_command(ui, m, COMMAND_TORUS_PLAY, TORUS_WINDOWS);
+    else if (key == 'e')
+        torus_command(ui, m, COMMAND_TORUS_FOLD, (ui->torus.fold + 1u) % TORUS_FOLDS);
     else if (key == '0')
         torus_command(ui, m, COMMAND_TORUS_HOME, 0);
     else

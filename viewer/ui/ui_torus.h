@@ -13,6 +13,9 @@
 
 enum torus_figure { TORUS_BYTES, TORUS_MESSAGES, TORUS_MEASURED, TORUS_FIGURES };
 
+/** What is shown of the links that coincide because they differ in hidden dimensions only. */
+enum torus_fold { TORUS_LARGEST, TORUS_MEAN, TORUS_SUM, TORUS_FOLDS };
+
 /** What nodes are coloured by. */
 enum torus_paint { TORUS_RANKS, TORUS_DEGREE, TORUS_TRANSIT, TORUS_PAINTS };
 
@@ -39,16 +42,20 @@ enum torus_drag { TORUS_PAN = 1, TORUS_TURN, TORUS_BOX, TORUS_LINK_BOX };
 enum torus_playing { TORUS_STILL, TORUS_WINDOWS, TORUS_REGIONS };
 
 struct torus_choice {
-    int chosen;                          /**< 0: the largest three dimensions are shown */
-    uint32_t shown[3];                   /**< dimensions */
+    int chosen;        /**< 0: the largest three dimensions and the hottest are shown */
+    uint32_t shown[3]; /**< dimensions */
     uint32_t slice[TOPOLOGY_DIMENSIONS]; /**< of a hidden dimension: coordinate + 1, 0: all */
-    int view;         /**< index of the shown dimension along which the projection looks */
+    uint32_t
+        hottest; /**< dimension with much fuller links than others + 1, shown by default; 0: none */
+    int view;    /**< index of the shown dimension along which the projection looks */
+    int view_chosen;  /**< 0: the direction in which the picture fills its panel best */
     unsigned hidden;  /**< dimensions whose links are not drawn, bits */
     double low, high; /**< ends of the colours, as shares of the largest load */
     int handle;       /**< end that is dragged: 0 low, 1 high */
     enum torus_figure figure;
     int figure_chosen; /**< 0: chosen by the available data */
     enum torus_paint paint;
+    enum torus_fold fold;
     double x, y, zoom; /**< of the projection: centre, in its lengths; 1: all of it */
     double yaw, pitch; /**< of the grid in space */
     double space_x, space_y, space_zoom; /**< in its radii */
@@ -70,10 +77,13 @@ struct ui;
 void torus_init(struct torus_choice *torus);
 void torus_finish(struct torus_choice *torus);
 
-/** Dimensions that are shown: as chosen, or the largest three in their order; PROJECTION_NONE for
- *  none.
+/** Dimensions that are shown: as chosen, or the largest three in their order, the hottest in place
+ *  of the smallest of them; PROJECTION_NONE for none.
  *  @return how many; 0: there is no Cartesian network */
 int torus_shown(const struct torus_choice *torus, const struct topology *topology, uint32_t out[3]);
+
+/** The viewing direction in which the picture fills its panel best. */
+int torus_view_by_shape(const struct torus_choice *torus, const struct topology *topology);
 
 struct projection;
 

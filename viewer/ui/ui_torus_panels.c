@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HOTTER 1.25 /* ratio of loads at which a hidden dimension is shown by default */
+
 /* ---- panels -------------------------------------------------------------- */
 
 static void panel_finish(struct torus_panel *p)
@@ -198,6 +200,40 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
     return 1;
 }
 
+/* The largest load of the links along each dimension, in the present. */
+static void ui_torus_panel_list_most(const struct torus_panel *p, const struct topology *topology,
+                                     uint64_t most[TOPOLOGY_DIMENSIONS])
+{
+    uint32_t from, to, a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS];
+    for (uint32_t link = 0; link < p->link_count; link++) {
+        if (p->loads[link] == 0 || !topology_link(topology, link, &from, &to))
+            continue;
+        uint32_t count = topology_coordinates(topology, from, a), d = 0;
+        topology_coordinates(topology, to, b);
+        while (d < count && a[d] == b[d])
+            d++;
+        if (d < count && p->loads[link] > most[d])
+            most[d] = p->loads[link];
+    }
+}
+
+/* The dimension of the fullest link, if its load is clearly above those of the dimensions that are
+ * shown: so the picture does not change its dimensions with every window. */
+static void ui_torus_panel_find_hottest(struct torus_choice *t, const struct topology *topology)
+{
+    const struct topology_spec *spec = topology_spec(topology);
+    uint64_t most[TOPOLOGY_DIMENSIONS] = {0}, seen = 0;
+    uint32_t shown[3], hottest = 0;
+    int count = torus_shown(t, topology, shown);
+    ui_torus_panel_list_most(&t->panels[0], topology, most);
+    for (int i = 0; i < count; i++)
+        seen = most[shown[i]] > seen ? most[shown[i]] : seen;
+    for (uint32_t d = 1; d < spec->dimension_count; d++)
+        hottest = most[d] > most[hottest] ? d : hottest;
+    if ((double)most[hottest] > HOTTER * (double)seen)
+        t->hottest = hottest + 1;
+}
+
 int torus_update(struct ui *ui, const struct model *m, const struct range *r)
 {
     struct torus_choice *t = &ui->torus;
@@ -213,6 +249,10 @@ int torus_update(struct ui *ui, const struct model *m, const struct range *r)
             return one;
         changed |= one;
     }
+    if (changed && !t->chosen)
+        ui_torus_panel_find_hottest(t, m->network.topology);
+    if (!t->view_chosen)
+        t->view = torus_view_by_shape(t, m->network.topology);
     if (t->panels[t->panel].shape != t->panels[0].shape)
         t->panel = 0;
     return changed;

@@ -27,7 +27,7 @@ static const char *const keys[][2] = {
     {"{  }", "CommGram: fewer or more communities"},
     {"m  e  v", "CommGram: without collectives; network: lasso, size of circles"},
     {"c  g", "evolution: compress idle time; calls: add up by function or more"},
-    {"x y z p a", "torus: look along a dimension; pin the picture; play"},
+    {"x y z p a e", "torus: look along a dimension; pin; play; largest, mean or sum"},
     {"p n v x y z", "landscape: next shape, figure, layout; average over an axis"},
     {"r  [ ]  o", "captures: the view, older or newer, rank by rank"},
     {"l  v  o", "dependencies: by step, of the visible time, ranks or nodes"},

@@ -100,6 +100,51 @@ static void torus_controls_add_handle(const struct stage *s, double x, double y,
     scene_outline(s->brush.scene, (struct box){x - 3, y - 3, 6, h + 6}, 2, 1, t->panel);
 }
 
+/* What a colour of a link stands for. If links coincide, a click on it chooses between their
+ * largest load, their mean and their sum. */
+static void torus_controls_add_what(const struct stage *s, const struct torus_drawing *d,
+                                    struct box box, const struct torus_panel *p)
+{
+    static const char *const folds[TORUS_FOLDS] = {"largest of", "mean of", "sum of"};
+    const struct theme *t = s->brush.theme;
+    const enum torus_fold fold = s->ui->torus.fold;
+    const char *what = p->figure == TORUS_MEASURED   ? p->packets ? "packets measured" : "measured"
+                       : p->figure == TORUS_MESSAGES ? "messages over a link"
+                                                     : "bytes over a link";
+    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, t->second, what);
+    if (torus_coinciding(d) == 1)
+        return;
+    struct box line = {box.x, box.y - 17, box.w, 16};
+    const int hover = box_has(line, s->brush.mouse_x, s->brush.mouse_y);
+    scene_textf(s->brush.scene, line.x, line.y, line.w, TEXT_AXIS_STRONG, 0,
+                hover ? t->accent : t->text, "%s %u links (e)", folds[fold], torus_coinciding(d));
+    scene_hit(s->brush.scene, line, HIT_BUTTON, COMMAND_TORUS_FOLD, (fold + 1) % TORUS_FOLDS);
+}
+
+/* What the colours of nodes stand for. */
+void torus_node_legend(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct torus_choice *c = &s->ui->torus;
+    const uint32_t ranks = c->panels[c->panel].seat_count;
+    const struct image *colours = c->paint == TORUS_RANKS    ? &t->sizes_image
+                                  : c->paint == TORUS_DEGREE ? &t->diverging_image
+                                                             : &t->map_image;
+    static const char *const what[TORUS_PAINTS] = {"nodes: lowest rank", "nodes: sent, received",
+                                                   "nodes: in transit"};
+    char last[32];
+    snprintf(last, sizeof last, "%u", ranks > 0 ? ranks - 1 : 0);
+    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, t->second, what[c->paint]);
+    scene_image(s->brush.scene, (struct box){box.x + 4, box.y + 18, box.w - 8, 8}, colours);
+    scene_text(s->brush.scene, box.x, box.y + 29, box.w / 2, TEXT_AXIS, TEXT_FIGURES, t->text,
+               c->paint == TORUS_DEGREE ? "sends" : "0");
+    scene_text(s->brush.scene, box.x + box.w / 2, box.y + 29, box.w / 2, TEXT_AXIS,
+               TEXT_RIGHT | TEXT_FIGURES, t->text,
+               c->paint == TORUS_RANKS    ? last
+               : c->paint == TORUS_DEGREE ? "receives"
+                                          : "most");
+}
+
 void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
@@ -107,10 +152,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     const struct torus_panel *p = &c->panels[c->panel];
     double y = box.y + 20, h = 12, x0 = box.x + 4, w = box.w - 8;
     double left = x0 + c->low * w, right = x0 + c->high * w;
-    const char *what = p->figure == TORUS_MEASURED   ? p->packets ? "packets measured" : "measured"
-                       : p->figure == TORUS_MESSAGES ? "messages over a link"
-                                                     : "bytes over a link";
-    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, t->second, what);
+    torus_controls_add_what(s, d, box, p);
     scene_rect(s->brush.scene, (struct box){x0, y, w, h}, 0, t->line);
     scene_image(s->brush.scene, (struct box){left, y, fmax(right - left, 1), h}, &t->map_image);
     if (x0 + w - right > 1) /* loads above the maximum have its colour */

@@ -54,6 +54,11 @@ const char *torus_dimension(const struct stage *s, uint32_t dimension)
     return dimension < spec->dimension_count ? spec->dimensions[dimension].name : "";
 }
 
+uint32_t torus_coinciding(const struct torus_drawing *d)
+{
+    return d->nodes_in_place > 0 ? d->nodes_in_place : 1;
+}
+
 uint32_t torus_place(const struct torus_drawing *d, int from, int to, uint32_t place)
 {
     uint32_t at[PROJECTION_AXES], seen[PROJECTION_AXES];
@@ -159,22 +164,41 @@ int torus_belongs(const struct stage *s, int panel)
            t->panels[panel].link_count == topology_links(s->model->network.topology);
 }
 
+/* Of links that differ in hidden dimensions only: the largest load, the mean or the sum. */
+static int torus_drawing_fold(const struct torus_side *side, const struct torus_panel *panel,
+                              enum torus_fold fold, double *out)
+{
+    uint32_t halves = projection_halves(&side->projection);
+    uint32_t *counts = calloc(halves + 1u, sizeof *counts);
+    if (!counts)
+        return -ENOMEM;
+    for (uint32_t link = 0; link < panel->link_count; link++) {
+        uint32_t half = side->half_of[link];
+        double load = (double)panel->loads[link];
+        if (half == PROJECTION_NONE)
+            continue;
+        counts[half]++;
+        out[half] = fold == TORUS_LARGEST ? fmax(out[half], load) : out[half] + load;
+    }
+    for (uint32_t half = 0; fold == TORUS_MEAN && half < halves; half++)
+        out[half] /= counts[half] ? counts[half] : 1;
+    free(counts);
+    return 0;
+}
+
 static int torus_drawing_sum_side(const struct torus_side *side, const struct torus_panel *panel,
-                                  struct torus_values *v, int i)
+                                  enum torus_fold fold, struct torus_values *v, int i)
 {
     const struct projection *p = &side->projection;
     uint32_t halves = projection_halves(p), bundles = projection_bundles(p);
     double *sums = calloc(halves + 1u, sizeof *sums), *means = calloc(bundles + 1u, sizeof *means);
     uint32_t *counts = calloc(bundles + 1u, sizeof *counts);
-    if (!sums || !means || !counts) {
+    if (!sums || !means || !counts || torus_drawing_fold(side, panel, fold, sums) < 0) {
         free(sums);
         free(means);
         free(counts);
         return -ENOMEM;
     }
-    for (uint32_t link = 0; link < panel->link_count; link++)
-        if (side->half_of[link] != PROJECTION_NONE)
-            sums[side->half_of[link]] += (double)panel->loads[link];
     for (uint32_t half = 0; half < halves; half++) {
         if (side->link_of[half] == TOPOLOGY_NONE)
             continue;
@@ -209,12 +233,13 @@ static int torus_drawing_make_values(const struct stage *s, struct torus_drawing
         struct torus_values *v = &d->values[p];
         if (!torus_belongs(s, p))
             continue;
-        uint64_t key = s->ui->torus.panels[p].version;
+        uint64_t key = mix_number(s->ui->torus.panels[p].version, s->ui->torus.fold);
         if (v->key != key) {
             v->key = 0;
             v->largest = 0;
             for (int i = 0; i < TORUS_SIDES; i++)
-                if (torus_drawing_sum_side(&d->sides[i], &s->ui->torus.panels[p], v, i) < 0)
+                if (torus_drawing_sum_side(&d->sides[i], &s->ui->torus.panels[p], s->ui->torus.fold,
+                                           v, i) < 0)
                     return -ENOMEM;
             v->key = key;
         }
@@ -430,6 +455,7 @@ uint64_t torus_strokes_key(const struct stage *s, const struct torus_drawing *d,
         key = mix_number(key, bits);
     }
     key = mix_number(mix_number(key, t->panels[panel].version), t->hidden);
+    key = mix_number(key, t->fold);
     key = mix_number(mix_number(key, (uint64_t)what), (uint64_t)s->ui->theme);
     return mix_number(key, (uint64_t)(panel == t->panel) * 2 + (uint64_t)d->some) | 1;
 }

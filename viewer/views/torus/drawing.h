@@ -30,7 +30,7 @@ struct torus_side {
 
 /** Values of a panel. */
 struct torus_values {
-    double *halves[TORUS_SIDES];  /**< owned; load */
+    double *halves[TORUS_SIDES];  /**< owned; load: of links that coincide what the fold says */
     double *bundles[TORUS_SIDES]; /**< owned; mean of a bundle's halves */
     double largest;               /**< largest load of the halves */
     uint64_t key;
@@ -79,6 +79,9 @@ color_t torus_color(const struct stage *stage, const struct torus_drawing *drawi
 uint64_t torus_strokes_key(const struct stage *stage, const struct torus_drawing *drawing,
                            int panel, const double (*where)[TORUS_KEY], int what);
 
+/** Number of links that coincide in a half, at most. */
+uint32_t torus_coinciding(const struct torus_drawing *drawing);
+
 /** Name of a dimension. */
 const char *torus_dimension(const struct stage *stage, uint32_t dimension);
 
@@ -98,6 +101,7 @@ void torus_space(struct stage *stage, struct torus_drawing *drawing, struct box 
 /** Axes, legend, choices at the top and the menu of restrictions. */
 void torus_axes(struct stage *stage, const struct torus_drawing *drawing, struct box box);
 void torus_legend(struct stage *stage, const struct torus_drawing *drawing, struct box box);
+void torus_node_legend(struct stage *stage, struct box box);
 double torus_choices(struct stage *stage, double right, double y, double least);
 void torus_menu(struct stage *stage, struct box box);
 

@@ -27,7 +27,7 @@ void torus_vertex_tip(struct stage *s, const struct torus_drawing *d, uint32_t p
     }
     topology_vertex_name(s->model->network.topology, d->node_of[place], name, sizeof name);
     tooltip_add(&s->tip, 0, "%u nodes, the first %s", d->nodes_in_place, name);
-    tooltip_add(&s->tip, 0, "they differ only in dimensions that are summed");
+    tooltip_add(&s->tip, 0, "they differ only in hidden dimensions");
 }
 
 /* Loads of the same link in the other panels. */
@@ -53,7 +53,10 @@ void torus_link_tip(struct stage *s, const struct torus_drawing *d, int side, ui
     topology_vertex_name(topology, to, b, sizeof b);
     tooltip_add(&s->tip, 0, "%s to %s", a, b);
     if (d->nodes_in_place > 1)
-        tooltip_add(&s->tip, 0, "and %u links beside it, summed", d->nodes_in_place - 1);
+        tooltip_add(&s->tip, 0, "and %u links beside it: %s", d->nodes_in_place - 1,
+                    s->ui->torus.fold == TORUS_LARGEST ? "the largest load"
+                    : s->ui->torus.fold == TORUS_MEAN  ? "their mean"
+                                                       : "their sum");
     int panel = s->ui->torus.panel;
     if (torus_belongs(s, panel) && d->values[panel].halves[side])
         tooltip_add(&s->tip, s->brush.theme->text, "%s",

@@ -25,6 +25,17 @@ static struct quantity torus_view_format_measured(const struct stage *s)
                           format_clock((int64_t)((last + 1) * w->length_ns), 0).text);
 }
 
+/* Sizes of the dimensions, "4 x 4 x 8", where the network has no name. */
+static void torus_view_format_shape(const struct stage *s, char *out, size_t room)
+{
+    const struct topology_spec *spec = topology_spec(s->model->network.topology);
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t d = 0; d < spec->dimension_count && used < room; d++)
+        used += (size_t)snprintf(out + used, room - used, "%s%u", d == 0 ? "" : " x ",
+                                 spec->dimensions[d].size);
+}
+
 /* Description of the visible data for the title. */
 static void torus_view_what_text(const struct stage *s, char *out, size_t room)
 {
@@ -36,7 +47,10 @@ static void torus_view_what_text(const struct stage *s, char *out, size_t room)
     struct quantity range = c->panels[0].figure == TORUS_MEASURED ? torus_view_format_measured(s)
                             : c->comm || c->region ? quantity_print("since the start")
                                                    : piece_pairs_range_text(s);
-    snprintf(out, room, "%s, %s", s->model->network.name, range.text);
+    char shape[80];
+    torus_view_format_shape(s, shape, sizeof shape);
+    snprintf(out, room, "%s, %s", s->model->network.name[0] ? s->model->network.name : shape,
+             range.text);
 }
 
 /* ---- minimaps ---- */
@@ -168,12 +182,13 @@ static void torus_view_add_large_panels(struct stage *s, struct torus_drawing *d
 static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, struct box box)
 {
     struct box inner = {box.x + 12, box.y + 10, box.w - 24, box.h - 20};
-    const double foot = 224;
+    const double foot = 292;
     piece_panel(s, box, "torus.controls");
     torus_view_add_minimaps(s, d, (struct box){inner.x, inner.y, inner.w, inner.h - foot});
     double y = inner.y + inner.h - foot + 14;
     torus_axes(s, d, (struct box){inner.x, y, inner.w, 130});
-    torus_legend(s, d, (struct box){inner.x, y + 146, inner.w, 56});
+    torus_legend(s, d, (struct box){inner.x, y + 164, inner.w, 56});
+    torus_node_legend(s, (struct box){inner.x, y + 228, inner.w, 44});
 }
 
 static void torus_view_add_head(struct stage *s, struct box box)
