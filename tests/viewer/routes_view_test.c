@@ -412,7 +412,7 @@ static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
     b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
     assert_true(drawing(b)->order.tiers);
-    SEEN("group 1 of 12, cabinet 1 of 24");
+    SEEN("group 1 of 12, column 1 of 24");
     assert_int_equal(route_blocks_passed(drawing(b), 1, &all), 1);
     assert_int_equal(all, 24);
     close_job(b);

@@ -122,7 +122,7 @@ static int route_bands_is_passed(const struct routes_drawing *d, uint32_t row, u
     return 0;
 }
 
-/* A group of a Cray XC is two neighbouring cabinets of one row. */
+/* A group of a Cray XC is two neighbouring columns (cabinets) of one row. */
 static uint32_t route_bands_group_end(const struct route_order *o, uint32_t row)
 {
     uint32_t end = route_bands_block_end(o, row, 1);

@@ -12,9 +12,7 @@ enum { NEIGHBOURS = 4096 };
 
 /* ---- Cartesian: digits by the order of dimensions ---- */
 
-/* Names of the five tiers of a Cray XC. */
-static const char *const cray_words[] = {"row", "cabinet", "chassis", "blade", "node"};
-
+/* The five tiers of a Cray XC: a column of a row is a cabinet. */
 static int route_order_is_cray(const struct topology_spec *spec)
 {
     static const char *const tiers[] = {"row", "column", "cage", "slot", "cpu"};
@@ -35,12 +33,10 @@ static void route_order_sort_by_dimensions(struct route_order *o, const struct t
     int chosen = ui->routes.dimensions == g->dimensions;
     uint32_t digit[TOPOLOGY_DIMENSIONS] = {0}, vertex = 0;
     o->levels = g->dimensions;
-    int cray = route_order_is_cray(spec);
-    o->tiers = cray && !chosen;
+    o->tiers = route_order_is_cray(spec) && !chosen;
     for (uint32_t l = 0; l < o->levels; l++) {
         uint32_t d = o->dimension[l] = chosen ? ui->routes.order[l] : l;
-        snprintf(o->names[l], sizeof o->names[l], "%s",
-                 cray ? cray_words[d] : spec->dimensions[d].name);
+        snprintf(o->names[l], sizeof o->names[l], "%s", spec->dimensions[d].name);
     }
     for (uint32_t row = 0, changed = 0; row < o->count; row++) {
         o->vertex[row] = vertex;
