@@ -48,8 +48,7 @@ static const char help[] =
 #define MOST_SECONDS 3600.0
 #define TRIAL_SECONDS 0.05 /* nominal work of the search that measures the speed, */
 #define TRIAL_SHARE 0.05   /* or this share of the time */
-#define TIME_SHARE 0.85    /* of the time that is left, since the speed is only estimated */
-#define MOST_OVERTIME 1.2
+#define TIME_SHARE 0.8     /* of the time that is left, since the speed is only estimated */
 
 static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node", NULL};
 
@@ -248,7 +247,7 @@ static int cmd_remap_choose_steps(struct remapping *m, uint64_t begin_ns)
     return cmd_remap_create(m);
 }
 
-/* Search until the work is done, or 1.2 times the given seconds have passed. */
+/* Search until the work is done or the given seconds have passed. */
 static int cmd_remap_search(struct remapping *m)
 {
     const bool timed = m->problem.steps == 0;
@@ -261,7 +260,7 @@ static int cmd_remap_search(struct remapping *m)
     for (double done = 0; done < 1;) {
         done = remap_step(m->remap);
         m->seconds_used = (double)(clock_mono_ns() - begin_ns) * 1e-9;
-        m->cut = timed && done < 1 && m->seconds_used > MOST_OVERTIME * m->seconds;
+        m->cut = timed && done < 1 && m->seconds_used > m->seconds;
         if (m->cut)
             remap_end(m->remap);
         progress_show(&progress, done);
