@@ -203,9 +203,12 @@ static int cmd_import_infer_network(const struct importing *i, const struct pair
     return routes;
 }
 
-/* Hop counts that are not those of the network show that it is that of another machine. */
+/* Hop counts that are not those of the network show that it is that of another machine. A network
+ * that was inferred has most of them: the others are reported.
+ * @return nonzero when the file cannot be imported */
 static int cmd_import_check_hops(const struct importing *i, const struct pairs *pairs,
-                                 const struct topology_file *network, uint64_t per_node)
+                                 const struct topology_file *network, uint64_t per_node,
+                                 int *status)
 {
     const struct pair_hops *first = NULL;
     uint32_t *seats;
@@ -220,7 +223,8 @@ static int cmd_import_check_hops(const struct importing *i, const struct pairs *
                        " are not those of the network; %zu of %zu lines differ",
                        i->source, first->line, first->hops, first->from, first->to, differ,
                        pairs->hop_count);
-    return differ > 0;
+    *status |= differ > 0;
+    return i->topology && differ > 0;
 }
 
 static void cmd_import_print_pairs(const struct importing *i, const struct pairs *pairs,
@@ -248,7 +252,7 @@ static int write_pairs(const struct importing *i, const struct pairs *pairs)
     else if (topology_file_given(&network, i->topology, network_input_report, NULL) != 0)
         return 1;
     uint64_t per_node = i->per_node == 0 && !i->topology ? network.per_node : i->per_node;
-    int code = cmd_import_check_hops(i, pairs, &network, per_node);
+    int code = cmd_import_check_hops(i, pairs, &network, per_node, &status);
     if (code == 0)
         code = import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
                             i->topology ? i->topology : i->source, per_node, network_input_report,

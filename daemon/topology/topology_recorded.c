@@ -301,6 +301,7 @@ static int topology_recorded_infer_routes(struct topology_file *out, const struc
 
 struct count {
     uint32_t source, destination, hops;
+    unsigned line;
 };
 
 struct counts {
@@ -335,7 +336,7 @@ static int topology_recorded_read_counts(struct counts *out, struct topology_fil
             continue;
         }
         out->list[out->count++] =
-            (struct count){(uint32_t)source, (uint32_t)destination, (uint32_t)hops};
+            (struct count){(uint32_t)source, (uint32_t)destination, (uint32_t)hops, lines.number};
         out->highest = source > out->highest ? (uint32_t)source : out->highest;
         out->highest = destination > out->highest ? (uint32_t)destination : out->highest;
     }
@@ -373,6 +374,54 @@ static int topology_recorded_try_counts(struct topology_file *out, const struct 
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;
 }
 
+/* Move the counts that a network does not have to the end of the list.
+ * @return their number; SIZE_MAX: no memory */
+static size_t topology_recorded_sort_out(struct counts *counts, const struct topology_spec *spec,
+                                         uint32_t per_node)
+{
+    struct topology *topology;
+    char why[200];
+    size_t kept = 0;
+    if (topology_create(&topology, spec, why, sizeof(why)) != 0)
+        return SIZE_MAX;
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct count c = counts->list[i];
+        if (topology_distance(topology, c.source / per_node, c.destination / per_node) != c.hops)
+            continue;
+        counts->list[i] = counts->list[kept];
+        counts->list[kept++] = c;
+    }
+    topology_destroy(topology);
+    return counts->count - kept;
+}
+
+/* A partition as it is usually linked that all counts have but a few, which may be damaged. */
+static int topology_recorded_try_damaged(struct topology_file *out, struct counts *counts,
+                                         struct faults *faults)
+{
+    struct topology_spec spec;
+    int code = 0, guessed;
+    for (uint32_t per_node = 1; code == 0 && per_node <= 64; per_node *= 2) {
+        const uint32_t used = counts->highest / per_node + 1;
+        if (used * per_node != counts->highest + 1 ||
+            topology_partition(&spec, used, &guessed) != 0)
+            continue;
+        const size_t wrong = topology_recorded_sort_out(counts, &spec, per_node);
+        if (wrong > counts->count / DAMAGED_PART)
+            continue;
+        const struct counts right = {counts->list, counts->count - wrong, counts->highest};
+        code = topology_recorded_try_counts(out, &right, &spec, per_node, faults);
+        for (size_t i = right.count; code == 1 && i < counts->count; i++) {
+            const struct count *c = &counts->list[i];
+            out->wrong_lines++;
+            topology_recorded_add_remark(out, c->line,
+                                         "%u hops from %u to %u contradict the others", c->hops,
+                                         c->source, c->destination);
+        }
+    }
+    return code;
+}
+
 /* @param last  the highest number in the file must be the last node of the network, which is nearly
  * always so; else it must only be in the network */
 static int topology_recorded_try_partitions(struct topology_file *out, const struct counts *counts,
@@ -391,7 +440,7 @@ static int topology_recorded_try_partitions(struct topology_file *out, const str
     return code;
 }
 
-static int topology_recorded_infer_counts(struct topology_file *out, const struct counts *counts,
+static int topology_recorded_infer_counts(struct topology_file *out, struct counts *counts,
                                           struct faults *faults)
 {
     struct topology_spec spec;
@@ -400,6 +449,7 @@ static int topology_recorded_infer_counts(struct topology_file *out, const struc
     if (code == 0 && counts->highest < 2 * 12 * 3 * 16 * 4 &&
         topology_short(&spec, TIERS, why, sizeof(why)) == 0)
         code = topology_recorded_try_counts(out, counts, &spec, 1, faults);
+    code = code != 0 ? code : topology_recorded_try_damaged(out, counts, faults);
     code = code != 0 ? code : topology_recorded_try_partitions(out, counts, 0, faults);
     if (code == 0)
         fault_at(faults, 0, "the hops are not those of a network that is known");
