@@ -156,27 +156,42 @@ static void ui_torus_restrict(struct torus_choice *t, uint32_t *choice, uint64_t
     t->menu = 0;
 }
 
+static void ui_torus_look_along(struct torus_choice *t, uint64_t view)
+{
+    t->view = view < 3 ? (int)view : 0;
+    t->view_chosen = 1;
+}
+
+static void ui_torus_choose_figure(struct torus_choice *t, uint64_t figure)
+{
+    t->figure = figure < TORUS_FIGURES ? (enum torus_figure)figure : TORUS_BYTES;
+    t->figure_chosen = 1;
+}
+
+static void ui_torus_show_all_colours(struct torus_choice *t)
+{
+    t->low = 0;
+    t->high = 1;
+}
+
 int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
 {
     struct torus_choice *t = &ui->torus;
     switch (command) {
     case COMMAND_TORUS_VIEW:
-        t->view = argument < 3 ? (int)argument : 0;
-        t->view_chosen = 1;
+        ui_torus_look_along(t, argument);
         break;
     case COMMAND_TORUS_LINKS:
         t->hidden ^= argument < 32 ? 1u << argument : 0;
         break;
     case COMMAND_TORUS_FIGURE:
-        t->figure = argument < TORUS_FIGURES ? (enum torus_figure)argument : TORUS_BYTES;
-        t->figure_chosen = 1;
+        ui_torus_choose_figure(t, argument);
         break;
     case COMMAND_TORUS_PAINT:
         t->paint = argument < TORUS_PAINTS ? (enum torus_paint)argument : TORUS_RANKS;
         break;
     case COMMAND_TORUS_COLOURS_ALL:
-        t->low = 0;
-        t->high = 1;
+        ui_torus_show_all_colours(t);
         break;
     case COMMAND_TORUS_PIN:
         torus_pin(ui, m);
@@ -209,7 +224,7 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         next_slice(ui, m, argument);
         break;
     case COMMAND_TORUS_FOLD:
-        t->fold = argument < TORUS_FOLDS ? (enum torus_fold)argument : TORUS_LARGEST;
+        t->fold = (enum torus_fold)(argument % TORUS_FOLDS);
         break;
     case COMMAND_TORUS_HOME:
         ui_torus_home(t);
@@ -403,7 +418,7 @@ int torus_key(struct ui *ui, const struct model *m, int key)
     else if (key == 'a')
         torus_command(ui, m, COMMAND_TORUS_PLAY, TORUS_WINDOWS);
     else if (key == 'e')
-        torus_command(ui, m, COMMAND_TORUS_FOLD, (ui->torus.fold + 1u) % TORUS_FOLDS);
+        torus_command(ui, m, COMMAND_TORUS_FOLD, ui->torus.fold + 1u);
     else if (key == '0')
         torus_command(ui, m, COMMAND_TORUS_HOME, 0);
     else
