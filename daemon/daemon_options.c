@@ -398,17 +398,18 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
     };
     const struct command_option *const tables[] = {options, NULL};
     struct command_option_end end;
-    opterr = 0;
+    char fault[200];
     int status = command_options_read(tables, true, parser, argc, argv, &end);
     if (status > 0)
         return status;
     if (status == COMMAND_OPTIONS_READ && optind == argc)
         return 0;
+    if (status != COMMAND_OPTIONS_READ && end.option == NULL)
+        command_option_explain(&end, fault, sizeof fault);
     if (status == COMMAND_OPTIONS_READ)
         options_refuse(parser, "%s: not an option; see holterd --help", argv[optind]);
     else if (end.option == NULL)
-        options_refuse(parser, "%s: unknown option, or its value is missing; see holterd --help",
-                       end.word);
+        options_refuse(parser, "%s (see holterd --help)", fault);
     else
         options_refuse(parser, "--%s '%s': %s is expected", end.option->name, end.word,
                        end.option->expected);

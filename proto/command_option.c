@@ -3,6 +3,7 @@
 
 #include "holter/error.h"
 #include "holter/plain_text.h"
+#include "proto/near_word.h"
 #include "proto/quantity.h"
 
 #include <assert.h>
@@ -87,34 +88,107 @@ static int command_option_set(const struct command_option *o, void *user, const 
     return 0;
 }
 
-int command_options_read(const struct command_option *const tables[], bool stops, void *user,
-                         int argc, char **argv, struct command_option_end *end)
-{
+/* All options of several tables, as getopt_long(3) has them. */
+struct command_option_names {
     const struct command_option *options[COMMAND_OPTIONS];
-    struct option names[COMMAND_OPTIONS + 1] = {0};
-    char letters[2 * COMMAND_OPTIONS + 2] = "";
-    char *letter = letters + sprintf(letters, stops ? "+" : "");
-    int count = 0;
+    struct option names[COMMAND_OPTIONS + 1];
+    char letters[2 * COMMAND_OPTIONS + 3];
+    int count;
+};
+
+static void command_option_collect(struct command_option_names *n,
+                                   const struct command_option *const tables[], bool stops)
+{
+    *n = (struct command_option_names){.count = 0};
+    char *letter = n->letters + sprintf(n->letters, stops ? "+:" : ":");
     for (int t = 0; tables[t]; t++) {
-        for (const struct command_option *o = tables[t]; o->name; o++, count++) {
-            assert(count < COMMAND_OPTIONS);
+        for (const struct command_option *o = tables[t]; o->name; o++, n->count++) {
+            assert(n->count < COMMAND_OPTIONS);
             int bare = o->flag || o->bare;
-            options[count] = o;
-            names[count] = (struct option){o->name, bare ? no_argument : required_argument, NULL,
-                                           o->letter ? o->letter : 256 + count};
+            n->options[n->count] = o;
+            n->names[n->count] = (struct option){o->name, bare ? no_argument : required_argument,
+                                                 NULL, o->letter ? o->letter : 256 + n->count};
             if (o->letter)
                 letter += sprintf(letter, "%c%s", o->letter, bare ? "" : ":");
         }
     }
+}
+
+/* What getopt_long(3) did not accept: the option that `optopt` names has no value or one too many;
+ * 0 stands for a long one that is unknown or ambiguous. */
+static void command_option_diagnose(const struct command_option_names *n, int value, char **argv,
+                                    struct command_option_end *end)
+{
+    const char *word = end->word = argv[optind - 1], *name = word + strspn(word, "-");
+    size_t length = strcspn(name, "=");
+    int begun = 0;
+    end->fault = value == ':'  ? COMMAND_OPTION_MISSING
+                 : optopt == 0 ? COMMAND_OPTION_UNKNOWN
+                               : COMMAND_OPTION_BARE;
+    for (int i = 0; i < n->count && optopt != 0; i++)
+        if (n->names[i].val == optopt)
+            end->near = n->options[i];
+    if (optopt != 0 && end->near == NULL) { /* a letter, of which several may stand in a word */
+        end->fault = COMMAND_OPTION_UNKNOWN;
+        if (word[0] != '-' || word[1] == '-' || strchr(word, optopt) == NULL)
+            end->word = argv[optind];
+    }
+    if (optopt != 0)
+        return;
+    char written[64];
+    snprintf(written, sizeof written, "%.*s", (int)length, name);
+    struct near_word near = {.word = written};
+    for (int i = 0; i < n->count; i++) {
+        begun += strncmp(n->names[i].name, name, length) == 0;
+        near_word_try(&near, n->names[i].name);
+        if (near.best == n->names[i].name)
+            end->near = n->options[i];
+    }
+    if (begun > 1)
+        end->fault = COMMAND_OPTION_AMBIGUOUS;
+}
+
+void command_option_explain(const struct command_option_end *end, char *why, size_t capacity)
+{
+    const char *near = end->near == NULL ? "" : end->near->name;
+    size_t length = strcspn(end->word, "=");
+    switch (end->fault) {
+    case COMMAND_OPTION_MISSING:
+        snprintf(why, capacity, "option '--%s' needs a value", near);
+        break;
+    case COMMAND_OPTION_BARE:
+        snprintf(why, capacity, "option '--%s' takes no value", near);
+        break;
+    case COMMAND_OPTION_AMBIGUOUS:
+        snprintf(why, capacity, "option '%.*s' is the begin of several", (int)length, end->word);
+        break;
+    case COMMAND_OPTION_VALUE:
+    case COMMAND_OPTION_UNKNOWN:
+        snprintf(why, capacity, "unknown option '%.*s'%s%s%s", (int)length, end->word,
+                 near[0] == '\0' ? "" : "; did you mean '--", near, near[0] == '\0' ? "" : "'?");
+        break;
+    }
+}
+
+int command_options_read(const struct command_option *const tables[], bool stops, void *user,
+                         int argc, char **argv, struct command_option_end *end)
+{
+    struct command_option_names n;
+    command_option_collect(&n, tables, stops);
+    opterr = 0;
     optind = 0; /* glibc: reset getopt, which may have parsed other options before (getopt(3)) */
-    for (int value; (value = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
-        int at = 0, status = -1;
-        while (value != '?' && names[at].val != value)
+    for (int value; (value = getopt_long(argc, argv, n.letters, n.names, NULL)) != -1;) {
+        int at = 0;
+        *end = (struct command_option_end){.option = NULL};
+        if (value == '?' || value == ':') {
+            command_option_diagnose(&n, value, argv, end);
+            return COMMAND_OPTIONS_REFUSED;
+        }
+        while (n.names[at].val != value)
             at++;
-        *end = (struct command_option_end){value == '?' ? NULL : options[at],
-                                           value == '?' ? argv[optind - 1] : optarg};
-        if (value != '?')
-            status = command_option_set(options[at], user, optarg);
+        end->option = n.options[at];
+        end->word = optarg;
+        int status = command_option_set(end->option, user, optarg);
         if (status != 0)
             return status < 0 ? COMMAND_OPTIONS_REFUSED : status;
     }

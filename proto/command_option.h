@@ -35,10 +35,21 @@ struct command_option {
 
 #define COMMAND_OPTIONS 32 /**< most in all tables together */
 
+enum command_option_fault {
+    COMMAND_OPTION_VALUE,     /**< its value is not expected, or `set` has ended the reading */
+    COMMAND_OPTION_UNKNOWN,   /**< there is no such option */
+    COMMAND_OPTION_AMBIGUOUS, /**< the begin of several options */
+    COMMAND_OPTION_MISSING,   /**< its value is missing */
+    COMMAND_OPTION_BARE,      /**< it takes no value, but has one */
+};
+
 /** Where reading ended. */
 struct command_option_end {
-    const struct command_option *option; /**< NULL: unknown, or its value is missing */
-    const char *word;                    /**< its value; of an unknown option, the option */
+    const struct command_option *option; /**< NULL: its value was not read */
+    const char *word;                    /**< its value; without one, the option as written */
+    enum command_option_fault fault;
+    const struct command_option *near; /**< the option without its value, or the one that was
+                                            probably meant; NULL: none */
 };
 
 #define COMMAND_OPTIONS_READ (-1)
@@ -46,10 +57,15 @@ struct command_option_end {
 
 /** Read all options; optind is then the index of the first argument.
  *  @param tables  each ended by {0}, the list by NULL @param stops  at the first argument
- *  @param user    for the functions `set` @param end  set when an option is refused
+ *  @param user    for the functions `set` @param end  set when an option is refused; nothing is
+ *  printed
  *  @return COMMAND_OPTIONS_READ, COMMAND_OPTIONS_REFUSED, or what a function `set` returned */
 int command_options_read(const struct command_option *const tables[], bool stops, void *user,
                          int argc, char **argv, struct command_option_end *end);
+
+/** Say in one sentence what is wrong with an option whose value was not read (end->option is NULL).
+ */
+void command_option_explain(const struct command_option_end *end, char *why, size_t capacity);
 
 /** Read words "name=value", separated by spaces, as the arguments of requests have them, by a table
  *  whose options all have `expected`, and none of them `text`, `recording` or `flag`.

@@ -29,7 +29,7 @@ static struct {
     struct budget budgets[TOPICS];
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER, .program = "holter", .level = LOG_WARN};
 
-static int level_by_name(const char *name, int otherwise)
+int log_level_parse(const char *name, int otherwise)
 {
     static const char *const names[] = {"error", "warn", "info", "debug"};
     for (int i = 0; name && i < 4; i++) {
@@ -43,7 +43,7 @@ void log_start(const char *program, int level)
 {
     pthread_mutex_lock(&log_state.lock);
     log_state.program = program;
-    log_state.level = level >= 0 ? level : level_by_name(getenv("HOLTER_LOG"), LOG_WARN);
+    log_state.level = level >= 0 ? level : log_level_parse(getenv("HOLTER_LOG"), LOG_WARN);
     pthread_mutex_unlock(&log_state.lock);
 }
 

@@ -9,6 +9,9 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
  *  negative. */
 void log_start(const char *program, int level);
 
+/** A level by its name. @return otherwise if there is none of that name, or name is NULL */
+int log_level_parse(const char *name, int otherwise);
+
 /** Is this level printed? */
 int log_enabled(enum log_level level);
 

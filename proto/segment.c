@@ -18,6 +18,15 @@
 #define RINGS_MAX 4096u
 #define TABLE_MAX 65534u /* slots whose index fits event.comm beside COMM_SLOT_* */
 
+uint32_t segment_ring_records(const char *text)
+{
+    char *end;
+    unsigned long records = strtoul(text, &end, 10);
+    if (*end || records < 1024 || records > 4194304 || (records & (records - 1)) != 0)
+        return 0;
+    return (uint32_t)records;
+}
+
 static uint32_t ring_capacity(const struct segment_shape *shape, uint32_t index)
 {
     if (index == 0)

@@ -179,13 +179,12 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
     };
     const struct command_option *const tables[] = {options, NULL};
     struct command_option_end end;
-    opterr = 0;
     if (command_options_read(tables, false, o, argc, argv, &end) == COMMAND_OPTIONS_READ)
         return 0;
     if (end.option)
         snprintf(why, capacity, "--%s: '%s' is out of place", end.option->name, end.word);
     else
-        snprintf(why, capacity, "%s: unknown option, or its value is missing", end.word);
+        command_option_explain(&end, why, capacity);
     return -1;
 }
 

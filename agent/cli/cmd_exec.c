@@ -25,35 +25,40 @@ static const char usage[] =
     "watching, PROGRAM is run all the same.\n"
     "\n" SESSION_OPTIONS_USAGE
     "  --job NAME          first part of the job id (HOLTER_JOB, else the scheduler's number)\n"
+    "      --strict        refuse to run PROGRAM unwatched, or when an option is wrong\n"
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
 int cmd_exec(int argc, char **argv)
 {
     struct watch_options watch = {0};
+    int strict = 0;
     const struct command_option options[] = {
-        {"daemon", .text = &watch.session.daemon}, {"session", .text = &watch.session.session},
-        {"keys", .text = &watch.session.keys},     {"job", .text = &watch.job},
-        {"verbose", 'v', .flag = &watch.verbose},  {0},
+        {"daemon", .text = &watch.session.daemon},
+        {"session", .text = &watch.session.session},
+        {"keys", .text = &watch.session.keys},
+        {"job", .text = &watch.job},
+        {"strict", .flag = &strict},
+        {"verbose", 'v', .flag = &watch.verbose},
+        {0},
     };
-    const struct command_line line = {"exec", usage, options, .stops = true};
+    const struct command_line line = {"exec", usage, options, .stops = true, .strict = {&strict}};
     int status = command_line_read(&line, argc, argv);
-    if (status < 0 && optind >= argc) {
-        terminal_print("exec: no program is given");
-        status = 2;
-    }
-    if (status > 0)
-        fputs(usage, stderr);
     if (status >= 0)
         return status;
     char program[PATH_MAX];
     char **words = argv + optind;
+    if (words[0] == NULL) {
+        terminal_print("exec: no program is given; see `holter exec --help`");
+        return 2;
+    }
     int rc = paths_search(program, sizeof program, words[0], getenv("PATH"));
     if (rc < 0) {
         terminal_print("%s: %s", words[0], holter_strerror(rc));
         return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
     }
-    watch_start_process(&watch, program);
+    if (watch_start_process(&watch, program) != 0 && strict)
+        return 2;
     execvp(words[0], words);
     terminal_print("%s: %s", words[0], strerror(errno));
     return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;

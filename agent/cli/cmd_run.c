@@ -49,16 +49,57 @@ static const char usage[] =
     "      --cluster NAME  of the cluster, for alerts and metrics (HOLTER_CLUSTER, else Slurm's)\n"
     "      --external-url URL  of a page about the job, for alerts; %j in it is the job id\n"
     "      --metrics ADDRESS  HOST:PORT where Prometheus reads metrics of the job\n"
+    "      --strict        refuse to run COMMAND unwatched, or when an option is wrong\n"
     "      --dry-run       print what would be run, and do nothing\n"
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
-static int cmd_run_wrong_usage(const char *why)
+/** Options that exclude each other: the second one is left out. @return 0, or the exit status */
+static int cmd_run_leave_out_contradictions(struct run_options *o, const int *const strict[2])
 {
-    if (why != NULL)
-        terminal_print("run: %s", why);
-    fputs(usage, stderr);
-    return 2;
+    static const char no_file[] = "a recording is written into a file, not to standard output";
+    static const char with_daemon[] = "--daemon names a daemon that has its own";
+    const int is_file = o->output == NULL || (o->output[0] != '\0' && strcmp(o->output, "-") != 0);
+    const int output = o->output != NULL && is_file && !o->no_record && o->daemon == NULL;
+    const struct {
+        int wrong;
+        const char *name, **value, *why;
+    } options[] = {
+        {!is_file, "--output", &o->output, no_file},
+        {o->no_record, "--output", &o->output, "--no-record excludes it"},
+        {o->no_record, "--record", &o->record, "--no-record excludes it"},
+        {output, "--record", &o->record, "--output excludes it"},
+        {output, "--max-size", &o->max_size, "it is of a recording in parts: use --record"},
+        {o->no_record, "--max-size", &o->max_size, "--no-record excludes it"},
+        {o->daemon != NULL, "--output", &o->output, with_daemon},
+        {o->daemon != NULL, "--record", &o->record, with_daemon},
+        {o->daemon != NULL, "--max-size", &o->max_size, with_daemon},
+        {o->daemon != NULL, "--window", &o->window, with_daemon},
+        {o->daemon != NULL, "--listen", &o->listen, with_daemon},
+        {o->daemon != NULL, "--topology", &o->topology, with_daemon},
+        {o->daemon != NULL, "--rules", &o->rules, with_daemon},
+        {o->daemon != NULL, "--alert-log", &o->alert_log, with_daemon},
+        {o->daemon != NULL, "--on-alert", &o->on_alert, with_daemon},
+        {o->daemon != NULL, "--alertmanager", &o->alertmanager, with_daemon},
+        {o->daemon != NULL, "--cluster", &o->cluster, with_daemon},
+        {o->daemon != NULL, "--external-url", &o->external_url, with_daemon},
+        {o->daemon != NULL, "--metrics", &o->metrics, with_daemon},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!options[i].wrong || *options[i].value == NULL)
+            continue;
+        char why[200];
+        snprintf(why, sizeof why, "%s: %s", options[i].name, options[i].why);
+        if (command_line_leave_out("run", strict, "it", why) != 0)
+            return 2;
+        *options[i].value = NULL;
+    }
+    if (o->daemon == NULL || (!o->no_record && !o->syslog))
+        return 0;
+    o->no_record = o->syslog = 0;
+    return command_line_leave_out("run", strict, "it",
+                                  "--no-record or --syslog: --daemon names a "
+                                  "daemon that has its own");
 }
 
 /** @return -1 to go on, or the exit status */
@@ -83,38 +124,26 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
         {"cluster", .text = &o->cluster},
         {"external-url", .text = &o->external_url},
         {"metrics", .text = &o->metrics},
+        {"strict", .flag = &o->strict},
         {"dry-run", .flag = &o->dry_run},
         {"verbose", 'v', .flag = &o->verbose},
         {0},
     };
-    const struct command_line line = {"run", usage, options, .stops = true};
+    const struct command_line line = {"run", usage, options, .stops = true,
+                                      .strict = {&o->strict, &o->dry_run}};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
-        return status == 0 ? 0 : cmd_run_wrong_usage(NULL);
-    if (optind >= argc)
-        return cmd_run_wrong_usage("no command is given");
-    if (o->no_record && (o->output != NULL || o->record != NULL))
-        return cmd_run_wrong_usage("--no-record goes with neither --output nor --record");
-    if (o->output != NULL && (status = command_line_recording("run", o->output)) != 0)
         return status;
-    if (o->output != NULL && o->record != NULL)
-        return cmd_run_wrong_usage("--output and --record exclude each other");
-    if (o->max_size != NULL && (o->output != NULL || o->no_record || o->daemon != NULL))
-        return cmd_run_wrong_usage(
-            "--max-size is of a recording in parts: use --record, not --output, --no-record "
-            "or --daemon");
-    const char *words[RUN_ALERT_WORDS];
-    if (o->daemon != NULL && run_alert_words(words, o) > 0)
-        return cmd_run_wrong_usage(
-            "--daemon names a daemon that has its alert rules and metrics already");
-    if (o->daemon != NULL && o->topology != NULL)
-        return cmd_run_wrong_usage("--daemon names a daemon that has its network already");
-    if (o->daemon != NULL && (o->listen != NULL || o->output != NULL || o->record != NULL ||
-                              o->window != NULL || o->no_record))
-        return cmd_run_wrong_usage(
-            "--daemon names a daemon that listens, records and has its window already");
-    o->argc = argc - optind;
+    status = cmd_run_leave_out_contradictions(o, line.strict);
+    if (status > 0)
+        return status;
+    if (argv[optind] == NULL) {
+        terminal_print("run: no command is given; see `holter run --help`");
+        return 2;
+    }
     o->argv = argv + optind;
+    while (o->argv[o->argc] != NULL)
+        o->argc++;
     return -1;
 }
 
@@ -160,17 +189,19 @@ static void cmd_run_announce(const struct run_session *s, const struct run_optio
 }
 
 /* Check the network here, because errors of the daemon go to a log that is removed with the
- * session. */
-static void check_network(const struct run_options *o)
+ * session. @return how much is wrong */
+static int check_network(const struct run_options *o)
 {
     struct topology_file file = {.topology = NULL};
     const char *given = o->topology != NULL ? o->topology : getenv("HOLTER_TOPOLOGY");
     if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run) ||
         strcmp(given, NETWORK_GRID) == 0) /* it is known only after the job has started */
-        return;
-    if (topology_file_given(&file, given, network_input_report, NULL) != 0)
+        return 0;
+    int wrong = topology_file_given(&file, given, network_input_report, NULL) != 0;
+    if (wrong)
         terminal_print("continuing without the network of %s", given);
     topology_file_finish(&file);
+    return wrong;
 }
 
 static int run_unwatched(const struct run_options *o, const struct run_target *t,
@@ -223,47 +254,61 @@ static int run_watched(struct run_session *s, const struct run_options *o,
     return status;
 }
 
+/** What is planned without an option of the user's. @return how much is wrong */
+static int cmd_run_check_plan(const struct run_session *s, const struct run_options *o)
+{
+    const char *unused[RUN_ALERT_WORDS];
+    if (s->daemon_wanted)
+        return check_network(o) + (s->record[0] == '\0' && !o->no_record);
+    if (run_alert_words(unused, o) > 0)
+        terminal_print("%s: this daemon has its own alert rules and metrics; %s is not used",
+                       s->local, unused[0]);
+    if (o->topology != NULL)
+        terminal_print("%s: this daemon has its own network; --topology is not used", s->local);
+    return (o->topology != NULL) + run_alert_words(unused, o);
+}
+
+/** Run the command, watched if that is possible. @return its exit status */
+static int cmd_run_start(struct run_session *session, const struct run_options *o,
+                         const struct run_target *target, const struct run_command *command)
+{
+    sigset_t before;
+    run_child_hold_signals(&before);
+    if (command != NULL && run_session_open(session, o) == 0) {
+        if (!run_child_end_requested())
+            return run_watched(session, o, target, command, &before);
+        run_session_close(session);
+        sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends this process */
+        return 1;
+    }
+    return o->strict ? 2 : run_unwatched(o, target, &before);
+}
+
 int cmd_run(int argc, char **argv)
 {
     struct run_options o = {0};
     struct run_target target;
     struct run_session session;
     struct run_command command;
-    sigset_t before;
     int status = cmd_run_read_options(argc, argv, &o);
     if (status >= 0)
         return status;
-    if (run_alerts_check(&o) > 0 && o.dry_run)
+    if (run_options_check(&o) > 0 && (o.strict || o.dry_run))
         return 2;
     status = run_target_find(&target, &o);
     if (status != 0)
         return status;
     int planned = run_session_plan(&session, &o, &target) == 0 &&
                   run_command_make(&command, &session, &o, &target) == 0;
-    const char *unused[RUN_ALERT_WORDS];
-    if (planned && !session.daemon_wanted && run_alert_words(unused, &o) > 0)
-        terminal_print("%s: this daemon has its own alert rules and metrics; %s is not used",
-                       session.local, unused[0]);
-    if (planned && !session.daemon_wanted && o.topology != NULL)
-        terminal_print("%s: this daemon has its own network; --topology is not used",
-                       session.local);
-    if (planned && session.daemon_wanted)
-        check_network(&o);
+    int wrong = planned ? cmd_run_check_plan(&session, &o) : 1;
     if (o.dry_run) {
         if (planned)
             run_command_print(&session, &o, &command);
-        return planned ? 0 : 1;
-    }
-    run_child_hold_signals(&before);
-    if (planned && run_session_open(&session, &o) == 0) {
-        if (run_child_end_requested()) {
-            run_session_close(&session);
-            sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends this process */
-            return 1;
-        }
-        status = run_watched(&session, &o, &target, &command, &before);
+        status = planned ? 0 : 1;
+    } else if (o.strict && wrong > 0) {
+        status = 2;
     } else {
-        status = run_unwatched(&o, &target, &before);
+        status = cmd_run_start(&session, &o, &target, planned ? &command : NULL);
     }
     if (planned)
         run_command_finish(&command);

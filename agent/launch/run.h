@@ -17,6 +17,7 @@
 struct run_options {
     int verbose;
     int dry_run;
+    int strict; /**< refuse what is at fault, rather than run the command without it */
     int no_record;
     int view;
     const char *output;   /**< file to record into */
@@ -124,10 +125,10 @@ const char **run_daemon_command(const struct run_session *session,
  *  @return how many */
 int run_alert_words(const char **words, const struct run_options *options);
 
-/** Have the daemon's program check what is given about alerts and metrics, on the command line or
- * in the environment. What is wrong is reported and removed: the job runs all the same.
+/** Check what is given to the daemon, on the command line or in the environment; its own program
+ *  does so. What is wrong is reported and removed: the job runs all the same.
  *  @return how much of it is wrong */
-int run_alerts_check(struct run_options *options);
+int run_options_check(struct run_options *options);
 
 /** Endpoint that agents use. */
 const char *run_agent_endpoint(const struct run_session *session);

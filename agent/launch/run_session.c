@@ -13,6 +13,7 @@
 #include "proto/endpoint.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -56,8 +57,11 @@ static void run_session_plan_job(struct run_session *s)
     const char *job = rank_env_job(&source);
     time_t now = time(NULL);
     struct tm tm;
-    if (job != NULL) {
+    if (job != NULL) { /* a word of command lines that Open MPI splits at spaces */
         snprintf(s->job, sizeof s->job, "%s", job);
+        for (char *c = s->job; *c != '\0'; c++)
+            if (!isalnum((unsigned char)*c) && strchr("-_.", *c) == NULL)
+                *c = '_';
         return;
     }
     size_t length = strftime(s->job, sizeof s->job, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
@@ -115,12 +119,8 @@ static unsigned run_session_choose_port(void)
 static int run_session_plan_remote(struct run_session *s, const char *listen,
                                    const struct run_target *target)
 {
-    char address[128] = "", why[256];
+    char address[128] = "";
     static const char *const wildcards[] = {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"};
-    if (listen != NULL && endpoint_check(listen, why, sizeof why) < 0) {
-        terminal_print("--listen: %s", why);
-        return -1;
-    }
     const char *port = NULL;
     for (size_t i = 0; listen != NULL && i < sizeof wildcards / sizeof *wildcards; i++)
         if (strncmp(listen, wildcards[i], strlen(wildcards[i])) == 0)

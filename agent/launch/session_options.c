@@ -1,9 +1,12 @@
 /* Resolves daemon, session and keys from options, environment and defaults. */
 #include "agent/launch/session_options.h"
 
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
+#include "holter/segment.h"
 #include "holter/session.h"
 #include "proto/endpoint.h"
+#include "proto/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,31 @@ const char *session_options_or_environment(const char *given, const char *variab
 {
     const char *value = given != NULL ? given : getenv(variable);
     return value != NULL && *value != '\0' ? value : NULL;
+}
+
+int session_options_check_variables(int speaks)
+{
+    const char *ring = session_options_or_environment(NULL, "HOLTER_RING");
+    const char *level = session_options_or_environment(NULL, "HOLTER_LOG");
+    const struct {
+        const char *name, *value, *expected;
+    } wrong[] = {
+        {"HOLTER_RING", ring != NULL && segment_ring_records(ring) == 0 ? ring : NULL,
+         "a power of two from 1024 to 4194304"},
+        {"HOLTER_LOG", level != NULL && log_level_parse(level, -1) < 0 ? level : NULL,
+         "error, warn, info or debug"},
+    };
+    int count = 0;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        if (wrong[i].value == NULL)
+            continue;
+        if (speaks)
+            terminal_print("continuing without %s: '%s' is not %s", wrong[i].name, wrong[i].value,
+                           wrong[i].expected);
+        unsetenv(wrong[i].name);
+        count++;
+    }
+    return count;
 }
 
 static int session_options_find_daemon(char *out, size_t capacity, const char *given, char *why,

@@ -20,6 +20,11 @@ struct session_options {
  *  it is empty */
 const char *session_options_or_environment(const char *given, const char *variable);
 
+/** Check the variables that programs of Holter below this one read: HOLTER_RING and HOLTER_LOG. One
+ *  with a wrong value is removed from the environment.
+ *  @param speaks  report it @return how many are wrong */
+int session_options_check_variables(int speaks);
+
 /** The session that options and environment determine. */
 struct session_place {
     char daemon[512]; /**< endpoint */

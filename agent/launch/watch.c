@@ -173,10 +173,10 @@ static void watch_choose_note(struct plan *plan, const struct rendezvous *rendez
 /** Register, and start the agent when there is none. @return 1, or 0 after having said why not */
 static int watch_join_agent(struct plan *plan)
 {
-    char run_dir[PATH_MAX];
+    char run_dir[PATH_MAX], why[300] = "";
     struct rendezvous rendezvous;
     int lock_fd = -1;
-    int rc = session_run_dir(run_dir, sizeof run_dir);
+    int rc = session_explain_run_dir(run_dir, sizeof run_dir, why, sizeof why);
     if (rc == 0)
         rc = rendezvous_init(&rendezvous, run_dir, plan->at.session);
     if (rc == 0) {
@@ -186,7 +186,7 @@ static int watch_join_agent(struct plan *plan)
     if (rc < 0) {
         if (plan->speaks)
             terminal_print("cannot register with the node's agent: %s; %s runs unwatched",
-                           holter_strerror(rc), plan->program);
+                           why[0] != '\0' ? why : holter_strerror(rc), plan->program);
         return 0;
     }
     if (rc == 0)
@@ -256,26 +256,27 @@ static int watch_preloadable(const struct plan *plan)
     return 0;
 }
 
-void watch_start_process(const struct watch_options *options, const char *program)
+int watch_start_process(const struct watch_options *options, const char *program)
 {
     struct plan plan = {.program = program};
     char preload[8192];
     watch_find_rank(&plan.rank);
     plan.speaks = plan.rank.local_rank <= 0;
+    int wrong = session_options_check_variables(plan.speaks);
     if (!watch_choose_probe(&plan, options->verbose) || !watch_preloadable(&plan) ||
         !watch_choose_session(&plan, options))
-        return;
+        return -1;
     int rc = watch_preload(preload, sizeof preload, plan.probe, getenv("LD_PRELOAD"),
                            plan.finding.sanitizer);
     if (rc < 0) {
         if (plan.speaks)
             terminal_print("LD_PRELOAD is too long for one more library; %s runs unwatched",
                            program);
-        return;
+        return -1;
     }
     watch_report_absent_daemon(&plan);
     if (!watch_join_agent(&plan))
-        return;
+        return -1;
     /* From here on only memory can be wanting. The registration then outlives a process without a
      * probe until the process ends, which the agent sees. */
     int failed = setenv("HOLTER_SESSION", plan.at.session, 1);
@@ -290,4 +291,5 @@ void watch_start_process(const struct watch_options *options, const char *progra
     if (options->verbose && plan.speaks)
         terminal_print("%s: job %s, session %s, daemon %s", program, plan.job, plan.at.session,
                        plan.at.daemon);
+    return failed || wrong > 0 ? -1 : 0;
 }

@@ -15,8 +15,9 @@ struct watch_options {
  *  rank), and set the environment that preloads the probe. When any of it cannot be done, one rank
  * of the node reports why, the environment is as it was, and the application is to be run
  * unwatched.
- *  @param program  path of the application, as found through PATH */
-void watch_start_process(const struct watch_options *options, const char *program);
+ *  @param program  path of the application, as found through PATH
+ *  @return 0, or -1 when it is to be run unwatched or without what a variable was to set */
+int watch_start_process(const struct watch_options *options, const char *program);
 
 /** Value of LD_PRELOAD with a probe in it: before what the user preloads, but after the runtime of
  *  the address sanitizer, which has to be the first library of all.

@@ -50,7 +50,7 @@ struct command_line {
 
 static int agent_main_report_usage(const char *what, const char *value)
 {
-    fprintf(stderr, "holter-agent: %s: %s\n%s", value, what, usage);
+    fprintf(stderr, "holter-agent: %s: %s; see holter-agent --help\n", value, what);
     return 2;
 }
 
@@ -75,9 +75,11 @@ static int agent_main_read_options(struct command_line *line, int argc, char **a
     const struct command_option *const tables[] = {options, NULL};
     struct command_option_end end;
     if (command_options_read(tables, false, NULL, argc, argv, &end) != COMMAND_OPTIONS_READ) {
+        char why[200];
         if (end.option != NULL)
             return agent_main_report_usage(end.option->expected, end.word);
-        fputs(usage, stderr); /* getopt_long(3) has printed what is wrong */
+        command_option_explain(&end, why, sizeof why);
+        fprintf(stderr, "holter-agent: %s (see holter-agent --help)\n", why);
         return 2;
     }
     if (line->show_version)

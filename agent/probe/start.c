@@ -334,11 +334,8 @@ static void start_write_header(struct segment *segment)
 static uint32_t start_ring_capacity(void)
 {
     const char *text = getenv("HOLTER_RING");
-    char *end;
-    unsigned long records = text ? strtoul(text, &end, 10) : 0;
-    if (!text || *end || records < 1024 || records > 4194304 || (records & (records - 1)) != 0)
-        return SEGMENT_FIRST_CAPACITY;
-    return (uint32_t)records;
+    uint32_t records = text ? segment_ring_records(text) : 0;
+    return records ? records : SEGMENT_FIRST_CAPACITY;
 }
 
 static int start_create_segment(void)

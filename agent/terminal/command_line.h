@@ -14,9 +14,13 @@ struct command_line {
     const struct command_option *more;    /**< a second table; NULL: none */
     bool stops;                           /**< options end at the first argument */
     void *user; /**< for the functions `set`, which return an exit status above 0 */
+    /** Set for a command that runs a program, which no fault of an option may keep from running:
+     *  such an option is reported, left out and removed from argv, unless one of these flags, which
+     *  options of the table set, is given. */
+    const int *strict[2];
 };
 
-/** Read all options; optind is then the index of the first argument.
+/** Read all options; optind is then the index of the first argument, and NULL ends argv.
  *  @return -1 to go on, or the exit status: 0 after --help, 2 after an error, which was printed */
 int command_line_read(const struct command_line *line, int argc, char **argv);
 
@@ -36,6 +40,13 @@ int command_line_append(const char *command, char *words, size_t size, const cha
 /** Check that --output names a file in which a recording can be written.
  *  @return 0, or the exit status 2 after printing an error */
 int command_line_recording(const char *command, const char *value);
+
+/** Print that an option of a command that runs a program is not used.
+ *  @param strict  from struct command_line
+ *  @param what    the option @param why  what is wrong
+ *  @return 0, or the exit status 2 if the fault is to be refused */
+int command_line_leave_out(const char *command, const int *const strict[2], const char *what,
+                           const char *why);
 
 /** Print that the value of an option is not valid. @param option  long name of the option
  *  @return the exit status, 2 */

@@ -159,6 +159,10 @@ int segment_name(char *out, size_t room, uint32_t uid, const char *session, int3
  *  @return 0 and the parts, or -HOLTER_EMALFORMED when it is not the name of a segment */
 int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid);
 
+/** Records of the first thread's ring, from HOLTER_RING. @return 0: the text is not a power of two
+ *  from 1024 to 4194304 */
+uint32_t segment_ring_records(const char *text);
+
 /** Make a segment and its empty tables; state is SEGMENT_MAKING.
  *  @param out  mapped memory, owned by the caller until segment_unmap()
  *  @return 0, -EEXIST, -ENOSPC (/dev/shm is full: nothing remains) or another -errno */

@@ -163,7 +163,7 @@ class Launch(unittest.TestCase):
         self.clean()
 
     def test_wrong_usage(self):
-        for words in (['run'], ['run', '--no-such-option', 'true'], ['exec'], ['nonsense'], []):
+        for words in (['run'], ['run', '--strict', '--no-such-option', 'true'], ['exec'], ['nonsense'], []):
             with self.subTest(words=words):
                 finished = self.place.holter(*words).finish()
                 self.assertEqual(2, finished.status, finished)

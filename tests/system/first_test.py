@@ -1,0 +1,136 @@
+"""The job comes first: whatever is wrong with what Holter was given, the job runs, with its own status and output.
+
+The options are those of the program's help, the variables those that the sources read, so that a new one is tried as well."""
+import glob
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import lab
+
+STATUS = 7
+INPUT = 'what the job reads\n'
+BAD = ['', '-', '-1', 'no such thing', '/proc/nonexistent/there', 'tcp://nowhere.invalid:0']
+HOLTER = os.path.join(lab.BUILD, 'agent', 'holter')
+ENDING = {'--help', '-h'}  # asks for no job
+
+
+def options(command):
+    """[(option, whether it takes a value)] as the help of a command has them."""
+    text = subprocess.run([HOLTER, command, '--help'], check=True, capture_output=True, text=True).stdout
+    found = []
+    for line in text.splitlines():
+        head = re.match(r'^\s+(-.*?)(?:\s{2,}|$)', line)
+        words = re.findall(r'(--?[a-z][a-z-]*)', head[1]) if head else []
+        value = bool(head) and re.search(r'-[a-z]+ [A-Z]+', head[1] + ' ') is not None
+        value = value or bool(words) and head[1].split()[-1].isupper()
+        found += [(word, value) for word in words if word not in ENDING]
+    return found
+
+
+def variables():
+    """Names of environment variables that the sources mention as texts."""
+    found = set()
+    for room in ('agent', 'daemon', 'proto', 'viewer'):
+        for path in glob.glob(os.path.join(lab.SOURCE, room, '**', '*.[ch]'), recursive=True):
+            with open(path, encoding='utf-8') as f:
+                found |= set(re.findall(r'"(HOLTER_[A-Z_]+)=?"', f.read()))
+    return sorted(found - {'HOLTER_'})
+
+
+class First(unittest.TestCase):
+    def setUp(self):
+        self.place = lab.Lab()
+        self.addCleanup(self.place.close)
+        self.input = os.path.join(self.place.dir, 'input')
+        with open(self.input, 'w', encoding='utf-8') as f:
+            f.write(INPUT)
+        del self.place.env['TRUTH_DIR']  # ranks of several jobs cannot share it: they print what they count
+        self.job = [lab.program('status', 'mpich'), str(STATUS)]
+
+    def start(self, *words, env=None):
+        with open(self.input, encoding='utf-8') as f:
+            return self.place.holter(*words, stdin=f, env=env)
+
+    def finish(self, *words):
+        return self.start(*words).finish()
+
+    def runs(self, finished):
+        self.assertEqual(STATUS, finished.status, finished)
+        self.assertTrue(finished.out.startswith(INPUT + 'truth calls 0 MPI_Init 1'), finished)
+        self.assertIn('to standard error\n', finished.err, finished)
+
+    def all_run(self, started):
+        """Jobs that run at the same time: most of the time they wait for daemons that are not there."""
+        for what, running in started:
+            with self.subTest(what=what):
+                self.runs(running.finish())
+                running.close()
+
+    def every_option(self, command):
+        found = options(command)
+        self.assertTrue(any(value for _, value in found) and any(not value for _, value in found), found)
+        for option, value in found:
+            words = [[option, bad] for bad in BAD if value]
+            words += [[f'{option}={bad}'] for bad in BAD if option.startswith('--')]
+            self.all_run([(w, self.start(command, *w, '--', *self.job)) for w in words])
+        self.place.check_clean()
+
+    def every_variable(self, command):
+        found = variables()
+        self.assertIn('HOLTER_DAEMON', found)
+        for variable in found:
+            self.all_run([((variable, bad), self.start(command, *self.job, env={variable: bad})) for bad in BAD])
+
+    def test_run_with_a_bad_value_of_each_option(self):
+        self.every_option('run')
+
+    def test_exec_with_a_bad_value_of_each_option(self):
+        self.every_option('exec')
+
+    def test_run_with_a_bad_value_of_each_variable(self):
+        self.every_variable('run')
+
+    def test_exec_with_a_bad_value_of_each_variable(self):
+        self.every_variable('exec')
+
+    def test_an_unknown_option_and_its_value_are_left_out_with_one_line(self):
+        for command in ('run', 'exec'):
+            for words in (['--no-such-option'], ['--no-such-option=3'], ['--no-such-option', '3'], ['-Z'], ['-vZ', '3'],
+                          ['--no-such-option', '3', '--']):
+                with self.subTest(command=command, words=words):
+                    finished = self.finish(command, *words, *self.job)
+                    self.runs(finished)
+                    self.assertEqual(1, len(re.findall('unknown option', finished.err)), finished)
+
+    def test_the_option_that_was_meant_is_named(self):
+        finished = self.finish('run', '--recrod', 'there', *self.job)
+        self.runs(finished)
+        self.assertIn("unknown option '--recrod'; did you mean '--record'?\n", finished.err)
+
+    def test_options_that_exclude_each_other_are_left_out(self):
+        for words in (['--no-record', '--output', 'x.hrec', '--max-size', '1G'], ['--output', '-'],
+                      ['--output', 'x.hrec', '--record', 'y'],
+                      ['--daemon', 'ipc:///nonexistent/socket', '--record', 'y', '--syslog', '--rules', 'z']):
+            with self.subTest(words=words):
+                finished = self.finish('run', *words, '--', *self.job)
+                self.runs(finished)
+                self.assertIn('continuing without it: --', finished.err)
+
+    def test_only_a_strict_run_refuses(self):
+        for words in (['run', '--no-such-option'], ['run', '--window', 'no'], ['run', '--output', '-'],
+                      ['run', '--keys', '/nonexistent'], ['run', '--topology', 'no such'], ['exec', '--no-such-option'],
+                      ['exec', '--session', 'no key']):
+            with self.subTest(words=words):
+                command, *rest = words
+                for strict in ([command, '--strict', *rest], [command, *rest, '--strict']):
+                    finished = self.finish(*strict, '--', *self.job)
+                    self.assertEqual((2, ''), (finished.status, finished.out), finished)
+                self.runs(self.finish(*words, '--', *self.job))
+        self.runs(self.finish('run', '--strict', '--no-record', '--', *self.job))
+
+
+if __name__ == '__main__':
+    sys.exit(lab.main())
