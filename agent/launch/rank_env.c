@@ -110,7 +110,9 @@ const char *rank_env_job(const struct rank_env_source *s)
 static void rank_env_read_launcher(struct rank_env *out, const struct rank_env_source *s)
 {
     const char *local = NULL;
-    if (rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL) {
+    const char *size = rank_env_var(s, "OMPI_COMM_WORLD_SIZE");
+    out->size = rank_env_parse_small_number(size != NULL ? size : rank_env_var(s, "PMI_SIZE"));
+    if (size != NULL) {
         out->flavour = MPI_FLAVOUR_OPENMPI;
         local = rank_env_var(s, "OMPI_COMM_WORLD_LOCAL_RANK");
     } else if (rank_env_var(s, "MPI_LOCALRANKID") != NULL ||
@@ -141,7 +143,7 @@ enum launcher rank_env_launcher(const struct rank_env_source *s)
 
 void rank_env_read(struct rank_env *out, const struct rank_env_source *source)
 {
-    *out = (struct rank_env){.local_rank = -1};
+    *out = (struct rank_env){.local_rank = -1, .size = -1};
     rank_env_read_launcher(out, source);
     rank_env_read_step(out, source);
     const char *job = rank_env_job(source);

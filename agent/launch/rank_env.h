@@ -22,6 +22,7 @@ struct rank_env {
     enum mpi_flavour flavour; /**< MPI of the launcher; MPI_FLAVOUR_NONE: no launcher seen */
     int launched;             /**< 1: one of the ranks of a launcher */
     int local_rank;           /**< among the ranks of its node; -1: unknown */
+    int size;                 /**< processes that its launcher has started together; -1: unknown */
     char base[40]; /**< first part of the job id: HOLTER_JOB, the scheduler's number, else a name */
     char step[24]; /**< second part: the same on all nodes of one launch, another for the next */
 };

@@ -89,6 +89,11 @@ int run_owners_join(const struct run_session *session);
 /** Whether a probe of the session has said why it cannot watch. */
 int run_owners_have_note(const struct run_session *session);
 
+/** What the processes of a job have noted about being alone: their launcher is of another MPI.
+ *  @param out  a sentence, or "" */
+void run_owners_read_alone(const struct run_session *session, const char *job, char *out,
+                           size_t capacity);
+
 /** Remove the registration and, when it was the last, all that the session's directory holds, and
  *  keys that were made for it. */
 void run_owners_leave(const struct run_session *session);
@@ -184,6 +189,7 @@ struct run_job {
     char state[16];
     char recording[512];     /**< path, of the newest part; "": none */
     int recording_stopped;   /**< before the job's end: the disk was full */
+    char alone[160];         /**< why each process is a job of its own; "": it is none */
     char network[513];       /**< what of it is not in the network; "": nothing */
     uint64_t ranks, watched; /**< ranks of the job, and those of them that were watched */
     uint64_t nodes;

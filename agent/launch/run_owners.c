@@ -86,6 +86,18 @@ int run_owners_have_note(const struct run_session *session)
     return noted;
 }
 
+void run_owners_read_alone(const struct run_session *session, const char *job, char *out,
+                           size_t capacity)
+{
+    char path[PATH_MAX + 80];
+    snprintf(path, sizeof path, "%s/owners/alone.%s", session->dir, job);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t length = fd < 0 ? 0 : read(fd, out, capacity - 1);
+    if (fd >= 0)
+        close(fd);
+    out[length > 0 ? length : 0] = '\0';
+}
+
 void run_owners_leave(const struct run_session *session)
 {
     char owners[PATH_MAX + 8];

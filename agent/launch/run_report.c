@@ -208,9 +208,13 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
         rc = run_report_collect_status(report, client, session);
     client_destroy(client);
     report->explained = run_owners_have_note(session);
-    for (unsigned i = 0; i < report->count; i++)
-        if (report->jobs[i].duration_ns > elapsed_ns)
-            report->jobs[i].duration_ns = elapsed_ns;
+    for (unsigned i = 0; i < report->count; i++) {
+        struct run_job *job = &report->jobs[i];
+        if (job->duration_ns > elapsed_ns)
+            job->duration_ns = elapsed_ns;
+        if (job->ranks <= 1)
+            run_owners_read_alone(session, job->id, job->alone, sizeof job->alone);
+    }
     return rc;
 }
 
@@ -379,6 +383,8 @@ void run_report_print(const struct run_report *report)
 {
     for (unsigned i = 0; i < report->count; i++) {
         run_report_print_job(&report->jobs[i]);
+        if (report->jobs[i].alone[0] != '\0')
+            terminal_print("job %s: %s", report->jobs[i].id, report->jobs[i].alone);
         if (report->jobs[i].network[0] != '\0')
             terminal_print("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
     }

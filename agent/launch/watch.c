@@ -11,6 +11,7 @@
 #include "holter/session.h"
 #include "proto/host.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 struct plan {
     const char *program;
     struct rank_env rank;
+    enum launcher launcher;
     struct mpi_finding finding;
     enum mpi_flavour flavour;
     char probe[PATH_MAX];
@@ -68,7 +70,7 @@ static void watch_read_proxy_command(char *out, size_t capacity)
     memset(out, 0, 2);
 }
 
-static void watch_find_rank(struct rank_env *out)
+static void watch_find_rank(struct plan *plan)
 {
     char command[4096], host[HOST_NAME_CAPACITY];
     watch_read_proxy_command(command, sizeof command);
@@ -82,7 +84,8 @@ static void watch_find_rank(struct rank_env *out)
         .parent_command = command,
         .host = host[0] != '\0' ? host : "host",
     };
-    rank_env_read(out, &source);
+    rank_env_read(&plan->rank, &source);
+    plan->launcher = rank_env_launcher(&source);
 }
 
 /* ---- what is to be done -------------------------------------------------- */
@@ -170,6 +173,28 @@ static void watch_choose_note(struct plan *plan, const struct rendezvous *rendez
     snprintf(plan->note, sizeof plan->note, "%s/unwatched.%s", directory, plan->job);
 }
 
+/** A launcher of one MPI that starts a program of another one may get as many jobs of one rank as
+ *  it has processes. Whether it did shows when they have run: the first process leaves a note for
+ *  the `holter run`. Without one, and when it cannot be written, there is none. */
+static void watch_note_mismatch(const struct plan *plan, const struct rendezvous *rendezvous)
+{
+    char path[PATH_MAX];
+    if (plan->rank.size < 2 || plan->launcher == LAUNCHER_NONE ||
+        plan->rank.flavour == MPI_FLAVOUR_NONE || plan->finding.flavour == MPI_FLAVOUR_NONE ||
+        plan->rank.flavour == plan->finding.flavour)
+        return;
+    int n = snprintf(path, sizeof path, "%s/owners/alone.%s", rendezvous->session_dir, plan->job);
+    int fd = n < (int)sizeof path
+                 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                 : -1;
+    if (fd < 0)
+        return;
+    dprintf(fd, "%d processes, each alone: %s started a program of %s", plan->rank.size,
+            launcher_name(plan->launcher),
+            plan->finding.flavour == MPI_FLAVOUR_OPENMPI ? "Open MPI" : "MPICH");
+    close(fd);
+}
+
 /** Register, and start the agent when there is none. @return 1, or 0 after having said why not */
 static int watch_join_agent(struct plan *plan)
 {
@@ -181,6 +206,7 @@ static int watch_join_agent(struct plan *plan)
         rc = rendezvous_init(&rendezvous, run_dir, plan->at.session);
     if (rc == 0) {
         watch_choose_note(plan, &rendezvous);
+        watch_note_mismatch(plan, &rendezvous);
         rc = rendezvous_join(&rendezvous, getpid(), plan->job, &lock_fd);
     }
     if (rc < 0) {
@@ -260,7 +286,7 @@ int watch_start_process(const struct watch_options *options, const char *program
 {
     struct plan plan = {.program = program};
     char preload[8192];
-    watch_find_rank(&plan.rank);
+    watch_find_rank(&plan);
     plan.speaks = plan.rank.local_rank <= 0;
     int wrong = session_options_check_variables(plan.speaks);
     if (!watch_choose_probe(&plan, options->verbose) || !watch_preloadable(&plan) ||

@@ -99,6 +99,26 @@ class Launch(unittest.TestCase):
     def test_ranks_spawned_by_mpich_are_a_job_of_their_own(self):
         self.spawned_ranks_are_a_job_of_their_own('mpich', os.path.join(lab.BUILD, 'agent', 'holter'), 'exec')
 
+    def test_a_launcher_of_another_mpi_is_told(self):
+        names = {'openmpi': ('mpirun of Open MPI', 'Open MPI'), 'mpich': ('mpiexec of MPICH', 'MPICH')}
+        for launcher, mpi in (('openmpi', 'mpich'), ('mpich', 'openmpi')):
+            with self.subTest(launcher=launcher, mpi=mpi):
+                program = [lab.program('collectives', mpi), '1']
+                # Ends by itself, unless the two do not get on with each other at all.
+                bare = self.place.run('timeout', '60', *lab.mpirun(launcher, 3, *program), env={'TRUTH_DIR': ''})
+                if bare.status == 124:
+                    self.skipTest(f'{mpi} hangs below {launcher}')
+                finished = self.place.run('timeout', '60', os.path.join(lab.BUILD, 'agent', 'holter'), 'run', '--no-record',
+                                          '--', *lab.mpirun(launcher, 3, *program), env={'TRUTH_DIR': ''})
+                self.assertEqual(bare.status, finished.status, finished)
+                self.assertIn(f': 3 processes, each alone: {names[launcher][0]} started a program of {names[mpi][1]}\n',
+                              finished.err)
+                self.assertEqual(1, finished.err.count('each alone'), finished)
+            with self.subTest(launcher=launcher):
+                finished = self.place.watched(*lab.mpirun(launcher, 3, lab.program('collectives', launcher), '1'))
+                self.assertNotIn('each alone', finished.err)
+        self.clean()
+
     def test_wrapper_in_the_line_as_well(self):
         holter = os.path.join(lab.BUILD, 'agent', 'holter')
         finished = self.place.watched(*lab.mpirun('openmpi', 2, holter, 'exec', *self.pingpong('openmpi').split()))

@@ -54,6 +54,7 @@ static void ranks_of_one_mpirun_have_one_step(void **state)
     assert_int_equal(a.launched, 1);
     assert_int_equal(a.local_rank, 0);
     assert_int_equal(b.local_rank, 3);
+    assert_int_equal(a.size, 4);
     assert_string_equal(a.step, "20163");
     assert_string_equal(a.step, b.step);
     assert_string_equal(a.base, b.base);
@@ -72,7 +73,9 @@ static void spawned_processes_are_a_job_of_their_own(void **state)
 static void ranks_under_hydra_take_the_port_of_their_mpiexec(void **state)
 {
     (void)state;
-    struct rank_env rank = READ(proxy, "PMI_RANK", "5", "PMI_FD", "8", "MPI_LOCALRANKID", "1");
+    struct rank_env rank =
+        READ(proxy, "PMI_RANK", "5", "PMI_SIZE", "6", "PMI_FD", "8", "MPI_LOCALRANKID", "1");
+    assert_int_equal(rank.size, 6);
     assert_int_equal(rank.flavour, MPI_FLAVOUR_MPICH);
     assert_int_equal(rank.local_rank, 1);
     assert_string_equal(rank.base, "head");
