@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Not blocking: another user may have put a FIFO there. */
+#define SEGMENT_OPEN_FLAGS (O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
 #define RINGS_MAX 4096u
 #define TABLE_MAX 65534u /* slots whose index fits event.comm beside COMM_SLOT_* */
 
@@ -79,6 +81,13 @@ static const char *parse_number(const char *text, uint64_t max, uint64_t *out)
     return text[0] == '0' && end != text + 1 ? NULL : end;
 }
 
+int segment_name_extend(char *name, size_t room, uint64_t number)
+{
+    size_t length = strlen(name);
+    int added = snprintf(name + length, room - length, ".%016" PRIx64, number);
+    return added > 0 && (size_t)added < room - length ? 0 : -HOLTER_ERANGE;
+}
+
 int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid)
 {
     static const char prefix[] = "holter.";
@@ -95,7 +104,10 @@ int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_
     if (length == 0 || length > 31 || *p++ != '.')
         return -HOLTER_EMALFORMED;
     p = parse_number(p, INT32_MAX, &process);
-    if (!p || *p || process == 0)
+    if (!p || process == 0)
+        return -HOLTER_EMALFORMED;
+    size_t suffix = *p == '.' ? strspn(p + 1, "0123456789abcdef") : 0;
+    if (*p && (suffix == 0 || suffix > SEGMENT_SUFFIX_DIGITS || p[1 + suffix]))
         return -HOLTER_EMALFORMED;
     *uid = (uint32_t)user;
     memcpy(session, key, length);
@@ -253,9 +265,20 @@ static int check_header(const struct segment *segment, uint64_t bytes)
     return check_rings(segment, bytes);
 }
 
+int segment_is_own(const char *name)
+{
+    struct stat st;
+    int fd = shm_open(name, O_RDONLY | SEGMENT_OPEN_FLAGS, 0);
+    if (fd < 0)
+        return 0;
+    int own = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+    close(fd);
+    return own;
+}
+
 int segment_open(struct segment **out, size_t *bytes, const char *name, int writable)
 {
-    int fd = shm_open(name, (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = shm_open(name, (writable ? O_RDWR : O_RDONLY) | SEGMENT_OPEN_FLAGS, 0);
     if (fd < 0)
         return -errno;
     struct stat st;

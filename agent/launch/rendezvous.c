@@ -283,10 +283,12 @@ static int rendezvous_has_segments(const struct rendezvous *r)
     int left = 0;
     for (struct dirent *entry; d != NULL && !left && (entry = readdir(d)) != NULL;) {
         uint32_t uid;
-        char session[32];
+        char session[32], path[80];
         int32_t pid;
+        snprintf(path, sizeof path, "/%.78s", entry->d_name);
         left = segment_name_parse(entry->d_name, &uid, session, &pid) == 0 &&
-               uid == (uint32_t)getuid() && strcmp(session, r->session) == 0;
+               uid == (uint32_t)getuid() && strcmp(session, r->session) == 0 &&
+               segment_is_own(path);
     }
     if (d != NULL)
         closedir(d);
@@ -337,6 +339,8 @@ static int rendezvous_segment_is_stale(const char *name, int32_t pid)
 {
     char path[NAME_MAX + sizeof "/dev/shm/"], host[HOST_NAME_CAPACITY];
     snprintf(path, sizeof path, "/%s", name);
+    if (!segment_is_own(path))
+        return 0;
     struct segment *segment;
     size_t bytes;
     if (segment_open(&segment, &bytes, path, 0) == 0) {

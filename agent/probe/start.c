@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -378,6 +379,14 @@ static int start_prepare_segment(void)
     if (error == -EEXIST) { /* left by an earlier process with the same pid */
         shm_unlink(start.name);
         error = start_create_segment();
+    }
+    if (error == -EEXIST) { /* made by another user, so that this rank is not watched */
+        uint64_t number;
+        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+            number = start_clock_ns(CLOCK_REALTIME) ^ ticks_read();
+        error = segment_name_extend(start.name, sizeof(start.name), number);
+        if (error == 0)
+            error = start_create_segment();
     }
     if (error != 0) {
         probe_print_error("holter: cannot make /dev/shm%s: %s; ranks without such a file "

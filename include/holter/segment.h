@@ -2,9 +2,9 @@
  * it.
  *
  * Name    /holter.<uid>.<session>.<pid>   (shm_open(3); mode 0600, owned by the user)
- * Layout  struct segment, padded to SEGMENT_HEADER_BYTES
- *         struct ring_control[rings]
- *         struct comm_slot[comms]
+ *         /holter.<uid>.<session>.<pid>.<random>   when another user has taken the first one: he
+ * can make files of any name there, but cannot foresee this one, and none of his is read Layout
+ * struct segment, padded to SEGMENT_HEADER_BYTES struct ring_control[rings] struct comm_slot[comms]
  *         struct region_slot[regions]
  *         struct cart_slot[carts]
  *         of each ring: its records, its struct tally_row[tally_capacity]
@@ -155,7 +155,15 @@ size_t segment_bytes(const struct segment_shape *shape);
  *          empty */
 int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid);
 
-/** Read a directory entry of /dev/shm (without the slash).
+#define SEGMENT_SUFFIX_DIGITS 16u /**< hexadecimal ones of a random number behind a name */
+
+/** Append a random number to a segment's name. @return 0, or -HOLTER_ERANGE when it does not fit */
+int segment_name_extend(char *name, size_t room, uint64_t number);
+
+/** Is a segment, or what has its name, owned by this user? @param name  with the slash */
+int segment_is_own(const char *name);
+
+/** Read a directory entry of /dev/shm (without the slash), with or without a random number.
  *  @return 0 and the parts, or -HOLTER_EMALFORMED when it is not the name of a segment */
 int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid);
 

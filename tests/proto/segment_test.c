@@ -243,6 +243,11 @@ static void names_are_read_as_they_are_written(void **state)
     assert_int_equal(uid, 4294967295u);
     assert_string_equal(session, "0123456789abcdef");
     assert_int_equal(pid, 2147483647);
+    assert_int_equal(segment_name_extend(name, sizeof(name), 0xfeedu), 0);
+    assert_string_equal(name, "/holter.4294967295.0123456789abcdef.2147483647.000000000000feed");
+    assert_int_equal(segment_name_parse(name + 1, &uid, session, &pid), 0);
+    assert_int_equal(pid, 2147483647);
+    assert_int_equal(segment_name_extend(name, sizeof(name) / 2, 1), -HOLTER_ERANGE);
     assert_int_equal(segment_name(name, sizeof(name), 0, "", 1), -HOLTER_ERANGE);
     assert_int_equal(segment_name(name, sizeof(name), 0, "../x", 1), -HOLTER_ERANGE);
     assert_int_equal(segment_name(name, sizeof(name), 0, "01234567890123456789012345678901", 1),
@@ -258,6 +263,10 @@ static void names_are_read_as_they_are_written(void **state)
                                       "holter.1.a.0",
                                       "holter.01.a.3",
                                       "holter.1.a.3x",
+                                      "holter.1.a.3.",
+                                      "holter.1.a.3.g",
+                                      "holter.1.a.3.00000000000000000",
+                                      "holter.1.a.3.0.0",
                                       "holter.1.a.-3",
                                       "holter.1..3",
                                       "holter.1.g.3",

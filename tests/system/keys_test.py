@@ -1,5 +1,10 @@
 """Keys of a daemon that others can reach: who has none sees nothing, and each role may do what it is for."""
+import glob
+import json
 import os
+import shutil
+import signal
+import sys
 import unittest
 
 import lab
@@ -78,6 +83,171 @@ class Keys(unittest.TestCase):
         lab.wait_for(lambda: not daemon.alive() or self.place.status(), 'the daemon')
         self.assertTrue(daemon.alive())
         daemon.kill()
+        daemon.finish()
+
+
+VICTIM, OTHER = 4321, 4322
+EVERYBODY = 0o777
+
+
+def session_of(endpoint):
+    """Key of the session of a daemon that was started by hand, which anybody can compute (session_key_of)."""
+    number = 0xcbf29ce484222325
+    for byte in endpoint.encode():
+        number = (number ^ byte) * 0x100000001b3 % 2 ** 64
+    return f'{number:016x}'
+
+
+class Users(unittest.TestCase):
+    """Two users of one machine: what one of them has is not open to the other."""
+
+    def setUp(self):
+        self.place = lab.Lab()
+        self.addCleanup(self.place.close)
+        os.chmod(self.place.dir, EVERYBODY)
+        os.chmod(self.place.truths, EVERYBODY)
+        if self.run_as(OTHER, 'true').status != 0:
+            self.skipTest('only root can be two users')
+        self.socket = os.path.join(self.home(VICTIM), 'run', 'holterd.sock')
+        self.endpoint = f'ipc://{self.socket}'
+        self.go = os.path.join(self.place.dir, 'go')
+
+    def home(self, uid):
+        """A home directory, in which the run directory is."""
+        path = os.path.join(self.place.dir, str(uid))
+        if not os.path.isdir(path):
+            os.mkdir(path, 0o755)
+            os.chown(path, uid, uid)
+        return path
+
+    def start_as(self, uid, *command, env=None):
+        home = self.home(uid)
+        env = {'HOME': home, 'HOLTER_RUN_DIR': os.path.join(home, 'run'), 'XDG_RUNTIME_DIR': ''} | (env or {})
+        return self.place.start('setpriv', f'--reuid={uid}', f'--regid={uid}', '--clear-groups', *command, env=env, cwd=home)
+
+    def run_as(self, uid, *command, **more):
+        return self.start_as(uid, *command, **more).finish()
+
+    def holter_as(self, uid, *arguments, **more):
+        return self.run_as(uid, os.path.join(lab.BUILD, 'agent', 'holter'), *arguments, **more)
+
+    def seen_by(self, uid, *arguments):
+        """What a user sees of the victim's daemon, or None."""
+        finished = self.holter_as(uid, 'status', '-f', 'json', '--connect', self.endpoint, '--timeout', 2, *arguments)
+        return json.loads(finished.out) if finished.status == 0 else None
+
+    def standing(self, *arguments):
+        """The victim's daemon, started by hand."""
+        daemon = self.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', *arguments)
+        lab.wait_for(lambda: not daemon.alive() or self.seen_by(VICTIM), 'the daemon')
+        self.assertTrue(daemon.alive(), daemon)
+        return daemon
+
+    def job(self, uid=VICTIM, endpoint=None):
+        """Two ranks that wait for a file, or whatever another user makes of it."""
+        rank = [os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon', endpoint or self.endpoint,
+                lab.program('hang', 'mpich'), self.go]
+        return self.start_as(uid, *lab.mpirun('mpich', 2, *rank))
+
+    def ranks(self):
+        return sum(j['seen'] for j in self.seen_by(VICTIM)['jobs'])
+
+    def end(self, *jobs):
+        with open(self.go, 'w', encoding='utf-8'):
+            pass
+        for job in jobs:
+            job.finish()
+
+    def test_the_other_reads_nothing_takes_no_capture_and_puts_no_job_in(self):
+        daemon = self.standing()
+        job = self.job()
+        lab.wait_for(lambda: self.ranks() == 2, 'the ranks')
+        for command in (['status'], ['tap', '--once'], ['capture'], ['top', '--once'], ['record', '-o', 'x.hrec']):
+            finished = self.holter_as(OTHER, *command, '--connect', self.endpoint, '--timeout', 1)
+            self.assertNotEqual(0, finished.status, finished)
+            self.assertEqual('', finished.out, finished)
+        theirs = self.job(OTHER)
+        self.end(job, theirs)
+        jobs = self.seen_by(VICTIM)['jobs']
+        self.assertEqual([2], [j['seen'] for j in jobs], jobs)
+        daemon.kill(signal.SIGTERM)
+        daemon.finish()
+
+    def test_a_run_shows_its_command_to_nobody_else(self):
+        run = self.start_as(VICTIM, os.path.join(lab.BUILD, 'agent', 'holter'), 'run', '--no-record', '--',
+                            lab.program('hang', 'mpich'), self.go)
+        run_dir = os.path.join(self.home(VICTIM), 'run')
+        sockets = lab.wait_for(lambda: glob.glob(os.path.join(run_dir, '*', 'holterd.sock')), 'the session')
+        for path in (run_dir, *glob.glob(os.path.join(run_dir, '*'))):
+            self.assertEqual(0o700, os.stat(path).st_mode & 0o777, path)
+        finished = self.holter_as(OTHER, 'status', '--connect', f'ipc://{sockets[0]}', '--timeout', 1)
+        self.assertEqual((1, ''), (finished.status, finished.out), finished)
+        self.end(run)
+
+    def test_names_that_the_other_has_taken_leave_no_rank_unwatched(self):
+        """He knows the key of a daemon that was started by hand, and which numbers processes will get."""
+        daemon = self.standing()
+        session = session_of(self.endpoint)
+        make = ('import os, sys\nfor pid in range(int(sys.argv[2]), int(sys.argv[2]) + 3000):\n'
+                '    name = f"/dev/shm/{sys.argv[1]}.{pid}"\n'
+                '    os.mkfifo(name) if pid % 2 else os.close(os.open(name, os.O_CREAT | os.O_RDWR))\n'
+                '    os.chmod(name, 0o666)\n')
+        with open('/proc/sys/kernel/ns_last_pid', encoding='ascii') as f:
+            last = int(f.read())
+        made = self.run_as(OTHER, sys.executable, '-c', make, f'holter.{VICTIM}.{session}', last + 1)
+        self.assertEqual(0, made.status, made)
+        self.addCleanup(lambda: [os.unlink(p) for p in glob.glob(f'/dev/shm/holter.{VICTIM}.{session}.*')])
+        job = self.job()
+        lab.wait_for(lambda: not job.alive() or self.ranks() == 2, 'the ranks')
+        self.assertTrue(job.alive(), job)
+        own = [p for p in glob.glob(f'/dev/shm/holter.{VICTIM}.{session}.*') if os.stat(p).st_uid == VICTIM]
+        self.assertEqual(2, len(own))
+        self.assertTrue(all(p.count('.') == 4 for p in own), own)
+        self.end(job)
+        lab.wait_for(lambda: not self.place.pids('holter-agent'), 'the end of the agent')
+        daemon.kill(signal.SIGTERM)
+        daemon.finish()
+
+    def test_a_directory_that_the_other_has_made_locks_nobody_out(self):
+        """In /tmp, where the name that a user would take is known."""
+        taken = f'/tmp/holter-{VICTIM}'
+        self.assertEqual(0, self.run_as(OTHER, 'mkdir', '-m', '777', taken).status)
+        self.addCleanup(os.rmdir, taken)
+        finished = self.holter_as(VICTIM, 'run', '--no-record', '--', 'true', env={'HOLTER_RUN_DIR': ''})
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('holter: watching, ', finished.err)
+        self.assertEqual([], os.listdir(taken))
+
+    def test_a_viewer_reads_and_does_not_control(self):
+        keys = os.path.join(self.home(VICTIM), 'keys')
+        copy = os.path.join(self.home(VICTIM), 'viewer')
+        self.endpoint = f'tcp://127.0.0.1:{lab.free_port()}'
+        self.assertEqual(0, self.holter_as(VICTIM, 'keys', keys).status)
+        self.assertEqual(0, self.holter_as(VICTIM, 'keys', '--for', 'viewer', '-o', copy, keys).status)
+        third = os.path.join(self.home(OTHER), 'keys')
+        shutil.copytree(copy, third)
+        for path in (third, *(os.path.join(third, name) for name in os.listdir(third))):
+            os.chown(path, OTHER, OTHER)
+        daemon = self.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', '--listen', self.endpoint,
+                               '--keys', keys)
+        lab.wait_for(lambda: not daemon.alive() or self.seen_by(VICTIM, '--keys', keys), 'the daemon')
+        job = self.start_as(VICTIM, *lab.mpirun('mpich', 2, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon',
+                                                self.endpoint, '--keys', keys, lab.program('hang', 'mpich'), self.go))
+        lab.wait_for(lambda: not job.alive() or sum(j['seen'] for j in self.seen_by(OTHER, '--keys', third)['jobs']) == 2,
+                     'the ranks, by the eyes of the viewer')
+        finished = self.holter_as(OTHER, 'capture', '--connect', self.endpoint, '--keys', third, '--timeout', 1)
+        self.assertEqual('', finished.out, finished)
+        self.assertRegex(finished.err, 'operator.key|No such file')
+        # With no keys, or those of a viewer, a job of his own does not arrive.
+        theirs = [self.start_as(OTHER, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon', self.endpoint, *more,
+                                lab.program('status', 'mpich'), '0') for more in ([], ['--keys', third])]
+        for one in theirs:
+            self.assertEqual(0, one.finish().status, one)
+        self.assertIsNone(self.seen_by(OTHER))
+        self.end(job)
+        jobs = self.seen_by(VICTIM, '--keys', keys)['jobs']
+        self.assertEqual([2], [j['seen'] for j in jobs], jobs)
+        daemon.kill(signal.SIGTERM)
         daemon.finish()
 
 
