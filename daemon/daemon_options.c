@@ -8,6 +8,7 @@
 #include "holter/session.h"
 #include "proto/command_option.h"
 #include "proto/endpoint.h"
+#include "proto/help_text.h"
 #include "proto/moment.h"
 #include "proto/utf8.h"
 #include "version.h"
@@ -177,11 +178,13 @@ static int options_show(void *user, const struct command_option *option, const c
 {
     (void)user;
     (void)value;
-    fputs(strcmp(option->name, "help") == 0      ? options_usage
-          : strcmp(option->name, "version") == 0 ? "holterd " HOLTER_VERSION
-                                                   " (" HOLTER_BUILD_OPTIONS ")\n"
-                                                 : rules_default_text(),
-          stdout);
+    if (strcmp(option->name, "help") == 0)
+        help_text_print(stdout, options_usage);
+    else
+        fputs(strcmp(option->name, "version") == 0 ? "holterd " HOLTER_VERSION
+                                                     " (" HOLTER_BUILD_OPTIONS ")\n"
+                                                   : rules_default_text(),
+              stdout);
     return OPTIONS_STOPPED;
 }
 

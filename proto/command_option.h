@@ -1,4 +1,5 @@
-/* Options of command lines, and words of requests, as a table that says where each value goes. */
+/* Options of command lines, and words of requests, as a table that says where each value goes; and
+ * which word was meant. */
 #ifndef HOLTER_PROTO_COMMAND_OPTION_H
 #define HOLTER_PROTO_COMMAND_OPTION_H
 
@@ -77,5 +78,16 @@ int command_words_read(const char *request, const struct command_option *options
 
 /** Read a whole number, of digits only. @return 0, or -1 if it is not one up to `most` */
 int command_option_number(const char *text, uint64_t most, uint64_t *out);
+
+/** The word that was probably meant: the nearest one of those that exist. */
+struct near_word {
+    const char *word; /**< as it was written; borrowed */
+    const char *best; /**< the nearest candidate so far; NULL: none is near */
+    size_t distance;  /**< of that one */
+};
+
+/** Compare with one more word that exists. The first one of several at the same distance remains.
+ *  @param candidate  borrowed */
+void near_word_try(struct near_word *near, const char *candidate);
 
 #endif

@@ -2,6 +2,7 @@
 #include "viewer/app.h"
 #include "viewer/view_options.h"
 
+#include "proto/help_text.h"
 #include "proto/log.h"
 #include "version.h"
 
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (options.show_help) {
-        fputs(options_help, stdout);
+        help_text_print(stdout, options_help);
         return 0;
     }
     if (options.show_version) {

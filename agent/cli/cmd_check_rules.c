@@ -29,12 +29,13 @@ int cmd_check_rules(int argc, char **argv)
     const struct command_option options[] = {{"print-defaults", .flag = &print}, {0}};
     const struct command_line line = {"check-rules", usage, .options = options};
     int status = command_line_read(&line, argc, argv);
-    if (status < 0 && argc - optind != (print ? 0 : 1))
-        status = 2;
-    if (status > 0)
-        fputs(usage, stderr);
     if (status >= 0)
         return status;
+    if (argc - optind != (print ? 0 : 1)) {
+        terminal_print("check-rules: expected %s; see `holter check-rules --help`",
+                       print ? "no file" : "one file of rules");
+        return 2;
+    }
     int rc = paths_program(daemon, sizeof daemon, "holterd");
     if (rc < 0) {
         terminal_print("check-rules: holterd is not installed beside holter: %s",

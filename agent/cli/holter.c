@@ -6,11 +6,14 @@
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
 #include "holter/plain_text.h"
+#include "proto/command_option.h"
 #include "version.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <uv.h>
 #include <zmq.h>
 
@@ -48,8 +51,36 @@ static void print_help(FILE *out)
           "  holter run -- mpirun -n 8 ./sim input    watch a job and record it\n"
           "  holter view                              view it live, from another terminal\n"
           "\n"
-          "See `holter COMMAND --help` and holter-COMMAND(1); holter(7) is the overview.\n",
+          "See `holter help COMMAND` and `holter COMMAND --help`; holter(7) is the overview.\n",
           out);
+}
+
+/* Report a command that does not exist. @return the exit status */
+static int holter_refuse_command(const char *name)
+{
+    struct near_word near = {.word = name};
+    for (size_t i = 0; i < COMMANDS; i++)
+        near_word_try(&near, commands[i].name);
+    if (near.best != NULL)
+        terminal_print("there is no command \"%s\"; did you mean `holter %s`?", name, near.best);
+    else
+        terminal_print("there is no command \"%s\"; `holter --help` lists them", name);
+    return 2;
+}
+
+/* The manual page of a command, or where it is not installed its --help. @return the exit status */
+static int holter_help(const char *name)
+{
+    char page[64], find[96];
+    const struct command *command = find_command(name);
+    if (command == NULL)
+        return holter_refuse_command(name);
+    snprintf(page, sizeof page, "holter-%s", command->name);
+    snprintf(find, sizeof find, "man -w %s >/dev/null 2>&1", page);
+    if (system(find) == 0)
+        execlp("man", "man", page, (char *)NULL);
+    char *words[] = {(char *)command->name, "--help", NULL};
+    return command->run(2, words);
 }
 
 static void print_probe(const char *mpi, enum mpi_flavour flavour)
@@ -79,9 +110,11 @@ int main(int argc, char **argv)
         if (strcmp(called, run_launcher_names[i]) == 0)
             return run_shim_exec_launcher(called, argc, argv);
     if (argc < 2) {
-        print_help(stderr);
+        terminal_print("no command is given; `holter --help` lists them");
         return 2;
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2)
+        return holter_help(argv[2]);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);
@@ -90,9 +123,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return print_version();
     const struct command *command = find_command(argv[1]);
-    if (command == NULL) {
-        terminal_print("there is no command \"%s\"; `holter --help` lists them", argv[1]);
-        return 2;
-    }
+    if (command == NULL)
+        return holter_refuse_command(argv[1]);
     return command->run(argc - 1, argv + 1);
 }

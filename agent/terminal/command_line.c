@@ -3,6 +3,7 @@
 
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
+#include "proto/help_text.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -144,7 +145,7 @@ int command_line_read(const struct command_line *line, int argc, char **argv)
                      ? command_line_read_job(line, tables, argc, argv)
                      : command_options_read(tables, line->stops, line->user, argc, argv, &end);
     if (status == HELP_ASKED)
-        return fputs(line->help, stdout) < 0;
+        return help_text_print(stdout, line->help) != 0;
     if (status != COMMAND_OPTIONS_REFUSED)
         return status;
     if (end.option != NULL && end.option->recording)

@@ -162,9 +162,9 @@ class Users(unittest.TestCase):
         daemon = self.standing()
         job = self.job()
         lab.wait_for(lambda: self.ranks() == 2, 'the ranks')
-        for command in (['status'], ['tap', '--once'], ['capture'], ['top', '--once'], ['record', '-o', 'x.hrec']):
+        for command in (['status'], ['tap', '--count', '1'], ['capture'], ['top', '--once'], ['record', '-o', 'x.hrec']):
             finished = self.holter_as(OTHER, *command, '--connect', self.endpoint, '--timeout', 1)
-            self.assertNotEqual(0, finished.status, finished)
+            self.assertEqual(1, finished.status, finished)
             self.assertEqual('', finished.out, finished)
         theirs = self.job(OTHER)
         self.end(job, theirs)

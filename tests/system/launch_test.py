@@ -187,10 +187,22 @@ class Launch(unittest.TestCase):
             with self.subTest(words=words):
                 finished = self.place.holter(*words).finish()
                 self.assertEqual(2, finished.status, finished)
-                self.assertTrue(finished.err.strip(), finished)
+                self.assertEqual(1, finished.err.count('\n'), finished)
         self.assertEqual(127, self.place.holter('exec', '/nonexistent/sim').finish().status)
         self.assertEqual(127, self.place.holter('run', '/nonexistent/sim').finish().status)
         self.clean()
+
+    def test_the_command_that_was_meant_is_named(self):
+        finished = self.place.holter('recrod').finish()
+        self.assertEqual('holter: there is no command "recrod"; did you mean `holter record`?\n', finished.err)
+        self.assertEqual(finished.err, self.place.holter('help', 'recrod').finish().err)
+
+    def test_help_shows_a_command(self):
+        for pages in ('/nonexistent', os.path.join(lab.BUILD, 'docs', 'man')):
+            finished = self.place.holter('help', 'cut', env={'MANPATH': pages}).finish()
+            self.assertEqual(0, finished.status, finished)
+            self.assertIn('--output', finished.out.replace('\N{HYPHEN}', '-'))
+            self.assertIn('holter cut', finished.out)
 
     def at_a_terminal(self, ready, *command):
         """Run at a terminal of its own and press Ctrl-C when it is ready. @return (status, what it showed)"""

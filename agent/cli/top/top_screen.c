@@ -35,7 +35,8 @@ int top_screen_create(struct top_screen **out)
     nodelay(stdscr, TRUE);
     set_escdelay(25);
     curs_set(0);
-    screen->coloured = has_colors() && start_color() == OK;
+    const char *plain = getenv("NO_COLOR"); /* no-color.org: set and not empty */
+    screen->coloured = (plain == NULL || *plain == '\0') && has_colors() && start_color() == OK;
     if (screen->coloured) {
         short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
         init_pair(GREEN, COLOR_GREEN, background);
