@@ -18,6 +18,8 @@
 #define HIGHEST 8.0 /* multiple of the reference: top of the strips */
 #define RAISED 1.5  /* multiple of the reference that is shown as high */
 #define LEVELS 8
+#define RATES_ROWS 12    /* lower pages have no line for the rates of the job */
+#define WIDE_COLUMNS 110 /* wider pages have more columns for each rank */
 
 /* ---- header ---------------------------------------------------------------------- */
 
@@ -40,6 +42,31 @@ static void put_state(struct top_pen *pen, const struct top_model *m)
         top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - right, "");
     top_pen_put(pen, style, 0, state);
     top_pen_format(pen, TOP_DIM, 0, " %s", text);
+}
+
+/* What the job does now. Where the line is too short for all of it, the first parts are left out.
+ */
+static void top_layout_put_rates(struct top_pen *pen, const struct top_model *m)
+{
+    const struct top_rates *r = &m->rates;
+    double progress = top_model_progress(m);
+    const struct quantity parts[] = {
+        quantity_print("%s calls/s, ", quantity_count(r->calls).text),
+        quantity_print("%s messages/s, ", quantity_count(r->messages).text),
+        quantity_print("%s/s, ", quantity_bytes(r->bytes).text),
+        quantity_print("in MPI %s, ", quantity_share(r->in_mpi, 1).text),
+        quantity_print("waiting %s", quantity_share(r->waiting, 1).text),
+        isfinite(progress) ? quantity_print(", progress %s", quantity_share(progress, 1).text)
+                           : (struct quantity){""}};
+    const size_t count = sizeof parts / sizeof *parts;
+    size_t first = 0, length = 0;
+    top_pen_line(pen);
+    for (size_t i = 0; i < count; i++)
+        length += strlen(parts[i].text);
+    while (first < count && length > (size_t)top_pen_left(pen))
+        length -= strlen(parts[first++].text);
+    for (size_t i = first; i < count; i++)
+        top_pen_put(pen, i == 5 ? TOP_WARNING : TOP_PLAIN, 0, parts[i].text);
 }
 
 static void put_header(struct top_pen *pen, const struct top_model *m)
@@ -68,6 +95,8 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
         top_pen_format(pen, TOP_WARNING, 0, ", %" PRIu64 " ranks not seen", m->world - m->seen);
     if (m->missing)
         top_pen_put(pen, TOP_WARNING, 0, ", nodes missing");
+    if (m->rates.known && pen->view->rows >= RATES_ROWS)
+        top_layout_put_rates(pen, m);
 }
 
 /* ---- latency ----------------------------------------------------------------------- */
@@ -332,6 +361,11 @@ static int top_layout_error_columns(const struct top_model *m)
     return m->error_ns > 0 ? 7 : 0;
 }
 
+static bool top_layout_is_wide(const struct top_pen *pen)
+{
+    return pen->view->columns >= WIDE_COLUMNS;
+}
+
 static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
                                 const struct top_rank *r)
 {
@@ -352,8 +386,13 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
         top_pen_put(pen, TOP_DIM, -9, "-");
     if (isfinite(r->latency) && r->error >= 0.005)
         snprintf(error, sizeof error, " ± %.*f", r->error < 9.995 ? 2 : 0, r->error);
-    if (error[0] || r->in_call != 0)
+    if (error[0] || r->in_call != 0 || top_layout_is_wide(pen))
         top_pen_put(pen, TOP_DIM, top_layout_error_columns(m), error);
+    if (top_layout_is_wide(pen)) {
+        top_pen_put(pen, TOP_PLAIN, -9, quantity_share(r->in_mpi, 1).text);
+        top_pen_put(pen, TOP_PLAIN, -12, quantity_count(r->messages).text);
+        top_pen_put(pen, TOP_PLAIN, -12, quantity_bytes(r->bytes).text);
+    }
     if (r->in_call == 0)
         return;
     const char *name = r->in_call <= UINT16_MAX ? call_name((uint16_t)r->in_call) : NULL;
@@ -371,8 +410,9 @@ static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m,
     const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, titles[pen->view->sort]);
-    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s%*s  %s", "waiting", "for rank", "latency",
-                   top_layout_error_columns(m), "", "in call");
+    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s%*s%s  %s", "waiting", "for rank", "latency",
+                   top_layout_error_columns(m), "",
+                   top_layout_is_wide(pen) ? "   in MPI  messages/s     bytes/s" : "", "in call");
     if (order == NULL)
         return;
     for (size_t i = 0; i < m->rank_count; i++)
@@ -459,22 +499,36 @@ static void share_out(const struct top_model *m, int room, int *lines)
 
 static void put_help(struct top_pen *pen)
 {
-    static const char *const text[] = {
-        "up, k and down, j   choose an alert",
-        "Enter               show its evidence, and again the ranks and nodes",
-        "s                   order of the ranks: by waiting, by latency, by number",
-        "p, space            pause, and go on",
-        "?, h                this help, and back",
-        "q                   quit",
-        "",
-        "Latency is the time that messages took, in multiples of the best level that was",
-        "sustained in this job for their size and locality (the reference). A strip has a",
-        "character a window, from 1 to 8 times. A region is a group of ranks that talk to each",
-        "other more than to others. Waiting is the share of time in receives, waits, polls,",
-        "collectives, and sends whose receiver had not come, and the rank that it waits for",
-        "longest. Nodes: what the agent costs of a core, and what was lost or not matched."};
-    for (size_t i = 0; i < sizeof text / sizeof *text && top_pen_line(pen); i++)
-        top_pen_put(pen, TOP_PLAIN, 0, text[i]);
+    static const struct {
+        const char *key, *text;
+    } keys[] = {{"up, k and down, j", "choose an alert"},
+                {"Enter", "show its evidence, and again the ranks and nodes"},
+                {"s", "order of the ranks: by waiting, by latency, by number"},
+                {"p, space", "pause, and go on"},
+                {"?, h", "this help, and back"},
+                {"q", "quit"}};
+    static const char *const facts[] = {
+        "Rates are of the newest window, all ranks together: calls of MPI, messages and bytes "
+        "sent, "
+        "the share of the time in MPI and that in waiting, and while an alert knows it, the "
+        "progress "
+        "of the job, as a share of what it was before.",
+        "Latency is the time that messages took, in multiples of the best level that was sustained "
+        "in this job for their size and locality (the reference). A strip has a character a "
+        "window, "
+        "from 1 to 8 times. A region is a group of ranks that communicate more with each other "
+        "than "
+        "with others.",
+        "Waiting is the share of time in receives, waits, polls, collectives, and sends whose "
+        "receiver had not come, and the rank that it waits for longest.",
+        "Nodes: what the agent costs of a core, and what was lost or not matched."};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && top_pen_line(pen); i++) {
+        top_pen_put(pen, TOP_BOLD, 20, keys[i].key);
+        top_pen_wrap(pen, TOP_PLAIN, 20, keys[i].text);
+    }
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (top_pen_line(pen) && top_pen_line(pen))
+            top_pen_wrap(pen, TOP_PLAIN, 0, facts[i]);
 }
 
 static void put_keys(struct top_pen *pen)

@@ -66,11 +66,28 @@ static void top_model_apply_job(struct top_model *m, const struct wire_job *job,
     m->window_ns = job->window_ns;
 }
 
+/* A correction of an older window is not of the newest one. */
+static void top_model_apply_rates(struct top_rates *rates, const struct wire_totals *totals)
+{
+    double seconds = (double)totals->length_ns / 1e9;
+    double whole = (double)totals->length_ns * (double)totals->ranks;
+    if ((rates->known && totals->window < rates->window) || seconds <= 0)
+        return;
+    *rates = (struct top_rates){.known = true,
+                                .window = totals->window,
+                                .calls = (double)totals->calls / seconds,
+                                .messages = (double)totals->sent / seconds,
+                                .bytes = (double)totals->sent_bytes / seconds,
+                                .in_mpi = whole > 0 ? (double)MPI_NS(totals) / whole : 0,
+                                .waiting = whole > 0 ? (double)WAITING_NS(totals) / whole : 0};
+}
+
 static void top_model_apply_totals(struct top_model *m, const struct wire_totals *totals)
 {
     uint64_t end = totals->start_ns + totals->length_ns;
     m->matched = totals->matched;
     m->unmatched = totals->unmatched;
+    top_model_apply_rates(&m->rates, totals);
     if (end < m->now_ns)
         return;
     m->now_ns = end;
@@ -170,6 +187,16 @@ static int top_model_apply_latencies(struct top_model *m, const struct wire_late
     return 0;
 }
 
+double top_model_progress(const struct top_model *model)
+{
+    for (size_t i = 0; i < model->alert_count; i++) {
+        const struct wire_alert *a = &model->alerts[i]->message.alert;
+        if (strcmp(a->state, "firing") == 0 && a->culprit && a->culprit[0] && isfinite(a->progress))
+            return a->progress;
+    }
+    return (double)NAN;
+}
+
 double top_model_value(const struct top_series *series, uint64_t window)
 {
     uint64_t at = window % TOP_WINDOWS;
@@ -236,11 +263,15 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
     if (ARRAY_FIT(m->ranks, m->rank_room, m->rank_count + w->ranks_count))
         return -ENOMEM;
     double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
+    double seconds = whole > 0 ? whole / 1e9 : (double)INFINITY;
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
         double waiting = (double)WAITING_NS(r);
         m->ranks[m->rank_count++] = (struct top_rank){.rank = r->rank,
                                                       .waiting = whole > 0 ? waiting / whole : 0,
+                                                      .in_mpi = (double)MPI_NS(r) / 1e9 / seconds,
+                                                      .messages = (double)r->sent / seconds,
+                                                      .bytes = (double)r->sent_bytes / seconds,
                                                       .awaited = (int64_t)r->awaited - 1,
                                                       .latency = (double)NAN,
                                                       .in_call = r->in_call,

@@ -38,13 +38,23 @@ struct top_region {
 
 struct top_rank {
     uint64_t rank;
-    double waiting;  /**< share of the window, see WAITING_NS() */
-    int64_t awaited; /**< the rank that it waits for longest; negative: none, or not known */
-    double latency;  /**< multiple of the reference; NaN: not known */
-    double error;    /**< by so much the clocks leave it open; 0: one clock */
+    double waiting;         /**< share of the window, see WAITING_NS() */
+    int64_t awaited;        /**< the rank that it waits for longest; negative: none, or not known */
+    double in_mpi;          /**< share of the window, see MPI_NS() */
+    double messages, bytes; /**< sent, a second */
+    double latency;         /**< multiple of the reference; NaN: not known */
+    double error;           /**< by so much the clocks leave it open; 0: one clock */
     uint64_t in_call, in_call_ns;
     int64_t in_call_peer;
     uint32_t host; /**< position in hosts, or beyond them: not known */
+};
+
+/** What the job did in a window, its ranks together. */
+struct top_rates {
+    bool known;
+    uint64_t window;
+    double calls, messages, bytes; /**< a second; messages and bytes sent */
+    double in_mpi, waiting;        /**< shares of the time of its ranks, see MPI_NS() */
 };
 
 /** An alert or a node: a copied message with its texts. */
@@ -58,8 +68,9 @@ struct top_model {
     /* job; id "" while none is known */
     char job[65], state[17], app[257];
     uint64_t world, seen, start_ns, end_ns, window_ns;
-    uint64_t now_ns; /**< end of the newest window, daemon time */
-    bool missing;    /**< some nodes did not report the newest window */
+    struct top_rates rates; /**< of the newest window */
+    uint64_t now_ns;        /**< end of the newest window, daemon time */
+    bool missing;           /**< some nodes did not report the newest window */
     /* latency */
     struct top_series *series; /**< owned; job, localities, regions by id */
     size_t series_count;
@@ -94,6 +105,10 @@ void top_model_finish(struct top_model *model);
  *  @param snapshot  1: part of a snapshot
  *  @return 0, or -ENOMEM if the message was not applied */
 int top_model_apply(struct top_model *model, const struct wire_message *message, int snapshot);
+
+/** Work of the job a second, as a multiple of what it was before the fault of the first alert that
+ *  fires and knows it; NaN: none does. */
+double top_model_progress(const struct top_model *model);
 
 /** Value of a series in a window, a multiple of the reference; NaN: not known. */
 double top_model_value(const struct top_series *series, uint64_t window);

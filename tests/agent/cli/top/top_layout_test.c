@@ -35,6 +35,7 @@ static void the_page_shows_latency_alerts_ranks_and_nodes(void **state)
     static const char *const lines[] = {
         "holter lmp.0  lmp, 8 ranks on 2 nodes                              LIVE 22:13:50",
         "running for 30.0 s, windows of 1.00 s",
+        "2.50 k messages/s, 3.00 MiB/s, in MPI 50.0 %, waiting 37.5 %, progress 54.0 %",
         "LATENCY                  by its reference; 99.99 % of 75.0 k messages matched, …",
         "job                      ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▃▃▃▃  1.97x",
         "intra-node               ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  1.01x",
@@ -59,10 +60,10 @@ static void the_page_shows_latency_alerts_ranks_and_nodes(void **state)
         "q quit  j/k alert  Enter evidence  s sort  p pause  ? help",
     };
     struct top_model model = {0};
-    struct top_view view = view_of(80, 24);
+    struct top_view view = view_of(80, 25);
     (void)state;
     story_tell(&model, 30);
-    assert_page(&model, &view, lines, 24);
+    assert_page(&model, &view, lines, 25);
     top_model_finish(&model);
 }
 
@@ -92,6 +93,7 @@ static void evidence_takes_the_place_of_ranks_and_nodes(void **state)
     static const char *const lines[] = {
         "holter lmp.0  lmp, 8 ranks on 2 nodes                PAUSED 22:13:50",
         "running for 30.0 s, windows of 1.00 s",
+        "3.00 MiB/s, in MPI 50.0 %, waiting 37.5 %, progress 54.0 %",
         "ALERTS                   1 firing, 1 in all",
         "> firing   22:13:41    2.4x Messages of region … network 83 %       ",
         "EVIDENCE of alert 1  warning latency region-latency",
@@ -117,11 +119,11 @@ static void evidence_takes_the_place_of_ranks_and_nodes(void **state)
         "p go on  q quit  ? help",
     };
     struct top_model model = {0};
-    struct top_view view = view_of(68, 25);
+    struct top_view view = view_of(68, 26);
     (void)state;
     view.evidence = view.paused = true;
     story_tell(&model, 30);
-    assert_page(&model, &view, lines, 25);
+    assert_page(&model, &view, lines, 26);
     top_model_finish(&model);
 }
 
@@ -158,7 +160,7 @@ static void ranks_are_in_the_order_asked_for(void **state)
     story_tell(&model, 30);
     for (view.sort = 0; view.sort < TOP_SORTS; view.sort++) {
         top_layout(&model, &view, &page);
-        assert_memory_equal(page.lines[11].text, first[view.sort], 9);
+        assert_memory_equal(page.lines[12].text, first[view.sort], 9);
     }
     top_model_finish(&model);
 }
@@ -196,6 +198,44 @@ static void scopes_without_messages_are_left_out(void **state)
     assert_memory_equal(page.lines[3].text, "job ", 4);
     assert_memory_equal(page.lines[4].text, "intra-node ", 11);
     assert_memory_equal(page.lines[5].text, "ALERTS ", 7);
+    top_model_finish(&model);
+}
+
+static void a_wide_page_shows_rates_of_ranks(void **state)
+{
+    struct top_model model = {0};
+    struct top_view view = view_of(160, 30);
+    (void)state;
+    story_tell(&model, 30);
+    top_layout(&model, &view, &page);
+    assert_string_equal(page.lines[2].text,
+                        "12.0 k calls/s, 2.50 k messages/s, 3.00 MiB/s, in MPI 50.0 %, waiting "
+                        "37.5 %, progress 54.0 %");
+    for (int i = 0; i < page.count; i++)
+        if (strncmp(page.lines[i].text, "RANKS", 5) == 0)
+            assert_non_null(strstr(page.lines[i].text, "in MPI  messages/s     bytes/s  in call"));
+    top_model_finish(&model);
+}
+
+static void the_help_is_whole_on_narrow_terminals(void **state)
+{
+    struct top_model model = {0};
+    char text[8192];
+    (void)state;
+    story_tell(&model, 30);
+    for (int columns = 60; columns <= 200; columns += 20) {
+        struct top_view view = view_of(columns, 40);
+        view.help = true;
+        top_layout(&model, &view, &page);
+        text[0] = '\0';
+        for (int i = 0; i < page.count; i++) {
+            strcat(text, page.lines[i].text);
+            strcat(text, " ");
+        }
+        assert_null(strstr(text, "…"));
+        assert_non_null(strstr(text, "what it was before."));
+        assert_non_null(strstr(text, "or not matched."));
+    }
     top_model_finish(&model);
 }
 
@@ -283,6 +323,8 @@ int main(void)
         cmocka_unit_test(ranks_are_in_the_order_asked_for),
         cmocka_unit_test(before_a_job_the_page_says_what_it_waits_for),
         cmocka_unit_test(scopes_without_messages_are_left_out),
+        cmocka_unit_test(a_wide_page_shows_rates_of_ranks),
+        cmocka_unit_test(the_help_is_whole_on_narrow_terminals),
         cmocka_unit_test(every_size_fits_its_terminal),
         cmocka_unit_test(hostile_messages_neither_break_nor_steer_the_page),
     };

@@ -161,6 +161,48 @@ static void ranks_of_one_window_come_in_parts(void **state)
     top_model_finish(&model);
 }
 
+static void rates_are_those_of_the_newest_window(void **state)
+{
+    struct top_model model = {0};
+    struct wire_message message = {.type = WIRE_TYPE_TOTALS,
+                                   .totals = {.job = "one",
+                                              .window = 5,
+                                              .length_ns = 500000000,
+                                              .ranks = 4,
+                                              .calls = 100,
+                                              .sent = 10,
+                                              .sent_bytes = 4000,
+                                              .send_ns = 300000000,
+                                              .send_wait_ns = 100000000,
+                                              .recv_ns = 400000000,
+                                              .io_ns = 300000000}};
+    (void)state;
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_true(model.rates.known);
+    assert_true(fabs(model.rates.calls - 200) < 1e-9);
+    assert_true(fabs(model.rates.messages - 20) < 1e-9);
+    assert_true(fabs(model.rates.bytes - 8000) < 1e-9);
+    assert_true(fabs(model.rates.in_mpi - 0.5) < 1e-12);
+    assert_true(fabs(model.rates.waiting - 0.25) < 1e-12);
+    message.totals.window = 4; /* a correction */
+    message.totals.calls = 1;
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_true(fabs(model.rates.calls - 200) < 1e-9);
+    top_model_finish(&model);
+}
+
+static void progress_is_that_of_an_alert_that_fires(void **state)
+{
+    struct top_model model = {0};
+    (void)state;
+    story_tell(&model, 20);
+    assert_true(isnan(top_model_progress(&model)));
+    top_model_finish(&model);
+    story_tell(&model, 30);
+    assert_true(fabs(top_model_progress(&model) - 0.54) < 1e-12);
+    top_model_finish(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +213,8 @@ int main(void)
         cmocka_unit_test(the_current_state_replaces_the_alerts),
         cmocka_unit_test(another_job_starts_from_scratch),
         cmocka_unit_test(ranks_of_one_window_come_in_parts),
+        cmocka_unit_test(rates_are_those_of_the_newest_window),
+        cmocka_unit_test(progress_is_that_of_an_alert_that_fires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

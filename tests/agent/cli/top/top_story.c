@@ -191,6 +191,12 @@ void story_tell(struct top_model *model, uint64_t windows)
                                               .window = window,
                                               .start_ns = STORY_START_NS + window * STORY_SECOND_NS,
                                               .length_ns = STORY_SECOND_NS,
+                                              .ranks = RANKS,
+                                              .calls = 12000,
+                                              .sent = 2500,
+                                              .sent_bytes = 3 << 20,
+                                              .recv_ns = 3 * STORY_SECOND_NS,
+                                              .io_ns = STORY_SECOND_NS,
                                               .matched = 2500 * (window + 1),
                                               .unmatched = 3}});
     }
