@@ -65,6 +65,31 @@ void json_number(FILE *out, double value)
     fputs(text, out);
 }
 
+#define EXACT (UINT64_C(1) << 53) /* doubles hold all integers up to it */
+
+void json_digits(FILE *out, const char *name, uint64_t value)
+{
+    if (value > EXACT)
+        fprintf(out, ",\"%s_text\":\"%" PRIu64 "\"", name, value);
+}
+
+void json_signed_digits(FILE *out, const char *name, int64_t value)
+{
+    if (value >= 0)
+        json_digits(out, name, (uint64_t)value);
+    else if (value < -(int64_t)EXACT)
+        fprintf(out, ",\"%s_text\":\"%" PRId64 "\"", name, value);
+}
+
+/* What follows a value of a message. */
+static void json_print_digits(FILE *out, enum wire_kind kind, const char *name, const void *slot)
+{
+    if (kind == WIRE_KIND_U64)
+        json_digits(out, name, *(const uint64_t *)slot);
+    else if (kind == WIRE_KIND_I64)
+        json_signed_digits(out, name, *(const int64_t *)slot);
+}
+
 static void json_print_value(FILE *out, enum wire_kind kind, const void *slot)
 {
     switch (kind) {
@@ -113,6 +138,7 @@ static void json_print_row(FILE *out, const struct wire_rows *table, const uint8
         const struct wire_column *column = &table->columns[i];
         fprintf(out, "%s\"%s\":", i ? "," : "{", column->name);
         json_print_value(out, column->kind, row + column->offset);
+        json_print_digits(out, column->kind, column->name, row + column->offset);
         if (!holds_call(column))
             continue;
         uint64_t call = *(const uint64_t *)(const void *)(row + column->offset);
@@ -153,8 +179,10 @@ void json_fields(FILE *out, const struct wire_message *message)
     const struct wire_table *table = wire_table(message->type);
     const uint8_t *base = (const uint8_t *)&message->hello;
     for (size_t i = 0; table && i < table->count; i++) {
-        fprintf(out, "%s\"%s\":", i ? "," : "", table->fields[i].name);
-        json_print_field(out, &table->fields[i], base + table->fields[i].offset);
+        const struct wire_field *field = &table->fields[i];
+        fprintf(out, "%s\"%s\":", i ? "," : "", field->name);
+        json_print_field(out, field, base + field->offset);
+        json_print_digits(out, field->kind, field->name, base + field->offset);
     }
 }
 

@@ -1,9 +1,11 @@
 /* Messages as JSON (RFC 8259), driven by the wire tables: every field under its name, rows as
  * objects.
  *
- * Always valid: texts are escaped, numbers that are none are null. 64-bit integers are written
- * as numbers in full; readers that keep numbers as doubles lose digits beyond 2^53. Where a
- * column holds the number of a call, its name is added: "call": 3, "call_name": "MPI_Isend". */
+ * Always valid: texts are escaped, numbers that are none are null. Integers are written as numbers
+ * in full. Readers that keep numbers as doubles, such as JavaScript, lose digits beyond 2^53, so
+ * that larger ones, times since 1970 among them, follow as texts as well: "at_ns":
+ * 1795705469500000001, "at_ns_text": "1795705469500000001". Where a column holds the number of a
+ * call, its name is added: "call": 3, "call_name": "MPI_Isend". */
 #ifndef HOLTER_PROTO_JSON_H
 #define HOLTER_PROTO_JSON_H
 
@@ -16,6 +18,11 @@ void json_text(FILE *out, const char *text);
 
 /** A number; null for infinities and NaN. */
 void json_number(FILE *out, double value);
+
+/** The text of an integer of this name, ,"NAME_text":"DIGITS", if a double does not hold it
+ * exactly; otherwise nothing. */
+void json_digits(FILE *out, const char *name, uint64_t value);
+void json_signed_digits(FILE *out, const char *name, int64_t value);
 
 /** Base64 (RFC 4648, section 4), without quotes. */
 void json_base64(FILE *out, const uint8_t *bytes, uint64_t count);

@@ -12,11 +12,13 @@
 static void graph_write_count(FILE *out, const char *name, uint64_t value)
 {
     fprintf(out, ",\"%s\":%" PRIu64, name, value);
+    json_digits(out, name, value);
 }
 
 static void graph_write_time(FILE *out, const char *name, int64_t value)
 {
     fprintf(out, ",\"%s\":%" PRId64, name, value);
+    json_signed_digits(out, name, value);
 }
 
 static void graph_write_text(FILE *out, const char *name, const char *value)

@@ -204,6 +204,8 @@ static void row_writer_put_object(struct row_writer *w, const struct cell *row, 
         json_text(w->out, row[i].name);
         fputc(':', w->out);
         row_writer_put_json(w->out, &row[i]);
+        if (row[i].kind == CELL_INTEGER)
+            json_signed_digits(w->out, row[i].name, row[i].integer);
         fputs(i + 1 < columns ? "," : "}", w->out);
     }
 }

@@ -14,7 +14,17 @@ static void info_json_text(FILE *out, const char *name, const char *value)
 
 static void info_json_number(FILE *out, const char *name, uint64_t value)
 {
-    fprintf(out, "\"%s\":%" PRIu64 ",", name, value);
+    fprintf(out, "\"%s\":%" PRIu64, name, value);
+    json_digits(out, name, value);
+    fputc(',', out);
+}
+
+/* The last one of an object. */
+static void info_json_last_number(FILE *out, const char *name, uint64_t value)
+{
+    fprintf(out, "\"%s\":%" PRIu64, name, value);
+    json_digits(out, name, value);
+    fputc('}', out);
 }
 
 static void info_json_print_calls(FILE *out, const struct info *i)
@@ -49,7 +59,7 @@ static void info_json_print_alerts(FILE *out, const struct info *i)
         info_json_text(out, "severity", a->severity);
         info_json_text(out, "title", a->title);
         info_json_number(out, "since_ns", a->since_ns);
-        fprintf(out, "\"updated_ns\":%" PRIu64 "}", a->updated_ns);
+        info_json_last_number(out, "updated_ns", a->updated_ns);
     }
     fputs("],", out);
 }
@@ -67,7 +77,7 @@ static void info_json_print_captures(FILE *out, const struct info *i)
         info_json_number(out, "nodes", c->nodes);
         info_json_number(out, "answered", c->answered);
         info_json_number(out, "records", c->records);
-        fprintf(out, "\"at_ns\":%" PRIu64 "}", c->at_ns);
+        info_json_last_number(out, "at_ns", c->at_ns);
     }
     fputs("],", out);
 }
