@@ -9,10 +9,11 @@
 #include "proto/command_option.h"
 #include "version.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 #include <zmq.h>
@@ -68,18 +69,32 @@ static int holter_refuse_command(const char *name)
     return 2;
 }
 
+/* Does man(1) find this page? */
+static int holter_has_page(const char *page)
+{
+    int status = 1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+        execlp("man", "man", "-w", page, (char *)NULL);
+        _exit(127);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 /* The manual page of a command, or where it is not installed its --help. @return the exit status */
 static int holter_help(const char *name)
 {
-    char page[64], find[96];
+    char page[64], option[] = "--help";
     const struct command *command = find_command(name);
     if (command == NULL)
         return holter_refuse_command(name);
     snprintf(page, sizeof page, "holter-%s", command->name);
-    snprintf(find, sizeof find, "man -w %s >/dev/null 2>&1", page);
-    if (system(find) == 0)
+    if (holter_has_page(page))
         execlp("man", "man", page, (char *)NULL);
-    char *words[] = {(char *)command->name, "--help", NULL};
+    char *words[] = {page + strlen("holter-"), option, NULL};
     return command->run(2, words);
 }
 

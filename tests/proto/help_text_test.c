@@ -65,8 +65,8 @@ static const char *nearest(const char *word)
 static void the_nearest_word_is_found_and_no_far_one(void **state)
 {
     (void)state;
-    assert_string_equal(nearest("recrod"), "record");
-    assert_string_equal(nearest("reprot"), "report");
+    assert_string_equal(nearest("recodr"), "record");
+    assert_string_equal(nearest("repotr"), "report");
     assert_string_equal(nearest("rnu"), "run");
     assert_string_equal(nearest("records"), "record");
     assert_string_equal(nearest("tp"), "top");

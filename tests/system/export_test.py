@@ -99,6 +99,9 @@ class Exports(unittest.TestCase):
     def test_json_is_what_the_tables_say(self):
         tables = json.loads(self.export('json'))['tables']
         self.assertEqual(len(self.recording.phases()), len(tables['phase']))
+        for row in tables['phase']:
+            self.assertEqual(str(row['begin_ns']), row.pop('begin_ns_text'))
+            self.assertEqual(str(row['end_ns']), row.pop('end_ns_text'))
         self.assertEqual(self.recording.phases(), tables['phase'])
         self.assertEqual(sum(self.sums.sent.values()), sum(row['messages'] for row in tables['pairs']))
 

@@ -106,9 +106,9 @@ class First(unittest.TestCase):
                     self.assertEqual(1, len(re.findall('unknown option', finished.err)), finished)
 
     def test_the_option_that_was_meant_is_named(self):
-        finished = self.finish('run', '--recrod', 'there', *self.job)
+        finished = self.finish('run', '--recodr', 'there', *self.job)
         self.runs(finished)
-        self.assertIn("unknown option '--recrod'; did you mean '--record'?\n", finished.err)
+        self.assertIn("unknown option '--recodr'; did you mean '--record'?\n", finished.err)
 
     def test_options_that_exclude_each_other_are_left_out(self):
         for words in (['--no-record', '--output', 'x.hrec', '--max-size', '1G'], ['--output', '-'],

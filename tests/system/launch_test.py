@@ -193,9 +193,9 @@ class Launch(unittest.TestCase):
         self.clean()
 
     def test_the_command_that_was_meant_is_named(self):
-        finished = self.place.holter('recrod').finish()
-        self.assertEqual('holter: there is no command "recrod"; did you mean `holter record`?\n', finished.err)
-        self.assertEqual(finished.err, self.place.holter('help', 'recrod').finish().err)
+        finished = self.place.holter('recodr').finish()
+        self.assertEqual('holter: there is no command "recodr"; did you mean `holter record`?\n', finished.err)
+        self.assertEqual(finished.err, self.place.holter('help', 'recodr').finish().err)
 
     def test_help_shows_a_command(self):
         for pages in ('/nonexistent', os.path.join(lab.BUILD, 'docs', 'man')):
