@@ -251,7 +251,7 @@ static void control_answer_search(struct control *c, struct front *front, struct
     const int reroute = strcmp(request->op, "reroute") == 0;
     struct network_ask ask;
     struct job *job = jobs_find(c->options.jobs, request->job);
-    int code = network_ask_parse(&ask, reroute, request->argument, why, sizeof(why));
+    int code = network_ask_parse(&ask, reroute, request, why, sizeof(why));
     if (code == 0 && job == NULL) {
         network_ask_finish(&ask);
         snprintf(why, sizeof(why), "no such job");

@@ -41,7 +41,10 @@ static int network_ask_set_routes(void *user, const struct command_option *optio
                                   const char *value)
 {
     struct network_ask *ask = user;
-    struct ask_route *routes = malloc(NETWORK_ASK_ROUTES * sizeof(*routes));
+    size_t capacity = 1;
+    for (const char *c = value; *c != '\0'; c++)
+        capacity += *c == ',';
+    struct ask_route *routes = malloc(capacity * sizeof(*routes));
     const char *at = value;
     size_t count = 0;
     (void)option;
@@ -86,10 +89,6 @@ static int network_ask_read_remap(struct network_ask *ask, const char *argument,
     };
     int code = command_words_read("remap", words, ask, argument, why, capacity);
     ask->objective = (enum remap_objective)objective;
-    if (code == 0 && ask->from > ask->to) {
-        snprintf(why, capacity, "remap: from= is after to=");
-        code = -HOLTER_EUSAGE;
-    }
     return code;
 }
 
@@ -103,10 +102,12 @@ static int network_ask_read_reroute(struct network_ask *ask, const char *argumen
         {"routes", .set = network_ask_set_routes, .expected = "a list of routes such as 12-0,3-4"},
         {"link", .number = &ask->link, .most = UINT32_MAX - 1, .expected = "the number of a link"},
         {"top", .number = &ask->top, .least = 1, .most = NETWORK_ASK_ROUTES,
-         .expected = "a number from 1 to 4096"},
+         .expected = "a number from 1 to 131072"},
         {"first", .word = &first, .words = firsts, .expected = "length or load"},
         {"delta", .number = &delta, .most = REROUTE_MAXIMUM_DELTA,
          .expected = "a number of links up to 64"},
+        {"from", .number = &ask->from, .most = 0x1p62, .expected = "the number of a window"},
+        {"to", .number = &ask->to, .most = 0x1p62, .expected = "the number of a window"},
         {0},
     };
     int code = command_words_read("reroute", words, ask, argument, why, capacity);
@@ -115,8 +116,26 @@ static int network_ask_read_reroute(struct network_ask *ask, const char *argumen
     return code;
 }
 
-int network_ask_parse(struct network_ask *out, int reroute, const char *argument, char *why,
-                      size_t capacity)
+/* Routes that are named by rows. A number that no vertex has is kept as one that no vertex has. */
+static int network_ask_copy_routes(struct network_ask *ask, const struct wire_request *request)
+{
+    struct ask_route *routes = malloc((request->routes_count + 1) * sizeof(*routes));
+    if (routes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < request->routes_count; i++) {
+        const struct wire_route_row *row = &request->routes[i];
+        routes[i].source = row->source < UINT32_MAX ? (uint32_t)row->source : UINT32_MAX;
+        routes[i].destination =
+            row->destination < UINT32_MAX ? (uint32_t)row->destination : UINT32_MAX;
+    }
+    free(ask->routes);
+    ask->routes = routes;
+    ask->route_count = request->routes_count;
+    return 0;
+}
+
+int network_ask_parse(struct network_ask *out, int reroute, const struct wire_request *request,
+                      char *why, size_t capacity)
 {
     *out = (struct network_ask){.reroute = reroute,
                                 .to = UINT64_MAX,
@@ -124,8 +143,18 @@ int network_ask_parse(struct network_ask *out, int reroute, const char *argument
                                 .seed = 1,
                                 .link = UINT64_MAX,
                                 .top = DEFAULT_TOP};
-    int code = reroute ? network_ask_read_reroute(out, argument, why, capacity)
-                       : network_ask_read_remap(out, argument, why, capacity);
+    int code = reroute ? network_ask_read_reroute(out, request->argument, why, capacity)
+                       : network_ask_read_remap(out, request->argument, why, capacity);
+    if (code == 0 && out->from > out->to) {
+        snprintf(why, capacity, "%s: from= is after to=", reroute ? "reroute" : "remap");
+        code = -HOLTER_EUSAGE;
+    }
+    if (code == 0 && reroute && request->routes_count > 0)
+        code = network_ask_copy_routes(out, request);
+    out->seats = request->seats;
+    out->seat_count = request->seats_count;
+    out->hops = request->hops;
+    out->hop_count = request->hops_count;
     if (code != 0)
         network_ask_finish(out);
     return code;

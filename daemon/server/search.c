@@ -54,6 +54,23 @@ static int search_list_processes(struct search *s, const struct job_network *net
     return 0;
 }
 
+/* Seats of the mapping that is asked about, in place of the present ones. */
+static int search_adopt_seats(struct search *s)
+{
+    uint32_t vertices = topology_vertices(s->topology);
+    for (size_t i = 0; i < s->ask->seat_count; i++) {
+        const struct wire_seat_row *row = &s->ask->seats[i];
+        if (row->rank >= s->rank_count || s->process_of[row->rank] == UINT32_MAX ||
+            row->vertex >= vertices) {
+            snprintf(s->why, sizeof(s->why),
+                     "the mapping that is asked about does not fit the job's ranks and network");
+            return -HOLTER_EUSAGE;
+        }
+        s->seats[s->process_of[row->rank]] = (uint32_t)row->vertex;
+    }
+    return 0;
+}
+
 static void search_add_edge(struct search *s, uint32_t from, uint32_t to, uint64_t bytes,
                             uint64_t messages)
 {
@@ -121,6 +138,7 @@ static int search_prepare(struct search *s)
         snprintf(s->why, sizeof(s->why), "no rank of the job has a place in the network");
         return -HOLTER_EEMPTY;
     }
+    code = code != 0 ? code : search_adopt_seats(s);
     int all = s->ask->from == 0 && s->ask->to == UINT64_MAX;
     return code != 0 ? code : all ? search_edges_since_start(s) : search_edges_of_span(s);
 }

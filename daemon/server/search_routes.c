@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/network/remap/remap_flows.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,9 +12,19 @@
 
 #define GAINS 4u
 
+/* A route that is in force in place of the topology's. */
+struct given_route {
+    uint32_t source, destination;
+    uint32_t length;
+    const uint32_t *links;
+};
+
 struct routing {
     struct search *search;
     struct remap_flows flows;
+    struct given_route *given; /* owned; by source, then destination */
+    size_t given_count;
+    uint32_t *given_links; /* owned */
     struct reroute *reroute;
     struct reroute_route *chosen; /* owned */
     struct reroute_result *results;
@@ -25,7 +36,97 @@ static void routing_finish(struct routing *r)
     remap_flows_finish(&r->flows);
     free(r->chosen);
     free(r->results);
+    free(r->given);
+    free(r->given_links);
     reroute_destroy(r->reroute);
+}
+
+/* ---- routes in force ------------------------------------------------------------------------- */
+
+static int routing_compare_given(const void *left, const void *right)
+{
+    const struct given_route *a = left, *b = right;
+    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
+}
+
+/* Read one route, whose rows begin at `row`. @return its rows; 0: it is not one of this network */
+static size_t routing_read_given(struct routing *r, size_t row)
+{
+    const struct topology *t = r->search->topology;
+    const struct network_ask *ask = r->search->ask;
+    const struct wire_hop_row *first = &ask->hops[row];
+    uint32_t vertices = topology_vertices(t);
+    if (first->source >= vertices || first->destination >= vertices ||
+        first->source == first->destination)
+        return 0;
+    struct given_route g = {.source = (uint32_t)first->source,
+                            .destination = (uint32_t)first->destination,
+                            .links = r->given_links + row};
+    for (uint32_t at = g.source; at != g.destination; at = (uint32_t)ask->hops[row++].vertex) {
+        const struct wire_hop_row *hop = &ask->hops[row];
+        if (row == ask->hop_count || g.length == vertices || hop->source != g.source ||
+            hop->destination != g.destination || hop->vertex >= vertices)
+            return 0;
+        uint32_t link = topology_link_between(t, at, (uint32_t)hop->vertex);
+        if (link == TOPOLOGY_NONE)
+            return 0;
+        r->given_links[row] = link;
+        g.length++;
+    }
+    r->given[r->given_count++] = g;
+    return g.length;
+}
+
+static const struct given_route *routing_find_given(const struct routing *r, uint32_t source,
+                                                    uint32_t destination)
+{
+    const struct given_route key = {.source = source, .destination = destination};
+    return r->given_count == 0
+               ? NULL
+               : bsearch(&key, r->given, r->given_count, sizeof(key), routing_compare_given);
+}
+
+/* Move the bytes of a route in force from the topology's links to its own. */
+static int routing_move_given(struct routing *r, const struct given_route *g, uint32_t *walk,
+                              uint32_t capacity)
+{
+    const struct remap_flow *flow = remap_flows_find(&r->flows, g->source, g->destination);
+    uint32_t length =
+        topology_route(r->search->topology, g->source, g->destination, walk, capacity);
+    if (flow == NULL)
+        return 0;
+    if (length == TOPOLOGY_NONE || length > capacity)
+        return -HOLTER_EUNREACHABLE;
+    for (uint32_t i = 0; i < length; i++)
+        r->flows.bytes[walk[i]] -= flow->bytes;
+    for (uint32_t i = 0; i < g->length; i++)
+        r->flows.bytes[g->links[i]] += flow->bytes;
+    return 0;
+}
+
+static int routing_adopt_given(struct routing *r)
+{
+    const struct network_ask *ask = r->search->ask;
+    uint32_t capacity = topology_diameter(r->search->topology) + 1;
+    r->given = malloc((ask->hop_count + 1) * sizeof(*r->given));
+    r->given_links = malloc((ask->hop_count + 1) * sizeof(*r->given_links));
+    uint32_t *walk = malloc(capacity * sizeof(*walk));
+    int code = r->given == NULL || r->given_links == NULL || walk == NULL ? -ENOMEM : 0;
+    for (size_t row = 0, count; code == 0 && row < ask->hop_count; row += count) {
+        count = routing_read_given(r, row);
+        code = count > 0 ? 0 : -HOLTER_EUSAGE;
+    }
+    if (code == 0)
+        qsort(r->given, r->given_count, sizeof(*r->given), routing_compare_given);
+    for (size_t i = 0; code == 0 && i < r->given_count; i++)
+        code = i > 0 && routing_compare_given(&r->given[i - 1], &r->given[i]) == 0
+                   ? -HOLTER_EUSAGE
+                   : routing_move_given(r, &r->given[i], walk, capacity);
+    if (code == -HOLTER_EUSAGE)
+        snprintf(r->search->why, sizeof(r->search->why),
+                 "reroute: a route that is said to be in force is not one of this network");
+    free(walk);
+    return code;
 }
 
 /* ---- which routes ---------------------------------------------------------------------------- */
@@ -33,8 +134,13 @@ static void routing_finish(struct routing *r)
 static void routing_add_route(struct routing *r, uint32_t source, uint32_t destination,
                               uint64_t bytes)
 {
+    const struct given_route *given = routing_find_given(r, source, destination);
     r->chosen[r->count++] =
-        (struct reroute_route){.source = source, .destination = destination, .bytes = bytes};
+        (struct reroute_route){.source = source,
+                               .destination = destination,
+                               .bytes = bytes,
+                               .given = given == NULL ? NULL : given->links,
+                               .given_length = given == NULL ? 0 : given->length};
 }
 
 static int routing_add_requested(struct routing *r)
@@ -176,11 +282,13 @@ int search_routes(struct search *s)
 {
     struct routing r = {.search = s};
     int code = remap_flows_set(&r.flows, s->topology, s->edges, s->edge_count, s->seats);
+    code = code != 0 ? code : routing_adopt_given(&r);
     code = code != 0 ? code : reroute_create(&r.reroute, s->topology);
     if (code == 0)
         reroute_set(r.reroute, r.flows.bytes);
-    r.chosen = malloc(NETWORK_ASK_ROUTES * sizeof(*r.chosen));
-    r.results = calloc(NETWORK_ASK_ROUTES, sizeof(*r.results));
+    size_t most = s->ask->routes != NULL ? s->ask->route_count : NETWORK_ASK_ROUTES;
+    r.chosen = malloc((most + 1) * sizeof(*r.chosen));
+    r.results = calloc(most + 1, sizeof(*r.results));
     if (code == 0 && (r.chosen == NULL || r.results == NULL))
         code = -ENOMEM;
     if (code == 0)

@@ -464,6 +464,11 @@
     COLUMN(U64, destination, WIRE_ANY, "vertex where it ends")                                     \
     COLUMN(U64, vertex, WIRE_ANY, "next vertex on the route, the destination last")
 
+/** A route that is asked about. */
+#define WIRE_ROUTE_ROW(COLUMN)                                                                     \
+    COLUMN(U64, source, WIRE_ANY, "vertex where it begins")                                        \
+    COLUMN(U64, destination, WIRE_ANY, "vertex where it ends")
+
 /** Placement of a rank in the network. */
 #define WIRE_SEAT_ROW(COLUMN)                                                                      \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
@@ -822,7 +827,10 @@ enum wire_degraded {
  *  op "reroute"    routes messages: better routes. argument: routes=SRC-DST,... (vertices) or
  *                  link=N (all routes over that link) or top=K (the K routes with the most loaded
  *                  heaviest link, default 100); first=length|load (Visuco, Eq. 1 or 2; default
- *                  load), delta=HOPS (default 0). One search at a time, as for remap
+ *                  load), delta=HOPS (default 0), from=WINDOW to=WINDOW. One search at a time, as
+ *                  for remap
+ *                  Both may name a state other than the present one: a mapping in `seats`, and
+ *                  routes that are in force in `hops`
  *  op "cancel"     no message; ends the client's search (argument: remap or reroute), which is
  *                  replied to with -ECANCELED unless its result was sent already
  *  op "capture"    operators: captured messages, as agents send them. argument, words separated
@@ -845,10 +853,16 @@ enum wire_degraded {
     FIELD(3, STR, job, 64, OPTIONAL, "job id; empty: the newest running job, or all")              \
     FIELD(4, STR, topic, 128, OPTIONAL,                                                            \
           "snapshot: topics, separated by commas; empty: all but \"recorded\"")                    \
-    FIELD(5, STR, argument, 4096, OPTIONAL, "further argument of the operation")                   \
+    FIELD(5, STR, argument, 65536, OPTIONAL, "further argument of the operation")                  \
     FIELD(6, U64, instance, WIRE_ANY, OPTIONAL,                                                    \
           "run of the daemon that is meant, of its welcome; another run does not execute the "     \
-          "request and sends its own welcome; 0: any run")
+          "request and sends its own welcome; 0: any run")                                         \
+    FIELD(7, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL,                                           \
+          "remap, reroute: the mapping that is asked about; other ranks sit where they do")        \
+    FIELD(8, ROWS(hop), hops, WIRE_MAX_ROWS, OPTIONAL,                                             \
+          "reroute: routes that are in force in place of the network's")                           \
+    FIELD(9, ROWS(route), routes, 131072, OPTIONAL,                                                \
+          "reroute: better ones for these, in place of routes=")
 
 /** Ends the answers to a request. */
 #define WIRE_REPLY(FIELD)                                                                          \
@@ -1357,7 +1371,8 @@ enum wire_degraded {
     X(mark, WIRE_MARK_ROW, 7)                                                                      \
     X(capture_thread, WIRE_CAPTURE_THREAD_ROW, 5)                                                  \
     X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)                                                   \
-    X(crossing, WIRE_CROSSING_ROW, 2)
+    X(crossing, WIRE_CROSSING_ROW, 2)                                                              \
+    X(route, WIRE_ROUTE_ROW, 2)
 
 /** X(type number, TYPE, struct name, fields, "sender and receiver, or topic") */
 #define WIRE_MESSAGES(X)                                                                           \

@@ -186,7 +186,8 @@ static void check_ask(const char *argument)
     for (int reroute = 0; reroute < 2; reroute++) {
         char why[200] = "";
         struct network_ask ask;
-        int code = network_ask_parse(&ask, reroute, argument, why, sizeof(why));
+        const struct wire_request request = {.op = "", .argument = argument};
+        int code = network_ask_parse(&ask, reroute, &request, why, sizeof(why));
         FUZZ_HOLDS(code == 0 || (code == -HOLTER_EUSAGE && why[0] != '\0'));
         if (code != 0)
             continue;

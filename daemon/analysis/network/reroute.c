@@ -267,6 +267,21 @@ static uint32_t reroute_search_shortest(struct reroute *r, const struct search *
     return length;
 }
 
+/* Room for the links of a route that the topology would not choose. */
+static int reroute_fit_old(struct reroute *r, uint32_t length)
+{
+    if (length <= r->old_capacity)
+        return 0;
+    uint64_t *kept = realloc(r->kept, length * sizeof(*kept));
+    r->kept = kept != NULL ? kept : r->kept;
+    uint32_t *old = kept == NULL ? NULL : realloc(r->old, length * sizeof(*old));
+    r->old = old != NULL ? old : r->old;
+    if (old == NULL)
+        return -ENOMEM;
+    r->old_capacity = length;
+    return 0;
+}
+
 /* Find the links of a route. */
 static int reroute_find_route(struct reroute *r, const struct reroute_route *route,
                               struct before *out)
@@ -275,6 +290,14 @@ static int reroute_find_route(struct reroute *r, const struct reroute_route *rou
     if (route->source >= vertices || route->destination >= vertices ||
         route->source == route->destination)
         return -HOLTER_ERANGE;
+    if (route->given != NULL) {
+        if (reroute_fit_old(r, route->given_length) != 0)
+            return -ENOMEM;
+        memcpy(r->old, route->given, route->given_length * sizeof(*r->old));
+        out->links = r->old;
+        out->length = route->given_length;
+        return 0;
+    }
     out->links = r->old;
     out->length =
         topology_route(r->topology, route->source, route->destination, r->old, r->old_capacity);

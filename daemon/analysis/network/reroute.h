@@ -41,10 +41,13 @@ struct reroute_params {
     uint32_t delta; /**< links, at most REROUTE_MAXIMUM_DELTA; Eq. 1 does not depend on it */
 };
 
-/** A route of the topology, and the bytes that it carries. */
+/** A route and the bytes that it carries. */
 struct reroute_route {
     uint32_t source, destination; /**< vertices, not the same */
     uint64_t bytes;               /**< part of the loads of its links */
+    const uint32_t *given;        /**< borrowed; links that it takes, from source to destination;
+                                     NULL: those of the topology's route */
+    uint32_t given_length;
 };
 
 struct reroute_result {

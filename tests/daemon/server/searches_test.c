@@ -327,14 +327,86 @@ static void better_routes_come_with_their_vertices(void **state)
     daemon_bed_stop(pid);
 }
 
+/* Ranks 0 and 3 have changed places: rank 0 sends its messages from vertex 3 to vertex 0. */
+static void routes_are_suggested_for_the_mapping_that_is_asked_about(void **state)
+{
+    (void)state;
+    struct peer p;
+    const struct wire_seat_row seats[] = {{0, 3}, {3, 0}}, wrong[] = {{0, 8}};
+    const struct wire_route_row routes[] = {{3, 0}};
+    struct wire_request request = {
+        .id = 5, .op = "reroute", .argument = "first=load", .routes = routes, .routes_count = 1};
+    pid_t pid = run_job("mesh:4,2");
+    peer_come(&bed, &p, "viewer", 0);
+    peer_send(&p, WIRE_TYPE_REQUEST, &request);
+    const struct wire_routes *m = &peer_receive(&p)->routes;
+    assert_int_equal(m->routes_count, 1);
+    assert_int_equal(m->routes[0].bytes, 0); /* nobody sends from 3 to 0 as the job is mapped */
+    peer_reply(&p);
+    request.seats = seats;
+    request.seats_count = 2;
+    peer_send(&p, WIRE_TYPE_REQUEST, &request);
+    peer_receive(&p);
+    assert_int_equal(m->routes_count, 1);
+    assert_int_equal(m->routes[0].source, 3);
+    assert_int_equal(m->routes[0].bytes, 10 * BYTES);
+    peer_reply(&p);
+    request.seats = wrong;
+    request.seats_count = 1;
+    peer_send(&p, WIRE_TYPE_REQUEST, &request);
+    assert_int_equal(peer_reply(&p)->code, -HOLTER_EUSAGE);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
+}
+
+/* On mesh:4,2 vertex 2x + y stands at (x, y). The route from 0 to 3 is (0,0), (1,0), (1,1) or
+ * (0,0), (0,1), (1,1): whichever is in force carries the bytes. */
+static void routes_in_force_count_in_what_is_suggested(void **state)
+{
+    (void)state;
+    struct peer p;
+    const struct wire_hop_row around[2][2] = {{{0, 3, 1}, {0, 3, 3}}, {{0, 3, 2}, {0, 3, 3}}},
+                              broken[][1] = {{{0, 3, 3}}, {{0, 3, 1}}, {{0, 99, 1}}};
+    const struct wire_route_row routes[] = {{0, 3}};
+    struct wire_request request = {.id = 5,
+                                   .op = "reroute",
+                                   .argument = "first=load delta=2",
+                                   .routes = routes,
+                                   .routes_count = 1,
+                                   .hops_count = 2};
+    double most[2];
+    pid_t pid = run_job("mesh:4,2");
+    peer_come(&bed, &p, "viewer", 0);
+    const struct wire_routes *m = &p.message.routes;
+    for (int i = 0; i < 2; i++) {
+        request.hops = around[i];
+        peer_send(&p, WIRE_TYPE_REQUEST, &request);
+        peer_receive(&p);
+        assert_int_equal(p.message.type, WIRE_TYPE_ROUTES);
+        assert_int_equal(m->routes_count, 1);
+        assert_int_equal(m->routes[0].length, 2);
+        most[i] = (double)m->routes[0].heaviest;
+        peer_reply(&p);
+    }
+    assert_true(most[0] != most[1]);
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        request.hops = broken[i];
+        request.hops_count = 1;
+        peer_send(&p, WIRE_TYPE_REQUEST, &request);
+        assert_int_equal(peer_reply(&p)->code, -HOLTER_EUSAGE);
+    }
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
+}
+
 static void wrong_words_are_named(void **state)
 {
     (void)state;
     static const char *const remap[] = {
         "objective=x", "time=0",        "time=601", "time=1s", "seed=-1", "ranks=",     "ranks=3-1",
         "ranks=1,",    "ranks=1048576", "from=x",   "top=3",   "banana",  "messages=2", "time=nan"};
-    static const char *const reroute[] = {"routes=", "routes=1",  "routes=1-2,", "link=-1",
-                                          "top=0",   "top=4097",  "first=x",     "delta=65",
+    static const char *const reroute[] = {"routes=", "routes=1",   "routes=1-2,", "link=-1",
+                                          "top=0",   "top=131073", "first=x",     "delta=65",
                                           "seed=1",  "routes=a-b"};
     struct peer p;
     pid_t pid = start("torus:8");
@@ -371,6 +443,8 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(another_ends_the_one_before),
         WITH_DIRECTORY(more_than_four_searches_are_refused_until_one_ends),
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
+        WITH_DIRECTORY(routes_are_suggested_for_the_mapping_that_is_asked_about),
+        WITH_DIRECTORY(routes_in_force_count_in_what_is_suggested),
         WITH_DIRECTORY(wrong_words_are_named),
     };
     if (argc > 2)

@@ -222,7 +222,9 @@ static void several_routes_spread(void **state)
     struct topology *topology = network_short("torus:4,4");
     struct reroute *reroute = create(topology);
     uint64_t loads[64] = {0}, before[64];
-    struct reroute_route routes[3] = {{0, 5, 10}, {0, 5, 30}, {0, 5, 20}};
+    struct reroute_route routes[3] = {{.destination = 5, .bytes = 10},
+                                      {.destination = 5, .bytes = 30},
+                                      {.destination = 5, .bytes = 20}};
     struct reroute_result results[3];
     struct reroute_params params = {REROUTE_LOAD, 0};
     assert_int_equal(topology_links(topology), 64);
@@ -265,7 +267,7 @@ static void a_longer_route_is_taken_where_allowed(void **state)
     uint32_t link = topology_link_between(topology, 0, 6);
     loads[link] = 100;
     reroute_set(reroute, loads);
-    struct reroute_route route = {0, 6, 40};
+    struct reroute_route route = {.destination = 6, .bytes = 40};
     struct reroute_result result;
     assert_int_equal(
         reroute_one(reroute, &(struct reroute_params){REROUTE_LOAD, 1}, &route, &result), 0);
@@ -293,7 +295,9 @@ static void nonsense_is_refused(void **state)
     for (size_t i = 0; i < 64; i++)
         loads[i] = huge - i % 2;
     reroute_set(reroute, loads);
-    struct reroute_route good = {0, 5, huge}, same = {3, 3, 1}, beyond = {0, 16, 1};
+    struct reroute_route good = {.destination = 5, .bytes = huge},
+                         same = {.source = 3, .destination = 3, .bytes = 1},
+                         beyond = {.destination = 16, .bytes = 1};
     assert_int_equal(reroute_one(reroute, &params, &same, &result), -HOLTER_ERANGE);
     assert_int_equal(reroute_one(reroute, &params, &beyond, &result), -HOLTER_ERANGE);
     assert_int_equal(reroute_one(reroute, &far, &good, &result), -HOLTER_ERANGE);
