@@ -173,15 +173,20 @@ int64_t client_request(struct client *c, enum request_kind kind, const struct wi
     return (int64_t)numbered.id;
 }
 
+int64_t client_ask_rows(struct client *c, const struct wire_request *request)
+{
+    if (!c->front)
+        return -HOLTER_EUNREACHABLE;
+    int64_t id = client_request(c, REQUEST_USER, request);
+    client_wake(c);
+    return id;
+}
+
 int64_t client_ask(struct client *c, const char *op, const char *job, const char *topic,
                    const char *argument)
 {
-    struct wire_request request = {.op = op, .job = job, .topic = topic, .argument = argument};
-    if (!c->front)
-        return -HOLTER_EUNREACHABLE;
-    int64_t id = client_request(c, REQUEST_USER, &request);
-    client_wake(c);
-    return id;
+    return client_ask_rows(
+        c, &(struct wire_request){.op = op, .job = job, .topic = topic, .argument = argument});
 }
 
 /* ---- state --------------------------------------------------------------- */

@@ -52,6 +52,9 @@ void client_refresh(struct client *client);
 int64_t client_ask(struct client *client, const char *op, const char *job, const char *topic,
                    const char *argument);
 
+/** The same for a request with rows; its id and instance are set here. */
+int64_t client_ask_rows(struct client *client, const struct wire_request *request);
+
 /** One received message of the stream or of an answer. */
 struct client_message {
     const struct wire_message *message; /**< valid until the next client_next() */

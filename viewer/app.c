@@ -11,6 +11,7 @@
 #include "viewer/link/waker.h"
 #include "viewer/save_mapping.h"
 #include "viewer/ui/ui_input.h"
+#include "viewer/ui/ui_question.h"
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/views.h"
 
@@ -249,6 +250,14 @@ void app_compose(struct app *a)
                 type_measure(a->type));
 }
 
+/* Compose until nothing is left to do. */
+static void app_compose_fully(struct app *a)
+{
+    do
+        app_compose(a);
+    while (a->pictures.busy);
+}
+
 /* A line for the user, for five seconds. */
 __attribute__((format(printf, 2, 3))) static void app_notify(struct app *a, const char *format, ...)
 {
@@ -299,20 +308,24 @@ static void save_picture(struct app *a)
 
 static void ask_suggestion(struct app *a, enum suggestion_kind kind)
 {
-    char argument[2 * COMMGRAM_LIST];
+    struct suggestion *answer = &a->model->network.suggestions[kind];
     const char *objective =
         kind == SUGGEST_MAPPING ? ui_objective_name(a->ui.network.objective) : "";
-    char *asked = kind == SUGGEST_MAPPING
-                      ? ui_remap_argument(&a->ui, a->model, argument, sizeof argument)
-                      : ui_reroute_argument(&a->ui, a->model, argument, sizeof argument);
-    if (a->model->network.suggestions[kind].waiting)
+    char why[160] = "";
+    if (answer->waiting)
         return; /* one search at a time; it can be given up */
-    if (!asked) {
-        app_notify(a, "the selected ranks are too many to be named");
-        return;
+    struct ui_question *q = malloc(sizeof *q);
+    int error = q ? ui_question_make(q, &a->ui, a->model, kind, why, sizeof why) : -ENOMEM;
+    if (error) {
+        app_notify(a, "%s", why[0] ? why : holter_strerror(error));
+    } else {
+        connection_suggest(a->connection, a->model, kind, objective, &q->request);
+        snprintf(answer->subject, sizeof answer->subject, "%s", q->subject);
+        answer->base = what_if_state(&a->ui.network.what_if);
     }
-    a->ui.network.applied &= ~(1u << kind);
-    connection_suggest(a->connection, a->model, kind, objective, asked);
+    if (q)
+        ui_question_finish(q);
+    free(q);
 }
 
 int app_select_given(struct app *a)
@@ -331,6 +344,11 @@ void app_suggest_given(struct app *a)
 {
     const struct network *n = &a->model->network;
     int wanted = a->options->suggest & ~a->suggested;
+    /* The second is asked for when the first is shown: it builds on that. */
+    if (a->options->apply && (a->suggested & ~a->applied))
+        wanted = 0;
+    else if (a->options->apply && wanted & 1)
+        wanted = 1;
     if (wanted && a->selected && n->topology && n->rows_known &&
         connection_is_current(a->connection)) {
         app_compose(a); /* routes of the selection are asked for by name */
@@ -344,14 +362,17 @@ void app_suggest_given(struct app *a)
             !n->suggestions[k].ready)
             continue;
         a->applied |= 1 << k; /* once: it is the user's then */
-        a->ui.network.applied |= 1u << k;
+        app_compose_fully(a); /* nodes keep the places that they have in reality */
+        ui_network_show(&a->ui, a->model, (enum suggestion_kind)k);
+        if (a->applied == a->options->suggest)
+            a->ui.network.compare = (enum network_compare)a->options->compare;
     }
 }
 
 static void keep_mapping(struct app *a)
 {
     char path[300], why[200] = "";
-    if (save_mapping(a->model, ".", path, sizeof path, why, sizeof why) < 0)
+    if (save_mapping(a->model, &a->ui.network.what_if, ".", path, sizeof path, why, sizeof why) < 0)
         app_notify(a, "no file: %.140s", why);
     else
         app_notify(a, "mapping saved as %.120s", path);

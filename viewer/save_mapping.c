@@ -30,12 +30,12 @@ static const char **hosts_of(const struct model *m)
     return hosts;
 }
 
-static size_t seats_of(const struct suggestion *s, struct mapping_seat *out)
+static size_t seats_of(const uint32_t *seats, uint32_t seat_count, struct mapping_seat *out)
 {
     size_t count = 0;
-    for (uint32_t r = 0; r < s->seat_count; r++)
-        if (s->seats[r] != TOPOLOGY_NONE)
-            out[count++] = (struct mapping_seat){r, s->seats[r]};
+    for (uint32_t r = 0; r < seat_count; r++)
+        if (seats[r] != TOPOLOGY_NONE)
+            out[count++] = (struct mapping_seat){r, seats[r]};
     return count;
 }
 
@@ -53,21 +53,23 @@ static int save_mapping_write_file(const char *path, const char *text, size_t le
     return error;
 }
 
-int save_mapping(const struct model *m, const char *directory, char *path, size_t path_capacity,
-                 char *why, size_t capacity)
+int save_mapping(const struct model *m, const struct what_if *shown, const char *directory,
+                 char *path, size_t path_capacity, char *why, size_t capacity)
 {
     const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
+    const uint32_t *places = shown->seats ? shown->seats : s->seats;
+    uint32_t place_count = shown->seats ? shown->seat_count : s->seat_count;
     enum mapping_format format = format_for(m->mpi);
     char *text = NULL;
     size_t length = 0;
-    if (!s->ready || !m->network.topology) {
+    if ((!s->ready && !shown->seats) || !m->network.topology) {
         snprintf(why, capacity, "there is no mapping");
         return -HOLTER_EEMPTY;
     }
-    struct mapping_seat *seats = malloc(((size_t)s->seat_count + 1) * sizeof *seats);
+    struct mapping_seat *seats = malloc(((size_t)place_count + 1) * sizeof *seats);
     const char **hosts = hosts_of(m);
     int error = seats && hosts ? 0 : -ENOMEM;
-    size_t count = error ? 0 : seats_of(s, seats);
+    size_t count = error ? 0 : seats_of(places, place_count, seats);
     if (!error)
         error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
                              capacity);

@@ -55,7 +55,10 @@ const char options_help[] =
     "                          or routes of what is selected; may be repeated; a snapshot waits "
     "for "
     "the result\n"
-    "      --apply             show the network as suggested\n"
+    "      --apply             show the network as suggested, both suggestions one on top of the "
+    "other\n"
+    "      --compare WHAT      with --apply: show the network before, after (default) or the "
+    "difference\n"
     "      --no-collectives    CommGram: without the messages that stand for collectives\n"
     "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
@@ -148,6 +151,8 @@ static int view_options_select(void *user, const struct command_option *option, 
 static int view_options_read(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     static const char *const themes[] = {[THEME_DARK] = "dark", [THEME_LIGHT] = "light", NULL};
+    static const char *const compares[] = {
+        [COMPARE_BEFORE] = "before", [COMPARE_AFTER] = "after", "difference", NULL};
     static const char *const shapes[] = {"list", "matrix", "histogram", "3d", "layout", NULL};
     const struct command_option options[] = {
         {"connect", 'c', .text = &o->endpoint},
@@ -172,6 +177,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
         {"layout", .text = &o->layout},
         {"shape", .word = &o->shape, .words = shapes},
         {"apply", .flag = &o->apply},
+        {"compare", .word = &o->compare, .words = compares},
         {"no-collectives", .flag = &o->no_collectives},
         {"help", 'h', .flag = &o->show_help},
         {"version", 'V', .flag = &o->show_version},
@@ -192,6 +198,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ca
 {
     *o = (struct options){.view = -1,
                           .shape = -1,
+                          .compare = COMPARE_AFTER,
                           .w = 1600,
                           .h = 900,
                           .after = 5,

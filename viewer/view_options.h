@@ -27,6 +27,7 @@ struct options {
     int suggest;        /**< bits 1 << enum suggestion_kind: what the daemon is asked for */
     int objective;      /**< enum remap_objective, of a mapping */
     int apply;          /**< the network is shown as suggested */
+    int compare;        /**< enum network_compare, what is shown then */
     const char *mappings[OPTIONS_MAPPINGS]; /**< files of lines "rank node" */
     int mapping_count;
     const char *layout; /**< file of layouts by formulas; NULL: none */

@@ -203,7 +203,7 @@ static void compute(struct desk *d)
         ui_windows(&d->ui, d->model, &first, &last);
         range_update(&d->range, d->model, d->ui.time.range, first, last);
         uint64_t before = spent_ns();
-        flows_update(&d->range.flows, d->model, &d->range, 0);
+        flows_update(&d->range.flows, d->model, &d->range, NULL);
         spent += spent_ns() - before;
     }
     printf("routes and loads of another span of time: %.2f ms\n", (double)spent / TIMES / 1e6);

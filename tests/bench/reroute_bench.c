@@ -202,7 +202,7 @@ static size_t over_loaded_links(const struct topology *topology, const uint64_t 
             crosses |= loads[links[--length]] >= sorted[loaded / 20 - 1];
         if (crosses)
             out[found++] = (struct reroute_route){pairs[i].source, pairs[i].destination,
-                                                  (uint64_t)pairs[i].bytes};
+                                                  (uint64_t)pairs[i].bytes, NULL, 0};
     }
     free(sorted);
     return found;
@@ -226,7 +226,7 @@ static void run_minimd(uint32_t first, uint32_t ranks, uint32_t delta)
           "no memory");
     for (uint32_t i = 0; i < all; i++) {
         struct reroute_route route = {pairs[i].source, pairs[i].destination,
-                                      (uint64_t)pairs[i].bytes};
+                                      (uint64_t)pairs[i].bytes, NULL, 0};
         if (route.source - first >= ranks || route.destination - first >= ranks)
             continue;
         put(loads, topology, &route);

@@ -273,9 +273,10 @@ static void end_search(struct bed *bed, int code)
 
 static void begin_search(struct bed *bed)
 {
-    assert_int_equal(connection_suggest(bed->connection, bed->model, SUGGEST_MAPPING, "hop-bytes",
-                                        "objective=hop-bytes"),
-                     0);
+    const struct wire_request question = {.argument = "objective=hop-bytes"};
+    assert_int_equal(
+        connection_suggest(bed->connection, bed->model, SUGGEST_MAPPING, "hop-bytes", &question),
+        0);
     assert_true(bed->model->network.suggestions[SUGGEST_MAPPING].waiting);
     UNTIL(bed, bed->search);
     UNTIL(bed, bed->model->network.suggestions[SUGGEST_MAPPING].progress > 0.2);
@@ -309,7 +310,8 @@ static void a_search_that_fails_is_reported(void **state)
     UNTIL(bed, !s[SUGGEST_MAPPING].waiting);
     assert_int_equal(s[SUGGEST_MAPPING].error, -HOLTER_ELIMIT);
     assert_string_equal(s[SUGGEST_MAPPING].error_text, "stopped");
-    assert_int_equal(connection_suggest(bed->connection, bed->model, SUGGEST_ROUTES, "", "link=99"),
+    assert_int_equal(connection_suggest(bed->connection, bed->model, SUGGEST_ROUTES, "",
+                                        &(struct wire_request){.argument = "link=99"}),
                      0);
     UNTIL(bed, !s[SUGGEST_ROUTES].waiting);
     assert_string_equal(s[SUGGEST_ROUTES].error_text, "no such link");

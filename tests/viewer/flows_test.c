@@ -256,7 +256,14 @@ static void a_suggested_mapping_is_applied_and_undone(void **state)
     seats[7] = n->seats[7];
     assert_as_plain(&b, seats);
     free(seats);
-    ui_command(&b.ui, b.model, COMMAND_APPLY, SUGGEST_MAPPING);
+    assert_true(b.range.reality.hop_bytes == before && b.range.reality.largest == largest);
+    ui_command(&b.ui, b.model, COMMAND_COMPARE, COMPARE_BEFORE);
+    update(&b);
+    assert_true(b.range.flows.hop_bytes == before && b.range.flows.largest == largest);
+    ui_command(&b.ui, b.model, COMMAND_COMPARE, COMPARE_DIFFERENCE);
+    update(&b);
+    assert_int_equal(b.ui.network.applied, FLOWS_MAPPING);
+    ui_command(&b.ui, b.model, COMMAND_UNDO_STEP, 0);
     update(&b);
     assert_true(b.range.flows.hop_bytes == before && b.range.flows.largest == largest);
     close_bed(&b);
@@ -289,7 +296,10 @@ static void suggested_routes_unload_the_hot_link(void **state)
         assert_false(flows_crosses(f, b.model, i, b.net.hot));
     }
     assert_int_equal(given, count);
-    suggestion_clear(&n->suggestions[SUGGEST_ROUTES]); /* discarded: all is as it was */
+    suggestion_clear(&n->suggestions[SUGGEST_ROUTES]); /* discarded: the step remains */
+    update(&b);
+    assert_int_equal(b.ui.network.applied, FLOWS_ROUTES);
+    ui_command(&b.ui, b.model, COMMAND_UNDO_STEP, 0);
     update(&b);
     assert_int_equal(b.ui.network.applied, 0);
     assert_int_equal(f->loads[b.net.hot], before);

@@ -41,6 +41,7 @@ struct shot {
     enum flow_metric metric;
     double keep; /* filter: minimum share of the largest figure; 0: show all */
     unsigned applied;
+    enum network_compare compare; /* with applied; 0: after */
     int paused, log, suggested, drawer;
     uint32_t opened;                   /* groups */
     int single;                        /* no groups */
@@ -136,7 +137,6 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.selection = shot->selection;
     ui.network.metric = shot->metric;
     ui.network.rank_log = shot->log;
-    ui.network.applied = shot->applied;
     ui.overlay.drawer = shot->drawer;
     ui.mouse.x = shot->mouse_x ? shot->mouse_x : -1;
     ui.mouse.y = shot->mouse_y ? shot->mouse_y : -1;
@@ -162,8 +162,16 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     for (int i = 0; (uint32_t)i < shot->opened; i++)
         ui_command(&ui, model, COMMAND_NET_OPEN, (uint64_t)i);
     ui_update_flows(&ui, model, &range);
-    for (int i = 0; i < 2 || pictures.busy; i++)
-        frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
+    for (int k = 0; k <= SUGGESTIONS; k++) { /* the reality first: nodes keep its positions */
+        ui_update_flows(&ui, model, &range);
+        for (int i = 0; i < 2 || pictures.busy; i++)
+            frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
+        if (k == SUGGESTIONS || !(shot->applied & 1u << k))
+            continue;
+        model->network.suggestions[k].base = what_if_state(&ui.network.what_if);
+        ui_network_show(&ui, model, (enum suggestion_kind)k);
+        ui.network.compare = shot->compare ? shot->compare : COMPARE_AFTER;
+    }
     snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
     int error = painter_paint(&painter, &scene, type);
     error = error ? error : png_write(&painter.canvas, path);
@@ -205,6 +213,20 @@ static const struct shot shots[] = {
      .metric = METRIC_LOAD,
      .suggested = 2,
      .applied = FLOWS_MAPPING | FLOWS_ROUTES},
+    {.name = "links-difference",
+     .view = VIEW_LINKS,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2,
+     .compare = COMPARE_DIFFERENCE,
+     .applied = FLOWS_MAPPING | FLOWS_ROUTES},
+    {.name = "links-minimd-applied",
+     .view = VIEW_LINKS,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2,
+     .applied = FLOWS_MAPPING},
     {.name = "links-small", .view = VIEW_LINKS, SMALL, .metric = METRIC_LENGTH, .paused = 1},
     {.name = "links-drawer",
      .view = VIEW_LINKS,
@@ -245,6 +267,24 @@ static const struct shot shots[] = {
      .selection = {SELECT_LINK, 0, 0},
      .mouse_x = 700,
      .mouse_y = 400},
+    {.name = "graph-routes-before",
+     .view = VIEW_NETWORK,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2},
+    {.name = "graph-routes-after",
+     .view = VIEW_NETWORK,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2,
+     .applied = FLOWS_ROUTES},
+    {.name = "graph-routes-difference",
+     .view = VIEW_NETWORK,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2,
+     .compare = COMPARE_DIFFERENCE,
+     .applied = FLOWS_ROUTES},
     {.name = "graph-small", .view = VIEW_NETWORK, SMALL, .metric = METRIC_BYTES},
     {.name = "graph-imb", .view = VIEW_NETWORK, .job = JOB_IMB, LARGE, .metric = METRIC_BYTES},
     {.name = "graph-host", .view = VIEW_NETWORK, .job = JOB_HOST, LARGE, .metric = METRIC_BYTES},

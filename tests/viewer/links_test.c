@@ -1,5 +1,7 @@
 /* View "links" as text, and what the mouse and the keys do there. */
 #include "viewer/ui/ui_input.h"
+#include "viewer/ui/ui_question.h"
+#include "viewer/views/common/network_pieces.h"
 
 #include "holter/error.h"
 #include "tests/viewer/desk.h"
@@ -361,18 +363,39 @@ static void the_ends_of_the_colours_can_be_moved(void **state)
     desk_check(&b->desk, "colours");
 }
 
+/* The question that would be asked now; NULL where another code than 0 is expected. */
+static struct ui_question *ask(struct bed *b, enum suggestion_kind kind, int code)
+{
+    char why[200] = "";
+    struct ui_question *q = malloc(sizeof *q);
+    assert_non_null(q);
+    assert_int_equal(ui_question_make(q, &b->desk.ui, b->model, kind, why, sizeof why), code);
+    assert_int_equal(why[0] != 0, code != 0);
+    if (!code)
+        return q;
+    ui_question_finish(q);
+    free(q);
+    return NULL;
+}
+
+static void forget(struct ui_question *q)
+{
+    ui_question_finish(q);
+    free(q);
+}
+
 /* ---- suggestions -------------------------------------------------------------------------------
  */
 
 static void a_mapping_is_asked_for_shown_and_undone(void **state)
 {
     struct bed *b = *state;
-    char argument[4096];
     struct network *n = &b->model->network;
     button(b, COMMAND_OBJECTIVE, REMAP_MAX_LINK);
     assert_true(button(b, COMMAND_REMAP, 0) & UI_REMAP);
-    assert_string_equal(ui_remap_argument(&b->desk.ui, b->model, argument, sizeof argument),
-                        "objective=max-link");
+    struct ui_question *q = ask(b, SUGGEST_MAPPING, 0);
+    assert_string_equal(q->argument, "objective=max-link");
+    forget(q);
     network_asked(n, SUGGEST_MAPPING, "max-link");
     synthetic_network_mapping(&b->net, 0.4, into, b->model);
     lay_out(b);
@@ -385,10 +408,19 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     uint64_t before = b->desk.range.flows.version;
     button(b, COMMAND_APPLY, SUGGEST_MAPPING);
     SEEN("in all views now");
-    SEEN("as suggested");
+    SEEN("suggestion 1: mapping");
+    SEEN("1  mapping for less ");
+    SEEN("Largest load ");
     assert_true(b->desk.range.flows.version > before);
     assert_int_equal(b->desk.range.flows.applied, FLOWS_MAPPING);
-    button(b, COMMAND_APPLY, SUGGEST_MAPPING);
+    button(b, COMMAND_COMPARE, COMPARE_BEFORE);
+    SEEN("reality, before suggestion 1: mapping");
+    assert_int_equal(b->desk.range.flows.applied, 0);
+    button(b, COMMAND_COMPARE, COMPARE_DIFFERENCE);
+    SEEN("suggestion 1: mapping, difference from the reality");
+    assert_true(b->desk.ui.network.what_if.seats != NULL);
+    button(b, COMMAND_UNDO_STEP, 0);
+    NOT_SEEN("suggestion 1");
     assert_int_equal(b->desk.range.flows.applied, 0);
     assert_true(button(b, COMMAND_SAVE_MAPPING, 0) & UI_MAPPING);
     assert_true(button(b, COMMAND_DISCARD, SUGGEST_MAPPING) & UI_DISCARD);
@@ -398,35 +430,46 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
 static void only_selected_ranks_move_when_that_is_wanted(void **state)
 {
     struct bed *b = *state;
-    char argument[4096];
     ui_select(&b->desk.ui, (struct selection){SELECT_NODE, 4, 0});
     lay_out(b);
     button(b, COMMAND_ONLY_SELECTED, 1);
-    assert_string_equal(ui_remap_argument(&b->desk.ui, b->model, argument, sizeof argument),
-                        "objective=hop-bytes ranks=8-9");
-    assert_null(ui_remap_argument(&b->desk.ui, b->model, argument, 20));
+    struct ui_question *q = ask(b, SUGGEST_MAPPING, 0);
+    assert_string_equal(q->argument, "objective=hop-bytes ranks=8-9");
+    forget(q);
 }
 
 static void routes_are_asked_for_what_is_selected(void **state)
 {
     struct bed *b = *state;
-    char argument[4096], expected[64];
-    const struct ui *ui = &b->desk.ui;
-    SEEN("For the 100 routes");
+    char expected[64];
+    const struct flows *f = &b->desk.range.flows;
+    SEEN("For the 100 routes over the most loaded links");
     assert_true(button(b, COMMAND_REROUTE, 0) & UI_REROUTE);
-    assert_string_equal(ui_reroute_argument(ui, b->model, argument, sizeof argument), "top=100");
+    struct ui_question *q = ask(b, SUGGEST_ROUTES, 0);
+    assert_string_equal(q->argument, "first=load delta=0 top=100");
+    assert_int_equal(q->request.routes_count, 0);
+    forget(q);
     click(b, HIT_LINK, b->net.hot);
-    snprintf(expected, sizeof expected, "link=%u", b->net.hot);
-    assert_string_equal(ui_reroute_argument(ui, b->model, argument, sizeof argument), expected);
-    SEEN("For all routes over the selected link");
+    button(b, COMMAND_REROUTE_FIRST, ROUTE_LENGTH);
+    button(b, COMMAND_REROUTE_DELTA, 2);
+    SEEN("over the selected link");
+    q = ask(b, SUGGEST_ROUTES, 0);
+    assert_string_equal(q->argument, "first=length delta=2");
+    assert_int_equal(q->request.routes_count, f->selected_routes);
+    assert_true(f->selected_routes > 0);
+    for (uint64_t i = 0; i < q->request.routes_count; i++)
+        assert_true(flows_crosses(f, b->model,
+                                  flows_find(f, (uint32_t)q->request.routes[i].source,
+                                             (uint32_t)q->request.routes[i].destination),
+                                  b->net.hot));
+    forget(q);
     ui_select(&b->desk.ui, (struct selection){SELECT_PAIR, 0, 2});
     lay_out(b);
-    assert_string_equal(ui_reroute_argument(ui, b->model, argument, sizeof argument), "routes=0-1");
-    ui_select(&b->desk.ui, (struct selection){SELECT_VERTEX, 0, 0});
-    lay_out(b);
-    assert_non_null(
-        ui_reroute_argument(ui, b->model, argument, 80)); /* as many as there is room for */
-    assert_true(strlen(argument) < 80 && argument[strlen(argument) - 1] != ',');
+    q = ask(b, SUGGEST_ROUTES, 0);
+    assert_int_equal(q->request.routes_count, 1);
+    assert_int_equal(q->request.routes[0].source, 0);
+    assert_int_equal(q->request.routes[0].destination, 1);
+    forget(q);
     struct network *n = &b->model->network;
     network_asked(n, SUGGEST_ROUTES, "");
     uint32_t count = synthetic_network_routes(&b->net, into, b->model);
@@ -434,6 +477,152 @@ static void routes_are_asked_for_what_is_selected(void **state)
     lay_out(b);
     snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
     SEEN(expected);
+    SEEN("on average");
+}
+
+/* Visuco, Fig. 10: the routes over the most loaded links are brushed, and rerouted. */
+static void a_brush_is_what_is_asked_about(void **state)
+{
+    struct bed *b = *state;
+    const struct flows *f = &b->desk.range.flows;
+    flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, (double)f->largest * 0.9,
+                      (double)f->largest);
+    lay_out(b);
+    assert_true(f->shown_routes > 0 && f->shown_routes < f->route_count);
+    struct ui_question *q = ask(b, SUGGEST_ROUTES, 0);
+    assert_int_equal(q->request.routes_count, f->shown_routes);
+    assert_non_null(strstr(q->subject, "in sight"));
+    for (uint32_t i = 0, at = 0; i < f->route_count; i++) {
+        if (!(f->route_marks[i] & FLOW_SHOWN))
+            continue;
+        assert_int_equal(q->request.routes[at].source, f->routes[i].source);
+        assert_int_equal(q->request.routes[at++].destination, f->routes[i].destination);
+    }
+    forget(q);
+    letter(b, "a"); /* without a what-if it compares nothing */
+    lay_out(b);
+    assert_int_equal(b->desk.range.flows.applied, 0);
+    b->desk.ui.network.compare = COMPARE_AFTER;
+    ui_select(&b->desk.ui, (struct selection){SELECT_RANK, 1, 0}); /* sends over none of them */
+    lay_out(b);
+    ask(b, SUGGEST_ROUTES, -HOLTER_EUSAGE);
+    b->desk.ui.network.only_selected = 1;
+    ui_select(&b->desk.ui, (struct selection){0});
+    lay_out(b);
+    q = ask(b, SUGGEST_MAPPING, 0);
+    assert_non_null(strstr(q->argument, " ranks="));
+    forget(q);
+}
+
+/* The brushed routes stay in sight when their load is less. */
+static void a_brush_keeps_its_routes_while_they_are_compared(void **state)
+{
+    struct bed *b = *state;
+    struct network *n = &b->model->network;
+    const struct flows *f = &b->desk.range.flows;
+    flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, (double)f->largest * 0.9,
+                      (double)f->largest);
+    lay_out(b);
+    network_asked(n, SUGGEST_ROUTES, "");
+    uint32_t count = synthetic_network_routes(&b->net, into, b->model);
+    network_replied(n, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    button(b, COMMAND_APPLY, SUGGEST_ROUTES);
+    assert_int_equal(f->shown_routes, count);
+    letter(b, "a");
+    letter(b, "a");
+    assert_int_equal(b->desk.ui.network.compare, COMPARE_BEFORE);
+    assert_int_equal(f->shown_routes, count);
+    letter(b, "u");
+    assert_int_equal(b->desk.ui.network.what_if.count, 0);
+}
+
+/* A part of the time is asked about by its windows; the whole time is not limited. */
+static void the_visible_time_is_what_is_asked_about(void **state)
+{
+    struct bed *b = *state;
+    char expected[64];
+    uint64_t first = 0, last = 0;
+    struct ui_question *q = ask(b, SUGGEST_MAPPING, 0);
+    assert_null(strstr(q->argument, "from="));
+    forget(q);
+    ui_zoom_time(&b->desk.ui, b->model, 0.02, (int64_t)b->model->start_ns);
+    ui_pan_time(&b->desk.ui, b->model, -2ll * 1000000000);
+    lay_out(b);
+    assert_true(ui_windows(&b->desk.ui, b->model, &first, &last));
+    q = ask(b, SUGGEST_ROUTES, 0);
+    snprintf(expected, sizeof expected, " from=%llu to=%llu", (unsigned long long)first,
+             (unsigned long long)last);
+    assert_non_null(strstr(q->argument, expected));
+    assert_non_null(strstr(q->subject, "in the visible time"));
+    forget(q);
+}
+
+/* Steps build on each other: what is asked for later names the state that is shown. */
+static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
+{
+    struct bed *b = *state;
+    struct network *n = &b->model->network;
+    const struct what_if *w = &b->desk.ui.network.what_if;
+    network_asked(n, SUGGEST_MAPPING, "hop-bytes");
+    synthetic_network_mapping(&b->net, 1, into, b->model);
+    network_replied(n, SUGGEST_MAPPING, 0, NULL);
+    lay_out(b);
+    button(b, COMMAND_APPLY, SUGGEST_MAPPING);
+    struct ui_question *q = ask(b, SUGGEST_ROUTES, 0);
+    assert_int_equal(q->request.seats_count, n->seat_count);
+    for (uint64_t i = 0; i < q->request.seats_count; i++)
+        assert_int_equal(q->request.seats[i].vertex, w->seats[q->request.seats[i].rank]);
+    forget(q);
+    button(b, COMMAND_COMPARE, COMPARE_BEFORE); /* not the state that would be answered for */
+    ask(b, SUGGEST_ROUTES, -HOLTER_EUSAGE);
+    button(b, COMMAND_COMPARE, COMPARE_AFTER);
+    network_asked(n, SUGGEST_ROUTES, "");
+    synthetic_network_routes(&b->net, into, b->model);
+    network_replied(n, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    SEEN("for another state: ask again"); /* the answer is said to be for the reality */
+    assert_int_equal(ui_network_show(&b->desk.ui, b->model, SUGGEST_ROUTES), -HOLTER_EUSAGE);
+    n->suggestions[SUGGEST_ROUTES].base = what_if_state(w);
+    lay_out(b);
+    button(b, COMMAND_APPLY, SUGGEST_ROUTES);
+    SEEN("suggestion 2: mapping + routes");
+    SEEN("2  ");
+    q = ask(b, SUGGEST_MAPPING, 0);
+    assert_int_equal(q->request.hops_count, 0);
+    forget(q);
+    q = ask(b, SUGGEST_ROUTES, 0);
+    assert_true(q->request.hops_count > 0);
+    for (uint64_t i = 0; i < q->request.hops_count; i++)
+        assert_non_null(what_if_route(w, (uint32_t)q->request.hops[i].source,
+                                      (uint32_t)q->request.hops[i].destination));
+    forget(q);
+    button(b, COMMAND_UNDO_STEP, 0);
+    SEEN("suggestion 1: mapping");
+    NOT_SEEN("mapping + routes");
+    button(b, COMMAND_UNDO_STEP, 0);
+    assert_int_equal(w->count, 0);
+    assert_null(w->seats);
+}
+
+/* The scale is that of the reality: the same load has the same colour before and after. */
+static void a_better_network_looks_less_bright(void **state)
+{
+    struct bed *b = *state;
+    struct network *n = &b->model->network;
+    network_asked(n, SUGGEST_ROUTES, "");
+    synthetic_network_routes(&b->net, into, b->model);
+    network_replied(n, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    double before = b->desk.range.flows.maximum[METRIC_LOAD];
+    struct stage s = {.ui = &b->desk.ui, .range = &b->desk.range, .model = b->model};
+    s.brush.theme = &b->desk.theme;
+    color_t color = piece_metric_color(&s, METRIC_LOAD, before / 2);
+    button(b, COMMAND_APPLY, SUGGEST_ROUTES);
+    assert_true(b->desk.range.flows.maximum[METRIC_LOAD] < before);
+    assert_true(piece_metric_most(&s, METRIC_LOAD) == before);
+    assert_int_equal(piece_metric_color(&s, METRIC_LOAD, before / 2), color);
+    button(b, COMMAND_UNDO_STEP, 0);
 }
 
 static void what_went_wrong_is_said(void **state)
@@ -574,6 +763,11 @@ int main(void)
         T(a_mapping_is_asked_for_shown_and_undone),
         T(only_selected_ranks_move_when_that_is_wanted),
         T(routes_are_asked_for_what_is_selected),
+        T(a_brush_is_what_is_asked_about),
+        T(a_brush_keeps_its_routes_while_they_are_compared),
+        T(the_visible_time_is_what_is_asked_about),
+        T(routes_are_asked_for_on_the_mapping_that_is_shown),
+        T(a_better_network_looks_less_bright),
         T(what_went_wrong_is_said),
         cmocka_unit_test(it_fits_windows_of_all_sizes),
         T(a_fault_of_the_description_is_shown_in_its_place),

@@ -275,7 +275,7 @@ static void test_suggested_routes_are_blue(void **state)
     network_asked(&f->model->network, SUGGEST_ROUTES, "");
     synthetic_network_routes(&f->net, into, f->model);
     network_replied(&f->model->network, SUGGEST_ROUTES, 0, NULL);
-    f->desk.ui.network.applied = FLOWS_ROUTES;
+    ui_command(&f->desk.ui, f->model, COMMAND_APPLY, SUGGEST_ROUTES);
     show(f);
     for (size_t i = 0; i < f->desk.scene.item_count; i++)
         blue += f->desk.scene.items[i].kind == SCENE_LINE &&

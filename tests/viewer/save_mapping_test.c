@@ -19,6 +19,7 @@ struct bed {
     char top[DIRECTORY_ROOM];
     struct synthetic_network net;
     struct model *model;
+    struct what_if what_if; /* without steps */
     char path[400], why[200], text[4096];
 };
 
@@ -52,7 +53,8 @@ static void close_bed(struct bed *b)
 
 static int keep(struct bed *b, const char *directory)
 {
-    int error = save_mapping(b->model, directory, b->path, sizeof b->path, b->why, sizeof b->why);
+    int error = save_mapping(b->model, &b->what_if, directory, b->path, sizeof b->path, b->why,
+                             sizeof b->why);
     if (error)
         return error;
     FILE *file = fopen(b->path, "re");

@@ -279,22 +279,40 @@ static size_t scene_fitting(const struct scene *s, enum text_style style, int fl
     return low;
 }
 
+/* Largest number of bytes at the end of a text that fit, cut between letters. */
+static size_t scene_fitting_end(const struct scene *s, enum text_style style, int flags,
+                                const char *text, size_t bytes, double room)
+{
+    size_t start = bytes;
+    for (size_t at = bytes; at-- > 0;) {
+        if (!scene_starts_letter(text[at]))
+            continue;
+        if (s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text + at, bytes - at) >
+            room)
+            break;
+        start = at;
+    }
+    return bytes - start;
+}
+
 static double scene_add_text(struct scene *s, double x, double y, double w, enum text_style style,
                              int flags, color_t color, const char *text, size_t bytes)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
     struct text_measure m = s->measure;
     double width = m.width(m.user, style, flags & TEXT_FIGURES, text, bytes);
-    size_t kept = bytes;
+    size_t kept = bytes, end = 0;
     if (width > w + 0.01) {
         double dots = m.width(m.user, style, 0, ellipsis, sizeof ellipsis - 1);
-        kept = scene_fitting(s, style, flags, text, bytes, w - dots);
+        if (flags & TEXT_MIDDLE)
+            end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
+        kept = scene_fitting(s, style, flags, text, bytes, end ? (w - dots) / 2 : w - dots);
         while (kept > 0 && text[kept - 1] == ' ')
             kept--;
         if (kept == 0)
             return 0;
     }
-    size_t need = s->letter_count + kept + sizeof ellipsis;
+    size_t need = s->letter_count + kept + sizeof ellipsis + end;
     if (!scene_reserve(s, &s->letters, &s->letter_room, need, 1))
         return 0;
     char *to = s->letters + s->letter_count;
@@ -303,6 +321,8 @@ static double scene_add_text(struct scene *s, double x, double y, double w, enum
     if (kept < bytes) {
         memcpy(to + kept, ellipsis, sizeof ellipsis - 1);
         length += sizeof ellipsis - 1;
+        memcpy(to + length, text + bytes - end, end);
+        length += end;
         width = m.width(m.user, style, flags & TEXT_FIGURES, to, length);
     }
     to[length] = 0;

@@ -44,6 +44,7 @@ enum text_flag {
     TEXT_RIGHT = 1,
     TEXT_CENTRE = 2,
     TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers align in columns */
+    TEXT_MIDDLE = 8,  /**< a text that is too long loses its middle, not its end */
 };
 
 /** Font size and line height of a style in logical pixels; weight is 400, 600 or 700. */
@@ -208,8 +209,9 @@ void scene_curve(struct scene *scene, double width, color_t color);
 void scene_area(struct scene *scene, color_t color);
 void scene_polygon(struct scene *scene, color_t color);
 
-/** A line of text in a slot: at most w wide, shortened with an ellipsis when it is longer; y is the
- * top of its line. TEXT_RIGHT and TEXT_CENTRE align it in the slot.
+/** A line of text in a slot: at most w wide, shortened with an ellipsis when it is longer, at its
+ * end or with TEXT_MIDDLE in its middle; y is the top of its line. TEXT_RIGHT and TEXT_CENTRE align
+ * it in the slot.
  * @return its width */
 double scene_text(struct scene *scene, double x, double y, double w, enum text_style style,
                   int flags, color_t color, const char *text);

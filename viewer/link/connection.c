@@ -335,11 +335,13 @@ int connection_picture(struct connection *c, struct model *model,
 }
 
 int connection_suggest(struct connection *c, struct model *model, enum suggestion_kind kind,
-                       const char *objective, const char *argument)
+                       const char *objective, const struct wire_request *question)
 {
-    int64_t id = client_state(c->client) == CLIENT_CONNECTED
-                     ? client_ask(c->client, operations[kind], model->job, NULL, argument)
-                     : -HOLTER_EUNREACHABLE;
+    struct wire_request request = *question;
+    request.op = operations[kind];
+    request.job = model->job;
+    int64_t id = client_state(c->client) == CLIENT_CONNECTED ? client_ask_rows(c->client, &request)
+                                                             : -HOLTER_EUNREACHABLE;
     network_asked(&model->network, kind, objective);
     model->version++;
     c->open_suggestion[kind] = id > 0 ? id : 0;

@@ -39,9 +39,11 @@ int connection_picture(struct connection *connection, struct model *model,
 /** Requests a better mapping or better routes; the answers go into the model (network.h). One
  *  open request of a kind at a time: a later one replaces it.
  *  @param objective  of the mapping, for display; "" for routes
+ *  @param question   argument and rows of the request; the rest is set here
  *  @return 0, or a negative error, which is stored in the suggestion as well */
 int connection_suggest(struct connection *connection, struct model *model,
-                       enum suggestion_kind kind, const char *objective, const char *argument);
+                       enum suggestion_kind kind, const char *objective,
+                       const struct wire_request *question);
 
 /** Requests a capture, with the argument of request "capture". One open request at a time: while
  * one is open a further one is ignored. @return 0, or a negative error, which is in the model as

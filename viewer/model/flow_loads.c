@@ -58,6 +58,8 @@ static void flow_loads_add_given(struct flows *f, const struct model *m, uint32_
     to->in_bytes += r->bytes;
     for (uint32_t k = 0; k < length && k < f->work->walk_capacity; k++) {
         uint32_t a, b;
+        if (links[k] >= f->link_count) /* the network has changed since it was suggested */
+            continue;
         f->loads[links[k]] += r->bytes;
         f->messages[links[k]] += r->messages;
         if (k + 1 < length && topology_link(m->network.topology, links[k], &a, &b))

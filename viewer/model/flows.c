@@ -71,13 +71,12 @@ static int flows_renew(void *array, size_t count, size_t size)
 
 /* ---- the way of each pair ------------------------------------------------ */
 
-static uint32_t flows_seat_of(const struct model *m, unsigned applied, uint32_t rank)
+static uint32_t flows_seat_of(const struct model *m, const struct what_if *shown, uint32_t rank)
 {
-    const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
     uint32_t seat = network_seat(&m->network, rank);
-    if (!(applied & FLOWS_MAPPING) || !s->ready || rank >= s->seat_count)
+    if (!shown || rank >= shown->seat_count)
         return seat;
-    uint32_t better = s->seats[rank];
+    uint32_t better = shown->seats[rank];
     return better < topology_vertices(m->network.topology) ? better : seat;
 }
 
@@ -92,15 +91,15 @@ static int flows_compare_keyed(const void *left, const void *right)
     return 2 * ORDER(a->key, b->key) + ORDER(a->pair, b->pair);
 }
 
-static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned applied,
+static uint32_t key_pairs(struct flow_work *w, const struct model *m, const struct what_if *shown,
                           struct keyed *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
         struct model_pair p = model_pair_at(m, i);
-        uint32_t from = flows_seat_of(m, applied, p.source);
+        uint32_t from = flows_seat_of(m, shown, p.source);
         uint32_t to =
-            p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : flows_seat_of(m, applied, p.destination);
+            p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : flows_seat_of(m, shown, p.destination);
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
             w->route_of_pair[i] = FLOWS_UNPLACED;
         else if (from == to)
@@ -118,19 +117,13 @@ int network_compare_reroutes(const void *left, const void *right)
 }
 
 /* Suggested route between two vertices; FLOWS_NONE: as the topology routes. */
-static uint32_t given_route(const struct model *m, unsigned applied, uint32_t source,
-                            uint32_t destination)
+static uint32_t given_route(const struct what_if *shown, uint32_t source, uint32_t destination)
 {
-    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
-    if (!(applied & FLOWS_ROUTES) || !s->ready || !s->route_count)
-        return FLOWS_NONE;
-    struct network_reroute key = {.source = source, .destination = destination};
-    const struct network_reroute *r =
-        bsearch(&key, s->routes, s->route_count, sizeof key, network_compare_reroutes);
-    return r && r->count ? (uint32_t)(r - s->routes) : FLOWS_NONE;
+    const struct network_reroute *r = shown ? what_if_route(shown, source, destination) : NULL;
+    return r ? (uint32_t)(r - shown->routes) : FLOWS_NONE;
 }
 
-static void number_routes(struct flow_work *w, const struct model *m, unsigned applied,
+static void number_routes(struct flow_work *w, const struct model *m, const struct what_if *shown,
                           const struct keyed *sorted, uint32_t count)
 {
     w->all_count = 0;
@@ -139,16 +132,17 @@ static void number_routes(struct flow_work *w, const struct model *m, unsigned a
             struct flow *f = &w->all[w->all_count++];
             *f = (struct flow){.source = (uint32_t)(sorted[i].key >> 32),
                                .destination = (uint32_t)sorted[i].key};
-            f->given = given_route(m, applied, f->source, f->destination);
+            f->given = given_route(shown, f->source, f->destination);
             f->length = f->given != FLOWS_NONE
-                            ? m->network.suggestions[SUGGEST_ROUTES].routes[f->given].count - 1
+                            ? shown->routes[f->given].count - 1
                             : topology_distance(m->network.topology, f->source, f->destination);
         }
         w->route_of_pair[sorted[i].pair] = w->all_count - 1;
     }
 }
 
-static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs, unsigned applied)
+static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
+                     const struct what_if *shown)
 {
     plan_finish(w);
     struct keyed *sorted = malloc(((size_t)pairs + 1) * sizeof *sorted);
@@ -156,12 +150,12 @@ static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
     int error = -ENOMEM;
     if (sorted && w->route_of_pair) {
         w->pair_count = pairs;
-        uint32_t n = key_pairs(w, m, applied, sorted);
+        uint32_t n = key_pairs(w, m, shown, sorted);
         qsort(sorted, n, sizeof *sorted, flows_compare_keyed);
         w->all = malloc(((size_t)n + 1) * sizeof *w->all);
         w->slot = malloc(((size_t)n + 1) * sizeof *w->slot);
         if (w->all && w->slot) {
-            number_routes(w, m, applied, sorted, n);
+            number_routes(w, m, shown, sorted, n);
             error = 0;
         }
     }
@@ -172,21 +166,21 @@ static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
     return error;
 }
 
-static int flows_list_ranks(struct flows *f, const struct model *m, unsigned applied)
+static int flows_list_ranks(struct flows *f, const struct model *m, const struct what_if *shown)
 {
     uint32_t vertices = topology_vertices(m->network.topology), ranks = m->network.seat_count;
     if (flows_renew(&f->first_rank, (size_t)vertices + 1, sizeof *f->first_rank) < 0 ||
         flows_renew(&f->ranks, ranks, sizeof *f->ranks) < 0)
         return -ENOMEM;
     for (uint32_t r = 0; r < ranks; r++) {
-        uint32_t seat = flows_seat_of(m, applied, r);
+        uint32_t seat = flows_seat_of(m, shown, r);
         if (seat != TOPOLOGY_NONE)
             f->first_rank[seat + 1]++;
     }
     for (uint32_t v = 0; v < vertices; v++)
         f->first_rank[v + 1] += f->first_rank[v];
     for (uint32_t r = ranks; r-- > 0;) { /* from behind: each takes the last free place */
-        uint32_t seat = flows_seat_of(m, applied, r);
+        uint32_t seat = flows_seat_of(m, shown, r);
         if (seat != TOPOLOGY_NONE)
             f->ranks[--f->first_rank[seat + 1]] = r;
     }
@@ -194,7 +188,7 @@ static int flows_list_ranks(struct flows *f, const struct model *m, unsigned app
     memmove(f->first_rank, f->first_rank + 1, vertices * sizeof *f->first_rank);
     f->first_rank[vertices] = 0;
     for (uint32_t r = 0; r < ranks; r++)
-        f->first_rank[vertices] += flows_seat_of(m, applied, r) != TOPOLOGY_NONE;
+        f->first_rank[vertices] += flows_seat_of(m, shown, r) != TOPOLOGY_NONE;
     return 0;
 }
 
@@ -228,27 +222,26 @@ static void flows_add_pairs(struct flows *f, const struct range *r)
 }
 
 /* Room for the links of the longest route. */
-static int make_walk(struct flow_work *w, const struct model *m)
+static int make_walk(struct flow_work *w, const struct model *m, const struct what_if *shown)
 {
-    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
     uint32_t longest = topology_diameter(m->network.topology);
-    for (uint32_t i = 0; i < s->route_count; i++)
-        longest = s->routes[i].count > longest ? s->routes[i].count : longest;
+    for (uint32_t i = 0; shown && i < shown->route_count; i++)
+        longest = shown->routes[i].count > longest ? shown->routes[i].count : longest;
     w->walk_capacity = longest;
     return flows_renew(&w->walk, longest, sizeof *w->walk);
 }
 
-static int flows_compute(struct flows *f, const struct model *m, const struct range *r,
-                         unsigned applied, int replan)
+static int flows_compute(struct flows *f, const struct model *m, const struct range *r, int replan)
 {
     struct flow_work *w = f->work;
+    const struct what_if *shown = f->shown;
     const struct topology *t = m->network.topology;
     uint32_t pairs = r->pair_count < m->pairs.keys.count ? r->pair_count : m->pairs.keys.count;
     flows_figures_clear(f);
     if (replan || !w->planned || w->pair_count != pairs) {
         w->planned = 0;
-        if (make_plan(w, m, pairs, applied) < 0 || flows_list_ranks(f, m, applied) < 0 ||
-            make_walk(w, m) < 0)
+        if (make_plan(w, m, pairs, shown) < 0 || flows_list_ranks(f, m, shown) < 0 ||
+            make_walk(w, m, shown) < 0)
             return -ENOMEM;
         if (replan && flow_loads_create(w, t) < 0)
             return -ENOMEM;
@@ -270,8 +263,10 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     return 0;
 }
 
-int flows_update(struct flows *f, const struct model *m, const struct range *r, unsigned applied)
+int flows_update(struct flows *f, const struct model *m, const struct range *r,
+                 const struct what_if *shown)
 {
+    shown = shown && shown->count ? shown : NULL;
     const struct network *n = &m->network;
     if (!f->work && !(f->work = calloc(1, sizeof *f->work)))
         return -ENOMEM;
@@ -279,21 +274,19 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r, 
     struct flow_origin now = {.known = 1,
                               .sums = r->version,
                               .network = n->version,
-                              .applied = applied,
+                              .what_if = shown ? shown->version : 0,
                               .ranks = m->rank_count};
-    for (int k = 0; k < SUGGESTIONS; k++)
-        now.suggestions[k] = applied & 1u << k ? n->suggestions[k].version : 0;
     struct flow_origin *was = &w->origin;
-    int same_ways = was->known && was->network == now.network && was->applied == now.applied &&
-                    !memcmp(was->suggestions, now.suggestions, sizeof now.suggestions) &&
+    int same_ways = was->known && was->network == now.network && was->what_if == now.what_if &&
                     !strcmp(w->job, m->job);
+    f->shown = shown;
     if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)
         return 0;
     w->resting = 0;
     int error = 0;
-    f->applied = applied;
+    f->applied = shown ? what_if_kinds(shown) : 0;
     if (n->topology && r->valid)
-        error = flows_compute(f, m, r, applied, !same_ways);
+        error = flows_compute(f, m, r, !same_ways);
     else
         flows_figures_clear(f);
     if (error) {
@@ -324,9 +317,9 @@ uint32_t flows_walk(const struct flows *f, const struct model *m, uint32_t route
 {
     const struct topology *t = m->network.topology;
     const struct flow *r = &f->routes[route];
-    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
     if (r->given == FLOWS_NONE)
         return topology_route(t, r->source, r->destination, links, capacity);
+    const struct what_if *s = f->shown;
     const struct network_reroute *g = &s->routes[r->given];
     for (uint32_t k = 0; k + 1 < g->count && k < capacity; k++)
         links[k] = topology_link_between(t, s->path[g->first + k], s->path[g->first + k + 1]);
@@ -337,7 +330,7 @@ int flows_crosses(const struct flows *f, const struct model *m, uint32_t route, 
 {
     const struct topology *t = m->network.topology;
     const struct flow *r = &f->routes[route];
-    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
+    const struct what_if *s = f->shown;
     uint32_t from, to;
     if (r->given == FLOWS_NONE)
         return topology_crosses(t, r->source, r->destination, link);

@@ -10,10 +10,11 @@
 #define HOLTER_VIEWER_MODEL_FLOWS_H
 
 #include "viewer/model/model.h"
+#include "viewer/model/what_if.h"
 
 #define FLOWS_NONE UINT32_MAX
 
-/** Suggestions that are applied, or-ed. */
+/** Kinds of steps of the what-if that are applied, or-ed. */
 enum flow_applied {
     FLOWS_MAPPING = 1u << SUGGEST_MAPPING,
     FLOWS_ROUTES = 1u << SUGGEST_ROUTES,
@@ -23,7 +24,7 @@ enum flow_applied {
 struct flow {
     uint32_t source, destination; /**< vertices, never the same */
     uint32_t length;              /**< links on it; TOPOLOGY_NONE: there is no route */
-    uint32_t given; /**< suggested route that is used: index in suggestion.routes; FLOWS_NONE: the
+    uint32_t given; /**< suggested route that is used: index in what_if.routes; FLOWS_NONE: the
                        topology's */
     uint64_t messages, bytes;
 };
@@ -113,7 +114,8 @@ struct flows {
     uint32_t ranked_count;
     enum flow_metric ranked_metric;
 
-    unsigned applied; /**< enum flow_applied that it was computed with */
+    const struct what_if *shown; /**< borrowed; state that it was computed for; NULL: the reality */
+    unsigned applied;            /**< enum flow_applied of it; 0: the reality */
     uint64_t version; /**< incremented when anything but the marks changed; 0: not computed yet */
 
     struct flow_work *work; /**< owned; intermediate results */
@@ -122,10 +124,10 @@ struct flows {
 struct range;
 
 /** Computes the flows from sums and model, unless nothing changed.
- *  @param applied  enum flow_applied
+ *  @param shown  state of the network, borrowed until the next call; NULL: the reality
  *  @return 1 when it changed, 0 when not, -ENOMEM (empty then) */
 int flows_update(struct flows *flows, const struct model *model, const struct range *range,
-                 unsigned applied);
+                 const struct what_if *shown);
 
 /** No view shows flows: drops the figures until the next update, but not the routes of the pairs.
  */

@@ -13,8 +13,8 @@
 /** Versions of the inputs that the figures were computed from. */
 struct flow_origin {
     int known;
-    uint64_t sums, network, suggestions[SUGGESTIONS];
-    unsigned applied;
+    uint64_t sums, network;
+    uint64_t what_if; /* version; 0: the reality */
     uint32_t ranks;
 };
 

@@ -98,6 +98,8 @@ struct suggestion {
     char error_text[257];
     int ready; /**< 1: the fields below are a result */
     char objective[33];
+    char subject[128]; /**< what it was asked for, for people: set by the asker; "": not said */
+    uint64_t base;     /**< state of the what-if that it was asked for: see what_if.h; 0: reality */
     uint64_t seed;
     int optimal;                /**< 1: none is better */
     struct network_gain *gains; /**< owned */

@@ -22,6 +22,7 @@ void range_finish(struct range *r)
     free(r->callers);
     free(r->latency);
     flows_finish(&r->flows);
+    flows_finish(&r->reality);
     memset(r, 0, sizeof *r);
 }
 

@@ -55,7 +55,9 @@ struct range {
     uint32_t caller_count;
     enum range_kind callers_kind; /**< as pairs_kind */
 
-    struct flows flows; /**< what the network carries: see ui_update_flows() */
+    struct flows flows;   /**< what the network carries: see ui_update_flows() */
+    struct flows reality; /**< what it really carries, while `flows` are those of a what-if; else
+                               empty */
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 

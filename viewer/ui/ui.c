@@ -27,6 +27,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .commgram.phases = 24,
         .commgram.size_high = UI_SIZE_MAXIMUM,
         .network.metric = METRIC_LOAD,
+        .network.compare = COMPARE_AFTER,
         .routes.maximum = 64,
         .routes.lens_zoom = 8,
     };
@@ -42,6 +43,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
 void ui_finish(struct ui *ui)
 {
     flow_filter_finish(&ui->network.filter);
+    what_if_finish(&ui->network.what_if);
     torus_finish(&ui->torus);
     landscape_finish(&ui->landscape);
     network_graph_finish(&ui->graph);

@@ -202,10 +202,10 @@ enum ui_effect {
     UI_QUIT = 2,
     UI_PICTURE = 4,   /**< save a picture */
     UI_JOB = 8,       /**< follow wanted_job */
-    UI_REMAP = 16,    /**< request a mapping: ui_remap_argument() */
-    UI_REROUTE = 32,  /**< request routes: ui_reroute_argument() */
-    UI_DISCARD = 64,  /**< drop the suggestions that are not applied */
-    UI_MAPPING = 128, /**< save the suggested mapping */
+    UI_REMAP = 16,    /**< request a mapping: ui_question_make() */
+    UI_REROUTE = 32,  /**< request routes: ui_question_make() */
+    UI_DISCARD = 64,  /**< drop an answer; steps of the what-if remain */
+    UI_MAPPING = 128, /**< save the mapping of the what-if, or the suggested one */
     UI_CAPTURE = 256, /**< request a capture: ui_capture_argument() */
 };
 

@@ -45,7 +45,12 @@ enum ui_command {
     COMMAND_OBJECTIVE,     /**< argument: enum remap_objective */
     COMMAND_REMAP,         /**< ask for a better mapping */
     COMMAND_REROUTE,       /**< ask for better routes for what is selected */
-    COMMAND_APPLY,         /**< argument: enum suggestion_kind: apply it to the views, or not */
+    COMMAND_APPLY,         /**< argument: enum suggestion_kind: add it to the what-if */
+    COMMAND_UNDO_STEP,     /**< drop the newest step of the what-if */
+    COMMAND_LINKS_UNFOLD,  /**< argument: link + 1, whose equals are listed one by one; 0: none */
+    COMMAND_COMPARE,       /**< argument: enum network_compare */
+    COMMAND_REROUTE_FIRST, /**< argument: enum route_criterion */
+    COMMAND_REROUTE_DELTA, /**< argument: links by which a route may become longer */
     COMMAND_DISCARD,       /**< argument: enum suggestion_kind: drop it */
     COMMAND_ONLY_SELECTED, /**< argument: 1: only ranks of the selection may move */
     COMMAND_SAVE_MAPPING,  /**< write the suggested mapping to a file */

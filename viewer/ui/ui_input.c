@@ -502,6 +502,10 @@ static int letter_choice(struct ui *ui, const struct model *m, int key)
     case 'b':
         return ui_command(ui, m, COMMAND_QUANTITY,
                           ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
+    case 'u':
+        return ui_command(ui, m, COMMAND_UNDO_STEP, 0);
+    case 'a':
+        return ui_command(ui, m, COMMAND_COMPARE, ((uint64_t)ui->network.compare + 1) % COMPARES);
     case 'w':
         return ui_command(ui, m, COMMAND_RANGE,
                           ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);

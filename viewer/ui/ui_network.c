@@ -1,12 +1,12 @@
-/* Choices that the network views share: filter, metric, colours, suggestions. */
+/* Choices that the network views share: filter, metric, colours, the what-if. */
 #include "viewer/ui/ui.h"
 
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the selection, for routes and links --------------------------------- */
@@ -62,15 +62,21 @@ static int needs_flows(const struct ui *ui)
 int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
 {
     struct flow_pick picked;
-    for (int k = 0; k < SUGGESTIONS; k++)
-        if (!m->network.suggestions[k].ready)
-            ui->network.applied &= ~(1u << k);
+    struct what_if *steps = &ui->network.what_if;
+    what_if_check(steps, m->job, &m->network);
+    const struct what_if *shown = ui->network.compare != COMPARE_BEFORE ? steps : NULL;
+    ui->network.applied = shown && needs_flows(ui) ? what_if_kinds(shown) : 0;
     ui->network.flows = &range->flows;
+    if (!ui->network.applied && range->reality.work)
+        flows_finish(&range->reality);
     if (!needs_flows(ui)) {
         flows_rest(&range->flows);
+        flows_rest(&range->reality);
         return 0;
     }
-    int changed = flows_update(&range->flows, m, range, ui->network.applied);
+    int changed = flows_update(&range->flows, m, range, shown);
+    int real = ui->network.applied ? flows_update(&range->reality, m, range, NULL) : 0;
+    changed = changed < 0 || real < 0 ? -ENOMEM : changed || real;
     if (changed < 0 || ui_network_pick(ui, m, &picked) < 0)
         return -ENOMEM;
     if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->network.metric) < 0)
@@ -82,8 +88,6 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     return changed || marked || grouped;
 }
 
-/* ---- asking for better ones ---------------------------------------------- */
-
 static const char *const objectives[REMAP_OBJECTIVES] = {"hop-bytes", "max-link", "inter-node"};
 
 const char *ui_objective_name(enum remap_objective objective)
@@ -91,58 +95,55 @@ const char *ui_objective_name(enum remap_objective objective)
     return objective < REMAP_OBJECTIVES ? objectives[objective] : "?";
 }
 
-/* Ranks of the selection; "" when all may move. @return 0: too many for a request */
-static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
+/* ---- the what-if --------------------------------------------------------- */
+
+/* The brush becomes the set of routes that were asked about: with less load they would leave its
+ * range, and could not be compared. */
+static void ui_network_keep_routes(struct ui *ui, const struct suggestion *s)
 {
+    uint64_t *routes = malloc(((size_t)s->route_count + 1) * sizeof *routes);
+    if (!routes)
+        return;
+    for (uint32_t i = 0; i < s->route_count; i++)
+        routes[i] = (uint64_t)s->routes[i].source << 32 | s->routes[i].destination;
+    flow_filter_clear(&ui->network.filter);
+    flow_filter_pick(&ui->network.filter, FLOW_ROUTES, routes, s->route_count);
+    free(routes);
+}
+
+int ui_network_show(struct ui *ui, const struct model *m, enum suggestion_kind kind)
+{
+    const struct suggestion *s = &m->network.suggestions[kind];
+    char name[128];
+    uint32_t better = 0;
+    for (uint32_t i = 0; i < s->route_count; i++)
+        better += s->routes[i].count > 0;
+    if (kind == SUGGEST_MAPPING)
+        snprintf(name, sizeof name, "mapping for less %s", s->objective);
+    else
+        snprintf(name, sizeof name, "%u of %u routes", better, s->route_count);
+    int error = what_if_push(&ui->network.what_if, m->job, &m->network, kind, name);
+    if (!error && kind == SUGGEST_ROUTES && ui->network.filter.ranged && s->route_count)
+        ui_network_keep_routes(ui, s);
+    if (!error && ui->network.compare == COMPARE_BEFORE)
+        ui->network.compare = COMPARE_AFTER;
+    return error;
+}
+
+int ui_shows_difference(const struct ui *ui)
+{
+    return ui->network.applied && ui->network.compare == COMPARE_DIFFERENCE;
+}
+
+char *ui_network_state(const struct ui *ui, char *out, size_t capacity)
+{
+    char text[200];
     out[0] = 0;
-    if (!ui->network.only_selected || ui->selection.kind == SELECT_NONE)
-        return 1;
-    return ui_marked_ranks(ui, m, out, capacity);
-}
-
-char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
-{
-    char ranks[COMMGRAM_LIST];
-    if (!m->network.topology || !moving_ranks(ui, m, ranks, sizeof ranks))
-        return NULL;
-    int used = snprintf(out, capacity, "objective=%s", ui_objective_name(ui->network.objective));
-    if (ranks[0] && used > 0 && (size_t)used < capacity)
-        used += snprintf(out + used, capacity - (size_t)used, " ranks=%s", ranks);
-    return used > 0 && (size_t)used < capacity ? out : NULL;
-}
-
-/* Names of the selected routes, of the first ones where there are too many. */
-static int name_routes(const struct flows *f, char *out, size_t capacity)
-{
-    size_t used = (size_t)snprintf(out, capacity, "routes=");
-    int some = 0;
-    for (uint32_t i = 0; i < f->route_count; i++) {
-        if (!(f->route_marks[i] & FLOW_SELECTED))
-            continue;
-        int n = snprintf(out + used, capacity - used, "%s%u-%u", some ? "," : "",
-                         f->routes[i].source, f->routes[i].destination);
-        if (n < 0 || (size_t)n >= capacity - used) {
-            out[used] = 0;
-            break;
-        }
-        used += (size_t)n;
-        some = 1;
-    }
-    return some;
-}
-
-char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
-{
-    const struct selection *s = &ui->selection;
-    if (!m->network.topology || capacity < 64)
-        return NULL;
-    if (s->kind == SELECT_LINK)
-        snprintf(out, capacity, "link=%" PRIu64, s->a);
-    else if (s->kind == SELECT_ROUTE)
-        snprintf(out, capacity, "routes=%" PRIu64 "-%" PRIu64, s->a, s->b);
-    else if (s->kind == SELECT_NONE || !ui->network.flows ||
-             !name_routes(ui->network.flows, out, capacity))
-        snprintf(out, capacity, "top=100");
+    if (!ui->network.what_if.count)
+        return out;
+    what_if_text(&ui->network.what_if, text, sizeof text);
+    snprintf(out, capacity, "%s%s%s", ui->network.applied ? "" : "reality, before ", text,
+             ui_shows_difference(ui) ? ", difference from the reality" : "");
     return out;
 }
 
@@ -235,10 +236,40 @@ void ui_narrow_metric(struct ui *ui, int narrower)
 
 /* ---- commands ------------------------------------------------------------ */
 
+static int command_what_if(struct ui *ui, const struct model *m, enum ui_command command,
+                           uint64_t argument)
+{
+    struct ui_network_choice *n = &ui->network;
+    switch (command) {
+    case COMMAND_APPLY:
+        if (argument < SUGGESTIONS)
+            ui_network_show(ui, m, (enum suggestion_kind)argument);
+        break;
+    case COMMAND_UNDO_STEP:
+        what_if_undo(&n->what_if);
+        break;
+    case COMMAND_LINKS_UNFOLD:
+        n->unfolded = (uint32_t)argument;
+        break;
+    case COMMAND_COMPARE:
+        n->compare = argument < COMPARES ? (enum network_compare)argument : COMPARE_AFTER;
+        break;
+    case COMMAND_REROUTE_FIRST:
+        n->criterion = argument < ROUTE_CRITERIA ? (enum route_criterion)argument : ROUTE_LOAD;
+        break;
+    case COMMAND_REROUTE_DELTA:
+        n->delta = argument < ROUTE_DELTAS ? (uint32_t)argument : 0;
+        break;
+    default:
+        break;
+    }
+    return UI_CHANGED;
+}
+
 int ui_network_command(struct ui *ui, const struct model *m, enum ui_command command,
                        uint64_t argument)
 {
-    unsigned bit = argument < SUGGESTIONS ? 1u << argument : 0;
+    int suggests = argument < SUGGESTIONS;
     switch (command) {
     case COMMAND_METRIC:
         ui->network.metric = argument < METRICS ? (enum flow_metric)argument : METRIC_BYTES;
@@ -260,18 +291,15 @@ int ui_network_command(struct ui *ui, const struct model *m, enum ui_command com
         return m->network.topology ? UI_CHANGED | UI_REMAP : UI_CHANGED;
     case COMMAND_REROUTE:
         return m->network.topology ? UI_CHANGED | UI_REROUTE : UI_CHANGED;
-    case COMMAND_APPLY:
-        if (bit && m->network.suggestions[argument].ready)
-            ui->network.applied ^= bit;
-        break;
     case COMMAND_DISCARD:
-        ui->network.applied &= ~bit;
-        ui->network.discarded = (enum suggestion_kind)argument;
-        return bit ? UI_CHANGED | UI_DISCARD : UI_CHANGED;
+        ui->network.discarded = suggests ? (enum suggestion_kind)argument : SUGGEST_MAPPING;
+        return suggests ? UI_CHANGED | UI_DISCARD : UI_CHANGED;
     case COMMAND_SAVE_MAPPING:
-        return m->network.suggestions[SUGGEST_MAPPING].ready ? UI_CHANGED | UI_MAPPING : UI_CHANGED;
+        return m->network.suggestions[SUGGEST_MAPPING].ready || ui->network.what_if.seats
+                   ? UI_CHANGED | UI_MAPPING
+                   : UI_CHANGED;
     default:
-        break;
+        return command_what_if(ui, m, command, argument);
     }
     return UI_CHANGED;
 }

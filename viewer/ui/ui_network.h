@@ -13,6 +13,19 @@ struct ui;
 /** What a mapping minimises, as in request "remap". */
 enum remap_objective { REMAP_HOP_BYTES, REMAP_MAX_LINK, REMAP_INTER_NODE, REMAP_OBJECTIVES };
 
+/** What a better route has first, as in request "reroute". */
+enum route_criterion { ROUTE_LOAD, ROUTE_LENGTH, ROUTE_CRITERIA };
+
+#define ROUTE_DELTAS 4 /**< links by which a route may become longer: 0 to 3 can be chosen */
+
+/** What the views show while the what-if has steps. */
+enum network_compare {
+    COMPARE_BEFORE,     /**< the reality */
+    COMPARE_AFTER,      /**< the state of the what-if */
+    COMPARE_DIFFERENCE, /**< that state, and by how much it differs from the reality */
+    COMPARES,
+};
+
 /** Choices that all views of the network share. */
 struct ui_network_choice {
     struct flow_filter filter; /**< what the views leave out; owned */
@@ -23,7 +36,12 @@ struct ui_network_choice {
     enum remap_objective objective;
     int only_selected; /**< only ranks of the selection may move */
     enum suggestion_kind discarded;
-    unsigned applied; /**< enum flow_applied: suggestions applied to the views */
+    uint32_t unfolded; /**< link + 1: it and its equals are listed one by one; 0: none */
+    enum route_criterion criterion;
+    uint32_t delta;
+    struct what_if what_if; /**< owned; steps that were shown */
+    enum network_compare compare;
+    unsigned applied; /**< enum flow_applied that the views show; 0: the reality */
     const struct flows
         *flows; /**< borrowed from the sums by ui_update_flows(); NULL: not computed yet */
     uint8_t *picked_ranks; /**< owned; 1 for each rank of the selection, picked_count of them */
@@ -36,9 +54,16 @@ struct ui_network_choice {
  *  @return 1 when something changed, 0, -ENOMEM */
 int ui_update_flows(struct ui *ui, const struct model *model, struct range *range);
 
-/** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: the
- * selection does not allow the request */
-char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t capacity);
+/** Adds an answer to the what-if, if it was asked for the state that is shown, and shows the state
+ *  with it. @return 0 or a negative error */
+int ui_network_show(struct ui *ui, const struct model *model, enum suggestion_kind kind);
+
+/** What the views show: "", "suggestion 2: mapping + routes", "reality, before suggestion 2: ...",
+ *  "suggestion 1: mapping, difference from the reality". */
+char *ui_network_state(const struct ui *ui, char *out, size_t capacity);
+
+/** Whether the views show the difference between what-if and reality. */
+int ui_shows_difference(const struct ui *ui);
 
 /** Commands about the network. @return enum ui_effect */
 int ui_network_command(struct ui *ui, const struct model *model, enum ui_command command,
@@ -58,7 +83,5 @@ void ui_narrow_metric(struct ui *ui, int narrower);
 double ui_rank_at(const struct ui *ui, double place);
 
 const char *ui_objective_name(enum remap_objective objective);
-char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out,
-                          size_t capacity);
 
 #endif

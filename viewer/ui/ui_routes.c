@@ -114,7 +114,7 @@ int ui_routes_key(struct ui *ui, const struct model *m, int key)
     case 'k':
         return ui_command(ui, m, COMMAND_ROUTE_LOADS, 0);
     case 'u':
-        return ui_command(ui, m, COMMAND_APPLY, SUGGEST_ROUTES);
+        return ui_command(ui, m, COMMAND_UNDO_STEP, 0);
     case 'r':
         return ui_command(ui, m, COMMAND_REROUTE, 0);
     case '[':

@@ -181,10 +181,10 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
         return 0;
     if (need_loads(p, m->network.topology) < 0)
         return -ENOMEM;
-    const struct suggestion *suggested = &m->network.suggestions[SUGGEST_MAPPING];
-    int applied = (ui->network.applied & FLOWS_MAPPING) && suggested->ready;
-    if (!p->mapping && need_seats(p, applied ? suggested->seats : m->network.seats,
-                                  applied ? suggested->seat_count : m->network.seat_count) < 0)
+    const struct what_if *shown = &ui->network.what_if;
+    int applied = (ui->network.applied & FLOWS_MAPPING) && shown->seats;
+    if (!p->mapping && need_seats(p, applied ? shown->seats : m->network.seats,
+                                  applied ? shown->seat_count : m->network.seat_count) < 0)
         return -ENOMEM;
     p->figure = figure;
     p->packets = figure == TORUS_MEASURED && m->measured.unit;

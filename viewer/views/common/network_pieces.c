@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char arrow[] = "\xe2\x86\x92";
 
@@ -101,13 +102,103 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
     return row ? row->state : LINK_IDLE;
 }
 
+/* ---- the what-if ---- */
+
+const struct flows *piece_reality(const struct stage *s)
+{
+    return s->ui->network.applied ? &s->range->reality : &s->range->flows;
+}
+
+double piece_metric_most(const struct stage *s, enum flow_metric metric)
+{
+    double most = piece_reality(s)->maximum[metric];
+    return most > 0 ? most : s->range->flows.maximum[metric];
+}
+
+double piece_compare(const struct stage *s, double right, double y)
+{
+    static const char *const words[COMPARES] = {"before", "after", "difference"};
+    if (!s->ui->network.what_if.count)
+        return 0;
+    double undo = scene_width(s->brush.scene, TEXT_SMALL, 0, "Undo") + 20;
+    widget_button(&s->brush, right - undo, y, "Undo", 0, COMMAND_UNDO_STEP, 0);
+    return undo + 6 +
+           widget_choice(&s->brush, right - undo - 6, y, words, COMPARES,
+                         (int)s->ui->network.compare, COMMAND_COMPARE);
+}
+
+void piece_add_state(const struct stage *s, char *out, size_t capacity)
+{
+    char state[280];
+    ui_network_state(s->ui, state, sizeof state);
+    size_t length = strlen(state), old = strlen(out);
+    if (!length || length + 3 >= capacity)
+        return;
+    size_t kept = old < capacity - length - 3 ? old : capacity - length - 3;
+    memmove(out + length + 2, out, kept);
+    memcpy(out, state, length);
+    memcpy(out + length, "; ", 2);
+    out[length + 2 + kept] = 0;
+}
+
+uint32_t piece_better_routes(const struct suggestion *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->route_count; i++)
+        n += g->routes[i].count > 0;
+    return n;
+}
+
+char *piece_route_gains(const struct suggestion *g, char *out, size_t capacity)
+{
+    double sums[2] = {0}, most[2] = {0};
+    uint32_t counts[2] = {0};
+    for (uint32_t i = 0; i < g->route_count; i++) {
+        const struct network_reroute *r = &g->routes[i];
+        const double before[] = {(double)r->heaviest, r->length},
+                     after[] = {(double)r->heaviest_after, r->length_after};
+        for (int k = 0; k < 2 && r->count; k++) {
+            double share = before[k] > after[k] ? (before[k] - after[k]) / before[k] : 0;
+            counts[k] += share > 0;
+            sums[k] += share;
+            most[k] = fmax(most[k], share);
+        }
+    }
+    int k = counts[0] ? 0 : 1;
+    if (!counts[k])
+        return NULL;
+    snprintf(out, capacity, "%s -%.1f\xc2\xa0%% on average, -%.1f\xc2\xa0%% at most",
+             k ? "length" : "heaviest link", sums[k] / counts[k] * 100, most[k] * 100);
+    return out;
+}
+
+color_t piece_difference_color(const struct theme *t, double share)
+{
+    double size = fmin(fabs(share), 1);
+    return color_mix(t->line, share < 0 ? t->info : t->bad, size > 0 ? 0.25 + 0.75 * size : 0);
+}
+
+char *piece_change_text(enum flow_metric metric, double before, double after, char *out,
+                        size_t capacity)
+{
+    size_t used =
+        (size_t)snprintf(out, capacity, "%s %s %s", piece_metric_text(metric, before).text, arrow,
+                         piece_metric_text(metric, after).text);
+    double share = before > 0 ? fabs(after - before) / before : 1;
+    if (share < 0.0005)
+        snprintf(out, capacity, "%s as before", piece_metric_text(metric, before).text);
+    else if (before > 0 && used < capacity)
+        snprintf(out + used, capacity - used, ", %+.1f\xc2\xa0%%", (after - before) / before * 100);
+    return out;
+}
+
 /* ---- figures ---- */
 
 color_t piece_metric_color(const struct stage *s, enum flow_metric metric, double value)
 {
-    const struct flows *f = &s->range->flows;
+    double most = piece_metric_most(s, metric);
     double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
-    double share = f->maximum[metric] > 0 ? value / f->maximum[metric] : 0;
+    double share = most > 0 ? value / most : 0;
     return theme_map(s->brush.theme,
                      high > low ? fmin(fmax((share - low) / (high - low), 0), 1) : 0);
 }
@@ -139,7 +230,7 @@ double piece_metric_legend(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     enum flow_metric metric = s->ui->network.metric;
     double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
-    double most = s->range->flows.maximum[metric];
+    double most = piece_metric_most(s, metric);
     struct box map = {box.x, box.y + 4, box.w, 8};
     scene_rect(s->brush.scene, (struct box){map.x, map.y, map.w * low, map.h}, 0, t->map[0]);
     scene_rect(s->brush.scene, (struct box){map.x + map.w * high, map.y, map.w * (1 - high), map.h},
@@ -241,7 +332,7 @@ void piece_link_tip(struct stage *s, uint32_t link)
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
-    char name[200];
+    char name[200], change[100];
     enum link_state state = piece_link_state(s, link);
     tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));
     int counted = piece_loads_are_measured(s);
@@ -252,6 +343,10 @@ void piece_link_tip(struct stage *s, uint32_t link)
         tooltip_add(&s->tip, s->brush.theme->text, "%s in sight, %sx the mean of loaded links",
                     format_si((double)f->loads[link], "B").text,
                     f->mean > 0 ? format_si((double)f->loads[link] / f->mean, "").text : "0");
+        if (s->ui->network.applied && link < s->range->reality.link_count)
+            tooltip_add(&s->tip, s->brush.theme->info, "really %s",
+                        piece_change_text(METRIC_LOAD, (double)s->range->reality.loads[link],
+                                          (double)f->loads[link], change, sizeof change));
     }
     if (!row)
         return;

@@ -17,6 +17,36 @@ color_t piece_state_color(const struct theme *theme, enum link_state state);
 void piece_state_sign(const struct brush *brush, double x, double y, double radius,
                       enum link_state state);
 
+/** What the network really carries, also while the views show a what-if. */
+const struct flows *piece_reality(const struct stage *stage);
+
+/** Largest figure of a metric on the scale that all states share: that of the reality, so that a
+ *  better network looks less bright. */
+double piece_metric_most(const struct stage *stage, enum flow_metric metric);
+
+/** Buttons before, after and difference, and one that undoes the newest step; nothing while the
+ *  what-if has no steps; right edge at x. @return width */
+double piece_compare(const struct stage *stage, double right, double y);
+
+/** Puts the state that the views show before the description of a title; nothing while the what-if
+ *  has no steps. */
+void piece_add_state(const struct stage *stage, char *out, size_t capacity);
+
+/** How many routes of an answer are better. */
+uint32_t piece_better_routes(const struct suggestion *answer);
+
+/** "heaviest link -18.4 % on average, -50.1 % at most" of the routes that are better (Visuco,
+ *  section 7.1); the length where none of them has less load. @return out; NULL: none is better */
+char *piece_route_gains(const struct suggestion *answer, char *out, size_t capacity);
+
+/** Colour of a difference from the reality: blue less, red more.
+ *  @param share  of the largest figure of the reality, -1 to 1 */
+color_t piece_difference_color(const struct theme *theme, double share);
+
+/** "18.9 MB → 9.4 MB, -50 %" */
+char *piece_change_text(enum flow_metric metric, double before, double after, char *out,
+                        size_t capacity);
+
 /** Colour of a value on the colour map that all network views share, within the range that the user
  * set on its legend. */
 color_t piece_metric_color(const struct stage *stage, enum flow_metric metric, double value);

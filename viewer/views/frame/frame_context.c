@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { DELAYED = 8 }; /* pairs by delay that are listed */
+
 static const char arrow[] = "\xe2\x86\x92";
 
 /* ---- selection ---- */
@@ -298,6 +300,50 @@ static double context_add_section(const struct stage *s, struct box box, const c
     return 26;
 }
 
+/* Pairs of a waiting rank and the rank that it waits for, the longest wait first.
+ * @return how many of them were set, at most DELAYED */
+static uint32_t context_find_delays(const struct range *r, uint32_t out[DELAYED])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->wait_count; i++) {
+        if (!r->waits[i] || (count == DELAYED && r->waits[i] <= r->waits[out[count - 1]]))
+            continue;
+        uint32_t at = count < DELAYED ? count++ : count - 1;
+        for (; at > 0 && r->waits[out[at - 1]] < r->waits[i]; at--)
+            out[at] = out[at - 1];
+        out[at] = i;
+    }
+    return count;
+}
+
+/* On one node, in place of its links: they are spokes of a memory and say little. @return 0: no
+ * delays are known */
+static double context_add_delays(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    uint32_t worst[DELAYED], count = context_find_delays(s->range, worst);
+    if (!count)
+        return 0;
+    double used = context_add_section(s, box, "Pairs by delay", "time waited for");
+    for (uint32_t i = 0; i < count && used + 32 <= box.h; i++, used += 32) {
+        const struct key key = s->model->waits.keys.keys[worst[i]];
+        double ns = (double)s->range->waits[worst[i]];
+        struct box row = {box.x, box.y + used, box.w, 28};
+        scene_rect(s->brush.scene, row, 4, t->panel);
+        piece_row(s, row, HIT_PAIR, key.lo, key.hi, ui_pair_selected(s->ui, key.lo, key.hi),
+                  UI_LISTS, 0);
+        scene_textf(s->brush.scene, row.x + 12, row.y + 5, 128, TEXT_BODY, 0, t->text,
+                    "%llu waits for %llu", (unsigned long long)key.hi, (unsigned long long)key.lo);
+        widget_bar(&s->brush, (struct box){row.x + 146, row.y + 11, row.w - 146 - 84, 6},
+                   ns / fmax((double)s->range->waits[worst[0]], 1), t->warn);
+        scene_text(s->brush.scene, row.x + row.w - 76, row.y + 5, 66, TEXT_BODY,
+                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_duration(ns).text);
+        if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+            piece_pair_tip(s, (uint32_t)key.lo, (uint32_t)key.hi, 1);
+    }
+    return used + 10;
+}
+
 static double context_add_busiest_pairs(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
@@ -393,7 +439,9 @@ void context_layout(struct stage *s, struct box box, int drawer)
         return;
     /* links are more informative than pairs where they are known */
     double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
-    used = context_hot_links(s, (struct box){inner.x, inner.y, inner.w, links_h});
+    struct box hot = {inner.x, inner.y, inner.w, links_h};
+    used = s->model->host_count == 1 ? context_add_delays(s, hot) : 0;
+    used = used > 0 ? used : context_hot_links(s, hot);
     double pairs_h =
         fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
     if (!used)

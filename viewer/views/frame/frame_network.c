@@ -228,15 +228,19 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
     char name[200];
     struct link_figures f;
     uint32_t routes;
-    link_figures(s, 1, link, &f);
+    link_figures(s, !s->ui->network.applied, link, &f);
     network_routes_of(&s->model->network, link, &routes);
     scene_rect(s->brush.scene, row, 4, t->panel);
     piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, UI_LISTS, 0);
     piece_state_sign(&s->brush, row.x + 16, row.y + row.h / 2, 4.5, f.state);
-    double room = row.w - 30 - 142;
-    scene_text(s->brush.scene, row.x + 30, row.y + 2, room, TEXT_SMALL_STRONG, 0, t->text,
+    double room = row.w - 30 - (s->ui->network.applied ? 64 : 142);
+    scene_text(s->brush.scene, row.x + 30, row.y + 2, room, TEXT_SMALL_STRONG, TEXT_MIDDLE, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
-    if (piece_loads_are_measured(s))
+    char change[100];
+    if (s->ui->network.applied)
+        scene_text(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
+                   piece_change_text(METRIC_LOAD, f.real, f.load, change, sizeof change));
+    else if (piece_loads_are_measured(s))
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s%s",
                     format_si(f.load, f.packets ? "" : "B").text, f.packets ? " packets" : "");
     else if (routes)
@@ -245,8 +249,9 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
     else
         scene_text(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
                    network_state_name(f.state));
-    link_sparkline(s, (struct box){row.x + row.w - 134, row.y + 8, 70, row.h - 16}, link,
-                   piece_state_color(t, f.state));
+    if (!s->ui->network.applied)
+        link_sparkline(s, (struct box){row.x + row.w - 134, row.y + 8, 70, row.h - 16}, link,
+                       piece_state_color(t, f.state));
     scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
                TEXT_RIGHT | TEXT_FIGURES, t->text,
                isnan(f.share) ? format_ratio(f.multiple).text : format_share(f.share).text);
@@ -260,15 +265,19 @@ double context_hot_links(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     if (!n->rows_known || !n->link_count || s->ui->view == VIEW_LINKS)
         return 0;
-    const struct links_drawing *counted = piece_loads_are_measured(s) ? links_order(s) : NULL;
-    uint32_t count = counted ? counted->count : n->link_count;
+    int what_if = s->ui->network.applied != 0;
+    const struct links_drawing *counted =
+        piece_loads_are_measured(s) || (what_if && s->range->flows.link_count) ? links_order(s)
+                                                                               : NULL;
+    uint32_t count = counted ? counted->count : what_if ? 0 : n->link_count;
     int shares = !isnan(n->links[0].share);
     scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.4, TEXT_TITLE, 0, t->text, "Hot links");
     scene_text(s->brush.scene, box.x + box.w * 0.4, box.y + 2, box.w * 0.6 - 2, TEXT_SMALL,
                TEXT_RIGHT, t->second,
-               counted  ? "counted, of the mean"
-               : shares ? "load, share of capacity"
-                        : "load, of the mean");
+               what_if   ? "before, after"
+               : counted ? "counted, of the mean"
+               : shares  ? "load, share of capacity"
+                         : "load, of the mean");
     scene_hit(s->brush.scene, (struct box){box.x, box.y - 2, box.w, 24}, HIT_BUTTON, COMMAND_VIEW,
               VIEW_LINKS);
     double used = 26;

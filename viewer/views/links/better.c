@@ -1,5 +1,8 @@
-/* Better mappings and routes: questions to the daemon, their results, buttons to apply them. */
+/* Better mappings and routes: questions to the daemon, their results, and the steps of the what-if.
+ */
 #include "viewer/layout/format.h"
+#include "viewer/ui/ui_question.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
 
@@ -7,13 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 17, FIGURES = 128, CHANGE = 58 };
+enum { LINE = 17, FIGURES = 128, CHANGE = 58, BETTER = 196, STEPS = 3 };
+
+/* Steps of the what-if that are listed: the newest ones. */
+static uint32_t better_steps_shown(const struct stage *s)
+{
+    uint32_t count = s->ui->network.what_if.count;
+    return count < STEPS ? count : STEPS;
+}
+
+static double better_button_width(const struct stage *s, const char *label)
+{
+    return scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
+}
 
 static double better_add_button(const struct stage *s, double x, double y, const char *label,
                                 enum ui_command command, uint64_t argument)
 {
     const struct theme *t = s->brush.theme;
-    double w = scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
+    double w = better_button_width(s, label);
     scene_rect(s->brush.scene, (struct box){x, y, w, 24}, 5, t->line);
     return widget_button(&s->brush, x, y, label, 0, command, argument) + 6;
 }
@@ -68,31 +83,68 @@ static void better_add_gains(const struct stage *s, struct box box, const struct
         better_add_gain_line(s, (struct box){box.x, box.y + i * LINE, box.w, LINE}, &g->gains[i]);
 }
 
-static uint32_t better_routes(const struct suggestion *g)
+/* The step of the what-if that an answer is, from 1; 0: none. */
+static uint32_t better_step_of(const struct stage *s, enum suggestion_kind kind)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->route_count; i++)
-        n += g->routes[i].count > 0;
-    return n;
+    const struct what_if *w = &s->ui->network.what_if;
+    for (uint32_t i = w->count; i > 0; i--)
+        if (w->steps[i - 1].kind == kind &&
+            w->steps[i - 1].answer.version == s->model->network.suggestions[kind].version)
+            return i;
+    return 0;
 }
 
 static void better_add_result_line(const struct stage *s, struct box box, enum suggestion_kind kind)
 {
     const struct suggestion *g = &s->model->network.suggestions[kind];
-    int applied = (s->ui->network.applied & 1u << kind) != 0;
-    char text[100];
+    uint32_t step = better_step_of(s, kind);
+    int fits = g->base == what_if_state(&s->ui->network.what_if);
+    char text[160];
     double x = box.x;
     if (kind == SUGGEST_ROUTES)
-        snprintf(text, sizeof text, "%u of %u routes better", better_routes(g), g->route_count);
+        snprintf(text, sizeof text, "%s of %s routes better",
+                 quantity_grouped(piece_better_routes(g)).text,
+                 quantity_grouped(g->route_count).text);
     else
         snprintf(text, sizeof text, g->optimal ? "none has less %s" : "for less %s", g->objective);
-    x += better_add_button(s, x, box.y, applied ? "Undo" : "Show it", COMMAND_APPLY, kind);
+    if (step && step == s->ui->network.what_if.count)
+        x += better_add_button(s, x, box.y, "Undo", COMMAND_UNDO_STEP, 0);
+    else if (fits)
+        x += better_add_button(s, x, box.y, "Show it", COMMAND_APPLY, kind);
     if (kind == SUGGEST_MAPPING)
         x += better_add_button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
     x += better_add_button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
+    if (step)
+        snprintf(text, sizeof text, "step %u, in all views now", step);
     scene_text(s->brush.scene, x + 4, box.y + 4, box.x + box.w - x - 4, TEXT_SMALL, 0,
-               applied ? s->brush.theme->info : s->brush.theme->second,
-               applied ? "in all views now" : text);
+               step ? s->brush.theme->info : s->brush.theme->second,
+               step || fits ? text : "for another state: ask again");
+}
+
+/* Average and largest gain of the routes that are better (Visuco, section 7.1). */
+static void better_add_route_gains(const struct stage *s, struct box box,
+                                   const struct suggestion *g)
+{
+    char text[160];
+    if (box.h < LINE || !piece_route_gains(g, text, sizeof text))
+        return;
+    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, 0, s->brush.theme->good, text);
+}
+
+static void better_add_result(const struct stage *s, struct box box, enum suggestion_kind kind)
+{
+    const struct suggestion *g = &s->model->network.suggestions[kind];
+    better_add_result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
+    double y = box.y + 26, end = box.y + box.h;
+    if (g->subject[0] && y + LINE <= end) {
+        scene_textf(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, s->brush.theme->second,
+                    "for %s", g->subject);
+        y += LINE;
+    }
+    better_add_gains(s, (struct box){box.x, y, box.w, end - y}, g);
+    y += LINE * g->gain_count;
+    if (kind == SUGGEST_ROUTES)
+        better_add_route_gains(s, (struct box){box.x, y, box.w, end - y}, g);
 }
 
 /* State or result of a question, below its button. */
@@ -109,60 +161,111 @@ static void better_add_outcome(const struct stage *s, struct box box, enum sugge
     } else if (g->error) {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);
     } else if (g->ready) {
-        better_add_result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
-        better_add_gains(s, (struct box){box.x, box.y + 26, box.w, box.h - 26}, g);
+        better_add_result(s, box, kind);
     } else {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->faint, 3, hint);
     }
 }
 
-static const char *better_route_hint(const struct stage *s)
+/* ---- the panel ---- */
+
+/* A choice that ends at `end`, beside what ends at x where there is room, else a row lower.
+ * @return y of the row that it is in */
+static double better_add_choice(const struct stage *s, double x, double end, double y,
+                                const char *const *words, int count, int active,
+                                enum ui_command command)
 {
-    switch (s->ui->selection.kind) {
-    case SELECT_NONE:
-        return "For the 100 routes over the most loaded links; select a link, route or rank for "
-               "its "
-               "own.";
-    case SELECT_LINK:
-        return "For all routes over the selected link.";
-    default:
-        return "For the selected routes.";
+    double wide = 8;
+    for (int i = 0; i < count; i++)
+        wide += scene_width(s->brush.scene, TEXT_SMALL, 0, words[i]) + 18;
+    y += end - x >= wide ? 0 : 30;
+    widget_choice(&s->brush, end, y, words, count, active, command);
+    return y;
+}
+
+static void better_add_mapping(const struct stage *s, struct box box)
+{
+    static const char *const objectives[] = {"hop-bytes", "largest load", "inter-node"};
+    static const char *const who[] = {"all ranks", "selected"};
+    const struct ui_network_choice *n = &s->ui->network;
+    int some = s->ui->selection.kind != SELECT_NONE || flow_filter_active(&n->filter);
+    double end = box.x + box.w, x = box.x;
+    x += better_add_button(s, x, box.y, "Suggest mapping", COMMAND_REMAP, 0);
+    double y = better_add_choice(s, x, end, box.y, objectives, REMAP_OBJECTIVES, (int)n->objective,
+                                 COMMAND_OBJECTIVE);
+    if (some && y > box.y)
+        widget_choice(&s->brush, end, box.y, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
+    y += 34;
+    if (some && y == box.y + 34) {
+        widget_choice(&s->brush, end, y - 4, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
+        y += 26;
     }
+    better_add_outcome(s, (struct box){box.x, y, box.w, box.y + box.h - y}, SUGGEST_MAPPING,
+                       "The daemon looks for places of the ranks that make it smaller.");
+}
+
+static void better_add_routes(const struct stage *s, struct box box)
+{
+    static const char *const criteria[ROUTE_CRITERIA] = {"least load", "least length"};
+    static const char *const deltas[ROUTE_DELTAS] = {"no longer", "+1 link", "+2", "+3"};
+    const struct ui_network_choice *n = &s->ui->network;
+    char subject[128], hint[200];
+    double x = box.x, end = box.x + box.w;
+    x += better_add_button(s, x, box.y, "Suggest routes", COMMAND_REROUTE, 0);
+    double second = better_add_choice(s, x, end, box.y, criteria, ROUTE_CRITERIA, (int)n->criterion,
+                                      COMMAND_REROUTE_FIRST);
+    double y = second + 30;
+    widget_choice(&s->brush, end, y, deltas, ROUTE_DELTAS, (int)n->delta, COMMAND_REROUTE_DELTA);
+    y += 34;
+    ui_question_subject(s->ui, s->model, SUGGEST_ROUTES, subject, sizeof subject);
+    snprintf(hint, sizeof hint, "For %s.", subject);
+    better_add_outcome(s, (struct box){box.x, y, box.w, box.y + box.h - y}, SUGGEST_ROUTES, hint);
+}
+
+/* The list of steps: the newest ones, one a line, with what they bring. */
+static void better_add_steps(const struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct what_if *w = &s->ui->network.what_if;
+    uint32_t shown = better_steps_shown(s);
+    scene_line(s->brush.scene, box.x, box.y, box.x + box.w, box.y, 1, t->line);
+    double right = box.x + box.w;
+    right -= piece_compare(s, right, box.y + 6) + 6;
+    if (w->seats)
+        right -= better_button_width(s, "Save") + 6;
+    if (w->seats)
+        better_add_button(s, right, box.y + 6, "Save", COMMAND_SAVE_MAPPING, 0);
+    for (uint32_t i = 0; i < shown; i++) {
+        uint32_t step = w->count - shown + i;
+        char text[300];
+        size_t used = (size_t)snprintf(text, sizeof text, "%u  %s", step + 1, w->steps[step].name);
+        for (uint32_t g = 0; g < w->steps[step].answer.gain_count && g < 2; g++) {
+            const struct network_gain *gain = &w->steps[step].answer.gains[g];
+            if (gain->before > 0 && used < sizeof text)
+                used += (size_t)snprintf(text + used, sizeof text - used, ", %s %+.1f\xc2\xa0%%",
+                                         better_measure_name(gain->name),
+                                         (gain->after - gain->before) / gain->before * 100);
+        }
+        scene_text(s->brush.scene, box.x, box.y + 9 + LINE * i, fmax(right - box.x - 10, 0),
+                   TEXT_SMALL, 0, step + 1 == w->count ? t->text : t->second, text);
+    }
+}
+
+double better_height(const struct stage *s)
+{
+    uint32_t steps = better_steps_shown(s);
+    return BETTER + (steps ? fmax(36, 18 + LINE * steps) : 0);
 }
 
 void better_layout(struct stage *s, struct box panel)
 {
-    static const char *const objectives[] = {"hop-bytes", "largest load", "inter-node"};
-    static const char *const who[] = {"all ranks", "selected"};
-    const struct theme *t = s->brush.theme;
     piece_panel(s, panel, "better");
-    double half = floor(panel.w * 0.58), x = panel.x + 12, y = panel.y + 8;
-    struct box left = {x, y + 34, half - 24, panel.h - 48};
-    struct box right = {panel.x + half + 12, y + 34, panel.w - half - 24, panel.h - 48};
-    x += better_add_button(s, x, y, "Suggest mapping", COMMAND_REMAP, 0);
-    double end = panel.x + half - 12, wide = 4;
-    for (int i = 0; i < REMAP_OBJECTIVES; i++)
-        wide += scene_width(s->brush.scene, TEXT_SMALL, 0, objectives[i]) + 18;
-    double second =
-        end - x >= wide ? y : y + 30; /* below the first button where there is no room beside it */
-    widget_choice(&s->brush, end, second, objectives, REMAP_OBJECTIVES,
-                  (int)s->ui->network.objective, COMMAND_OBJECTIVE);
-    left.y = second + 34;
-    if (s->ui->selection.kind != SELECT_NONE && end - x < wide) {
-        widget_choice(&s->brush, end, y, who, 2, s->ui->network.only_selected,
-                      COMMAND_ONLY_SELECTED);
-    } else if (s->ui->selection.kind != SELECT_NONE) {
-        widget_choice(&s->brush, end, left.y - 4, who, 2, s->ui->network.only_selected,
-                      COMMAND_ONLY_SELECTED);
-        left.y += 26;
-    }
-    left.h = panel.y + panel.h - 10 - left.y;
-    better_add_outcome(
-        s, left, SUGGEST_MAPPING,
-        "The daemon looks for places of the ranks that make it smaller, from the messages since "
-        "the start.");
-    scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half, panel.y + panel.h - 10,
-               1, t->line);
-    better_add_button(s, right.x, y, "Suggest routes", COMMAND_REROUTE, 0);
-    better_add_outcome(s, right, SUGGEST_ROUTES, better_route_hint(s));
+    double half = floor(panel.w * 0.54), y = panel.y + 8, high = BETTER - 14;
+    better_add_mapping(s, (struct box){panel.x + 12, y, half - 24, high});
+    scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half, panel.y + BETTER - 8,
+               1, s->brush.theme->line);
+    better_add_routes(s, (struct box){panel.x + half + 12, y, panel.w - half - 24, high});
+    if (better_steps_shown(s))
+        better_add_steps(
+            s, (struct box){panel.x + 12, panel.y + BETTER, panel.w - 24, panel.h - BETTER});
 }

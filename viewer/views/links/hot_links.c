@@ -3,6 +3,7 @@
 #include "holter/order.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
+#include "viewer/views/common/link_classes.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 40 };
+enum { ROW = 40, FOLDED = 4, SENTENCE = 20 }; /* FOLDED: so many like links are one row */
 enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLUMNS };
 
 /* What the load is relative to: the network's capacity where it is known. */
@@ -78,19 +79,22 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
     const enum link_state would = LINK_BUSY;
-    double mean = live ? hot_links_live_mean(n) : f->mean;
+    double mean = live ? hot_links_live_mean(n) : piece_reality(s)->mean;
     *out =
         (struct link_figures){.state = s->ui->network.applied ? would : piece_link_state(s, link),
                               .multiple = NAN,
                               .share = NAN,
                               .latency = NAN,
-                              .ratio = NAN};
+                              .ratio = NAN,
+                              .real = NAN};
     if (piece_loads_are_measured(s)) {
         hot_links_add_counted(s, link, out);
         return;
     }
     if (s->ui->network.applied) { /* only the load can be predicted for a suggested mapping */
+        const struct flows *r = piece_reality(s);
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
+        out->real = link < r->link_count ? (double)r->loads[link] : 0;
     } else if (live) {
         out->load = row ? (double)row->bytes : 0;
         out->share = row ? row->share : NAN;
@@ -131,18 +135,21 @@ static int hot_links_compare_rising(const void *left, const void *right)
 static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
     int column = s->ui->list.sort[LIST_LINKS];
-    const struct flows *flows = &s->range->flows;
+    const struct flows *flows = &s->range->flows, *real = piece_reality(s);
     struct sorted *items = malloc(((size_t)d->count + 1) * sizeof *items);
     if (!items)
         return -1;
     for (uint32_t i = 0; i < d->count; i++) {
         struct link_figures f = {.load = 0};
         uint32_t link = d->order[i];
-        if (!d->live && !d->measured && column != LATENCY && column != RATIO)
+        if (!d->live && !d->measured && column != LATENCY && column != RATIO) {
             f.load = (double)flows->loads[link];
-        else
+            f.real = link < real->link_count ? (double)real->loads[link] : 0;
+        } else {
             link_figures(s, d->live, link, &f);
-        double figure = column == LATENCY ? f.latency : column == RATIO ? f.ratio : f.load;
+        }
+        double load = ui_shows_difference(s->ui) ? fabs(f.load - f.real) : f.load;
+        double figure = column == LATENCY ? f.latency : column == RATIO ? f.ratio : load;
         items[i] = (struct sorted){isnan(figure) ? -1 : figure, link};
     }
     qsort(items, d->count, sizeof *items,
@@ -180,9 +187,10 @@ static uint64_t hot_links_compute_key(const struct stage *s)
     uint64_t first, last = hot_links_visible(s, &first), key = 1;
     key = mix_number(key, s->model->network.links_version);
     key = mix_number(key, s->model->network.version);
-    key = mix_number(key, f->version);
+    key = mix_number(mix_number(key, f->version), s->range->reality.version);
+    key = mix_number(key, (uint64_t)s->ui->network.compare);
     key = mix_number(key, s->ui->network.filter.version);
-    key = mix_number(key, last);
+    key = mix_number(mix_number(key, last), s->ui->network.unfolded);
     key = mix_number(key, (uint64_t)hot_links_is_live(s) * 64 +
                               (uint64_t)(s->ui->list.sort[LIST_LINKS] + 1) * 2 +
                               (uint64_t)(s->ui->list.descending[LIST_LINKS] != 0));
@@ -193,7 +201,11 @@ static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    uint32_t all = d->measured ? n->trace_count : d->live ? n->link_count : f->links_used;
+    const struct flows *real = piece_reality(s);
+    uint32_t all = d->measured              ? n->trace_count
+                   : d->live                ? n->link_count
+                   : s->ui->network.applied ? f->link_count
+                                            : f->links_used;
     if (ARRAY_FIT_ZERO(d->order, d->room, all) != 0)
         return -1;
     d->count = 0;
@@ -203,8 +215,63 @@ static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
     for (uint32_t i = 0; d->measured && i < n->trace_count; i++)
         d->order[d->count++] = n->traces[i].link;
     for (uint32_t l = 0; !d->live && !d->measured && l < f->link_count; l++)
-        if (f->loads[l] && hot_links_passes(s, l))
+        if ((f->loads[l] || (real != f && l < real->link_count && real->loads[l])) &&
+            hot_links_passes(s, l))
             d->order[d->count++] = l;
+    return 0;
+}
+
+/* ---- equal links in one row ---- */
+
+static int hot_links_is_near(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= LINK_ALIKE * fmax(fabs(a), fabs(b));
+}
+
+static int hot_links_is_like(const struct link_figures *a, const struct link_figures *b)
+{
+    return a->state == b->state && hot_links_is_near(a->load, b->load) &&
+           hot_links_is_near(a->real, b->real);
+}
+
+static int hot_links_add_row(struct links_drawing *d, uint32_t at, uint32_t count)
+{
+    if (ARRAY_FIT_AT(d->rows, d->row_room, d->row_count) != 0)
+        return -1;
+    d->rows[d->row_count++] = (struct links_row){at, count};
+    return 0;
+}
+
+/* Adds the links of a run, in one row where they are many; opened ones follow their row. */
+static int hot_links_add_run(struct links_drawing *d, uint32_t first, uint32_t end)
+{
+    int fold = end - first >= FOLDED, open = d->unfolded == d->order[first] + 1;
+    if (fold && hot_links_add_row(d, first, end - first) < 0)
+        return -1;
+    for (uint32_t i = first; i < end && (!fold || open); i++)
+        if (hot_links_add_row(d, i, 1) < 0)
+            return -1;
+    return 0;
+}
+
+/* Makes the rows of the list: neighbours in its order with the same figures are one. */
+static int hot_links_fold(const struct stage *s, struct links_drawing *d)
+{
+    struct link_figures now, next;
+    d->row_count = 0;
+    d->unfolded = s->ui->network.unfolded;
+    if (d->count)
+        link_figures(s, d->live, d->order[0], &now);
+    for (uint32_t i = 0, first = 0; i < d->count; i++) {
+        if (i + 1 < d->count)
+            link_figures(s, d->live, d->order[i + 1], &next);
+        if (i + 1 < d->count && hot_links_is_like(&now, &next))
+            continue; /* as the first of the run */
+        if (hot_links_add_run(d, first, i + 1) < 0)
+            return -1;
+        first = i + 1;
+        now = next;
+    }
     return 0;
 }
 
@@ -226,6 +293,10 @@ const struct links_drawing *links_order(struct stage *s)
     }
     /* the daemon orders by falling load */
     if ((s->ui->list.sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
+        d->count = 0;
+        return NULL;
+    }
+    if (hot_links_fold(s, d) < 0) {
         d->count = 0;
         return NULL;
     }
@@ -284,7 +355,9 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
         return;
     }
     if (s->ui->network.applied) { /* state and latency are known for the present routes only */
-        snprintf(out, room, "as suggested");
+        char change[100];
+        snprintf(out, room, "%s",
+                 piece_change_text(METRIC_LOAD, f->real, f->load, change, sizeof change));
         return;
     }
     size_t used = (size_t)snprintf(out, room, "%s", network_state_name(f->state));
@@ -304,8 +377,11 @@ static void hot_links_add_figures(const struct stage *s, struct box row,
                                   const struct link_figures *f)
 {
     const struct theme *t = s->brush.theme;
+    int less = f->load < f->real, differs = ui_shows_difference(s->ui);
+    struct quantity load =
+        format_si(differs ? fabs(f->load - f->real) : f->load, f->packets ? "" : "B");
     widget_cell(&s->brush, &table, row, LOAD, t->text,
-                format_si(f->load, f->packets ? "" : "B").text);
+                differs ? quantity_print("%s%s", less ? "-" : "+", load.text).text : load.text);
     if (!isnan(f->share))
         widget_cell(&s->brush, &table, row, MULTIPLE, t->text, format_share(f->share).text);
     else
@@ -322,8 +398,74 @@ static void hot_links_add_figures(const struct stage *s, struct box row,
                 format_ratio(f->ratio).text);
 }
 
+/* Before and after as bars on the scale of the reality: its load above, that of the what-if below.
+ */
+static void hot_links_add_change(const struct stage *s, struct box box,
+                                 const struct link_figures *f)
+{
+    const struct theme *t = s->brush.theme;
+    double most = piece_metric_most(s, METRIC_LOAD), h = floor(box.h / 2) - 1;
+    scene_rect(s->brush.scene,
+               (struct box){box.x, box.y, box.w * fmin(f->real / fmax(most, 1), 1), h}, 1,
+               t->second);
+    scene_rect(s->brush.scene,
+               (struct box){box.x, box.y + h + 2, box.w * fmin(f->load / fmax(most, 1), 1), h}, 1,
+               f->load > f->real ? t->bad : t->info);
+}
+
+/* How many of equal links belong to each class: "E+ 4,096, E- 4,096". */
+static void hot_links_format_classes(const struct stage *s, const struct links_drawing *d,
+                                     const struct links_row *row, char *out, size_t room)
+{
+    const struct topology *t = s->model->network.topology;
+    uint32_t counts[LINK_CLASSES] = {0};
+    struct link_class c;
+    size_t used = 0;
+    out[0] = 0;
+    for (uint32_t i = 0; t && i < row->count; i++) {
+        uint32_t number = link_class_of(t, d->order[row->at + i]);
+        if (number < LINK_CLASSES)
+            counts[number]++;
+    }
+    for (uint32_t i = 0; t && i < row->count && used < room; i++) {
+        uint32_t link = d->order[row->at + i], number = link_class_of(t, link);
+        if (number == LINK_CLASSES || !counts[number])
+            continue;
+        link_class_name(&c, t, link);
+        used += (size_t)snprintf(out + used, room - used, "%s%s %s", used ? ", " : "", c.name,
+                                 quantity_grouped(counts[number]).text);
+        counts[number] = 0;
+    }
+}
+
+/* A row that stands for several equal links; a click lists them. */
+static void hot_links_run_row(struct stage *s, struct box row, const struct links_drawing *d,
+                              const struct links_row *run)
+{
+    const struct theme *t = s->brush.theme;
+    struct link_figures f;
+    char text[300];
+    uint32_t link = d->order[run->at];
+    int open = d->unfolded == link + 1;
+    link_figures(s, d->live, link, &f);
+    scene_rect(s->brush.scene, row, 4,
+               box_has(row, s->brush.mouse_x, s->brush.mouse_y) ? t->raised : t->panel);
+    scene_hit(s->brush.scene, row, HIT_BUTTON, COMMAND_LINKS_UNFOLD, open ? 0 : link + 1);
+    struct box box = column_box(&table, LINK, row.x, row.w);
+    piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
+    scene_textf(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
+                "%s links like this%s", quantity_grouped(run->count).text, open ? ":" : "");
+    hot_links_format_classes(s, d, run, text, sizeof text);
+    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0, t->second, text);
+    box = column_box(&table, SPARK, row.x, row.w);
+    box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
+    if (box.w > 0 && s->ui->network.applied)
+        hot_links_add_change(s, box, &f);
+    hot_links_add_figures(s, row, &f);
+}
+
 static void hot_links_link_row(struct stage *s, struct box row, const struct links_drawing *d,
-                               uint32_t at)
+                               uint32_t at, uint32_t number)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
@@ -333,7 +475,7 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     char name[200], text[160];
     link_figures(s, d->live, link, &f);
     piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, LIST_LINKS,
-              at);
+              number);
     if (sel->kind != SELECT_NONE && sel->kind != SELECT_LINK && link < flows->link_count &&
         (flows->link_marks[link] & FLOW_SELECTED)) /* its routes are selected */
         scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
@@ -342,15 +484,17 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     widget_cell(&s->brush, &table, row, NUMBER, t->faint, text);
     struct box box = column_box(&table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
-    scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
+    scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, TEXT_MIDDLE, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
     hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
     scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(&table, SPARK, row.x, row.w);
-    if (box.w > 0 && !s->ui->network.applied)
-        link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
-                       piece_state_color(t, f.state));
+    box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
+    if (box.w > 0 && s->ui->network.applied)
+        hot_links_add_change(s, box, &f);
+    else if (box.w > 0)
+        link_sparkline(s, box, link, piece_state_color(t, f.state));
     hot_links_add_figures(s, row, &f);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         piece_link_tip(s, link);
@@ -374,8 +518,33 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
         snprintf(out, room, "no messages known: as interfaces counted, %s", range.text);
         return;
     }
-    snprintf(out, room, "%s loaded, %s%s", quantity_grouped(s->range->flows.links_used).text,
-             range.text, s->ui->network.applied ? ", as suggested" : "");
+    snprintf(out, room, "%s loaded, %s", quantity_grouped(s->range->flows.links_used).text,
+             range.text);
+}
+
+/* What the loads say, in a sentence. Of the reality by classes of links; of a what-if what it
+ * changes. */
+static const char *hot_links_sentence(const struct stage *s)
+{
+    const struct flows *f = &s->range->flows, *real = piece_reality(s);
+    struct links_drawing *d = s->pictures->links;
+    struct link_classes classes;
+    char load[100], hops[100];
+    if (!s->model->network.topology || !f->links_used)
+        return "";
+    if (d->sentence_version == f->version + real->version)
+        return d->sentence;
+    d->sentence_version = f->version + real->version;
+    if (s->ui->network.applied) {
+        snprintf(
+            d->sentence, sizeof d->sentence, "Largest load %s; hop-bytes %s",
+            piece_change_text(METRIC_LOAD, (double)real->largest, (double)f->largest, load,
+                              sizeof load),
+            piece_change_text(METRIC_HOP_BYTES, real->hop_bytes, f->hop_bytes, hops, sizeof hops));
+        return d->sentence;
+    }
+    link_classes_sum(&classes, s->model->network.topology, f->loads);
+    return link_classes_text(&classes, &s->model->network, f, d->sentence, sizeof d->sentence);
 }
 
 /* Note below the list: links that are not listed. @return its height */
@@ -415,32 +584,45 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
 
 void hot_links_layout(struct stage *s, struct box panel)
 {
-    char what[200];
+    char what[500];
     piece_panel(s, panel, "links");
     const struct links_drawing *d = links_order(s);
     if (!d)
         return;
     hot_links_what_text(s, d, what, sizeof what);
+    piece_add_state(s, what, sizeof what);
+    const char *sentence = hot_links_sentence(s);
+    double below = sentence[0] ? SENTENCE : 0;
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Hot links", what);
-    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    scene_text(s->brush.scene, panel.x + 12, panel.y + 35, panel.w - 24, TEXT_SMALL, TEXT_MIDDLE,
+               s->brush.theme->info, sentence);
+    struct box head = {panel.x + 8, panel.y + 38 + below, panel.w - 20, 24};
     int sorted = s->ui->list.sort[LIST_LINKS] < 0 ? LOAD : s->ui->list.sort[LIST_LINKS];
     struct column titles[COLUMNS];
     memcpy(titles, columns, sizeof titles);
     if (d->live && !isnan(s->model->network.links[0].share))
         titles[MULTIPLE].title = of_capacity;
+    if (s->ui->network.applied)
+        titles[SPARK].title = "before, after";
+    if (ui_shows_difference(s->ui))
+        titles[LOAD].title = "difference";
     widget_table_head(&s->brush, &(struct table){titles, COLUMNS, LIST_LINKS}, head, sorted,
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70 - below};
     list.h -= hot_links_add_omitted(s, panel, d);
     if (!d->count) {
         hot_links_explain_empty(s, list);
         return;
     }
-    uint32_t last, first = piece_list(s, list, LIST_LINKS, d->count, ROW, &last);
-    for (uint32_t i = first; i < last; i++)
-        hot_links_link_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 2}, d,
-                           i);
+    uint32_t last, first = piece_list(s, list, LIST_LINKS, d->row_count, ROW, &last);
+    for (uint32_t i = first; i < last; i++) {
+        struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 2};
+        if (d->rows[i].count > 1)
+            hot_links_run_row(s, row, d, &d->rows[i]);
+        else
+            hot_links_link_row(s, row, d, d->rows[i].at, i);
+    }
 }

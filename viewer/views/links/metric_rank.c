@@ -85,7 +85,8 @@ static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t 
     metric_rank_name_of(s, f->ranked[first], name, sizeof name);
     double room = a->plot.w - w - 10, inside = room < 90;
     scene_text(s->brush.scene, inside ? a->plot.x + 6 : a->plot.x + w + 6, y + (h - 15) / 2,
-               inside ? w - 10 : room, TEXT_AXIS, 0, inside ? t->ground : t->second, name);
+               inside ? w - 10 : room, TEXT_AXIS, TEXT_MIDDLE, inside ? t->ground : t->second,
+               name);
 }
 
 static void metric_rank_add_bars(struct stage *s, const struct axis *a)
@@ -234,14 +235,16 @@ void metric_rank_layout(struct stage *s, struct box panel)
     right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->network.rank_log,
                            COMMAND_RANK_SCALE) +
              8;
-    snprintf(what, sizeof what, "%s %s; drag to filter",
+    snprintf(what, sizeof what, "%s %s; drag to filter%s",
              quantity_grouped(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
-             metric_rank_things(s->ui->network.metric));
+             metric_rank_things(s->ui->network.metric),
+             s->ui->network.applied ? "; as suggested" : "");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {
         .plot = {panel.x + LEFT, y + 2, panel.w - LEFT - 16, panel.y + panel.h - y - FOOT - 2},
-        .most = f->maximum[s->ui->network.metric],
+        .most =
+            fmax(f->maximum[s->ui->network.metric], piece_metric_most(s, s->ui->network.metric)),
         .places = metric_rank_place_of(s, f->ranked_count)};
     if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)

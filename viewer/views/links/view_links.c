@@ -8,13 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDE = 780, BETTER = 176, LOW = 420 };
+enum { WIDE = 780, LOW = 420 };
 
 static void links_drawing_destroy(struct links_drawing *d)
 {
     if (!d)
         return;
     free(d->order);
+    free(d->rows);
     free(d);
 }
 
@@ -25,7 +26,7 @@ static void links_layout(struct stage *s, struct box box)
     struct box all = box_inset(box, 14, 10);
     if (piece_no_network(s, all))
         return;
-    double better = all.h > LOW ? BETTER : 0;
+    double better = all.h > LOW ? better_height(s) : 0;
     if (all.w >= WIDE) {
         double right = floor(fmin(fmax(all.w * 0.38, 320), 620));
         struct box left = {all.x, all.y, all.w - right - 12, all.h - (better ? better + 10 : 0)};

@@ -12,6 +12,19 @@ struct links_drawing {
     int measured; /**< 1: no message is known; loads are interface counters over the visible time */
     double mean;  /**< mean load of loaded links, when measured */
     int live; /**< 1: order of the daemon for the newest window; 0: by loads of the visible time */
+
+    struct links_row *rows; /**< owned; what the list shows: links, and equal links in one row */
+    uint32_t row_count, row_room;
+    uint32_t unfolded; /**< ui choice that the rows were made for */
+
+    char sentence[400];        /**< what the loads say; "": nothing */
+    uint64_t sentence_version; /**< of the flows that it is about */
+};
+
+/** A row of the list. */
+struct links_row {
+    uint32_t at;    /**< place in the order: of the link, or of the first of several */
+    uint32_t count; /**< 1: a link; more: so many with equal figures */
 };
 
 /** Figures of a link, in the newest window or over the visible time. */
@@ -20,6 +33,7 @@ struct link_figures {
     uint64_t since; /**< window in which the state began; 0: not known */
     int packets;    /**< load is in packets, not bytes */
     double load, multiple, share, latency, ratio; /**< multiple: of the mean; NaN: not known */
+    double real; /**< load in reality, while a what-if is shown; NaN: it is not */
 };
 
 /** Update the order of the list. @return NULL when memory ran out */
@@ -36,7 +50,8 @@ void hot_links_layout(struct stage *stage, struct box box);
 /** Figures by rank (Visuco, section 4.3). */
 void metric_rank_layout(struct stage *stage, struct box box);
 
-/** Better mappings and routes. */
+/** Better mappings and routes, and the steps of the what-if; and the height that it needs. */
+double better_height(const struct stage *stage);
 void better_layout(struct stage *stage, struct box box);
 
 #endif

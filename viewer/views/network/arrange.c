@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Work done in one frame: a few milliseconds each. */
 enum {
@@ -92,6 +93,63 @@ static void network_copy_places(const struct arrangement *to, const struct arran
         s->at.x += (at.x - s->at.x) / s->known;
         s->at.y += (at.y - s->at.y) / s->known;
     }
+}
+
+/* Whether only the what-if has changed: then nodes keep their positions, so that both states can be
+ * compared. */
+static int network_keeps_places(const struct arrangement *a, const struct arrangement *from)
+{
+    return from->at && from->spring.count && a->graph_version == from->graph_version &&
+           a->network_version == from->network_version && a->what_if != from->what_if;
+}
+
+/* Moves a unit without a position to the middle of its neighbours that have one. */
+static void network_place_between(const struct wiring *w, struct spring_vertex *v, uint32_t unit)
+{
+    struct point sum = {0};
+    uint32_t count = 0;
+    for (uint32_t e = 0; e < w->edge_count; e++) {
+        uint32_t a = w->edges[e].from, b = w->edges[e].to, other = a == unit ? b : a;
+        if ((a != unit && b != unit) || !v[other].known)
+            continue;
+        sum.x += v[other].at.x;
+        sum.y += v[other].at.y;
+        count++;
+    }
+    if (count)
+        v[unit].at = (struct point){sum.x / count, sum.y / count};
+}
+
+/* Takes over the positions of another arrangement. @return 0 or -ENOMEM */
+static int network_take_places(struct arrangement *a, const struct arrangement *from)
+{
+    const struct wiring *w = &a->wiring;
+    struct spring_vertex *v = calloc(w->unit_count + 1u, sizeof *v);
+    uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order);
+    struct point *places = calloc(w->unit_count + 1u, sizeof *places);
+    double *weights = calloc(w->edge_count + 1u, sizeof *weights);
+    int error = v && order && places && weights ? network_weigh(w, weights) : -ENOMEM;
+    if (!error) {
+        network_copy_places(a, from, v, order);
+        for (uint32_t i = 0; i < w->unit_count; i++)
+            if (!v[i].known)
+                network_place_between(w, v, i);
+        for (uint32_t i = 0; i < w->unit_count; i++)
+            places[i] = v[i].at;
+        spring_finish(&a->spring);
+        a->spring = (struct spring){.places = places,
+                                    .count = w->unit_count,
+                                    .unit = from->spring.unit,
+                                    .half = from->spring.half,
+                                    .version = from->spring.version + 1};
+        free(a->weights);
+        a->weights = weights;
+    }
+    free(v);
+    free(order);
+    free(error ? places : NULL);
+    free(error ? weights : NULL);
+    return error;
 }
 
 static int network_begin_places(struct arrangement *a, const struct arrangement *from)
@@ -193,9 +251,11 @@ static void network_hold_places(struct arrangement *a, const struct arrangement 
 static uint64_t network_compute_key(struct network_drawing *d, const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
-    if (d->key && d->flows_version == f->version && d->graph_version == s->ui->graph.version)
+    if (d->key && d->flows_version == f->version && d->graph_version == s->ui->graph.version &&
+        d->real_version == s->range->reality.version)
         return d->key;
-    d->key = wiring_key(s->ui, s->model, f);
+    d->key = wiring_key(s);
+    d->real_version = s->range->reality.version;
     d->flows_version = f->version;
     d->graph_version = s->ui->graph.version;
     return d->key;
@@ -209,15 +269,20 @@ static int network_build_next(struct network_drawing *d, const struct stage *s, 
         network_arrangement_finish(a);
         d->restarts++;
     }
-    if (!a->wiring.key && wiring_begin(&a->wiring, s->ui, s->model, f, key) < 0)
+    if (!a->wiring.key && wiring_begin(&a->wiring, s, key) < 0)
         return -ENOMEM;
+    a->graph_version = s->ui->graph.version;
+    a->network_version = s->model->network.version;
+    a->what_if = s->ui->network.applied ? s->ui->network.what_if.version : 0;
     if (a->wiring.cursor < a->wiring.flow_count || !a->weights) {
         int more = wiring_work(&a->wiring, s->model, f,
                                d->restarts > RESTARTS ? UINT32_MAX : ROUTES_SHARE);
         if (more)
             return more;
-        if (wiring_pair(&a->wiring) < 0 || wiring_figures(&a->wiring, f) < 0 ||
-            network_begin_places(a, &d->now) < 0)
+        if (wiring_add_real(&a->wiring, s) < 0 || wiring_pair(&a->wiring) < 0 ||
+            wiring_figures(&a->wiring, s) < 0 ||
+            (network_keeps_places(a, &d->now) ? network_take_places(a, &d->now)
+                                              : network_begin_places(a, &d->now)) < 0)
             return -ENOMEM;
     }
     spring_work(&a->spring, SPRING_SHARE);
@@ -231,16 +296,44 @@ static int network_build_next(struct network_drawing *d, const struct stage *s, 
     return 0;
 }
 
+/* Keeps the scale of the reality, and puts it in place of the graph's own while a what-if is shown:
+ * a better network looks less bright. It grows with the traffic. */
+static void network_scale(struct network_drawing *d, const struct stage *s)
+{
+    struct wiring *w = &d->now.wiring;
+    struct wiring_scale *scale = &d->scale;
+    if (!s->ui->network.applied) {
+        *scale = (struct wiring_scale){.graph_version = d->now.graph_version,
+                                       .largest = s->range->flows.largest,
+                                       .heaviest = (double)w->heaviest,
+                                       .most_inside = (double)w->most_inside,
+                                       .most_degree = w->most_degree,
+                                       .most_partners = w->most_partners};
+        memcpy(scale->most, w->most, sizeof scale->most);
+        return;
+    }
+    if (!scale->largest || scale->graph_version != d->now.graph_version)
+        return;
+    double grown = (double)s->range->reality.largest / (double)scale->largest;
+    for (int i = 0; i < WIRING_METRICS; i++)
+        w->most[i] = scale->most[i] * (i == METRIC_LENGTH ? 1 : grown);
+    w->heaviest = (uint64_t)(scale->heaviest * grown);
+    w->most_inside = (uint64_t)(scale->most_inside * grown);
+    w->most_degree = scale->most_degree * grown;
+    w->most_partners = scale->most_partners;
+}
+
 /* Update the figures of the visible graph. */
 static int network_update_figures(struct network_drawing *d, const struct stage *s)
 {
     struct arrangement *a = &d->now;
     const struct flows *f = &s->range->flows;
-    int changed = wiring_figures(&a->wiring, f);
+    int changed = wiring_figures(&a->wiring, s);
     if (changed < 0)
         return -ENOMEM;
     wiring_marks(&a->wiring, f);
-    if (changed && !a->spring.layout && network_drifted(a))
+    network_scale(d, s);
+    if (changed && !s->ui->network.applied && !a->spring.layout && network_drifted(a))
         return network_begin_places(a, a);
     return 0;
 }

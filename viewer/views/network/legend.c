@@ -123,6 +123,22 @@ static void network_legend_add_degrees(struct stage *s, struct network_drawing *
     scene_text(s->brush.scene, right - 8 - w, y, w + 1, TEXT_AXIS, 0, t->second, "only sends");
 }
 
+/* Blue is less than in reality, red is more. @return its width */
+static double network_legend_add_difference(const struct stage *s, double right, double y)
+{
+    static const char *const words[] = {"less", "more than in reality"};
+    const struct theme *t = s->brush.theme;
+    double x = right;
+    for (int i = 1; i >= 0; i--) {
+        double w = scene_width(s->brush.scene, TEXT_AXIS, 0, words[i]);
+        scene_text(s->brush.scene, x - w, y, w + 1, TEXT_AXIS, 0, t->second, words[i]);
+        scene_rect(s->brush.scene, (struct box){x - w - 22, y + 5, 16, 4}, 0,
+                   piece_difference_color(t, i ? 1 : -1));
+        x -= w + 36;
+    }
+    return right - x;
+}
+
 void network_legend(struct stage *s, struct network_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
@@ -134,7 +150,10 @@ void network_legend(struct stage *s, struct network_drawing *d, struct box box)
     struct quantity high =
         piece_metric_text(metric, s->ui->network.colour_high[metric] * w->most[metric]);
     double right = box.x + box.w;
-    right -= widget_map_legend(&s->brush, right, box.y, low.text, high.text) + 22;
+    if (ui_shows_difference(s->ui))
+        right -= network_legend_add_difference(s, right, box.y) + 22;
+    else
+        right -= widget_map_legend(&s->brush, right, box.y, low.text, high.text) + 22;
     if (right - box.x > 280) {
         network_legend_add_degrees(s, d, right, box.y);
         right -= 270;

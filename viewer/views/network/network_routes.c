@@ -2,6 +2,7 @@
 #include "viewer/views/network/view_network_parts.h"
 
 #include "viewer/layout/mix.h"
+#include "viewer/views/common/network_pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 enum {
     PAINT_SHARE = 600000, /* pixels painted in one frame */
     MANY = 4000,          /* number of edges above which lines are coarser */
+    WIDEST = 2,           /* of lines that carry more than any does in reality */
     FEW = 7, /* up to this many selected routes have a colour each (Visuco, section 8) */
 };
 
@@ -111,7 +113,7 @@ static color_t network_routes_choose_color(const struct paint *p, uint32_t r)
 static double network_routes_edge_width(const struct wiring *w, const struct plot *plot, uint32_t e)
 {
     double share = w->heaviest ? (double)w->edges[e].bytes / (double)w->heaviest : 0;
-    return fmax(plot->thick * share, 0.7);
+    return fmax(plot->thick * fmin(share, WIDEST), 0.7);
 }
 
 /* An edge in logical pixels; right: unit vector to the right of its direction. */
@@ -215,6 +217,27 @@ static void network_routes_stack_edge(struct strokes *strokes, const struct arra
         network_routes_add_strip(strokes, plot, &course, &strip, k);
 }
 
+/* One line for an edge: by how much it carries less (blue) or more (red) than in reality. */
+static void network_routes_add_difference(struct strokes *strokes, const struct arrangement *a,
+                                          const struct plot *plot, const struct paint *paint,
+                                          uint32_t edge, double k)
+{
+    const struct wiring *w = &a->wiring;
+    const struct wiring_edge *e = &w->edges[edge];
+    double share = ((double)e->bytes - e->real) / fmax((double)w->heaviest, 1);
+    struct course course = network_routes_make_course(a, plot, e);
+    color_t color = piece_difference_color(paint->s->brush.theme, share);
+    double width = fmax(plot->thick * fmin(fabs(share), WIDEST), 0.7);
+    struct strip strip = {.offset = 0.4,
+                          .width = width,
+                          .red = width * (color >> 24),
+                          .green = width * (color >> 16 & 0xff),
+                          .blue = width * (color >> 8 & 0xff),
+                          .marks = FLOW_SHOWN | FLOW_SELECTED};
+    if ((e->bytes || e->real > 0) && network_routes_in_sight(plot, &course))
+        network_routes_add_strip(strokes, plot, &course, &strip, k);
+}
+
 /* Update the colours of all routes if something changed. */
 static int network_routes_color_routes(const struct stage *s, struct network_drawing *d,
                                        struct paint *paint)
@@ -224,7 +247,7 @@ static int network_routes_color_routes(const struct stage *s, struct network_dra
     uint64_t key = mix_number(mix_number(w->order_key, w->key), (uint64_t)s->ui->theme);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
-    key = mix_number(key, (uint64_t)paint->some) | 1;
+    key = mix_real(mix_number(key, (uint64_t)paint->some), w->most[metric]) | 1;
     if (d->color_count < w->route_count || !d->colors) {
         free(d->colors);
         d->colors = malloc((w->route_count + 1u) * sizeof *d->colors);
@@ -250,8 +273,12 @@ static void network_routes_make_strokes(const struct stage *s, struct network_dr
     paint.least = a->wiring.edge_count > MANY ? 1.2 : 0.8;
     if (network_routes_color_routes(s, d, &paint) < 0)
         return;
+    int differs = ui_shows_difference(s->ui);
     for (uint32_t e = 0; e < a->wiring.edge_count; e++)
-        network_routes_stack_edge(&d->strokes, a, plot, &paint, e, k);
+        if (differs)
+            network_routes_add_difference(&d->strokes, a, plot, &paint, e, k);
+        else
+            network_routes_stack_edge(&d->strokes, a, plot, &paint, e, k);
     for (uint32_t i = 0; i < d->strokes.count; i++) {
         struct stroke *t = &d->strokes.all[i];
         int marks = (int)t->away;
@@ -272,6 +299,7 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
                               (uint64_t)s->ui->graph.size);
     key = mix_number(mix_number(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
     key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
+    key = mix_number(key, (uint64_t)s->ui->network.compare);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
     key = mix_real(mix_real(mix_real(key, plot->section.ux), plot->section.uy),

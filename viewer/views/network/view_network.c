@@ -37,9 +37,11 @@ static const char *network_view_things(const struct stage *s, const struct wirin
 static void network_view_add_head(struct stage *s, const struct wiring *w, struct box box)
 {
     const struct network_graph *g = &s->ui->graph;
-    char what[320], a[160];
+    char what[640], a[160];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
+    double compare = piece_compare(s, right, box.y + 7);
+    right -= compare > 0 ? compare + 8 : 0;
     if (g->camera.zoom != 1 || g->camera.x != 0 || g->camera.y != 0)
         right -=
             widget_button(&s->brush, right - 92, box.y + 7, "whole graph", 0, COMMAND_NET_ALL, 0) +
@@ -56,6 +58,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     else
         snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(s, w, a, sizeof a),
                  quantity_grouped(s->range->flows.route_count).text, range.text);
+    piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 

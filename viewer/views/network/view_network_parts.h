@@ -54,6 +54,7 @@ struct wiring_edge {
     uint32_t from, to; /**< units */
     uint32_t back;     /**< edge in the opposite direction; WIRING_NONE */
     uint64_t bytes;
+    double real;           /**< bytes in reality, which differ while a what-if is shown */
     uint32_t first, count; /**< section of stack[]: routes over the edge, after wiring_order() */
 };
 
@@ -94,11 +95,11 @@ struct wiring {
 void wiring_finish(struct wiring *wiring);
 
 /** Key of the graph that would be built now. */
-uint64_t wiring_key(const struct ui *ui, const struct model *model, const struct flows *flows);
+uint64_t wiring_key(const struct stage *stage);
 
-/** Begin to build. @param wiring  empty @return 0 or -ENOMEM (it stays empty) */
-int wiring_begin(struct wiring *wiring, const struct ui *ui, const struct model *model,
-                 const struct flows *flows, uint64_t key);
+/** Begin to build. While a what-if is shown its units are those of both states. @param wiring empty
+ * @return 0 or -ENOMEM (it stays empty) */
+int wiring_begin(struct wiring *wiring, const struct stage *stage, uint64_t key);
 
 /** Do a part of the building work, for at most `routes` routes. The flows must contain the same
  * routes as at wiring_begin().
@@ -106,8 +107,11 @@ int wiring_begin(struct wiring *wiring, const struct ui *ui, const struct model 
 int wiring_work(struct wiring *wiring, const struct model *model, const struct flows *flows,
                 uint32_t routes);
 
+/** Add the edges that only the reality uses, after the routes. @return 0 or -ENOMEM */
+int wiring_add_real(struct wiring *wiring, const struct stage *stage);
+
 /** Sum the figures if they changed. @return 1 when they did, 0, or -ENOMEM */
-int wiring_figures(struct wiring *wiring, const struct flows *flows);
+int wiring_figures(struct wiring *wiring, const struct stage *stage);
 
 /** Copy the marks of visible and selected routes if they changed. @return 1 when they did */
 int wiring_marks(struct wiring *wiring, const struct flows *flows);
@@ -121,8 +125,18 @@ int wiring_pair(struct wiring *wiring);
 
 /* ---- the view --------------------------------------------------------------------------- */
 
+/** Largest figures of the graph in reality: the scale that all states of the network share. */
+struct wiring_scale {
+    uint64_t graph_version; /**< of the groups that they belong to */
+    uint64_t largest;       /**< load of a link then; 0: not known */
+    double most[WIRING_METRICS];
+    double heaviest, most_inside, most_degree;
+    uint32_t most_partners;
+};
+
 /** A wiring with the positions of its units. */
 struct arrangement {
+    uint64_t graph_version, network_version, what_if; /**< versions that it was built from */
     struct wiring wiring;
     struct spring spring;
     struct point *at; /**< owned; by unit: position, moving towards that of the spring layout; NULL:
@@ -133,9 +147,11 @@ struct arrangement {
 };
 
 struct network_drawing {
-    struct arrangement now, next;               /**< the visible graph, and the one in progress */
-    uint32_t restarts;                          /**< how often `next` was restarted */
-    uint64_t flows_version, graph_version, key; /**< key computed from those versions */
+    struct arrangement now, next; /**< the visible graph, and the one in progress */
+    struct wiring_scale scale;
+    uint32_t restarts; /**< how often `next` was restarted */
+    uint64_t flows_version, real_version, graph_version,
+        key; /**< key computed from those versions */
 
     color_t *colors; /**< owned; by route */
     uint32_t color_count;

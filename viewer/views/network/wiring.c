@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "viewer/layout/mix.h"
+#include "viewer/views/common/network_pieces.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,12 +27,13 @@ void wiring_finish(struct wiring *w)
     *w = (struct wiring){0};
 }
 
-uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flows *f)
+uint64_t wiring_key(const struct stage *s)
 {
-    uint64_t key = mix_number(mix_number(7, m->network.version), ui->graph.version);
+    const struct flows *f = &s->range->flows, *real = piece_reality(s);
+    uint64_t key = mix_number(mix_number(7, s->model->network.version), s->ui->graph.version);
     key = mix_number(mix_number(key, f->applied), f->vertex_count);
-    for (int k = 0; k < SUGGESTIONS; k++)
-        key = mix_number(key, f->applied & 1u << k ? m->network.suggestions[k].version : 0);
+    key = mix_number(key, f->applied ? s->ui->network.what_if.version : 0);
+    key = mix_number(key, f->applied ? real->route_count : 0);
     for (uint32_t i = 0; i < f->route_count; i++) {
         const struct flow *r = &f->routes[i];
         key = mix_number(key, (uint64_t)r->source << 32 | r->destination);
@@ -47,10 +49,11 @@ static int wiring_is_used(const struct flow_vertex *v)
     return v->in || v->out || v->transit;
 }
 
-static int wiring_make_units(struct wiring *w, const struct ui *ui, const struct model *m,
-                             const struct flows *f)
+static int wiring_make_units(struct wiring *w, const struct stage *s)
 {
-    const struct network_graph *g = &ui->graph;
+    const struct network_graph *g = &s->ui->graph;
+    const struct topology *t = s->model->network.topology;
+    const struct flows *f = &s->range->flows, *real = piece_reality(s);
     uint32_t n = f->vertex_count, groups = g->groups;
     uint32_t *unit_of_group = malloc((groups + 1u) * sizeof *unit_of_group);
     w->units = calloc(n + 1u, sizeof *w->units);
@@ -65,13 +68,14 @@ static int wiring_make_units(struct wiring *w, const struct ui *ui, const struct
         uint32_t group = v < g->vertex_count ? g->group_of[v] : NETWORK_ALONE;
         group = group < groups ? group : NETWORK_ALONE;
         w->unit_of[v] = WIRING_NONE;
-        if (!wiring_is_used(&f->vertices[v]))
+        if (!wiring_is_used(&f->vertices[v]) &&
+            (v >= real->vertex_count || !wiring_is_used(&real->vertices[v])))
             continue;
         uint32_t at = group == NETWORK_ALONE ? WIRING_NONE : unit_of_group[group];
         if (at == WIRING_NONE) {
             at = w->unit_count++;
             w->units[at] = (struct wiring_unit){
-                .vertex = v, .group = group, .kind = topology_vertex_kind(m->network.topology, v)};
+                .vertex = v, .group = group, .kind = topology_vertex_kind(t, v)};
             if (group != NETWORK_ALONE)
                 unit_of_group[group] = at;
         }
@@ -84,9 +88,10 @@ static int wiring_make_units(struct wiring *w, const struct ui *ui, const struct
     return 0;
 }
 
-int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
-                 const struct flows *f, uint64_t key)
+int wiring_begin(struct wiring *w, const struct stage *s, uint64_t key)
 {
+    const struct model *m = s->model;
+    const struct flows *f = &s->range->flows;
     if (!m->network.topology || f->vertex_count != topology_vertices(m->network.topology))
         return -ENOMEM;
     w->key = key;
@@ -95,7 +100,7 @@ int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
     w->routes = calloc(f->route_count + 1u, sizeof *w->routes);
     w->walk_capacity = f->vertex_count + 1;
     w->walk = malloc(2 * w->walk_capacity * sizeof *w->walk);
-    if (w->route_of && w->routes && w->walk && wiring_make_units(w, ui, m, f) == 0)
+    if (w->route_of && w->routes && w->walk && wiring_make_units(w, s) == 0)
         return 0;
     wiring_finish(w);
     return -ENOMEM;
@@ -200,6 +205,19 @@ static int wiring_count_partners(struct wiring *w)
     return 0;
 }
 
+int wiring_add_real(struct wiring *w, const struct stage *s)
+{
+    const struct flows *real = piece_reality(s);
+    uint32_t from, to;
+    for (uint32_t l = 0; s->ui->network.applied && l < real->link_count; l++)
+        if (real->loads[l] && topology_link(s->model->network.topology, l, &from, &to) &&
+            w->unit_of[from] != WIRING_NONE && w->unit_of[to] != WIRING_NONE &&
+            w->unit_of[from] != w->unit_of[to] &&
+            wiring_find_edge(w, w->unit_of[from], w->unit_of[to]) == KEY_NONE)
+            return -ENOMEM;
+    return 0;
+}
+
 int wiring_pair(struct wiring *w)
 {
     for (uint32_t e = 0; e < w->edge_count; e++)
@@ -216,8 +234,10 @@ static void wiring_clear_figures(struct wiring *w)
         struct wiring_unit *u = &w->units[i];
         u->in = u->out = u->in_bytes = u->out_bytes = u->transit = u->inside = 0;
     }
-    for (uint32_t i = 0; i < w->edge_count; i++)
+    for (uint32_t i = 0; i < w->edge_count; i++) {
         w->edges[i].bytes = 0;
+        w->edges[i].real = 0;
+    }
     for (uint32_t i = 0; i < w->route_count; i++) {
         struct wiring_route *r = &w->routes[i];
         r->bytes = r->messages = 0;
@@ -289,14 +309,33 @@ static void wiring_find_maxima(struct wiring *w)
     }
 }
 
-int wiring_figures(struct wiring *w, const struct flows *f)
+/* What the edges carry in reality: the loads of the links between their units. */
+static void wiring_add_real_loads(struct wiring *w, const struct stage *s)
 {
+    const struct flows *real = piece_reality(s);
+    uint32_t from, to;
+    for (uint32_t l = 0; l < real->link_count; l++) {
+        if (!real->loads[l] || !topology_link(s->model->network.topology, l, &from, &to) ||
+            w->unit_of[from] == WIRING_NONE || w->unit_of[to] == WIRING_NONE)
+            continue;
+        uint32_t e = key_table_find(&w->edge_keys, (struct key){w->unit_of[from], w->unit_of[to]});
+        if (e != KEY_NONE)
+            w->edges[e].real += (double)real->loads[l];
+    }
+}
+
+int wiring_figures(struct wiring *w, const struct stage *s)
+{
+    const struct flows *f = &s->range->flows;
     uint64_t key = mix_number(mix_number(3, f->version), w->key) | 1;
+    key = mix_number(key, s->range->reality.version) | 1;
     if (key == w->figures_key || f->route_count != w->flow_count)
         return 0;
     wiring_clear_figures(w);
     wiring_add_flows(w, f);
     wiring_add_routes(w);
+    if (s->ui->network.applied)
+        wiring_add_real_loads(w, s);
     wiring_find_maxima(w);
     w->figures_key = key;
     return 1;

@@ -27,6 +27,7 @@ static uint32_t route_layer_gather(struct route_hop *hops, uint32_t count)
         }
         hops[kept - 1].mark |= hops[i].mark;
         hops[kept - 1].load = fmax(hops[kept - 1].load, hops[i].load);
+        hops[kept - 1].real = fmax(hops[kept - 1].real, hops[i].real);
     }
     return kept;
 }
@@ -41,8 +42,9 @@ static int route_layer_find_pairs(const struct stage *s, const struct routes_dra
     for (uint32_t k = 0; k < links; k++) {
         if (!topology_link(t, k, &from, &to))
             continue;
-        l->pairs[count++] = (struct route_hop){l->cells.cell[d->order.row[from]],
-                                               l->cells.cell[d->order.row[to]], ROUTE_ADJACENT, 0};
+        l->pairs[count++] =
+            (struct route_hop){l->cells.cell[d->order.row[from]], l->cells.cell[d->order.row[to]],
+                               ROUTE_ADJACENT, 0, 0};
     }
     l->pair_count = route_layer_gather(l->pairs, count);
     return 0;

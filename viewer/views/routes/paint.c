@@ -193,19 +193,29 @@ static double route_paint_opacity(double cell)
     return fmin(fmax(0.3 + 0.12 * cell, 0.42), 1);
 }
 
+/* Colour of the load, or of its difference from the reality. */
+static color_t route_paint_load_color(const struct pen *p, const struct route_hop *h)
+{
+    const struct stage *s = p->stage;
+    if (!ui_shows_difference(s->ui))
+        return piece_metric_color(s, METRIC_LOAD, h->load);
+    return piece_difference_color(s->brush.theme,
+                                  (h->load - h->real) / fmax(piece_metric_most(s, METRIC_LOAD), 1));
+}
+
 /* In narrow cells lines are too close for an outline: the line itself has the colour of the load,
  * the largest on top. */
 static void route_paint_loaded_lines(const struct pen *p)
 {
     enum { STEPS = 4 };
-    double most = p->stage->range->flows.maximum[METRIC_LOAD];
+    double most = piece_metric_most(p->stage, METRIC_LOAD);
     for (int step = 0; step < STEPS; step++) {
         double from = most * step / STEPS, to = most * (step + 1) / STEPS;
         for (uint32_t i = 0; i < p->layer->hop_count; i++) {
             const struct route_hop *h = &p->layer->hops[i];
             if ((h->load >= from || !step) && (h->load < to || step == STEPS - 1) &&
                 route_paint_hop_visible(p, h))
-                route_paint_hop(p, h, p->line, piece_metric_color(p->stage, METRIC_LOAD, h->load));
+                route_paint_hop(p, h, p->line, route_paint_load_color(p, h));
         }
     }
 }
@@ -219,7 +229,7 @@ static void route_paint_hops(const struct pen *p, int suggested, double cell)
         if (((h->mark & ROUTE_SUGGESTED) != 0) != suggested || !route_paint_hop_visible(p, h))
             continue;
         if (p->stage->ui->routes.loads)
-            route_paint_hop(p, h, p->line + 4, piece_metric_color(p->stage, METRIC_LOAD, h->load));
+            route_paint_hop(p, h, p->line + 4, route_paint_load_color(p, h));
         route_paint_hop(p, h, p->line, color);
     }
 }

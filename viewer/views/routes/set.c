@@ -24,7 +24,8 @@ struct making {
 static uint64_t route_set_key_of(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
-    uint64_t key = mix_number(7, f->version);
+    uint64_t key = mix_number(mix_number(7, f->version), s->range->reality.version);
+    key = mix_number(key, (uint64_t)s->ui->network.compare);
     key = mix_number(key, f->marks_version);
     key = mix_number(key, s->model->network.version);
     key = mix_number(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
@@ -53,8 +54,10 @@ static void route_set_step(struct making *k, uint32_t link, uint32_t mark)
         return;
     }
     const struct flows *f = &s->range->flows;
+    const struct flows *r = s->ui->network.applied ? &s->range->reality : f;
     set->hops[set->count++] =
-        (struct route_hop){from, to, mark, link < f->link_count ? (double)f->loads[link] : 0};
+        (struct route_hop){from, to, mark, link < f->link_count ? (double)f->loads[link] : 0,
+                           link < r->link_count ? (double)r->loads[link] : 0};
     k->hop_of[link] = set->count;
     set->marks[from] |= (uint8_t)mark;
     set->marks[to] |= (uint8_t)mark;

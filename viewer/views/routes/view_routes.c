@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/ui/ui_question.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
@@ -234,49 +235,61 @@ static char *routes_view_format_gains(const struct stage *s, char *out, size_t r
     const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
     const struct network_gain *length = routes_view_find_gain(g, "length"),
                               *load = routes_view_find_gain(g, "max-link");
-    uint32_t better = 0;
+    char gains[160];
     size_t used;
     out[0] = 0;
     if (!g->ready)
         return out;
-    for (uint32_t i = 0; i < g->route_count; i++)
-        better += g->routes[i].count > 0;
-    used = (size_t)snprintf(out, room, "%u of %u routes better%s", better, g->route_count,
-                            s->ui->network.applied & FLOWS_ROUTES ? ", applied" : "");
+    used =
+        (size_t)snprintf(out, room, "%u of %u routes better%s", piece_better_routes(g),
+                         g->route_count, s->ui->network.applied & FLOWS_ROUTES ? ", applied" : "");
     if (length && used < room)
         used += (size_t)snprintf(out + used, room - used, ": total length %.0f \xe2\x86\x92 %.0f",
                                  length->before, length->after);
     if (load && used < room)
-        snprintf(out + used, room - used, "%s largest link load %s \xe2\x86\x92 %s",
-                 length ? "," : ":", format_si(load->before, "B").text,
-                 format_si(load->after, "B").text);
+        used += (size_t)snprintf(out + used, room - used, "%s largest link load %s \xe2\x86\x92 %s",
+                                 length ? "," : ":", format_si(load->before, "B").text,
+                                 format_si(load->after, "B").text);
+    if (piece_route_gains(g, gains, sizeof gains) && used < room)
+        snprintf(out + used, room - used, "; %s", gains);
     return out;
 }
 
 static void routes_view_add_better(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct suggestion *g = &c->s->model->network.suggestions[SUGGEST_ROUTES];
+    const struct ui_network_choice *n = &c->s->ui->network;
     const struct theme *t = c->s->brush.theme;
-    char text[100];
+    char text[160];
     routes_view_heading(c, "Better routes");
+    routes_view_button(c, "least load", n->criterion == ROUTE_LOAD, COMMAND_REROUTE_FIRST,
+                       ROUTE_LOAD);
+    routes_view_button(c, "least length", n->criterion == ROUTE_LENGTH, COMMAND_REROUTE_FIRST,
+                       ROUTE_LENGTH);
+    snprintf(text, sizeof text, "+%u links", n->delta);
+    routes_view_button(c, text, n->delta > 0, COMMAND_REROUTE_DELTA, (n->delta + 1) % ROUTE_DELTAS);
+    routes_view_end_buttons(c);
     routes_view_button(c, "Suggest routes", 0, COMMAND_REROUTE, 0);
-    if (g->ready) {
-        routes_view_button(c, c->s->ui->network.applied & FLOWS_ROUTES ? "Undo" : "Show it",
-                           (c->s->ui->network.applied & FLOWS_ROUTES) != 0, COMMAND_APPLY,
-                           SUGGEST_ROUTES);
+    if (g->ready && g->base == what_if_state(&n->what_if))
+        routes_view_button(c, "Show it", 0, COMMAND_APPLY, SUGGEST_ROUTES);
+    if (g->ready)
         routes_view_button(c, "Discard", 0, COMMAND_DISCARD, SUGGEST_ROUTES);
-    }
     routes_view_end_buttons(c);
     if (g->waiting && !g->ready) {
         snprintf(text, sizeof text, "searching, %s", format_share(g->progress).text);
         routes_view_note(c, t->second, text);
     } else if (g->error) {
         routes_view_note(c, t->bad, g->error_text);
-    } else if (g->ready) {
+    } else if (g->ready || c->s->ui->network.applied & FLOWS_ROUTES) {
         snprintf(text, sizeof text, "%u of the visible routes %s another path, in blue",
                  d->set.suggested,
                  c->s->ui->network.applied & FLOWS_ROUTES ? "take" : "could take");
         routes_view_note(c, t->second, text);
+    } else {
+        char subject[128];
+        ui_question_subject(c->s->ui, c->s->model, SUGGEST_ROUTES, subject, sizeof subject);
+        snprintf(text, sizeof text, "for %s", subject);
+        routes_view_note(c, t->faint, text);
     }
 }
 
@@ -300,7 +313,7 @@ static void routes_view_add_legend(struct column_pen *c)
     if (c->s->ui->routes.loads) {
         c->y += 4;
         widget_map_legend(&c->s->brush, c->x + c->w, c->y, "load of a link 0",
-                          format_si((double)c->s->range->flows.largest, "B").text);
+                          format_si(piece_metric_most(c->s, METRIC_LOAD), "B").text);
         c->y += 22;
     }
 }
@@ -379,7 +392,7 @@ static void routes_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
     const struct theme *t = s->brush.theme;
-    char gains[200];
+    char gains[400], what[400];
     if (piece_no_network(s, panel))
         return;
     if (!s->pictures->routes && !(s->pictures->routes = calloc(1, sizeof *s->pictures->routes)))
@@ -390,9 +403,11 @@ static void routes_layout(struct stage *s, struct box box)
         return;
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
+    right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix",
-                 piece_pairs_range_text(s).text);
+    snprintf(what, sizeof what, "%s", piece_pairs_range_text(s).text);
+    piece_add_state(s, what, sizeof what);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", what);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
                routes_view_format_gains(s, gains, sizeof gains));
     double room = route_bands_room(d), top = panel.y + 56;

@@ -46,6 +46,7 @@ struct route_hop {
     uint32_t from, to;
     uint32_t mark;
     double load; /**< largest load of its links */
+    double real; /**< likewise in reality, which differs while a what-if is shown */
 };
 
 /** Order of hops by both ends, for qsort(3). */

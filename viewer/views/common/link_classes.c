@@ -1,0 +1,198 @@
+/* Loads by classes of links, and a sentence about them. */
+#include "viewer/views/common/link_classes.h"
+
+#include "viewer/layout/format.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIRECTIONS = 3, KINDS = 5, NAMED = 3 };
+
+static const double alike = 1.25; /* below this ratio two groups carry about the same */
+
+uint32_t link_class_of(const struct topology *t, uint32_t link)
+{
+    uint32_t from, to, dimension;
+    int direction;
+    if (!topology_link(t, link, &from, &to))
+        return LINK_CLASSES;
+    if (topology_link_axis(t, link, &dimension, &direction))
+        return dimension * DIRECTIONS + (uint32_t)direction;
+    uint32_t kind =
+        (uint32_t)topology_vertex_kind(t, from) * KINDS + (uint32_t)topology_vertex_kind(t, to);
+    return kind < LINK_CLASSES ? kind : LINK_CLASSES;
+}
+
+/* Name and group of the class of a link. Both directions between two kinds are one group. */
+void link_class_name(struct link_class *c, const struct topology *t, uint32_t link)
+{
+    static const char *const signs[DIRECTIONS] = {"+", "-", ""};
+    static const char *const kinds[KINDS] = {"node", "switch", "core", "NUMA node", "process"};
+    uint32_t from, to, dimension;
+    int direction;
+    if (topology_link_axis(t, link, &dimension, &direction)) {
+        snprintf(c->name, sizeof c->name, "%s%s", topology_spec(t)->dimensions[dimension].name,
+                 signs[direction]);
+        c->group = dimension;
+        return;
+    }
+    topology_link(t, link, &from, &to);
+    uint32_t a = (uint32_t)topology_vertex_kind(t, from), b = (uint32_t)topology_vertex_kind(t, to);
+    snprintf(c->name, sizeof c->name, "%s to %s", kinds[a], kinds[b]);
+    c->group = a < b ? a * KINDS + b : b * KINDS + a;
+}
+
+void link_classes_sum(struct link_classes *out, const struct topology *t, const uint64_t *loads)
+{
+    uint64_t largest = 0;
+    *out = (struct link_classes){.count = 0};
+    for (uint32_t l = 0; l < topology_links(t); l++) {
+        uint32_t number = link_class_of(t, l);
+        if (number == LINK_CLASSES)
+            continue;
+        struct link_class *c = &out->classes[number];
+        if (!c->links++)
+            link_class_name(c, t, l);
+        c->used += loads[l] > 0;
+        c->bytes += (double)loads[l];
+        out->count = number >= out->count ? number + 1 : out->count;
+        largest = loads[l] > largest ? loads[l] : largest;
+    }
+    for (uint32_t l = 0; largest && l < topology_links(t); l++)
+        out->top += (double)loads[l] >= (1 - LINK_ALIKE) * (double)largest;
+}
+
+/* ---- the sentence ---- */
+
+struct link_sentence {
+    char *out;
+    size_t capacity, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void link_sentence_add(struct link_sentence *s,
+                                                                    const char *format, ...)
+{
+    va_list arguments;
+    if (s->used >= s->capacity)
+        return;
+    va_start(arguments, format);
+    int n = vsnprintf(s->out + s->used, s->capacity - s->used, format, arguments);
+    va_end(arguments);
+    s->used += n > 0 ? (size_t)n : 0;
+}
+
+/* Name of a group: that of its first class without the direction. */
+static void link_group_name(const struct link_classes *c, uint32_t group, char *out,
+                            size_t capacity)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (!c->classes[i].links || c->classes[i].group != group)
+            continue;
+        snprintf(out, capacity, "%s", c->classes[i].name);
+        size_t n = strlen(out);
+        if (n && (out[n - 1] == '+' || out[n - 1] == '-'))
+            out[n - 1] = 0;
+        return;
+    }
+}
+
+/* Bytes of a group, and links of it that are loaded. */
+static double link_group_bytes(const struct link_classes *c, uint32_t group, uint32_t *used)
+{
+    double bytes = 0;
+    *used = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->classes[i].links && c->classes[i].group == group) {
+            bytes += c->classes[i].bytes;
+            *used += c->classes[i].used;
+        }
+    return bytes;
+}
+
+static int link_group_begins(const struct link_classes *c, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (c->classes[k].links && c->classes[k].group == c->classes[i].group)
+            return 0;
+    return c->classes[i].links > 0;
+}
+
+/* "E carries 2.0x as much as C": the group with most bytes, and the next one. */
+static void link_sentence_compare(struct link_sentence *s, const struct link_classes *c)
+{
+    uint32_t first = UINT32_MAX, second = UINT32_MAX, used;
+    double most = 0, next = 0;
+    char a[40] = "", b[40] = "";
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (!link_group_begins(c, i))
+            continue;
+        double bytes = link_group_bytes(c, c->classes[i].group, &used);
+        if (bytes > most) {
+            next = most;
+            second = first;
+            most = bytes;
+            first = c->classes[i].group;
+        } else if (bytes > next) {
+            next = bytes;
+            second = c->classes[i].group;
+        }
+    }
+    if (second == UINT32_MAX || next <= 0)
+        return;
+    link_group_name(c, first, a, sizeof a);
+    link_group_name(c, second, b, sizeof b);
+    if (most / next < alike)
+        link_sentence_add(s, "%s and %s carry most", a, b);
+    else
+        link_sentence_add(s, "%s carries %.1fx as much as %s", a, most / next, b);
+}
+
+/* "A+ and B unused": whole groups, and single directions of others. */
+static void link_sentence_unused(struct link_sentence *s, const struct link_classes *c)
+{
+    uint32_t named = 0, more = 0, used;
+    for (uint32_t i = 0; i < c->count; i++) {
+        char name[40] = "";
+        if (!c->classes[i].links || c->classes[i].used)
+            continue;
+        link_group_bytes(c, c->classes[i].group, &used);
+        if (!used && !link_group_begins(c, i))
+            continue;
+        if (used)
+            snprintf(name, sizeof name, "%s", c->classes[i].name);
+        else
+            link_group_name(c, c->classes[i].group, name, sizeof name);
+        if (named < NAMED)
+            link_sentence_add(s, "%s%s", named ? ", " : s->used ? "; " : "", name);
+        named++;
+        more += named > NAMED;
+    }
+    if (more)
+        link_sentence_add(s, " and %u more", more);
+    if (named)
+        link_sentence_add(s, " unused");
+}
+
+char *link_classes_text(const struct link_classes *c, const struct network *n,
+                        const struct flows *f, char *out, size_t capacity)
+{
+    struct link_sentence s = {out, capacity, 0};
+    char name[200];
+    out[0] = 0;
+    if (!c->top || f->largest_link == TOPOLOGY_NONE)
+        return out;
+    link_sentence_compare(&s, c);
+    link_sentence_unused(&s, c);
+    const char *sign = s.used ? "; " : "";
+    struct quantity load = format_si((double)f->largest, "B");
+    if (c->top > 1)
+        link_sentence_add(&s, "%s%s links share the top load of %s", sign,
+                          quantity_grouped(c->top).text, load.text);
+    else
+        link_sentence_add(&s, "%s%s has the top load of %s, %.1fx the mean", sign,
+                          network_link_name(n, f->largest_link, name, sizeof name), load.text,
+                          f->mean > 0 ? (double)f->largest / f->mean : 0);
+    return out;
+}
