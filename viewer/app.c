@@ -270,13 +270,16 @@ __attribute__((format(printf, 2, 3))) static void app_notify(struct app *a, cons
 
 /* ---- pictures ------------------------------------------------------------ */
 
+/* The file appears when it is complete. */
 static int save_scene(const struct app *a, const char *path)
 {
-    FILE *file = fopen(path, "w");
+    char part[512];
+    snprintf(part, sizeof part, "%.500s.part", path);
+    FILE *file = fopen(part, "w");
     if (!file)
         return -errno;
     scene_dump(&a->scene, file);
-    return fclose(file) == 0 ? 0 : -errno;
+    return fclose(file) == 0 && rename(part, path) == 0 ? 0 : -errno;
 }
 
 int app_save(struct app *a, const char *path)
@@ -288,15 +291,16 @@ int app_save(struct app *a, const char *path)
     return error ? error : png_write(&a->painter.canvas, path);
 }
 
-/* Key "s": a picture in the working directory, named after job and time. */
+/* Keys "s" and "S": a picture, or the scene as text, in the working directory, named after job and
+ * time. */
 static void save_picture(struct app *a)
 {
     char path[200], clock[32];
     time_t seconds = time(NULL);
     struct tm parts;
     strftime(clock, sizeof clock, "%Y%m%d-%H%M%S", localtime_r(&seconds, &parts));
-    snprintf(path, sizeof path, "holter-%s-%s.png", a->model->job[0] ? a->model->job : "view",
-             clock);
+    snprintf(path, sizeof path, "holter-%s-%s.%s", a->model->job[0] ? a->model->job : "view", clock,
+             a->ui.picture_is_text ? "txt" : "png");
     int error = app_save(a, path);
     if (error)
         app_notify(a, "no picture: %.100s", holter_strerror(error));

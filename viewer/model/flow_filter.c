@@ -6,6 +6,7 @@
 #include "proto/quantity.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -371,7 +372,10 @@ char *flow_filter_text(const struct flow_filter *f, char *out, size_t capacity)
     const char *unit = flows_metric_unit(f->metric);
     int used = 0;
     out[0] = 0;
-    if (f->ranged)
+    if (f->ranged && isinf(f->high))
+        used = snprintf(out, capacity, "%s from %s", flows_metric_name(f->metric),
+                        flow_filter_figure(f->low, unit).text);
+    else if (f->ranged)
         used =
             snprintf(out, capacity, "%s %s to %s", flows_metric_name(f->metric),
                      flow_filter_figure(f->low, unit).text, flow_filter_figure(f->high, unit).text);

@@ -71,7 +71,7 @@ struct flow_set {
 struct flow_filter {
     int ranged; /**< only figures of the metric from low to high */
     enum flow_metric metric;
-    double low, high;
+    double low, high; /**< high may be infinite: also what becomes larger later */
 
     int picked; /**< only the set: from a lasso, or links or nodes chosen individually */
     enum flow_kind kind;

@@ -187,6 +187,7 @@ struct ui {
     struct ui_matrix_choice matrix;
     struct ui_regions_choice regions;
     struct ui_commgram_choice commgram;
+    int picture_is_text; /**< UI_PICTURE: the text of the scene is saved, no picture */
     struct ui_network_choice network;
     struct ui_routes_choice routes;
     struct ui_capture_choice capture;

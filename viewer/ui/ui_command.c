@@ -88,6 +88,7 @@ static int command_window(struct ui *ui, const struct model *model, enum ui_comm
         ui->list.cursor[LIST_FOUND] = 0;
         return UI_CHANGED;
     case COMMAND_PICTURE:
+        ui->picture_is_text = argument == 1;
         return UI_CHANGED | UI_PICTURE;
     case COMMAND_DESELECT:
         ui_select(ui, (struct selection){0});

@@ -23,7 +23,7 @@ enum ui_command {
     COMMAND_MATRIX_ALL,
     COMMAND_GROUP, /**< argument: enum call_group */
     COMMAND_SEARCH,
-    COMMAND_PICTURE,
+    COMMAND_PICTURE,    /**< argument: 1: as the text of its scene */
     COMMAND_DESELECT,   /**< select nothing */
     COMMAND_COLOUR,     /**< argument: enum graph_colour */
     COMMAND_COMPRESS,   /**< argument: 0 plain time axis, 1 steady stretches compressed */

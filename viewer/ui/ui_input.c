@@ -449,12 +449,19 @@ static const struct {
     enum ui_command command;
     uint64_t argument;
 } letter_keys[] = {
-    {' ', COMMAND_PAUSE, 0},        {'f', COMMAND_FOLLOW, 0},
-    {'t', COMMAND_THEME, 0},        {'s', COMMAND_PICTURE, 0},
-    {'?', COMMAND_HELP, 0},         {'h', COMMAND_HELP, 0},
-    {'/', COMMAND_SEARCH, 0},       {'d', COMMAND_DRAWER, 0},
-    {'j', COMMAND_VIEW, VIEW_JOBS}, {'r', COMMAND_VIEW, VIEW_CAPTURES},
-    {'{', COMMAND_COMMUNITIES, 0},  {'}', COMMAND_COMMUNITIES, 1},
+    {' ', COMMAND_PAUSE, 0},
+    {'f', COMMAND_FOLLOW, 0},
+    {'t', COMMAND_THEME, 0},
+    {'s', COMMAND_PICTURE, 0},
+    {'S', COMMAND_PICTURE, 1},
+    {'?', COMMAND_HELP, 0},
+    {'h', COMMAND_HELP, 0},
+    {'/', COMMAND_SEARCH, 0},
+    {'d', COMMAND_DRAWER, 0},
+    {'j', COMMAND_VIEW, VIEW_JOBS},
+    {'r', COMMAND_VIEW, VIEW_CAPTURES},
+    {'{', COMMAND_COMMUNITIES, 0},
+    {'}', COMMAND_COMMUNITIES, 1},
     {'m', COMMAND_MODELLED, 0},
 };
 

@@ -192,7 +192,7 @@ void ui_brush_metric(struct ui *ui, const struct scene_hit *hit)
         a = scene_hit_x(hit, fmin(ui->mouse.press_x, ui->mouse.x));
         b = scene_hit_x(hit, fmax(ui->mouse.press_x, ui->mouse.x));
         a = a < hit->x0 + 1.5 * pixel ? hit->x0 : a;
-        b = b > hit->x1 - 1.5 * pixel ? hit->x1 : b; /* the largest one lies on the edge */
+        b = b > hit->x1 - 1.5 * pixel ? INFINITY : b; /* figures of a running job grow */
     } else {
         uint32_t from = ranked_at(ui, scene_hit_y(hit, ui->mouse.press_y));
         uint32_t to = ranked_at(ui, scene_hit_y(hit, ui->mouse.y));
@@ -200,6 +200,11 @@ void ui_brush_metric(struct ui *ui, const struct scene_hit *hit)
             return;
         a = flows_value(ui->network.flows, ui->network.metric, from);
         b = flows_value(ui->network.flows, ui->network.metric, to);
+        uint32_t largest = ui->network.flows->ranked[0];
+        if (from == largest || to == largest) {
+            a = fmin(a, b);
+            b = INFINITY;
+        }
     }
     flow_filter_range(&ui->network.filter, ui->network.metric, fmax(fmin(a, b), 0), fmax(a, b));
 }
@@ -230,8 +235,7 @@ void ui_narrow_metric(struct ui *ui, int narrower)
     }
     kept = kept ? kept : 1;
     flow_filter_range(&ui->network.filter, ui->network.metric,
-                      flows_value(f, ui->network.metric, f->ranked[kept - 1]),
-                      flows_value(f, ui->network.metric, f->ranked[0]));
+                      flows_value(f, ui->network.metric, f->ranked[kept - 1]), INFINITY);
 }
 
 /* ---- commands ------------------------------------------------------------ */

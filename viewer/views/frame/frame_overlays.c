@@ -24,6 +24,7 @@ static const char *const keys[][2] = {
     {"[  ]", "CommGram: fewer or more phases; links, routes: less or more"},
     {"n  o", "links, network: next figure; links: ranks by their logarithm"},
     {"v z e k", "route matrix: lens, fold blocks without routes, order, loads of links"},
+    {"a  u", "what-if of the network: before, after, difference; undo a step"},
     {"{  }", "CommGram: fewer or more communities"},
     {"m  e  v", "CommGram: without collectives; network: lasso, size of circles"},
     {"c  g", "evolution: compress idle time; calls: add up by function or more"},

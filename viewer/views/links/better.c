@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 17, FIGURES = 128, CHANGE = 58, BETTER = 196, STEPS = 3 };
+enum { LINE = 17, FIGURES = 128, CHANGE = 58, BETTER = 214, STEPS = 3 };
 
 /* Steps of the what-if that are listed: the newest ones. */
 static uint32_t better_steps_shown(const struct stage *s)
@@ -121,30 +121,24 @@ static void better_add_result_line(const struct stage *s, struct box box, enum s
                step || fits ? text : "for another state: ask again");
 }
 
-/* Average and largest gain of the routes that are better (Visuco, section 7.1). */
-static void better_add_route_gains(const struct stage *s, struct box box,
-                                   const struct suggestion *g)
-{
-    char text[160];
-    if (box.h < LINE || !piece_route_gains(g, text, sizeof text))
-        return;
-    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, 0, s->brush.theme->good, text);
-}
-
 static void better_add_result(const struct stage *s, struct box box, enum suggestion_kind kind)
 {
+    const struct theme *t = s->brush.theme;
     const struct suggestion *g = &s->model->network.suggestions[kind];
-    better_add_result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
     double y = box.y + 26, end = box.y + box.h;
+    char gains[160];
+    better_add_result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
     if (g->subject[0] && y + LINE <= end) {
-        scene_textf(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, s->brush.theme->second,
-                    "for %s", g->subject);
+        scene_textf(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, t->second, "for %s",
+                    g->subject);
+        y += LINE;
+    }
+    /* average and largest gain of the routes that are better: Visuco, section 7.1 */
+    if (kind == SUGGEST_ROUTES && y + LINE <= end && piece_route_gains(g, gains, sizeof gains)) {
+        scene_text(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, t->good, gains);
         y += LINE;
     }
     better_add_gains(s, (struct box){box.x, y, box.w, end - y}, g);
-    y += LINE * g->gain_count;
-    if (kind == SUGGEST_ROUTES)
-        better_add_route_gains(s, (struct box){box.x, y, box.w, end - y}, g);
 }
 
 /* State or result of a question, below its button. */
