@@ -1,7 +1,9 @@
 /* View "links" as text, and what the mouse and the keys do there. */
 #include "viewer/ui/ui_input.h"
 #include "viewer/ui/ui_question.h"
+#include "viewer/views/common/link_classes.h"
 #include "viewer/views/common/network_pieces.h"
+#include "viewer/views/links/view_links_parts.h"
 
 #include "holter/error.h"
 #include "tests/viewer/desk.h"
@@ -361,6 +363,82 @@ static void the_ends_of_the_colours_can_be_moved(void **state)
     assert_float_equal(b->desk.ui.network.colour_high[METRIC_LOAD], 1, 0);
     assert_int_equal(b->desk.ui.network.filter.ranged, 0);
     desk_check(&b->desk, "colours");
+}
+
+/* ---- a sentence before a list -------------------------------------------------------------------
+ */
+
+/* All links up along A carry 200 bytes, those up along B half of it, the others nothing. */
+static void a_sentence_says_what_the_loads_are(void **state)
+{
+    struct bed *b = *state;
+    const struct topology *t = b->model->network.topology;
+    uint64_t *loads = calloc(topology_links(t) + 1u, sizeof *loads);
+    struct link_classes classes;
+    struct flows flows = {.largest = 200, .largest_link = TOPOLOGY_NONE, .mean = 150};
+    char text[400];
+    link_classes_sum(&classes, t, loads);
+    assert_string_equal(link_classes_text(&classes, &b->model->network, &flows, text, sizeof text),
+                        "");
+    for (uint32_t l = 0, dimension; l < topology_links(t); l++) {
+        int direction;
+        if (!topology_link_axis(t, l, &dimension, &direction) || direction || dimension > 1)
+            continue;
+        loads[l] = dimension ? 100 : 200;
+        flows.largest_link = dimension ? flows.largest_link : l;
+    }
+    link_classes_sum(&classes, t, loads);
+    assert_string_equal(
+        link_classes_text(&classes, &b->model->network, &flows, text, sizeof text),
+        "A carries 2.0x as much as B; A-, B-, C unused; 128 links share the top load of 200\xc2\xa0"
+        "B");
+    loads[flows.largest_link] = flows.largest = 300;
+    link_classes_sum(&classes, t, loads);
+    link_classes_text(&classes, &b->model->network, &flows, text, sizeof text);
+    assert_non_null(strstr(text, " has the top load of 300"));
+    assert_non_null(strstr(text, ", 2.0x the mean"));
+    free(loads);
+}
+
+static void a_long_name_loses_its_middle_and_keeps_both_ends(void **state)
+{
+    struct bed *b = *state;
+    struct scene *s = &b->desk.scene;
+    double w = scene_width(s, TEXT_BODY, 0, "rack-12-host-3");
+    scene_text(s, 0, 0, w, TEXT_BODY, TEXT_MIDDLE, 1,
+               "rack-12-host-345 \xe2\x86\x92 rack-77-host-999");
+    const char *text = scene_text_of(s, &s->items[s->item_count - 1]);
+    assert_int_equal(strncmp(text, "rack", 4), 0);
+    assert_non_null(strstr(text, "\xe2\x80\xa6"));
+    assert_string_equal(text + strlen(text) - 3, "999");
+    assert_true(s->items[s->item_count - 1].box.w <= w + 0.01);
+    lay_out(b);
+}
+
+static void links_with_the_same_figures_are_one_row_until_they_are_listed(void **state)
+{
+    struct bed *b = *state;
+    letter(b, "w"); /* since the start */
+    lay_out(b);
+    const struct links_drawing *d = b->desk.pictures.links;
+    uint32_t listed = 0, run = UINT32_MAX;
+    for (uint32_t i = 0; i < d->row_count; i++) {
+        listed += d->rows[i].count;
+        run = d->rows[i].count > 1 && run == UINT32_MAX ? i : run;
+    }
+    assert_int_equal(listed, d->count);
+    assert_true(run != UINT32_MAX && d->row_count < d->count);
+    uint32_t rows = d->row_count, first = d->order[d->rows[run].at], count = d->rows[run].count;
+    for (uint32_t i = 1; i < count; i++)
+        assert_true((double)b->desk.range.flows.loads[d->order[d->rows[run].at + i]] >=
+                    (1 - LINK_ALIKE) * (double)b->desk.range.flows.loads[first]);
+    ui_command(&b->desk.ui, b->model, COMMAND_LINKS_UNFOLD, first + 1);
+    lay_out(b);
+    d = b->desk.pictures.links;
+    assert_int_equal(d->row_count, rows + count);
+    assert_int_equal(d->rows[run + 1].at, d->rows[run].at);
+    ui_command(&b->desk.ui, b->model, COMMAND_LINKS_UNFOLD, 0);
+    lay_out(b);
 }
 
 /* The question that would be asked now; NULL where another code than 0 is expected. */
@@ -764,6 +842,9 @@ int main(void)
         T(only_selected_ranks_move_when_that_is_wanted),
         T(routes_are_asked_for_what_is_selected),
         T(a_brush_is_what_is_asked_about),
+        T(a_sentence_says_what_the_loads_are),
+        T(a_long_name_loses_its_middle_and_keeps_both_ends),
+        T(links_with_the_same_figures_are_one_row_until_they_are_listed),
         T(a_brush_keeps_its_routes_while_they_are_compared),
         T(the_visible_time_is_what_is_asked_about),
         T(routes_are_asked_for_on_the_mapping_that_is_shown),

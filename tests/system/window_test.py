@@ -1,0 +1,169 @@
+"""A real window, driven by mouse and keys: brush, suggest, show, compare, undo, save, and run with what was saved.
+
+The window is on an X server without a screen (Xvfb); xdotool moves its mouse and presses its keys. What it shows is read
+from the text of its scene, which the key S saves."""
+import glob
+import os
+import re
+import unittest
+
+import bed
+import lab
+import network_test
+
+# A ring, of which the hosts have three links: messages from rank 0 to rank 2 have two ways of the same length.
+TOPOLOGY = network_test.TOPOLOGY.replace('a line', 'a ring') + '  - [node4, node1]\n'
+PAIRS = ['0-2', '1-2']  # of ranks; the loads grow, so that a brush soon holds a third route, of small messages
+BYTES, PAUSE = 64 << 10, 20000  # of a message; microseconds between steps
+SIZE = '1600x900'
+
+
+class Scene:
+    """The text of a scene: texts and hits with their places."""
+
+    def __init__(self, text):
+        self.texts = [(float(x), float(y), float(w), float(h), words) for x, y, w, h, words in re.findall(
+            r'^  text (\S+),(\S+) (\S+)x(\S+) #[0-9a-f]+ (.*)$', text, re.MULTILINE)]
+        self.hits = [(kind, float(x), float(y), float(w), float(h)) for kind, x, y, w, h in re.findall(
+            r'^hit (\S+) (\S+),(\S+) (\S+)x(\S+) \d+ \d+$', text, re.MULTILINE)]
+
+    def has(self, pattern):
+        return any(re.search(pattern, words) for *_, words in self.texts)
+
+    def place(self, words, number=0):
+        """The middle of a text that is exactly these words."""
+        x, y, w, h, _ = [text for text in self.texts if text[4] == words][number]
+        return round(x + w / 2), round(y + h / 2)
+
+    def area(self, kind):
+        return next(hit[1:] for hit in self.hits if hit[0] == kind)
+
+
+class Window:
+    def __init__(self, place, directory):
+        self.place, self.directory = place, directory
+        self.server = place.start(lab.installed('Xvfb'), '-displayfd', 1, '-screen', 0, SIZE + 'x24', '-nolisten', 'tcp')
+        number = lab.wait_for(lambda: self.server.out().strip() or not self.server.alive(), 'the X server')
+        self.env = {'DISPLAY': f':{number}', 'SDL_VIDEODRIVER': 'x11'}
+        self.view = place.holter('view', '--view', 'links', '--since-start', '--size', SIZE, env=self.env, cwd=directory)
+        self.tool('search', '--sync', '--name', 'holter', 'windowfocus', '--sync')
+        self.wait(r'Hot links', 'the view')
+
+    def tool(self, *words):
+        finished = self.place.start(lab.installed('xdotool'), *words, env=self.env).finish()
+        if finished.status != 0:
+            raise AssertionError(finished)
+
+    def scene(self):
+        for path in glob.glob(os.path.join(self.directory, '*.txt')):
+            os.unlink(path)
+        self.tool('key', 'shift+s')
+        path = lab.wait_for(lambda: glob.glob(os.path.join(self.directory, '*.txt')) or not self.view.alive(), 'a scene')
+        if path is True:
+            raise AssertionError(self.view)
+        with open(path[0], encoding='utf-8') as f:
+            return Scene(f.read())
+
+    def wait(self, pattern, what, without=None):
+        """@return the scene that has such a text, and none of the other kind"""
+        def shown():
+            scene = self.scene()
+            return scene if scene.has(pattern) and not (without and scene.has(without)) else None
+        return lab.wait_for(shown, what)
+
+    def click(self, words, number=0):
+        x, y = self.scene().place(words, number)
+        self.tool('mousemove', x, y, 'click', 1)
+
+    def brush(self, share):
+        """Drag over the largest figures by rank, from the right edge to this share of their range."""
+        x, y, w, h = self.scene().area('metric')
+        self.tool('mousemove', round(x + w - 1), round(y + h / 2), 'mousedown', 1)
+        self.tool('mousemove', round(x + w * 0.9), round(y + h / 2), 'mousemove', round(x + w * share), round(y + h / 2))
+        self.tool('mouseup', 1)
+
+    def close(self):
+        self.tool('key', 'q')
+        finished = self.view.finish()
+        self.server.kill()
+        self.server.finish()
+        return finished
+
+
+class WhatIf(unittest.TestCase):
+    def run_job(self, place, hosts, name, placing, steps):
+        control = os.path.join(place.dir, name)
+        os.mkdir(control)
+        network = os.path.join(place.dir, 'ring.yaml')
+        with open(network, 'w', encoding='utf-8') as f:
+            f.write(TOPOLOGY)
+        job = place.holter('run', '--window', '200ms', '--topology', network, '--', *hosts.openmpi(placing=placing), '-n', 4,
+                           lab.program('bulk', 'openmpi'), control, BYTES, PAUSE, *PAIRS)
+        lab.wait_for(lambda: not job.alive() or place.ranks_seen() == 4, 'all ranks')
+        self.assertTrue(job.alive(), job)
+        links = network_test.Links(place)
+        links.wait(lambda l: len(l.windows) > steps, 'the first windows')
+        return job, links, control
+
+    def end(self, job, links, control):
+        with open(os.path.join(control, 'end'), 'w', encoding='utf-8'):
+            pass
+        finished = job.finish()
+        self.assertEqual(0, finished.status, finished)
+        links.tap.finish()
+
+    def routes(self, window):
+        """Brush the most loaded link, and reroute what crosses it."""
+        scene = window.wait(r'For all [2-9] routes', 'the subject without a brush')
+        self.assertTrue(scene.has(r'has the top load'))
+        window.brush(0.6)
+        window.wait(r'For the [23] of [2-9] routes that are in sight', 'the brushed routes')
+        window.click('Suggest routes')
+        scene = window.wait(r'[12] of [23] routes better', 'better routes')
+        self.assertTrue(scene.has(r'heaviest link -[\d.]+.% on average'))
+        window.click('Show it')
+        scene = window.wait(r'^suggestion 1: routes; ', 'the state with these routes')
+        self.assertTrue(scene.has(r'^Largest load .* -\d'))
+        window.click('difference')
+        window.wait(r'^suggestion 1: routes, difference from the reality', 'the difference')
+        window.click('before')
+        window.wait(r'^reality, before suggestion 1: routes', 'the reality')
+        window.tool('key', 'u')
+        window.wait(r'only [23] routes picked', 'what was brushed', without='suggestion 1')
+        window.tool('key', 'Escape')
+
+    def mapping(self, window):
+        """@return path of the mapping that was saved"""
+        window.wait(r'Hot links', 'no brush', without=r'^only ')
+        window.click('Suggest mapping')
+        window.wait(r'^(for|none has) less hop-bytes', 'a better mapping')
+        window.click('Show it')
+        window.wait(r'^suggestion 1: mapping; ', 'the state with this mapping')
+        window.click('Save')
+        window.wait(r'mapping saved as', 'the file')
+        saved = glob.glob(os.path.join(window.directory, 'holter-*.openmpi'))
+        self.assertEqual(1, len(saved), os.listdir(window.directory))
+        return saved[0]
+
+    def test_brush_suggest_show_compare_undo_save_and_run(self):
+        with lab.Lab() as place, bed.Bed(place, 4, line=True) as hosts:
+            directory = os.path.join(place.dir, 'window')
+            os.mkdir(directory)
+            job, links, control = self.run_job(place, hosts, 'first', ('--map-by', 'node'), 4)
+            before = dict(links.seats)
+            window = Window(place, directory)
+            self.routes(window)
+            saved = self.mapping(window)
+            self.assertEqual(0, window.close().status)
+            self.end(job, links, control)
+            job, links, control = self.run_job(place, hosts, 'second', ('--rankfile', saved), 2)
+            self.assertNotEqual(before, links.seats)
+            with open(saved, encoding='utf-8') as f:
+                wanted = dict(re.findall(r'^rank (\d+)=(\S+) ', f.read(), re.MULTILINE))
+            self.assertEqual({int(rank): host for rank, host in wanted.items()}, links.seats)
+            self.end(job, links, control)
+            place.check_clean()
+
+
+if __name__ == '__main__':
+    lab.main(network=True)
