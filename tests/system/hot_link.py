@@ -56,22 +56,21 @@ class Run:
         self.links = network_test.Links(place)
         self.links.wait(lambda l: len(l.windows) > LOOK, 'its windows')
 
-    def heaviest(self):
-        """The link that carried most so far. @return its ends, bytes"""
+    def loads(self):
+        """Bytes over each link so far."""
         sums = {}
         for window in self.links.read().windows.values():
             for link, row in window.items():
                 sums[link] = sums.get(link, 0) + row['bytes']
-        link = max(sums, key=sums.get)
-        return link, sums[link]
+        return sums
 
     def end(self):
-        """@return seconds that LAMMPS's loop took, and its heaviest link"""
+        """@return seconds that LAMMPS's loop took, and the bytes over each link"""
         finished = self.job.finish(120)
         if finished.status != 0:
             raise AssertionError(finished)
         self.links.tap.finish()
-        return float(re.search(r'^Loop time of ([\d.]+)', finished.out, re.M)[1]), self.heaviest()
+        return float(re.search(r'^Loop time of ([\d.]+)', finished.out, re.M)[1]), self.loads()
 
 
 class Show:
@@ -95,9 +94,16 @@ class Show:
             say(f'     ranks {route["source"]} -> {route["destination"]}: {megabytes(route["bytes"])} over '
                 f'{route["length"]} link{"s" if route["length"] > 1 else ""}')
 
-    def picture(self, name, view):
+    def tell_loads(self, before, after):
+        """Both runs side by side, the most loaded link of the first one first."""
+        say('     link               before        after')
+        for link in sorted(before, key=before.get, reverse=True):
+            share = f'{100 * (after.get(link, 0) - before[link]) / before[link]:+.0f} %' if before[link] else ''
+            say(f'     {link[0]} -> {link[1]} {megabytes(before[link]):>12} {megabytes(after.get(link, 0)):>12} {share:>7}')
+
+    def picture(self, name, view, *options):
         finished = self.place.holter('view', '--view', view, '--snapshot', self.place.dir + '/p.png', '--size',
-                                     '1600x900', '--after', 1).finish(60)
+                                     '1600x900', '--after', 1, *options).finish(60)
         if finished.status != 0:
             raise AssertionError(finished)
         os.replace(self.place.dir + '/p.png', self.path(name + '.png'))
@@ -128,15 +134,20 @@ def main():
             '   none of them is hot: has this machine other things to do?')
         show.tell_ranks(first)
         show.picture('', 'links')
-        before, (link, load) = first.end()
+        show.picture('-difference', 'links', '--since-start', '--suggest', 'mapping:max-link', '--apply', '--compare',
+                     'difference')
+        before, loads = first.end()
         say('== a better mapping, from the recording')
         mapping = show.suggest(first.recording)
         say('== once more, with that mapping')
         second = show.run('2', ['--rankfile', mapping])
         show.tell_links(second)
-        after, (link_after, load_after) = second.end()
-        say(f'== {STEPS} steps took {before:.1f} s, now {after:.1f} s; over the most loaded link went {megabytes(load)} '
-            f'({link[0]} -> {link[1]}), now {megabytes(load_after)} ({link_after[0]} -> {link_after[1]})')
+        after, loads_after = second.end()
+        link, link_after = max(loads, key=loads.get), max(loads_after, key=loads_after.get)
+        say(f'== {STEPS} steps took {before:.1f} s, now {after:.1f} s; over the most loaded link went '
+            f'{megabytes(loads[link])} ({link[0]} -> {link[1]}), now {megabytes(loads_after[link_after])} '
+            f'({link_after[0]} -> {link_after[1]})')
+        show.tell_loads(loads, loads_after)
         place.check_clean()
 
 

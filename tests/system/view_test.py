@@ -94,7 +94,7 @@ class Pictures(unittest.TestCase):
         self.assertLess(float(after.split()[0]), float(before.split()[0]))
         applied = self.texts('applied', *links, '--suggest', 'mapping:max-link', '--apply')
         self.assertIn('Undo', applied)
-        self.assertIn('in all views now', applied)
+        self.assertIn('step 1, in all views now', applied)
         self.assertIn(before, plain)  # the largest load of the list
         self.assertIn(after, applied)
         self.assertEqual((1600, 900), png_size(self.snapshot('links.png', *links, '--suggest', 'routes')))

@@ -532,9 +532,9 @@ static const char *hot_links_sentence(const struct stage *s)
     char load[100], hops[100];
     if (!s->model->network.topology || !f->links_used)
         return "";
-    if (d->sentence_version == f->version + real->version)
+    if (d->sentence_key == d->key)
         return d->sentence;
-    d->sentence_version = f->version + real->version;
+    d->sentence_key = d->key;
     if (s->ui->network.applied) {
         snprintf(
             d->sentence, sizeof d->sentence, "Largest load %s; hop-bytes %s",
@@ -608,7 +608,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     if (s->ui->network.applied)
         titles[SPARK].title = "before, after";
     if (ui_shows_difference(s->ui))
-        titles[LOAD].title = "difference";
+        titles[LOAD].title = "change";
     widget_table_head(&s->brush, &(struct table){titles, COLUMNS, LIST_LINKS}, head, sorted,
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70 - below};

@@ -17,8 +17,8 @@ struct links_drawing {
     uint32_t row_count, row_room;
     uint32_t unfolded; /**< ui choice that the rows were made for */
 
-    char sentence[400];        /**< what the loads say; "": nothing */
-    uint64_t sentence_version; /**< of the flows that it is about */
+    char sentence[400];    /**< what the loads say; "": nothing */
+    uint64_t sentence_key; /**< the key for which it was made */
 };
 
 /** A row of the list. */
