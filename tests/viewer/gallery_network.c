@@ -113,6 +113,22 @@ static void suggest(const struct synthetic_network *net, struct model *m, int su
     }
 }
 
+struct stage_parts {
+    struct scene *scene;
+    struct range *range;
+    struct ui *ui;
+    struct theme *theme;
+    struct pictures *pictures;
+    struct type *type;
+};
+
+static void lay_out(struct stage_parts *p, struct model *model)
+{
+    ui_update_flows(p->ui, model, p->range);
+    for (int i = 0; i < 2 || p->pictures->busy; i++)
+        frame_scene(p->scene, model, p->range, p->ui, p->theme, p->pictures, type_measure(p->type));
+}
+
 static int take(const char *directory, const struct shot *shot, struct model *model,
                 const struct synthetic_network *net)
 {
@@ -162,15 +178,15 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     for (int i = 0; (uint32_t)i < shot->opened; i++)
         ui_command(&ui, model, COMMAND_NET_OPEN, (uint64_t)i);
     ui_update_flows(&ui, model, &range);
-    for (int k = 0; k <= SUGGESTIONS; k++) { /* the reality first: nodes keep its positions */
-        ui_update_flows(&ui, model, &range);
-        for (int i = 0; i < 2 || pictures.busy; i++)
-            frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
-        if (k == SUGGESTIONS || !(shot->applied & 1u << k))
+    struct stage_parts parts = {&scene, &range, &ui, &theme, &pictures, type};
+    lay_out(&parts, model);
+    for (int k = 0; k < SUGGESTIONS; k++) { /* the reality first: nodes keep its positions */
+        if (!(shot->applied & 1u << k))
             continue;
         model->network.suggestions[k].base = what_if_state(&ui.network.what_if);
         ui_network_show(&ui, model, (enum suggestion_kind)k);
         ui.network.compare = shot->compare ? shot->compare : COMPARE_AFTER;
+        lay_out(&parts, model);
     }
     snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
     int error = painter_paint(&painter, &scene, type);

@@ -413,6 +413,32 @@ static void ranks_that_wait_are_shown_with_the_rank_that_they_wait_for(void **st
     model_destroy(m);
 }
 
+/* Links of one node are spokes of its memory; who waits for whom says more. */
+static void on_one_node_pairs_are_listed_by_delay(void **state)
+{
+    static const uint32_t per_node[] = {8, 4};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct synthetic job;
+        struct model *m;
+        struct desk d;
+        assert_int_equal(model_create(&m, 64u << 20), 0);
+        synthetic_init(&job, 8, per_node[i], 6, 1);
+        synthetic_begin(&job, into, m);
+        for (int w = 0; w < 20; w++)
+            synthetic_window(&job, into, m);
+        desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+        desk_layout(&d, m);
+        assert_int_equal(find_text(&d.scene, "Pairs by delay") != NULL, m->host_count == 1);
+        assert_int_equal(find_text(&d.scene, " waits for 5") != NULL, m->host_count == 1);
+        assert_int_equal(m->host_count, 8 / per_node[i]);
+        desk_check(&d, "pairs by delay");
+        desk_close(&d);
+        synthetic_finish(&job);
+        model_destroy(m);
+    }
+}
+
 static uint32_t ranks_drawn(const struct scene *s)
 {
     uint32_t n = 0;
@@ -659,6 +685,7 @@ int main(void)
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),
         cmocka_unit_test(a_hang_is_named),
         cmocka_unit_test(ranks_that_wait_are_shown_with_the_rank_that_they_wait_for),
+        cmocka_unit_test(on_one_node_pairs_are_listed_by_delay),
         cmocka_unit_test(the_graph_shows_every_rank_of_a_small_job),
         cmocka_unit_test(ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed),
         cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),

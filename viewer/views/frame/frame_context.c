@@ -440,7 +440,8 @@ void context_layout(struct stage *s, struct box box, int drawer)
     /* links are more informative than pairs where they are known */
     double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
     struct box hot = {inner.x, inner.y, inner.w, links_h};
-    used = s->model->host_count == 1 ? context_add_delays(s, hot) : 0;
+    struct box delays = {inner.x, inner.y, inner.w, fmin(26 + 32 * DELAYED, inner.h * 0.48)};
+    used = s->model->host_count == 1 ? context_add_delays(s, delays) : 0;
     used = used > 0 ? used : context_hot_links(s, hot);
     double pairs_h =
         fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
