@@ -193,11 +193,12 @@ static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, st
 
 static void torus_view_add_head(struct stage *s, struct box box)
 {
-    char what[200];
+    char what[500];
     scene_panel(s->brush.scene, box, 0, "torus.head");
     double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60);
     right -= piece_filter(s, right - 4, box.y + 4, fmax((right - box.x) / 3, 0)) + 8;
     torus_view_what_text(s, what, sizeof what);
+    piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 2, box.y + 7, right - box.x - 8, "Torus", what);
 }
 
