@@ -61,7 +61,8 @@ static int search_adopt_seats(struct search *s)
     for (size_t i = 0; i < s->ask->seat_count; i++) {
         const struct wire_seat_row *row = &s->ask->seats[i];
         if (row->rank >= s->rank_count || s->process_of[row->rank] == UINT32_MAX ||
-            row->vertex >= vertices) {
+            row->vertex >= vertices ||
+            topology_vertex_kind(s->topology, (uint32_t)row->vertex) == VERTEX_SWITCH) {
             snprintf(s->why, sizeof(s->why),
                      "the mapping that is asked about does not fit the job's ranks and network");
             return -HOLTER_EUSAGE;
