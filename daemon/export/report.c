@@ -2,10 +2,10 @@
  * when is it not, why, and what can be done. */
 #include "daemon/export/report.h"
 
+#include "daemon/export/report_assets.h"
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_data.h"
 #include "daemon/export/report_parts.h"
-#include "daemon/export/report_style.h"
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
@@ -56,8 +56,13 @@ static void report_put_head(const struct page *p)
     const struct content *c = p->source->content;
     const char *app = d->app[0] != '\0' ? text_base_name(d->app) : c->job;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">",
           p->out);
+    /* A second fence beside html_text(): the browser loads nothing and runs no other script. */
+    fprintf(p->out,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src "
+            "data:; style-src 'unsafe-inline'; script-src '%s'\"><title>",
+            report_script_hash);
     html_text(p->out, app);
     fprintf(
         p->out,
@@ -76,6 +81,66 @@ static void report_put_head(const struct page *p)
     report_put_given(p->out, "; ", d->mpi, "");
     fputs("</p>\n", p->out);
     report_put_given(p->out, "<p><code>", d->command, "</code></p>\n");
+}
+
+static struct quantity report_alert_duration(const struct report_alert *a)
+{
+    return quantity_duration(a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns
+                                                       : 0);
+}
+
+static int report_alert_has_cost(const struct report_alert *a)
+{
+    return a->culprit[0] != '\0' && isfinite(a->progress);
+}
+
+/* ---- the first line ------------------------------------------------------------------ */
+
+static int report_alert_is_open(const struct report_alert *a)
+{
+    return strcmp(a->state, "firing") == 0;
+}
+
+/* @return the alert that matters most: open rather than over, then the one that cost most; or NULL.
+ * Information is no fault. */
+static const struct report_alert *report_worst_alert(const struct report_data *d)
+{
+    const struct report_alert *worst = NULL;
+    for (size_t i = 0; i < d->alert_count; i++) {
+        const struct report_alert *a = &d->alerts[i];
+        if (strcmp(a->severity, "info") == 0)
+            continue;
+        int open = report_alert_is_open(a), worst_open = worst && report_alert_is_open(worst);
+        if (worst == NULL || open > worst_open ||
+            (open == worst_open && a->lost_ns > worst->lost_ns))
+            worst = a;
+    }
+    return worst;
+}
+
+/* Is the job well or not, since when, and what does it cost? */
+static void report_put_summary(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    const struct report_alert *worst = report_worst_alert(d);
+    if (worst == NULL) {
+        fprintf(p->out, "<p class=\"state\">Well: no alert%s %s.</p>\n",
+                d->alerts_all > 0 ? " of a fault" : "",
+                d->cut_short ? "until the recording ends" : "from the begin to the end");
+        return;
+    }
+    int open = report_alert_is_open(worst);
+    fprintf(p->out, "<p class=\"state %s\">%s", open ? "bad" : "was",
+            open ? "Not well since " : "Well at the end, but not from ");
+    page_since(p, worst->since_ns);
+    if (!open)
+        fprintf(p->out, ", for %s", report_alert_duration(worst).text);
+    html_put(p->out, ": ", worst->title, ".");
+    if (report_alert_has_cost(worst))
+        fprintf(p->out, " It cost %s of the job's time.", quantity_duration(worst->lost_ns).text);
+    if (d->alerts_all > 1)
+        fprintf(p->out, " One of %zu alerts.", d->alerts_all);
+    fputs("</p>\n", p->out);
 }
 
 static void report_put_card(FILE *out, const char *figure, const char *text)
@@ -145,40 +210,47 @@ void page_since(const struct page *p, int64_t time_ns)
             quantity_duration(time_ns > begin ? (double)time_ns - (double)begin : 0).text);
 }
 
-/* Ratios as the alert has them: now, and at worst; and what the job has lost. */
-static void report_put_growth(const struct page *p, const struct report_alert *a)
+/* Write a row of facts: its name, and its parts one after the other. The caller ends it. */
+static void report_put_fact(const struct page *p, const char *name)
 {
-    if (isfinite(a->ratio) && a->ratio > 0)
-        fprintf(p->out, "; %s what it was, at worst %s", quantity_ratio(a->ratio).text,
-                quantity_ratio(a->worst).text);
-    if (a->culprit[0] != '\0' && isfinite(a->progress))
-        fprintf(p->out, "; %.0f %% of the progress, %s lost", 100 * a->progress,
-                quantity_duration(a->lost_ns).text);
+    fprintf(p->out, "<dt>%s</dt><dd>", name);
 }
 
-static void report_put_alert(const struct page *p, const struct report_alert *a)
+/* Ratios as the alert has them: now, and at worst; and what the job has lost. */
+static void report_put_cost(const struct page *p, const struct report_alert *a)
 {
-    const char *class_ = strcmp(a->severity, "warning") == 0 ? " warning"
-                         : strcmp(a->severity, "info") == 0  ? " info"
-                                                             : "";
-    fprintf(p->out, "<div class=\"alert%s\"><h3>", class_);
-    html_text(p->out, a->title);
-    html_put(p->out, "</h3>\n<p class=\"second\">", a->severity, ", ");
-    page_since(p, a->since_ns);
-    fprintf(
-        p->out, ", for %s, ",
-        quantity_duration(a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns : 0)
-            .text);
-    html_text(p->out,
-              strcmp(a->state, "firing") == 0 ? "not over when the recording ends" : a->state);
-    report_put_growth(p, a);
-    report_put_given(p->out, "; ranks ", a->ranks, "");
-    report_put_given(p->out, " on ", a->nodes, "");
+    int has_ratio = isfinite(a->ratio) && a->ratio > 0;
+    if (!has_ratio && !report_alert_has_cost(a))
+        return;
+    report_put_fact(p, "what it costs");
+    if (has_ratio)
+        fprintf(p->out, "%s what it was, at worst %s", quantity_ratio(a->ratio).text,
+                quantity_ratio(a->worst).text);
+    if (report_alert_has_cost(a))
+        fprintf(p->out, "%s%.0f %% of the progress, %s lost", has_ratio ? "; " : "",
+                100 * a->progress, quantity_duration(a->lost_ns).text);
+    fputs("</dd>\n", p->out);
+}
+
+static void report_put_where(const struct page *p, const struct report_alert *a)
+{
+    if (a->ranks[0] == '\0' && a->nodes[0] == '\0' && a->victims[0] == '\0')
+        return;
+    report_put_fact(p, "where");
+    report_put_given(p->out, "ranks ", a->ranks, "");
+    report_put_given(p->out, a->ranks[0] != '\0' ? " on " : "on ", a->nodes, "");
     report_put_given(p->out, "; delays ranks ", a->victims, "");
-    fputs("</p>\n", p->out);
-    report_put_given(p->out, "<p>", a->text, "</p>\n");
+    fputs("</dd>\n", p->out);
+}
+
+static void report_put_why(const struct page *p, const struct report_alert *a)
+{
+    if (a->text[0] == '\0' && a->cause_count == 0)
+        return;
+    report_put_fact(p, "why");
+    html_text(p->out, a->text);
     if (a->cause_count > 0)
-        fputs("<table>\n", p->out);
+        page_begin_table(p->out, "causes");
     for (unsigned i = 0; i < a->cause_count; i++) {
         const struct report_cause *c = &a->causes[i];
         html_put(p->out, "<tr><td>", c->name, "");
@@ -190,19 +262,38 @@ static void report_put_alert(const struct page *p, const struct report_alert *a)
         fputs("</td></tr>\n", p->out);
     }
     if (a->cause_count > 0)
-        fputs("</table>\n", p->out);
-    report_put_given(p->out, "<p class=\"better\">", a->advice, "</p>\n");
-    fputs("</div>\n", p->out);
+        page_end_table(p->out);
+    fputs("</dd>\n", p->out);
+}
+
+static void report_put_alert(const struct page *p, const struct report_alert *a, size_t number)
+{
+    const char *class_ = strcmp(a->severity, "warning") == 0 ? " warning"
+                         : strcmp(a->severity, "info") == 0  ? " info"
+                                                             : "";
+    fprintf(p->out, "<div class=\"alert%s\" id=\"alert-%zu\"><h3>Alert %zu: ", class_, number,
+            number);
+    html_put(p->out, "", a->title, "</h3>\n<dl>");
+    report_put_fact(p, "since");
+    page_since(p, a->since_ns);
+    fprintf(p->out, ", for %s, ", report_alert_duration(a).text);
+    html_text(p->out, report_alert_is_open(a) ? "not over when the recording ends" : a->state);
+    html_put(p->out, " (", a->severity, ")</dd>\n");
+    report_put_cost(p, a);
+    report_put_where(p, a);
+    report_put_why(p, a);
+    report_put_given(p->out, "<dt>what to do</dt><dd class=\"better\">", a->advice, "</dd>\n");
+    fputs("</dl></div>\n", p->out);
 }
 
 static void report_put_alerts(const struct page *p)
 {
     const struct report_data *d = p->data;
-    fputs("<section><h2>Alerts</h2>\n", p->out);
+    fputs("<section><h2>Alerts: where, why, and what to do</h2>\n", p->out);
     if (d->alert_count == 0)
         fputs("<p>None: nothing grew, hung or died as far as the rules tell.</p>\n", p->out);
     for (size_t i = 0; i < d->alert_count; i++)
-        report_put_alert(p, &d->alerts[i]);
+        report_put_alert(p, &d->alerts[i], i + 1);
     if (d->alerts_all > d->alert_count)
         fprintf(p->out, "<p class=\"second\">%zu further ones are in the recording.</p>\n",
                 d->alerts_all - d->alert_count);
@@ -236,18 +327,22 @@ static void report_put_advice(const struct page *p)
     const struct report_extras *x = p->extras;
     if (x->measure_count == 0 && x->mapping_none == NULL)
         return;
-    fputs("<section><h2>A better mapping</h2>\n", p->out);
+    fputs("<section><h2>A better mapping of ranks to nodes</h2>\n", p->out);
     if (x->measure_count == 0) {
         report_put_given(p->out, "<p class=\"second\">", x->mapping_none, "</p>\n");
         fputs("</section>\n", p->out);
         return;
     }
     html_put(p->out, "<p>The same ranks on the same nodes of ", x->mapping_network,
-             ", placed otherwise:</p>\n<table><tr><th>measure</th><th class=\"n\">as it ran</th>"
-             "<th class=\"n\">suggested</th><th class=\"n\">gain</th><th></th></tr>\n");
+             ", placed otherwise:</p>\n");
+    page_begin_table(p->out, "gain of the mapping");
+    fputs("<tr><th>measure</th><th class=\"n\">as it ran</th><th class=\"n\">suggested</th>"
+          "<th class=\"n\">gain</th><th></th></tr>\n",
+          p->out);
     for (size_t i = 0; i < x->measure_count; i++)
         report_put_measure(p->out, &x->measures[i]);
-    html_put(p->out, "</table>\n<p>The file for the launcher is made by <code>", x->mapping_command,
+    page_end_table(p->out);
+    html_put(p->out, "<p>The file for the launcher is made by <code>", x->mapping_command,
              "</code></p></section>\n");
 }
 
@@ -281,7 +376,7 @@ static void report_put_foot(const struct page *p)
     if (p->source->content->refused > 0)
         fprintf(p->out, "<p>%" PRIu64 " of %" PRIu64 " messages in it cannot be read.</p>\n",
                 p->source->content->refused, p->source->content->messages);
-    fputs("</footer>\n</main></body></html>\n", p->out);
+    fprintf(p->out, "</footer>\n</main>\n<script>%s</script></body></html>\n", report_script);
 }
 
 int report_write(FILE *out, const struct export_source *source, const struct report_extras *extras)
@@ -295,18 +390,19 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
         recording_find_stop(source->path, &data.stop);
         data.cut_short = data.stop.at_ns > 0 || recording_is_cut_short(source->path, data.state);
         report_put_head(&page);
+        report_put_summary(&page);
         report_put_cards(&page);
         report_put_alerts(&page);
-        page_captures(&page);
         page_curve(&page);
         page_latency(&page);
         page_time(&page);
         page_traffic(&page);
+        page_matrix(&page);
+        page_ranks(&page);
+        page_calls(&page);
         page_links(&page);
         report_put_advice(&page);
-        page_matrix(&page);
-        page_calls(&page);
-        page_ranks(&page);
+        page_captures(&page);
         report_put_pictures(&page);
         report_put_foot(&page);
         code = fflush(out) != 0 || ferror(out) ? -EIO : 0;

@@ -1,5 +1,6 @@
-/* A recording as one self-contained HTML file, for readers who have nothing installed. It has no
- * scripts and fetches nothing; charts are SVG, pictures are embedded. */
+/* A recording as one self-contained HTML file, for readers who have nothing installed. It fetches
+ * nothing; charts are SVG, pictures are embedded. One script of its own, report.js, adds tooltips
+ * and sorts tables; without it the page has all charts and tables. */
 #ifndef HOLTER_EXPORT_REPORT_H
 #define HOLTER_EXPORT_REPORT_H
 

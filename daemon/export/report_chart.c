@@ -4,11 +4,10 @@
 #include "proto/quantity.h"
 #include "proto/utf8.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#define TOP 10.0
-#define BOTTOM 26.0
 #define VALUE_LINES 4
 #define TIME_TICKS 9
 
@@ -62,39 +61,37 @@ static double report_chart_round_up(double value)
 
 double chart_x(const struct chart *c, int64_t time_ns)
 {
-    double whole = (double)(c->end_ns - c->begin_ns),
-           width = CHART_WIDTH - CHART_LEFT - CHART_RIGHT;
+    double whole = (double)(c->end_ns - c->begin_ns);
     double share = whole > 0 ? ((double)time_ns - (double)c->begin_ns) / whole : 0;
-    return CHART_LEFT + width * (share < 0 ? 0 : share > 1 ? 1 : share);
+    return CHART_WIDTH * (share < 0 ? 0 : share > 1 ? 1 : share);
 }
 
 double chart_y(const struct chart *c, double value)
 {
     double share = (value - c->least) / (c->most - c->least);
-    return TOP + (c->height - TOP - BOTTOM) * (1 - (share < 0 ? 0 : share > 1 ? 1 : share));
+    return c->height * (1 - (share < 0 ? 0 : share > 1 ? 1 : share));
 }
 
-void chart_begin(struct chart *c, const char *label)
+void chart_begin(struct chart *c, const char *label, const char *what)
 {
     double unit = 1;
     while (c->kind == CHART_BYTES && c->most >= 1024 * unit)
         unit *= 1024;
     c->most = unit * report_chart_round_up(c->most / unit);
-    fprintf(c->out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
-            CHART_WIDTH, c->height);
-    html_text(c->out, label);
-    fputs("\">\n", c->out);
+    html_put(c->out, "<div class=\"plot\"><p class=\"what\">", what, "</p>\n");
+    fprintf(c->out,
+            "<div class=\"plane\" style=\"height:%.0fpx\"><svg viewBox=\"0 0 %.0f %.0f\" "
+            "preserveAspectRatio=\"none\" role=\"img\" data-begin-ms=\"%" PRId64
+            "\" data-length-ms=\"%.6f\" aria-label=\"",
+            c->height, CHART_WIDTH, c->height, c->begin_ns / 1000000,
+            (double)(c->end_ns - c->begin_ns) / 1e6);
+    html_put(c->out, "", label, "\">\n");
 }
 
 void chart_range(struct chart *c, double least, double most)
 {
     c->least = least < 0 ? -report_chart_round_up(-least) : 0;
     c->most = most > 0 || c->least == 0 ? report_chart_round_up(most) : 0;
-}
-
-void chart_end(const struct chart *c)
-{
-    fputs("</svg>\n", c->out);
 }
 
 /* ---- axes ---------------------------------------------------------------------------- */
@@ -108,15 +105,18 @@ static struct quantity report_chart_value_text(double value, enum chart_kind kin
     return kind == CHART_BYTES ? quantity_bytes(value) : quantity_count(value);
 }
 
-void chart_values(const struct chart *c)
+static double report_chart_value_of_line(const struct chart *c, int i)
 {
+    return c->least + (c->most - c->least) * i / VALUE_LINES;
+}
+
+void chart_values(struct chart *c)
+{
+    c->has_values = 1;
     for (int i = 0; i <= VALUE_LINES; i++) {
-        double value = c->least + (c->most - c->least) * i / VALUE_LINES, y = chart_y(c, value);
-        fprintf(c->out,
-                "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
-                "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                CHART_LEFT, CHART_WIDTH - CHART_RIGHT, y, y, CHART_LEFT - 8, y + 4,
-                report_chart_value_text(value, c->kind).text);
+        double y = chart_y(c, report_chart_value_of_line(c, i));
+        fprintf(c->out, "<line class=\"grid\" x1=\"0\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+                CHART_WIDTH, y, y);
     }
 }
 
@@ -153,15 +153,36 @@ static struct quantity report_chart_time_text(int64_t since_ns, int64_t tick_ns)
     return quantity_print("%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-void chart_times(const struct chart *c)
+void chart_axes(const struct chart *c)
 {
     int64_t whole = c->end_ns - c->begin_ns, tick = report_chart_tick_of(whole > 0 ? whole : 1);
-    for (int i = 0; i <= TIME_TICKS + 1 && (whole <= 0 ? i == 0 : i <= whole / tick); i++) {
-        double x = chart_x(c, c->begin_ns + i * tick);
-        fprintf(c->out,
-                "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                c->height - 8, report_chart_time_text(i * tick, tick).text);
+    fputs("</svg>\n", c->out);
+    for (int i = 0; i <= VALUE_LINES && c->has_values; i++) {
+        double value = report_chart_value_of_line(c, i);
+        fprintf(c->out, "<span class=\"y\" style=\"top:%.2f%%\">%s</span>\n",
+                100 * chart_y(c, value) / c->height, report_chart_value_text(value, c->kind).text);
     }
+    for (int i = 0; i <= TIME_TICKS + 1 && (whole <= 0 ? i == 0 : i <= whole / tick); i++)
+        fprintf(c->out, "<span class=\"x%s\" style=\"left:%.2f%%\">%s</span>\n",
+                i % 2 != 0 ? " odd" : "", 100 * chart_x(c, c->begin_ns + i * tick) / CHART_WIDTH,
+                report_chart_time_text(i * tick, tick).text);
+}
+
+void chart_mark(const struct chart *c, int64_t time_ns, size_t number)
+{
+    fprintf(c->out,
+            "<a class=\"mark\" style=\"left:%.2f%%\" href=\"#alert-%zu\" "
+            "aria-label=\"alert %zu\">%zu</a>\n",
+            100 * chart_x(c, time_ns) / CHART_WIDTH, number, number, number);
+}
+
+void chart_end(const struct chart *c)
+{
+    int64_t whole = c->end_ns - c->begin_ns;
+    fprintf(c->out, "</div><p class=\"when\">time since the begin%s</p></div>\n",
+            whole >= INT64_C(3600000000000)                            ? ", min:s or h:min:s"
+            : report_chart_tick_of(whole > 0 ? whole : 1) < 1000000000 ? ""
+                                                                       : ", min:s");
 }
 
 /* ---- marks --------------------------------------------------------------------------- */
@@ -181,15 +202,33 @@ int chart_bins(const struct chart *c, int64_t begin_ns, int64_t end_ns, unsigned
     return 1;
 }
 
-static double report_chart_bin_x(unsigned bin)
+/* Write the values of a series, high less low, as the script reads them: "BIN TEXT;BIN TEXT;...",
+ * where a text is valid up to the next bin, and is empty where there is no value. */
+static void report_chart_put_steps(const struct chart *c, const double *low, const double *high,
+                                   const char *name)
 {
-    return CHART_LEFT + (CHART_WIDTH - CHART_LEFT - CHART_RIGHT) * bin / CHART_BINS;
+    struct quantity last = {""};
+    html_put(c->out, " data-name=\"", name, "\" data-steps=\"");
+    for (unsigned i = 0; i < CHART_BINS; i++) {
+        double value = low != NULL ? high[i] - low[i] : high[i];
+        struct quantity now = {""};
+        if (isfinite(value))
+            now = c->kind == CHART_TIMES ? quantity_ratio(value)
+                                         : report_chart_value_text(value, c->kind);
+        if (i > 0 && strcmp(now.text, last.text) == 0)
+            continue;
+        fprintf(c->out, "%s%u %s", i > 0 ? ";" : "", i, now.text);
+        last = now;
+    }
+    fputs("\"", c->out);
 }
 
-void chart_line(const struct chart *c, const double *bins, const char *class_)
+void chart_line(const struct chart *c, const double *bins, const char *class_, const char *name)
 {
     int drawing = 0;
-    fprintf(c->out, "<path class=\"line %s\" d=\"", class_);
+    fprintf(c->out, "<path class=\"line %s\"", class_);
+    report_chart_put_steps(c, NULL, bins, name);
+    fputs(" d=\"", c->out);
     for (unsigned i = 0; i < CHART_BINS; i++) {
         if (!isfinite(bins[i])) {
             drawing = 0;
@@ -198,8 +237,7 @@ void chart_line(const struct chart *c, const double *bins, const char *class_)
         unsigned to = i; /* a horizontal step, as far as the value does not change */
         while (to + 1 < CHART_BINS && bins[to + 1] == bins[i])
             to++;
-        fprintf(c->out, "%c%.1f %.1fH%.1f", drawing ? 'L' : 'M', report_chart_bin_x(i),
-                chart_y(c, bins[i]), report_chart_bin_x(to + 1));
+        fprintf(c->out, "%c%u %.1fH%u", drawing ? 'L' : 'M', i, chart_y(c, bins[i]), to + 1);
         drawing = 1;
         i = to;
     }
@@ -207,32 +245,32 @@ void chart_line(const struct chart *c, const double *bins, const char *class_)
 }
 
 void chart_area(const struct chart *c, const double *low, const double *high, const char *class_,
-                const char *title)
+                const char *name)
 {
-    fprintf(c->out, "<path class=\"area %s\" d=\"M%.1f %.1f", class_, report_chart_bin_x(0),
-            chart_y(c, low[0]));
+    fprintf(c->out, "<path class=\"area %s\"", class_);
+    report_chart_put_steps(c, low, high, name);
+    fprintf(c->out, " d=\"M0 %.1f", chart_y(c, low[0]));
     for (unsigned i = 0; i < CHART_BINS; i++) {
         if (i == 0 || high[i] != high[i - 1])
-            fprintf(c->out, "L%.1f %.1f", report_chart_bin_x(i), chart_y(c, high[i]));
+            fprintf(c->out, "L%u %.1f", i, chart_y(c, high[i]));
         if (i + 1 == CHART_BINS || high[i + 1] != high[i])
-            fprintf(c->out, "H%.1f", report_chart_bin_x(i + 1));
+            fprintf(c->out, "H%u", i + 1);
     }
     for (unsigned i = CHART_BINS; i-- > 0;) {
         if (i + 1 == CHART_BINS || low[i] != low[i + 1])
-            fprintf(c->out, "L%.1f %.1f", report_chart_bin_x(i + 1), chart_y(c, low[i]));
+            fprintf(c->out, "L%u %.1f", i + 1, chart_y(c, low[i]));
         if (i == 0 || low[i - 1] != low[i])
-            fprintf(c->out, "H%.1f", report_chart_bin_x(i));
+            fprintf(c->out, "H%u", i);
     }
-    html_put(c->out, "Z\"><title>", title, "</title></path>\n");
+    fputs("Z\"/>\n", c->out);
 }
 
 void chart_span(const struct chart *c, int64_t begin_ns, int64_t end_ns, const char *class_,
                 const char *title)
 {
     double x = chart_x(c, begin_ns), width = chart_x(c, end_ns) - x;
-    fprintf(c->out,
-            "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
-            class_, x, TOP, width > 1.5 ? width : 1.5, c->height - TOP - BOTTOM);
+    fprintf(c->out, "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%.0f\"><title>",
+            class_, x, width > 1.5 ? width : 1.5, c->height);
     html_text(c->out, title);
     fputs("</title></rect>\n", c->out);
 }

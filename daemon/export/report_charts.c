@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MARKS 24 /* maximum number of marks above a chart, about */
+
 static double *report_charts_row_of(const struct page *p, unsigned row)
 {
     return p->bins + (size_t)row * CHART_BINS;
@@ -18,7 +20,7 @@ static void report_charts_fill(double *bins, double value)
         bins[i] = value;
 }
 
-/* @param shown  by name; NULL: all are shown */
+/* @param shown  by name; NULL: all are shown. The caller ends the legend. */
 static void report_charts_put_legend(FILE *out, const char *const *names, const int *shown,
                                      unsigned count, char letter)
 {
@@ -26,7 +28,13 @@ static void report_charts_put_legend(FILE *out, const char *const *names, const 
     for (unsigned i = 0; i < count; i++)
         if (shown == NULL || shown[i])
             fprintf(out, "<span><i class=\"%c%u\"></i>%s</span>", letter, i, names[i]);
-    fputs("</p>\n", out);
+}
+
+static void report_charts_end_legend(const struct page *p)
+{
+    if (p->data->alert_count > 0)
+        fputs("<span><i class=\"flag\"></i>alert, by its number</span>", p->out);
+    fputs("</p>\n", p->out);
 }
 
 /* Draw alerts as spans behind a chart. */
@@ -34,9 +42,27 @@ static void report_charts_put_flags(const struct page *p, const struct chart *ch
 {
     for (size_t i = 0; i < p->data->alert_count; i++) {
         const struct report_alert *a = &p->data->alerts[i];
+        char title[330];
+        snprintf(title, sizeof(title), "alert %zu: %s", i + 1, a->title);
         chart_span(chart, a->since_ns, a->until_ns > a->since_ns ? a->until_ns : a->since_ns,
-                   "flag", a->title);
+                   "flag", title);
     }
+}
+
+/* Label the axes, number the alerts where they began, and end the chart. Of alerts whose numbers
+ * would cover each other the first one is numbered. */
+static void report_charts_end(const struct page *p, const struct chart *chart)
+{
+    unsigned char taken[MARKS + 1] = {0};
+    chart_axes(chart);
+    for (size_t i = 0; i < p->data->alert_count; i++) {
+        int64_t since_ns = p->data->alerts[i].since_ns;
+        unsigned slot = (unsigned)(chart_x(chart, since_ns) / CHART_WIDTH * MARKS);
+        if (taken[slot] == 0)
+            chart_mark(chart, since_ns, i + 1);
+        taken[slot] = 1;
+    }
+    chart_end(chart);
 }
 
 /* Fill gaps with the previous value: a path that does not move. @return 0: there were no values */
@@ -54,11 +80,29 @@ static int report_charts_bridge_gaps(double *bins)
 
 /* ---- CommGram ------------------------------------------------------------------------ */
 
+/* Which phase the colour of each pattern is of: the first eight patterns are named. */
+static void report_charts_put_patterns(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    unsigned named = 0;
+    fputs("<p class=\"legend second\">", p->out);
+    for (size_t i = 0; i < d->phase_count && named < 8; i++) {
+        if (d->phases[i].pattern != named)
+            continue;
+        fprintf(p->out, "<span><i class=\"k%u\"></i>pattern of phase %" PRId64 "</span>", named,
+                d->phases[i].id);
+        named++;
+    }
+    if (d->patterns.count > 8)
+        fputs("<span>further patterns: the same colours again</span>", p->out);
+    report_charts_end_legend(p);
+}
+
 static void report_charts_put_phases(const struct page *p)
 {
     const struct report_data *d = p->data;
-    struct chart chart = {p->out, 66, d->begin_ns, d->end_ns, 1, CHART_PLAIN, 0};
-    chart_begin(&chart, "Phases");
+    struct chart chart = {p->out, 30, d->begin_ns, d->end_ns, 1, CHART_PLAIN, 0, 0};
+    chart_begin(&chart, "Phases of communication over time", "phases, coloured by pattern");
     double last = -1;
     for (size_t i = 0; i < d->phase_count; i++) {
         const struct report_phase *f = &d->phases[i];
@@ -80,7 +124,7 @@ static void report_charts_put_phases(const struct page *p)
                      f->id, f->messages, f->communities);
         chart_span(&chart, f->begin_ns, f->end_ns, class_, title);
     }
-    chart_times(&chart);
+    chart_axes(&chart);
     chart_end(&chart);
 }
 
@@ -96,13 +140,14 @@ void page_curve(const struct page *p)
         least = fmin(d->phases[i].height, least);
     }
     fputs(
-        "<section><h2>CommGram</h2>\n<p class=\"second\">Flat while ranks keep talking to the same "
-        "partners; a step where they change; back at its height where a pattern returns. Below it "
-        "the "
-        "phases, coloured by pattern.</p>\n",
+        "<section><h2>CommGram: does the pattern of communication hold?</h2>\n<p class=\"second\">"
+        "Flat while ranks keep talking to the same partners; a step where they change; back at "
+        "its height where a pattern returns. Below it the phases, coloured by pattern.</p>\n",
         p->out);
-    struct chart chart = {p->out, 190, d->begin_ns, d->end_ns, most, CHART_PLAIN, 0};
-    chart_begin(&chart, "CommGram curve");
+    report_charts_put_patterns(p);
+    struct chart chart = {p->out, 154, d->begin_ns, d->end_ns, most, CHART_PLAIN, 0, 0};
+    chart_begin(&chart, "CommGram: the pattern of communication over time",
+                "height of the pattern, no unit: equal heights are equal patterns");
     chart_range(&chart, least, most);
     chart_values(&chart);
     report_charts_put_flags(p, &chart);
@@ -114,8 +159,8 @@ void page_curve(const struct page *p)
             bins[b] = d->phases[i].height;
     }
     if (report_charts_bridge_gaps(bins))
-        chart_line(&chart, bins, "curve");
-    chart_end(&chart);
+        chart_line(&chart, bins, "curve", "height");
+    report_charts_end(p, &chart);
     report_charts_put_phases(p);
     fputs("</section>\n", p->out);
 }
@@ -158,13 +203,18 @@ void page_latency(const struct page *p)
         return;
     if (!any[SCOPE_INTRA] || !any[SCOPE_INTER])
         any[SCOPE_JOB] = 0; /* with a single class the line of the job would be identical */
-    fputs("<section><h2>Latency</h2>\n<p class=\"second\">Transfer times of messages by what "
-          "messages of "
-          "their size took at best in this job: 1x is as good as it was.</p>\n",
-          p->out);
+    fputs(
+        "<section><h2>Latency: how long messages take</h2>\n<p class=\"second\">Transfer times of "
+        "messages by what messages of their size took at best in this job: 1x, the dashed line, "
+        "is as good as it was.</p>\n",
+        p->out);
     report_charts_put_legend(p->out, names, any, REPORT_SCOPES, 'l');
-    struct chart chart = {p->out, 210, d->begin_ns, d->end_ns, most, CHART_TIMES, 0};
-    chart_begin(&chart, "Latency by reference");
+    fputs(
+        "<span><i class=\"growth\"></i>grows</span><span><i class=\"steady\"></i>stays high</span>",
+        p->out);
+    report_charts_end_legend(p);
+    struct chart chart = {p->out, 174, d->begin_ns, d->end_ns, most, CHART_TIMES, 0, 0};
+    chart_begin(&chart, "Latency over time", "transfer time, in times of the best of this job");
     chart_values(&chart);
     report_charts_put_trends(p, &chart);
     report_charts_put_flags(p, &chart);
@@ -183,13 +233,12 @@ void page_latency(const struct page *p)
                 bins[b] =
                     isfinite(bins[b]) && bins[b] > l->reference[s] ? bins[b] : l->reference[s];
         }
-        chart_line(&chart, bins, lines[s]);
+        chart_line(&chart, bins, lines[s], names[s]);
     }
     one = chart_y(&chart, 1);
-    fprintf(p->out, "<line class=\"one\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
-            CHART_LEFT, CHART_WIDTH - CHART_RIGHT, one, one);
-    chart_times(&chart);
-    chart_end(&chart);
+    fprintf(p->out, "<line class=\"one\" x1=\"0\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+            CHART_WIDTH, one, one);
+    report_charts_end(p, &chart);
     fputs("</section>\n", p->out);
 }
 
@@ -262,7 +311,7 @@ void page_time(const struct page *p)
     static const char *const names[REPORT_CLASSES] = {"send",       "receive",   "wait", "poll",
                                                       "collective", "one-sided", "I/O",  "other"};
     const struct report_data *d = p->data;
-    struct chart chart = {p->out, 210, d->begin_ns, d->end_ns, 1, CHART_PERCENT, 0};
+    struct chart chart = {p->out, 174, d->begin_ns, d->end_ns, 1, CHART_PERCENT, 0, 0};
     if (d->window_count == 0 || d->end_ns <= d->begin_ns)
         return;
     double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
@@ -276,7 +325,9 @@ void page_time(const struct page *p)
           "they were doing there.</p>\n",
           p->out);
     report_charts_put_legend(p->out, names, NULL, REPORT_CLASSES, 'k');
-    chart_begin(&chart, "Share of time in MPI by class");
+    report_charts_end_legend(p);
+    chart_begin(&chart, "Time in MPI over time, by what ranks did there",
+                "share of the ranks' time, %");
     chart_values(&chart);
     report_charts_fill(low, 0);
     for (unsigned k = 0; k < REPORT_CLASSES; k++) {
@@ -294,8 +345,8 @@ void page_time(const struct page *p)
             chart_area(&chart, low, high, class_, names[k]);
         memcpy(low, high, CHART_BINS * sizeof(*low));
     }
-    chart_times(&chart);
-    chart_end(&chart);
+    report_charts_put_flags(p, &chart);
+    report_charts_end(p, &chart);
     fputs("</section>\n", p->out);
 }
 
@@ -305,7 +356,7 @@ static void report_charts_put_rate(const struct page *p, unsigned which, const c
     const struct report_data *d = p->data;
     double *sums = report_charts_row_of(p, 0), *whole = report_charts_row_of(p, 1);
     struct chart chart = {.out = p->out,
-                          .height = 150,
+                          .height = 114,
                           .begin_ns = d->begin_ns,
                           .end_ns = d->end_ns,
                           .most = 1,
@@ -314,19 +365,18 @@ static void report_charts_put_rate(const struct page *p, unsigned which, const c
                            report_charts_window_length);
     chart.most = report_charts_divide(sums, whole);
     fprintf(p->out, "<h3>%s</h3>\n", label);
-    chart_begin(&chart, label);
+    chart_begin(&chart, label, which == 0 ? "messages sent in a second" : "bytes sent in a second");
     chart_values(&chart);
     report_charts_put_flags(p, &chart);
-    chart_line(&chart, sums, line);
-    chart_times(&chart);
-    chart_end(&chart);
+    chart_line(&chart, sums, line, which == 0 ? "messages a second" : "bytes a second");
+    report_charts_end(p, &chart);
 }
 
 void page_traffic(const struct page *p)
 {
     if (p->data->window_count == 0 || p->data->end_ns <= p->data->begin_ns)
         return;
-    fputs("<section><h2>Messages</h2>\n", p->out);
+    fputs("<section><h2>Messages over time</h2>\n", p->out);
     report_charts_put_rate(p, 0, "Messages a second", "s1");
     report_charts_put_rate(p, 1, "Bytes a second", "s2");
     fputs("</section>\n", p->out);

@@ -24,6 +24,10 @@ void page_traffic(const struct page *page); /* messages and bytes a second */
 /* Write a time of the job, "12.5 s after the begin": report.c */
 void page_since(const struct page *page, int64_t time_ns);
 
+/* Begin and end a table that scrolls by itself where the page is narrow. */
+void page_begin_table(FILE *out, const char *label);
+void page_end_table(FILE *out);
+
 /* Tables: report_tables.c */
 void page_captures(const struct page *page);
 void page_links(const struct page *page);

@@ -13,6 +13,21 @@
 #define SHOWN 20u        /* maximum rows of a table */
 #define MATRIX_CELLS 64u /* cells on a side; with more ranks several share a cell */
 #define MATRIX_SIDE 512.0
+#define MATRIX_LABELS 8u
+#define PALEST 0.2 /* opacity of the smallest amounts */
+
+void page_begin_table(FILE *out, const char *label)
+{
+    fprintf(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: %s\"><table>\n",
+        label);
+}
+
+void page_end_table(FILE *out)
+{
+    fputs("</table></div>\n", out);
+}
 
 static void report_tables_put_text_cell(FILE *out, const char *text)
 {
@@ -54,7 +69,8 @@ void page_links(const struct page *p)
     const struct report_data *d = p->data;
     if (d->network[0] == '\0' && d->network_fault[0] == '\0')
         return;
-    html_put(p->out, "<section><h2>Hot links</h2>\n<p class=\"second\">Network: ", d->network,
+    html_put(p->out,
+             "<section><h2>Network: hot links</h2>\n<p class=\"second\">Network: ", d->network,
              "</p>\n");
     if (d->network_fault[0] != '\0') {
         html_put(p->out, "<p class=\"worse\">", d->network_fault, "</p>\n");
@@ -63,14 +79,16 @@ void page_links(const struct page *p)
         fputs("<p>No link was hot in any window.</p></section>\n", p->out);
         return;
     }
-    fputs("<div class=\"scroll\"><table><tr><th>link</th><th class=\"n\">windows hot</th>"
+    page_begin_table(p->out, "hot links");
+    fputs("<tr><th>link</th><th class=\"n\">windows hot</th>"
           "<th class=\"n\">congested</th><th class=\"n\">most in a window</th>"
           "<th class=\"n\">of capacity</th><th class=\"n\">measured by modelled</th>"
           "<th class=\"n\">slowest messages</th><th>loaded most by ranks</th></tr>\n",
           p->out);
     for (size_t i = 0; i < d->link_count; i++)
         report_tables_put_link(p->out, &d->links[i]);
-    fputs("</table></div></section>\n", p->out);
+    page_end_table(p->out);
+    fputs("</section>\n", p->out);
 }
 
 /* ---- captures ------------------------------------------------------------------------ */
@@ -81,9 +99,11 @@ void page_captures(const struct page *p)
     if (d->capture_count == 0)
         return;
     fputs("<section><h2>Last calls of ranks</h2>\n<p class=\"second\">Read back from the ranks; "
-          "all of "
-          "them are in the recording.</p>\n<div class=\"scroll\"><table><tr><th>at</th><th>why</th>"
-          "<th class=\"n\">ranks</th><th class=\"n\">records</th><th>calls that they were in "
+          "all of them are in the recording.</p>\n",
+          p->out);
+    page_begin_table(p->out, "captures");
+    fputs("<tr><th>at</th><th>why</th><th class=\"n\">ranks</th><th "
+          "class=\"n\">records</th><th>calls that they were in "
           "(ranks)</th></tr>\n",
           p->out);
     for (size_t i = 0; i < d->capture_count; i++) {
@@ -97,7 +117,7 @@ void page_captures(const struct page *p)
         report_tables_put_text_cell(p->out, c->calls);
         fputs("</tr>\n", p->out);
     }
-    fputs("</table></div>\n", p->out);
+    page_end_table(p->out);
     if (d->captures_all > d->capture_count)
         fprintf(p->out, "<p>And %zu more.</p>\n", d->captures_all - d->capture_count);
     fputs("</section>\n", p->out);
@@ -105,25 +125,73 @@ void page_captures(const struct page *p)
 
 /* ---- who sends to whom ----------------------------------------------------------------- */
 
-static void report_tables_put_cells(FILE *out, const double *cells, unsigned side, uint64_t group)
+/* A rank, or the first one of a group that shares a cell, with its node. */
+static void report_tables_put_rank_name(FILE *out, const struct content *c, uint64_t rank,
+                                        uint64_t group)
 {
-    double most = 0, size = MATRIX_SIDE / side;
-    for (unsigned i = 0; i < side * side; i++)
-        most = cells[i] > most ? cells[i] : most;
+    fprintf(out, "rank %" PRIu64 "%s", rank, group > 1 ? " and following" : "");
+    if (group == 1 && rank < c->rank_count && c->ranks[rank].sums.rank == rank &&
+        c->ranks[rank].host < c->host_count)
+        html_put(out, " on ", c->hosts[c->ranks[rank].host], "");
+}
+
+static void report_tables_put_cells(const struct page *p, const double *cells, unsigned side,
+                                    uint64_t group, double most)
+{
+    double size = MATRIX_SIDE / side;
     for (unsigned i = 0; i < side * side; i++) {
         if (!(cells[i] > 0))
             continue;
         /* Logarithmic shade: it covers four decades below the largest cell. */
         double depth = most > 1 ? 1 + log10(cells[i] / most) / 4 : 1;
         const unsigned column = i % side, row = i / side;
-        fprintf(out,
-                "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"var(--info)\" "
-                "opacity=\"%.2f\"><title>rank %" PRIu64 "%s to %" PRIu64 "%s: %s</title></rect>\n",
+        fprintf(p->out,
+                "<rect class=\"cell\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+                "fill-opacity=\"%.2f\"><title>",
                 column * size, row * size, size > 2 ? size - 0.5 : size,
-                size > 2 ? size - 0.5 : size, depth < 0.12 ? 0.12 : depth, row * group,
-                group > 1 ? " and following" : "", column * group,
-                group > 1 ? " and following" : "", quantity_bytes(cells[i]).text);
+                size > 2 ? size - 0.5 : size, depth < PALEST ? PALEST : depth);
+        report_tables_put_rank_name(p->out, p->source->content, row * group, group);
+        fputs(" to ", p->out);
+        report_tables_put_rank_name(p->out, p->source->content, column * group, group);
+        fprintf(p->out, ": %s</title></rect>\n", quantity_bytes(cells[i]).text);
     }
+}
+
+/* Label some rows and columns with their ranks. */
+static void report_tables_put_matrix_axes(FILE *out, unsigned side, uint64_t group)
+{
+    unsigned step = (side + MATRIX_LABELS - 1) / MATRIX_LABELS;
+    for (unsigned i = 0; i < side; i += step) {
+        double at = 100 * (i + 0.5) / side;
+        fprintf(out,
+                "<span class=\"y\" style=\"top:%.2f%%\">%" PRIu64 "</span>"
+                "<span class=\"x\" style=\"left:%.2f%%\">%" PRIu64 "</span>\n",
+                at, i * group, at, i * group);
+    }
+}
+
+static void report_tables_put_matrix(const struct page *p, const double *cells, unsigned side,
+                                     uint64_t group)
+{
+    double most = 0;
+    for (unsigned i = 0; i < side * side; i++)
+        most = cells[i] > most ? cells[i] : most;
+    fprintf(p->out,
+            "<div class=\"plot matrix\"><p class=\"what\">sending rank, downwards</p>\n"
+            "<div class=\"plane\"><svg viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\" "
+            "role=\"img\" aria-label=\"Matrix of bytes between ranks\">\n<rect width=\"%.0f\" "
+            "height=\"%.0f\" fill=\"none\" stroke=\"var(--line)\"/>\n",
+            MATRIX_SIDE, MATRIX_SIDE, MATRIX_SIDE, MATRIX_SIDE);
+    report_tables_put_cells(p, cells, side, group, most);
+    fputs("</svg>\n", p->out);
+    report_tables_put_matrix_axes(p->out, side, group);
+    fprintf(p->out,
+            "</div><p class=\"when\">receiving rank</p>\n<p class=\"legend second\"><span>"
+            "<i class=\"k0\"></i>%s, the most</span>",
+            quantity_bytes(most).text);
+    fprintf(p->out,
+            "<span><i class=\"k0\" style=\"opacity:%.2f\"></i>%s or less</span></p></div>\n",
+            PALEST, quantity_bytes(most * pow(10, 4 * (PALEST - 1))).text);
 }
 
 static int report_tables_compare_by_bytes(const void *a, const void *b)
@@ -142,10 +210,10 @@ static void report_tables_put_pairs(const struct page *p)
     for (size_t i = 0; i < c->pair_count; i++)
         order[i] = &c->pairs[i];
     qsort(order, c->pair_count, sizeof(*order), report_tables_compare_by_bytes);
-    fputs(
-        "<table><tr><th>from</th><th>to</th><th class=\"n\">messages</th><th class=\"n\">bytes</th>"
-        "<th class=\"n\">mean transfer time</th></tr>\n",
-        p->out);
+    page_begin_table(p->out, "pairs of ranks");
+    fputs("<tr><th>from</th><th>to</th><th class=\"n\">messages</th><th class=\"n\">bytes</th>"
+          "<th class=\"n\">mean transfer time</th></tr>\n",
+          p->out);
     for (size_t i = 0; i < c->pair_count && i < SHOWN; i++) {
         const struct content_pair *pair = order[i];
         fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", pair->source);
@@ -163,7 +231,7 @@ static void report_tables_put_pairs(const struct page *p)
                               .text);
         fputs("</tr>\n", p->out);
     }
-    fputs("</table>\n", p->out);
+    page_end_table(p->out);
     free(order);
 }
 
@@ -189,14 +257,9 @@ void page_matrix(const struct page *p)
     fputs("<section><h2>Who sends to whom</h2>\n", p->out);
     fprintf(p->out,
             "<p class=\"second\">Rows send, columns receive; the stronger the colour, the more "
-            "bytes%s.</p>\n<div class=\"sides\"><svg class=\"matrix\" viewBox=\"-1 -1 %.0f %.0f\" "
-            "role=\"img\" "
-            "aria-label=\"Matrix of bytes between ranks\">\n<rect x=\"-0.5\" y=\"-0.5\" "
-            "width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"var(--line)\"/>\n",
-            group > 1 ? "; neighbouring ranks are put together" : "", MATRIX_SIDE + 2,
-            MATRIX_SIDE + 2, MATRIX_SIDE + 1, MATRIX_SIDE + 1);
-    report_tables_put_cells(p->out, cells, side, group);
-    fputs("</svg>\n", p->out);
+            "bytes%s.</p>\n<div class=\"sides\">",
+            group > 1 ? "; neighbouring ranks are put together" : "");
+    report_tables_put_matrix(p, cells, side, group);
     report_tables_put_pairs(p);
     fputs("</div></section>\n", p->out);
     free(cells);
@@ -236,7 +299,9 @@ void page_calls(const struct page *p)
         whole += (double)k->sums.time_ns;
     }
     qsort(sums, (size_t)UINT16_MAX + 1, sizeof(*sums), report_tables_compare_by_time);
-    fputs("<section><h2>MPI calls</h2>\n<div class=\"scroll\"><table><tr><th>call</th>"
+    fputs("<section><h2>MPI calls</h2>\n", p->out);
+    page_begin_table(p->out, "MPI calls");
+    fputs("<tr><th>call</th>"
           "<th class=\"n\">calls</th><th class=\"n\">bytes given</th><th class=\"n\">time, all "
           "ranks</th>"
           "<th class=\"n\">of MPI</th><th class=\"n\">mean</th><th class=\"n\">longest</th></tr>\n",
@@ -254,7 +319,8 @@ void page_calls(const struct page *p)
         report_tables_put_number_cell(p->out, quantity_duration(s->longest_ns).text);
         fputs("</tr>\n", p->out);
     }
-    fputs("</table></div></section>\n", p->out);
+    page_end_table(p->out);
+    fputs("</section>\n", p->out);
     free(sums);
 }
 
@@ -306,9 +372,11 @@ void page_ranks(const struct page *p)
     qsort(order, c->rank_count, sizeof(*order), report_tables_compare_by_mpi_time);
     fputs("<section><h2>Ranks</h2>\n<p class=\"second\">By the time they spend in MPI: those at "
           "the top wait "
-          "for others, those at the bottom are often waited for.</p>\n<div "
-          "class=\"scroll\"><table><tr>"
-          "<th>rank</th><th>node</th><th class=\"n\">in MPI</th><th></th><th class=\"n\">messages "
+          "for others, those at the bottom are often waited for.</p>\n",
+          p->out);
+    page_begin_table(p->out, "ranks");
+    fputs("<tr><th>rank</th><th>node</th><th class=\"n\">in MPI</th><th></th><th "
+          "class=\"n\">messages "
           "sent</th>"
           "<th class=\"n\">bytes sent</th></tr>\n",
           p->out);
@@ -321,6 +389,7 @@ void page_ranks(const struct page *p)
         for (size_t i = c->rank_count - both; i < c->rank_count; i++)
             report_tables_put_rank(p, order[i], whole);
     }
-    fputs("</table></div></section>\n", p->out);
+    page_end_table(p->out);
+    fputs("</section>\n", p->out);
     free(order);
 }

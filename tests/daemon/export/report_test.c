@@ -42,8 +42,9 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
     struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL};
     write_report(&extras);
     assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
-    assert_non_null(strstr(
-        text, "2.5x what it was, at worst 4.0x; 54 % of the progress, 6.00 s lost; ranks 0-1"));
+    assert_non_null(strstr(text, "<dt>what it costs</dt><dd>2.5x what it was, at worst 4.0x; 54 % "
+                                 "of the progress, 6.00 s lost</dd>"));
+    assert_non_null(strstr(text, "<dt>where</dt><dd>ranks 0-1"));
     assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
     assert_non_null(strstr(text, "<b>1.19 %</b><span class=\"second\">of the received messages "
                                  "matched</span>"));
@@ -107,11 +108,12 @@ static void a_report_names_who_loads_hot_links_most(void **state)
 /* How far the curve's line reaches from top to bottom. */
 static double reach_of_curve(const char *svg)
 {
-    static const char begin_of_line[] = "line curve\" d=\"";
-    const char *at = strstr(svg, begin_of_line);
+    const char *line = strstr(svg, "<path class=\"line curve\""), *at;
     double x, y, top = 1e9, foot = -1e9;
+    assert_non_null(line);
+    at = strstr(line, " d=\"");
     assert_non_null(at);
-    for (at += strlen(begin_of_line); sscanf(at, "%*[ML]%lf %lf", &x, &y) == 2;
+    for (at += strlen(" d=\""); sscanf(at, "%*[ML]%lf %lf", &x, &y) == 2;
          at += 1 + strcspn(at + 1, "ML\"")) {
         top = y < top ? y : top;
         foot = y > foot ? y : foot;
@@ -126,7 +128,7 @@ static void a_curve_that_drops_is_seen_to(void **state)
     change("UPDATE curve SET height = -0.75, returned = 0 WHERE phase = 2;"
            "UPDATE curve SET height = 0, returned = 0 WHERE phase = 1");
     write_report(&extras);
-    assert_non_null(strstr(text, ">-0.8</text>"));
+    assert_non_null(strstr(text, ">-0.8</span>"));
     assert_true(reach_of_curve(text) > 100);
     /* patterns have different colours */
     assert_non_null(strstr(text, "<rect class=\"k0\""));
@@ -142,19 +144,20 @@ static void a_curve_that_drops_is_seen_to(void **state)
 /* Is the axis of the time in MPI from 0 % to this? Each class is as high as it is told on it. */
 static void assert_time_axis(const char *most, double share)
 {
-    static const char area[] = "class=\"area k0\" d=\"M64.0 184.0L64.0 ";
     const char *at = strstr(text, "Time in MPI</h2>"), *end = at ? strstr(at, "</section>") : NULL;
-    char figure[40];
+    char figure[60];
     double y;
     assert_non_null(end);
     char *section = strndup(at, (size_t)(end - at));
-    assert_non_null(strstr(section, "y=\"188.0\" text-anchor=\"end\">0 %</text>"));
-    snprintf(figure, sizeof(figure), "y=\"14.0\" text-anchor=\"end\">%s</text>", most);
+    assert_non_null(strstr(section, "<span class=\"y\" style=\"top:100.00%\">0 %</span>"));
+    snprintf(figure, sizeof(figure), "<span class=\"y\" style=\"top:0.00%%\">%s</span>", most);
     assert_non_null(strstr(section, figure));
-    at = strstr(section, area);
+    at = strstr(section, "<path class=\"area k0\"");
     assert_non_null(at);
-    assert_int_equal(sscanf(at + strlen(area), "%lf", &y), 1);
-    assert_true(fabs(y - (184 - 174 * share)) < 0.1);
+    at = strstr(at, " d=\"");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, " d=\"M0 174.0L0 %lf", &y), 1);
+    assert_true(fabs(y - (174 - 174 * share)) < 0.1);
     free(section);
 }
 
@@ -170,6 +173,56 @@ static void the_axis_of_the_time_in_mpi_is_as_high_as_the_time(void **state)
     change("UPDATE totals SET send_ns = 1000000000, wait_ns = 9000000000");
     write_report(&extras); /* threads */
     assert_time_axis("100 %", 0.25);
+}
+
+static void a_chart_has_the_values_that_its_tooltips_show(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    write_report(&extras);
+    assert_non_null(strstr(text, "data-name=\"send\" data-steps=\"0 25 %"));
+    assert_non_null(strstr(text, "data-name=\"bytes a second\" data-steps=\"0 "));
+    assert_non_null(strstr(text, "<title>rank 3 on "));
+    /* each chart over time says when it begins and how long it is, and what its axes mean */
+    assert_int_equal(count_of("data-begin-ms=\""), count_of("data-length-ms=\""));
+    assert_int_equal(count_of("<svg "), count_of("<p class=\"what\">"));
+    assert_int_equal(count_of("<svg "), count_of("<p class=\"when\">"));
+    assert_int_equal(count_of("<svg "), count_of("role=\"img\""));
+}
+
+static void the_first_line_is_whether_the_job_is_well(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET state = 'firing', title = 'it is <slow>', culprit = 'node1', "
+           "progress = 0.5, lost_ns = 2e9");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<p class=\"state bad\">Not well since "));
+    assert_non_null(strstr(text, ": it is &lt;slow&gt;. It cost 2.00 s of the job's time."));
+    change("UPDATE alert SET state = 'resolved'");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<p class=\"state was\">Well at the end, but not from "));
+    change("UPDATE alert SET severity = 'info'");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<p class=\"state\">Well: no alert of a fault "));
+    change("DELETE FROM alert");
+    write_report(&extras);
+    assert_non_null(
+        strstr(text, "<p class=\"state\">Well: no alert from the begin to the end.</p>"));
+}
+
+static void charts_mark_alerts_where_they_began(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change(
+        "UPDATE alert SET title = '\"><script>x</script>', onset_ns = (SELECT min(start_ns) FROM "
+        "totals), updated_ns = (SELECT max(start_ns + length_ns) FROM totals)");
+    write_report(&extras); /* the only script is the report's own */
+    assert_non_null(strstr(text, "<a class=\"mark\" style=\"left:0.00%\" href=\"#alert-1\""));
+    assert_non_null(strstr(text, " id=\"alert-1\">"));
+    assert_non_null(strstr(
+        text, "height=\"174\"><title>alert 1: &quot;&gt;&lt;script&gt;x&lt;/script&gt;</title>"));
 }
 
 static void a_report_of_nothing_but_messages_is_a_page(void **state)
@@ -193,6 +246,9 @@ int main(void)
         TEST(a_report_names_who_loads_hot_links_most),
         TEST(a_curve_that_drops_is_seen_to),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
+        TEST(a_chart_has_the_values_that_its_tooltips_show),
+        TEST(the_first_line_is_whether_the_job_is_well),
+        TEST(charts_mark_alerts_where_they_began),
         TEST(a_report_of_nothing_but_messages_is_a_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
