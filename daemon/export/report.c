@@ -206,8 +206,11 @@ static void report_put_cards(const struct page *p)
 void page_since(const struct page *p, int64_t time_ns)
 {
     int64_t begin = p->data->begin_ns;
-    fprintf(p->out, "%s after the begin",
-            quantity_duration(time_ns > begin ? (double)time_ns - (double)begin : 0).text);
+    if (time_ns <= begin)
+        fputs("the begin", p->out);
+    else
+        fprintf(p->out, "%s after the begin",
+                quantity_duration((double)time_ns - (double)begin).text);
 }
 
 /* Write a row of facts: its name, and its parts one after the other. The caller ends it. */

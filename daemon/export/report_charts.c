@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MARKS 24 /* maximum number of marks above a chart, about */
+#define MARKS 20 /* places for marks above a chart; neighbours of a mark stay empty */
 
 static double *report_charts_row_of(const struct page *p, unsigned row)
 {
@@ -53,13 +53,14 @@ static void report_charts_put_flags(const struct page *p, const struct chart *ch
  * would cover each other the first one is numbered. */
 static void report_charts_end(const struct page *p, const struct chart *chart)
 {
-    unsigned char taken[MARKS + 1] = {0};
+    unsigned char taken[MARKS + 3] = {0}; /* with a slot before the first and after the last */
     chart_axes(chart);
     for (size_t i = 0; i < p->data->alert_count; i++) {
         int64_t since_ns = p->data->alerts[i].since_ns;
-        unsigned slot = (unsigned)(chart_x(chart, since_ns) / CHART_WIDTH * MARKS);
-        if (taken[slot] == 0)
-            chart_mark(chart, since_ns, i + 1);
+        unsigned slot = (unsigned)(chart_x(chart, since_ns) / CHART_WIDTH * MARKS) + 1;
+        if (taken[slot - 1] || taken[slot] || taken[slot + 1])
+            continue;
+        chart_mark(chart, since_ns, i + 1);
         taken[slot] = 1;
     }
     chart_end(chart);

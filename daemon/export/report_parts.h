@@ -21,7 +21,7 @@ void page_latency(const struct page *page); /* by reference */
 void page_time(const struct page *page);    /* share of time in MPI by class */
 void page_traffic(const struct page *page); /* messages and bytes a second */
 
-/* Write a time of the job, "12.5 s after the begin": report.c */
+/* Write a time of the job, "12.5 s after the begin" or "the begin": report.c */
 void page_since(const struct page *page, int64_t time_ns);
 
 /* Begin and end a table that scrolls by itself where the page is narrow. */

@@ -221,6 +221,7 @@ static void charts_mark_alerts_where_they_began(void **state)
     write_report(&extras); /* the only script is the report's own */
     assert_non_null(strstr(text, "<a class=\"mark\" style=\"left:0.00%\" href=\"#alert-1\""));
     assert_non_null(strstr(text, " id=\"alert-1\">"));
+    assert_non_null(strstr(text, "<dt>since</dt><dd>the begin, for "));
     assert_non_null(strstr(
         text, "height=\"174\"><title>alert 1: &quot;&gt;&lt;script&gt;x&lt;/script&gt;</title>"));
 }
