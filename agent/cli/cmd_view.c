@@ -15,7 +15,12 @@ int cmd_view(int argc, char **argv)
     (void)argc;
     int rc = paths_program(viewer, sizeof viewer, "holter-view");
     if (rc < 0) {
-        terminal_print("view: holter-view is not installed beside holter: %s", holter_strerror(rc));
+        if (HOLTER_VIEWER)
+            terminal_print("view: holter-view is not installed beside holter (package "
+                           "holter-viewer): %s",
+                           holter_strerror(rc));
+        else
+            terminal_print("view: this build of Holter has no viewer: it was made without it");
         return 1;
     }
     argv[0] = viewer;

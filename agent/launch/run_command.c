@@ -52,7 +52,7 @@ static int run_command_add_prefix(struct run_command *c, const char *word)
 static int run_command_make_prefix(struct run_command *c, const struct run_session *s, int verbose)
 {
     char holter[PATH_MAX];
-    int rc = paths_self(holter, sizeof holter);
+    int rc = paths_holter(holter, sizeof holter);
     if (rc < 0)
         return rc;
     rc |= run_command_add_prefix(c, holter) | run_command_add_prefix(c, "exec");

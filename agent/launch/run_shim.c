@@ -90,7 +90,7 @@ int run_shim_exec_launcher(const char *name, int argc, char **argv)
     enum launcher launcher = launcher_detect(real);
     char **words = NULL;
     if ((launcher == LAUNCHER_HYDRA || launcher == LAUNCHER_SRUN) &&
-        paths_self(holter, sizeof holter) == 0)
+        paths_holter(holter, sizeof holter) == 0)
         words = run_shim_wrap(launcher, argc, argv, holter);
     execv(real, words != NULL ? words : argv);
     terminal_print("%s: %s", real, strerror(errno));

@@ -52,7 +52,8 @@ static int paths_find_in(char *out, size_t room, const char *directory, const ch
 
 int paths_program_from(char *out, size_t room, const char *directory, const char *program)
 {
-    static const char *const places[] = {"", "/../agent", "/../daemon", "/../viewer"};
+    static const char *const places[] = {"",           "/../agent",      "/../daemon",
+                                         "/../viewer", "/../lib/holter", "/../../bin"};
     return paths_find_in(out, room, directory, places, sizeof places / sizeof *places, program,
                          X_OK);
 }
@@ -62,6 +63,17 @@ int paths_program(char *out, size_t room, const char *program)
     char directory[PATH_MAX];
     int rc = own_directory(directory, sizeof directory);
     return rc < 0 ? rc : paths_program_from(out, room, directory, program);
+}
+
+int paths_holter(char *out, size_t room)
+{
+    char found[PATH_MAX];
+    if (paths_program(found, sizeof found, "holter") < 0)
+        return paths_self(out, room);
+    char *path = realpath(found, NULL);
+    int n = snprintf(out, room, "%s", path == NULL ? found : path);
+    free(path);
+    return n < 0 || (size_t)n >= room ? -HOLTER_ERANGE : 0;
 }
 
 int paths_probe_from(char *out, size_t room, const char *directory, const char *libdir,

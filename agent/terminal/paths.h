@@ -11,9 +11,14 @@
 int paths_self(char *out, size_t room);
 
 /** Find another program of Holter ("holterd"): in the directory of the running one, then in
- *  ../agent, ../daemon and ../viewer of it.
+ *  ../agent, ../daemon and ../viewer of it (a build tree), then in ../lib/holter and ../../bin (an
+ *  installation).
  *  @return 0, -ENOENT, or -HOLTER_ERANGE when the path does not fit */
 int paths_program(char *out, size_t room, const char *program);
+
+/** Path of the program `holter`, by which other nodes have to start `holter exec`; of the running
+ *  program when there is none beside it. @return as paths_self() */
+int paths_holter(char *out, size_t room);
 
 /** Find the probe for an MPI: in $HOLTER_LIBDIR when that is set, else in the running program's
  *  directory, in probe/ and ../lib/holter of it.

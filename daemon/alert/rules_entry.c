@@ -65,6 +65,10 @@ int entry_is_target(const struct entry_key *key, const char *text, char *why, si
         snprintf(why, capacity, "longer than %u bytes", TARGET_MAXIMUM_BYTES);
     else if (key->type == ENTRY_URL && !is_url)
         snprintf(why, capacity, "'%.80s' is no address such as http://127.0.0.1:9093", text);
+    else if (key->type == ENTRY_URL && !HOLTER_CURL)
+        snprintf(why, capacity,
+                 "this build of Holter sends nothing to Alertmanager: it was made "
+                 "without libcurl");
     else
         return 1;
     return 0;

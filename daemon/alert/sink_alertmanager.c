@@ -5,7 +5,6 @@
 #include "holter/error.h"
 #include "proto/quantity.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if HOLTER_CURL
+#include <curl/curl.h>
+#endif
 
 #define LATE "it did not answer in time"
 
@@ -111,6 +113,8 @@ char *sink_alertmanager_body(const struct sink_delivery *delivery, uint64_t repe
     return text;
 }
 
+#if HOLTER_CURL
+
 /* ---- sending ------------------------------------------------------------- */
 
 struct response {
@@ -151,7 +155,11 @@ static int alertmanager_create(void **out, const struct sink_rule *rule)
     if (curl == NULL)
         return -ENOMEM;
     curl_easy_setopt(curl, CURLOPT_URL, url);
+#if LIBCURL_VERSION_NUM >= 0x075500 /* 7.85, which deprecates the other one */
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, alertmanager_on_response);
@@ -223,3 +231,11 @@ const struct sink_operations sink_alertmanager = {.name = "alertmanager",
                                                   .create = alertmanager_create,
                                                   .send = alertmanager_send,
                                                   .destroy = alertmanager_destroy};
+
+#else
+
+/* A build without libcurl: rules and options that name an Alertmanager are refused, see
+ * entry_is_target(), so that nothing is ever delivered. */
+const struct sink_operations sink_alertmanager = {.name = "alertmanager"};
+
+#endif

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,12 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 #define TEXT_OF(number) AS_TEXT(number)
 #define TOLD_LINKS TEXT_OF(REPORT_LINKS)
 #define AS_TEXT(text) #text
+/* A hint that SQLite before 3.35 does not know. */
+#if SQLITE_VERSION_NUMBER >= 3035000
+#define MATERIALIZED "MATERIALIZED"
+#else
+#define MATERIALIZED ""
+#endif
 #define ALERTS_FROM " FROM alert WHERE state <> 'pending' ORDER BY id"
 static const struct {
     const char *text;
@@ -230,20 +237,21 @@ static const struct {
      "nodes, advice, locality, ratio_worst, progress, lost_ns, culprit, victims" ALERTS_FROM,
      report_data_add_alert},
     /* Alerts whose text is not JSON have no causes. */
-    {"SELECT a.place, value ->> 'name', value ->> 'share', value ->> 'text'"
+    {"SELECT a.place, json_extract(value, '$.name'), json_extract(value, '$.share'),"
+     " json_extract(value, '$.text')"
      " FROM (SELECT row_number() OVER () AS place, causes FROM (SELECT causes" ALERTS_FROM
      ")) AS a,"
      " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
      report_data_add_cause},
     /* One pass through the routes, which may be millions, for the few links of the report. */
-    {"WITH told AS MATERIALIZED (SELECT link, source || ' to ' || destination AS name,"
+    {"WITH told AS " MATERIALIZED "(SELECT link, source || ' to ' || destination AS name,"
      " sum(state = 'hot') AS hot, sum(state = 'congested') AS congested, max(bytes) AS most,"
      " max(share) AS share, avg(ratio) AS ratio, max(latency) AS latency FROM link"
      " WHERE state IN ('hot', 'congested') GROUP BY link"
      " ORDER BY congested DESC, most DESC LIMIT " TOLD_LINKS "),"
      " loads AS (SELECT link, source || ' to ' || destination AS ranks, total(bytes) AS bytes"
      " FROM link_route WHERE link IN (SELECT link FROM told) GROUP BY link, source, destination),"
-     " largest AS MATERIALIZED (SELECT link, ranks, max(bytes) FROM loads GROUP BY link)"
+     " largest AS " MATERIALIZED "(SELECT link, ranks, max(bytes) FROM loads GROUP BY link)"
      " SELECT name, hot, congested, most, share, ratio, latency, ranks"
      " FROM told LEFT JOIN largest USING (link) ORDER BY congested DESC, most DESC",
      report_data_add_link},

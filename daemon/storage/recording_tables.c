@@ -509,7 +509,8 @@ int recording_tables_read_alerts(sqlite3 *db,
     if (code == 0 &&
         (sqlite3_prepare_v2(db, "SELECT * FROM alert ORDER BY id", -1, &s, NULL) != SQLITE_OK ||
          sqlite3_prepare_v2(db,
-                            "SELECT value ->> 'name', value ->> 'share', value ->> 'text'"
+                            "SELECT json_extract(value, '$.name'), json_extract(value, '$.share'),"
+                            " json_extract(value, '$.text')"
                             " FROM json_each(?)",
                             -1, &each, NULL) != SQLITE_OK))
         code = -HOLTER_ECORRUPT;

@@ -289,7 +289,7 @@ class Holter(Failure):
         """Its program is gone, as after an update: the last line says so."""
         programs = os.path.join(self.place.dir, 'programs')
         os.mkdir(programs)
-        for program in ('agent/holter', 'daemon/holterd'):
+        for program in ('agent/holter', 'agent/holter-cli', 'daemon/holterd'):
             shutil.copy(os.path.join(lab.BUILD, program), programs)
         gate = os.path.join(self.place.dir, 'gate')
         run = self.place.start(os.path.join(programs, 'holter'), 'run', '--', '/bin/sh', '-c',

@@ -137,6 +137,10 @@ static int remap_check(const struct remap_problem *problem, char *why, size_t ro
                             REMAP_MAX_EFFORT);
     if (problem->steps > REMAP_MAX_STEPS)
         return remap_refuse(why, room, "there are more than %" PRIu64 " steps", REMAP_MAX_STEPS);
+    if (!HOLTER_METIS && problem->effort > 0)
+        return remap_refuse(why, room,
+                            "this build of Holter cannot search for mappings: it was made "
+                            "without METIS");
     if ((unsigned)problem->objective > REMAP_INTER_NODE)
         return remap_refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
     for (uint32_t p = 0; p < problem->processes; p++)
