@@ -132,6 +132,24 @@ static int command_option_set(const struct command_option *o, void *user, const 
     return 0;
 }
 
+/* "--output -o any" for each option, the long name twice where there is no short one; its values
+ * are "none", "any" or words with commas between. */
+static void command_options_list(const struct command_option *options)
+{
+    static const char *const formats[] = {"text", "json", NULL};
+    for (const struct command_option *o = options; o->name; o++) {
+        const char *const *words = o->json ? formats : o->word ? o->words : NULL;
+        printf("--%s ", o->name);
+        if (o->letter)
+            printf("-%c ", o->letter);
+        else
+            printf("--%s ", o->name);
+        for (int i = 0; words && words[i]; i++)
+            printf("%s%s", i == 0 ? "" : ",", words[i]);
+        puts(words ? "" : o->flag || o->bare ? "none" : "any");
+    }
+}
+
 /* All options of several tables, as getopt_long(3) has them. */
 struct command_option_names {
     const struct command_option *options[COMMAND_OPTIONS];
@@ -218,6 +236,11 @@ int command_options_read(const struct command_option *const tables[], bool stops
                          int argc, char **argv, struct command_option_end *end)
 {
     struct command_option_names n;
+    if (argc == 2 && strcmp(argv[1], COMMAND_OPTIONS_LIST) == 0) {
+        for (int t = 0; tables[t]; t++)
+            command_options_list(tables[t]);
+        exit(fflush(stdout) != 0);
+    }
     command_option_collect(&n, tables, stops);
     opterr = 0;
     optind = 0; /* glibc: reset getopt, which may have parsed other options before (getopt(3)) */

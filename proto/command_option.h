@@ -56,6 +56,10 @@ struct command_option_end {
 #define COMMAND_OPTIONS_READ (-1)
 #define COMMAND_OPTIONS_REFUSED (-2)
 
+/** The only argument of a program or command: it lists the options of the tables, for shells that
+ *  complete them, and ends the process. */
+#define COMMAND_OPTIONS_LIST "--list-options"
+
 /** Read all options; optind is then the index of the first argument.
  *  @param tables  each ended by {0}, the list by NULL @param stops  at the first argument
  *  @param user    for the functions `set` @param end  set when an option is refused; nothing is

@@ -135,6 +135,11 @@ int main(int argc, char **argv)
         print_help(stdout);
         return 0;
     }
+    if (strcmp(argv[1], COMMAND_OPTIONS_LIST) == 0) {
+        for (size_t i = 0; i < COMMANDS; i++)
+            printf("%s\t%s\n", commands[i].name, commands[i].text);
+        return 0;
+    }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return print_version();
     const struct command *command = find_command(argv[1]);
