@@ -7,7 +7,8 @@
 [ -z "${HOLTER_DAEMON:-}" ] || exit 0 # the user has a daemon of his own
 site=${HOLTER_SITE:-/etc/holter/site}
 [ -r "$site" ] || exit 0
-. "$site" || exit 0
+(. "$site") >/dev/null 2>&1 || exit 0 # a fault in it must not end the task
+. "$site"
 case ${HOLTER_KEYS:-} in
     '~/'*) HOLTER_KEYS=${HOME:-}/${HOLTER_KEYS#'~/'} ;;
 esac

@@ -1,0 +1,135 @@
+"""What is installed works from where it is installed, and what sites get besides is right.
+usage: packaging_test.py SOURCE BUILD"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+
+def run(*words, env=None, **more):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          env=os.environ | (env or {}), check=False, **more)
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        installed = run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", cls.folder.name)
+        assert installed.returncode == 0, installed
+        cls.holter, = pathlib.Path(cls.folder.name).rglob("bin/holter")
+        cls.prefix = cls.holter.parent.parent
+        cls.env = {"HOLTER_RUN_DIR": cls.folder.name}
+
+    def test_holter_finds_its_probes_and_programs(self):
+        self.assertRegex(run(self.holter, "--version").stdout, "probe for .*: .*/libholter-.*so")
+        self.assertEqual(0, run(self.holter, "check-rules", "--print-defaults").returncode)
+        finished = run(self.holter, "run", "--no-record", "--", "sh", "-c", "exit 3", env=self.env)
+        self.assertEqual(3, finished.returncode, finished)
+        self.assertIn("watching", finished.stderr)
+
+    def test_ranks_on_other_nodes_are_started_by_the_program_in_bin(self):
+        finished = run(self.holter, "run", "--no-record", "--", "sh", "-c", "env", env=self.env)
+        self.assertIn(f"{self.holter} exec", finished.stdout)
+
+    def test_view_is_found(self):
+        self.assertIn("usage: holter-view", run(self.holter, "view", "--help").stdout)
+
+    @needs("pkg-config")
+    def test_a_subscriber_can_include_the_headers(self):
+        flags = run("pkg-config", "--define-prefix", "--cflags", "holter",
+                    env={"PKG_CONFIG_PATH": self.prefix / "share/pkgconfig"}).stdout.split()
+        compiled = run("cc", *flags, f"-I{self.prefix}/include", "-D_GNU_SOURCE", "-fsyntax-only", "-x", "c", "-include",
+                       "holter/wire.h", "-include", "holter/event.h", "/dev/null")
+        self.assertEqual(0, compiled.returncode, compiled)
+
+    def test_licence_pages_and_units_are_installed(self):
+        for name in ("doc/holter/LICENSE", "doc/holter/SPEC.md", "doc/holter/docs/install.md", "man/man1/holter-run.1"):
+            self.assertTrue((self.prefix / "share" / name).exists(), name)
+        for kind in ("user", "system"):
+            self.assertTrue((self.prefix / "lib/systemd" / kind / "holterd.service").exists())
+
+    @needs("systemd-analyze")
+    def test_units_are_right(self):
+        for kind in ("user", "system"):
+            unit = os.path.join(self.folder.name, kind + "-holterd.service")
+            text = (self.prefix / "lib/systemd" / kind / "holterd.service").read_text(encoding="utf-8")
+            installed = str(self.prefix)[len(self.folder.name):]
+            pathlib.Path(unit).write_text(text.replace(installed + "/bin", str(self.holter.parent)), encoding="utf-8")
+            shown = run("systemd-analyze", "verify", "--man=no", unit)
+            self.assertEqual((0, ""), (shown.returncode, shown.stderr.strip()), shown)
+
+    @needs("modulecmd")
+    def test_the_module_sets_paths(self):
+        shown = run("modulecmd", "sh", "load", "holter",
+                    env={"MODULEPATH": str(self.prefix / "share/holter/modulefiles")})
+        self.assertRegex(shown.stdout, r"PATH=.*/bin", shown)
+
+
+class Slurm(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = folder.name
+
+    def prolog(self, site, **env):
+        path = os.path.join(self.home, "site")
+        if site is not None:
+            pathlib.Path(path).write_text(site, encoding="utf-8")
+        clean = {"HOLTER_SITE": path, "HOME": self.home, "HOLTER_DAEMON": "", "HOLTER_KEYS": ""}
+        return run(SLURM + "/task_prolog.sh", env=clean | env)
+
+    def test_tasks_get_the_daemon_and_the_keys_of_their_user(self):
+        os.mkdir(self.home + "/keys")
+        pathlib.Path(self.home + "/keys/agent.key").touch()
+        finished = self.prolog("HOLTER_DAEMON=tcp://monitor:4710\nHOLTER_KEYS='~/keys'\n")
+        self.assertEqual((0, f"export HOLTER_DAEMON=tcp://monitor:4710\nexport HOLTER_KEYS={self.home}/keys\n"),
+                         (finished.returncode, finished.stdout))
+
+    def test_tasks_run_as_before_without_keys_without_a_site_or_with_a_daemon_of_their_own(self):
+        site = "HOLTER_DAEMON=tcp://monitor:4710\nHOLTER_KEYS='~/keys'\n"
+        for finished in (self.prolog(None), self.prolog("syntax ( error\n"), self.prolog(site),
+                         self.prolog(site, HOLTER_DAEMON="ipc:///tmp/own")):
+            self.assertEqual((0, ""), (finished.returncode, finished.stdout), finished)
+
+    def test_the_epilog_removes_memory_of_dead_ranks_only(self):
+        if os.geteuid() != 0 or run("unshare", "--mount", "true").returncode != 0:
+            self.skipTest("root's rights are needed")
+        script = ("mount -t tmpfs tmpfs /dev/shm && truncate -s 4096 /dev/shm/holter.1.a.1 /dev/shm/holter.1.b.2 /dev/shm/other"
+                  " && chown 1 /dev/shm/* && exec python3 -c \"import mmap, subprocess, os\n"
+                  "f = open('/dev/shm/holter.1.b.2', 'r+b'); m = mmap.mmap(f.fileno(), 4096)\n"
+                  "subprocess.run(['$0'], env={'SLURM_JOB_UID': '1', 'PATH': os.environ['PATH']}, check=True)\n"
+                  "print(sorted(os.listdir('/dev/shm')))\"")
+        finished = run("unshare", "--mount", "sh", "-c", script, SLURM + "/epilog.sh")
+        self.assertEqual("['holter.1.b.2', 'other']\n", finished.stdout, finished)
+
+
+class Recipes(unittest.TestCase):
+    @needs("rpmspec")
+    def test_the_rpm_spec_can_be_read(self):
+        shown = run("rpmspec", "-P", os.path.join(SOURCE, "packaging/rpm/holter.spec"))
+        self.assertEqual(0, shown.returncode, shown)
+
+    def test_the_spack_recipe_is_python(self):
+        path = os.path.join(SOURCE, "packaging/spack/packages/holter/package.py")
+        compile(pathlib.Path(path).read_text(encoding="utf-8"), path, "exec")
+
+    def test_versions_are_those_of_the_project(self):
+        version = run("meson", "introspect", BUILD, "--projectinfo").stdout.split('"version": "')[1].split('"')[0]
+        for name in ("CITATION.cff", "packaging/rpm/holter.spec", "packaging/debian/changelog",
+                     "packaging/spack/packages/holter/package.py"):
+            self.assertIn(version, pathlib.Path(SOURCE, name).read_text(encoding="utf-8"), name)
+
+
+if __name__ == "__main__":
+    SOURCE, BUILD = sys.argv[1:]
+    SLURM = os.path.join(SOURCE, "packaging", "slurm")
+    unittest.main(argv=sys.argv[:1])
