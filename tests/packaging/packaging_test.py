@@ -40,6 +40,17 @@ class Installed(unittest.TestCase):
         finished = run(self.holter, "run", "--no-record", "--", "sh", "-c", "env", env=self.env)
         self.assertIn(f"{self.holter} exec", finished.stdout)
 
+    def test_a_program_in_a_container_runs_where_holter_cannot_start(self):
+        inside = self.prefix / "lib/holter/holter-inside"
+        self.assertEqual(3, run(inside, "sh", "-c", "exit 3", env=self.env).returncode)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("bin", "lib/holter"):
+                os.makedirs(os.path.join(folder, name))
+            shutil.copy("/bin/false", os.path.join(folder, "bin/holter"))
+            finished = run(shutil.copy(inside, os.path.join(folder, "lib/holter")), "sh", "-c", "echo runs; exit 3")
+        self.assertEqual((3, "runs\n"), (finished.returncode, finished.stdout))
+        self.assertRegex(finished.stderr, r"\Aholter: .* cannot start here .*; sh runs unwatched\n\Z")
+
     def test_view_is_found(self):
         self.assertIn("usage: holter-view", run(self.holter, "view", "--help").stdout)
 
