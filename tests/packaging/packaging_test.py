@@ -1,5 +1,6 @@
 """What is installed works from where it is installed, and what sites get besides is right.
 usage: packaging_test.py SOURCE BUILD"""
+import json
 import os
 import pathlib
 import shutil
@@ -83,6 +84,42 @@ class Installed(unittest.TestCase):
         shown = run("modulecmd", "sh", "load", "holter",
                     env={"MODULEPATH": str(self.prefix / "share/holter/modulefiles")})
         self.assertRegex(shown.stdout, r"PATH=.*/bin", shown)
+
+
+class Options(unittest.TestCase):
+    """A machine on which pkg-config knows nothing but what probe and agent need."""
+    HIDDEN = {"sdl2", "SDL2_ttf", "libpng", "muparser", "otf2", "libcurl", "cmocka", "sqlite3", "libzstd", "yaml-0.1", "ncursesw"}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = os.path.join(folder.name, "build")
+        seen = os.path.join(folder.name, "pkgconfig")
+        os.mkdir(seen)
+        for place in run("pkg-config", "--variable=pc_path", "pkg-config").stdout.strip().split(":"):
+            for file in pathlib.Path(place).glob("*.pc"):
+                if file.stem not in self.HIDDEN and not os.path.exists(os.path.join(seen, file.name)):
+                    os.symlink(file, os.path.join(seen, file.name))
+        self.env = {"PKG_CONFIG_LIBDIR": seen}
+
+    def setup_build(self, *options):
+        # CMake and others that meson asks besides are not there, either.
+        native = os.path.join(os.path.dirname(self.build), "native")
+        pathlib.Path(native).write_text("[binaries]\ncmake = '/nonexistent'\n", encoding="utf-8")
+        return run("meson", "setup", self.build, SOURCE, "--native-file", native, *options, env=self.env)
+
+    def test_what_a_compute_node_needs_is_built(self):
+        made = self.setup_build()
+        self.assertEqual(0, made.returncode, made.stdout[-2000:])
+        names = {target["name"] for target in json.loads(run("meson", "introspect", self.build, "--targets").stdout)
+                 if target["type"] == "executable"}
+        self.assertLessEqual({"holter", "holter-agent"}, names)
+        self.assertEqual(set(), names & {"holterd", "holter-cli", "holter-view"})
+
+    def test_what_is_demanded_and_cannot_be_built_is_an_error(self):
+        made = self.setup_build("-Dviewer=enabled")
+        self.assertEqual(1, made.returncode)
+        self.assertIn("sdl2", made.stdout)
 
 
 class Slurm(unittest.TestCase):
