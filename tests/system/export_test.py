@@ -210,7 +210,7 @@ class Outputs(unittest.TestCase):
     def test_a_recording_is_written_neither_to_standard_output_nor_to_a_file_without_a_name(self):
         with tempfile.TemporaryDirectory() as directory:
             for words in (['cut', '-o', '-', self.RECORDING], ['merge', '-o', '-', self.RECORDING], ['record', '-o', '-'],
-                          ['import', '-o', '-', self.RECORDING], ['run', '-o', '-', '--', 'true']):
+                          ['import', '-o', '-', self.RECORDING]):
                 with self.subTest(words):
                     finished = self.run_it(*words, cwd=directory, stdout=subprocess.PIPE)
                     self.assertEqual((2, ''), (finished.returncode, finished.stdout))
@@ -220,6 +220,10 @@ class Outputs(unittest.TestCase):
                     self.assertEqual((2, ''), (finished.returncode, finished.stdout))
                     self.assertIn("--output cannot be ''", finished.stderr)
                     self.assertEqual([], os.listdir(directory))
+            # the job comes first
+            finished = self.run_it('run', '--no-record', '-o', '-', '--', 'true', cwd=directory, stdout=subprocess.PIPE)
+            self.assertEqual((0, ''), (finished.returncode, finished.stdout))
+            self.assertIn('a recording is written into a file, not to standard output', finished.stderr)
 
     def test_options_of_other_formats_are_refused(self):
         formats = ('csv', 'json', 'perfetto', 'otf2-summary', 'dot')
