@@ -54,7 +54,7 @@ struct daemon {
     struct captures *captures;
     struct control *control;
     struct front *front;
-    struct metrics_server *metrics; /* NULL: none is wanted */
+    struct metrics_server *metrics; /* NULL: there are none */
     uint64_t started_ns;            /* daemon time */
     int leaving;
 };

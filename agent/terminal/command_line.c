@@ -76,8 +76,8 @@ static void command_line_explain(const struct command_option_end *end, char *why
         snprintf(why, capacity, "--%s cannot be '%s'", end->option->name, end->word);
 }
 
-/* The word behind an unknown option may be its value: then it is not a program, but something
- * stands behind it that may be one. */
+/* Whether the word after an unknown option may be its value: it is not a program, and further words
+ * follow, which may begin with one. */
 static bool command_line_is_value(char **words)
 {
     char program[PATH_MAX];

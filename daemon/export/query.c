@@ -164,7 +164,7 @@ static int query_write_rows(struct query *q, sqlite3_stmt *statement,
     return code != 0 ? code : ended;
 }
 
-/* Run the statement at `*at` of a text, and go behind it. @return as query_run() */
+/* Run the statement at `*at` of a text, and advance `*at` to the next. @return as query_run() */
 static int query_run_one(struct query *q, const char *sql, size_t *at,
                          const struct query_output *output, char *why, size_t capacity)
 {

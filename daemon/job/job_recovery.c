@@ -35,8 +35,7 @@ static int recovery_read_alert(void *user, const struct wire_alert *alert)
     return 0;
 }
 
-/* The sinks learn of firing alerts when the messages have been read: labels name what these tell of
- * the job. */
+/* Sinks receive the firing alerts after the messages were read, which contain what labels name. */
 static void recovery_restore_sinks(const struct recovery *recovery)
 {
     for (size_t i = 0; i < recovery->firing_count; i++) {

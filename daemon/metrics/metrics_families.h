@@ -1,8 +1,9 @@
 /* The metrics: one list for what is collected, for the text, and for the table of docs/metrics.md.
  *
  * X(name, KIND, "unit", "meaning") of a figure, which is a double. Its metric is called
- * holter_<group>_<name>, a counter's with "_total" behind it. Units are base units, and are the end
- * of the name: seconds, bytes, ratio. NaN: the figure is not known, and there is no sample of it.
+ * holter_<group>_<name>, of a counter with the suffix "_total". Units are base units, and the last
+ * word of the name: seconds, bytes, ratio. NaN: the figure is not known, and there is no sample of
+ * it.
  *
  * The number of series is bounded: about 55 a job and 14 a node of it; nothing is by rank or
  * pair. */

@@ -110,7 +110,7 @@ static int what_if_adopt_routes(struct what_if *w)
     return 0;
 }
 
-/* Computes the state anew. On failure it is that without steps. */
+/* Computes the state from its steps. On failure it is that without steps. */
 static int what_if_settle(struct what_if *w)
 {
     what_if_state_clear(w);

@@ -39,7 +39,7 @@ static struct dependency_event dependencies_event_of(const struct dependency_end
     };
 }
 
-/* Take the ends that are wanted. @param place  set: by end, position of its event */
+/* Copy the requested ends. @param place  set: by end, position of its event */
 static void dependencies_select(struct dependencies *d, const struct dependency_ends *e,
                                 const struct dependency_wishes *wishes, uint32_t *place)
 {

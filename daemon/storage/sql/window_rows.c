@@ -294,7 +294,7 @@ static uint64_t window_rows_slot(const struct window_rows *r, const struct windo
 }
 
 /* Has the row the values that are asked for? */
-static int window_rows_is_wanted(const struct window_rows *r)
+static int window_rows_is_requested(const struct window_rows *r)
 {
     for (size_t i = 0; i < r->filter.key_count; i++) {
         const struct window_column *c = &r->table->columns[r->filter.keys[i].column];
@@ -326,7 +326,7 @@ int window_rows_next(struct window_rows *r)
         r->row++;
     for (;;) {
         for (; r->row < r->row_count; r->row++)
-            if (window_rows_is_wanted(r))
+            if (window_rows_is_requested(r))
                 return 1;
         r->row = r->row_count = 0;
         int code = window_rows_next_message(r);

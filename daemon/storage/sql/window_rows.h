@@ -13,7 +13,7 @@ struct window_rows;
 
 #define WINDOW_KEYS 4u /**< columns compared by = at most */
 
-/** Which rows are wanted. */
+/** Which rows are requested. */
 struct window_filter {
     uint64_t first, last; /**< windows; first > last: none */
     struct {
