@@ -2,9 +2,11 @@
  * it.
  *
  * Name    /holter.<uid>.<session>.<pid>   (shm_open(3); mode 0600, owned by the user)
- *         /holter.<uid>.<session>.<pid>.<random>   when another user has taken the first one: he
- * can make files of any name there, but cannot foresee this one, and none of his is read Layout
- * struct segment, padded to SEGMENT_HEADER_BYTES struct ring_control[rings] struct comm_slot[comms]
+ *         with .<random> appended where another user has taken that name: this one cannot be
+ *         foreseen, and files of other users are not read
+ * Layout  struct segment, padded to SEGMENT_HEADER_BYTES
+ *         struct ring_control[rings]
+ *         struct comm_slot[comms]
  *         struct region_slot[regions]
  *         struct cart_slot[carts]
  *         of each ring: its records, its struct tally_row[tally_capacity]
@@ -155,7 +157,7 @@ size_t segment_bytes(const struct segment_shape *shape);
  *          empty */
 int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid);
 
-#define SEGMENT_SUFFIX_DIGITS 16u /**< hexadecimal ones of a random number behind a name */
+#define SEGMENT_SUFFIX_DIGITS 16u /**< hexadecimal, of the random number after a name */
 
 /** Append a random number to a segment's name. @return 0, or -HOLTER_ERANGE when it does not fit */
 int segment_name_extend(char *name, size_t room, uint64_t number);
