@@ -15,6 +15,7 @@ class Holter(MesonPackage):
     variant("otf2", default=True, when="+daemon", description="import and export of OTF2")
     variant("metis", default=True, when="+daemon", description="searches for better mappings")
     variant("curl", default=True, when="+daemon", description="alerts for Alertmanager")
+    variant("metrics", default=True, when="+daemon", description="metrics for Prometheus")
     variant("openmpi", default=True, description="probe for Open MPI")
     variant("mpich", default=False, description="probe for MPICH and what is compatible with it")
 
@@ -42,10 +43,11 @@ class Holter(MesonPackage):
     depends_on("otf2@3.0:", when="+otf2")
     depends_on("metis@5:~int64", when="+metis")
     depends_on("curl@7.76:", when="+curl")
+    depends_on("libmicrohttpd@0.9.71:", when="+metrics")
 
     def meson_args(self):
         args = ["-Dtests=disabled", "-Dwerror=false"]
-        for feature in ("daemon", "viewer", "otf2", "metis", "curl"):
+        for feature in ("daemon", "viewer", "otf2", "metis", "curl", "metrics"):
             args.append(f"-D{feature}={'enabled' if self.spec.satisfies('+' + feature) else 'disabled'}")
         for mpi in ("openmpi", "mpich"):
             where = self.spec[mpi].prefix.include if self.spec.satisfies("+" + mpi) else "disabled"
