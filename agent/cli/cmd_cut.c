@@ -1,15 +1,14 @@
 /* holter cut, holter merge: copy a part of a recording, join recordings. */
 #include "agent/cli/cmd.h"
+#include "agent/cli/recording_span.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/storage/recordings/copy.h"
-#include "proto/moment.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char cut_help[] =
     "usage: holter cut [--from T] [--to T] -o OUT.hrec FILE.hrec\n"
@@ -38,19 +37,14 @@ static const char merge_help[] =
     "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
 
 struct asked {
-    const char *command, *output, *from, *to;
+    const char *command, *output;
+    struct recording_span span;
 };
 
 static int cmd_cut_set_moment(void *user, const struct command_option *option, const char *value)
 {
     struct asked *a = user;
-    char why[200];
-    if (moment_check(value, why, sizeof(why)) != 0) {
-        terminal_print("cut: --%s: %s", option->name, why);
-        return 2;
-    }
-    *(strcmp(option->name, "from") == 0 ? &a->from : &a->to) = value;
-    return 0;
+    return recording_span_set(&a->span, a->command, option, value);
 }
 
 /* @return -1 to go on, or the exit status */
@@ -110,7 +104,7 @@ int cmd_cut(int argc, char **argv)
     struct copy_counts counts;
     struct progress progress;
     char why[1200];
-    uint64_t begin_ns, end_ns;
+    uint64_t from_ns, to_ns;
     int status = cmd_cut_parse(&a, argc, argv, cut_help);
     if (status >= 0)
         return status;
@@ -119,25 +113,15 @@ int cmd_cut(int argc, char **argv)
         return 2;
     }
     const char *path = argv[optind];
-    if (copy_span(path, &begin_ns, &end_ns, why, sizeof(why)) != 0) {
-        terminal_print("cut: %s", why);
-        return 1;
-    }
-    uint64_t from_ns = begin_ns, to_ns = end_ns;
-    int code =
-        a.from == NULL ? 0 : moment_parse(a.from, begin_ns, end_ns, &from_ns, why, sizeof(why));
-    if (code == 0 && a.to != NULL)
-        code = moment_parse(a.to, begin_ns, end_ns, &to_ns, why, sizeof(why));
-    if (code != 0 || to_ns <= from_ns) {
-        terminal_print("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
-        return 2;
-    }
+    status = recording_span_find(&a.span, "cut", path, &from_ns, &to_ns);
+    if (status != 0)
+        return status;
     struct unfinished unfinished;
     unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "cut");
-    code =
-        copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
-                 &(struct recording_progress){progress_show, &progress}, &counts, why, sizeof(why));
+    int code = copy_cut(
+        a.output, path, a.span.from == NULL ? 0 : from_ns, a.span.to == NULL ? UINT64_MAX : to_ns,
+        &(struct recording_progress){progress_show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
     return cmd_cut_report(&a, code, &counts, why);

@@ -1,13 +1,12 @@
 /* holter export: writes recordings in formats of other programs. */
 #include "agent/cli/cmd.h"
+#include "agent/cli/recording_span.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/export/export.h"
-#include "daemon/storage/recordings/copy.h"
 #include "daemon/storage/sql/window_tables.h"
 #include "holter/error.h"
-#include "proto/moment.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,10 +55,11 @@ static const char *const graphs[] = {"ranks", "hosts", "regions", NULL};
 
 struct exporting {
     int format; /* enum format */
-    const char *output, *table, *from, *to;
-    struct content_span span;
-    int graph;      /* enum export_graph; -1: option not given */
-    uint64_t edges; /* 0: option not given */
+    const char *output, *table;
+    struct recording_span given;
+    struct content_span span; /* of what is given */
+    int graph;                /* enum export_graph; -1: option not given */
+    uint64_t edges;           /* 0: option not given */
     int no_ranks;
     struct export_source source;
     struct content content;
@@ -80,14 +80,7 @@ static int cmd_export_set_table(void *user, const struct command_option *option,
 
 static int cmd_export_set_moment(void *user, const struct command_option *option, const char *value)
 {
-    struct exporting *e = user;
-    char why[256];
-    if (moment_check(value, why, sizeof(why)) != 0) {
-        terminal_print("export: --%s: %s", option->name, why);
-        return 2;
-    }
-    *(strcmp(option->name, "from") == 0 ? &e->from : &e->to) = value;
-    return 0;
+    return recording_span_set(&((struct exporting *)user)->given, "export", option, value);
 }
 
 /* Check the options that not every format has. @return 0, or 2 after printing an error */
@@ -100,8 +93,8 @@ static int check_options(const struct exporting *e)
         const char *names;
     } options[] = {
         {"table", e->table != NULL, 1u << CSV | 1u << JSON, "csv or json"},
-        {"from", e->from != NULL, 1u << CSV | 1u << JSON | 1u << DOT, "csv, json or dot"},
-        {"to", e->to != NULL, 1u << CSV | 1u << JSON | 1u << DOT, "csv, json or dot"},
+        {"from", e->given.from != NULL, 1u << CSV | 1u << JSON | 1u << DOT, "csv, json or dot"},
+        {"to", e->given.to != NULL, 1u << CSV | 1u << JSON | 1u << DOT, "csv, json or dot"},
         {"of", e->graph >= 0, 1u << DOT, "dot"},
         {"edges", e->edges != 0, 1u << DOT, "dot"},
         {"no-ranks", e->no_ranks, 1u << PERFETTO, "perfetto"}};
@@ -250,25 +243,12 @@ static int write_directory(struct exporting *e)
 /* Find the span of --from and --to. @return exit status */
 static int cmd_export_find_span(struct exporting *e)
 {
-    char why[600];
-    uint64_t begin_ns, end_ns;
-    if (e->from == NULL && e->to == NULL)
+    if (e->given.from == NULL && e->given.to == NULL)
         return 0;
-    if (copy_span(e->source.path, &begin_ns, &end_ns, why, sizeof(why)) != 0) {
-        terminal_print("export: %s", why);
-        return 1;
-    }
-    e->span = (struct content_span){begin_ns, end_ns};
-    int code = e->from == NULL
-                   ? 0
-                   : moment_parse(e->from, begin_ns, end_ns, &e->span.from_ns, why, sizeof(why));
-    if (code == 0 && e->to != NULL)
-        code = moment_parse(e->to, begin_ns, end_ns, &e->span.to_ns, why, sizeof(why));
-    if (code != 0 || e->span.to_ns <= e->span.from_ns) {
-        terminal_print("export: %s: %s", e->source.path,
-                       code != 0 ? why : "--to is not behind --from");
-        return 2;
-    }
+    int status =
+        recording_span_find(&e->given, "export", e->source.path, &e->span.from_ns, &e->span.to_ns);
+    if (status != 0)
+        return status;
     /* The row of the job is missing if the daemon was killed before it was written. */
     double window_ns = tables_number(e->source.tables, "SELECT window_ns FROM job", 0);
     if (!(window_ns > 0))

@@ -260,12 +260,13 @@ static int cmd_run_check_plan(const struct run_session *s, const struct run_opti
     const char *unused[RUN_ALERT_WORDS];
     if (s->daemon_wanted)
         return check_network(o) + (s->record[0] == '\0' && !o->no_record);
-    if (run_alert_words(unused, o) > 0)
+    const int words = run_alert_words(unused, o);
+    if (words > 0)
         terminal_print("%s: this daemon has its own alert rules and metrics; %s is not used",
                        s->local, unused[0]);
     if (o->topology != NULL)
         terminal_print("%s: this daemon has its own network; --topology is not used", s->local);
-    return (o->topology != NULL) + run_alert_words(unused, o);
+    return (o->topology != NULL) + words;
 }
 
 /** Run the command, watched if that is possible. @return its exit status */
