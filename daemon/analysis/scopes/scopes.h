@@ -9,6 +9,8 @@
  *
  *   - each pair weighs by the reciprocal of its variance: that of its own messages, and for a pair
  *     that was hardly seen before that between pairs, since it is compared with other pairs then;
+ *   - a single pair that is far off is evidence only of what happens by chance so rarely, which is
+ *     learned: where times have heavy tails, some messages of many pairs have to take longer;
  *   - what is common to all messages within or between nodes is a random effect whose variance is
  *     known from the windows before (generalised least squares), so that common noise neither
  *     raises nor hides a scope; much of it is common to both localities, so that the one shows

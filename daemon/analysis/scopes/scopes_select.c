@@ -54,7 +54,7 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
 {
     /* Common noise, and the spread of pairs, are part of the weight. */
     const double variance =
-        kind == TABLE_PAIR || kind == TABLE_LOCALITY ? 1 / e->weight : e->variance;
+        kind == TABLE_PAIR || kind == TABLE_LOCALITY ? 1 / e->evidence : e->variance;
     const double square = fmin(e->effect * e->effect, SCOPE_SPREAD_CLIP * variance);
     sum->excess += scope_round(square - variance);
     sum->count += 1;
@@ -62,10 +62,12 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
 
 static double spread_follow(const struct scopes *s, double spread, const struct spread_sum *sum)
 {
-    if (sum->count == 0)
+    /* References that were just learned have the noise of the first windows in them. */
+    const uint32_t first = s->params.calm / 2;
+    if (sum->count == 0 || s->windows < first)
         return spread;
-    return fmax(spread + scope_rate(s->windows + 5, SCOPE_SPREAD_MEMORY) * sum->excess / sum->count,
-                SCOPE_LEAST_SPREAD);
+    const double rate = scope_rate(s->windows - first + 5, SCOPE_SPREAD_MEMORY);
+    return fmax(spread + rate * sum->excess / sum->count, SCOPE_LEAST_SPREAD);
 }
 
 /* A step within an excursion that noise has begun: the excursion begins with the step. */
@@ -92,15 +94,15 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
     track->before = track->newest;
     track->before_weight = track->newest_weight;
     track->newest = (float)e->effect;
-    track->newest_weight = (float)e->weight;
+    track->newest_weight = (float)e->evidence;
     track->cusum = (float)fmax(0, track->cusum + fmin(fmax(z, -STEP), STEP));
     if (track->cusum <= 0) {
         track_restart(track, window);
         track->start = window + 1;
         return;
     }
-    track->product += (float)(e->effect * e->weight);
-    track->weight += (float)e->weight;
+    track->product += (float)(e->effect * e->evidence);
+    track->weight += (float)e->evidence;
     track_begin_with_step(track);
 }
 
@@ -157,7 +159,7 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
             continue;
         track_follow(&table->tracks[i], &e, s->windows);
         /* A long excursion is no noise. */
-        if (table->tracks[i].cusum < SCOPE_EXCURSION)
+        if (table->tracks[i].cusum < 2 * SCOPE_EXCURSION)
             spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
         if (s->windows < s->params.calm) {
             track_restart(&table->tracks[i], s->windows + 1);

@@ -13,6 +13,7 @@
 #define NOISE_MEMORY 100.0
 #define LEAST_VARIANCE 4e-4 /* of a row: its mean is never known better than by 2 % */
 #define LIMIT 4.0           /* standard deviations up to which a row counts */
+#define MOST_TAIL 0.05      /* of the rows of a window: if more lie beyond, it is no chance */
 #define LEAST_LIMIT 1.0     /* but at least 2.7 times the reference, and noise that rows share */
 #define LOWEST (-3.0)       /* of y: one twentieth ... */
 #define HIGHEST 6.0         /* ... and 400 times its reference */
@@ -225,6 +226,7 @@ void scopes_compare(struct scopes *s)
         const double variance = noise / row->messages + lasting + LEAST_VARIANCE;
         row->y = (float)scope_limit(row->x - reference, LOWEST, HIGHEST);
         row->weight = series_shows_no_flight(s, row->class_) ? 0 : (float)(1 / variance);
+        row->variance = (float)variance;
         row->lasting = (float)lasting;
         row->limit = (float)fmax(LIMIT * sqrt(variance), LEAST_LIMIT + LIMIT * sqrt(shared));
         pair->scale += scope_round(row->weight);
@@ -255,6 +257,7 @@ void scopes_weigh(struct scopes *s)
 /* Variances within a series, between series and between pairs of nodes, of the whole job. */
 struct variances {
     double noise[LOCALITIES], rows[LOCALITIES];
+    double beyond[LOCALITIES]; /* rows above the limit */
     double between, count;
 };
 
@@ -278,6 +281,7 @@ static void series_learn_row(struct scopes *s, const struct scope_row *row, stru
                                     scope_rate(series->seen - 1, SERIES_MEMORY));
         sums->noise[locality] += scope_round(square * known);
         sums->rows[locality] += 1;
+        sums->beyond[locality] += off > reach;
     }
     series->mean = (float)(series->seen > 0 ? series->mean + rate * limited : x);
     if (series->seen < SERIES_MEMORY)
@@ -325,8 +329,10 @@ void scopes_learn(struct scopes *s)
     series_learn_classes(s);
     const double rate = scope_rate(s->windows, NOISE_MEMORY);
     for (int l = 0; l < LOCALITIES; l++) {
-        if (sums.rows[l] > 0)
-            s->noise[l] += rate * (sums.noise[l] / sums.rows[l] - s->noise[l]);
+        if (sums.rows[l] <= 0)
+            continue;
+        s->noise[l] += rate * (sums.noise[l] / sums.rows[l] - s->noise[l]);
+        s->tail[l] += rate * (fmin(sums.beyond[l] / sums.rows[l], MOST_TAIL) - s->tail[l]);
     }
     s->between += rate * (sums.between / sums.count - s->between);
     s->between_nodes += rate * (series_between_nodes(s) - s->between_nodes);

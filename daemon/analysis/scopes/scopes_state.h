@@ -41,11 +41,12 @@ struct scope_row {
     uint32_t pair;                /**< number of their pair of nodes */
     uint32_t class_;              /**< below SCOPE_CLASSES */
     float messages;
-    float x;       /**< mean logarithm of the time of flight */
-    float y;       /**< x less its reference and less what open findings explain */
-    float weight;  /**< reciprocal of the variance of y */
-    float lasting; /**< the part of it that is the error of the reference: it stays for windows */
-    float limit;   /**< y counts up to this absolute value when scopes are compared */
+    float x;        /**< mean logarithm of the time of flight */
+    float y;        /**< x less its reference and less what open findings explain */
+    float weight;   /**< reciprocal of the variance of y */
+    float variance; /**< of y by the messages and the reference of the row alone */
+    float lasting;  /**< the part of it that is the error of the reference: it stays for windows */
+    float limit;    /**< y counts up to this absolute value when scopes are compared */
 };
 
 struct scope_rows {
@@ -61,12 +62,13 @@ struct scope_sum {
     double weight[LOCALITIES], product[LOCALITIES];
     double lasting; /**< of squares of weights times what lasts of the variance */
     double noise;   /**< likewise, of noise that lasts for some windows */
+    double scatter; /**< likewise, what rows that are far off have beyond their evidence */
 };
 
 /** The deviation of a scope over the last windows. */
 struct scope_track {
     float cusum;
-    float product, weight;              /**< sums since `start` */
+    float product, weight;              /**< sums since `start`; weights are evidence */
     float before, newest;               /**< effects in the last two windows that had messages, */
     float before_weight, newest_weight; /**< and their weights */
     uint32_t start; /**< first window, counted from the first one, of the excursion */
@@ -162,6 +164,7 @@ struct scopes {
     double class_sum[SCOPE_CLASSES], class_weight[SCOPE_CLASSES]; /**< of the window */
     float class_mean[SCOPE_CLASSES]; /**< of x, over the windows so far; 0: none had the class */
     double noise[LOCALITIES];        /**< variance of one message */
+    double tail[LOCALITIES];         /**< share of rows far above their reference, by chance */
     double between;                  /**< variance of references between pairs of one class */
     double between_nodes;            /**< the part of it that pairs of the same nodes share */
     struct scope_table tables[SCOPE_TABLES];
@@ -216,6 +219,7 @@ int scopes_forget(struct scopes *s);
 struct scope_estimate {
     double effect;   /**< natural logarithm */
     double weight;   /**< reciprocal of the variance, common noise included */
+    double evidence; /**< the same, less what single rows that are far off add to the variance */
     double variance; /**< of the effect, what lasts included */
     double lasting;  /**< the part of it that does not average out over windows */
     double noise;    /**< the part that lasts for some windows, before it does */

@@ -9,6 +9,7 @@
 
 #define DAY_WINDOWS 86400.0 /* of one second each */
 #define LEAST_THRESHOLD 5.0 /* standard deviations */
+#define LEAST_TAIL 3e-5     /* the share of normal deviations above four standard deviations */
 #define NOISE_WINDOWS                                                                              \
     4.0 /* that noise of scopes is taken to last for; by the benchmark of faults */
 
@@ -82,11 +83,22 @@ static void sum_add(struct scope_sum *sum, const struct scope_sum *more)
     }
     sum->lasting += more->lasting;
     sum->noise += more->noise;
+    sum->scatter += more->scatter;
+}
+
+/* The largest number of standard deviations that a row is evidence of. Scopes are judged as if
+ * deviations were normal. Where more rows are far off by chance, as times with heavy tails are,
+ * each counts only as a normal deviation of that chance: a tail of exp(-z^2 / 2) has the limit z.
+ */
+static double sums_evidence_limit(const struct scopes *s, enum locality locality)
+{
+    return sqrt(-2 * log(fmax(s->tail[locality], LEAST_TAIL)));
 }
 
 static void sums_add_rows(struct scopes *s, const struct scope_rows *rows)
 {
     struct scope_sum *pairs = s->tables[TABLE_PAIR].sums, *ranks = s->tables[TABLE_RANK].sums;
+    const double most[LOCALITIES] = {sums_evidence_limit(s, 0), sums_evidence_limit(s, 1)};
     for (size_t i = 0; i < rows->count; i++) {
         const struct scope_row *row = &rows->list[i];
         const enum locality locality = scope_row_locality(row);
@@ -94,12 +106,16 @@ static void sums_add_rows(struct scopes *s, const struct scope_rows *rows)
         const double y = scope_limit(row->y, -row->limit, row->limit);
         const double product = scope_round(weight * y);
         const double lasting = scope_round(weight * weight * row->lasting);
+        const double counted = y / most[locality];
+        const double scatter =
+            scope_round(weight * weight * fmax(0, counted * counted - row->variance));
         struct scope_sum *const to[] = {&pairs[row->pair], &ranks[3 * row->source + SCOPE_OUT],
                                         &ranks[3 * row->destination + SCOPE_IN]};
         for (size_t t = 0; t < sizeof(to) / sizeof(to[0]); t++) {
             to[t]->weight[locality] += weight;
             to[t]->product[locality] += product;
             to[t]->lasting += lasting;
+            to[t]->scatter += scatter;
         }
     }
     s->summed++;
@@ -197,7 +213,8 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
         out->noise += s->tables[kind].spread[scopes_locality(s, kind, i)];
     if (kind == TABLE_RANK) /* the messages of a rank share what its node has */
         out->noise += s->tables[TABLE_NODE].spread[LOCALITY_INTER];
-    out->variance = 1 / out->weight + scopes_lasting(out, s->summed);
+    out->evidence = out->weight / (1 + sum->scatter / all_weight);
+    out->variance = 1 / out->evidence + scopes_lasting(out, s->summed);
     if (kind == TABLE_LOCALITY) /* it is part of the weight, but does not average out */
         out->noise += s->common[i].variance;
     return 1;

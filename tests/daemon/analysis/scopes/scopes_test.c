@@ -237,6 +237,16 @@ static void messages_with_heavy_tails_are_no_fault(void **state)
     check_silent(params);
 }
 
+static void few_messages_with_heavy_tails_are_no_fault(void **state)
+{
+    struct fault_params params = of_kind(FAULT_CALM, 6);
+    (void)state;
+    params.pattern = PATTERN_IRREGULAR; /* each pair of nodes has few pairs of ranks */
+    params.tail = 0.02;
+    params.noise = 0.3;
+    check_silent(params);
+}
+
 static void a_finding_is_over_when_its_scope_is_back(void **state)
 {
     struct fault_params params = of_kind(FAULT_NODE, 5);
@@ -542,6 +552,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
         cmocka_unit_test(patterns_that_change_are_no_fault),
         cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
+        cmocka_unit_test(few_messages_with_heavy_tails_are_no_fault),
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
         cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
         cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
