@@ -258,10 +258,12 @@ int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uin
 /* ---- records ------------------------------------------------------------- */
 
 /* @return number of the sum; KEY_NONE: there is no memory for it */
-static uint32_t event_sum_add_pair(struct event_sum *sum, struct key key, uint64_t messages,
-                                   uint64_t bytes)
+static uint32_t event_sum_add_pair(struct event_sum *sum, struct rank_sum *rank, struct key key,
+                                   uint64_t messages, uint64_t bytes)
 {
-    struct pair_sum *pair = event_sum_find_pair(sum, key, sum->most_pairs);
+    uint32_t number = key_table_find_after(&sum->pair_index, key, rank->last_pair);
+    struct pair_sum *pair =
+        number != KEY_NONE ? &sum->pairs[number] : event_sum_find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
         sum->folded = 1;
         pair = event_sum_find_pair(sum,
@@ -272,7 +274,11 @@ static uint32_t event_sum_add_pair(struct event_sum *sum, struct key key, uint64
         return KEY_NONE;
     pair->messages += messages;
     pair->bytes += bytes;
-    return (uint32_t)(pair - sum->pairs);
+    if (number == KEY_NONE) {
+        number = (uint32_t)(pair - sum->pairs);
+        key_table_set_after(&sum->pair_index, rank->last_pair, number);
+    }
+    return rank->last_pair = number;
 }
 
 /* Messages of one record, or of several whose bytes are added up.
@@ -295,7 +301,7 @@ static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank
         struct key key =
             event_sum_pair_key(row->rank, destination, event_sum_comm_position(tables, event->comm),
                                event_sum_region_position(tables, event->region), size_class);
-        number = event_sum_add_pair(sum, key, messages, event->bytes);
+        number = event_sum_add_pair(sum, rank, key, messages, event->bytes);
     }
     if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
         !(event->flags & EVENT_CANCELLED)) {
@@ -321,16 +327,20 @@ static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key ke
     return number == KEY_NONE ? NULL : &sum->calls[number];
 }
 
-static struct call_sum *event_sum_call_of(struct event_sum *sum, const struct rank_sum *rank,
+static struct call_sum *event_sum_call_of(struct event_sum *sum, struct rank_sum *rank,
                                           struct sum_tables *tables, const struct event *event)
 {
     uint64_t caller = rank->row.rank << 32, number = (uint64_t)event->call << 16;
     struct key key = {caller | event_sum_comm_position(tables, event->comm),
                       number | event_sum_region_position(tables, event->region)};
+    if (key_table_is(&sum->call_index, rank->last_call, key))
+        return &sum->calls[rank->last_call];
     struct call_sum *call = event_sum_find_call(sum, key, MAXIMUM_CALL_ROWS);
-    return call != NULL ? call
-                        : event_sum_find_call(sum, (struct key){caller, number},
-                                              MAXIMUM_CALL_ROWS + MAXIMUM_OVERFLOW_ROWS);
+    if (call == NULL)
+        return event_sum_find_call(sum, (struct key){caller, number},
+                                   MAXIMUM_CALL_ROWS + MAXIMUM_OVERFLOW_ROWS);
+    rank->last_call = (uint32_t)(call - sum->calls);
+    return call;
 }
 
 static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *ring,

@@ -13,6 +13,9 @@ struct rank_sum {
     uint64_t class_ns[CALL_CLASSES];
     uint64_t world;
     uint64_t threads;
+    /** Numbers of the last ones in the tables of pairs and calls: a rank repeats what it did, so
+     *  that the next ones are mostly those that came after them before. */
+    uint32_t last_pair, last_call;
 };
 
 struct pair_sum {

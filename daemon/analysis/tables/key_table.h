@@ -87,11 +87,11 @@ static inline int key_table_is(const struct key_table *table, uint32_t number, s
            table->keys[number].lo == key.lo;
 }
 
-/** As key_table_add(), for the keys of a list one after the other.
+/** Look for a key where it came last time in a list, without hashing.
  *  @param before  number of the key before it in the list; KEY_NONE: it is the first, or not known
- */
-static inline uint32_t key_table_number_after(struct key_table *table, struct key key,
-                                              uint32_t before)
+ *  @return its number; KEY_NONE: it is not there */
+static inline uint32_t key_table_find_after(const struct key_table *table, struct key key,
+                                            uint32_t before)
 {
     uint32_t next = before < table->count ? table->after[before] : KEY_NONE;
     if (key_table_is(table, next, key))
@@ -100,10 +100,26 @@ static inline uint32_t key_table_number_after(struct key_table *table, struct ke
         return table->after[next]; /* one was left out this time */
     if (key_table_is(table, before + 1, key))
         return before + 1; /* the list is cut elsewhere this time, or begins: KEY_NONE + 1 is 0 */
-    next = key_table_add(table, key);
+    return KEY_NONE;
+}
+
+/** Remember for key_table_find_after() what came after a key. */
+static inline void key_table_set_after(struct key_table *table, uint32_t before, uint32_t next)
+{
     if (before < table->count)
         table->after[before] = next;
-    return next;
+}
+
+/** As key_table_add(), for the keys of a list one after the other: see key_table_find_after(). */
+static inline uint32_t key_table_number_after(struct key_table *table, struct key key,
+                                              uint32_t before)
+{
+    uint32_t number = key_table_find_after(table, key, before);
+    if (number == KEY_NONE) {
+        number = key_table_add(table, key);
+        key_table_set_after(table, before, number);
+    }
+    return number;
 }
 
 /** Hash of a text, to make keys of. Texts may share one: whoever needs them apart counts in the
