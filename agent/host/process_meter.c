@@ -101,8 +101,10 @@ void process_meter_close(struct process_meter *meter)
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* @param fields  numbers of the fields; the state is its letter @return 0: it is gone */
-static int meter_read_stat(const struct process_meter *meter, uint64_t fields[STAT_FIELDS])
+/* @param fields  numbers of the fields up to the last one that is wanted; the state is its letter
+ * @return 0: it is gone */
+static int meter_read_stat(const struct process_meter *meter, uint64_t fields[STAT_FIELDS],
+                           int last)
 {
     char text[1024];
     memset(fields, 0, STAT_FIELDS * sizeof(*fields));
@@ -113,7 +115,7 @@ static int meter_read_stat(const struct process_meter *meter, uint64_t fields[ST
         return 0;
     fields[STAT_STATE] = (unsigned char)at[2];
     at += 3;
-    for (int f = STAT_STATE + 1; f < STAT_FIELDS; f++)
+    for (int f = STAT_STATE + 1; f <= last; f++)
         fields[f] = strtoull(at, &at, 10);
     return 1;
 }
@@ -148,7 +150,8 @@ static void meter_note_state(struct process_meter *meter, const uint64_t fields[
 void process_meter_sample(struct process_meter *meter)
 {
     uint64_t fields[STAT_FIELDS];
-    if (meter != NULL && meter_read_stat(meter, fields))
+    if (meter != NULL &&
+        meter_read_stat(meter, fields, meter->has_no_clock ? STAT_STATE : STAT_PROCESSOR))
         meter_note_state(meter, fields);
 }
 
@@ -190,7 +193,8 @@ int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t st
 {
     uint64_t fields[STAT_FIELDS];
     struct meter_counts now;
-    if (meter == NULL || !meter_read_stat(meter, fields) || now_ns <= meter->begin_ns)
+    if (meter == NULL || !meter_read_stat(meter, fields, STAT_FIELDS - 1) ||
+        now_ns <= meter->begin_ns)
         return 0;
     meter_note_state(meter, fields);
     meter_count(meter, fields, &now);

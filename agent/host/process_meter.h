@@ -8,7 +8,7 @@
 #include "holter/wire.h"
 
 /** Least time between two samples of a process, nanoseconds. */
-#define PROCESS_SAMPLE_NS UINT64_C(90000000)
+#define PROCESS_SAMPLE_NS UINT64_C(240000000)
 
 struct process_meter;
 
