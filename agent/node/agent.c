@@ -66,11 +66,13 @@ static void agent_wake(void *user)
 
 /* ---- who is there -------------------------------------------------------- */
 
-static void agent_on_segment(void *user, const char *name, int32_t pid)
+static int agent_on_segment(void *user, const char *name, int32_t pid)
 {
     struct agent *agent = user;
-    if (census_add_segment(&agent->census, name, pid) != 0)
+    int rc = census_add_segment(&agent->census, name, pid);
+    if (rc < 0)
         log_error("no memory for segment %s", name);
+    return rc == 1;
 }
 
 static void agent_on_registration(void *user, const struct registration *registration)
@@ -217,6 +219,7 @@ static void agent_on_ring_alarm(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
     (void)number;
+    windows_ask_drain(&agent->windows);
     agent_schedule(agent, agent->processed_ns + DRAIN_MINIMUM_NS);
 }
 

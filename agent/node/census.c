@@ -18,6 +18,8 @@
 
 #define LOG_TOPIC "census"
 
+#define CENSUS_MAXIMUM_TURNS (SEGMENT_FIRST_CAPACITY / RANK_TURN)
+
 enum stage {
     SEEN,   /* its segment was seen */
     MAPPED, /* MPI_Init has not returned */
@@ -67,6 +69,8 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
     for (uint32_t i = 0; i < census->count; i++)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
+    if (!segment_is_own(name))
+        return 0;
     struct resident *resident = calloc(1, sizeof *resident);
     if (resident == NULL || ARRAY_FIT_AT(census->residents, census->capacity, census->count) != 0) {
         free(resident);
@@ -75,7 +79,7 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
     *resident = (struct resident){.census = census, .pid = pid, .stage = SEEN};
     memcpy(resident->name, name, strnlen(name, sizeof resident->name - 1));
     census->residents[census->count++] = resident;
-    return 0;
+    return 1;
 }
 
 /* Removes a rank from the list; its segment's name is removed when nobody will use it again. */
@@ -258,9 +262,28 @@ void census_return_newcomers(struct census *census, const struct node_job *job)
     }
 }
 
-uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, struct event *batch)
+/* One turn of each rank. What it posted and completed is matched before the next turn, so that the
+ * matcher's memory is that of some thousand messages, which fits a core's cache, however much the
+ * rings hold. @return records taken */
+static uint64_t census_drain_turn(struct census *census, const struct drain_clocks *clocks,
+                                  struct event *batch)
 {
     uint64_t total = 0;
+    for (uint32_t i = 0; i < census->count; i++)
+        if (census->residents[i]->stage == JOINED)
+            total += rank_drain_turn(census->residents[i]->rank, clocks,
+                                     journal_state(census->journal), batch);
+    for (struct node_job *job = census->jobs; total > 0 && job != NULL; job = job->next)
+        match_settle_again(job->match);
+    return total;
+}
+
+uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, struct event *batch)
+{
+    uint64_t total = 0, more = 1;
+    /* Bounded: fast writers must not keep the agent here. */
+    for (unsigned turn = 0; turn < CENSUS_MAXIMUM_TURNS && more > 0; turn++)
+        total += more = census_drain_turn(census, clocks, batch);
     for (uint32_t i = 0; i < census->count; i++) {
         if (census->residents[i]->stage == JOINED)
             total += rank_drain(census->residents[i]->rank, clocks, journal_state(census->journal),
@@ -292,6 +315,14 @@ static int census_was_killed_in_finalize(const struct census *census, const stru
         finalized = other->job == job && other->ended && rank_has_finalized(other->rank);
     }
     return finalized && death->in_call && death->call == CALL_Finalize;
+}
+
+int census_is_joining(const struct census *census)
+{
+    for (uint32_t i = 0; i < census->count; i++)
+        if (census->residents[i]->stage < JOINED)
+            return 1;
+    return 0;
 }
 
 int census_has_ended(const struct census *census)

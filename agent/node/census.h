@@ -29,7 +29,8 @@ struct census {
     uint64_t resumed_flags; /**< WINDOW_* that the first window of every job gets */
 };
 
-/** Adds a segment. Known ones are ignored. @return 0 or -ENOMEM */
+/** Adds a segment. Known ones are ignored, before anything is asked of the kernel, and so is what
+ * was removed or put there by another user. @return 1 if it was added, 0 if not, or -ENOMEM */
 int census_add_segment(struct census *census, const char *name, int32_t pid);
 
 /** Map complete segments, join ranks whose MPI_Init has returned, and remove processes that ended
@@ -61,6 +62,9 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
  *  @return number of ranks reported */
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock);
+
+/** Whether a rank has been seen that has not joined its job yet. */
+int census_is_joining(const struct census *census);
 
 /** Whether a rank has ended and is not reported yet. */
 int census_has_ended(const struct census *census);

@@ -1,15 +1,16 @@
-/* How long the agent may sleep between two drains, and what drains may cost.
- * Each drain moves the cache line with the ring's head away from the rank that writes it, and on a
- * full node takes a core from a rank for a moment, so drains should be few: with a drain every 0.2
- * ms the agent costs the ranks 70 ns a call, every 1 ms 28 ns. A ring that is half full wakes the
- * agent by its alarm (holter/ring.h). */
+/* How long the agent may leave rings alone, and what drains may cost.
+ * Each drain moves the cache line with the ring's head away from the rank that writes it, takes a
+ * core from a rank for a moment on a full node, and finds the agent's memory out of the cache, so
+ * drains should be few: one for each window, and one when a ring is half full, which wakes the
+ * agent by its alarm (holter/ring.h). With a drain every 0.2 ms the agent costs the ranks 70 ns a
+ * call, every 1 ms 28 ns; ten a second instead of one cost the agent twice the time. */
 #ifndef HOLTER_AGENT_NODE_DRAIN_H
 #define HOLTER_AGENT_NODE_DRAIN_H
 
 #include <stdint.h>
 
 #define DRAIN_MINIMUM_NS UINT64_C(1000000)
-#define DRAIN_MAXIMUM_NS UINT64_C(100000000)
+#define DRAIN_MAXIMUM_NS UINT64_C(1000000000)
 
 #define DRAIN_SHARE 0.1           /**< of a core, where ranks use all of them */
 #define DRAIN_CREDIT_NS 100000000 /**< of processor time that can be saved up */

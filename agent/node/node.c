@@ -32,10 +32,8 @@ static void node_report_segment(struct node *node, const char *file)
         strcmp(session, node->options.rendezvous->session) != 0 || strlen(file) > sizeof name - 2)
         return;
     snprintf(name, sizeof name, "/%.78s", file);
-    if (!segment_is_own(name)) /* removed, or put there by another user */
-        return;
-    node->options.segment(node->options.user, name, pid);
-    node->options.wake(node->options.user);
+    if (node->options.segment(node->options.user, name, pid))
+        node->options.wake(node->options.user);
 }
 
 static void node_on_shm(uv_fs_event_t *watch, const char *file, int events, int status)

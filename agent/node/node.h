@@ -14,9 +14,9 @@ struct node;
 struct node_options {
     uv_loop_t *loop;                     /**< borrowed */
     const struct rendezvous *rendezvous; /**< borrowed */
-    /** A segment of the session is in /dev/shm; reported again at every scan. @param name  with its
-     * slash */
-    void (*segment)(void *user, const char *name, int32_t pid);
+    /** A file with the name of a segment of the session is in /dev/shm; reported again at every
+     * scan. @param name  with its slash @return 1 if it is a new segment */
+    int (*segment)(void *user, const char *name, int32_t pid);
     /** Something changed: process it now. */
     void (*wake)(void *user);
     void *user;

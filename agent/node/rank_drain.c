@@ -101,15 +101,15 @@ static struct sum_source rank_drain_make_source(struct rank *rank, struct rank_r
     };
 }
 
-/* Take the next records of a ring that end in this window. @return how many */
+/* Take the next records of a ring that end in this window, at most so many. @return how many */
 static size_t rank_drain_take(struct rank *rank, uint32_t number, struct sum_source *source,
-                              struct event *batch)
+                              struct event *batch, size_t limit)
 {
     struct rank_ring *ring = &rank->rings[number];
     uint64_t lost = ring->reader.lost;
     size_t count = 0;
     /* A writer that laps may be faster than the copy: the next one is shorter. */
-    for (size_t limit = RANK_BATCH; limit > 0; limit /= 2) {
+    for (; limit > 0; limit /= 2) {
         count = ring_copy(&ring->reader, batch, limit);
         /* On a full node the agent may have been without a core for seconds since the drain began,
          * while the rank continued to write: those records are not from the future. */
@@ -125,9 +125,10 @@ static size_t rank_drain_take(struct rank *rank, uint32_t number, struct sum_sou
     return count;
 }
 
-/* @return records taken */
+/* @param most  records to take @return records taken */
 static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
-                                   const struct drain_clocks *clocks, struct event *batch)
+                                   const struct drain_clocks *clocks, struct event *batch,
+                                   uint64_t most)
 {
     struct rank_ring *ring = &rank->rings[number];
     struct sum_source source = rank_drain_make_source(rank, ring, clocks);
@@ -135,8 +136,9 @@ static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
      * rings fill. */
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
-    while (ring->reader.next < head) {
-        size_t count = rank_drain_take(rank, number, &source, batch);
+    while (ring->reader.next < head && total < most) {
+        uint64_t limit = most - total < RANK_BATCH ? most - total : RANK_BATCH;
+        size_t count = rank_drain_take(rank, number, &source, batch, (size_t)limit);
         if (count == 0)
             break;
         struct sum_source all = source;
@@ -152,7 +154,7 @@ static uint64_t rank_drain_ring(struct rank *rank, uint32_t number,
                                 const struct drain_clocks *clocks, struct event *batch)
 {
     struct rank_ring *ring = &rank->rings[number];
-    uint64_t taken = rank_drain_batches(rank, number, clocks, batch);
+    uint64_t taken = rank_drain_batches(rank, number, clocks, batch, UINT64_MAX);
     ring_alarm_set(&rank->controls[number], ring->reader.next + ring->reader.capacity / 2,
                    rank->reader_pid);
     return taken;
@@ -166,14 +168,35 @@ static void rank_drain_read_slots_again(struct rank *rank)
     rank->tables.region_epoch = event_sum_epoch(rank->sum);
 }
 
-uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
-                    const struct journal_state *journal, struct event *batch)
+static void rank_drain_begin(struct rank *rank, const struct drain_clocks *clocks,
+                             const struct journal_state *journal)
 {
-    uint64_t total = 0;
     rank_drain_read_slots_again(rank);
     rank->drained_ns = clock_mono_ns();
     rank->drained_ns = clocks->now_ns < rank->drained_ns ? clocks->now_ns : rank->drained_ns;
     rank_drain_open_rings(rank, journal);
+}
+
+/* The order between several threads is known only where all their rings are read in one go. */
+uint64_t rank_drain_turn(struct rank *rank, const struct drain_clocks *clocks,
+                         const struct journal_state *journal, struct event *batch)
+{
+    rank_drain_begin(rank, clocks, journal);
+    const struct ring_reader *reader = &rank->rings[0].reader;
+    if (rank->open != 1 || atomic_load_explicit(&reader->control->head, memory_order_acquire) <
+                               reader->next + RANK_TURN)
+        return 0;
+    uint64_t taken = rank_drain_batches(rank, 0, clocks, batch, RANK_TURN);
+    rank_drain_open_rings(rank, journal); /* of a thread whose posts these records may complete */
+    rank_match_report_watermark(rank, clocks);
+    return taken;
+}
+
+uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
+                    const struct journal_state *journal, struct event *batch)
+{
+    uint64_t total = 0;
+    rank_drain_begin(rank, clocks, journal);
     /* A ring that is opened meanwhile is read, too: the order between threads has to be known. */
     for (uint32_t i = 0; i < rank->open; i++) {
         total += rank_drain_ring(rank, i, clocks, batch);

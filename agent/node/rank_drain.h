@@ -11,6 +11,13 @@
  * its state. */
 uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state *journal);
 
+/** Sums a turn of RANK_TURN records of a rank of one thread, if its ring holds so many that end in
+ * the window. Ranks that are read in turns complete each other's messages while these are in the
+ * cache. Parameters are those of rank_drain(), which is to follow and reads what is left.
+ *  @return records read */
+uint64_t rank_drain_turn(struct rank *rank, const struct drain_clocks *clocks,
+                         const struct journal_state *journal, struct event *batch);
+
 /** Sums what its rings hold, up to the end of the window.
  *  @param journal  positions at which to resume rings that an earlier worker has read; may be NULL
  *  @param batch    capacity of RANK_BATCH records

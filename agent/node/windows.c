@@ -19,6 +19,10 @@
 #define ANNOUNCE_AFTER_NS                                                                          \
     UINT64_C(50000000)      /* ranks of a job appear together: one message for them */
 #define READING_NS 10000000 /* between the first two readings of the clocks */
+/* The longest time between two turns: while ranks come, and when there is nothing to do but to
+ * sample their processes. */
+#define TURN_NS UINT64_C(100000000)
+#define QUIET_TURN_NS UINT64_C(250000000)
 
 static void windows_start_ticks(struct windows *windows)
 {
@@ -141,7 +145,22 @@ void windows_drain(struct windows *windows, const struct drain_clocks *clocks, i
     if (!must && drain_budget_next(&windows->drains, clocks->now_ns) > clocks->now_ns)
         return;
     census_drain(windows->census, clocks, windows->batch);
+    windows->drained_ns = clocks->now_ns;
+    windows->drain_asked = 0;
     drain_budget_spend(&windows->drains, clock_process_cpu_ns() - begin_ns, clocks->now_ns);
+}
+
+void windows_ask_drain(struct windows *windows)
+{
+    windows->drain_asked = 1;
+}
+
+/* A drain within the open window, of which nothing is read otherwise until it ends. */
+static void windows_drain_if_due(struct windows *windows, const struct drain_clocks *clocks)
+{
+    const int must = census_has_ended(windows->census);
+    if (must || windows->drain_asked || clocks->now_ns - windows->drained_ns >= DRAIN_MAXIMUM_NS)
+        windows_drain(windows, clocks, must);
 }
 
 int windows_process(struct windows *windows, uint64_t now_ns)
@@ -157,7 +176,7 @@ int windows_process(struct windows *windows, uint64_t now_ns)
     }
     struct drain_clocks clocks =
         windows_clocks_until(windows, windows_end_of_open(windows), now_ns);
-    windows_drain(windows, &clocks, census_has_ended(windows->census));
+    windows_drain_if_due(windows, &clocks);
     census_sample_processes(windows->census, now_ns);
     census_report_ended(windows->census, &clocks, &windows->clock);
     committed |= windows_capture_deaths(windows, now_ns);
@@ -171,12 +190,20 @@ void windows_close_now(struct windows *windows, uint64_t now_ns)
         windows_close_all(windows, now_ns, now_ns, 1);
 }
 
+static int windows_is_quiet(const struct windows *windows)
+{
+    for (const struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
+        if (job->unannounced_since_ns != 0 || job->living == 0)
+            return 0;
+    return windows->census->jobs != NULL && !census_is_joining(windows->census);
+}
+
 uint64_t windows_next_due(const struct windows *windows, uint64_t now_ns)
 {
-    uint64_t due = now_ns + DRAIN_MAXIMUM_NS;
+    uint64_t due = now_ns + (windows_is_quiet(windows) ? QUIET_TURN_NS : TURN_NS);
     uint64_t allowed = drain_budget_next(&windows->drains, now_ns);
     uint64_t end = windows_end_of_open(windows);
-    due = allowed > due ? allowed : due;
+    due = windows->drain_asked && allowed < due ? allowed : due;
     return windows->census->jobs != NULL && end < due ? end : due;
 }
 

@@ -38,6 +38,8 @@ struct windows {
     int ranks_dropped; /**< a message that announced ranks was dropped: announce all again */
     double call_cost_ns;
     struct drain_budget drains;
+    uint64_t drained_ns; /**< when the rings were drained last, CLOCK_MONOTONIC */
+    int drain_asked;     /**< a ring has given the alarm since then */
     struct event *batch; /**< owned; RANK_BATCH records */
     struct wire_buffer buffer;
     struct wire_arena arena;
@@ -50,10 +52,14 @@ int windows_init(struct windows *windows, struct census *census, struct journal 
                  const char *host);
 void windows_finish(struct windows *windows);
 
-/** Drain, close every window that has ended, announce new ranks and report ended ones.
+/** Drain if that is due, close every window that has ended, announce new ranks and report ended
+ * ones.
  *  @param now_ns  CLOCK_MONOTONIC
  *  @return nonzero when messages were committed */
 int windows_process(struct windows *windows, uint64_t now_ns);
+
+/** A ring has given the alarm: the next turn drains. */
+void windows_ask_drain(struct windows *windows);
 
 /** Close the open window of all jobs at once: the agent is asked to stop. */
 void windows_close_now(struct windows *windows, uint64_t now_ns);

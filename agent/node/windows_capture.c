@@ -130,8 +130,13 @@ int windows_capture(struct windows *windows, const struct wire_capture_ask *ask,
     if (job == NULL || !windows->clock.known)
         return 0; /* the daemon does not wait for ever */
     const char *fault = windows_capture_refusal(windows, job, occasion, now_ns);
-    if (fault == NULL)
+    if (fault == NULL) {
         job->captured_ns[occasion] = now_ns;
+        /* A drain finds the threads that have begun since the last one. */
+        const struct drain_clocks clocks =
+            windows_clocks_until(windows, windows_end_of_open(windows), now_ns);
+        windows_drain(windows, &clocks, 1);
+    }
     return windows_capture_write(windows, job, ask, fault, now_ns);
 }
 

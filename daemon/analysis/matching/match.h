@@ -144,6 +144,10 @@ void match_known_until(struct match *match, struct match_member *member, uint64_
  *  @param now_ns  CLOCK_MONOTONIC */
 void match_settle(struct match *match, uint64_t now_ns);
 
+/** Match what can be matched within a round: no more is known to be complete than at the last
+ *  match_settle(). */
+void match_settle_again(struct match *match);
+
 #define MATCH_MAXIMUM_OPEN 16u
 
 /** A receive that is open. */

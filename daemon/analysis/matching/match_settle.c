@@ -425,3 +425,8 @@ void match_settle(struct match *match, uint64_t now_ns)
         match_sweep(match);
     }
 }
+
+void match_settle_again(struct match *match)
+{
+    match_settle(match, match->now_ns);
+}

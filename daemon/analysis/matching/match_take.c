@@ -568,5 +568,5 @@ void match_events(struct match *match, struct match_member *member,
     }
     match->unsettled += count;
     if (match_is_crowded(&match->receives) && match->unsettled >= CROWDED_EVERY)
-        match_settle(match, match->now_ns);
+        match_settle_again(match);
 }

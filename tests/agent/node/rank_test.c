@@ -42,15 +42,25 @@ static void detach(struct bed *bed)
     event_sum_destroy(bed->sum);
 }
 
-static int set_up(void **state)
+static int set_up_ring(void **state, uint32_t capacity)
 {
     struct bed *bed = calloc(1, sizeof *bed);
     if (bed == NULL ||
-        fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 2, 8, CAPACITY) != 0)
+        fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 2, 8, capacity) != 0)
         return -1;
     tick_clock_init_ns(&bed->plain);
     *state = bed;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_ring(state, CAPACITY);
+}
+
+static int set_up_long_ring(void **state)
+{
+    return set_up_ring(state, 4 * RANK_TURN);
 }
 
 static int tear_down(void **state)
@@ -447,9 +457,36 @@ static void ring_that_fills_between_drains_wakes_the_agent(void **state)
     signal(RING_ALARM_SIGNAL, SIG_DFL);
 }
 
+static void ranks_of_one_thread_are_read_in_whole_turns(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    struct drain_clocks clocks = until(bed, 100000);
+    for (uint64_t i = 0; i < RANK_TURN; i++) {
+        assert_int_equal(rank_drain_turn(bed->rank, &clocks, NULL, bed->batch), 0);
+        struct event event = send_event(1000 + 10 * i, 1);
+        fake_rank_write(&bed->fake, &event);
+    }
+    assert_int_equal(rank_drain_turn(bed->rank, &clocks, NULL, bed->batch), RANK_TURN);
+    assert_int_equal(row_of(bed).sent, RANK_TURN);
+    for (uint64_t i = 0; i < RANK_TURN; i++) {
+        struct event event = send_event(5000 + 10 * i, 1);
+        fake_rank_write(&bed->fake, &event);
+    }
+    fake_rank_thread(&bed->fake, 1); /* the order of two threads is known after a whole drain */
+    struct event event = send_event(9000, 1);
+    fake_rank_write(&bed->fake, &event);
+    assert_int_equal(rank_drain_turn(bed->rank, &clocks, NULL, bed->batch), 0);
+    assert_int_equal(rank_drain(bed->rank, &clocks, NULL, bed->batch), RANK_TURN + 1);
+    assert_int_equal(row_of(bed).sent, 2 * RANK_TURN + 1);
+    detach(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ranks_of_one_thread_are_read_in_whole_turns,
+                                        set_up_long_ring, tear_down),
         cmocka_unit_test_setup_teardown(
             what_an_agent_took_before_its_first_window_ended_is_read_by_the_next, set_up,
             tear_down),

@@ -188,6 +188,30 @@ static void agent_that_slept_closes_each_window_by_itself(void **state)
     assert_int_equal(seen.max_time, SECOND / 2);
 }
 
+/* Each drain costs the agent and the rank, so there are few. */
+static void rings_are_left_alone_until_one_is_half_full_or_the_window_ends(void **state)
+{
+    struct bed *bed = *state;
+    const struct ring_control *control = segment_ring(bed->fake.segment, 0);
+    make_known(bed);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
+    write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    assert_int_equal(atomic_load(&control->tail), 0);
+    windows_ask_drain(&bed->windows);
+    assert_true(windows_next_due(&bed->windows, BEGIN + SECOND / 2) <= BEGIN + SECOND / 2);
+    windows_process(&bed->windows, BEGIN + SECOND / 2 + 1000);
+    assert_int_equal(atomic_load(&control->tail), 1);
+    write_call(bed, CALL_Barrier, BEGIN + 6 * SECOND / 10, BEGIN + 6 * SECOND / 10 + 1000);
+    assert_true(windows_next_due(&bed->windows, BEGIN + 9 * SECOND / 10) <= BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + 9 * SECOND / 10);
+    assert_int_equal(atomic_load(&control->tail), 1);
+    windows_process(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(atomic_load(&control->tail), 2);
+    assert_int_equal(look(bed).calls, 2);
+}
+
 /* ---- counts of interfaces ------------------------------------------------ */
 
 static void put_file(const char *root, const char *path, unsigned value)
@@ -841,6 +865,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(daemon_says_how_many_rows_bursts_may_have, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            rings_are_left_alone_until_one_is_half_full_or_the_window_ends, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
