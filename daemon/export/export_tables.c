@@ -98,6 +98,7 @@ static size_t export_tables_make_call(const struct content *c, size_t index, str
         export_tables_number("bytes_in", k->sums.bytes_in),
         export_tables_number("time_ns", k->sums.time_ns),
         export_tables_number("longest_ns", k->sums.longest_ns),
+        export_tables_number("polls", k->sums.polls),
     };
     memcpy(row, cells, sizeof(cells));
     return sizeof(cells) / sizeof(*cells);

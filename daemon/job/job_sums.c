@@ -122,6 +122,7 @@ static void job_sums_convert_calls(struct call_row *rows, const struct wire_wind
             .bytes_in = c->bytes_in,
             .time_ns = c->time_ns,
             .longest_ns = c->longest_ns,
+            .polls = c->polls,
         };
     }
 }

@@ -157,7 +157,8 @@
     COLUMN(U64, bytes, WIRE_ANY, "bytes given: sent, or put into the collective")                  \
     COLUMN(U64, bytes_in, WIRE_ANY, "bytes got: received, or taken from the collective")           \
     COLUMN(U64, time_ns, WIRE_ANY, "time in them, whole calls")                                    \
-    COLUMN(U64, longest_ns, WIRE_ANY, "longest of them")
+    COLUMN(U64, longest_ns, WIRE_ANY, "longest of them")                                           \
+    COLUMN(U64, polls, WIRE_ANY, "of these calls, polls that found nothing")
 
 /** A rank that ended without MPI_Finalize. */
 #define WIRE_DEATH_ROW(COLUMN)                                                                     \

@@ -28,7 +28,9 @@ def recording_tells_the_truth(test, sums, truth, volumes=True):
     regions = {k: (v, sums.region_bytes[k]) for k, v in sums.region_sent.items()}
     calls = {k: n for k, n in sums.calls.items() if k[1] not in UNCOUNTED}
     true_calls = {k: v[0] for k, v in truth.calls.items()}
-    polls = {r: row['polls'] for r, row in sums.ranks.items()}
+    polls = {k: n for k, n in sums.polls.items() if n}
+    all_polls = {r: row['polls'] for r, row in sums.ranks.items()}
+    true_polls = {r: sum(n for k, n in truth.polls.items() if k[0] == r) for r in truth.received}
     all_calls = {r: row['calls'] - sum(n for k, n in sums.calls.items() if k[0] == r and k[1] in UNCOUNTED)
                  for r, row in sums.ranks.items()}
     true_all = {r: sum(n for k, n in true_calls.items() if k[0] == r) for r in truth.received}
@@ -40,7 +42,8 @@ def recording_tells_the_truth(test, sums, truth, volumes=True):
          lab.differences('messages and bytes received by rank', truth.received, received),
          lab.differences('messages and bytes of rank and region', truth.regions, regions),
          lab.differences('calls', true_calls, calls),
-         lab.differences('polls that found nothing of rank', truth.polls, polls),
+         lab.differences('polls that found nothing', truth.polls, polls),
+         lab.differences('polls that found nothing of rank', true_polls, all_polls),
          lab.differences('all calls of rank', true_all, all_calls),
          lab.differences('bytes given and got', true_moved, moved))
 

@@ -412,7 +412,7 @@ class Truth:
             if word[1] == 'calls':
                 self.calls[int(word[2]), word[3]] = tuple(map(int, word[4:7]))
             elif word[1] == 'polls':
-                self.polls[int(word[2])] = int(word[3])
+                self.polls[int(word[2]), word[3]] = int(word[4])
             elif word[1] == 'sent':
                 self.sent[int(word[2]), int(word[3])] = tuple(map(int, word[4:6]))
             elif word[1] == 'received':

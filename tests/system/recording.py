@@ -299,6 +299,7 @@ class Sums:
         self.region_sent = collections.Counter()                   # source, region: messages
         self.region_bytes = collections.Counter()
         self.calls = collections.Counter()                         # rank, call: how many
+        self.polls = collections.Counter()                         # of these, polls that found nothing
         self.given = collections.Counter()
         self.got = collections.Counter()
 
@@ -319,6 +320,7 @@ class Sums:
         for row in message.get('calls', []):
             call = row['rank'], CALLS[row['call']]
             self.calls[call] += row['calls']
+            self.polls[call] += row['polls']
             self.given[call] += row['bytes']
             self.got[call] += row['bytes_in']
 

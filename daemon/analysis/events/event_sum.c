@@ -527,6 +527,7 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
         return;
     if (event.kind != EVENT_PART) {
         call->calls += grown->records;
+        call->polls += event.kind == EVENT_POLL ? grown->records : 0;
         call->time_ns += ns;
     }
     event_sum_add_call_bytes(call, class_, &event);

@@ -47,6 +47,7 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
             .bytes_in = sum->calls[i].bytes_in,
             .time_ns = sum->calls[i].time_ns,
             .longest_ns = sum->calls[i].longest_ns,
+            .polls = sum->calls[i].polls,
         };
     }
     for (uint32_t i = 0; i < sum->comm_index.count; i++) {

@@ -160,6 +160,7 @@ static void figures_add_calls(struct run_sum *run, const struct figures *figures
         sum->bytes += call->bytes;
         sum->bytes_in += call->bytes_in;
         sum->time_ns += call->time_ns;
+        sum->polls += call->polls;
         sum->longest_ns = sums_maximum(sum->longest_ns, call->longest_ns);
     }
     for (uint32_t caller = 0; caller < run->callers.count && caller < figures->caller_capacity;
@@ -174,6 +175,7 @@ static void figures_add_calls(struct run_sum *run, const struct figures *figures
         sum->bytes += from->bytes;
         sum->bytes_in += from->bytes_in;
         sum->time_ns += from->time_ns;
+        sum->polls += from->polls;
     }
 }
 

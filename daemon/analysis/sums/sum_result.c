@@ -238,6 +238,7 @@ static int sum_result_collect_calls(struct run_sum *run, const struct figures *f
             .bytes_in = call->bytes_in,
             .time_ns = call->time_ns,
             .longest_ns = call->longest_ns,
+            .polls = call->polls,
         };
     }
     return 0;
@@ -310,6 +311,7 @@ static int sum_result_collect_callers(struct run_sum *run, const struct figures 
             .bytes = caller->bytes,
             .bytes_in = caller->bytes_in,
             .time_ns = caller->time_ns,
+            .polls = caller->polls,
         };
     }
     free(keep);

@@ -22,12 +22,12 @@ struct pair_figures {
 
 /** Sums for one call, communicator and region, over all ranks. */
 struct call_figures {
-    uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns;
+    uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns, polls;
 };
 
 /** Sums for one rank that makes one call on a communicator in a region. */
 struct caller_figures {
-    uint64_t calls, bytes, bytes_in, time_ns;
+    uint64_t calls, bytes, bytes_in, time_ns, polls;
     bool present; /**< it made the call */
 };
 

@@ -203,10 +203,12 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
         caller->bytes += row->bytes;
         caller->bytes_in += row->bytes_in;
         caller->time_ns += row->time_ns;
+        caller->polls += row->polls;
         sum->calls += row->calls;
         sum->bytes += row->bytes;
         sum->bytes_in += row->bytes_in;
         sum->time_ns += row->time_ns;
+        sum->polls += row->polls;
         sum->longest_ns = sums_maximum(sum->longest_ns, row->longest_ns);
     }
 }

@@ -81,6 +81,7 @@ struct call_row {
     uint64_t bytes_in;
     uint64_t time_ns;
     uint64_t longest_ns; /**< of several the largest; 0 of SUM_CALLERS */
+    uint64_t polls;      /**< of the calls, those that found nothing */
 };
 
 /** A communicator. Of several reports under one id the largest sizes and parent win, and of the

@@ -97,6 +97,7 @@ static const struct window_column call_columns[] = {
     COUNT(call, bytes_in),
     COUNT(call, time_ns),
     COUNT(call, longest_ns),
+    COUNT(call, polls),
     END,
 };
 

@@ -15,7 +15,7 @@
 
 struct call_truth {
     const char *name;
-    size_t count, given, got;
+    size_t count, given, got, polls;
 };
 
 struct message_truth {
@@ -26,7 +26,6 @@ static struct {
     pthread_mutex_t lock;
     int rank, size;
     struct call_truth calls[CALLS];
-    size_t polls;
     struct message_truth *sent; /* one a world rank */
     struct message_truth received;
     struct {
@@ -78,7 +77,7 @@ void truth_start(const char *init_call)
     truth_call(init_call, 0, 0);
 }
 
-static void count_call(const char *name, size_t given, size_t got)
+static void count_call(const char *name, size_t given, size_t got, size_t polls)
 {
     pthread_mutex_lock(&truth.lock);
     for (int i = 0; i < CALLS; i++) {
@@ -89,6 +88,7 @@ static void count_call(const char *name, size_t given, size_t got)
             c->count++;
             c->given += given;
             c->got += got;
+            c->polls += polls;
             pthread_mutex_unlock(&truth.lock);
             return;
         }
@@ -98,7 +98,7 @@ static void count_call(const char *name, size_t given, size_t got)
 
 void truth_call(const char *name, size_t given, size_t got)
 {
-    count_call(name, given, got);
+    count_call(name, given, got, 0);
     last_call.begin = ticks();
 }
 
@@ -116,10 +116,7 @@ void truth_polls(void)
 int truth_poll(const char *name, int found)
 {
     last_call.end = ticks();
-    count_call(name, 0, 0);
-    pthread_mutex_lock(&truth.lock);
-    truth.polls += !found;
-    pthread_mutex_unlock(&truth.lock);
+    count_call(name, 0, 0, !found);
     return found;
 }
 
@@ -188,8 +185,9 @@ static void write_lines(FILE *f)
         const struct call_truth *c = &truth.calls[i];
         fprintf(f, "truth calls %d %s %zu %zu %zu\n", truth.rank, c->name, c->count, c->given,
                 c->got);
+        if (c->polls)
+            fprintf(f, "truth polls %d %s %zu\n", truth.rank, c->name, c->polls);
     }
-    fprintf(f, "truth polls %d %zu\n", truth.rank, truth.polls);
     for (int to = 0; to < truth.size; to++) {
         const struct message_truth *m = &truth.sent[to];
         if (m->messages)

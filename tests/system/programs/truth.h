@@ -6,7 +6,7 @@
  * out as lines, to $TRUTH_DIR/truth.<rank>, or to standard output when that is not set:
  *
  *   truth calls RANK MPI_NAME COUNT BYTES_GIVEN BYTES_GOT
- *   truth polls RANK COUNT                      of these calls, polls that found nothing
+ *   truth polls RANK MPI_NAME COUNT             of these calls, polls that found nothing
  *   truth sent SOURCE DESTINATION MESSAGES BYTES
  *   truth received RANK MESSAGES BYTES
  *   truth region RANK NAME MESSAGES BYTES       messages sent inside that code region

@@ -455,7 +455,9 @@ static void polls_in_progress_take_no_time_until_they_find_something(void **stat
     assert_int_equal(rows.calls_count, 2);
     assert_int_equal(rows.calls[0].call, CALL_Test);
     assert_int_equal(rows.calls[0].calls, 7);
+    assert_int_equal(rows.calls[0].polls, 7);
     assert_int_equal(rows.calls[1].time_ns, 30);
+    assert_int_equal(rows.calls[1].polls, 2);
     event_sum_clear(f.sum);
     reset_tables(&f);
 
@@ -467,6 +469,14 @@ static void polls_in_progress_take_no_time_until_they_find_something(void **stat
     assert_int_equal(rows.ranks[0].poll_ns, 125);
     assert_int_equal(rows.ranks[0].polls, 1);
     assert_int_equal(rows.ranks[0].calls, 2);
+    uint64_t calls = 0, polls = 0;
+    for (uint64_t i = 0; i < rows.calls_count; i++) {
+        assert_int_equal(rows.calls[i].call, CALL_Test);
+        calls += rows.calls[i].calls;
+        polls += rows.calls[i].polls;
+    }
+    assert_int_equal(calls, 2);
+    assert_int_equal(polls, 1);
     free_fixture(&f);
 }
 
