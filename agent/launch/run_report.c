@@ -143,7 +143,8 @@ static void run_report_store_job(void *user, const struct wire_message *message)
     text_copy(job->state, sizeof job->state, message->job.state);
     text_copy(job->recording, sizeof job->recording, message->job.recording);
     text_copy(job->network, sizeof job->network, message->job.network_fault);
-    if (message->job.end_ns > message->job.start_ns)
+    /* Of a lost job the daemon has the end of the last window that came, not that of the job. */
+    if (strcmp(job->state, "lost") != 0 && message->job.end_ns > message->job.start_ns)
         job->duration_ns = message->job.end_ns - message->job.start_ns;
 }
 

@@ -3,7 +3,7 @@
  * core from a rank for a moment on a full node, and finds the agent's memory out of the cache, so
  * drains should be few: one for each window, and one when a ring is half full, which wakes the
  * agent by its alarm (holter/ring.h). With a drain every 0.2 ms the agent costs the ranks 70 ns a
- * call, every 1 ms 28 ns; ten a second instead of one cost the agent twice the time. */
+ * call, every 1 ms 28 ns; ten a second in place of one cost the agent two thirds more time. */
 #ifndef HOLTER_AGENT_NODE_DRAIN_H
 #define HOLTER_AGENT_NODE_DRAIN_H
 

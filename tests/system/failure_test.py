@@ -637,6 +637,20 @@ class ManyKills(Kills):
         if run.alive() and not self.place.pids('steps.openmpi'):
             self.kill(*self.place.pids('mpirun.openmpi'))
 
+    def test_agent_and_supervisor_killed_long_before_the_end(self):
+        """The daemon counts the job as lost by the time it ends: its end is not seen, and nobody knows what it did then."""
+        run = self.start_job()
+        lab.wait_for(lambda: self.place.ranks_seen() == self.RANKS or not run.alive(), 'the ranks to be known')
+        self.kill(*self.victims('holter-agent', 2))
+        lab.wait_for(lambda: [j['state'] for j in (self.place.status() or {'jobs': []})['jobs']] == ['lost'], 'a lost job')
+        self.end_job()
+        finished = run.finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertFalse(self.no_more_than_the_truth_is_recorded())
+        self.assertRegex(finished.err, 'end not seen, .* nothing lost until its last window')
+        self.nothing_is_left_after_the_next_start()
+        self.clean()
+
     def test_rank_killed_under_open_mpi(self):
         self.kill_ranks('openmpi', (0, 128 + signal.SIGKILL))
 
