@@ -648,6 +648,8 @@ class ManyKills(Kills):
         self.assertEqual(0, finished.status, finished)
         self.assertFalse(self.no_more_than_the_truth_is_recorded())
         self.assertRegex(finished.err, 'end not seen, .* nothing lost until its last window')
+        self.assertRegex(self.place.holter('info', *self.place.recordings()).finish().out,
+                         r'(?s)state +lost.*\nlost +nothing until its last window')
         self.nothing_is_left_after_the_next_start()
         self.clean()
 

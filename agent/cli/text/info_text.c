@@ -5,6 +5,7 @@
 #include "proto/quantity.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #define SHOWN_HOSTS 8u
@@ -144,7 +145,10 @@ static void info_text_print_losses(FILE *out, const struct info *i)
                 quantity_things(i->sums.untracked, "request").text);
     if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
         i->hole_total == 0) {
-        fputs(i->cut_short ? "nothing until the recording ends\n" : "nothing\n", out);
+        fputs(i->cut_short                    ? "nothing until the recording ends\n"
+              : strcmp(i->state, "lost") == 0 ? "nothing until its last window\n"
+                                              : "nothing\n",
+              out);
         return;
     }
     fprintf(out,
