@@ -73,10 +73,11 @@ static uint32_t windows_count_jobs(const struct windows *windows)
     return count;
 }
 
-/* Ends of messages are handed on up to MATCH_REMOTE_AFTER_NS after their calls. */
+/* Ends of messages are handed on up to MATCH_REMOTE_AFTER_NS after the window of their calls, by a
+ * drain that may be a window later. */
 static uint64_t windows_error_of_halves(const struct windows *windows, uint64_t now_ns)
 {
-    uint64_t reach = windows->length_ns + MATCH_REMOTE_AFTER_NS;
+    uint64_t reach = 2 * windows->length_ns + MATCH_REMOTE_AFTER_NS;
     return daemon_clock_error_between(&windows->clock, now_ns > reach ? now_ns - reach : 0, now_ns);
 }
 

@@ -67,7 +67,6 @@ struct peer *match_peer(struct match *match, uint32_t rank)
     if (peer->place == 0) /* it is new */
         *peer = (struct peer){.rank = rank,
                               .place = match->all_added ? PLACE_ELSEWHERE : PLACE_UNKNOWN,
-                              .since_ns = match->now_ns,
                               .from = {NONE, NONE},
                               .to = {NONE, NONE}};
     return peer;

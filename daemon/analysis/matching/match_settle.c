@@ -400,14 +400,10 @@ static void match_resolve_places(struct match *match)
     match->waiting_count = kept;
 }
 
-void match_settle(struct match *match, uint64_t now_ns)
+static void match_settle_dirty(struct match *match)
 {
     match->unsettled = 0;
     match->passed_in_vain = 0;
-    match->settled_ns = match->now_ns;
-    match->now_ns = now_ns;
-    if (match->waiting_count > 0)
-        match_resolve_places(match);
     if (match_early_any(match))
         match_early_end_single_threaded(match);
     uint32_t kept = 0;
@@ -420,6 +416,15 @@ void match_settle(struct match *match, uint64_t now_ns)
             channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
     }
     match->dirty_count = kept;
+}
+
+void match_settle(struct match *match, uint64_t now_ns)
+{
+    match->settled_ns = match->now_ns;
+    match->now_ns = now_ns;
+    if (match->waiting_count > 0)
+        match_resolve_places(match);
+    match_settle_dirty(match);
     if (now_ns >= match->sweep_ns + SWEEP_NS) {
         match->sweep_ns = now_ns;
         match_sweep(match);
@@ -428,5 +433,6 @@ void match_settle(struct match *match, uint64_t now_ns)
 
 void match_settle_again(struct match *match)
 {
-    match_settle(match, match->now_ns);
+    match->settled_ns = match->now_ns;
+    match_settle_dirty(match);
 }

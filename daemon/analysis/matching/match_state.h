@@ -182,7 +182,7 @@ enum place {
 struct peer {
     uint32_t rank;
     uint8_t place;
-    uint64_t since_ns; /**< waits: since when */
+    uint64_t since_ns; /**< waits: since when; 0: from the next match_settle() on */
     /** First and last channel of which it is source, destination; NONE. */
     struct channel_list {
         uint32_t first, last;

@@ -448,6 +448,19 @@ static void what_waited_for_another_node_is_joint(void **state)
     assert_true(bed->halves[0].receive);
 }
 
+/* Rounds are as far apart as windows are long. */
+static void a_rank_may_appear_here_for_a_while_after_the_round_that_names_it(void **state)
+{
+    struct bed *bed = *state;
+    match_settle(bed->match, 1000 * MS);
+    send_at_ns(bed, 0, 2, 9000 * MS);
+    match_settle(bed->match, 10000 * MS);
+    assert_int_equal(bed->half_count, 0);
+    match_settle_again(bed->match);
+    match_settle(bed->match, 10000 * MS + MATCH_REMOTE_AFTER_NS);
+    assert_int_equal(bed->half_count, 1);
+}
+
 /* Seldom used channels go on counting: the other node's do, whatever moment it looks through its
  * own at. */
 static void messages_far_apart_have_the_next_key(void **state)
@@ -829,6 +842,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_waited_for_another_node_is_joint, set_up, tear_down),
         cmocka_unit_test_setup_teardown(both_nodes_give_a_message_the_same_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_rank_may_appear_here_for_a_while_after_the_round_that_names_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_far_apart_have_the_next_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_that_appears_late_is_matched_from_its_start, set_up,
                                         tear_down),
