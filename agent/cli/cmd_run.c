@@ -4,6 +4,7 @@
 #include "agent/launch/run.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "daemon/topology/network_grid.h"
 #include "holter/clock.h"
@@ -156,7 +157,7 @@ static void open_view(const struct run_session *s)
         terminal_print("holter-view is not installed beside holter: %s", holter_strerror(rc));
         return;
     }
-    pid_t pid = fork();
+    pid_t pid = quiet_child_fork(QUIET_INPUT | QUIET_OUTPUT);
     if (pid != 0) {
         if (pid < 0)
             terminal_print("cannot start holter-view: %s", strerror(errno));
@@ -166,9 +167,6 @@ static void open_view(const struct run_session *s)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
     if (s->keys[0] == '\0')
         execl(viewer, viewer, "--connect", s->local, (char *)NULL);
     else

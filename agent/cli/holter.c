@@ -4,16 +4,15 @@
 #include "agent/cli/cmd.h"
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/plain_text.h"
 #include "proto/command_option.h"
 #include "version.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 #include <zmq.h>
@@ -72,16 +71,12 @@ static int holter_refuse_command(const char *name)
 /* Does man(1) find this page? */
 static int holter_has_page(const char *page)
 {
-    int status = 1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        dup2(null, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
+    pid_t man = quiet_child_fork(QUIET_OUTPUT | QUIET_ERRORS);
+    if (man == 0) {
         execlp("man", "man", "-w", page, (char *)NULL);
         _exit(127);
     }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    return quiet_child_wait(man) == 0;
 }
 
 /* The manual page of a command, or where it is not installed its --help. @return the exit status */

@@ -231,42 +231,34 @@ int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t st
 
 /* ---- the node ------------------------------------------------------------ */
 
-uint64_t process_meter_steal(const char *root)
+/* The figures of a line of /proc/stat: of all cores, or of one. @return figure number `place` */
+static uint64_t core_times_figure(const char *line, int place)
 {
-    enum { STEAL = 8 }; /* its place in the line "cpu" of /proc/stat */
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    char path[512], text[256], *at = text + sizeof("cpu") - 1;
-    uint64_t steal = 0;
-    snprintf(path, sizeof(path), "%s/proc/stat", root);
-    if (meter_read_path(path, text, sizeof(text)) == 0 || strncmp(text, "cpu ", 4) != 0)
-        return 0;
-    for (int i = 0; i < STEAL; i++)
-        steal = strtoull(at, &at, 10);
-    return meter_ticks_ns(steal) / (uint64_t)(cores > 0 ? cores : 1);
+    char *at = (char *)line + strcspn(line, " ");
+    uint64_t ticks = 0;
+    for (int i = 0; i < place; i++)
+        ticks = strtoull(at, &at, 10);
+    return meter_ticks_ns(ticks);
 }
 
-uint64_t process_meter_idle(const char *root)
+void core_times_read(struct core_times *times, const char *root)
 {
-    enum { IDLE = 4, IOWAIT = 5 }; /* places in a line "cpuN" of /proc/stat */
+    enum { IDLE = 4, IOWAIT = 5, STEAL = 8 };
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     char path[512], line[512];
     cpu_set_t own;
-    uint64_t idle = 0;
+    *times = (struct core_times){0};
     snprintf(path, sizeof(path), "%s/proc/stat", root);
     FILE *in = fopen(path, "re");
     if (in == NULL || sched_getaffinity(0, sizeof own, &own) != 0)
         CPU_ZERO(&own);
     while (in != NULL && fgets(line, sizeof(line), in) != NULL && strncmp(line, "cpu", 3) == 0) {
-        char *at = line + 3;
-        if (*at == ' ')
-            continue; /* the line of all cores */
-        unsigned long core = strtoul(at, &at, 10);
-        for (int place = 1; place <= IOWAIT && core < CPU_SETSIZE && CPU_ISSET(core, &own);
-             place++) {
-            uint64_t ticks = strtoull(at, &at, 10);
-            idle += place >= IDLE ? ticks : 0;
-        }
+        unsigned long core = line[3] == ' ' ? CPU_SETSIZE : strtoul(line + 3, NULL, 10);
+        if (line[3] == ' ')
+            times->steal_ns = core_times_figure(line, STEAL) / (uint64_t)(cores > 0 ? cores : 1);
+        else if (core < CPU_SETSIZE && CPU_ISSET(core, &own))
+            times->idle_ns += core_times_figure(line, IDLE) + core_times_figure(line, IOWAIT);
     }
     if (in != NULL)
         fclose(in);
-    return meter_ticks_ns(idle);
 }

@@ -24,18 +24,19 @@ void process_meter_sample(struct process_meter *meter);
 
 /** What was counted since the last call; the first call only begins. NULL is fine.
  *  @param now_ns    CLOCK_MONOTONIC
- *  @param steal_ns  as process_meter_steal() has it
+ *  @param steal_ns  of core_times_read()
  *  @param row       all but its rank is set
  *  @return 1; 0: nothing is known, and the row is unchanged */
 int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t steal_ns,
                        struct wire_process_row *row);
 
-/** Time that the host of a virtual machine has taken from each core since the boot, in the mean.
- *  @return nanoseconds; 0: not known */
-uint64_t process_meter_steal(const char *root);
+/** Times of the node's cores since the boot, nanoseconds; 0: not known. */
+struct core_times {
+    uint64_t steal_ns; /**< the host of a virtual machine has taken, from each core in the mean */
+    uint64_t idle_ns;  /**< those on which this process may run were idle, summed over them */
+};
 
-/** Time since boot that the cores on which this process may run have been idle, summed over them,
- *  nanoseconds; 0: not known. */
-uint64_t process_meter_idle(const char *root);
+/** Read /proc/stat, which takes time on large nodes. */
+void core_times_read(struct core_times *times, const char *root);
 
 #endif

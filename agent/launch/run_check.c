@@ -3,37 +3,28 @@
 #include "agent/launch/run.h"
 #include "agent/launch/session_options.h"
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/session.h"
 #include "proto/endpoint.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Have the daemon's program check one option, or without one the environment. It says what is
- * wrong.
- */
+ * wrong. */
 static bool run_check_is_wrong(const char *daemon, const char *option, const char *value)
 {
     const char *words[] = {daemon, "--check-rules", option, value, NULL};
-    int status = 0;
-    pid_t pid = fork();
+    pid_t pid = quiet_child_fork(QUIET_INPUT | QUIET_OUTPUT);
     if (pid == 0) {
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        dup2(null, STDIN_FILENO);
-        dup2(null, STDOUT_FILENO);
         if (option != NULL)
             unsetenv("HOLTER_RULES");
         execv(daemon, (char *const *)(void *)words);
         _exit(127);
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 2;
+    return quiet_child_wait(pid) == 2;
 }
 
 /* @return how much is wrong */

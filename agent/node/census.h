@@ -75,9 +75,10 @@ void census_sample_processes(struct census *census, uint64_t now_ns);
 
 /** The window ends for all joined ranks of a job: count calls in progress, and report what the
  * kernel has counted for their processes, and ranks that wait for long or do not call.
- *  @param window_ns  its length */
+ *  @param window_ns  its length
+ *  @param steal_ns   of core_times_read() */
 void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
-                       const struct drain_clocks *clocks);
+                       const struct drain_clocks *clocks, uint64_t steal_ns);
 
 /** The window of a job is closed: store how far its rings are summed. */
 void census_store_positions(struct census *census, const struct node_job *job);

@@ -29,7 +29,7 @@ struct drain_budget {
 /** Is it time to observe the cores again? Reading their counters takes time on large nodes. */
 int drain_budget_is_due(const struct drain_budget *budget, uint64_t now_ns);
 
-/** @param idle_ns  as process_meter_idle() has it; 0: not known, so that there is no limit */
+/** @param idle_ns  of core_times_read(); 0: not known, so that there is no limit */
 void drain_budget_observe(struct drain_budget *budget, uint64_t idle_ns, uint64_t now_ns);
 
 /** When the next drain may begin: now_ns, or later. */

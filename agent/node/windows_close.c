@@ -171,12 +171,14 @@ uint64_t windows_end_of_open(const struct windows *windows)
 void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns, int must_drain)
 {
     struct drain_clocks clocks = windows_clocks_until(windows, end_ns, now_ns);
+    struct core_times cores;
+    core_times_read(&cores, "");
     if (drain_budget_is_due(&windows->drains, now_ns))
-        drain_budget_observe(&windows->drains, process_meter_idle(""), now_ns);
+        drain_budget_observe(&windows->drains, cores.idle_ns, now_ns);
     windows_drain(windows, &clocks, must_drain);
     windows_read_counters(windows, now_ns);
     for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next) {
-        census_end_window(windows->census, job, windows->length_ns, &clocks);
+        census_end_window(windows->census, job, windows->length_ns, &clocks, cores.steal_ns);
         windows_close_job(windows, job, windows->window, 0, windows->counters, now_ns);
         census_store_positions(windows->census, job);
     }

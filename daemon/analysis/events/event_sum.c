@@ -391,6 +391,20 @@ static void event_sum_add_call_bytes(struct call_sum *call, enum call_class clas
     }
 }
 
+/* @param call  NULL: there is no row for it */
+static void event_sum_count_calls(struct rank_sum *rank, struct call_sum *call,
+                                  enum call_class class_, const struct event *event, uint64_t calls,
+                                  uint64_t ns)
+{
+    rank->row.calls += calls;
+    if (call == NULL)
+        return;
+    call->calls += calls;
+    call->polls += event->kind == EVENT_POLL ? calls : 0;
+    call->time_ns += ns;
+    event_sum_add_call_bytes(call, class_, event);
+}
+
 static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
                                const struct sum_source *source, const struct event *event,
                                uint64_t exit_ns)
@@ -401,19 +415,14 @@ static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
     if (event->kind == EVENT_CALL) {
         time = event_sum_add_call_time(sum, rank, ring, event,
                                        tick_clock_ns(source->clock, event->t_enter), exit_ns);
-        rank->row.calls++;
         ring->last_call = event->call;
         ring->last_peer = event->peer;
         ring->last_comm = event->comm;
     }
-    if (call == NULL)
-        return;
-    if (event->kind == EVENT_CALL) {
-        call->calls++;
-        call->time_ns += time;
-        call->longest_ns = time > call->longest_ns ? time : call->longest_ns;
-    }
-    event_sum_add_call_bytes(call, event_sum_class_of(sum, event->call), event);
+    event_sum_count_calls(rank, call, event_sum_class_of(sum, event->call), event,
+                          event->kind == EVENT_CALL, time);
+    if (call != NULL && time > call->longest_ns)
+        call->longest_ns = time;
 }
 
 size_t event_sum_count_ended(const struct sum_source *source, const struct event *events,
@@ -518,19 +527,11 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
     }
     if (event.kind == EVENT_REGION)
         return;
-    struct call_sum *call = event_sum_call_of(sum, to, source->tables, &event);
-    if (event.kind != EVENT_PART) {
-        to->row.calls += grown->records;
+    const int is_part = event.kind == EVENT_PART;
+    if (!is_part)
         event_sum_add_class_time(to, source->ring, class_, ns);
-    }
-    if (call == NULL)
-        return;
-    if (event.kind != EVENT_PART) {
-        call->calls += grown->records;
-        call->polls += event.kind == EVENT_POLL ? grown->records : 0;
-        call->time_ns += ns;
-    }
-    event_sum_add_call_bytes(call, class_, &event);
+    event_sum_count_calls(to, event_sum_call_of(sum, to, source->tables, &event), class_, &event,
+                          is_part ? 0 : grown->records, is_part ? 0 : ns);
 }
 
 void event_sum_losses(struct event_sum *sum, int rank, uint64_t lost, uint64_t untracked,

@@ -1,6 +1,7 @@
 /* The figures of a window or of the run: their memory, and how those of ranks, pairs and calls are
  * added. */
 #include "daemon/analysis/sums/sums.h"
+#include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,32 +9,12 @@
 
 /* ---- memory -------------------------------------------------------------- */
 
-/* Give an array space for so many elements, new ones zero. */
-static int figures_fit(void *array_pointer, size_t element, uint32_t *capacity, uint32_t need)
-{
-    void **array = array_pointer;
-    if (need <= *capacity)
-        return 0;
-    /* calloc() takes pages from the kernel that use no memory until they are written. */
-    void *grown = *array == NULL ? calloc(need, element) : realloc(*array, element * need);
-    if (grown == NULL)
-        return -ENOMEM;
-    if (*array != NULL)
-        memset((char *)grown + element * *capacity, 0, element * (need - *capacity));
-    *array = grown;
-    *capacity = need;
-    return 0;
-}
-
-#define FIGURES_FIT(array, capacity, need)                                                         \
-    figures_fit(&(array), sizeof(*(array)), &(capacity), need)
-
 int figures_reserve(struct figures *f, const struct run_sum *run)
 {
-    return FIGURES_FIT(f->ranks, f->rank_capacity, run->ranks.capacity) != 0 ||
-                   FIGURES_FIT(f->pairs, f->pair_capacity, run->pairs.capacity) != 0 ||
-                   FIGURES_FIT(f->calls, f->call_capacity, run->calls.capacity) != 0 ||
-                   FIGURES_FIT(f->callers, f->caller_capacity, run->callers.capacity) != 0
+    return ARRAY_EXTEND_ZERO(f->ranks, f->rank_capacity, run->ranks.capacity) != 0 ||
+                   ARRAY_EXTEND_ZERO(f->pairs, f->pair_capacity, run->pairs.capacity) != 0 ||
+                   ARRAY_EXTEND_ZERO(f->calls, f->call_capacity, run->calls.capacity) != 0 ||
+                   ARRAY_EXTEND_ZERO(f->callers, f->caller_capacity, run->callers.capacity) != 0
                ? -ENOMEM
                : 0;
 }

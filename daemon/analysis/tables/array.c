@@ -39,6 +39,23 @@ int array_fit(void *array_pointer, size_t element, size_t *capacity, size_t need
     return 0;
 }
 
+int array_extend_zero(void *array_pointer, size_t element, uint32_t *capacity, uint32_t need)
+{
+    if (need <= *capacity)
+        return 0;
+    char *array;
+    memcpy(&array, array_pointer, sizeof(array));
+    /* calloc() takes pages from the kernel that use no memory until they are written. */
+    char *grown = array == NULL ? calloc(need, element) : realloc(array, need * element);
+    if (grown == NULL)
+        return -ENOMEM;
+    if (array != NULL)
+        memset(grown + *capacity * element, 0, (need - *capacity) * element);
+    memcpy(array_pointer, &grown, sizeof(grown));
+    *capacity = need;
+    return 0;
+}
+
 int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need)
 {
     if (need <= *capacity)
@@ -46,11 +63,7 @@ int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint
     uint64_t grown = *capacity != 0 ? *capacity : INITIAL_CAPACITY;
     while (grown < need && grown <= UINT32_MAX)
         grown *= 2;
-    char *array;
-    if (grown > UINT32_MAX || array_resize(array_pointer, grown * element) != 0)
-        return -ENOMEM;
-    memcpy(&array, array_pointer, sizeof(array));
-    memset(array + *capacity * element, 0, (grown - *capacity) * element);
-    *capacity = (uint32_t)grown;
-    return 0;
+    return grown > UINT32_MAX
+               ? -ENOMEM
+               : array_extend_zero(array_pointer, element, capacity, (uint32_t)grown);
 }

@@ -18,6 +18,9 @@ int array_resize(void *array_pointer, size_t bytes);
 /** Free an array, and set the pointer to NULL. */
 void array_release(void *array_pointer);
 
+/** Give an array space for so many elements, no more; new elements are zero. */
+int array_extend_zero(void *array_pointer, size_t element, uint32_t *capacity, uint32_t need);
+
 /** As array_fit() by doubling, and new elements are zero. Up to UINT32_MAX elements. */
 int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint64_t need);
 
@@ -28,6 +31,8 @@ int array_fit_zero(void *array_pointer, size_t element, uint32_t *capacity, uint
 #define ARRAY_FIT(array, capacity, need) array_fit(&(array), sizeof(*(array)), &(capacity), need)
 #define ARRAY_FIT_ZERO(array, capacity, need)                                                      \
     array_fit_zero(&(array), sizeof(*(array)), &(capacity), need)
+#define ARRAY_EXTEND_ZERO(array, capacity, need)                                                   \
+    array_extend_zero(&(array), sizeof(*(array)), &(capacity), need)
 #define ARRAY_RESIZE(array, count) array_resize(&(array), (size_t)(count) * sizeof(*(array)))
 
 /** ARRAY_FIT_ZERO() for the element of an index: for the next one, where that is a count. */

@@ -377,16 +377,22 @@ static int read_column_copy(struct read_column *c, struct wire_arena *arena, uin
     return 0;
 }
 
-static int read_column_text(struct read_column *c, struct wire_arena *arena, uint64_t limit,
-                            uint8_t *slot)
+/* A text, or with a length in the second place of its slot a string of bytes. */
+static int read_column_string(struct read_column *c, struct wire_arena *arena, uint64_t limit,
+                              enum wire_kind kind, uint8_t *slot)
 {
-    char *text;
+    char *copy;
     size_t length;
-    int code = read_column_copy(c, arena, limit, &text, &length);
+    int code = read_column_copy(c, arena, limit, &copy, &length);
     if (code != 0)
         return code;
-    memcpy(slot, &text, sizeof(text));
-    return utf8_prefix(text, length) == length ? 0 : -HOLTER_ECORRUPT;
+    uint64_t count = length;
+    memcpy(slot, &copy, sizeof(copy));
+    if (kind == WIRE_KIND_BIN)
+        memcpy(slot + sizeof(copy), &count, sizeof(count));
+    else if (utf8_prefix(copy, length) != length)
+        return -HOLTER_ECORRUPT;
+    return 0;
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -411,7 +417,8 @@ static int block_reader_read_row_column(struct read_column *c, unsigned place,
                    : -HOLTER_ECORRUPT;
     }
     for (size_t i = 0; code == 0 && i < count; i++)
-        code = read_column_text(c, arena, column->limit, row + i * rows->size + column->offset);
+        code = read_column_string(c, arena, column->limit, column->kind,
+                                  row + i * rows->size + column->offset);
     return code;
 }
 
@@ -455,20 +462,6 @@ static int block_reader_read_rows(struct block_reader *r, struct read_column *co
     return code;
 }
 
-static int block_reader_read_bin(struct read_column *c, struct wire_arena *arena, uint64_t limit,
-                                 uint8_t *slot)
-{
-    char *copy;
-    size_t length;
-    int code = read_column_copy(c, arena, limit, &copy, &length);
-    if (code != 0)
-        return code;
-    uint64_t count = length;
-    memcpy(slot, &copy, sizeof(copy));
-    memcpy(slot + sizeof(copy), &count, sizeof(count));
-    return 0;
-}
-
 static int block_reader_read_field(struct block_reader *r, unsigned type,
                                    const struct wire_field *field, struct wire_arena *arena,
                                    uint8_t *slot)
@@ -482,9 +475,8 @@ static int block_reader_read_field(struct block_reader *r, unsigned type,
     case WIRE_KIND_ROWS:
         return block_reader_read_rows(r, columns, count, field, arena, slot);
     case WIRE_KIND_STR:
-        return read_column_text(columns, arena, field->limit, slot);
     case WIRE_KIND_BIN:
-        return block_reader_read_bin(columns, arena, field->limit, slot);
+        return read_column_string(columns, arena, field->limit, field->kind, slot);
     default:
         if (!read_column_integers(columns, 1, limit_of(field->kind, field->limit), &number, 1))
             return -HOLTER_ECORRUPT;

@@ -172,19 +172,25 @@ static void nothing_is_known_of_what_is_not_there_or_makes_no_sense(void **state
     assert_int_equal(take(bed, 12, 0), 0);
 }
 
+static struct core_times read_cores(const struct bed *bed)
+{
+    struct core_times times;
+    core_times_read(&times, bed->root);
+    return times;
+}
+
 static void stolen_time_is_the_mean_of_all_cores(void **state)
 {
     struct bed *bed = *state;
     const uint64_t cores = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     char text[128];
-    assert_int_equal(process_meter_steal(bed->root), 0);
+    assert_int_equal(read_cores(bed).steal_ns, 0);
     snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 %llu 9 10\ncpu0 1 2 3\n",
              (unsigned long long)(30 * cores));
     put(bed, "proc/stat", text);
-    assert_int_equal(process_meter_steal(bed->root),
-                     30 * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK)));
+    assert_int_equal(read_cores(bed).steal_ns, 30 * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK)));
     put(bed, "proc/stat", "something else\n");
-    assert_int_equal(process_meter_steal(bed->root), 0);
+    assert_int_equal(read_cores(bed).steal_ns, 0);
 }
 
 static void idle_time_is_that_of_the_cores_of_this_process(void **state)
@@ -194,7 +200,7 @@ static void idle_time_is_that_of_the_cores_of_this_process(void **state)
     cpu_set_t all, first;
     char text[256];
     unsigned core = 0;
-    assert_int_equal(process_meter_idle(bed->root), 0);
+    assert_int_equal(read_cores(bed).idle_ns, 0);
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     while (!CPU_ISSET(core, &all))
         core++;
@@ -205,7 +211,7 @@ static void idle_time_is_that_of_the_cores_of_this_process(void **state)
              "cpu  1 2 3 900 900 6 7 8 9 10\ncpu%u 1 2 3 40 5 6 7 8\ncpu%u 1 2 3 70 7 1\nintr 1\n",
              core, core + 1);
     put(bed, "proc/stat", text);
-    assert_int_equal(process_meter_idle(bed->root), 45 * tick);
+    assert_int_equal(read_cores(bed).idle_ns, 45 * tick);
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
