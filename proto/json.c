@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static void put_escaped(FILE *out, unsigned char c)
+static void json_put_escaped(FILE *out, unsigned char c)
 {
     static const char shorthands[] = "\"\"\\\\\bb\ff\nn\rr\tt";
     for (const char *s = shorthands; *s; s += 2) {
@@ -23,27 +23,34 @@ static void put_escaped(FILE *out, unsigned char c)
     fprintf(out, "\\u%04x", c);
 }
 
+/* Valid UTF-8 without the quotes around it. */
+static void json_put_valid(FILE *out, const char *text, size_t length)
+{
+    size_t plain = 0; /* begin of what is not written yet */
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        fwrite(text + plain, 1, i - plain, out);
+        json_put_escaped(out, c);
+        plain = i + 1;
+    }
+    fwrite(text + plain, 1, length - plain, out);
+}
+
 void json_text(FILE *out, const char *text)
 {
-    const char *at = text ? text : "";
-    size_t left = strlen(at);
+    size_t left = text ? strlen(text) : 0;
     fputc('"', out);
     while (left > 0) {
-        size_t valid = utf8_prefix(at, left), plain = 0;
-        if (valid == 0) { /* a text that never crossed the wire, with bytes that are no UTF-8 */
+        size_t step = utf8_prefix(text, left);
+        json_put_valid(out, text, step);
+        if (step < left) { /* a text that never crossed the wire, with bytes that are no UTF-8 */
             fputs("\\ufffd", out);
-            at++;
-            left--;
-            continue;
+            step++;
         }
-        while (plain < valid && (unsigned char)at[plain] >= 0x20 && at[plain] != '"' &&
-               at[plain] != '\\' && at[plain] != 0x7f)
-            plain++;
-        fwrite(at, 1, plain, out);
-        if (plain < valid)
-            put_escaped(out, (unsigned char)at[plain++]);
-        at += plain;
-        left -= plain;
+        text += step;
+        left -= step;
     }
     fputc('"', out);
 }
