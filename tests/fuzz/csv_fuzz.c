@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define IMPORTED_OF 16u /* inputs, one becomes a recording: that takes a hundred times as long */
+#define IMPORTED_OF 64u /* inputs, one becomes a recording: that takes a hundred times as long */
 
 struct text {
     const uint8_t *at;

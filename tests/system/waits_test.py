@@ -8,7 +8,8 @@ import lab
 
 LARGE = 4 << 20  # bytes: no MPI puts so much into a buffer
 ROUNDS = 60
-SETTLED = 6      # windows until the two ends of a message between nodes have been joined
+WINDOW = '250ms'
+SETTLED = 8      # windows until the two ends of a message between nodes have been joined
 
 
 class Waits(unittest.TestCase):
@@ -21,7 +22,7 @@ class Waits(unittest.TestCase):
     def check(self, place, launcher, mpi, size):
         """Runs the program. @return the row of the sender, what the program measured, texts of commands"""
         gate = os.path.join(place.dir, 'gate')
-        job = place.holter('run', '--', *launcher, lab.program('late', mpi), size, ROUNDS, gate)
+        job = place.holter('run', '--window', WINDOW, '--', *launcher, lab.program('late', mpi), size, ROUNDS, gate)
         received = lambda: self.ranks(place)[1].get(1, {}).get('received', 0) > 0  # the message that comes last
         lab.wait_for(lambda: not job.alive() or received(), 'all messages')
         self.assertTrue(job.alive(), str(job))

@@ -104,6 +104,14 @@ void synthetic_network_init(struct synthetic_network *n, const char *form, uint3
     make_stencil(n);
 }
 
+/* Copy a line, since sscanf(3) measures the whole of what it is given. @return the next line */
+static const char *copy_line(char *line, size_t room, const char *text)
+{
+    const char *end = strchrnul(text, '\n');
+    snprintf(line, room, "%.*s", (int)(end - text), text);
+    return *end == '\0' ? end : end + 1;
+}
+
 void synthetic_network_read(struct synthetic_network *n, const char *text, double share)
 {
     size_t lines = 0;
@@ -113,9 +121,11 @@ void synthetic_network_read(struct synthetic_network *n, const char *text, doubl
     uint32_t count = 0;
     unsigned source, destination, hops;
     double bytes;
+    char line[128];
     assert(rows);
-    for (const char *c = text; *c; c = strchr(c, '\n') ? strchr(c, '\n') + 1 : "") {
-        if (sscanf(c, "%u %u %lf %u", &source, &destination, &bytes, &hops) < 3 ||
+    for (const char *c = text; *c;) {
+        c = copy_line(line, sizeof line, c);
+        if (sscanf(line, "%u %u %lf %u", &source, &destination, &bytes, &hops) < 3 ||
             source >= n->job.ranks || destination >= n->job.ranks)
             continue;
         rows[count++] = (struct wire_pair_row){.source = source,
@@ -136,12 +146,15 @@ void synthetic_network_read_routes(struct synthetic_network *n, const char *text
     struct wire_pair_row *rows = calloc(lines + 1, sizeof *rows);
     uint32_t count = 0;
     unsigned source, destination;
+    char line[128];
     assert(rows);
-    for (const char *c = text; *c; c = strchr(c, '\n') ? strchr(c, '\n') + 1 : "")
-        if (sscanf(c, "Hop 1: [%u-%u]", &source, &destination) == 2 && source < n->job.ranks &&
+    for (const char *c = text; *c;) {
+        c = copy_line(line, sizeof line, c);
+        if (sscanf(line, "Hop 1: [%u-%u]", &source, &destination) == 2 && source < n->job.ranks &&
             destination < n->job.ranks)
             rows[count++] = (struct wire_pair_row){
                 .source = source, .destination = destination, .size_class = 1, .bytes = 65536};
+    }
     replace_pairs(n, rows, count);
     n->hot = TOPOLOGY_NONE;
     n->hot_pairs = 0;

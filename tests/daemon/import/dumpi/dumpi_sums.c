@@ -34,8 +34,12 @@ static const char *argument(const struct call *call, const char *name)
     snprintf(key, sizeof key, " %s", name);
     size_t length = strlen(key);
     for (const char *at = call->begin; at < call->end; at = strchr(at, '\n') + 1) {
-        const char *equals = strchr(at, '='), *found = strstr(at, key);
-        if (found != NULL && found < equals && (found[length] == '=' || found[length] == '['))
+        const char *equals = strchr(at, '=');
+        if (equals == NULL)
+            break;
+        /* Not strstr(), which with the address sanitizer measures the whole text each time. */
+        const char *found = memmem(at, (size_t)(equals - at), key, length);
+        if (found != NULL && (found[length] == '=' || found[length] == '['))
             return equals + 1;
     }
     return NULL;
