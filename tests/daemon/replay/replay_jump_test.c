@@ -38,7 +38,7 @@ static int set_up(void **state)
     struct replay_make made = REPLAY_MAKE_DEFAULTS;
     uint64_t bytes;
     (void)state;
-    made.ranks = 256;
+    made.ranks = 128;
     made.nodes = NODES;
     made.windows = WINDOWS;
     assert_int_equal(directory_make(directory), 0);
