@@ -63,6 +63,7 @@ static void forget_facts(struct model *m)
     contexts_finish(&m->contexts);
     m->hosts = NULL;
     m->nodes = NULL;
+    m->host_capacity = m->node_capacity = 0;
     m->host_count = m->node_count = 0;
     m->version++;
     m->details_version++;
@@ -141,7 +142,7 @@ static uint32_t host_number(struct model *m, const char *name)
     const uint64_t known = model_host_find(m, name);
     if (known != UINT64_MAX)
         return (uint32_t)known;
-    if (ARRAY_RESIZE(m->hosts, m->host_count + 1) != 0)
+    if (ARRAY_FIT(m->hosts, m->host_capacity, m->host_count + 1) != 0)
         return UINT32_MAX;
     struct model_host *host = &m->hosts[m->host_count];
     *host = (struct model_host){0};
@@ -211,7 +212,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
         uint32_t k = node_number(m, host, hint);
         hint = k;
         if (k == m->node_count) {
-            if (ARRAY_RESIZE(m->nodes, k + 1) != 0)
+            if (ARRAY_FIT(m->nodes, m->node_capacity, k + 1) != 0)
                 return -ENOMEM;
             m->nodes[k] = (struct model_node){.now = *row, .window = n->window};
             text_copy(m->nodes[k].name, sizeof m->nodes[k].name, host);

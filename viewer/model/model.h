@@ -165,12 +165,14 @@ struct model {
 
     struct model_host *hosts; /**< owned */
     uint32_t host_count;
+    size_t host_capacity;
     struct model_comm *comms; /**< owned; 0 is "no communicator" */
     uint32_t comm_count;
     struct model_region *regions; /**< owned; 0 is outside */
     uint32_t region_count;
     struct model_node *nodes; /**< owned */
     uint32_t node_count;
+    size_t node_capacity;
     struct alerts alerts;
     struct captures captures;
     struct latency latency;
