@@ -356,6 +356,23 @@ static const char *options_find_contradiction(const struct options_parser *parse
 
 /* ---- parsing ---------------------------------------------------------------------------- */
 
+/* Set why the words of the command line are refused. @return OPTIONS_REFUSED */
+static int options_refuse_words(struct options_parser *parser, const struct command_option_end *end,
+                                const char *word, int status)
+{
+    char fault[200];
+    if (status == COMMAND_OPTIONS_READ) {
+        options_refuse(parser, "%s: not an option; see holterd --help", word);
+    } else if (end->option == NULL) {
+        command_option_explain(end, fault, sizeof fault);
+        options_refuse(parser, "%s (see holterd --help)", fault);
+    } else {
+        options_refuse(parser, "--%s '%s': %s is expected", end->option->name, end->word,
+                       end->option->expected);
+    }
+    return OPTIONS_REFUSED;
+}
+
 /* @return 0, OPTIONS_STOPPED, or OPTIONS_REFUSED after setting why */
 static int options_parse_words(struct options_parser *parser, int argc, char **argv)
 {
@@ -401,22 +418,12 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
     };
     const struct command_option *const tables[] = {options, NULL};
     struct command_option_end end;
-    char fault[200];
     int status = command_options_read(tables, true, parser, argc, argv, &end);
     if (status > 0)
         return status;
     if (status == COMMAND_OPTIONS_READ && optind == argc)
         return 0;
-    if (status != COMMAND_OPTIONS_READ && end.option == NULL)
-        command_option_explain(&end, fault, sizeof fault);
-    if (status == COMMAND_OPTIONS_READ)
-        options_refuse(parser, "%s: not an option; see holterd --help", argv[optind]);
-    else if (end.option == NULL)
-        options_refuse(parser, "%s (see holterd --help)", fault);
-    else
-        options_refuse(parser, "--%s '%s': %s is expected", end.option->name, end.word,
-                       end.option->expected);
-    return OPTIONS_REFUSED;
+    return options_refuse_words(parser, &end, argv[optind], status);
 }
 
 enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int argc, char **argv,

@@ -214,7 +214,8 @@ static int run_unwatched(const struct run_options *o, const struct run_target *t
     return status;
 }
 
-/** The daemon may also crash while it is asked. @return 0, or -1 after having said what is wrong */
+/** Ask the daemon how the jobs went; again if it crashed meanwhile and was started again.
+ *  @return 0, or -1 after having said what is wrong */
 static int cmd_run_collect(struct run_report *report, struct run_session *s, uint64_t elapsed)
 {
     int rc = -1;

@@ -157,8 +157,9 @@ static int await_recording(struct report_replay *r, const char *directory, char 
 
 /* ---- the directory ------------------------------------------------------------------ */
 
-/* Make the directory, with a cleaner that removes it even if this process is killed: after this
- * process and its children have ended. No signal comes between the two.
+/* Make the directory, and start a process that removes it when this process and its children have
+ * ended, even if they were killed. Signals are blocked meanwhile: none may end this process when
+ * there is a directory but nothing that removes it.
  * @return 0 or -errno */
 static int report_replay_make_directory(struct report_replay *r)
 {

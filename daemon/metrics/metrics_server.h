@@ -13,7 +13,7 @@
 
 #define METRICS_INTERVAL_NS UINT64_C(250000000) /**< a page that is younger is sent again */
 #define METRICS_REST 50u /**< pages of one format take at most a fiftieth of the loop's time */
-#define METRICS_CONNECTIONS 32u /**< at one time; half of them for one address */
+#define METRICS_CONNECTIONS 32u /**< open at once; one address gets half at most */
 
 struct metrics_server;
 

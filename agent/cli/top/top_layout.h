@@ -24,7 +24,7 @@ enum top_style {
     TOP_BAD,
 };
 
-/** Columns of a line, from the first to before the last, in one style. */
+/** Part of a line in one style: its first column, and the column that follows its last one. */
 struct top_span {
     int from, to;
     enum top_style style;

@@ -43,10 +43,10 @@ struct top_rank {
     double in_mpi;          /**< share of the window, see MPI_NS() */
     double messages, bytes; /**< sent, a second */
     double latency;         /**< multiple of the reference; NaN: not known */
-    double error;           /**< by so much the clocks leave it open; 0: one clock */
+    double error;           /**< bound of its error by clocks that differ; 0: one clock */
     uint64_t in_call, in_call_ns;
     int64_t in_call_peer;
-    uint32_t host; /**< position in hosts, or beyond them: not known */
+    uint32_t host; /**< position in hosts; at least their number: not known */
 };
 
 /** What the job did in a window, its ranks together. */
