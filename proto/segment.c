@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Not blocking: another user may have put a FIFO there. */
-#define SEGMENT_OPEN_FLAGS (O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+#define SEGMENT_PATH_BYTES 320 /* of the longest name of a file in /dev/shm */
 #define RINGS_MAX 4096u
 #define TABLE_MAX 65534u /* slots whose index fits event.comm beside COMM_SLOT_* */
 
@@ -182,6 +181,32 @@ static int segment_reserve_file(int fd, size_t offset, size_t bytes)
     return error;
 }
 
+/* The file of a name, see segment_open_file(). @return 0: it is too long */
+static int segment_path(char out[SEGMENT_PATH_BYTES], const char *name)
+{
+    int length = snprintf(out, SEGMENT_PATH_BYTES, "/dev/shm%s", name);
+    return length > 0 && length < SEGMENT_PATH_BYTES;
+}
+
+/* As shm_open(3), which is in a library of its own before glibc 2.34: the probe must not need that.
+ * @param flags  with O_NONBLOCK where another user may have put a FIFO there */
+static int segment_open_file(const char *name, int flags)
+{
+    char path[SEGMENT_PATH_BYTES];
+    if (!segment_path(path, name)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+void segment_remove(const char *name)
+{
+    char path[SEGMENT_PATH_BYTES];
+    if (segment_path(path, name))
+        unlink(path);
+}
+
 int segment_create(struct segment **out, const char *name, const struct segment_shape *shape)
 {
     if (!shape_valid(shape))
@@ -189,7 +214,7 @@ int segment_create(struct segment **out, const char *name, const struct segment_
     size_t bytes = segment_bytes(shape);
     if (!may_be_made(bytes))
         return -EFBIG;
-    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = segment_open_file(name, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0)
         return -errno;
     int error = ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
@@ -203,7 +228,7 @@ int segment_create(struct segment **out, const char *name, const struct segment_
     }
     close(fd);
     if (error != 0) {
-        shm_unlink(name);
+        segment_remove(name);
         return -error;
     }
     segment_set_offsets(memory, shape);
@@ -216,7 +241,7 @@ int segment_reserve_ring(struct segment *segment, const char *name, uint32_t ind
     const struct ring_control *ring = segment_ring(segment, index);
     size_t bytes =
         ring->capacity * sizeof(struct event) + ring->tally_capacity * sizeof(struct tally_row);
-    int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+    int fd = segment_open_file(name, O_RDWR);
     if (fd < 0)
         return -errno;
     int error = segment_reserve_file(fd, ring->offset, bytes);
@@ -268,7 +293,7 @@ static int check_header(const struct segment *segment, uint64_t bytes)
 int segment_is_own(const char *name)
 {
     struct stat st;
-    int fd = shm_open(name, O_RDONLY | SEGMENT_OPEN_FLAGS, 0);
+    int fd = segment_open_file(name, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return 0;
     int own = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
@@ -278,7 +303,7 @@ int segment_is_own(const char *name)
 
 int segment_open(struct segment **out, size_t *bytes, const char *name, int writable)
 {
-    int fd = shm_open(name, (writable ? O_RDWR : O_RDONLY) | SEGMENT_OPEN_FLAGS, 0);
+    int fd = segment_open_file(name, (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK);
     if (fd < 0)
         return -errno;
     struct stat st;

@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -110,6 +109,8 @@ static void start_leave_preload(void);
  * library. */
 static void *start_find_library(void)
 {
+    if (!dlsym || !dlopen) /* see old_libc.h */
+        return NULL;
     if (dlsym(RTLD_NEXT, "PMPI_Init"))
         return RTLD_NEXT;
     const char *path = start_find_mapped_mpi();
@@ -377,12 +378,13 @@ static int start_prepare_segment(void)
     probe.tick_unit = start_choose_tick_unit();
     error = start_create_segment();
     if (error == -EEXIST) { /* left by an earlier process with the same pid */
-        shm_unlink(start.name);
+        segment_remove(start.name);
         error = start_create_segment();
     }
     if (error == -EEXIST) { /* made by another user, so that this rank is not watched */
         uint64_t number;
-        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+        /* getrandom(2), which the C library has since 2.25; the flag is GRND_NONBLOCK */
+        if (syscall(SYS_getrandom, &number, sizeof(number), 1) != (long)sizeof(number))
             number = start_clock_ns(CLOCK_REALTIME) ^ ticks_read();
         error = segment_name_extend(start.name, sizeof(start.name), number);
         if (error == 0)
@@ -447,7 +449,8 @@ static int start_open_segment(void)
         return 0;
     if (probe.segment)
         return 1;
-    if (start_prepare_segment() != 0 || pthread_key_create(&start.key, start_close_ring) != 0) {
+    if (!pthread_key_create || !pthread_setspecific || start_prepare_segment() != 0 ||
+        pthread_key_create(&start.key, start_close_ring) != 0) {
         start_become_passive();
         return 0;
     }
@@ -535,7 +538,7 @@ static void start_leave_preload(void)
         return;
     unsetenv("HOLTER_PRELOAD_ONCE");
     unsetenv("HOLTER_JOB_ID");
-    if (!preload || !dladdr((void *)probe_first, &self) || !self.dli_fname)
+    if (!preload || !dladdr || !dladdr((void *)probe_first, &self) || !self.dli_fname)
         return;
     const char *own = strrchr(self.dli_fname, '/');
     own = own ? own + 1 : self.dli_fname;
@@ -596,5 +599,5 @@ __attribute__((destructor)) static void start_on_exit(void)
     if (atomic_load_explicit(&probe.segment->state, memory_order_relaxed) == SEGMENT_RUNNING)
         atomic_store_explicit(&probe.segment->state, SEGMENT_ENDED, memory_order_release);
     if (!start_agent_will_read())
-        shm_unlink(start.name);
+        segment_remove(start.name);
 }

@@ -189,6 +189,9 @@ int segment_reserve_ring(struct segment *segment, const char *name, uint32_t ind
  *          when it belongs to another user, or another -errno */
 int segment_open(struct segment **out, size_t *bytes, const char *name, int writable);
 
+/** Remove the name; what is mapped stays. @param name  with the slash */
+void segment_remove(const char *name);
+
 /** Unmap. NULL is fine. Does not remove the name. */
 void segment_unmap(struct segment *segment, size_t bytes);
 
