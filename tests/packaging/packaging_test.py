@@ -1,18 +1,44 @@
 """What is installed works from where it is installed, and what sites get besides is right.
 usage: packaging_test.py SOURCE BUILD"""
+import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 
 def run(*words, env=None, **more):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           env=os.environ | (env or {}), check=False, **more)
+
+
+def introspect(what):
+    """What meson knows of the build directory."""
+    return json.loads(run("meson", "introspect", BUILD, f"--{what}").stdout)
+
+
+def meson_options():
+    text = pathlib.Path(SOURCE, "meson_options.txt").read_text(encoding="utf-8")
+    return set(re.findall(r"^option\('(\w+)'", text, re.M))
+
+
+class Spec:
+    """Of Spack: everything is asked for, or nothing."""
+
+    def __init__(self, has):
+        self.has, self.prefix = has, types.SimpleNamespace(include="/mpi/include")
+
+    def satisfies(self, _):
+        return self.has
+
+    def __getitem__(self, _):
+        return self
 
 
 def needs(program):
@@ -166,9 +192,57 @@ class Recipes(unittest.TestCase):
         shown = run("rpmspec", "-P", os.path.join(SOURCE, "packaging/rpm/holter.spec"))
         self.assertEqual(0, shown.returncode, shown)
 
-    def test_the_spack_recipe_is_python(self):
+    @needs("rpmbuild")
+    def test_the_rpms_have_every_file_that_is_installed(self):
+        """Packages are made of this build: rpmbuild refuses files that no package has, and names that are not there."""
+        options = {option["name"]: option["value"] for option in introspect("buildoptions")}
+        module = next(path for path in introspect("installed").values() if path.endswith("/holter/__init__.py"))
+        prefix = options["prefix"]
+        macros = {"_prefix": prefix, "_libdir": f"{prefix}/{options['libdir']}", "_datadir": f"{prefix}/share",
+                  "_defaultdocdir": f"{prefix}/share/doc", "_mandir": f"{prefix}/share/man", "_bindir": f"{prefix}/bin",
+                  "_includedir": f"{prefix}/include",
+                  "_unitdir": f"{prefix}/lib/systemd/system", "_userunitdir": f"{prefix}/lib/systemd/user",
+                  "_sysusersdir": f"{prefix}/lib/sysusers.d", "python3_sitelib": os.path.dirname(os.path.dirname(module)),
+                  "meson_install": f"meson install -C {BUILD} --no-rebuild --quiet --destdir %{{buildroot}}",
+                  "debug_package": "%{nil}", "__strip": "/bin/true", "__brp_compress": "/bin/true"}
+        for name in ("meson", "meson_build", "sysusers_create_compat", "systemd_post", "systemd_preun", "systemd_postun"):
+            macros[name] = "true"
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "BUILD", "holter-0.1.0")
+            os.makedirs(source)
+            shutil.copy(os.path.join(SOURCE, "LICENSE"), source)
+            defined = [word for name, value in ({"_topdir": folder} | macros).items()
+                       for word in ("--define", f"{name} {value}")]
+            built = run("rpmbuild", "-bb", "--nodeps", "--noprep", *defined,
+                        os.path.join(SOURCE, "packaging/rpm/holter.spec"))
+            self.assertEqual(0, built.returncode, built.stderr[-3000:])
+            self.assertNotIn("warning", built.stderr)
+            self.assertEqual({"holter", "holter-agent", "holter-viewer"},
+                             {path.name.rsplit("-", 2)[0] for path in pathlib.Path(folder).rglob("*.rpm")})
+
+    def test_the_spack_recipe_gives_every_option_of_the_build(self):
+        """Read with stand-ins for what Spack has: a spec with all variants."""
         path = os.path.join(SOURCE, "packaging/spack/packages/holter/package.py")
-        compile(pathlib.Path(path).read_text(encoding="utf-8"), path, "exec")
+        variants, known = [], {"MesonPackage": type("MesonPackage", (), {})}
+        text = pathlib.Path(path).read_text(encoding="utf-8").replace("from spack.package import *", "")
+        for name in ("license", "version", "depends_on"):
+            known[name] = lambda *_, **__: None
+        known["variant"] = lambda name, **__: variants.append(name)
+        known["when"] = lambda _: contextlib.nullcontext()
+        exec(compile(text, path, "exec"), known)  # pylint: disable=exec-used
+        package = known["Holter"]()
+        for has in (True, False):
+            package.spec = Spec(has)
+            given = [argument[2:].split("=")[0] for argument in package.meson_args() if argument.startswith("-D")]
+            project = {name for name in meson_options() if not name.startswith("systemd_")}
+            self.assertEqual(sorted(project | {"werror"}), sorted(given))
+        self.assertLessEqual(set(variants), meson_options())
+
+    def test_options_in_the_recipes_exist(self):
+        for name in ("packaging/rpm/holter.spec", "packaging/debian/rules"):
+            given = set(re.findall(r"-D(\w+)=", pathlib.Path(SOURCE, name).read_text(encoding="utf-8")))
+            self.assertLessEqual(given, meson_options() | {"werror", "python.purelibdir", "python"}, name)
+            self.assertIn("metrics" if "debian" in name else "openmpi", given)
 
     def test_versions_are_those_of_the_project(self):
         version = run("meson", "introspect", BUILD, "--projectinfo").stdout.split('"version": "')[1].split('"')[0]

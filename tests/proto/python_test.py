@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 os.environ.setdefault('HOLTER_BUILD', BUILD)
@@ -106,17 +107,52 @@ class Recordings(unittest.TestCase):
             with self.assertRaisesRegex(holter.HolterError, 'no recording of schema'):
                 holter.Recording(path, EXTENSION)
 
-    def test_a_data_frame_needs_pandas(self):
-        with holter.Recording(RECORDING, EXTENSION) as recording:
-            try:
-                import pandas  # noqa: F401
-            except ImportError:
-                with self.assertRaisesRegex(holter.HolterError, 'needs pandas'):
-                    recording.to_pandas('totals')
-                return
-            frame = recording.to_pandas('window_pair', begin='15:04:40', end='15:04:41')
-            self.assertEqual(list(recording.table('window_pair')[0]), list(frame.columns))
-            self.assertEqual(len(recording.table('window_pair', '15:04:40', '15:04:41')), len(frame))
+    def test_without_pandas_a_data_frame_is_refused_with_the_reason(self):
+        with holter.Recording(RECORDING, EXTENSION) as recording, mock.patch.dict(sys.modules, {'pandas': None}):
+            with self.assertRaisesRegex(holter.HolterError, 'needs pandas'):
+                recording.to_pandas('totals')
+
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+@unittest.skipIf(pandas is None, 'python3-pandas is not installed')
+@unittest.skipIf(SANITIZED, 'a sanitizer cannot be loaded into Python')
+class Pandas(unittest.TestCase):
+    def setUp(self):
+        self.recording = holter.Recording(RECORDING, EXTENSION)
+        self.addCleanup(self.recording.close)
+
+    def equals_table(self, frame, rows):
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(list(rows[0]), list(frame.columns))
+        self.assertEqual([tuple(row.values()) for row in rows],
+                         [tuple(row) for row in frame.astype(object).where(frame.notna(), None).values.tolist()])
+
+    def test_a_table_becomes_a_frame_with_its_columns_and_values(self):
+        for name in ('totals', 'alert'):
+            with self.subTest(table=name):
+                self.equals_table(self.recording.to_pandas(name), self.recording.table(name))
+
+    def test_a_frame_has_the_windows_of_a_time(self):
+        span = {'begin': '15:04:40', 'end': '15:04:41'}
+        frame = self.recording.to_pandas('window_pair', **span)
+        self.equals_table(frame, self.recording.table('window_pair', **span))
+        self.assertLess(0, len(frame))
+
+    def test_sums_of_a_frame_are_those_of_sql(self):
+        frame = self.recording.to_pandas('window_pair')
+        by_pair = self.recording.to_pandas('SELECT source, destination, sum(bytes) AS bytes FROM window_pair '
+                                           'GROUP BY source, destination ORDER BY source, destination')
+        summed = frame.groupby(['source', 'destination'], as_index=False)['bytes'].sum()
+        self.assertEqual(by_pair.values.tolist(), summed.values.tolist())
+
+    def test_a_statement_takes_parameters_and_may_have_no_rows(self):
+        frame = self.recording.to_pandas('SELECT 1 AS one WHERE ? > 5', (4,))
+        self.assertEqual((['one'], 0), (list(frame.columns), len(frame)))
 
 
 class Streams(unittest.TestCase):
