@@ -7,6 +7,7 @@
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/command_option.h"
+#include "proto/curve_keys.h"
 #include "proto/endpoint.h"
 #include "proto/help_text.h"
 #include "proto/moment.h"
@@ -493,6 +494,8 @@ void daemon_options_fill_server(const struct daemon_options *options, struct ser
                                    .session = options->session,
                                    .rules = options->rules,
                                    .window_ns = options->window_ns,
+                                   .users = options->replay == NULL && options->keys != NULL &&
+                                            curve_has_users(options->keys),
                                    .replays = options->replay != NULL};
     memcpy(out->listen, options->listen, sizeof(out->listen));
 }

@@ -55,7 +55,8 @@ struct daemon {
     struct control *control;
     struct front *front;
     struct metrics_server *metrics; /* NULL: there are none */
-    uint64_t started_ns;            /* daemon time */
+    char metrics_token[41];
+    uint64_t started_ns; /* daemon time */
     int leaving;
 };
 
@@ -205,6 +206,13 @@ static int daemon_start_loop(struct daemon *d)
     return code;
 }
 
+static const char *daemon_find_owner(void *user, const char *job_id)
+{
+    const struct daemon *d = user;
+    const struct job *job = d->jobs == NULL ? NULL : jobs_find(d->jobs, job_id);
+    return job == NULL ? NULL : job_user(job);
+}
+
 static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *callbacks, char *why,
                                size_t capacity)
 {
@@ -217,6 +225,8 @@ static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *c
         code = front_create(&d->front, socket, &d->server_options, &d->timeline, d->instance,
                             callbacks);
     code = code != 0 ? code : publisher_create(&d->publisher);
+    if (code == 0 && d->server_options.users)
+        publisher_separate_users(d->publisher, daemon_find_owner, d);
     code = code != 0
                ? code
                : sockets_open_stream(&zmq_socket, d->context, &d->server_options, why, capacity);
@@ -296,9 +306,17 @@ static char *daemon_on_metrics(void *user, enum metrics_format format, size_t *l
 
 static int daemon_start_metrics(struct daemon *d, char *why, size_t capacity)
 {
-    const struct metrics_server_options options = {d->options.metrics, d, daemon_on_metrics};
+    const int users = d->server_options.users;
+    const struct metrics_server_options options = {.token = users ? d->metrics_token : NULL,
+                                                   .address = d->options.metrics,
+                                                   .user = d,
+                                                   .make_page = daemon_on_metrics};
     if (options.address == NULL)
         return 0;
+    if (users && curve_load_token(d->options.keys, d->metrics_token) != 0) {
+        snprintf(why, capacity, "--metrics: %s/metrics.token cannot be used", d->options.keys);
+        return -EACCES;
+    }
     int code = metrics_server_create(&d->metrics, &d->loop, &options, why, capacity);
     if (code == 0)
         log_info("metrics on %s", metrics_server_url(d->metrics));
@@ -313,7 +331,7 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
         return -zmq_errno();
     zmq_ctx_set(d->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(d->context, ZMQ_SOCKET_LIMIT));
     if (keys != NULL) {
-        int code = zap_create(&d->zap, d->context, &d->loop, keys);
+        int code = zap_create(&d->zap, d->context, &d->loop, keys, d->server_options.users);
         if (code != 0) {
             snprintf(why, capacity, "keys in %s cannot be used: %s", keys, holter_strerror(code));
             return code;
@@ -324,6 +342,7 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
                                               daemon_on_agent_message,
                                               daemon_on_agent_left,
                                               daemon_on_request,
+                                              daemon_find_owner,
                                               daemon_on_turn};
     int code = daemon_open_sockets(d, &callbacks, why, capacity);
     if (code != 0)

@@ -267,6 +267,7 @@ static void client_on_welcome(struct client *c, const struct wire_welcome *welco
     }
     c->instance = welcome->instance;
     c->replays = welcome->replays != 0;
+    snprintf(c->prefix, sizeof c->prefix, "%s", welcome->prefix);
     c->state = CLIENT_CONNECTED;
     c->error[0] = '\0';
     follow_begin(c);

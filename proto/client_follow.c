@@ -88,18 +88,26 @@ void follow_forget(struct client *c)
 
 /* ---- subscribing --------------------------------------------------------- */
 
+/* @param option  ZMQ_SUBSCRIBE or ZMQ_UNSUBSCRIBE @param topic  without the prefix of all topics */
+static void client_follow_set_topic(struct client *c, int option, const char *topic)
+{
+    char whole[CLIENT_TOPIC_BYTES];
+    int length = snprintf(whole, sizeof whole, "%s%s", c->prefix, topic);
+    zmq_setsockopt(c->stream, option, whole, (size_t)length);
+}
+
 static void client_follow_subscribe(struct client *c, const char *topic, const char *job)
 {
-    char prefix[128];
-    int length = snprintf(prefix, sizeof prefix, "%s/%s", topic, job);
-    zmq_setsockopt(c->stream, ZMQ_SUBSCRIBE, prefix, (size_t)length);
+    char both[128];
+    snprintf(both, sizeof both, "%s/%s", topic, job);
+    client_follow_set_topic(c, ZMQ_SUBSCRIBE, both);
 }
 
 static void end_sync(struct client *c)
 {
     struct follow *f = &c->follow;
     if (f->sync[0])
-        zmq_setsockopt(c->stream, ZMQ_UNSUBSCRIBE, f->sync, strlen(f->sync));
+        client_follow_set_topic(c, ZMQ_UNSUBSCRIBE, f->sync);
     f->sync[0] = '\0';
 }
 
@@ -111,7 +119,7 @@ static void subscribe_sync(struct client *c, const char *behind, const char *job
     (void)!getrandom(&nonce, sizeof nonce, 0);
     end_sync(c);
     snprintf(f->sync, sizeof f->sync, "sync/%016llx%s%s", (unsigned long long)nonce, behind, job);
-    zmq_setsockopt(c->stream, ZMQ_SUBSCRIBE, f->sync, strlen(f->sync));
+    client_follow_set_topic(c, ZMQ_SUBSCRIBE, f->sync);
 }
 
 /* Ask the daemon to confirm the subscriptions made so far. */
@@ -303,7 +311,7 @@ static void close_parts(struct parts *parts)
 
 /* A frame, read. */
 struct frame {
-    char topic[128];   /* "<topic>/<job>" */
+    char topic[128];   /* "<topic>/<job>", without the prefix */
     uint64_t number;   /* in the job's count */
     uint64_t ordinal;  /* in the topic's count */
     uint64_t instance; /* of the run that published it */
@@ -316,15 +324,17 @@ static uint64_t client_follow_big_endian(const uint8_t *bytes)
     return __builtin_bswap64(value);
 }
 
-/* @return 0 or -HOLTER_EMALFORMED */
-static int read_frame(struct frame *frame, const struct client_part *topic,
+/* @param prefix  of all topics @return 0 or -HOLTER_EMALFORMED */
+static int read_frame(struct frame *frame, const char *prefix, const struct client_part *topic,
                       const struct client_part *numbers)
 {
-    if (topic->length >= sizeof frame->topic || memchr(topic->bytes, 0, topic->length) ||
+    size_t skip = strlen(prefix);
+    if (topic->length < skip || memcmp(topic->bytes, prefix, skip) != 0 ||
+        topic->length - skip >= sizeof frame->topic || memchr(topic->bytes, 0, topic->length) ||
         numbers->length < WIRE_FRAME_NUMBERS)
         return -HOLTER_EMALFORMED;
-    memcpy(frame->topic, topic->bytes, topic->length);
-    frame->topic[topic->length] = '\0';
+    memcpy(frame->topic, topic->bytes + skip, topic->length - skip);
+    frame->topic[topic->length - skip] = '\0';
     frame->number = client_follow_big_endian(numbers->bytes);
     frame->ordinal = client_follow_big_endian(numbers->bytes + 8);
     frame->instance = client_follow_big_endian(numbers->bytes + 16);
@@ -408,7 +418,7 @@ int follow_frame(struct client *c, const struct client_part parts[3], struct cli
     struct follow *f = &c->follow;
     struct frame frame;
     c->unanswered = 0;
-    if (read_frame(&frame, &parts[0], &parts[1]) || is_strange(c, &frame))
+    if (read_frame(&frame, c->prefix, &parts[0], &parts[1]) || is_strange(c, &frame))
         return 0;
     size_t sync = strlen(f->sync);
     if (sync > 0 && strncmp(frame.topic, f->sync, sync) == 0) {

@@ -10,6 +10,8 @@
 #define CLIENT_PENDING 64u /* requests that may wait for their replies */
 #define CLIENT_TOPICS 32u  /* at least as many as there are topics */
 #define CLIENT_JOB_BYTES 65u
+#define CLIENT_PREFIX_BYTES 73u
+#define CLIENT_TOPIC_BYTES 224u /* of the longest topic of a frame, prefix included */
 
 /* Following a job, step by step:
  *   WAIT_SYNC   subscribed; waits until the daemon has seen that
@@ -67,7 +69,8 @@ struct client {
 
     enum client_state state;
     char error[320];
-    uint64_t instance;   /* of the daemon's run; 0: not known */
+    uint64_t instance;                /* of the daemon's run; 0: not known */
+    char prefix[CLIENT_PREFIX_BYTES]; /* of all topics of the stream, as in welcome */
     int replays;         /* it replays a recording: the job is followed even if it has ended */
     uint64_t hello_ns;   /* time of the last hello, CLOCK_MONOTONIC */
     unsigned unanswered; /* hello messages since the last message from the daemon */

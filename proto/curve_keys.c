@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -15,6 +16,9 @@
 #define Z85_KEY 40                         /* characters of a 32-byte key (ZeroMQ RFC 32) */
 #define KEY_FILE_BYTES (2 * (Z85_KEY + 1)) /* two lines */
 #define SERVER_PUBLIC "server.pub"
+#define USERS "users"
+#define METRICS_TOKEN "metrics.token"
+#define USER_FILE_BYTES 96 /* "ROLE USER" and more */
 
 static const enum role roles[] = {ROLE_SERVER, ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
 #define ROLES (sizeof roles / sizeof *roles)
@@ -253,6 +257,147 @@ int curve_copy(const char *path, enum role role, const char *to)
             drop_directory(to);
     }
     curve_wipe(&keys);
+    return error;
+}
+
+/* ---- users --------------------------------------------------------------- */
+
+static int curve_user_is_name(const char *user)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@+-";
+    size_t length = strlen(user);
+    return length > 0 && length < CURVE_USER_BYTES && strspn(user, allowed) == length;
+}
+
+/* The name of a key's file, in "users". */
+static void curve_user_file(char out[80], const uint8_t key[32])
+{
+    int used = snprintf(out, 80, USERS "/");
+    for (int i = 0; i < 32; i++)
+        used += snprintf(out + used, 80 - (size_t)used, "%02x", key[i]);
+}
+
+/* Make a pair, write it into the user's directory, and the file for the daemon. */
+static int curve_user_make_role(int directory, int to, enum role role, const char *user)
+{
+    struct curve_keys keys = {0};
+    uint8_t raw[32];
+    char file[80], line[USER_FILE_BYTES];
+    if (zmq_curve_keypair(keys.public_key, keys.secret_key))
+        return -errno;
+    zmq_z85_decode(raw, keys.public_key);
+    curve_user_file(file, raw);
+    int length = snprintf(line, sizeof line, "%s %s\n", role_name(role), user);
+    int error = write_role(to, role, &keys);
+    if (!error)
+        error = curve_keys_write_file(directory, file, line, (size_t)length);
+    curve_wipe(&keys);
+    return error;
+}
+
+static int curve_user_prepare(int directory)
+{
+    uint8_t random[20];
+    char token[42];
+    if (mkdirat(directory, USERS, 0700) && errno != EEXIST)
+        return -errno;
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return -errno;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(token + 2 * i, 3, "%02x", random[i]);
+    token[40] = '\n';
+    int error = curve_keys_write_file(directory, METRICS_TOKEN, token, 41);
+    explicit_bzero(token, sizeof token);
+    return error == -EEXIST ? 0 : error;
+}
+
+int curve_make_user(const char *path, const char *user, const char *to)
+{
+    struct curve_keys keys;
+    if (!curve_user_is_name(user))
+        return -HOLTER_EUSAGE;
+    int error = curve_load(path, ROLE_SERVER, &keys);
+    if (error)
+        return error;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    error = directory < 0 ? -errno : curve_user_prepare(directory);
+    if (!error)
+        error = mkdir(to, 0700) ? -errno : 0;
+    if (!error) {
+        int made = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        error = made < 0 ? -errno : curve_user_make_role(directory, made, ROLE_AGENT, user);
+        error = error ? error : curve_user_make_role(directory, made, ROLE_VIEWER, user);
+        error = error ? error : write_server_key(made, keys.server_key);
+        if (made >= 0)
+            close(made);
+        if (error)
+            drop_directory(to);
+    }
+    if (directory >= 0)
+        close(directory);
+    curve_wipe(&keys);
+    return error;
+}
+
+int curve_has_users(const char *path)
+{
+    char users[4096];
+    struct stat status;
+    int length = snprintf(users, sizeof users, "%s/" USERS, path);
+    return length > 0 && (size_t)length < sizeof users && stat(users, &status) == 0 &&
+           S_ISDIR(status.st_mode);
+}
+
+/* Read a small file of one line, without its end. @return 0 or a negative error */
+static int curve_user_read_line(const char *path, const char *name, char *out, size_t size)
+{
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return -errno;
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int error = fd < 0 ? -errno : curve_keys_check_private(fd, S_IFREG);
+    ssize_t length = error ? 0 : read(fd, out, size - 1);
+    if (fd >= 0)
+        close(fd);
+    close(directory);
+    if (error)
+        return error;
+    if (length < 2 || out[length - 1] != '\n')
+        return -HOLTER_ECORRUPT;
+    out[length - 1] = '\0';
+    return 0;
+}
+
+int curve_find_user(const char *path, const uint8_t public_key[32], enum role *role,
+                    char user[CURVE_USER_BYTES])
+{
+    char file[80], line[USER_FILE_BYTES];
+    curve_user_file(file, public_key);
+    int error = curve_user_read_line(path, file, line, sizeof line);
+    if (error)
+        return error;
+    char *name = strchr(line, ' ');
+    if (name == NULL || !curve_user_is_name(name + 1))
+        return -HOLTER_ECORRUPT;
+    *name = '\0';
+    enum role found = role_by_name(line);
+    if (found != ROLE_AGENT && found != ROLE_VIEWER)
+        return -HOLTER_ECORRUPT;
+    *role = found;
+    snprintf(user, CURVE_USER_BYTES, "%s", name + 1);
+    return 0;
+}
+
+int curve_load_token(const char *path, char out[41])
+{
+    char line[48];
+    int error = curve_user_read_line(path, METRICS_TOKEN, line, sizeof line);
+    if (!error && strlen(line) != 40)
+        error = -HOLTER_ECORRUPT;
+    if (!error)
+        memcpy(out, line, 41);
+    explicit_bzero(line, sizeof line);
     return error;
 }
 

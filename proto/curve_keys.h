@@ -5,6 +5,10 @@
 #ifndef HOLTER_PROTO_CURVE_KEYS_H
 #define HOLTER_PROTO_CURVE_KEYS_H
 
+#include <stdint.h>
+
+#define CURVE_USER_BYTES 65 /**< room for the name of a user */
+
 enum role { ROLE_NONE, ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR, ROLE_SERVER };
 
 struct curve_keys {
@@ -25,6 +29,26 @@ int curve_make(const char *directory);
  *  @param to  a directory that is made
  *  @return 0, as curve_load(), or another -errno: then there is no such directory */
 int curve_copy(const char *directory, enum role role, const char *to);
+
+/** Make keys of an agent and of a viewer that belong to one user. The daemon is told by a file in
+ *  "users" of its directory for each public key, whose name is the key in hexadecimal digits and
+ *  whose line is "ROLE USER"; without the file the key is not admitted. The first user also gets
+ * the daemon a "metrics.token", without which its metrics, in which all users are, cannot be read
+ * then.
+ *  @param to  a directory that is made
+ *  @return 0, -HOLTER_EUSAGE if it is no name, as curve_load(), or another -errno: then there is no
+ *          such directory */
+int curve_make_user(const char *directory, const char *user, const char *to);
+
+/** Has curve_make_user() made keys for anybody? */
+int curve_has_users(const char *directory);
+
+/** Find out whose a public key is. @return 0, or a negative error: it is no user's */
+int curve_find_user(const char *directory, const uint8_t public_key[32], enum role *role,
+                    char user[CURVE_USER_BYTES]);
+
+/** Read "metrics.token". @return 0 or a negative error */
+int curve_load_token(const char *directory, char out[41]);
 
 /** Load a role's keys. A viewer's directory need not hold the other roles' secrets: the server's
  *  public key is then in "server.pub".

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const char keys_help[] =
-    "usage: holter keys [--for ROLE -o NEW] DIR\n"
+    "usage: holter keys [--for ROLE -o NEW | --user NAME -o NEW] DIR\n"
     "\n"
     "Makes the CURVE keys of a daemon in DIR, unless they are there already: one pair each for "
     "the\n"
@@ -17,7 +17,10 @@ static const char keys_help[] =
     "      --for ROLE       copy the keys of agent, viewer or operator from DIR, for somebody who "
     "has\n"
     "                       that role alone\n"
-    "  -o, --output NEW     the directory for the copy; it is made\n"
+    "      --user NAME      make keys of an agent and a viewer for the user NAME, who sees with "
+    "them\n"
+    "                       the jobs of this user only, as of the next start of the daemon\n"
+    "  -o, --output NEW     the directory for them; it is made\n"
     "  -h, --help           this text\n"
     "\n"
     "  holter keys ~/keys && holterd --listen tcp://0.0.0.0:7000 --keys ~/keys\n"
@@ -29,10 +32,11 @@ int cmd_keys(int argc, char **argv)
 {
     static const char *const words[] = {"agent", "viewer", "operator", NULL};
     static const enum role roles[] = {ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
-    const char *output = NULL, *directory;
+    const char *output = NULL, *user = NULL, *directory;
     int word = -1;
     const struct command_option options[] = {
         {"for", .word = &word, .words = words, .expected = "agent, viewer or operator"},
+        {"user", .text = &user},
         {"output", 'o', .text = &output},
         {0},
     };
@@ -40,16 +44,26 @@ int cmd_keys(int argc, char **argv)
     int status = command_line_read_one(&line, argc, argv, "one directory", &directory);
     if (status >= 0)
         return status;
-    if ((word >= 0) != (output != NULL)) {
-        terminal_print("keys: --for ROLE and --output NEW go together");
+    if ((word >= 0) + (user != NULL) != (output != NULL)) {
+        terminal_print("keys: --output NEW goes together with either --for ROLE or --user NAME");
         return 2;
     }
-    int code = word >= 0 ? curve_copy(directory, roles[word], output) : curve_make(directory);
+    int code = user != NULL ? curve_make_user(directory, user, output)
+               : word >= 0  ? curve_copy(directory, roles[word], output)
+                            : curve_make(directory);
+    const char *made = output != NULL ? output : directory;
+    if (code == -HOLTER_EUSAGE) {
+        terminal_print("keys: '%s' cannot be the name of a user", user);
+        return 2;
+    }
     if (code != 0) {
-        terminal_print("keys: %s: %s", word >= 0 ? output : directory, holter_strerror(code));
+        terminal_print("keys: %s: %s", made, holter_strerror(code));
         return 1;
     }
-    printf("%s: keys of %s\n", word >= 0 ? output : directory,
-           word >= 0 ? words[word] : "the daemon, agents, viewers and operators");
+    if (user != NULL)
+        printf("%s: keys of an agent and a viewer of %s\n", made, user);
+    else
+        printf("%s: keys of %s\n", made,
+               word >= 0 ? words[word] : "the daemon, agents, viewers and operators");
     return 0;
 }

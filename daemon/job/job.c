@@ -281,6 +281,11 @@ const char *job_id(const struct job *job)
     return job->info.id;
 }
 
+const char *job_user(const struct job *job)
+{
+    return job->info.user;
+}
+
 const char *job_host(const struct job *job, uint64_t instance)
 {
     uint32_t node = job_nodes_find_node(&job->nodes, instance);

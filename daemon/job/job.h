@@ -140,6 +140,8 @@ void job_publish_message(const struct job *job, const struct recorded *head, con
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 
 const char *job_id(const struct job *job);
+/** Login name of who runs it; "": not known. */
+const char *job_user(const struct job *job);
 enum job_state job_state(const struct job *job);
 /** Number of the window after the newest that was published; 0: none was. */
 uint64_t job_next_window(const struct job *job);

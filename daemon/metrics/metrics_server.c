@@ -99,6 +99,8 @@ static enum MHD_Result metrics_refuse(struct MHD_Connection *connection, unsigne
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -142,6 +144,29 @@ static enum MHD_Result metrics_send_page(struct metrics_server *server,
                                      "the daemon is busy, try again\n");
 }
 
+/* Whether a text is the expected one, in a time that does not depend on where they differ. */
+static int metrics_equals_secret(const char *given, const char *expected)
+{
+    size_t length = strlen(expected);
+    unsigned char difference = 0;
+    if (strlen(given) != length)
+        return 0;
+    for (size_t i = 0; i < length; i++)
+        difference |= (unsigned char)(given[i] ^ expected[i]);
+    return difference == 0;
+}
+
+static int metrics_admits(const struct metrics_server *server, struct MHD_Connection *connection)
+{
+    static const char scheme[] = "Bearer ";
+    if (server->options.token == NULL)
+        return 1;
+    const char *given =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    return given != NULL && strncmp(given, scheme, strlen(scheme)) == 0 &&
+           metrics_equals_secret(given + strlen(scheme), server->options.token);
+}
+
 /* Called with the head of a request. It is answered at once, whereupon libmicrohttpd closes the
  * connection: no body is read, and a reader holds none of the few connections between two pages. */
 static enum MHD_Result metrics_on_request(void *user, struct MHD_Connection *connection,
@@ -156,6 +181,9 @@ static enum MHD_Result metrics_on_request(void *user, struct MHD_Connection *con
         return metrics_refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
     if (strcmp(url, "/metrics") != 0)
         return metrics_refuse(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n");
+    if (!metrics_admits(user, connection))
+        return metrics_refuse(connection, MHD_HTTP_UNAUTHORIZED,
+                              "a token is needed, see holterd(1), --metrics\n");
     return metrics_send_page(user, connection);
 }
 

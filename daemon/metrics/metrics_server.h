@@ -3,7 +3,8 @@
  * A thread of libmicrohttpd's serves the connections, so that a slow or hostile client costs the
  * event loop nothing: the thread asks the loop for a page, waits for it, and sends it. The loop
  * makes at most one page of each format in METRICS_INTERVAL_NS, and rests METRICS_REST times as
- * long as that took, whoever asks how often. There is neither encryption nor authentication. */
+ * long as that took, whoever asks how often. There is no encryption; readers have to send a token,
+ * if one is given. */
 #ifndef HOLTER_DAEMON_METRICS_METRICS_SERVER_H
 #define HOLTER_DAEMON_METRICS_METRICS_SERVER_H
 
@@ -18,6 +19,8 @@
 struct metrics_server;
 
 struct metrics_server_options {
+    const char
+        *token; /**< readers have to send "Authorization: Bearer TOKEN"; NULL: anybody reads */
     const char *address; /**< HOST:PORT, an IPv6 address in brackets; port 0: any that is free */
     void *user;
     /** Make the text of a page; in the loop. @return owned, NULL without memory */

@@ -151,8 +151,8 @@ static int replay_server_open_sockets(struct replay_server *server, char *why, s
         return -zmq_errno();
     zmq_ctx_set(server->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(server->context, ZMQ_SOCKET_LIMIT));
     if (server->options->server.keys != NULL) {
-        int code =
-            zap_create(&server->zap, server->context, &server->loop, server->options->server.keys);
+        int code = zap_create(&server->zap, server->context, &server->loop,
+                              server->options->server.keys, 0);
         if (code != 0) {
             snprintf(why, capacity, "keys in %s cannot be used: %s", server->options->server.keys,
                      holter_strerror(code));

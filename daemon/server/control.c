@@ -86,6 +86,20 @@ static void control_reply(struct front *front, struct peer *peer, uint64_t id, i
     front_send(front, peer, WIRE_TYPE_REPLY, &message);
 }
 
+/* Clients whose key belongs to a user see the jobs of this user only. */
+static int control_shows(const struct peer *peer, const struct job *job)
+{
+    return peer->user[0] == '\0' || strcmp(job_user(job), peer->user) == 0;
+}
+
+/* @return NULL also for a job that the client may not see: it does not learn that there is one */
+static struct job *control_find_job(const struct control *c, const struct peer *peer,
+                                    const char *id)
+{
+    struct job *job = jobs_find(c->options.jobs, id);
+    return job != NULL && control_shows(peer, job) ? job : NULL;
+}
+
 /* ---- status -------------------------------------------------------------- */
 
 static uint64_t control_resident_bytes(void)
@@ -106,9 +120,12 @@ static void control_answer_status(struct control *c, struct front *front, struct
     const struct jobs *jobs = c->options.jobs;
     struct wire_job_row *rows = malloc(STATUS_JOBS * sizeof(*rows));
     size_t count = 0;
-    for (struct job *job;
-         rows != NULL && count < STATUS_JOBS && (job = jobs_at(jobs, count)) != NULL; count++)
-        job_describe(job, &rows[count]);
+    struct job *job;
+    for (size_t i = 0; rows != NULL && count < STATUS_JOBS && (job = jobs_at(jobs, i)) != NULL;
+         i++) {
+        if (control_shows(peer, job))
+            job_describe(job, &rows[count++]);
+    }
     struct front_counts front_counts;
     struct jobs_counts jobs_counts;
     char sink_error[257] = "";
@@ -146,6 +163,8 @@ static void control_answer_status(struct control *c, struct front *front, struct
         .topology = c->options.network->source,
         .topology_fault = c->options.network->fault,
     };
+    if (peer->user[0] != '\0') /* they name hosts, jobs and files of others */
+        status.rejected_last = status.recorder_error = status.sink_error = "";
     front_send(front, peer, WIRE_TYPE_STATUS, &status);
     free(rows);
     control_reply(front, peer, request->id, 0, "", 0);
@@ -169,9 +188,11 @@ static void control_answer_jobs(struct control *c, struct front *front, struct p
 {
     struct job *job;
     int code = 0;
-    for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++)
-        code = control_send_state(c, front, peer, job, WIRE_TYPE_JOB,
-                                  publisher_newest_frame(c->options.publisher, job_id(job)));
+    for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++) {
+        if (control_shows(peer, job))
+            code = control_send_state(c, front, peer, job, WIRE_TYPE_JOB,
+                                      publisher_newest_frame(c->options.publisher, job_id(job)));
+    }
     control_reply(front, peer, request->id, 0, "", 0);
 }
 
@@ -198,7 +219,7 @@ static int control_send_replay(struct control *c, struct front *front, struct pe
 static void control_answer_snapshot(struct control *c, struct front *front, struct peer *peer,
                                     const struct wire_request *request)
 {
-    struct job *job = jobs_find(c->options.jobs, request->job);
+    struct job *job = control_find_job(c, peer, request->job);
     if (job == NULL) {
         control_reply(front, peer, request->id, -HOLTER_ENOJOB, "no such job", 0);
         return;
@@ -223,7 +244,7 @@ static void control_answer_commgram(struct control *c, struct front *front, stru
     char why[256];
     struct picture_ask ask;
     struct picture *picture = NULL;
-    struct job *job = jobs_find(c->options.jobs, request->job);
+    struct job *job = control_find_job(c, peer, request->job);
     int code = picture_ask_parse(&ask, request->argument, why, sizeof(why));
     if (code == 0 && job == NULL) {
         picture_ask_finish(&ask);
@@ -250,7 +271,7 @@ static void control_answer_search(struct control *c, struct front *front, struct
     char why[256] = "no memory";
     const int reroute = strcmp(request->op, "reroute") == 0;
     struct network_ask ask;
-    struct job *job = jobs_find(c->options.jobs, request->job);
+    struct job *job = control_find_job(c, peer, request->job);
     int code = network_ask_parse(&ask, reroute, request, why, sizeof(why));
     if (code == 0 && job == NULL) {
         network_ask_finish(&ask);

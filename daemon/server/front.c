@@ -1,6 +1,8 @@
 /* Receives messages of agents and clients: checks, roles, refusals. */
 #include "daemon/server/front.h"
 
+#include "daemon/server/publish.h"
+#include "daemon/server/zap.h"
 #include "holter/error.h"
 #include "proto/log.h"
 #include "version.h"
@@ -184,7 +186,8 @@ static const char *front_check_hello(const struct front *f, const struct wire_he
     if (claimed != ROLE_AGENT && claimed != ROLE_VIEWER && claimed != ROLE_OPERATOR)
         return "hello names no role that exists";
     if (f->options->keys != NULL) {
-        if (from->user[0] == '\0' || !front_key_allows(role_by_name(from->user), claimed))
+        const char *user;
+        if (from->user[0] == '\0' || !front_key_allows(zap_user_role(from->user, &user), claimed))
             return "the key does not give that role";
     }
     if (claimed != ROLE_AGENT)
@@ -201,6 +204,8 @@ static const char *front_check_hello(const struct front *f, const struct wire_he
 static void front_send_welcome(struct front *f, struct peer *peer, uint64_t instance,
                                uint64_t acked)
 {
+    char prefix[PUBLISHER_PREFIX_BYTES];
+    publisher_write_prefix(prefix, peer->user);
     struct wire_welcome welcome = {
         .protocol = WIRE_PROTOCOL,
         .version = HOLTER_VERSION,
@@ -209,6 +214,7 @@ static void front_send_welcome(struct front *f, struct peer *peer, uint64_t inst
         .daemon_ns = timeline_now(f->timeline),
         .acked = acked,
         .replays = (uint64_t)f->options->replays,
+        .prefix = prefix,
     };
     front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
 }
@@ -230,6 +236,9 @@ static void front_on_hello(struct front *f, struct peer *peer, struct msg_socket
         return;
     }
     peer->role = role_by_name(hello->role);
+    const char *user;
+    zap_user_role(from->user, &user);
+    snprintf(peer->user, sizeof(peer->user), "%s", user);
     peer->pid = hello->pid;
     peer->has_left = 0;
     peer->last_message_ns = now_ns;
@@ -266,6 +275,28 @@ void front_announce_restart(struct front *f, uint64_t instance)
 
 /* ---- messages ------------------------------------------------------------ */
 
+/* Reports of one job come from the agents of one user: others would otherwise make it theirs, and
+ * see it. @return 0, or -HOLTER_EDENIED and why */
+static int front_check_owner(const struct front *f, const struct peer *peer,
+                             const struct wire_message *message, struct job_fault *fault)
+{
+    const int ranks = message->type == WIRE_TYPE_RANKS;
+    const char *job = ranks                               ? message->ranks.job
+                      : message->type == WIRE_TYPE_WINDOW ? message->window.job
+                                                          : message->captured.job;
+    if (!f->options->users)
+        return 0;
+    const char *owner = f->callbacks.owner(f->callbacks.user, job);
+    const char *named = ranks && message->ranks.user != NULL ? message->ranks.user : "";
+    const char *user = peer->user[0] != '\0' ? peer->user : named;
+    if ((owner == NULL || owner[0] == '\0' || user[0] == '\0' || strcmp(owner, user) == 0) &&
+        (named[0] == '\0' || strcmp(named, user) == 0))
+        return 0;
+    snprintf(fault->text, sizeof(fault->text),
+             "the job is another user's than the key's or report's");
+    return -HOLTER_EDENIED;
+}
+
 static void front_on_agent_message(struct front *f, struct peer *peer,
                                    struct msg_socket_message *from,
                                    const struct wire_message *message, uint64_t now_ns)
@@ -276,8 +307,10 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
     case WIRE_TYPE_RANKS:
     case WIRE_TYPE_WINDOW:
     case WIRE_TYPE_CAPTURED:
-        code = f->callbacks.ingest(f->callbacks.user, peer->instance, message, &from->parts[1],
-                                   now_ns, &fault);
+        code = front_check_owner(f, peer, message, &fault);
+        if (code == 0)
+            code = f->callbacks.ingest(f->callbacks.user, peer->instance, message, &from->parts[1],
+                                       now_ns, &fault);
         break;
     case WIRE_TYPE_BYE:
         peer->has_left = 1;

@@ -32,6 +32,8 @@ struct front_callbacks {
     void (*left)(void *user, uint64_t instance, int in_order);
     /** A client's request, to be answered with front_send() and ended with a REPLY. */
     void (*request)(void *user, struct peer *peer, const struct wire_request *request);
+    /** User of a job; NULL or "": not known. May be NULL, if options->users is 0. */
+    const char *(*owner)(void *user, const char *job);
     /** A batch of messages was read. @param watermark_ns  see front_watermark() */
     void (*turn)(void *user, uint64_t watermark_ns, uint64_t now_ns);
 };

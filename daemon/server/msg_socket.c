@@ -172,15 +172,25 @@ static void msg_zmq_close(struct msg_socket *socket)
     zloop_close(((struct msg_zmq *)socket)->zloop, msg_zmq_on_closed);
 }
 
+static const struct msg_socket_operations msg_zmq_type = {
+    msg_zmq_start,          msg_zmq_receive, msg_zmq_send, msg_zmq_is_empty,
+    msg_zmq_set_read_delay, msg_zmq_backlog, msg_zmq_close};
+
+void msg_socket_subscribe(struct msg_socket *socket, const void *topic, size_t length, int on)
+{
+    struct msg_zmq *p = (struct msg_zmq *)socket;
+    if (socket->type != &msg_zmq_type)
+        return;
+    zmq_setsockopt(p->zmq_socket, on ? ZMQ_SUBSCRIBE : ZMQ_UNSUBSCRIBE, topic, length);
+    zloop_sent(p->zloop);
+}
+
 int msg_socket_open_zmq(struct msg_socket **out, uv_loop_t *loop, void *socket)
 {
-    static const struct msg_socket_operations type = {
-        msg_zmq_start,          msg_zmq_receive, msg_zmq_send, msg_zmq_is_empty,
-        msg_zmq_set_read_delay, msg_zmq_backlog, msg_zmq_close};
     struct msg_zmq *p = calloc(1, sizeof(*p));
     int code = p == NULL ? -ENOMEM : 0;
     if (code == 0) {
-        *p = (struct msg_zmq){.base.type = &type, .zmq_socket = socket, .loop = loop};
+        *p = (struct msg_zmq){.base.type = &msg_zmq_type, .zmq_socket = socket, .loop = loop};
         code = zloop_open(&p->zloop, loop, socket, msg_zmq_on_readable, p);
     }
     if (code != 0) {

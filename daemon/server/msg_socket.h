@@ -18,7 +18,7 @@ struct msg_socket_message {
     zmq_msg_t parts[2];
     unsigned count;   /**< number of parts; those after the second are dropped */
     char address[96]; /**< of the sender, for people; "": unknown */
-    char user[32];    /**< "User-Id" of its connection, see zap.h; "": there are no keys */
+    char user[96];    /**< "User-Id" of its connection, see zap.h; "": there are no keys */
 };
 
 void msg_socket_message_finish(struct msg_socket_message *message);
@@ -55,6 +55,10 @@ int msg_socket_send(struct msg_socket *socket, const struct msg_socket_part *par
 /** As msg_socket_send(), the last part by reference. @param last  not changed */
 int msg_socket_send_shared(struct msg_socket *socket, const struct msg_socket_part *parts,
                            size_t count, zmq_msg_t *last);
+
+/** Of a stream that lets its owner decide on subscriptions (ZMQ_XPUB_MANUAL): add or remove one of
+ * the peer from which the last message was received. */
+void msg_socket_subscribe(struct msg_socket *socket, const void *topic, size_t length, int on);
 
 /** Is there nothing to be read? */
 int msg_socket_is_empty(struct msg_socket *socket);

@@ -20,6 +20,8 @@ struct peer {
     uint64_t last_message_ns; /**< daemon time of its last message */
     uint64_t pid;
     char host[65];
+    char user[CURVE_USER_BYTES]; /**< whose its key is: it sees and reports this user's jobs only;
+                                    "": nobody's */
     uint64_t messages_left, bytes_left; /**< tokens, see peer_charge_rate() */
     uint64_t refilled_ns;
     struct peer *next, *previous; /**< private to peers.c */

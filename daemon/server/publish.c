@@ -3,6 +3,7 @@
 
 #include "daemon/server/sockets.h"
 #include "daemon/server/subscriptions.h"
+#include "daemon/server/zap.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -30,6 +31,8 @@ struct publisher {
     struct msg_socket *socket; /* NULL: nothing is published */
     uint64_t instance;         /* as in welcome */
     struct subscriptions subscriptions;
+    const char *(*owner)(void *user, const char *job); /* NULL: there are no keys of users */
+    void *owner_user;
     struct publisher_counts *jobs; /* most recently used first */
     struct wire_buffer buffer;
     uint64_t frames;
@@ -40,6 +43,60 @@ static void publisher_put_numbers(uint8_t out[WIRE_FRAME_NUMBERS], uint64_t numb
 {
     const uint64_t big_endian[] = {htobe64(number), htobe64(ordinal), htobe64(instance)};
     memcpy(out, big_endian, sizeof(big_endian));
+}
+
+/* ---- users --------------------------------------------------------------- */
+
+void publisher_separate_users(struct publisher *p,
+                              const char *(*owner)(void *user, const char *job), void *user)
+{
+    p->owner = owner;
+    p->owner_user = user;
+    p->subscriptions.counted = 1;
+}
+
+void publisher_write_prefix(char out[PUBLISHER_PREFIX_BYTES], const char *user)
+{
+    out[0] = '\0';
+    if (user[0] != '\0')
+        snprintf(out, PUBLISHER_PREFIX_BYTES, "~%s/", user);
+}
+
+/* The prefix of the topics of a job for the user whose it is; "": it is nobody's. */
+static void publisher_write_job_prefix(const struct publisher *p, const char *job,
+                                       char out[PUBLISHER_PREFIX_BYTES])
+{
+    const char *owner = p->owner == NULL ? NULL : p->owner(p->owner_user, job);
+    publisher_write_prefix(out, owner == NULL ? "" : owner);
+}
+
+/* May a subscriber have a topic? @param id  "User-Id" of its connection */
+static int publisher_admits(const char *id, const void *topic, size_t length)
+{
+    const char *user;
+    char prefix[PUBLISHER_PREFIX_BYTES];
+    zap_user_role(id, &user);
+    publisher_write_prefix(prefix, user);
+    return length >= strlen(prefix) && memcmp(topic, prefix, strlen(prefix)) == 0;
+}
+
+/* Bytes of the prefix of a topic that is a user's, else 0. */
+static size_t publisher_prefix_length(const struct publisher *p, const char *topic, size_t length)
+{
+    const char *end =
+        p->owner != NULL && length > 0 && topic[0] == '~' ? memchr(topic, '/', length) : NULL;
+    return end == NULL ? 0 : (size_t)(end - topic) + 1;
+}
+
+/* May numbers of a job be sent on a topic, which is a user's if it has a prefix? */
+static int publisher_is_job_of(const struct publisher *p, const char *job, const char *topic,
+                               size_t prefix_length)
+{
+    char prefix[PUBLISHER_PREFIX_BYTES];
+    if (prefix_length == 0)
+        return 1;
+    publisher_write_job_prefix(p, job, prefix);
+    return strlen(prefix) == prefix_length && memcmp(prefix, topic, prefix_length) == 0;
 }
 
 /* ---- subscribers --------------------------------------------------------- */
@@ -70,6 +127,9 @@ static void publisher_send_newest(struct publisher *p, const char *topic, size_t
     const char *job = slash + 1;
     const struct publisher_counts *c =
         publisher_find_counts(p, job, length - (size_t)(job - topic));
+    if (c != NULL &&
+        !publisher_is_job_of(p, c->job, topic, publisher_prefix_length(p, topic, length)))
+        return;
     for (unsigned type = 0; c != NULL && type < TYPES_CAPACITY; type++) {
         char newest_topic[SOCKETS_SUBSCRIPTION_BYTES + 32];
         if (c->by_type[type] == 0)
@@ -87,16 +147,23 @@ static void publisher_answer_sync(struct publisher *p, const char *topic, size_t
     publisher_send_empty(p, topic, length, 0, 0);
 }
 
-static void publisher_on_subscription(struct publisher *p, const uint8_t *message, size_t length)
+/* @param id  "User-Id" of the subscriber's connection */
+static void publisher_on_subscription(struct publisher *p, const uint8_t *message, size_t length,
+                                      const char *id)
 {
     if (length == 0 || length > SOCKETS_SUBSCRIPTION_BYTES || message[0] > 1)
         return; /* an ordinary message of a subscriber: ignored */
     const uint8_t *topic = message + 1;
     length--;
-    int sync = length >= strlen(SYNC) && memcmp(topic, SYNC, strlen(SYNC)) == 0;
-    if (sync && message[0] == 1)
+    /* One that is not admitted is counted, too: its end is reported without its user. */
+    int admitted = p->owner == NULL || publisher_admits(id, topic, length);
+    if (p->owner != NULL && admitted)
+        msg_socket_subscribe(p->socket, topic, length, message[0]);
+    size_t prefix = publisher_prefix_length(p, (const char *)topic, length);
+    int sync = length - prefix >= strlen(SYNC) && memcmp(topic + prefix, SYNC, strlen(SYNC)) == 0;
+    if (sync && message[0] == 1 && admitted)
         publisher_answer_sync(p, (const char *)topic, length);
-    else if (!sync && message[0] == 1)
+    else if (!sync && message[0] == 1) /* without effect when not admitted, but counted */
         subscriptions_add(&p->subscriptions, topic, length);
     else if (!sync)
         subscriptions_remove(&p->subscriptions, topic, length);
@@ -110,7 +177,7 @@ static int publisher_on_readable(void *user)
         if (!msg_socket_receive(p->socket, &message))
             return 0;
         publisher_on_subscription(p, zmq_msg_data(&message.parts[0]),
-                                  zmq_msg_size(&message.parts[0]));
+                                  zmq_msg_size(&message.parts[0]), message.user);
         msg_socket_message_finish(&message);
     }
     return 1;
@@ -138,19 +205,40 @@ static struct publisher_counts *publisher_get_counts(struct publisher *p, const 
     return made;
 }
 
-static void publisher_format_topic(char *out, size_t capacity, const char *job, enum wire_type type)
+/* @param prefix  of the user, or "" */
+static void publisher_format_topic(char *out, size_t capacity, const char *prefix, const char *job,
+                                   enum wire_type type)
 {
-    snprintf(out, capacity, "%s/%s", wire_topic(type), job);
+    snprintf(out, capacity, "%s%s/%s", prefix, wire_topic(type), job);
 }
 
 /* Has anybody subscribed to this topic of this job? */
 static int publisher_has_subscriber(const struct publisher *p, const char *job, enum wire_type type)
 {
-    char topic[SUBSCRIPTION_BYTES];
+    char prefix[PUBLISHER_PREFIX_BYTES], topic[SUBSCRIPTION_BYTES];
     if (p->socket == NULL)
         return 0;
-    publisher_format_topic(topic, sizeof(topic), job, type);
-    return subscriptions_match(&p->subscriptions, topic);
+    publisher_format_topic(topic, sizeof(topic), "", job, type);
+    if (subscriptions_match(&p->subscriptions, topic))
+        return 1;
+    publisher_write_job_prefix(p, job, prefix);
+    publisher_format_topic(topic, sizeof(topic), prefix, job, type);
+    return prefix[0] != '\0' && subscriptions_match(&p->subscriptions, topic);
+}
+
+/* The frame once more for the user of the job. @param numbers  of the frame; its message is in the
+ * buffer */
+static void publisher_send_to_owner(struct publisher *p, const char *job, enum wire_type type,
+                                    const uint8_t numbers[WIRE_FRAME_NUMBERS])
+{
+    char prefix[PUBLISHER_PREFIX_BYTES], topic[SUBSCRIPTION_BYTES];
+    publisher_write_job_prefix(p, job, prefix);
+    publisher_format_topic(topic, sizeof(topic), prefix, job, type);
+    if (prefix[0] == '\0' || !subscriptions_match(&p->subscriptions, topic))
+        return;
+    const struct msg_socket_part parts[] = {
+        {topic, strlen(topic)}, {numbers, WIRE_FRAME_NUMBERS}, {p->buffer.bytes, p->buffer.length}};
+    msg_socket_send(p->socket, parts, 3);
 }
 
 void publisher_publish(struct publisher *p, const char *job, enum wire_type type,
@@ -167,7 +255,7 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
     }
     char topic[SUBSCRIPTION_BYTES];
     uint8_t numbers[WIRE_FRAME_NUMBERS];
-    publisher_format_topic(topic, sizeof(topic), job, type);
+    publisher_format_topic(topic, sizeof(topic), "", job, type);
     uint64_t ordinal = ++counts->by_type[type];
     /* Reports of a replay depend on the wall clock: the numbers of other frames must not. */
     uint64_t number = type == WIRE_TYPE_REPLAY ? ordinal : ++counts->all;
@@ -179,6 +267,7 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
     const struct msg_socket_part parts[] = {
         {topic, strlen(topic)}, {numbers, sizeof(numbers)}, {p->buffer.bytes, p->buffer.length}};
     msg_socket_send(p->socket, parts, 3);
+    publisher_send_to_owner(p, job, type, numbers);
 }
 
 uint64_t publisher_newest_frame(const struct publisher *p, const char *job)

@@ -7,6 +7,8 @@
 #include "daemon/server/msg_socket.h"
 #include "holter/wire.h"
 
+#define PUBLISHER_PREFIX_BYTES 72u /**< room for "~USER/" */
+
 struct publisher;
 
 /** At first there are no subscribers, and nothing is published or counted. @return 0 or -ENOMEM */
@@ -17,6 +19,18 @@ int publisher_create(struct publisher **out);
  *  @param instance  of this run of the daemon or of the replay, as in welcome; part of each frame
  */
 void publisher_open(struct publisher *publisher, struct msg_socket *socket, uint64_t instance);
+
+/** From now on, before subscribers connect to a socket with ZMQ_XPUB_MANUAL: those whose key
+ * belongs to a user receive the frames of this user's jobs only. Their subscriptions have to begin
+ * with
+ * "~USER/"; others are not in force. A frame of a job with such subscribers is sent with this
+ * prefix, too.
+ *  @param owner  name of the user of a job; NULL or "": not known */
+void publisher_separate_users(struct publisher *publisher,
+                              const char *(*owner)(void *user, const char *job), void *user);
+
+/** The prefix of a user's topics; of nobody's, "". */
+void publisher_write_prefix(char out[PUBLISHER_PREFIX_BYTES], const char *user);
 
 /** Reset to the state after creation, and leave the socket open: in a process that was forked from
  * one that published. */

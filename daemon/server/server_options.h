@@ -14,6 +14,7 @@ struct server_options {
     const char *session; /**< key of the session whose agents are served; NULL: all are */
     const char *rules;   /**< file of alert rules, reported to clients; NULL: the built-in ones */
     uint64_t window_ns;  /**< length of windows */
+    int users;           /**< keys may belong to users, who see their own jobs only */
     int replays;         /**< a recording is replayed: there are no agents */
 };
 

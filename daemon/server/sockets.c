@@ -93,6 +93,8 @@ int sockets_open_stream(void **out, void *context, const struct server_options *
     if (socket == NULL)
         return -zmq_errno();
     sockets_configure_stream(socket);
+    if (options->users) /* see publisher_separate_users() */
+        zmq_setsockopt(socket, ZMQ_XPUB_MANUAL, &options->users, sizeof(options->users));
     int code = sockets_set_keys(socket, options, why, capacity);
     zap_domain(socket, ZAP_STREAM);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++) {

@@ -8,6 +8,7 @@
 
 struct subscription {
     size_t length;
+    size_t subscribers; /* if they are counted, else 1 */
     char prefix[SUBSCRIPTION_BYTES];
 };
 
@@ -29,14 +30,20 @@ static struct subscription *subscriptions_find(const struct subscriptions *s, co
 
 void subscriptions_add(struct subscriptions *s, const void *prefix, size_t length)
 {
-    if (length > SUBSCRIPTION_BYTES || subscriptions_find(s, prefix, length) != NULL)
+    if (length > SUBSCRIPTION_BYTES)
         return;
+    struct subscription *known = subscriptions_find(s, prefix, length);
+    if (known != NULL) {
+        known->subscribers += s->counted != 0;
+        return;
+    }
     if (s->count >= SUBSCRIPTIONS_MAXIMUM || ARRAY_FIT(s->list, s->capacity, s->count + 1) != 0) {
         s->overflow++;
         return;
     }
     struct subscription *added = &s->list[s->count++];
     added->length = length;
+    added->subscribers = 1;
     memcpy(added->prefix, prefix, length);
 }
 
@@ -45,7 +52,9 @@ void subscriptions_remove(struct subscriptions *s, const void *prefix, size_t le
     if (length > SUBSCRIPTION_BYTES)
         return;
     struct subscription *gone = subscriptions_find(s, prefix, length);
-    if (gone != NULL)
+    if (gone != NULL && gone->subscribers > 1)
+        gone->subscribers--;
+    else if (gone != NULL)
         *gone = s->list[--s->count];
     else if (s->overflow > 0)
         s->overflow--;

@@ -13,6 +13,7 @@ struct subscriptions {
     struct subscription *list; /**< owned */
     size_t count, capacity;
     size_t overflow; /**< number of prefixes that did not fit */
+    int counted; /**< every subscriber of a prefix is reported, not only the first and the last */
 };
 
 void subscriptions_finish(struct subscriptions *subscriptions);

@@ -5,6 +5,7 @@
 #include "proto/zloop.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
@@ -22,6 +23,8 @@ enum { VERSION, REQUEST, DOMAIN, ADDRESS, ROUTING, MECHANISM, KEY, FRAMES };
 struct zap {
     void *socket;
     struct zloop *zloop;
+    const char *users; /* directory of keys in which users are looked up, borrowed; NULL: there are
+                          none */
     uint64_t refused;
     struct {
         enum role role;
@@ -39,14 +42,19 @@ static int zap_frame_equals(const struct zap_frame *frame, const char *text)
     return frame->length == strlen(text) && memcmp(frame->bytes, text, frame->length) == 0;
 }
 
-/* @return the role of a public key in a domain; ROLE_NONE: refused */
-static enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32])
+/* @param user  set if the key belongs to a user, else ""
+ * @return the role of a public key in a domain; ROLE_NONE: refused */
+static enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32],
+                          char user[CURVE_USER_BYTES])
 {
     enum role role = ROLE_NONE;
+    user[0] = '\0';
     for (unsigned i = 0; i < ROLES; i++) {
         if (memcmp(zap->admitted[i].key, key, KEY_BYTES) == 0)
             role = zap->admitted[i].role;
     }
+    if (role == ROLE_NONE && zap->users != NULL)
+        (void)curve_find_user(zap->users, key, &role, user);
     if (role == ROLE_AGENT && strcmp(domain, ZAP_FRONT) != 0)
         return ROLE_NONE;
     return role;
@@ -86,13 +94,15 @@ static void zap_answer(struct zap *zap, const struct zap_frame *request, const c
 static void zap_decide(struct zap *zap, struct zap_frame frames[FRAMES], int count)
 {
     enum role role = ROLE_NONE;
+    char user[CURVE_USER_BYTES], id[ZAP_USER_ID_BYTES];
     if (count == FRAMES && zap_frame_equals(&frames[VERSION], "1.0") &&
         zap_frame_equals(&frames[MECHANISM], "CURVE") && frames[KEY].length == KEY_BYTES) {
         const char *domain = zap_frame_equals(&frames[DOMAIN], ZAP_FRONT) ? ZAP_FRONT : ZAP_STREAM;
-        role = zap_role(zap, domain, frames[KEY].bytes);
+        role = zap_role(zap, domain, frames[KEY].bytes, user);
     }
     if (role != ROLE_NONE) {
-        zap_answer(zap, &frames[REQUEST], "200", "", role_name(role));
+        snprintf(id, sizeof(id), "%s%s%s", role_name(role), user[0] == '\0' ? "" : ":", user);
+        zap_answer(zap, &frames[REQUEST], "200", "", id);
         return;
     }
     zap->refused++;
@@ -135,11 +145,12 @@ static int zap_load_keys(struct zap *zap, const char *key_dir)
     return 0;
 }
 
-int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key_dir)
+int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key_dir, int users)
 {
     struct zap *zap = calloc(1, sizeof(*zap));
     if (zap == NULL)
         return -ENOMEM;
+    zap->users = users ? key_dir : NULL;
     int code = zap_load_keys(zap, key_dir);
     if (code == 0) {
         zap->socket = zmq_socket(context, ZMQ_REP);
@@ -172,6 +183,16 @@ void zap_destroy(struct zap *zap)
 void zap_domain(void *socket, const char *domain)
 {
     zmq_setsockopt(socket, ZMQ_ZAP_DOMAIN, domain, strlen(domain));
+}
+
+enum role zap_user_role(const char *id, const char **user)
+{
+    char role[16];
+    const char *colon = strchr(id, ':');
+    *user = colon == NULL ? "" : colon + 1;
+    snprintf(role, sizeof(role), "%.*s", (int)(colon == NULL ? strlen(id) : (size_t)(colon - id)),
+             id);
+    return role_by_name(role);
 }
 
 uint64_t zap_refused(const struct zap *zap)

@@ -652,7 +652,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     FIELD(8, STR, stream, 256, OPTIONAL,                                                           \
           "clients: endpoint of the published stream; empty: derived from the one dialled")        \
     FIELD(9, U64, replays, 1, OPTIONAL,                                                            \
-          "clients: 1: the daemon replays a recording: follow its job even if it has ended")
+          "clients: 1: the daemon replays a recording: follow its job even if it has ended")       \
+    FIELD(10, STR, prefix, 72, OPTIONAL,                                                           \
+          "clients: what stands before the topics of their stream, as their key is of a user")
 
 /** The peer cannot be served; the daemon closes the connection after this message. */
 #define WIRE_REFUSED(FIELD)                                                                        \

@@ -93,9 +93,10 @@ class Stream:
 
     def _subscribe(self):
         """Subscribe, and wait until it is in force."""
+        self._prefix = self.welcome['prefix']  # of all topics, if the key belongs to a user
         for topic in self.topics:
-            self._stream.subscribe(f'{topic}/{self.job}')
-        sync = f'sync/{secrets.token_hex(8)}'
+            self._stream.subscribe(f'{self._prefix}{topic}/{self.job}')
+        sync = f'{self._prefix}sync/{secrets.token_hex(8)}'
         self._stream.subscribe(sync)
         while self._receive(self._stream)[0] != sync.encode():
             pass  # frames of topics that were subscribed to before
@@ -123,7 +124,7 @@ class Stream:
         """The next message; None when there is none within a time in seconds (default: wait for ever)."""
         while self._stream.poll(None if timeout is None else 1000 * timeout):
             topic, head, body = self._stream.recv_multipart()
-            topic, _, job = topic.decode().partition('/')
+            topic, _, job = topic.decode().removeprefix(self._prefix).partition('/')
             if topic not in self.topics or (self.job and job != self.job):
                 continue
             frame, count, instance = struct.unpack('>QQQ', head[:24])

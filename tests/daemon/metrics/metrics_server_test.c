@@ -54,7 +54,7 @@ static void *run_client(void *user)
 
 static void serve(struct bed *bed, void (*client)(struct bed *bed))
 {
-    const struct metrics_server_options options = {"127.0.0.1:0", bed, make_page};
+    const struct metrics_server_options options = {NULL, "127.0.0.1:0", bed, make_page};
     char why[300];
     pthread_t thread;
     *bed = (struct bed){.client = client};

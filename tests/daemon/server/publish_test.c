@@ -20,6 +20,7 @@
 struct wire_tap {
     struct msg_socket port;
     const char *subscription; /* that comes next; NULL: none */
+    const char *user;         /* "User-Id" of who subscribes; NULL: none */
     struct {
         char topic[128];
         uint64_t number, ordinal, instance;
@@ -46,6 +47,7 @@ static int receive(struct msg_socket *port, struct msg_socket_message *out)
     bytes[0] = 1;
     memcpy(bytes + 1, tap->subscription, length);
     tap->subscription = NULL;
+    snprintf(out->user, sizeof(out->user), "%s", tap->user == NULL ? "" : tap->user);
     return 1;
 }
 
@@ -110,6 +112,65 @@ static void publish(const char *job, unsigned times)
         publisher_publish(publisher, job, WIRE_TYPE_TOTALS, &totals);
 }
 
+/* Jobs are called after their users. */
+static const char *owner_of(void *user, const char *job)
+{
+    (void)user;
+    return strcmp(job, "ann.0") == 0 ? "ann" : strcmp(job, "bob.0") == 0 ? "bob" : NULL;
+}
+
+static void separate_users(void)
+{
+    publisher_separate_users(publisher, owner_of, NULL);
+}
+
+static void subscribe_as(const char *user, const char *topic)
+{
+    tap.user = user;
+    subscribe(topic);
+    tap.user = NULL;
+}
+
+static void frames_of_a_users_job_are_sent_to_this_user_too(void **state)
+{
+    (void)state;
+    separate_users();
+    subscribe_as("viewer:ann", "~ann/totals/");
+    publish("bob.0", 1);
+    publish("ann.0", 1);
+    publish("nobody.0", 1);
+    assert_int_equal(tap.count, 4);
+    assert_string_equal(tap.frames[0].topic, "totals/bob.0");
+    assert_string_equal(tap.frames[1].topic, "totals/ann.0");
+    assert_string_equal(tap.frames[2].topic, "~ann/totals/ann.0");
+    assert_int_equal(tap.frames[2].number, tap.frames[1].number);
+    assert_int_equal(tap.frames[2].length, tap.frames[1].length);
+    assert_string_equal(tap.frames[3].topic, "totals/nobody.0");
+}
+
+static void a_users_sync_is_answered_for_own_jobs_only(void **state)
+{
+    (void)state;
+    separate_users();
+    publish("ann.0", 2);
+    publish("bob.0", 2);
+    subscribe_as("viewer:ann", "~ann/sync/1/bob.0");
+    assert_int_equal(tap.count, 1);
+    assert_string_equal(tap.frames[0].topic, "~ann/sync/1/bob.0");
+    assert_int_equal(tap.frames[0].number, 0);
+    subscribe_as("viewer:ann", "~ann/sync/1/ann.0");
+    assert_int_equal(tap.count, 2);
+    assert_string_equal(tap.frames[0].topic, "~ann/sync/1/ann.0/totals");
+    assert_int_equal(tap.frames[0].number, 2);
+    for (unsigned i = 0; i < 4; i++) {
+        static const char *const others[] = {"sync/1/bob.0", "sync/1", "~bob/sync/1/bob.0", "~an"};
+        subscribe_as("viewer:ann", others[i]);
+        assert_int_equal(tap.count, 0);
+    }
+    subscribe_as("viewer", "sync/1/bob.0");
+    assert_int_equal(tap.count, 2);
+}
+
 static void a_subscription_is_confirmed_by_an_empty_frame(void **state)
 {
     (void)state;
@@ -168,6 +229,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_subscription_is_confirmed_by_an_empty_frame),
+        T(frames_of_a_users_job_are_sent_to_this_user_too),
+        T(a_users_sync_is_answered_for_own_jobs_only),
         T(the_newest_frames_of_a_job_are_sent_before_the_sync),
         T(nothing_is_sent_before_the_sync_of_an_unknown_job),
     };

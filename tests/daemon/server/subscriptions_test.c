@@ -27,6 +27,19 @@ static void a_prefix_matches_its_topics_until_it_is_removed(void **state)
     subscriptions_finish(&s);
 }
 
+static void counted_subscribers_leave_one_by_one(void **state)
+{
+    struct subscriptions s = {.counted = 1};
+    (void)state;
+    subscriptions_add(&s, "totals/", 7);
+    subscriptions_add(&s, "totals/", 7);
+    subscriptions_remove(&s, "totals/", 7);
+    assert_true(subscriptions_match(&s, "totals/a"));
+    subscriptions_remove(&s, "totals/", 7);
+    assert_false(subscriptions_match(&s, "totals/a"));
+    subscriptions_finish(&s);
+}
+
 static void with_too_many_prefixes_every_topic_matches(void **state)
 {
     struct subscriptions s = {0};
@@ -62,6 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prefix_matches_its_topics_until_it_is_removed),
+        cmocka_unit_test(counted_subscribers_leave_one_by_one),
         cmocka_unit_test(with_too_many_prefixes_every_topic_matches),
         cmocka_unit_test(overlong_prefixes_match_nothing),
     };

@@ -17,7 +17,8 @@ struct fixture {
     void *context, *asker;
     uv_loop_t loop;
     struct zap *zap;
-    uint8_t keys[5][32]; /* public keys, by role */
+    uint8_t keys[5][32];  /* public keys, by role */
+    uint8_t users[5][32]; /* those of the user ann */
 };
 
 static int set_up(void **state)
@@ -32,9 +33,18 @@ static int set_up(void **state)
         assert_non_null(zmq_z85_decode(f->keys[role], keys.public_key));
         curve_wipe(&keys);
     }
+    char ann[DIRECTORY_ROOM + 8];
+    snprintf(ann, sizeof(ann), "%s/ann", f->directory);
+    assert_int_equal(curve_make_user(f->directory, "ann", ann), 0);
+    for (enum role role = ROLE_AGENT; role <= ROLE_VIEWER; role++) {
+        struct curve_keys keys;
+        assert_int_equal(curve_load(ann, role, &keys), 0);
+        assert_non_null(zmq_z85_decode(f->users[role], keys.public_key));
+        curve_wipe(&keys);
+    }
     f->context = zmq_ctx_new();
     assert_int_equal(uv_loop_init(&f->loop), 0);
-    assert_int_equal(zap_create(&f->zap, f->context, &f->loop, f->directory), 0);
+    assert_int_equal(zap_create(&f->zap, f->context, &f->loop, f->directory, 1), 0);
     f->asker = zmq_socket(f->context, ZMQ_REQ);
     assert_int_equal(zmq_connect(f->asker, "inproc://zeromq.zap.01"), 0);
     *state = f;
@@ -129,6 +139,42 @@ static void agents_may_not_read_the_stream(void **state)
     assert_int_equal(zap_refused(f->zap), 2);
 }
 
+static void keys_of_a_user_have_role_and_user(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer = ask(f, ZAP_FRONT, "CURVE", f->users[ROLE_AGENT], 32);
+    assert_string_equal(answer.status, "200");
+    assert_string_equal(answer.user, "agent:ann");
+    answer = ask(f, ZAP_STREAM, "CURVE", f->users[ROLE_VIEWER], 32);
+    assert_string_equal(answer.user, "viewer:ann");
+    assert_refused(ask(f, ZAP_STREAM, "CURVE", f->users[ROLE_AGENT], 32));
+    const char *user;
+    assert_int_equal(zap_user_role("viewer:ann", &user), ROLE_VIEWER);
+    assert_string_equal(user, "ann");
+    assert_int_equal(zap_user_role("operator", &user), ROLE_OPERATOR);
+    assert_string_equal(user, "");
+    assert_int_equal(zap_user_role("", &user), ROLE_NONE);
+}
+
+static void a_file_of_a_user_that_is_damaged_admits_nobody(void **state)
+{
+    static const char *const lines[] = {"operator ann\n", "viewer\n", "viewer \n",   "viewer a/b\n",
+                                        "viewer ann",     "",         "server ann\n"};
+    struct fixture *f = *state;
+    char path[DIRECTORY_ROOM + 80];
+    int used = snprintf(path, sizeof(path), "%s/users/", f->directory);
+    for (int i = 0; i < 32; i++)
+        used +=
+            snprintf(path + used, sizeof(path) - (size_t)used, "%02x", f->users[ROLE_VIEWER][i]);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(lines[i], file);
+        fclose(file);
+        assert_refused(ask(f, ZAP_FRONT, "CURVE", f->users[ROLE_VIEWER], 32));
+    }
+}
+
 static void other_keys_are_refused_and_counted(void **state)
 {
     struct fixture *f = *state;
@@ -158,6 +204,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_KEYS(each_key_has_its_role_on_the_front),
         WITH_KEYS(agents_may_not_read_the_stream),
+        WITH_KEYS(keys_of_a_user_have_role_and_user),
+        WITH_KEYS(a_file_of_a_user_that_is_damaged_admits_nobody),
         WITH_KEYS(other_keys_are_refused_and_counted),
         WITH_KEYS(other_mechanisms_are_refused),
     };
