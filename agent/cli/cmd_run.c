@@ -9,6 +9,7 @@
 #include "daemon/topology/network_grid.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,6 +104,45 @@ static int cmd_run_leave_out_contradictions(struct run_options *o, const int *co
                                   "daemon that has its own");
 }
 
+#define RUN_VALUE_IS_PROGRAM 257 /* not an exit status */
+
+/** What reading the command line needs besides the options. */
+struct cmd_run_reading {
+    struct run_options *options;
+    char **words; /* of the command line */
+};
+
+/** A duration was forgotten where a program follows: the program is to run, whatever it is called.
+ *  Other values are checked later. */
+static int cmd_run_set_window(void *user, const struct command_option *option, const char *value)
+{
+    struct cmd_run_reading *r = user;
+    char program[PATH_MAX];
+    uint64_t ns;
+    (void)option;
+    r->options->window = value;
+    if (quantity_parse_duration(value, &ns) == 0 ||
+        paths_search(program, sizeof program, value, getenv("PATH")) != 0)
+        return 0;
+    for (char **word = r->words; *word != NULL; word++) {
+        if (*word != value)
+            continue; /* or it is a part of the word "--window=VALUE" */
+        r->options->argv = word;
+        return RUN_VALUE_IS_PROGRAM;
+    }
+    return 0;
+}
+
+/** @return -1 to go on, or the exit status 2 */
+static int cmd_run_leave_out_window(struct run_options *o, const int *const strict[2])
+{
+    char why[PATH_MAX + 64];
+    snprintf(why, sizeof why, "--window needs a duration, as 1s: '%s' is the program to run",
+             o->window);
+    o->window = NULL;
+    return command_line_leave_out("run", strict, "it", why) == 0 ? -1 : 2;
+}
+
 /** @return -1 to go on, or the exit status */
 static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
 {
@@ -111,7 +151,7 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
         {"record", .text = &o->record},
         {"no-record", .flag = &o->no_record},
         {"max-size", .text = &o->max_size},
-        {"window", .text = &o->window},
+        {"window", .set = cmd_run_set_window},
         {"topology", .text = &o->topology},
         {"view", .flag = &o->view},
         {"listen", .text = &o->listen},
@@ -130,19 +170,27 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
         {"verbose", 'v', .flag = &o->verbose},
         {0},
     };
-    const struct command_line line = {"run", usage, options, .stops = true,
+    struct cmd_run_reading reading = {o, argv};
+    const struct command_line line = {"run",
+                                      usage,
+                                      options,
+                                      .stops = true,
+                                      .user = &reading,
                                       .strict = {&o->strict, &o->dry_run}};
     int status = command_line_read(&line, argc, argv);
+    if (status == RUN_VALUE_IS_PROGRAM)
+        status = cmd_run_leave_out_window(o, line.strict);
+    else if (status < 0)
+        o->argv = argv + optind;
     if (status >= 0)
         return status;
     status = cmd_run_leave_out_contradictions(o, line.strict);
     if (status > 0)
         return status;
-    if (argv[optind] == NULL) {
+    if (o->argv[0] == NULL) {
         terminal_print("run: no command is given; see `holter run --help`");
         return 2;
     }
-    o->argv = argv + optind;
     while (o->argv[o->argc] != NULL)
         o->argc++;
     return -1;

@@ -112,6 +112,16 @@ class First(unittest.TestCase):
                     self.runs(finished)
                     self.assertEqual(1, len(re.findall('unknown option', finished.err)), finished)
 
+    def test_a_program_where_a_duration_was_forgotten_is_run(self):
+        for words in (['--window'], ['--verbose', '--window'], ['--no-such-option', '--window']):
+            with self.subTest(words=words):
+                finished = self.finish('run', *words, *self.job)
+                self.runs(finished)
+                self.assertIn(f"--window needs a duration, as 1s: '{self.job[0]}' is the program to run", finished.err)
+                self.assertEqual(1, finished.err.count('--window'), finished)
+        refused = self.finish('run', '--strict', '--window', *self.job)
+        self.assertEqual((2, ''), (refused.status, refused.out), refused)
+
     def test_the_option_that_was_meant_is_named(self):
         finished = self.finish('run', '--recodr', 'there', *self.job)
         self.runs(finished)
