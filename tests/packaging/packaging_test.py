@@ -142,6 +142,12 @@ class Options(unittest.TestCase):
         self.assertLessEqual({"holter", "holter-agent"}, names)
         self.assertEqual(set(), names & {"holterd", "holter-cli", "holter-view"})
 
+    def test_nothing_newer_than_the_lowest_version_of_meson_is_used(self):
+        """Meson knows since when each of its functions exists, and warns."""
+        made = run("meson", "setup", self.build, SOURCE)
+        self.assertEqual(0, made.returncode, made.stdout[-2000:])
+        self.assertNotRegex(made.stdout + made.stderr, "added in newer versions|introduced in")
+
     def test_what_is_demanded_and_cannot_be_built_is_an_error(self):
         made = self.setup_build("-Dviewer=enabled")
         self.assertEqual(1, made.returncode)

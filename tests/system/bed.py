@@ -192,8 +192,8 @@ exec nsenter -t "$(cat {self.dir}/"$host")" {' '.join(self._spaces())} -w"$PWD" 
         return self.place.start('nsenter', '-t', self.pid(name), *self._spaces(), '--', *command, **more)
 
     def _spaces(self):
-        """Namespaces of a host, words of nsenter."""
-        return ['-n', '-u', '-m', '-i', '-p', *(['-T'] if self.clocks else [])]
+        """Namespaces of a host and its root directory, words of nsenter."""
+        return ['-n', '-u', '-m', '-r', '-i', '-p', *(['-T'] if self.clocks else [])]
 
     def shared_memory(self):
         """What of Holter is in the hosts' shared memory."""
