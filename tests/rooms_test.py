@@ -52,7 +52,7 @@ MATRIX = {
     "daemon/import/otf2": "proto tables daemon/storage daemon/import/trace",
     "daemon/import/dumpi": "tables daemon/import/trace daemon/import/otf2",
     "daemon/import/csv": "proto tables daemon/import daemon/import/trace",
-    "daemon/export": "proto tables matching daemon/storage daemon/storage/sql",
+    "daemon/export": "proto tables matching dependencies daemon/storage daemon/storage/sql",
     "daemon/alert": "proto tables daemon/topology",
     "daemon/job/rows": "tables matching events sums latency hang",
     "daemon/job/latency": "tables matching latency regions daemon/job/rows",

@@ -34,7 +34,10 @@ static const char help[] =
     "sums "
     "of windows;\n"
     "                              window_pair, window_rank, window_call, window_link, "
-    "window_latency\n"
+    "window_latency;\n"
+    "                              graph_ranks, graph_nodes, graph_edges, graph_chain: "
+    "dependencies\n"
+    "                              in captures\n"
     "      --from T, --to T        csv, json, dot: only of this time, whole windows: 10:05 (UTC), "
     "90s, 40%, -10s,\n"
     "                              2026-11-22T05:00:00Z\n"
@@ -73,7 +76,7 @@ static int cmd_export_set_table(void *user, const struct command_option *option,
     (void)option;
     ((struct exporting *)user)->table = value;
     return export_names_contain(tables_names, value) || export_names_contain(export_sums, value) ||
-                   window_table_find(value) != NULL
+                   export_names_contain(export_graphs, value) || window_table_find(value) != NULL
                ? 0
                : -1;
 }
@@ -201,11 +204,11 @@ static int cmd_export_write_file(struct exporting *e, const char *path, const ch
 
 static int write_tables(struct exporting *e)
 {
-    const char *const *lists[] = {tables_names, export_sums};
+    const char *const *lists[] = {tables_names, export_sums, export_graphs};
     int status = 0;
     if (mkdir(e->output, 0777) != 0)
         return cmd_export_failed(e->output, strerror(errno));
-    for (size_t l = 0; l < 2; l++) {
+    for (size_t l = 0; l < 3; l++) {
         for (size_t i = 0; status == 0 && lists[l][i] != NULL; i++) {
             char path[4200];
             snprintf(path, sizeof(path), "%.4000s/%s.csv", e->output, lists[l][i]);

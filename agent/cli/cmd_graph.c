@@ -18,9 +18,9 @@ static const char help[] =
     "\n"
     "Writes the graph of dependencies among ranks: who waited for whose message, what was late, "
     "and which\n"
-    "ranks caused that. FILE is a recording with captures, see holter-capture(1), an OTF2 archive "
-    "or a\n"
-    "DUMPI trace.\n"
+    "ranks caused that. FILE is a recording with captures, see holter-capture(1), an OTF2 archive, "
+    "a\n"
+    "DUMPI trace, or a table of messages (csv).\n"
     "\n"
     "      --live              capture a running job now; without JOB the newest one\n"
     "      --capture N         of a recording: this capture; default: the newest\n"
@@ -140,7 +140,7 @@ static int cmd_graph_has_rank(void *user, uint32_t rank)
 /* A time within the span of the messages. @return exit status */
 static int cmd_graph_moment(const struct graphing *g, const char *text, int64_t *out)
 {
-    const struct dependency_calls *calls = &g->source.calls;
+    const struct dependency_calls *calls = &g->source.captured.calls;
     int64_t begin_ns = INT64_MAX, end_ns = 0;
     char why[256];
     uint64_t ns;
@@ -165,8 +165,8 @@ static int cmd_graph_make(struct graphing *g)
     struct dependency_wishes wishes = {.to_ns = INT64_MAX,
                                        .has_rank = g->ranks == NULL ? NULL : cmd_graph_has_rank,
                                        .user = (void *)g->ranks,
-                                       .criteria = g->source.criteria,
-                                       .criteria_count = g->source.criteria_count};
+                                       .criteria = g->source.criteria.rows,
+                                       .criteria_count = g->source.criteria.count};
     int status = cmd_graph_moment(g, g->from, &wishes.from_ns);
     status = status != 0 ? status : cmd_graph_moment(g, g->to, &wishes.to_ns);
     if (status == 0 && wishes.from_ns > wishes.to_ns) {
@@ -175,14 +175,14 @@ static int cmd_graph_make(struct graphing *g)
     }
     if (status != 0)
         return status;
-    int code = dependencies_make(&g->dependencies, &g->source.calls, &wishes);
+    int code = dependencies_make(&g->dependencies, &g->source.captured.calls, &wishes);
     if (code == 0 && g->by != 0)
         code = dependencies_aggregate(&g->dependencies, DEPENDENCY_NONE, &g->hosts);
     if (code == 0 && g->dependencies.event_count > 0)
         return 0;
     terminal_print("graph: %s", code != 0 ? holter_strerror(code)
-                                : g->source.missing[0] != '\0'
-                                    ? g->source.missing
+                                : g->source.captured.missing[0] != '\0'
+                                    ? g->source.captured.missing
                                     : "there is no message of that time and of these ranks");
     return 1;
 }
@@ -192,14 +192,14 @@ static int cmd_graph_make(struct graphing *g)
 static void cmd_graph_report(const struct graphing *g)
 {
     const struct dependency_counts *c = &g->dependencies.counts;
-    if (g->source.missing[0] != '\0')
-        terminal_print("graph: %s", g->source.missing);
+    if (g->source.captured.missing[0] != '\0')
+        terminal_print("graph: %s", g->source.captured.missing);
     if (c->rejected > 0)
         terminal_print("graph: %" PRIu64 " pairs of ends contradict each other: not in the graph",
                        c->rejected);
-    if (g->source.calls.left_out > 0)
+    if (g->source.captured.calls.left_out > 0)
         terminal_print("graph: %" PRIu64 " records were too many: not in the graph",
-                       g->source.calls.left_out);
+                       g->source.captured.calls.left_out);
 }
 
 static int cmd_graph_write(struct graphing *g, FILE *out)

@@ -2,13 +2,11 @@
 #include "agent/cli/graph_source.h"
 
 #include "agent/terminal/terminal.h"
-#include "daemon/export/recording_rows.h"
+#include "daemon/import/csv/import_csv.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/import_format.h"
 #include "daemon/import/otf2/import_otf2.h"
-#include "daemon/storage/recording.h"
 #include "holter/error.h"
-#include "proto/capture_request.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,125 +16,55 @@
 
 void graph_source_finish(struct graph_source *source)
 {
-    dependency_calls_finish(&source->calls);
-    free(source->criteria);
-}
-
-static int graph_source_add_criterion(struct graph_source *source,
-                                      const struct wire_criterion_row *row)
-{
-    struct wire_criterion_row *more =
-        realloc(source->criteria, (source->criteria_count + 1) * sizeof *more);
-    if (more == NULL)
-        return -ENOMEM;
-    source->criteria = more;
-    more[source->criteria_count++] = *row;
-    return 0;
-}
-
-/* Note once for each host what is missing of a capture. */
-static void graph_source_note(struct graph_source *source, const char *host, const char *fault)
-{
-    size_t used = strlen(source->missing);
-    if (fault == NULL || fault[0] == '\0')
-        return;
-    snprintf(source->missing + used, sizeof source->missing - used, "%s%s: %s",
-             used == 0 ? "" : "; ", host, fault);
-}
-
-static int graph_source_add(struct graph_source *source, const struct wire_captured *captured)
-{
-    const struct wire_capture capture = wire_capture_from_captured(captured);
-    snprintf(source->job, sizeof source->job, "%s", capture.job);
-    snprintf(source->reason, sizeof source->reason, "%s", capture.reason ? capture.reason : "");
-    graph_source_note(source, capture.host, capture.fault);
-    return dependency_calls_add_capture(&source->calls, &capture);
+    captured_calls_finish(&source->captured);
+    captured_criteria_finish(&source->criteria);
 }
 
 /* ---- recordings ------------------------------------------------------------ */
 
-struct choosing {
-    struct graph_source *source;
-    uint64_t asked_ns; /* of the capture: all its parts have it */
-    uint64_t broken;   /* messages that cannot be decoded */
-};
-
-static int graph_source_visit(void *user, const struct recorded *head,
-                              const struct wire_message *message, size_t length)
+/* @return exit status */
+static int graph_source_take(struct graph_source *source, struct captured_list *list,
+                             const char *path, uint64_t capture)
 {
-    struct choosing *c = user;
-    (void)head, (void)length;
-    c->broken += message == NULL;
-    if (message == NULL || message->type != WIRE_TYPE_CAPTURED ||
-        message->captured.asked_ns != c->asked_ns)
+    if (list->broken > 0)
+        terminal_print("graph: %s: %" PRIu64 " messages cannot be read", path, list->broken);
+    if (list->count > 0) {
+        source->captured = list->list[0];
+        list->list[0] = (struct captured_calls){.capture = 0};
+        source->criteria = list->criteria;
+        list->criteria = (struct captured_criteria){.count = 0};
         return 0;
-    return graph_source_add(c->source, &message->captured);
-}
-
-/* Row: locality, size class, reference, messages. */
-static int graph_source_on_criterion(void *user, const struct cell *row, size_t columns)
-{
-    const struct wire_criterion_row criterion = {
-        .locality = columns > 3 && strcmp(row[0].text, "inter-node") == 0,
-        .size_class = columns > 3 ? (uint64_t)row[1].integer : 0,
-        .reference_ns = columns > 3 ? (uint64_t)row[2].integer : 0,
-        .messages = columns > 3 ? (uint64_t)row[3].integer : 0,
-    };
-    return graph_source_add_criterion(user, &criterion);
-}
-
-/* Find a capture in the table of them. @return exit status */
-static int graph_source_find(struct choosing *c, const char *path, uint64_t number)
-{
-    char why[600], query[128], text[64];
-    struct tables *tables;
-    if (tables_open(&tables, path, why, sizeof why) != 0) {
-        terminal_print("graph: %s: %s", path, why);
-        return 1;
     }
-    if (number == 0)
-        snprintf(query, sizeof query,
-                 "SELECT id || ' ' || asked_ns FROM captures WHERE records > 0 "
-                 "ORDER BY id DESC LIMIT 1");
-    else
-        snprintf(query, sizeof query,
-                 "SELECT id || ' ' || asked_ns FROM captures WHERE id = %" PRIu64, number);
-    tables_text(tables, query, text, sizeof text);
-    tables_query(tables, "SELECT locality, size_class, reference_ns, messages FROM criterion",
-                 graph_source_on_criterion, c->source);
-    tables_close(tables);
-    if (sscanf(text, "%" SCNu64 " %" SCNu64, &c->source->capture, &c->asked_ns) == 2)
-        return 0;
-    if (number == 0)
+    if (capture == 0)
         terminal_print("graph: %s has no capture: see holter-capture(1)", path);
     else
-        terminal_print("graph: %s has no capture %" PRIu64, path, number);
+        terminal_print("graph: %s has no capture %" PRIu64, path, capture);
     return 1;
 }
 
 int graph_source_recording(struct graph_source *source, const char *path, uint64_t capture)
 {
-    struct choosing c = {.source = source};
+    struct captured_list list;
     struct progress progress;
-    struct recording_cursor *cursor;
+    const struct recording_progress shown = {progress_show, &progress};
+    struct tables *tables;
     char why[600];
-    int status = graph_source_find(&c, path, capture);
-    if (status != 0)
-        return status;
-    if (recording_cursor_open(&cursor, path, why, sizeof why) != 0) {
-        terminal_print("graph: %s", why);
+    if (tables_open(&tables, path, why, sizeof why) != 0) {
+        terminal_print("graph: %s: %s", path, why);
         return 1;
     }
     progress_begin(&progress, "graph");
-    const struct recording_progress shown = {progress_show, &progress};
-    int code = recording_scan(cursor, &shown, graph_source_visit, &c);
+    int code = captured_list_read(&list, tables, path, capture == 0 ? CAPTURED_NEWEST : capture,
+                                  &shown, why, sizeof why);
     progress_end(&progress);
-    recording_cursor_close(cursor);
+    tables_close(tables);
+    int status = code != 0;
     if (code != 0)
-        terminal_print("graph: %s: %s", path, holter_strerror(code));
-    if (c.broken > 0)
-        terminal_print("graph: %s: %" PRIu64 " messages cannot be read", path, c.broken);
-    return code != 0;
+        terminal_print("graph: %s", why);
+    else
+        status = graph_source_take(source, &list, path, capture);
+    captured_list_finish(&list);
+    return status;
 }
 
 /* ---- traces ---------------------------------------------------------------- */
@@ -178,19 +106,23 @@ int graph_source_trace(struct graph_source *source, const char *path)
     case IMPORT_DUMPI:
         code = graph_source_dumpi(file, &messages);
         break;
+    case IMPORT_CSV:
+        code = import_csv_dependencies(file, graph_source_on_fault, NULL, &messages);
+        break;
     case IMPORT_UNKNOWN:
     case IMPORT_PACKED:
         terminal_print("graph: %s", why);
         return 1;
     default:
-        terminal_print("graph: %s is no recording, OTF2 archive or DUMPI trace", path);
+        terminal_print("graph: %s is no recording, OTF2 archive, DUMPI trace or table of messages",
+                       path);
         return 1;
     }
-    source->calls = messages.calls;
+    source->captured.calls = messages.calls;
     if (code == -ENOMEM)
         terminal_print("graph: %s: %s", path, holter_strerror(code));
     if (messages.failed_streams > 0)
-        snprintf(source->missing, sizeof source->missing,
+        snprintf(source->captured.missing, sizeof source->captured.missing,
                  "%" PRIu64 " streams of the trace are not whole", messages.failed_streams);
     return code != 0;
 }
@@ -211,7 +143,8 @@ static int graph_source_end(const struct graph_source *source, const struct dial
     else
         terminal_print("graph: %s", text);
     /* What some agents did answer is a graph. */
-    return reply->code == -HOLTER_EUSAGE ? 2 : reply->code != 0 || source->calls.count == 0;
+    return reply->code == -HOLTER_EUSAGE ? 2
+                                         : reply->code != 0 || source->captured.calls.count == 0;
 }
 
 /* Add what an answer has. @return 0 or a negative error */
@@ -219,13 +152,13 @@ static int graph_source_answer(struct graph_source *source, const struct wire_me
 {
     int error = 0;
     if (message->type == WIRE_TYPE_CAPTURED) {
-        source->capture = message->captured.id;
-        return graph_source_add(source, &message->captured);
+        source->captured.capture = message->captured.id;
+        return captured_calls_add(&source->captured, &message->captured);
     }
     if (message->type != WIRE_TYPE_LATENCIES)
         return 0;
     for (uint64_t i = 0; error == 0 && i < message->latencies.criteria_count; i++)
-        error = graph_source_add_criterion(source, &message->latencies.criteria[i]);
+        error = captured_criteria_add(&source->criteria, &message->latencies.criteria[i]);
     return error;
 }
 

@@ -4,17 +4,12 @@
 #define HOLTER_AGENT_CLI_GRAPH_SOURCE_H
 
 #include "agent/cli/dial.h"
-#include "daemon/analysis/dependencies/dependency_calls.h"
+#include "daemon/export/captured_calls.h"
 
-/** Zero-initialised is empty. */
+/** Zero-initialised is empty. A trace has no number, job or reason. */
 struct graph_source {
-    struct dependency_calls calls;
-    char job[65];                        /**< "": not known */
-    uint64_t capture;                    /**< number of it; 0: a trace, or not known */
-    char reason[257];                    /**< why it was captured; "": not known */
-    struct wire_criterion_row *criteria; /**< owned; what messages normally take in the job */
-    size_t criteria_count;
-    char missing[1024]; /**< what is missing in it, for people; "": nothing */
+    struct captured_calls captured;
+    struct captured_criteria criteria;
 };
 
 void graph_source_finish(struct graph_source *source);
@@ -23,7 +18,8 @@ void graph_source_finish(struct graph_source *source);
  * an error */
 int graph_source_recording(struct graph_source *source, const char *path, uint64_t capture);
 
-/** Read a trace of OTF2 or DUMPI. @param path  as the user wrote it @return as above */
+/** Read a trace of OTF2 or DUMPI, or a table of messages (csv). @param path  as the user wrote it
+ * @return as above */
 int graph_source_trace(struct graph_source *source, const char *path);
 
 /** Is it a recording of Holter? */

@@ -36,7 +36,8 @@ static void graph_write_latency(FILE *out, double latency)
 
 static const char *graph_write_host(const struct graph_written *w, uint32_t host)
 {
-    return host < w->source->calls.host_count ? w->source->calls.hosts[host].name : "";
+    return host < w->source->captured.calls.host_count ? w->source->captured.calls.hosts[host].name
+                                                       : "";
 }
 
 /* ---- JSON ------------------------------------------------------------------ */
@@ -64,7 +65,7 @@ static void graph_write_clock_error(FILE *out, const struct dependency_calls *ca
 static void graph_write_counts(FILE *out, const struct graph_written *w)
 {
     const struct dependency_counts *c = &w->dependencies->counts;
-    const struct dependency_calls *calls = &w->source->calls;
+    const struct dependency_calls *calls = &w->source->captured.calls;
     fprintf(out, ",\n\"counts\":{\"ends\":%" PRIu64, c->ends);
     graph_write_count(out, "matched", c->matched);
     graph_write_count(out, "aligned", c->aligned);
@@ -83,14 +84,14 @@ static void graph_write_head(FILE *out, const struct graph_written *w)
 {
     const struct dependencies *d = w->dependencies;
     fputs("{\"job\":", out);
-    json_text(out, w->source->job);
-    graph_write_count(out, "capture", w->source->capture);
-    graph_write_text(out, "reason", w->source->reason);
-    graph_write_text(out, "missing", w->source->missing);
+    json_text(out, w->source->captured.job);
+    graph_write_count(out, "capture", w->source->captured.capture);
+    graph_write_text(out, "reason", w->source->captured.reason);
+    graph_write_text(out, "missing", w->source->captured.missing);
     graph_write_text(out, "by", w->hosts ? "node" : "rank");
     graph_write_time(out, "begin_ns", d->begin_ns);
     graph_write_time(out, "end_ns", d->end_ns);
-    graph_write_clock_error(out, &w->source->calls);
+    graph_write_clock_error(out, &w->source->captured.calls);
     graph_write_count(out, "ranks", d->ranks.lane_count);
     graph_write_count(out, "layers", w->graph->layers);
     graph_write_count(out, "steps", d->steps);
@@ -323,9 +324,9 @@ void graph_write_dot(FILE *out, const struct graph_written *w)
     const struct dependency_graph *g = w->graph;
     fputs("digraph dependencies {\n  rankdir=LR;\n  node [shape=ellipse, style=bold];\n  label=\"",
           out);
-    graph_write_dot_text(out, w->source->job);
+    graph_write_dot_text(out, w->source->captured.job);
     fprintf(out, "%s%s matched, %s unmatched, late by %s at most\";\n",
-            w->source->job[0] == '\0' ? "" : ": ",
+            w->source->captured.job[0] == '\0' ? "" : ": ",
             quantity_things(w->dependencies->counts.matched, "message").text,
             quantity_things(w->dependencies->counts.unmatched, "end").text,
             quantity_duration((double)w->dependencies->lateness_ns).text);

@@ -24,17 +24,21 @@ struct export_source {
  * terminated by NULL. */
 extern const char *const export_sums[];
 
+/** Further tables: the graphs of dependencies of all captures, "graph_ranks", "graph_nodes",
+ * "graph_edges", "graph_chain"; terminated by NULL. */
+extern const char *const export_graphs[];
+
 /** Whether a list, terminated by NULL, has a name. */
 int export_names_contain(const char *const *names, const char *name);
 
 /** Write one table as CSV (RFC 4180), with a header line. Numbers are written in full; a NULL is
  * empty.
- * @param table  of tables_names[], export_sums[] or window_tables[]
+ * @param table  of tables_names[], export_sums[], export_graphs[] or window_tables[]
  * @return 0, -HOLTER_EUSAGE for an unknown table, -EIO, or another negative error */
 int export_csv(FILE *out, const struct export_source *source, const char *table);
 
 /** Write tables as one object: {"holter": ..., "tables": {"job": [{...}], ...}}. A NULL is null.
- * @param table  as for export_csv(); NULL: all of tables_names[] and export_sums[]
+ * @param table  as for export_csv(); NULL: all of tables_names[], export_sums[] and export_graphs[]
  * @return as export_csv() */
 int export_json(FILE *out, const struct export_source *source, const char *table);
 

@@ -1,5 +1,6 @@
 /* Export of tables as CSV and JSON. */
 #include "daemon/export/export.h"
+#include "daemon/export/export_graph.h"
 #include "daemon/export/row_writer.h"
 #include "daemon/storage/sql/window_tables.h"
 #include "daemon/storage/table_copy.h"
@@ -193,6 +194,11 @@ static int export_tables_put_table(FILE *out, enum row_format format,
         int ended = row_writer_end(&writer);
         return code != 0 ? code : ended;
     }
+    if (export_names_contain(export_graphs, table)) {
+        int code = export_graph_put(&writer, source, table);
+        int ended = row_writer_end(&writer);
+        return code != 0 ? code : ended;
+    }
     int code = export_tables_make_query(source, table, query, sizeof(query));
     code = code != 0 ? code : tables_query(source->tables, query, row_writer_put, &writer);
     int ended = row_writer_end(&writer);
@@ -226,7 +232,7 @@ static int export_tables_put_member(FILE *out, const struct export_source *sourc
 
 int export_json(FILE *out, const struct export_source *source, const char *table)
 {
-    const char *const *lists[] = {tables_names, export_sums};
+    const char *const *lists[] = {tables_names, export_sums, export_graphs};
     int code = 0, first = 1;
     fputs("{\"holter\":", out);
     json_text(out, HOLTER_VERSION);
@@ -235,7 +241,7 @@ int export_json(FILE *out, const struct export_source *source, const char *table
         fputc('\n', out);
         code = export_tables_put_member(out, source, table);
     }
-    for (size_t l = 0; table == NULL && l < 2; l++) {
+    for (size_t l = 0; table == NULL && l < 3; l++) {
         for (size_t i = 0; code == 0 && lists[l][i] != NULL; i++) {
             fputs(first ? "\n" : ",\n", out);
             code = export_tables_put_member(out, source, lists[l][i]);

@@ -234,8 +234,8 @@ static void export_all(const char *path, const char *archive)
     if (content_read(&content, path, &(struct content_options){0}, why, sizeof(why)) == 0) {
         FILE *null = fopen("/dev/null", "we");
         FUZZ_HOLDS(null != NULL);
-        const char *const *lists[] = {tables_names, export_sums};
-        for (int l = 0; l < 2; l++)
+        const char *const *lists[] = {tables_names, export_sums, export_graphs};
+        for (int l = 0; l < 3; l++)
             for (size_t i = 0; lists[l][i] != NULL; i++)
                 export_csv(null, &source, lists[l][i]);
         export_windows(null, &source);

@@ -203,6 +203,33 @@ class Graphs(unittest.TestCase):
                     self.assertEqual([self.order_of(e) for e in graph['edges']],
                                      [self.order_of(e) for e in again['edges']])
 
+    def test_a_row_of_a_table_says_which_receive_belongs_to_which_send(self):
+        table = self.path('messages.csv')
+        with open(table, 'w', encoding='utf-8') as f:
+            f.write('source,destination,bytes,tag,send_begin,send_end,receive_begin,receive_end\n'
+                    '0,1,8,1,10,12,5,40\n0,1,8,1,20,22,4,30\n1,0,8,2,41,42,30,50\n')
+        graph = self.graph(table)
+        self.assertEqual((3, 0), (graph['counts']['matched'], graph['counts']['unmatched']))
+        self.assertEqual({(10, 40), (20, 30), (41, 50)},
+                         {(e['sent_ns'] // 10**9, e['received_ns'] // 10**9) for e in graph['edges']})
+
+    def exported(self, table, recording):
+        done = self.place.holter('export', '-f', 'json', '--table', table, recording).finish()
+        self.assertEqual((0, ''), (done.status, done.err), str(done))
+        return json.loads(done.out)['tables'][table]
+
+    def test_exported_tables_are_the_graph(self):
+        recording = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
+        graph = self.graph(recording)
+        for table, rows in (('graph_ranks', 'lanes'), ('graph_nodes', 'nodes'), ('graph_edges', 'edges'),
+                            ('graph_chain', 'chain')):
+            found = [r for r in self.exported(table, recording) if r['capture'] == graph['capture']]
+            self.assertEqual(len(graph[rows]), len(found), table)
+            for given, expected in zip(found, graph[rows]):
+                names = expected.keys() & given.keys()
+                self.assertGreater(len(names), 6)
+                self.assertEqual({k: expected[k] for k in names}, {k: given[k] for k in names})
+
     def test_graphviz_gets_each_node_layer_and_message(self):
         source = self.unpack('otf2')
         graph = self.graph(source, '--by', 'node')

@@ -2,6 +2,8 @@
  * trace_import(). */
 #include "daemon/import/csv/import_csv.h"
 
+#include "daemon/analysis/tables/key_table.h"
+
 #include "daemon/import/csv/csv_job.h"
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
@@ -373,6 +375,21 @@ static void import_csv_name_job(char *out, size_t room, const char *source)
         snprintf(out, room, "messages");
 }
 
+/* What is known of the job without its name and its windows. */
+static struct trace_job import_csv_describe(const struct csv_job *job,
+                                            const struct trace_places *places)
+{
+    return (struct trace_job){.mpi = "imported: a table of messages",
+                              .ranks = job->ranks,
+                              .stream_count = job->seen_count,
+                              .rank_of = job->rank_of,
+                              .host_of = places->host_of,
+                              .hosts = (const char(*)[65])places->hosts,
+                              .host_count = places->host_count,
+                              .begin_ns = job->zero,
+                              .length_ns = job->last - job->zero};
+}
+
 static int import_csv_write_recording(struct import *m, const char *path, const char *source,
                                       const struct trace_places *places)
 {
@@ -381,19 +398,10 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
     char name[64], command[1024];
     import_csv_name_job(name, sizeof(name), source);
     snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
-    struct trace_job described = {.name = name,
-                                  .app = name,
-                                  .command = command,
-                                  .mpi = "imported: a table of messages",
-                                  .ranks = job->ranks,
-                                  .stream_count = job->seen_count,
-                                  .rank_of = job->rank_of,
-                                  .host_of = places->host_of,
-                                  .hosts = (const char(*)[65])places->hosts,
-                                  .host_count = places->host_count,
-                                  .begin_ns = job->zero,
-                                  .window_ns = w->window_ns,
-                                  .length_ns = job->last - job->zero};
+    struct trace_job described = import_csv_describe(job, places);
+    described.name = described.app = name;
+    described.command = command;
+    described.window_ns = w->window_ns;
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
                                   csv_stream_comm, csv_stream_region, import_csv_on_progress};
     m->out->ranks = job->seen_count;
@@ -404,7 +412,51 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
     return code;
 }
 
-static int import_csv_place_and_write(struct import *m, const char *path, const char *source)
+/* ---- messages only --------------------------------------------------------- */
+
+/* The records of a stream, in which the receives of a channel have the order of their sends. */
+struct ordering {
+    struct csv_job *job;
+    struct key_table posts; /* lo: request of a receive; its number is the place in that order */
+};
+
+static int import_csv_next_ordered(void *user, uint32_t stream, struct event *out)
+{
+    struct ordering *o = user;
+    int got = csv_stream_next(o->job, stream, out);
+    for (int i = 0; i < got; i++) {
+        const struct key key = {.lo = out[i].request};
+        if (!(out[i].flags & EVENT_RECV) || key_table_reserve(&o->posts, 1) != 0)
+            continue;
+        uint32_t known = key_table_find(&o->posts, key);
+        if (known == KEY_NONE)
+            known = key_table_add(&o->posts, key);
+        /* Of a receive that is complete: posts are compared with each other alone. */
+        out[i].t_post = known + UINT64_C(1);
+    }
+    return got;
+}
+
+static int import_csv_comm_ordered(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
+{
+    return csv_stream_comm(((struct ordering *)user)->job, rank, slot, out);
+}
+
+static int import_csv_read_messages(struct import *m, const struct trace_places *places,
+                                    struct trace_messages *messages)
+{
+    struct ordering ordering = {.job = &m->job};
+    const struct trace_job described = import_csv_describe(&m->job, places);
+    const struct trace_reader reader = {
+        .user = &ordering, .next = import_csv_next_ordered, .comm = import_csv_comm_ordered};
+    int code = trace_dependencies(&described, &reader, messages);
+    key_table_finish(&ordering.posts);
+    return code;
+}
+
+/* @param path  of the recording @param messages  NULL: a recording is written */
+static int import_csv_place_and_write(struct import *m, const char *path, const char *source,
+                                      struct trace_messages *messages)
 {
     struct trace_places places;
     char why[CSV_WHY];
@@ -413,7 +465,8 @@ static int import_csv_place_and_write(struct import *m, const char *path, const 
         fault_at(&m->faults, 0, "%s", why);
         return code;
     }
-    code = import_csv_write_recording(m, path, source, &places);
+    code = messages != NULL ? import_csv_read_messages(m, &places, messages)
+                            : import_csv_write_recording(m, path, source, &places);
     trace_places_finish(&places);
     return code;
 }
@@ -437,8 +490,9 @@ static void import_csv_finish(struct import *m)
     free(job->host_of);
 }
 
-int import_csv(const char *path, const char *source, const struct trace_wishes *wishes,
-               struct import_csv_counts *out)
+/* @param messages  NULL: a recording is written */
+static int import_csv_run(const char *path, const char *source, const struct trace_wishes *wishes,
+                          struct import_csv_counts *out, struct trace_messages *messages)
 {
     struct import m = {.job = {.first = UINT64_MAX},
                        .wishes = wishes,
@@ -452,7 +506,22 @@ int import_csv(const char *path, const char *source, const struct trace_wishes *
     code = code != 0 ? code : import_csv_begin_spool(&m, path);
     code = code != 0 ? code : import_csv_read_rows(&m);
     code = code != 0 ? code : import_csv_sort(&m);
-    code = code != 0 ? code : import_csv_place_and_write(&m, path, source);
+    code = code != 0 ? code : import_csv_place_and_write(&m, path, source, messages);
     import_csv_finish(&m);
     return code;
+}
+
+int import_csv(const char *path, const char *source, const struct trace_wishes *wishes,
+               struct import_csv_counts *out)
+{
+    return import_csv_run(path, source, wishes, out, NULL);
+}
+
+int import_csv_dependencies(const char *source, file_fault *fault, void *user,
+                            struct trace_messages *out)
+{
+    const struct trace_wishes wishes = {.fault = fault, .user = user};
+    struct import_csv_counts counts;
+    *out = (struct trace_messages){.failed_streams = 0};
+    return import_csv_run(P_tmpdir "/", source, &wishes, &counts, out);
 }

@@ -12,6 +12,7 @@
 #define HOLTER_IMPORT_CSV_H
 
 #include "daemon/import/trace/trace.h"
+#include "daemon/import/trace/trace_dependencies.h"
 
 struct import_csv_counts {
     struct trace_counts counts;
@@ -38,5 +39,12 @@ struct import_csv_counts {
  * @return 0, or a negative error, reported; well-formed rows are imported in any case */
 int import_csv(const char *path, const char *source, const struct trace_wishes *wishes,
                struct import_csv_counts *out);
+
+/** Read the messages of a table for the graph of dependencies; each row says which receive belongs
+ *  to which send. Faults of rows are reported, and these are left out.
+ *  @param out  the calls are to be finished, also on failure
+ *  @return 0, -ENOMEM, which is not reported, or another negative error, reported */
+int import_csv_dependencies(const char *source, file_fault *fault, void *user,
+                            struct trace_messages *out);
 
 #endif

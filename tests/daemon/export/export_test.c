@@ -94,6 +94,25 @@ static void csv_of_a_table_without_rows_has_its_columns(void **state)
     assert_string_equal(text, "window,link,source,destination,messages,bytes,length\r\n");
 }
 
+static void csv_of_graphs_has_its_columns_without_a_capture(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {
+        "capture,rank,host,messages,balance,lateness_ns,caused_ns,latency\r\n",
+        "capture,node,rank,layer,step,last_step,receives,received_bytes,sends,sent_bytes,begin_ns,"
+        "end_ns,lateness_ns,caused_ns,latency\r\n",
+        "capture,edge,from_node,to_node,source,destination,tag,bytes,sent_ns,received_ns,"
+        "transfer_ns,latency,send_step,receive_step,lateness_ns\r\n",
+        "capture,position,rank,step,event,peer,tag,bytes,begin_ns,end_ns,lateness_ns,"
+        "caused_ns\r\n"};
+    for (size_t i = 0; export_graphs[i] != NULL; i++) {
+        FILE *out = begin();
+        assert_int_equal(export_csv(out, &source, export_graphs[i]), 0);
+        fclose(out);
+        assert_string_equal(text, headers[i]);
+    }
+}
+
 static void a_table_that_there_is_not_is_refused(void **state)
 {
     (void)state;
@@ -335,6 +354,7 @@ int main(void)
         TEST(csv_has_names_and_quotes_what_would_break_a_line),
         TEST(csv_is_text_whatever_a_file_holds),
         TEST(csv_of_a_table_without_rows_has_its_columns),
+        TEST(csv_of_graphs_has_its_columns_without_a_capture),
         TEST(a_table_that_there_is_not_is_refused),
         TEST(json_holds_every_table),
         TEST(dot_has_the_edges_of_most_bytes),

@@ -1,0 +1,149 @@
+/* Reads the captures of a recording as ends of messages. */
+#include "daemon/export/captured_calls.h"
+
+#include "holter/error.h"
+#include "proto/capture_request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void captured_calls_finish(struct captured_calls *captured)
+{
+    dependency_calls_finish(&captured->calls);
+}
+
+void captured_criteria_finish(struct captured_criteria *criteria)
+{
+    free(criteria->rows);
+    *criteria = (struct captured_criteria){0};
+}
+
+void captured_list_finish(struct captured_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        captured_calls_finish(&list->list[i]);
+    free(list->list);
+    captured_criteria_finish(&list->criteria);
+    *list = (struct captured_list){0};
+}
+
+int captured_criteria_add(struct captured_criteria *criteria, const struct wire_criterion_row *row)
+{
+    struct wire_criterion_row *more =
+        realloc(criteria->rows, (criteria->count + 1) * sizeof(*more));
+    if (more == NULL)
+        return -ENOMEM;
+    criteria->rows = more;
+    more[criteria->count++] = *row;
+    return 0;
+}
+
+/* Note once for each host what is missing of a capture. */
+static void captured_calls_note(struct captured_calls *captured, const char *host,
+                                const char *fault)
+{
+    size_t used = strlen(captured->missing);
+    if (fault == NULL || fault[0] == '\0')
+        return;
+    snprintf(captured->missing + used, sizeof(captured->missing) - used, "%s%s: %s",
+             used == 0 ? "" : "; ", host, fault);
+}
+
+int captured_calls_add(struct captured_calls *captured, const struct wire_captured *message)
+{
+    const struct wire_capture capture = wire_capture_from_captured(message);
+    snprintf(captured->job, sizeof(captured->job), "%s", capture.job);
+    snprintf(captured->reason, sizeof(captured->reason), "%s",
+             capture.reason ? capture.reason : "");
+    captured_calls_note(captured, capture.host, capture.fault);
+    return dependency_calls_add_capture(&captured->calls, &capture);
+}
+
+/* ---- recordings ------------------------------------------------------------ */
+
+/* Row: number, time of the request. */
+static int captured_list_on_capture(void *user, const struct cell *row, size_t columns)
+{
+    struct captured_list *list = user;
+    struct captured_calls *more = realloc(list->list, (list->count + 1) * sizeof(*more));
+    if (more == NULL)
+        return -ENOMEM;
+    list->list = more;
+    more[list->count++] =
+        (struct captured_calls){.capture = columns > 1 ? (uint64_t)row[0].integer : 0,
+                                .asked_ns = columns > 1 ? (uint64_t)row[1].integer : 0};
+    return 0;
+}
+
+/* Row: locality, size class, reference, messages. */
+static int captured_list_on_criterion(void *user, const struct cell *row, size_t columns)
+{
+    struct captured_list *list = user;
+    const struct wire_criterion_row criterion = {
+        .locality = columns > 3 && strcmp(row[0].text, "inter-node") == 0,
+        .size_class = columns > 3 ? (uint64_t)row[1].integer : 0,
+        .reference_ns = columns > 3 ? (uint64_t)row[2].integer : 0,
+        .messages = columns > 3 ? (uint64_t)row[3].integer : 0,
+    };
+    return captured_criteria_add(&list->criteria, &criterion);
+}
+
+static int captured_list_visit(void *user, const struct recorded *head,
+                               const struct wire_message *message, size_t length)
+{
+    struct captured_list *list = user;
+    (void)head, (void)length;
+    list->broken += message == NULL;
+    for (size_t i = 0; message != NULL && message->type == WIRE_TYPE_CAPTURED && i < list->count;
+         i++) {
+        if (list->list[i].asked_ns != message->captured.asked_ns)
+            continue;
+        int code = captured_calls_add(&list->list[i], &message->captured);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+/* @return 0 or a negative error */
+static int captured_list_find(struct captured_list *list, struct tables *tables, uint64_t number)
+{
+    char query[160];
+    if (number == CAPTURED_NEWEST)
+        snprintf(query, sizeof(query),
+                 "SELECT id, asked_ns FROM captures WHERE records > 0 ORDER BY id DESC LIMIT 1");
+    else if (number == CAPTURED_ALL)
+        snprintf(query, sizeof(query),
+                 "SELECT id, asked_ns FROM captures WHERE records > 0 ORDER BY id");
+    else
+        snprintf(query, sizeof(query), "SELECT id, asked_ns FROM captures WHERE id = %" PRIu64,
+                 number);
+    int code = tables_query(tables, query, captured_list_on_capture, list);
+    if (code == 0)
+        code = tables_query(tables,
+                            "SELECT locality, size_class, reference_ns, messages FROM criterion",
+                            captured_list_on_criterion, list);
+    return code;
+}
+
+int captured_list_read(struct captured_list *out, struct tables *tables, const char *path,
+                       uint64_t number, const struct recording_progress *progress, char *why,
+                       size_t room)
+{
+    struct recording_cursor *cursor;
+    *out = (struct captured_list){0};
+    int code = captured_list_find(out, tables, number);
+    if (code == 0 && out->count > 0) {
+        code = recording_cursor_open(&cursor, path, why, room);
+        if (code != 0)
+            return code;
+        code = recording_scan(cursor, progress, captured_list_visit, out);
+        recording_cursor_close(cursor);
+    }
+    if (code != 0)
+        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+    return code;
+}
