@@ -1,6 +1,7 @@
 /* Figures of slots of histories, spread over bins. */
 #include "viewer/model/course.h"
 
+#include "daemon/analysis/tables/load_balance.h"
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -126,14 +127,14 @@ double crossing_share(const struct crossing *c, enum pair_column column)
 struct balance_work {
     const struct model *model;
     struct course_bins bins;
-    double *mc;             /* messages in the bin */
-    double *lb;             /* sum of load balances */
-    double *total;          /* messages in all bins */
-    double mean, deviation; /* of the bin */
+    double *mc;                  /* messages in the bin */
+    double *lb;                  /* sum of load balances */
+    double *total;               /* messages in all bins */
+    struct load_balance balance; /* of the bin */
     uint32_t bins_used;
 };
 
-/* Messages of each rank in a bin, their mean and mean absolute deviation.
+/* Messages of each rank in a bin, and what load balances are taken of.
  * @return 0: no rank communicated */
 static int balance_read_bin(struct balance_work *w, uint32_t bin)
 {
@@ -141,7 +142,7 @@ static int balance_read_bin(struct balance_work *w, uint32_t bin)
     const struct history *h = &m->rank_history;
     struct course_bins one = {w->bins.first + bin * w->bins.per, w->bins.per, 1};
     struct portion p;
-    double sum = 0, n = 0;
+    w->balance = (struct load_balance){.processes = 0};
     memset(w->mc, 0, m->rank_count * sizeof *w->mc);
     for (size_t i = course_first_slot(h, &one); i < h->count; i++) {
         const struct history_slot *slot = &h->slots[i];
@@ -153,25 +154,16 @@ static int balance_read_bin(struct balance_work *w, uint32_t bin)
                 w->mc[slot->items[k]] += (double)(f[RANK_SENT] + f[RANK_RECEIVED]) * p.share;
         }
     }
-    for (uint32_t r = 0; r < m->rank_count; r++) {
-        sum += w->mc[r];
-        n += w->mc[r] > 0;
-    }
-    if (!(n > 0))
-        return 0;
-    w->mean = sum / n;
-    w->deviation = 0;
     for (uint32_t r = 0; r < m->rank_count; r++)
-        w->deviation += w->mc[r] > 0 ? fabs(w->mc[r] - w->mean) / n : 0;
-    return 1;
+        load_balance_add(&w->balance, w->mc[r]);
+    for (uint32_t r = 0; r < m->rank_count; r++)
+        load_balance_deviate(&w->balance, w->mc[r]);
+    return w->balance.processes > 0;
 }
 
-/* Differences within the rounding of shares are none. */
 static double balance_of(const struct balance_work *w, uint32_t rank)
 {
-    return w->mc[rank] > 0 && w->deviation > 1e-9 * w->mean
-               ? fabs(w->mc[rank] - w->mean) / w->deviation
-               : 0;
+    return load_balance_of(&w->balance, w->mc[rank]);
 }
 
 /* Insert a rank among those kept, in order: who stands out, then by mean. */

@@ -2,6 +2,8 @@
  * messages. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
+#include "daemon/analysis/tables/load_balance.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,21 +12,21 @@
 
 /* ---- overloaded ranks (A2) ------------------------------------------------ */
 
-/* LB_p = |mc_p - mean| / mean absolute deviation (PCLVis, Eq. 7-8), set for ranks that handle so
- * many more messages than the mean, and than before, that they stand out. */
+/* The load balance is set for ranks that handle so many more messages than the mean, and than
+ * before, that they stand out. */
 static void ranks_find_load(struct view *v)
 {
-    double mean = 0, deviation = 0;
+    struct load_balance balance = {.processes = 0};
     for (uint32_t i = 0; i < v->count; i++)
-        mean += view_now(v, v->ranks[i], RANK_MESSAGES) / v->count;
+        load_balance_add(&balance, view_now(v, v->ranks[i], RANK_MESSAGES));
     for (uint32_t i = 0; i < v->count; i++)
-        deviation += fabs(view_now(v, v->ranks[i], RANK_MESSAGES) - mean) / v->count;
-    for (uint32_t i = 0; i < v->count && deviation > 0; i++) {
+        load_balance_deviate(&balance, view_now(v, v->ranks[i], RANK_MESSAGES));
+    for (uint32_t i = 0; i < v->count; i++) {
         double mc = view_now(v, v->ranks[i], RANK_MESSAGES);
         double before = view_base(v, v->ranks[i], RANK_MESSAGES);
-        double lb = fabs(mc - mean) / deviation;
-        if (lb >= 1.5 && mc >= (v->absolute ? OVERLOAD_ALONE : OVERLOAD) * mean &&
-            mc >= OVERLOAD * before)
+        double lb = load_balance_of(&balance, mc);
+        double limit = v->absolute ? OVERLOAD_ALONE : OVERLOAD;
+        if (lb >= 1.5 && mc >= limit * load_balance_mean(&balance) && mc >= OVERLOAD * before)
             v->load[i] = lb;
     }
 }

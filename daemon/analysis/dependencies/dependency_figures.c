@@ -1,25 +1,22 @@
 /* Figures of messages and lanes: relative latency (PCLVis, Eq. 1), load balance (Eq. 7-8). */
 #include "daemon/analysis/dependencies/dependency_state.h"
 
+#include "daemon/analysis/tables/load_balance.h"
 #include "holter/order.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 void dependency_balance(struct dependency_graph *graph)
 {
-    double sum = 0, deviation = 0;
+    struct load_balance balance = {.processes = 0};
     for (uint32_t i = 0; i < graph->lane_count; i++)
-        sum += (double)graph->lanes[i].messages;
-    double mean = graph->lane_count == 0 ? 0 : sum / graph->lane_count;
+        load_balance_add(&balance, (double)graph->lanes[i].messages);
     for (uint32_t i = 0; i < graph->lane_count; i++)
-        deviation += fabs((double)graph->lanes[i].messages - mean);
-    deviation = graph->lane_count == 0 ? 0 : deviation / graph->lane_count;
+        load_balance_deviate(&balance, (double)graph->lanes[i].messages);
     for (uint32_t i = 0; i < graph->lane_count; i++)
-        graph->lanes[i].balance =
-            deviation > 0 ? fabs((double)graph->lanes[i].messages - mean) / deviation : 0;
+        graph->lanes[i].balance = load_balance_of(&balance, (double)graph->lanes[i].messages);
 }
 
 struct timed {
