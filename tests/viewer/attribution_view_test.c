@@ -70,6 +70,38 @@ static void each_cause_has_its_plot_with_the_period_before_as_thin_lines(void **
     model_destroy(m);
 }
 
+static void headings_of_narrow_plots_are_short_and_not_cut(void **state)
+{
+    (void)state;
+    struct model *m = job_of(64, 16, 130, 1);
+    struct desk d;
+    desk_open(&d, 800, 520, 1, THEME_DARK, VIEW_ATTRIBUTION);
+    desk_layout(&d, m);
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        const char *panel = d.scene.panels[item->panel].name;
+        if (item->kind == SCENE_TEXT && !strncmp(panel, "attribution", 11) &&
+            strcmp(panel, "attribution.advice") != 0)
+            assert_null(strstr(scene_text_of(&d.scene, item), "\xe2\x80\xa6"));
+    }
+    assert_non_null(find_text(&d.scene, "ranks differ by"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void no_mapping_is_searched_for_where_all_ranks_are_on_one_node(void **state)
+{
+    (void)state;
+    struct model *m = job_of(16, 16, 130, 1);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_ATTRIBUTION);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "Ask for its gain"));
+    assert_non_null(find_text(&d.scene, "All ranks are on one node"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void causes_are_ranked_and_lead_to_what_can_be_done(void **state)
 {
     (void)state;
@@ -166,6 +198,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_cause_has_its_plot_with_the_period_before_as_thin_lines),
+        cmocka_unit_test(headings_of_narrow_plots_are_short_and_not_cut),
+        cmocka_unit_test(no_mapping_is_searched_for_where_all_ranks_are_on_one_node),
         cmocka_unit_test(causes_are_ranked_and_lead_to_what_can_be_done),
         cmocka_unit_test(the_gain_of_a_mapping_is_the_one_that_the_daemon_predicts),
         cmocka_unit_test(what_is_not_known_is_said_with_the_reason),

@@ -83,11 +83,19 @@ static void advice_add_cause(struct column_pen *p, const struct alert *a, uint32
     p->y += 3;
 }
 
+/* As many lines as the text of each cause can have so that all causes fit. */
+static int advice_lines(const struct alert *a, double room)
+{
+    int lines = 3;
+    while (lines > 1 && a->cause_count * (CAUSE + 3 + lines * text_line(TEXT_AXIS)) > room)
+        lines--;
+    return lines;
+}
+
 static void advice_add_causes(struct column_pen *p, const struct alert *a, double end)
 {
     const struct theme *t = p->stage->brush.theme;
     char text[200];
-    int lines = end - p->y > 280 ? 3 : 1;
     if (!a) {
         advice_paragraph(
             p, TEXT_SMALL, t->second, 4,
@@ -97,11 +105,12 @@ static void advice_add_causes(struct column_pen *p, const struct alert *a, doubl
     }
     snprintf(text, sizeof text, "%s%s", a->title, a->state == ALERT_RESOLVED ? " (resolved)" : "");
     double y = p->y;
-    advice_paragraph(p, TEXT_SMALL, a->state == ALERT_FIRING ? t->bad : t->second, 2, text);
+    advice_paragraph(p, TEXT_SMALL, a->state == ALERT_FIRING ? t->bad : t->second, 3, text);
     scene_hit(p->stage->brush.scene, (struct box){p->x, y, p->w, p->y - y}, HIT_ALERT, a->id, 0);
     p->y += 4;
     if (!a->cause_count)
         advice_paragraph(p, TEXT_SMALL, t->second, 2, "It is not known what causes it.");
+    int lines = advice_lines(a, end - p->y);
     uint32_t i = 0;
     while (i < a->cause_count && p->y + CAUSE + lines * text_line(TEXT_AXIS) <= end)
         advice_add_cause(p, a, i++, lines);
@@ -157,6 +166,10 @@ static void advice_add_prediction(struct column_pen *p)
         advice_paragraph(p, TEXT_SMALL, t->second, 1, text);
     } else if (g->error) {
         advice_paragraph(p, TEXT_SMALL, t->bad, 2, g->error_text);
+    } else if (s->model->host_count == 1) {
+        advice_paragraph(p, TEXT_SMALL, t->second, 2,
+                         "All ranks are on one node: no other mapping has fewer messages between "
+                         "nodes.");
     } else if (!s->model->network.topology) {
         advice_paragraph(p, TEXT_SMALL, t->second, 2,
                          "No network is known, so no mapping can be judged.");

@@ -139,10 +139,11 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
     const struct theme *t = s->brush.theme;
     struct attribution_plot p = {.stage = s, .drawing = d};
     double rates[PERIODS][COURSE_PLACES][COURSE_BINS];
-    char what[120], text[240];
+    char what[160], text[240];
     double most = 0;
-    snprintf(what, sizeof what, "%s sent a second, between nodes and within them",
-             s->ui->quantity == PAIR_BYTES ? "bytes" : "messages");
+    const char *quantity = s->ui->quantity == PAIR_BYTES ? "bytes" : "messages";
+    snprintf(what, sizeof what, "%s sent a second, between nodes and within them\n%s a second",
+             quantity, quantity);
     if (!attribution_begin(&p, box, "attribution.mapping", "A1 Mapping", what,
                            mapping_unknown(s, d, text, sizeof text)))
         return;
@@ -260,13 +261,15 @@ void attribution_add_pattern(struct stage *s, const struct attribution_drawing *
 {
     const struct balance *b = &d->balance[NOW];
     struct attribution_plot p = {.stage = s, .drawing = d};
-    char what[200] = "load balance LB of ranks";
+    char what[240] = "load balance LB of ranks";
     if (b->communicating)
         snprintf(what, sizeof what,
-                 "load balance LB: messages of a rank against the mean; ranks differ by %s%s%s",
+                 "load balance LB: messages of a rank against the mean; ranks differ by %s%s%s\n"
+                 "ranks differ by %s",
                  format_share(b->spread).text, isnan(d->balance[BEFORE].spread) ? "" : ", before ",
                  isnan(d->balance[BEFORE].spread) ? ""
-                                                  : format_share(d->balance[BEFORE].spread).text);
+                                                  : format_share(d->balance[BEFORE].spread).text,
+                 format_share(b->spread).text);
     const char *unknown =
         !s->model->rank_history.count ? "No figures of single ranks were received yet."
         : !b->communicating           ? "No rank sent or received a message in this time."
@@ -377,11 +380,13 @@ void attribution_add_background(struct stage *s, const struct attribution_drawin
     const struct theme *t = s->brush.theme;
     const struct size_courses *c = &d->sizes[NOW];
     struct attribution_plot p = {.stage = s, .drawing = d, .logarithmic = 1};
-    char what[200], text[320];
+    char what[240], text[320];
     int n = snprintf(what, sizeof what, "transfer time between nodes by size, of all ranks");
     if (c->more && n > 0)
-        snprintf(what + n, sizeof what - (size_t)n, "; %u more size%s not shown", c->more,
-                 c->more == 1 ? " is" : "s are");
+        n += snprintf(what + n, sizeof what - (size_t)n, "; %u more size%s not shown", c->more,
+                      c->more == 1 ? " is" : "s are");
+    if (n > 0 && (size_t)n < sizeof what)
+        snprintf(what + n, sizeof what - (size_t)n, "\nbetween nodes, by size");
     if (!attribution_begin(&p, box, "attribution.background", "A3 Background", what,
                            background_unknown(s, c, text, sizeof text)))
         return;

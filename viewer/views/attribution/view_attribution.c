@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { HEAD = 36, GAP = 10, FOOT = 18, ADVICE = 316, NARROW_ADVICE = 264 };
 
@@ -86,12 +87,25 @@ static struct attribution_drawing *attribution_update(struct stage *s)
 
 enum { GUTTER = 70, READOUT = 184, TITLE_H = 30 };
 
+/* A title with what it is about. @param what  after a newline it has a shorter form, which is
+ * written where the first does not fit */
+static void attribution_add_title(const struct stage *s, struct box line, const char *title,
+                                  const char *what)
+{
+    char whole[320];
+    const char *brief = strchr(what, '\n');
+    snprintf(whole, sizeof whole, "%.*s", (int)(brief ? brief - what : 319), what);
+    double w = scene_width(s->brush.scene, TEXT_TITLE, 0, title) + 8 +
+               scene_width(s->brush.scene, TEXT_SMALL, 0, whole);
+    widget_title(&s->brush, line.x, line.y, line.w, title, brief && w > line.w ? brief + 1 : whole);
+}
+
 int attribution_begin(struct attribution_plot *p, struct box box, const char *name,
                       const char *title, const char *what, const char *unknown)
 {
     struct stage *s = p->stage;
     piece_panel(s, box, name);
-    widget_title(&s->brush, box.x + 12, box.y + 6, box.w - 24, title, what);
+    attribution_add_title(s, (struct box){box.x + 12, box.y + 6, box.w - 24, 0}, title, what);
     p->plot = (struct box){box.x + 12 + GUTTER, box.y + TITLE_H,
                            fmax(box.w - 24 - GUTTER - READOUT, 20), box.h - TITLE_H - 10};
     p->readout = (struct box){p->plot.x + p->plot.w + 12, p->plot.y, READOUT - 12, p->plot.h};
@@ -204,7 +218,8 @@ void attribution_end(const struct attribution_plot *p)
 
 /* ---- the whole ---- */
 
-/* "ranks 0-3, 14:02:10 to 14:03:10; thin lines: the minute before" */
+/* "ranks 0-3, 60 s; thin and faint: as long a time before it", and its first part after a newline
+ */
 static void attribution_format_scope(const struct stage *s, const struct attribution_drawing *d,
                                      char *out, size_t room)
 {
@@ -216,25 +231,26 @@ static void attribution_format_scope(const struct stage *s, const struct attribu
         snprintf(ranks, sizeof ranks, "all ranks");
     else if (!ui_marked_ranks(s->ui, s->model, ranks, sizeof ranks))
         snprintf(ranks, sizeof ranks, "%s selected ranks", quantity_grouped(d->marked).text);
-    snprintf(out, room, "%s%s, %s; %s",
-             d->marked && ranks[0] >= '0' && ranks[0] <= '9' && d->marked > 1 ? "ranks "
-             : d->marked == 1                                                 ? "rank "
-                                                                              : "",
-             ranks, span.text,
+    const char *kind = d->marked && ranks[0] >= '0' && ranks[0] <= '9' && d->marked > 1 ? "ranks "
+                       : d->marked == 1                                                 ? "rank "
+                                                                                        : "";
+    snprintf(out, room, "%s%s, %s; %s\n%s%s, %s", kind, ranks, span.text,
              d->bins[BEFORE].count ? "thin and faint: as long a time before it"
-                                   : "it begins with the job, so nothing was before it");
+                                   : "it begins with the job, so nothing was before it",
+             kind, ranks, span.text);
 }
 
 static void attribution_add_head(const struct stage *s, const struct attribution_drawing *d,
                                  struct box box)
 {
-    char scope[256] = "no windows yet";
+    char scope[320] = "no windows yet";
     piece_panel(s, box, "attribution");
     double right = box.x + box.w - 12;
     right -= piece_quantity_choice(s, right, box.y + 6) + 12;
     if (d)
         attribution_format_scope(s, d, scope, sizeof scope);
-    widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 12, "Attribution", scope);
+    attribution_add_title(s, (struct box){box.x + 12, box.y + 8, right - box.x - 12, 0},
+                          "Attribution", scope);
 }
 
 static void attribution_layout(struct stage *s, struct box box)

@@ -40,8 +40,9 @@ void attribution_add_pattern(struct stage *stage, const struct attribution_drawi
 void attribution_add_background(struct stage *stage, const struct attribution_drawing *drawing,
                                 struct box box);
 
-/** Begin the panel of a plot: title, axes and the alerts in it. @param unknown  text in place of
- * the plot; NULL: there is one
+/** Begin the panel of a plot: title, axes and the alerts in it.
+ *  @param what  after a newline it may have a shorter form, for narrow panels
+ *  @param unknown  text in place of the plot; NULL: there is one
  *  @return 0: there is nothing to plot */
 int attribution_begin(struct attribution_plot *plot, struct box box, const char *name,
                       const char *title, const char *what, const char *unknown);
