@@ -152,6 +152,7 @@ int app_start(struct app *a, const struct options *o, double scale)
     error = read_mappings(a);
     if (!error)
         error = read_layout(a);
+    a->ui.dependencies.steps = o->arrange;
     if (o->shape >= 0)
         a->ui.landscape.shape = (enum landscape_shape)o->shape;
     if (error)

@@ -1,6 +1,7 @@
 /* The command line of holter-view. */
 #include "viewer/view_options.h"
 
+#include "viewer/ui/ui_dependencies.h"
 #include "viewer/views/views.h"
 
 #include "holter/error.h"
@@ -44,6 +45,10 @@ const char options_help[] =
     "      --shape SHAPE       landscape: list, matrix, histogram, 3d or layout (default: 3d, with "
     "--layout\n"
     "                          layout)\n"
+    "      --arrange BY        dependencies: layer (default), step, or window: the lateness of "
+    "ranks "
+    "as the job\n"
+    "                          runs\n"
     "      --layout FILE       landscape: ranks as points where the formulas of this file put them "
     "(ParaProf's\n"
     "                          BEGIN VIZ=NAME ... END VIZ)\n"
@@ -154,6 +159,8 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
     static const char *const compares[] = {
         [COMPARE_BEFORE] = "before", [COMPARE_AFTER] = "after", "difference", NULL};
     static const char *const shapes[] = {"list", "matrix", "histogram", "3d", "layout", NULL};
+    static const char *const arrangements[] = {
+        [BY_LAYER] = "layer", [BY_STEP] = "step", [BY_WINDOW] = "window", NULL};
     const struct command_option options[] = {
         {"connect", 'c', .text = &o->endpoint},
         {"ssh", .text = &o->ssh_host},
@@ -176,6 +183,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
         {"suggest", .set = view_options_suggestion},
         {"layout", .text = &o->layout},
         {"shape", .word = &o->shape, .words = shapes},
+        {"arrange", .word = &o->arrange, .words = arrangements},
         {"apply", .flag = &o->apply},
         {"compare", .word = &o->compare, .words = compares},
         {"no-collectives", .flag = &o->no_collectives},

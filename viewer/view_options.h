@@ -32,6 +32,7 @@ struct options {
     int mapping_count;
     const char *layout; /**< file of layouts by formulas; NULL: none */
     int shape;          /**< enum landscape_shape */
+    int arrange;        /**< enum dependency_arrangement */
     int since_start;    /**< sums since the start in place of the visible time */
     int show_help, show_version;
 };

@@ -16,9 +16,9 @@ struct tables {
 };
 
 const char *const tables_names[] = {
-    "job",    "nodes",         "places",     "totals",   "latency",        "criterion",
-    "region", "region_member", "phase",      "curve",    "alert",          "topology",
-    "seat",   "link",          "link_route", "captures", "capture_events", NULL};
+    "job",           "nodes",    "places",         "totals",   "latency",  "criterion", "region",
+    "region_member", "phase",    "curve",          "alert",    "topology", "seat",      "link",
+    "link_route",    "captures", "capture_events", "lateness", NULL};
 
 /* ---- opening ------------------------------------------------------------------- */
 

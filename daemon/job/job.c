@@ -78,6 +78,7 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     job->alerts.rules = options->rules;
     job_windows_init(&job->windows, options->window_ns, options->grace_ns);
     rank_history_init(&job->rank_history);
+    job_lateness_init(&job->lateness);
     int code = job_create_analyses(job);
     if (code != 0) {
         job_destroy(job);
@@ -99,6 +100,7 @@ void job_destroy(struct job *job)
     waits_destroy(job->waits);
     job_latency_destroy(job->latency);
     rank_history_finish(&job->rank_history);
+    job_lateness_finish(&job->lateness);
     job_sums_finish(&job->sums);
     job_totals_finish(&job->totals);
     job_unwatched_finish(&job->unwatched);

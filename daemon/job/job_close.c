@@ -50,7 +50,7 @@ static void close_latency(struct job *job, const struct closed_window *window)
 }
 
 /* Adds to the rows of ranks how long they waited in sends, and for whom: before these are added up
- * and published. Without memory nothing is known of that. */
+ * and published. Who was late is published here. Without memory nothing is known of that. */
 static void close_waits(struct job *job, const struct closed_window *window)
 {
     const struct waits_window waits = {
@@ -63,8 +63,10 @@ static void close_waits(struct job *job, const struct closed_window *window)
         .pending = window->pending,
         .pending_count = window->pending_count,
     };
-    if (!window->late && waits_update(job->waits, &waits) == 0)
-        job_sums_add_waits(&job->sums, window, waits_rows(job->waits));
+    if (window->late || waits_update(job->waits, &waits) != 0)
+        return;
+    job_sums_add_waits(&job->sums, window, waits_rows(job->waits));
+    job_lateness_update(&job->lateness, &job->stream, window, waits_rows(job->waits));
 }
 
 /* Before the sums, which publish it by rank. */

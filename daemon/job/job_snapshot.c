@@ -78,6 +78,11 @@ static void snapshot_history(struct job *job, const struct job_stream *stream)
     }
 }
 
+static void snapshot_lateness(struct job *job, const struct job_stream *stream)
+{
+    job_lateness_publish_all(&job->lateness, stream, job->options.window_ns);
+}
+
 static void snapshot_topology(struct job *job, const struct job_stream *stream)
 {
     job_publish_topology(stream, job->network);
@@ -166,6 +171,7 @@ static const struct {
     {WIRE_TYPE_LATENCIES, snapshot_latencies},
     {WIRE_TYPE_REGIONS, snapshot_regions},
     {WIRE_TYPE_HISTORY, snapshot_history},
+    {WIRE_TYPE_LATENESS, snapshot_lateness},
     {WIRE_TYPE_LINKS, snapshot_links},
     {WIRE_TYPE_RECORDED, snapshot_rank_messages},
     {WIRE_TYPE_CAPTURE, snapshot_captures},

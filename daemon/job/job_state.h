@@ -10,6 +10,7 @@
 #include "daemon/job/job_alerts.h"
 #include "daemon/job/job_captures.h"
 #include "daemon/job/job_info.h"
+#include "daemon/job/job_lateness.h"
 #include "daemon/job/job_nodes.h"
 #include "daemon/job/job_places.h"
 #include "daemon/job/job_rank_messages.h"
@@ -43,6 +44,7 @@ struct job {
     struct rank_history rank_history;
     struct job_latency *latency;
     struct waits *waits;
+    struct job_lateness lateness;
     struct job_network *network;
     struct job_phases *phases;
     struct job_growth *growth; /**< NULL: there are no rules */

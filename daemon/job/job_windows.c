@@ -135,6 +135,7 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
                 .comm = c->comm < window->comms_count ? window->comms[c->comm].id : 0,
                 .calls = c->calls,
                 .longest_ns = c->longest_ns,
+                .time_ns = c->time_ns,
             };
     }
     for (uint64_t i = 0; i < window->pending_count; i++) {

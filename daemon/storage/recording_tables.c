@@ -20,6 +20,8 @@
 
 #define MAX_COLUMNS 64u
 #define MAX_CAUSES 16u
+#define MAX_LATE_RANKS 32u              /* rows of lateness of one window at most */
+#define LATE_SHARE 100u                 /* of a window: less is not recorded */
 #define MAX_REMEMBERED_RANKS (1u << 22) /* ranks whose regions are remembered at most */
 
 /* A column of a table that has the columns of a wire table. */
@@ -38,7 +40,7 @@ struct plain {
     const char *head;    /* columns of the message that precede those of the row; NULL: all */
 };
 
-enum plain_table { TOTALS, ALERT, LATENCY, CRITERION, PHASE, CURVE, PLAIN_TABLES };
+enum plain_table { TOTALS, ALERT, LATENCY, CRITERION, PHASE, CURVE, LATENESS, PLAIN_TABLES };
 
 static const struct plain plains[PLAIN_TABLES] = {
     [TOTALS] = {"totals", "window", WIRE_TYPE_TOTALS, NULL, NULL},
@@ -49,6 +51,7 @@ static const struct plain plains[PLAIN_TABLES] = {
                    " window "},
     [PHASE] = {"phase", "id", WIRE_TYPE_PHASES, "phases", " "},
     [CURVE] = {"curve", "phase", WIRE_TYPE_CURVE, "points", " "},
+    [LATENESS] = {"lateness", "window, rank", WIRE_TYPE_LATENESS, "ranks", " window "},
 };
 
 enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, FIXED_TABLES };
@@ -401,6 +404,30 @@ static int recording_tables_put_curve(struct recording_tables *t, const struct w
     return code;
 }
 
+/* Write those ranks of a window that caused most. */
+static int recording_tables_put_lateness(struct recording_tables *t, const struct wire_lateness *m)
+{
+    const struct wire_lateness_row *worst[MAX_LATE_RANKS];
+    size_t count = 0;
+    int code = 0;
+    for (uint64_t i = 0; i < m->ranks_count; i++) {
+        const struct wire_lateness_row *row = &m->ranks[i];
+        size_t at = count;
+        if (row->caused_ns < m->length_ns / LATE_SHARE || row->caused_ns == 0)
+            continue;
+        while (at > 0 && row->caused_ns > worst[at - 1]->caused_ns)
+            at--;
+        if (at == MAX_LATE_RANKS)
+            continue;
+        count += count < MAX_LATE_RANKS;
+        memmove(&worst[at + 1], &worst[at], (count - at - 1) * sizeof(*worst));
+        worst[at] = row;
+    }
+    for (size_t i = 0; code == 0 && i < count; i++)
+        code = recording_tables_put_plain(t, LATENESS, m, worst[i]);
+    return code;
+}
+
 int recording_tables_put(struct recording_tables *t, enum wire_type type, const void *message)
 {
     switch (type) {
@@ -420,6 +447,8 @@ int recording_tables_put(struct recording_tables *t, enum wire_type type, const 
         return recording_tables_put_phases(t, message);
     case WIRE_TYPE_CURVE:
         return recording_tables_put_curve(t, message);
+    case WIRE_TYPE_LATENESS:
+        return recording_tables_put_lateness(t, message);
     case WIRE_TYPE_TOPOLOGY:
         return network_tables_put_topology(t->network, message);
     case WIRE_TYPE_LINKS:

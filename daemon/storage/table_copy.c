@@ -18,6 +18,7 @@ const struct recorded_table recorded_tables[RECORDED_TABLES] = {
     {"totals", {"window"}, BY_WINDOW, NULL, NULL},
     {"alert", {"id"}, BY_SINCE, " ORDER BY id DESC LIMIT 1000", "updated_ns"},
     {"latency", {"window", "scope", "id"}, BY_WINDOW, NULL, NULL},
+    {"lateness", {"window", "rank"}, BY_WINDOW, NULL, NULL},
     {"criterion", {"locality", "size_class"}, ALWAYS, "", "window"},
     {"region",
      {"id"},

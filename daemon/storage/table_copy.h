@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDED_TABLES 18u
+#define RECORDED_TABLES 19u
 #define RECORDED_KEYS 4u
 
 /** By which columns a row of a table belongs to a span of time. */

@@ -136,6 +136,16 @@
     COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
     COLUMN(U64, bytes, WIRE_ANY, "bytes together")
 
+/** A rank that came later to messages or collectives than the ranks that it had them with: logical
+ *  steps that they have in common (Isaacs et al.). See daemon/analysis/waits/rank_lateness.h. */
+#define WIRE_LATENESS_ROW(COLUMN)                                                                  \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, late_ns, WIRE_ANY,                                                                 \
+           "how much later: the most that a rank waited for it, or that it entered the "           \
+           "collectives of a kind after the first")                                                \
+    COLUMN(U64, caused_ns, WIRE_ANY,                                                               \
+           "of that, what it did not inherit from those that it waited for itself")
+
 /** Messages from one rank to another, as the sender counted them. */
 #define WIRE_PAIR_ROW(COLUMN)                                                                      \
     COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
@@ -1023,6 +1033,19 @@ enum wire_degraded {
           "one row a rank: sums; calls in progress are left out")                                  \
     FIELD(6, ROWS(crossing), crossing, WIRE_MAX_ROWS, OPTIONAL, "one row for each of ranks")
 
+/** Topic "lateness": which ranks were late in a window, and which of them caused it. In a snapshot
+ * there is a message for each stretch of windows since the start, oldest first; older stretches are
+ * longer, and their figures are sums. */
+#define WIRE_LATENESS(FIELD)                                                                       \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the (newest) window")                     \
+    FIELD(3, U64, windows, WIRE_ANY, REQUIRED, "from how many windows up to it the rows are")      \
+    FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "length of a window")                             \
+    FIELD(5, ROWS(lateness), ranks, WIRE_MAX_ROWS, REQUIRED,                                       \
+          "by rank; those late by 1/1024 of a window and more")                                    \
+    FIELD(6, U64, more, 1, OPTIONAL,                                                               \
+          "1: another message with more ranks of the same windows follows")
+
 /** Topic "pairs": messages between ranks in one window; in a snapshot, since the start. */
 #define WIRE_PAIR_WINDOW(FIELD)                                                                    \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
@@ -1375,7 +1398,8 @@ enum wire_degraded {
     X(capture_thread, WIRE_CAPTURE_THREAD_ROW, 5)                                                  \
     X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)                                                   \
     X(crossing, WIRE_CROSSING_ROW, 2)                                                              \
-    X(route, WIRE_ROUTE_ROW, 2)
+    X(route, WIRE_ROUTE_ROW, 2)                                                                    \
+    X(lateness, WIRE_LATENESS_ROW, 3)
 
 /** X(type number, TYPE, struct name, fields, "sender and receiver, or topic") */
 #define WIRE_MESSAGES(X)                                                                           \
@@ -1415,7 +1439,8 @@ enum wire_degraded {
     X(55, RECORDED, recorded, WIRE_RECORDED, "topic recorded")                                     \
     X(56, CAPTURE, capture, WIRE_CAPTURE, "topic captures")                                        \
     X(57, HISTORY, history, WIRE_HISTORY, "topic history")                                         \
-    X(58, CALLER_WINDOW, caller_window, WIRE_CALLER_WINDOW, "topic callers")
+    X(58, CALLER_WINDOW, caller_window, WIRE_CALLER_WINDOW, "topic callers")                       \
+    X(59, LATENESS, lateness, WIRE_LATENESS, "topic lateness")
 
 /* ---- the structs --------------------------------------------------------- */
 

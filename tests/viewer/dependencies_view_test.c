@@ -160,6 +160,7 @@ static void by_step_each_event_is_a_square(void **state)
     point_at(&d, m, find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, NULL));
     assert_non_null(find_text(&d.scene, "rank 7 receives, step 7"));
     assert_non_null(find_text(&d.scene, "rank 6 to rank 7, tag 7"));
+    press_key(&d, m, "l"); /* by window, without lanes */
     press_key(&d, m, "l");
     assert_int_equal(plot_of(&d.scene)->a, 5);
     close_desk(&d, m);
@@ -203,6 +204,47 @@ static void a_click_on_a_bar_shows_the_critical_chain_of_its_message(void **stat
     assert_int_equal(p->chain[0], event);
     assert_int_equal(p->d.events[event].rank, 7);
     assert_int_equal(p->d.events[p->chain[p->chain_count - 1]].step, 0);
+    close_desk(&d, m);
+}
+
+/* Of the windows w to w + 9 ranks 3 and 5 are late; 3 has caused it. */
+static void apply_lateness(struct model *m, uint64_t window)
+{
+    struct wire_lateness_row rows[] = {{3, 40000000, 40000000}, {5, 30000000, 0}, {4, 7, 7}};
+    struct wire_message message = {.type = WIRE_TYPE_LATENESS};
+    for (uint64_t w = window; w < window + 10; w++) {
+        message.lateness = (struct wire_lateness){.job = m->job,
+                                                  .window = w,
+                                                  .windows = 1,
+                                                  .length_ns = 500000000,
+                                                  .ranks = rows,
+                                                  .ranks_count = 3};
+        assert_int_equal(model_apply(m, &message, 0), 0);
+    }
+}
+
+static void
+by_window_ranks_are_late_without_a_capture_and_those_that_caused_it_are_listed(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 0);
+    struct synthetic job;
+    struct desk d;
+    synthetic_init(&job, 8, 4, 26, 1);
+    synthetic_begin(&job, into, m);
+    for (int i = 0; i < 20; i++)
+        synthetic_window(&job, into, m);
+    open_desk(&d, m);
+    d.ui.dependencies.steps = BY_WINDOW;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "No figures of lateness so far"));
+    apply_lateness(m, m->series.first + m->series.count - 10);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "ms late in a window, caused by 1 rank"));
+    assert_non_null(find_text(&d.scene, "Caused lateness"));
+    assert_non_null(find_text(&d.scene, "rank 3"));
+    assert_non_null(find_text(&d.scene, "400")); /* ten times 40 ms */
+    synthetic_finish(&job);
     close_desk(&d, m);
 }
 
@@ -364,6 +406,8 @@ int main(void)
         cmocka_unit_test(hovering_a_glyph_shows_its_figures_and_a_click_selects_the_rank),
         cmocka_unit_test(a_click_on_a_bar_shows_the_critical_chain_of_its_message),
         cmocka_unit_test(many_ranks_are_nodes_and_a_node_opens),
+        cmocka_unit_test(
+            by_window_ranks_are_late_without_a_capture_and_those_that_caused_it_are_listed),
         cmocka_unit_test(keys_and_the_wheel_zoom_and_arrows_move_within_the_columns),
         cmocka_unit_test(the_graph_of_the_visible_time_has_its_messages_only),
         cmocka_unit_test(what_selected_ranks_did_last_is_requested_and_shown),

@@ -22,6 +22,7 @@ int model_create(struct model **out, size_t budget)
         return -ENOMEM;
     history_init(&m->rank_history, RANK_COLUMNS, 0, budget * 5 / 16);
     latency_init(&m->latency, budget / 16);
+    model_lateness_init(&m->lateness);
     commgram_init(&m->commgram);
     m->pairs.columns = PAIR_COLUMNS;
     history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget * 3 / 8);
@@ -57,6 +58,7 @@ static void forget_facts(struct model *m)
     alerts_finish(&m->alerts);
     captures_finish(&m->captures);
     latency_clear(&m->latency);
+    model_lateness_clear(&m->lateness);
     commgram_clear(&m->commgram);
     network_clear(&m->network);
     measured_clear(&m->measured);
@@ -363,6 +365,8 @@ static int model_apply_topic(struct model *m, const struct wire_message *message
     case WIRE_TYPE_LATENCIES:
         m->details_version++;
         return latency_apply(&m->latency, &message->latencies, snapshot);
+    case WIRE_TYPE_LATENESS:
+        return model_lateness_apply(&m->lateness, &message->lateness, MODEL_RANKS);
     case WIRE_TYPE_REGIONS:
         return latency_apply_regions(&m->latency, &message->regions);
     case WIRE_TYPE_PHASES:

@@ -13,6 +13,7 @@
 #include "viewer/model/model_captures.h"
 #include "viewer/model/model_commgram.h"
 #include "viewer/model/model_latency.h"
+#include "viewer/model/model_lateness.h"
 #include "viewer/model/model_network.h"
 #include "viewer/model/playback.h"
 #include "viewer/model/rewind.h"
@@ -176,6 +177,7 @@ struct model {
     struct alerts alerts;
     struct captures captures;
     struct latency latency;
+    struct rank_lateness_known lateness;
     struct commgram commgram;
     struct network network;
     struct measured measured;

@@ -104,7 +104,7 @@ enum ui_command {
     COMMAND_CAPTURE_ZOOM, /**< argument: 0 more time, 1 less */
 
     /* the graph of dependencies */
-    COMMAND_DEPENDENCY_STEPS,   /**< argument: 0 nodes by layer, 1 events by logical step */
+    COMMAND_DEPENDENCY_STEPS,   /**< argument: enum dependency_arrangement */
     COMMAND_DEPENDENCY_FOLD,    /**< argument: enum dependency_fold */
     COMMAND_DEPENDENCY_OPEN,    /**< argument: host of the capture + 1: its ranks get lanes of their
                                    own; the same again folds them */

@@ -75,7 +75,7 @@ int ui_dependencies_command(struct ui *ui, const struct model *m, enum ui_comman
 {
     struct ui_dependencies_choice *d = &ui->dependencies;
     if (command == COMMAND_DEPENDENCY_STEPS) {
-        d->steps = argument != 0;
+        d->steps = argument < DEPENDENCY_ARRANGEMENTS ? (int)argument : 0;
         d->first = 0;
     } else if (command == COMMAND_DEPENDENCY_FOLD && argument < FOLDS) {
         d->fold = (enum dependency_fold)argument;
@@ -117,7 +117,8 @@ int ui_dependencies_key(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_DEPENDENCY_FOLD,
                           ((uint64_t)ui->dependencies.fold + 1) % FOLDS);
     case 'l':
-        return ui_command(ui, m, COMMAND_DEPENDENCY_STEPS, !ui->dependencies.steps);
+        return ui_command(ui, m, COMMAND_DEPENDENCY_STEPS,
+                          ((uint64_t)ui->dependencies.steps + 1) % DEPENDENCY_ARRANGEMENTS);
     case '+':
     case '=':
     case '-':

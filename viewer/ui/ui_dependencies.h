@@ -10,11 +10,15 @@
 struct ui;
 struct input;
 
+/** What is from left to right: layers of nodes, logical steps of events, or windows of the job with
+ *  the lateness of ranks, of which no capture is needed. */
+enum dependency_arrangement { BY_LAYER, BY_STEP, BY_WINDOW, DEPENDENCY_ARRANGEMENTS };
+
 /** What the lanes of the graph are. */
 enum dependency_fold { FOLD_AUTO, FOLD_RANKS, FOLD_NODES, FOLDS };
 
 struct ui_dependencies_choice {
-    int steps;                 /**< 1: events by logical step; 0: nodes by layer */
+    int steps;                 /**< enum dependency_arrangement */
     enum dependency_fold fold; /**< automatic: by node where there are many ranks */
     uint64_t open;             /**< host of the capture whose ranks have lanes of their own, + 1 */
     int visible;               /**< 1: only what overlaps the visible time; 0: the whole capture */

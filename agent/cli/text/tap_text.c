@@ -210,6 +210,31 @@ static void print_history(FILE *out, const struct wire_history *h)
             quantity_things(h->ranks_count, "rank").text);
 }
 
+#define LATE_RANKS 4 /* that are named */
+
+/* The ranks that caused most. */
+static void print_lateness(FILE *out, const struct wire_lateness *l)
+{
+    const struct wire_lateness_row *worst[LATE_RANKS] = {NULL};
+    tap_head(out, "lateness", l->job);
+    fprintf(out, "window %" PRIu64 ", %s late", l->window,
+            quantity_things(l->ranks_count, "rank").text);
+    for (uint64_t i = 0; i < l->ranks_count; i++) {
+        int at = LATE_RANKS;
+        while (at > 0 &&
+               (worst[at - 1] == NULL || l->ranks[i].caused_ns > worst[at - 1]->caused_ns))
+            at--;
+        for (int k = LATE_RANKS - 1; k > at; k--)
+            worst[k] = worst[k - 1];
+        if (at < LATE_RANKS && l->ranks[i].caused_ns > 0)
+            worst[at] = &l->ranks[i];
+    }
+    for (int k = 0; k < LATE_RANKS && worst[k] != NULL; k++)
+        fprintf(out, "%s rank %" PRIu64 " %s", k == 0 ? ", caused by" : ",", worst[k]->rank,
+                quantity_duration((double)worst[k]->caused_ns).text);
+    fputc('\n', out);
+}
+
 /* Sum of the rows of one pair, which are consecutive, one for each size class. */
 struct pair_sum {
     uint64_t messages, bytes;
@@ -548,6 +573,9 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         break;
     case WIRE_TYPE_HISTORY:
         print_history(out, &message->history);
+        break;
+    case WIRE_TYPE_LATENESS:
+        print_lateness(out, &message->lateness);
         break;
     case WIRE_TYPE_PAIR_WINDOW:
         print_pairs(out, &message->pair_window, snapshot);

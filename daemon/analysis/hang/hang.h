@@ -43,6 +43,7 @@ struct hang_calls {
     uint64_t comm; /**< id */
     uint64_t calls;
     uint64_t longest_ns; /**< longest of them */
+    uint64_t time_ns;    /**< time in them */
 };
 
 struct hang_comm {

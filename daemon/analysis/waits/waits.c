@@ -3,7 +3,9 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/waits/rank_lateness.h"
 #include "holter/call.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,12 +41,17 @@ struct waits {
     size_t row_capacity;
     struct key_table pairs; /* hi: the rank that waits, lo: for whom */
     uint64_t *pair_ns;      /* owned; by number, of this window */
+    uint64_t *flight_ns;    /* owned; likewise: for messages that had been sent */
     size_t pair_capacity;
+    uint32_t flight_capacity;
     uint32_t *used; /* owned; pairs with a time in this window */
     size_t used_count, used_capacity;
     struct key_table comms; /* lo: id */
     struct waits_comm *comm_rows;
     size_t comm_capacity;
+    struct rank_lateness *late; /* owned; by rank, of this window */
+    size_t late_capacity;
+    struct late_collectives collectives;
     uint32_t *next_pending; /* owned; of the same rank */
     size_t pending_capacity;
     const struct waits_window *window;
@@ -68,15 +75,19 @@ void waits_destroy(struct waits *w)
     free(w->ranks);
     free(w->rows);
     free(w->pair_ns);
+    free(w->flight_ns);
     free(w->used);
     free(w->comm_rows);
     free(w->next_pending);
+    free(w->late);
+    late_collectives_finish(&w->collectives);
     free(w);
 }
 
 /* ---- who waits for whom -------------------------------------------------- */
 
-static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint64_t ns)
+/* @param flight  0: for the partner; 1: for a message that it had sent */
+static int waits_add_time(struct waits *w, uint32_t rank, uint64_t partner, uint64_t ns, int flight)
 {
     if (ns < w->window->length_ns / LEAST_SHARE || ns == 0 || rank >= w->rank_end ||
         partner >= w->rank_end || partner == rank)
@@ -85,13 +96,18 @@ static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint
     uint32_t at = KEY_TABLE_EXTEND(&w->pairs, key, MAXIMUM_PAIRS, w->pair_ns, w->pair_capacity);
     if (at == KEY_NONE)
         return w->pairs.count >= MAXIMUM_PAIRS ? 0 : -ENOMEM;
-    if (w->pair_ns[at] == 0) {
-        if (ARRAY_FIT(w->used, w->used_capacity, w->used_count + 1) != 0)
-            return -ENOMEM;
+    if (ARRAY_FIT_ZERO(w->flight_ns, w->flight_capacity, w->pairs.count) != 0 ||
+        ARRAY_FIT(w->used, w->used_capacity, w->used_count + 1) != 0)
+        return -ENOMEM;
+    if (w->pair_ns[at] == 0 && w->flight_ns[at] == 0)
         w->used[w->used_count++] = at;
-    }
-    w->pair_ns[at] += ns;
+    *(flight ? &w->flight_ns[at] : &w->pair_ns[at]) += ns;
     return 0;
+}
+
+static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint64_t ns)
+{
+    return waits_add_time(w, rank, partner, ns, 0);
 }
 
 static int waits_add_transfers(struct waits *w)
@@ -107,6 +123,9 @@ static int waits_add_transfers(struct waits *w)
         code = waits_add_pair(w, t->source, t->destination, t->send_wait_ns) != 0 ? -ENOMEM : code;
         code =
             waits_add_pair(w, t->destination, t->source, t->late_sender_ns) != 0 ? -ENOMEM : code;
+        code = waits_add_time(w, t->destination, t->source, t->network_ns + t->joint_ns, 1) != 0
+                   ? -ENOMEM
+                   : code;
     }
     return code;
 }
@@ -287,6 +306,42 @@ static int waits_add_collectives(struct waits *w)
     return code;
 }
 
+/* ---- lateness ------------------------------------------------------------ */
+
+static uint64_t waits_find_waiting(const struct waits *w, uint32_t rank)
+{
+    struct rank_row row = w->window->ranks[w->ranks[rank].row];
+    row.send_wait_ns = w->rows[w->ranks[rank].row].send_wait_ns;
+    return WAITING_NS(&row);
+}
+
+/* No wait for one rank is longer than all of the waiting of a rank. */
+static void waits_add_lateness_of_pair(struct waits *w, uint32_t pair)
+{
+    uint32_t rank = (uint32_t)w->pairs.keys[pair].hi, partner = (uint32_t)w->pairs.keys[pair].lo;
+    if (w->ranks[rank].row == NONE)
+        return;
+    uint64_t waiting = waits_find_waiting(w, rank), ns = w->pair_ns[pair];
+    uint64_t flight = ns + w->flight_ns[pair];
+    rank_lateness_add_wait(&w->late[rank], &w->late[partner], ns < waiting ? ns : waiting);
+    rank_lateness_add_flight(&w->late[rank], flight < waiting ? flight : waiting);
+}
+
+/* Before collectives are added to the pairs, of which they name the last rank only. */
+static int waits_add_lateness(struct waits *w)
+{
+    for (size_t i = 0; i < w->used_count; i++)
+        waits_add_lateness_of_pair(w, w->used[i]);
+    int code = rank_lateness_add_collectives(&w->collectives, w->window->calls,
+                                             w->window->call_count, w->late, w->rank_end);
+    for (size_t i = 0; i < w->window->rank_count; i++) {
+        const struct rank_lateness *late = &w->late[w->window->ranks[i].rank];
+        w->rows[i].late_ns = late->late_ns;
+        w->rows[i].caused_ns = rank_lateness_caused_ns(late);
+    }
+    return code;
+}
+
 /* ---- windows ------------------------------------------------------------- */
 
 static int waits_begin(struct waits *w, const struct waits_window *window)
@@ -296,8 +351,11 @@ static int waits_begin(struct waits *w, const struct waits_window *window)
     w->used_count = 0;
     size_t known = w->rank_capacity;
     if (ARRAY_FIT(w->ranks, w->rank_capacity, end) != 0 ||
-        ARRAY_FIT(w->rows, w->row_capacity, window->rank_count) != 0)
+        ARRAY_FIT(w->rows, w->row_capacity, window->rank_count) != 0 ||
+        ARRAY_FIT(w->late, w->late_capacity, end) != 0)
         return -ENOMEM;
+    if (end > 0)
+        memset(w->late, 0, end * sizeof(*w->late));
     if (w->rank_capacity > known)
         memset(w->ranks + known, 0, (w->rank_capacity - known) * sizeof(*w->ranks));
     w->rank_end = end;
@@ -323,7 +381,7 @@ static void waits_find_longest(struct waits *w)
         uint32_t at = w->used[i], rank = (uint32_t)w->pairs.keys[at].hi;
         uint32_t partner = (uint32_t)w->pairs.keys[at].lo;
         uint64_t ns = w->pair_ns[at] < w->window->length_ns ? w->pair_ns[at] : w->window->length_ns;
-        w->pair_ns[at] = 0;
+        w->pair_ns[at] = w->flight_ns[at] = 0;
         if (w->ranks[rank].row == NONE)
             continue;
         struct waits_row *row = &w->rows[w->ranks[rank].row];
@@ -340,7 +398,8 @@ int waits_update(struct waits *w, const struct waits_window *window)
     if (code != 0)
         return code;
     int (*const steps[])(struct waits *) = {waits_add_transfers, waits_add_pending,
-                                            waits_fill_sends, waits_add_collectives};
+                                            waits_fill_sends, waits_add_lateness,
+                                            waits_add_collectives};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         int failed = steps[i](w);
         code = failed != 0 ? failed : code;

@@ -16,6 +16,9 @@
  *   - in collectives, for the rank of that communicator that spends least time in collectives, as
  *     that comes last: for the difference between the times of both.
  *
+ * Who came late, and caused it, follows from the waits in messages and from collectives, see
+ * rank_lateness.h.
+ *
  * Results do not depend on the order of rows. Memory is linear in ranks and in pairs of which one
  * waited for the other. Pure. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_WAITS_WAITS_H
@@ -44,6 +47,8 @@ struct waits_row {
     uint64_t send_wait_ns;
     uint64_t awaited_ns;
     uint32_t awaited; /**< 1 + rank; 0: none */
+    uint64_t late_ns; /**< see rank_lateness.h */
+    uint64_t caused_ns;
 };
 
 /** @return 0 or -ENOMEM */

@@ -573,6 +573,33 @@ static void messages_from_ranks_that_are_not_watched_are_not_unmatched(void **st
     finish_job(job);
 }
 
+/* Rank 4 waits for rank 5, which is late, and waits for nobody. */
+static void late_ranks_are_published_window_by_window_and_again_to_those_who_come_late(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++) {
+        struct report waits = {.node = 1, .window = w, .send_wait_ns = 300 * MS};
+        report(job, 0, w, 0, end_of(w));
+        assert_int_equal(take(job, &waits, end_of(w)), 0);
+    }
+    advance(job, end_of(FIRST + 3));
+    struct wire_lateness last = message_of(&published, WIRE_TYPE_LATENESS, -1)->lateness;
+    assert_int_equal(last.window, FIRST + 2);
+    assert_int_equal(last.windows, 1);
+    assert_int_equal(last.ranks_count, 1);
+    assert_int_equal(last.ranks[0].rank, 5);
+    assert_int_equal(last.ranks[0].late_ns, 300 * MS);
+    assert_int_equal(last.ranks[0].caused_ns, 300 * MS);
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_LATENESS, &(struct job_output){&published, wanted, tell, NULL});
+    assert_int_equal(message_of(&published, WIRE_TYPE_LATENESS, 0)->lateness.window, FIRST);
+    assert_int_equal(message_of(&published, WIRE_TYPE_LATENESS, -1)->lateness.window, FIRST + 2);
+    finish_job(job);
+}
+
 /* With the totals, with the ranks, and with the ranks' sums since the start. */
 static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void **state)
 {
@@ -1097,6 +1124,8 @@ int main(void)
         cmocka_unit_test(messages_from_ranks_that_are_not_watched_are_not_unmatched),
         cmocka_unit_test(messages_that_cross_nodes_are_published_by_rank),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
+        cmocka_unit_test(
+            late_ranks_are_published_window_by_window_and_again_to_those_who_come_late),
         cmocka_unit_test(a_message_is_known_by_agent_and_number),
         cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),
         cmocka_unit_test(two_nodes_of_one_name_stay_two),

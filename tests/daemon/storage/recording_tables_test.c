@@ -16,6 +16,33 @@ static int count_alerts(void *user, const struct wire_alert *alert)
     return 0;
 }
 
+static void the_ranks_that_caused_most_lateness_are_recorded(void **state)
+{
+    struct recording *r = recording_bed_open();
+    struct wire_lateness_row rows[100];
+    struct wire_lateness m = {.job = "job.0",
+                              .window = 4,
+                              .windows = 1,
+                              .length_ns = 10000,
+                              .ranks = rows,
+                              .ranks_count = 100};
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        rows[i] = (struct wire_lateness_row){i, 5000, i * 37 % 100 * 10};
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LATENESS, &m), 0);
+    m.window = 5;
+    m.length_ns = 80000; /* of which 800 is a hundredth */
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_LATENESS, &m), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(recording_bed_ask("SELECT count(*) FROM lateness WHERE window = 4"), 32);
+    assert_int_equal(recording_bed_ask("SELECT min(caused_ns) FROM lateness WHERE window = 4"),
+                     680);
+    assert_int_equal(recording_bed_ask("SELECT max(caused_ns) FROM lateness WHERE window = 4"),
+                     990);
+    assert_int_equal(recording_bed_ask("SELECT count(*) FROM lateness WHERE window = 5"), 20);
+    assert_int_equal(recording_bed_ask("SELECT late_ns FROM lateness WHERE rank = 27"), 5000);
+}
+
 static void tables_hold_what_was_published_last(void **state)
 {
     struct recording *r = recording_bed_open();
@@ -479,6 +506,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RECORDING_BED(tables_hold_what_was_published_last),
+        RECORDING_BED(the_ranks_that_caused_most_lateness_are_recorded),
         RECORDING_BED(captures_are_a_row_each_and_one_for_each_record),
         RECORDING_BED(an_episode_is_one_row_with_its_evidence_and_comes_back_whole),
         RECORDING_BED(hot_links_have_rows_until_they_have_cooled),

@@ -52,6 +52,7 @@ struct pictures {
     struct network_drawing *network;
     struct routes_drawing *routes;
     struct dependency_picture *dependencies;
+    struct lateness_drawing *lateness;
     struct attribution_drawing *attribution;
     struct landscape_drawing *landscape;
     double *cells; /**< owned; working memory that all views share */

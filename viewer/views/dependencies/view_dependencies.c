@@ -1,10 +1,12 @@
 /* View "dependencies": which rank waited for whose message, in a capture. Nodes by layer, as in
- * PCLVis, Fig. 9, or events by logical step, coloured by lateness (Isaacs et al.). */
+ * PCLVis, Fig. 9, or events by logical step, coloured by lateness (Isaacs et al.); or, of the job
+ * as it runs, the lateness of ranks by window. */
 #include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/dependencies/dependency_picture.h"
+#include "viewer/views/dependencies/lateness_plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +19,8 @@ enum { HEAD = 56, AXIS = 24, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22 };
 #define STEP 20.0   /* likewise, of steps */
 #define LANE_LEAST 18.0
 #define LANE_MOST 72.0
+
+static const char *const arrangements[] = {"by layer", "by step", "by window"};
 
 /* ---- head ------------------------------------------------------------------ */
 
@@ -57,13 +61,13 @@ static void dependencies_view_doubts(const struct dependency_picture *p, const s
 static void dependencies_view_head(const struct stage *s, const struct dependency_picture *p,
                                    const struct capture *c, struct box panel)
 {
-    static const char *const arrangements[] = {"by layer", "by step"};
     static const char *const folds[] = {"auto", "ranks", "nodes"};
     static const char *const times[] = {"whole capture", "visible time"};
     char what[240];
     double right = panel.x + panel.w - 12, left = panel.x + 12;
-    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, arrangements, 2,
-                                s->ui->dependencies.steps, COMMAND_DEPENDENCY_STEPS);
+    right -=
+        10 + widget_choice(&s->brush, right, panel.y + 6, arrangements, DEPENDENCY_ARRANGEMENTS,
+                           s->ui->dependencies.steps, COMMAND_DEPENDENCY_STEPS);
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, folds, FOLDS,
                                 (int)s->ui->dependencies.fold, COMMAND_DEPENDENCY_FOLD);
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, times, 2,
@@ -248,6 +252,9 @@ static void dependencies_view_title(const struct stage *s, struct box panel)
 {
     static const char *const times[] = {"whole capture", "visible time"};
     double right = panel.x + panel.w - 12;
+    right -=
+        10 + widget_choice(&s->brush, right, panel.y + 6, arrangements, DEPENDENCY_ARRANGEMENTS,
+                           s->ui->dependencies.steps, COMMAND_DEPENDENCY_STEPS);
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, times, 2,
                                 s->ui->dependencies.visible, COMMAND_DEPENDENCY_VISIBLE);
     right -= piece_read_back(s, right, panel.y + 6);
@@ -266,9 +273,28 @@ static void dependencies_view_elsewhere(const struct stage *s, const struct capt
     piece_empty(s, panel, "No messages were captured in the visible time", text);
 }
 
+/* Lateness of ranks while the job runs: no capture is needed. */
+static void dependencies_view_windows(struct stage *s, struct box panel)
+{
+    double right = panel.x + panel.w - 12;
+    piece_panel(s, panel, "dependencies");
+    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, arrangements,
+                                DEPENDENCY_ARRANGEMENTS, BY_WINDOW, COMMAND_DEPENDENCY_STEPS);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 24, "Dependencies",
+                 "lateness of ranks, window by window");
+    if (s->model->lateness.version)
+        lateness_layout(s, panel);
+    else
+        piece_empty(s, panel, "No figures of lateness so far", NULL);
+}
+
 static void dependencies_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
+    if (s->ui->dependencies.steps == BY_WINDOW) {
+        dependencies_view_windows(s, panel);
+        return;
+    }
     const struct capture *c = ui_dependencies_capture(s->ui, s->model);
     struct dependency_picture *p = c && c->messages.count ? dependency_picture_make(s, c) : NULL;
     piece_panel(s, panel, "dependencies");
@@ -308,6 +334,8 @@ static void dependencies_view_finish(struct pictures *pictures)
 {
     dependency_picture_destroy(pictures->dependencies);
     pictures->dependencies = NULL;
+    lateness_drawing_destroy(pictures->lateness);
+    pictures->lateness = NULL;
 }
 
 const struct view dependencies_view = {"dependencies", "Depends", dependencies_icon,

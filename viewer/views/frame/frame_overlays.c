@@ -31,7 +31,7 @@ static const char *const keys[][2] = {
     {"x y z p a e", "torus: look along a dimension; pin; play; largest, mean or sum"},
     {"p n v x y z", "landscape: next shape, figure, layout; average over an axis"},
     {"r  [ ]  o", "captures: the view, older or newer, rank by rank"},
-    {"l  v  o", "dependencies: by step, of the visible time, ranks or nodes"},
+    {"l  v  o", "dependencies: by step or window, of the visible time, ranks or nodes"},
     {"R", "captures, dependencies: read the last calls of ranks back now"},
     {"/", "find a rank or a node"},
     {"Esc", "close, or clear the selection"},

@@ -912,8 +912,8 @@ static void nonsense_is_survived(void **state)
                                          .process_state = (uint32_t)x[5] % 128,
                                          .calls = x[4],
                                          .polls = x[3]};
-            calls[i] =
-                (struct hang_calls){(uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5]};
+            calls[i] = (struct hang_calls){
+                (uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5], x[5]};
             pending[i] = (struct hang_pending){(uint32_t)x[2] % 120, (int64_t)x[3], 0, x[1], x[5]};
             comms[i] = (struct hang_comm){.id = x[3] % 5, .size = x[1], .remote_size = x[2] % 2};
         }
@@ -943,7 +943,7 @@ static void a_hundred_thousand_ranks_are_one_hang(void **state)
     assert_int_equal(hang_create(&watch, NULL), 0);
     for (uint64_t w = 1; w <= 20; w++) {
         for (uint32_t r = 0; r < RANKS; r++) {
-            calls[r] = (struct hang_calls){r, CALL_Allreduce, HANG_WORLD, w <= 5, 1000};
+            calls[r] = (struct hang_calls){r, CALL_Allreduce, HANG_WORLD, w <= 5, 1000, 1000};
             ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
             if (w <= 5)
                 continue;

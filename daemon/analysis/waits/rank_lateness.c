@@ -1,0 +1,87 @@
+/* Who came late to collectives. */
+#include "daemon/analysis/waits/rank_lateness.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAXIMUM_CALLS (UINT64_C(1) << 47) /* of one kind in a window */
+
+/* Ranks that made a collective on a communicator equally often. */
+struct late_group {
+    uint64_t least_ns, most_ns; /* time in the calls */
+};
+
+void late_collectives_finish(struct late_collectives *collectives)
+{
+    key_table_finish(&collectives->keys);
+    free(collectives->groups);
+    *collectives = (struct late_collectives){.capacity = 0};
+}
+
+int rank_lateness_synchronises(uint32_t call)
+{
+    switch (call) {
+    case CALL_Barrier:
+    case CALL_Allreduce:
+    case CALL_Allgather:
+    case CALL_Allgatherv:
+    case CALL_Alltoall:
+    case CALL_Alltoallv:
+    case CALL_Alltoallw:
+    case CALL_Reduce_scatter:
+    case CALL_Reduce_scatter_block:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static struct key late_collectives_key(const struct hang_calls *c)
+{
+    return (struct key){.hi = c->comm, .lo = (uint64_t)c->call << 48 | c->calls};
+}
+
+static int late_collectives_counts(const struct hang_calls *c, uint32_t ranks)
+{
+    return c->rank < ranks && c->comm != 0 && c->calls > 0 && c->calls < MAXIMUM_CALLS &&
+           rank_lateness_synchronises(c->call);
+}
+
+static int late_collectives_compare(struct late_collectives *l, const struct hang_calls *c)
+{
+    uint32_t known = l->keys.count;
+    uint32_t at =
+        KEY_TABLE_EXTEND(&l->keys, late_collectives_key(c), UINT32_MAX, l->groups, l->capacity);
+    if (at == KEY_NONE)
+        return -ENOMEM;
+    struct late_group *g = &l->groups[at];
+    if (l->keys.count > known)
+        *g = (struct late_group){c->time_ns, c->time_ns};
+    g->least_ns = c->time_ns < g->least_ns ? c->time_ns : g->least_ns;
+    g->most_ns = c->time_ns > g->most_ns ? c->time_ns : g->most_ns;
+    return 0;
+}
+
+int rank_lateness_add_collectives(struct late_collectives *l, const struct hang_calls *calls,
+                                  size_t call_count, struct rank_lateness *rows, uint32_t count)
+{
+    key_table_clear(&l->keys);
+    for (size_t i = 0; i < call_count; i++)
+        if (late_collectives_counts(&calls[i], count) &&
+            late_collectives_compare(l, &calls[i]) != 0)
+            return -ENOMEM;
+    for (size_t i = 0; i < call_count; i++) {
+        if (!late_collectives_counts(&calls[i], count))
+            continue;
+        const struct late_group *g =
+            &l->groups[key_table_find(&l->keys, late_collectives_key(&calls[i]))];
+        struct rank_lateness *row = &rows[calls[i].rank];
+        uint64_t late = g->most_ns - calls[i].time_ns, waited = calls[i].time_ns - g->least_ns;
+        row->late_ns = late > row->late_ns ? late : row->late_ns;
+        row->waited_ns = waited > row->waited_ns ? waited : row->waited_ns;
+    }
+    return 0;
+}
