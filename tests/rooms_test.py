@@ -23,6 +23,7 @@ MATRIX = {
     "agent/probe": "",
     # Analyses: pure functions. They use each other and nothing else of the tree.
     TABLES: "",
+    ANALYSIS + "alignment": "",
     ANALYSIS + "clocks": "tables",
     ANALYSIS + "matching": "tables clocks",
     ANALYSIS + "events": "tables clocks",
@@ -87,6 +88,8 @@ MATRIX = {
         "daemon/storage/recordings daemon/storage/sql daemon/import daemon/import/trace "
         "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
         "agent/terminal agent/launch agent/cli/text"),
+    "agent/cli/compare": (
+        "proto tables alignment network daemon/storage agent/terminal agent/cli/text agent/cli"),
     "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto tables sums dependencies network",

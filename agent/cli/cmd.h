@@ -25,6 +25,7 @@
     X(cut, "copy a part of a recording")                                                           \
     X(merge, "join recordings of one job")                                                         \
     X(diff, "compare two recordings of one job")                                                   \
+    X(compare, "compare two runs, before and after a change")                                      \
     X(keys, "make keys for a daemon that other users or hosts can reach")                          \
     X(status, "print the state of daemon, agents and jobs")
 

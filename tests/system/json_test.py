@@ -96,6 +96,7 @@ class Json(unittest.TestCase):
     def test_summaries_follow_their_pages(self):
         self.follows_its_page('info', RECORDING)
         self.follows_its_page('diff', RECORDING, RECORDING)
+        self.follows_its_page('compare', RECORDING, RECORDING)
         self.follows_its_page('topology', 'torus:2,2')
         self.follows_its_page('topology', '--hosts', '--route', '0', '3', 'torus:2,2')
         self.follows_its_page('reroute', RECORDING)

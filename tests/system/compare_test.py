@@ -1,0 +1,105 @@
+"""Two runs of a program, before and after: `holter compare`, and both recordings in the viewer."""
+import json
+import os
+import unittest
+
+import lab
+
+PHASES = 12
+STEPS = 8  # exchanges of a phase
+
+
+class Runs(unittest.TestCase):
+    """Eight ranks on a line of four nodes. The second run has its partners on neighbouring nodes, and is faster."""
+
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+
+    def path(self, name):
+        return os.path.join(self.place.dir, name)
+
+    def holter(self, *arguments, status=0):
+        finished = self.place.holter(*map(str, arguments)).finish()
+        self.assertEqual(status, finished.status, str(finished))
+        return finished
+
+    def record(self, name, pace_ns, partner, phases=PHASES):
+        """A table of messages as a recording: every rank sends to its partner, a pause after each phase."""
+        table = self.path(name + '.csv')
+        with open(table, 'w', encoding='utf-8') as out:
+            out.write('source,destination,bytes,send_begin,send_end,receive_begin,receive_end\n')
+            for phase in range(phases):
+                for step in range(STEPS):
+                    for rank in range(8):
+                        begin = (phase * 100 + step) * pace_ns
+                        ends = [begin, begin + pace_ns // 8, begin, begin + pace_ns // 4]
+                        size = 1000 * (1 + phase % 3)
+                        out.write(f'{rank},{partner(rank)},{size},' + ','.join(f'{t / 1e9:.9f}' for t in ends) + '\n')
+        recording = self.path(name + '.hrec')
+        self.holter('import', table, '--topology', 'torus:4m', '--ranks-per-node', 2, '-o', recording)
+        return recording
+
+    def both(self):
+        """In the first run each message crosses two links, in the second one."""
+        return (self.record('before', 2000000, lambda rank: (rank + 4) % 8),
+                self.record('after', 1000000, lambda rank: rank ^ 2))
+
+    def compare(self, *arguments):
+        return json.loads(self.holter('compare', '-f', 'json', *arguments).out)
+
+    def test_runs_with_the_same_phases_are_compared_phase_by_phase(self):
+        before, after = self.both()
+        answer = self.compare(before, after, '-n', 100)
+        figures = {f['name']: (f['before'], f['after']) for f in answer['figures']}
+        self.assertEqual(('phase', 'run', [PHASES, PHASES], PHASES),
+                         (answer['aligned'], answer['per'], answer['phases'], answer['matched']))
+        bytes_sent = sum(8 * STEPS * 1000 * (1 + phase % 3) for phase in range(PHASES))
+        self.assertEqual((bytes_sent, bytes_sent), figures['bytes'])
+        self.assertEqual((PHASES * STEPS * 8,) * 2, figures['messages'])
+        self.assertEqual((2 * bytes_sent, bytes_sent), figures['hop-bytes'])
+        self.assertAlmostEqual(2, figures['duration'][0] / figures['duration'][1], delta=0.2)
+        self.assertAlmostEqual(2, figures['50 % of messages after'][0] / figures['50 % of messages after'][1], delta=0.2)
+
+    def test_links_and_pairs_are_exact_and_the_largest_difference_is_first(self):
+        before, after = self.both()
+        answer = self.compare(before, after, '-n', 100)
+        each = sum(STEPS * 1000 * (1 + phase % 3) for phase in range(PHASES))
+        pairs = {(int(p['source']), int(p['destination'])): (p['before'], p['after']) for p in answer['pairs']}
+        self.assertEqual({(r, (r + 4) % 8) for r in range(8)}, {p for p, v in pairs.items() if v[0]})
+        self.assertEqual({(r, r ^ 2) for r in range(8)}, {p for p, v in pairs.items() if v[1]})
+        self.assertEqual({0, each}, {v for both in pairs.values() for v in both})
+        links = {(x['from'], x['to']): (x['before'], x['after']) for x in answer['links']}
+        self.assertEqual((4 * each, 0), links['(1)', '(2)'])  # ranks 0 to 3 sent over the middle
+        self.assertEqual((2 * each, 2 * each), links['(0)', '(1)'])
+        differences = [abs(x['after'] - x['before']) for x in answer['links']]
+        self.assertEqual(sorted(differences, reverse=True), differences)
+
+    def test_runs_that_do_other_things_are_compared_by_time(self):
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        other = self.record('other', 1000000, lambda rank: 0 if rank else 1, phases=3)
+        answer = self.compare(before, other)
+        self.assertEqual(('time', 'second'), (answer['aligned'], answer['per']))
+        self.assertEqual([], answer['durations'])
+
+    def test_text_names_what_differs_most(self):
+        before, after = self.both()
+        text = self.holter('compare', before, after, '-n', 2).out
+        self.assertIn(f'aligned by phase: {PHASES} of {PHASES} and {PHASES} phases match', text)
+        self.assertRegex(text, r'differs most: .*; link \(\d\) -> \(\d\), .*; ranks \d -> \d, (gone|new)\n')
+        self.assertRegex(text, r'\nduration +\S+ m?s +\S+ m?s +-\d\d\.\d\d %\n')
+        self.assertIn('differs most: nothing', self.holter('compare', before, before).out)
+
+    def test_what_is_no_recording_is_refused(self):
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        text = self.path('text')
+        with open(text, 'w', encoding='utf-8') as out:
+            out.write('0 1 1000\n')
+        self.holter('compare', before, status=2)
+        self.holter('compare', before, self.path('absent.hrec'), status=1)
+        self.assertIn('is no recording', self.holter('compare', before, text, '--topology', 'torus:4', status=1).err)
+
+
+if __name__ == '__main__':
+    lab.main()
