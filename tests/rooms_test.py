@@ -92,7 +92,7 @@ MATRIX = {
         "proto tables alignment network daemon/storage agent/terminal agent/cli/text agent/cli"),
     "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
-    "viewer/model": "proto tables sums dependencies network",
+    "viewer/model": "proto tables alignment sums dependencies network",
     "viewer/layout": "proto tables network",
     "viewer/ui": "tables formulas viewer/model viewer/layout",
     "viewer/draw": "viewer/layout",

@@ -162,14 +162,16 @@ int app_start(struct app *a, const struct options *o, double scale)
         const struct connection_options c = {o->endpoint, o->ssh_host, o->key_dir, o->job};
         error = connection_open(&a->connection, &c, why, sizeof why);
     }
-    if (error)
-        log_error("%s", why[0] ? why : holter_strerror(error));
+    if (!error)
+        return app_other_open(a);
+    log_error("%s", why[0] ? why : holter_strerror(error));
     return error;
 }
 
 void app_finish(struct app *a)
 {
     connection_close(a->connection);
+    app_other_close(a);
     painter_finish(&a->painter);
     type_destroy(a->type);
     scene_finish(&a->scene);
@@ -238,6 +240,7 @@ static void want_picture(struct app *a)
 void app_compose(struct app *a)
 {
     app_sum_up(a);
+    app_other_sum_up(a);
     ui_update_flows(&a->ui, a->model, &a->range);
     torus_update(&a->ui, a->model, &a->range);
     theme_init(&a->theme, a->ui.theme);
@@ -429,7 +432,8 @@ static void control_replay(struct app *a)
         else
             transport_settle(t);
     }
-    a->replay_due = t->wanted || transport_pending(t);
+    a->replay_due =
+        t->wanted || transport_pending(t) || (a->other_connection && !app_other_is_complete(a));
 }
 
 /* ---- the window ---------------------------------------------------------- */
@@ -465,6 +469,7 @@ static int app_turn(struct app *a, struct window *window, int *offered)
     uint64_t facts = a->model->version;
     connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
     app_note_connection(a);
+    int news = app_other_pump(a);
     if (!*offered && a->model->jobs_known) {
         *offered = 1;
         if (!a->options->job && a->options->view < 0)
@@ -480,7 +485,7 @@ static int app_turn(struct app *a, struct window *window, int *offered)
     control_replay(a);
     report_refused_capture(a);
     a->ui.scale = window_scale(window);
-    return played || wanted != a->ui.transport.wanted || facts != a->model->version ||
+    return played || news || wanted != a->ui.transport.wanted || facts != a->model->version ||
            memcmp(&before, &a->ui.connection, sizeof before) != 0;
 }
 

@@ -23,6 +23,7 @@ static void app_snapshot_wait(struct app *a, int wait_ms)
     poll(&fd, wait_ms > 0, wait_ms);
     connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
     app_note_connection(a);
+    app_other_pump(a);
 }
 
 /* Seconds of the job that have been seen, by its own windows. */
@@ -43,6 +44,8 @@ static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
     if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
         return 0;
     const struct playback *p = &a->model->playback;
+    if (!app_other_is_complete(a))
+        return 0;
     if (model_ended(a->model) || (p->known && p->state == PLAYBACK_PAUSED))
         return waited >= 1; /* the last windows and sums arrive together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;

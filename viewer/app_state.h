@@ -33,6 +33,10 @@ struct app {
     int span_set;                   /* the span that was asked for is in sight */
     int picture_due;                /* a picture of the CommGram is asked for, or will be */
     int replay_due;                 /* likewise something of a replay */
+    struct connection *other_connection; /* of the second run; NULL: there is none */
+    struct model *other_model;           /* likewise */
+    struct other_run other;
+    int played[2]; /* the replay of the followed run, of the other one, does not wait for a start */
 };
 
 uint64_t app_now_ms(void);
@@ -55,6 +59,19 @@ int app_save(struct app *app, const char *path);
 
 /** What the command line selects, once it is there. @return 0, or why it is not */
 int app_select_given(struct app *app);
+
+/** The second run of a comparison, where the command line names one.
+ *  @return app_other_open(): 0 or a negative error, which is logged; app_other_pump(): 1 when there
+ *  are news of it */
+int app_other_open(struct app *app);
+int app_other_pump(struct app *app);
+void app_other_close(struct app *app);
+
+/** Bring its figures up to the visible time. Call after those of the followed run. */
+void app_other_sum_up(struct app *app);
+
+/** Both runs are known as a whole, or there is no second one. */
+int app_other_is_complete(const struct app *app);
 
 /** Ask for what the command line wants to be suggested, once it can be; and show it when it has
  * come. */

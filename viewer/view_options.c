@@ -15,8 +15,11 @@
 
 const char options_help[] =
     "usage: holter-view [--connect ENDPOINT | --ssh HOST] [options]\n"
+    "       holter view [options] RECORDING [RECORDING]\n"
     "\n"
-    "A window on a running MPI job: what its ranks send, and where they wait.\n"
+    "A window on a running MPI job: what its ranks send, and where they wait. Of two recordings, "
+    "before and\n"
+    "after a change, the views of the network and the matrix show both, or the difference.\n"
     "\n"
     "  -c, --connect ENDPOINT  daemon, tcp://HOST:PORT or ipc:///PATH (default: HOLTER_DAEMON, "
     "else your\n"
@@ -25,6 +28,9 @@ const char options_help[] =
     "endpoint there\n"
     "      --keys DIR          CURVE keys of the session (default: HOLTER_KEYS, else those beside "
     "its socket)\n"
+    "      --against ENDPOINT  compare with the job of this daemon, as with the second of two "
+    "recordings\n"
+    "      --names A,B         of the two jobs, as pictures name them\n"
     "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
     "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, "
     "nodes,\n"
@@ -62,8 +68,10 @@ const char options_help[] =
     "the result\n"
     "      --apply             show the network as suggested, both suggestions one on top of the "
     "other\n"
-    "      --compare WHAT      with --apply: show the network before, after (default) or the "
-    "difference\n"
+    "      --compare WHAT      with --apply, and of two runs: show the network before, after "
+    "(default "
+    "with\n"
+    "                          --apply) or the difference (default of two runs)\n"
     "      --no-collectives    CommGram: without the messages that stand for collectives\n"
     "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
@@ -152,6 +160,21 @@ static int view_options_select(void *user, const struct command_option *option, 
     return ui_select_kind(text) == SELECT_NONE ? -1 : 0;
 }
 
+/* "before.hrec,after.hrec" */
+static int view_options_names(void *user, const struct command_option *option, const char *text)
+{
+    struct options *o = user;
+    char *comma = strchr(text, ',');
+    (void)option;
+    if (!comma || comma == text || !comma[1])
+        return -1;
+    snprintf(o->name_text[0], sizeof o->name_text[0], "%.*s", (int)(comma - text), text);
+    snprintf(o->name_text[1], sizeof o->name_text[1], "%s", comma + 1);
+    for (int i = 0; i < 2; i++)
+        o->names[i] = o->name_text[i];
+    return 0;
+}
+
 /* @return 0, or -1 after setting why */
 static int view_options_read(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
@@ -164,6 +187,8 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
     const struct command_option options[] = {
         {"connect", 'c', .text = &o->endpoint},
         {"ssh", .text = &o->ssh_host},
+        {"against", .text = &o->against},
+        {"names", .set = view_options_names},
         {"keys", .text = &o->key_dir},
         {"job", 'j', .text = &o->job},
         {"view", .set = view_options_view},
@@ -206,7 +231,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ca
 {
     *o = (struct options){.view = -1,
                           .shape = -1,
-                          .compare = COMPARE_AFTER,
+                          .compare = -1,
                           .w = 1600,
                           .h = 900,
                           .after = 5,
@@ -221,6 +246,8 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ca
         snprintf(why, capacity, "--from %g is behind --to %g", o->from, o->to);
         return -HOLTER_EUSAGE;
     }
+    if (o->compare < 0)
+        o->compare = o->against ? COMPARE_DIFFERENCE : COMPARE_AFTER;
     if (optind < argc) {
         snprintf(why, capacity, "unexpected argument '%s'", argv[optind]);
         return -HOLTER_EUSAGE;

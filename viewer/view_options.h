@@ -12,6 +12,9 @@
 
 struct options {
     const char *endpoint, *ssh_host, *key_dir, *job;
+    const char *against;  /**< endpoint of a second run, to compare with; NULL: none */
+    const char *names[2]; /**< of both runs, for people; NULL: not given */
+    char name_text[2][256]; /**< what names points to */
     const char *snapshot; /**< NULL: a window */
     int view;             /**< enum view_id; -1: not given */
     int w, h;             /**< pixels */

@@ -1,5 +1,6 @@
-/* holter view: replaces this process by holter-view. */
+/* holter view: becomes holter-view; of recordings, runs it beside daemons that replay them. */
 #include "agent/cli/cmd.h"
+#include "agent/cli/view_recordings.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
@@ -12,7 +13,7 @@
 int cmd_view(int argc, char **argv)
 {
     char viewer[PATH_MAX];
-    (void)argc;
+    struct view_recordings v;
     int rc = paths_program(viewer, sizeof viewer, "holter-view");
     if (rc < 0) {
         if (HOLTER_VIEWER)
@@ -24,6 +25,11 @@ int cmd_view(int argc, char **argv)
         return 1;
     }
     argv[0] = viewer;
+    int status = view_recordings_take(&v, argc, argv);
+    if (status >= 0)
+        return status;
+    if (v.count > 0)
+        return view_recordings_run(&v);
     execv(viewer, argv);
     terminal_print("view: %s: %s", viewer, strerror(errno));
     return 1;

@@ -1,6 +1,7 @@
 """Two runs of a program, before and after: `holter compare`, and both recordings in the viewer."""
 import json
 import os
+import re
 import unittest
 
 import lab
@@ -90,6 +91,35 @@ class Runs(unittest.TestCase):
         self.assertRegex(text, r'differs most: .*; link \(\d\) -> \(\d\), .*; ranks \d -> \d, (gone|new)\n')
         self.assertRegex(text, r'\nduration +\S+ m?s +\S+ m?s +-\d\d\.\d\d %\n')
         self.assertIn('differs most: nothing', self.holter('compare', before, before).out)
+
+    def show(self, before, after, *arguments):
+        path = self.path('scene.txt')
+        self.holter('view', before, after, '--snapshot', path, '--since-start', *arguments)
+        with open(path, encoding='utf-8') as scene:
+            return scene.read()
+
+    def test_the_viewer_shows_the_difference_of_two_recordings(self):
+        before, after = self.both()
+        for view in ('links', 'network', 'torus', 'routes', 'matrix'):
+            with self.subTest(view):
+                scene = self.show(before, after, '--view', view, '--size', '1900x900')
+                for text in (f'aligned by phase, {PHASES} of {PHASES}', 'difference: before.hrec to after.hrec'):
+                    self.assertTrue(text in scene, text)
+        self.assertTrue(re.search(r'768\skB \S+ 0\sB, -100.0', self.show(before, after, '--view', 'links')))
+
+    def test_the_viewer_shows_each_of_two_recordings(self):
+        before, after = self.both()
+        self.assertIn('before: before.hrec', self.show(before, after, '--view', 'links', '--compare', 'before'))
+        self.assertIn('after: after.hrec', self.show(before, after, '--view', 'links', '--compare', 'after'))
+
+    def test_the_viewer_shows_one_recording(self):
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        path = self.path('scene.txt')
+        self.holter('view', before, '--snapshot', path)
+        with open(path, encoding='utf-8') as scene:
+            self.assertIn('replaying before.hrec', scene.read())
+        self.holter('view', before, before, before, '--snapshot', path, status=2)
+        self.assertIn('absent.hrec', self.holter('view', before, self.path('absent.hrec'), status=1).err)
 
     def test_what_is_no_recording_is_refused(self):
         before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)

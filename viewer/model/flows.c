@@ -272,12 +272,13 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r,
         return -ENOMEM;
     struct flow_work *w = f->work;
     struct flow_origin now = {.known = 1,
+                              .model = m,
                               .sums = r->version,
                               .network = n->version,
                               .what_if = shown ? shown->version : 0,
                               .ranks = m->rank_count};
     struct flow_origin *was = &w->origin;
-    int same_ways = was->known && was->network == now.network && was->what_if == now.what_if &&
+    int same_ways = was->known && was->model == m && was->network == now.network && was->what_if == now.what_if &&
                     !strcmp(w->job, m->job);
     f->shown = shown;
     if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)

@@ -18,6 +18,7 @@
 enum flow_applied {
     FLOWS_MAPPING = 1u << SUGGEST_MAPPING,
     FLOWS_ROUTES = 1u << SUGGEST_ROUTES,
+    FLOWS_OTHER_RUN = 1u << SUGGESTIONS, /**< not a step: what another run has sent */
 };
 
 /** All messages from one vertex to another: a route of Visuco, section 4.1. */

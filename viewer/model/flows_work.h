@@ -13,6 +13,7 @@
 /** Versions of the inputs that the figures were computed from. */
 struct flow_origin {
     int known;
+    const struct model *model;
     uint64_t sums, network;
     uint64_t what_if; /* version; 0: the reality */
     uint32_t ranks;

@@ -65,7 +65,13 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     struct what_if *steps = &ui->network.what_if;
     what_if_check(steps, m->job, &m->network);
     const struct what_if *shown = ui->network.compare != COMPARE_BEFORE ? steps : NULL;
-    ui->network.applied = shown && needs_flows(ui) ? what_if_kinds(shown) : 0;
+    const struct other_run *other = ui_other_run(ui);
+    other = other && other->same_network ? other : NULL;
+    const struct model *of = other ? other->model : m;
+    ui->network.applied = !needs_flows(ui) ? 0
+                          : other          ? FLOWS_OTHER_RUN
+                          : shown          ? what_if_kinds(shown)
+                                           : 0;
     ui->network.flows = &range->flows;
     if (!ui->network.applied && range->reality.work)
         flows_finish(&range->reality);
@@ -74,14 +80,16 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
         flows_rest(&range->reality);
         return 0;
     }
-    int changed = flows_update(&range->flows, m, range, shown);
+    int changed = flows_update(&range->flows, of, other ? &other->range : range, shown);
+    if (other)
+        range->flows.applied = FLOWS_OTHER_RUN;
     int real = ui->network.applied ? flows_update(&range->reality, m, range, NULL) : 0;
     changed = changed < 0 || real < 0 ? -ENOMEM : changed || real;
     if (changed < 0 || ui_network_pick(ui, m, &picked) < 0)
         return -ENOMEM;
     if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->network.metric) < 0)
         return -ENOMEM;
-    int marked = flows_mark(&range->flows, m, &ui->network.filter, &picked);
+    int marked = flows_mark(&range->flows, of, &ui->network.filter, &picked);
     int grouped = ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows) : 0;
     if (marked < 0 || grouped < 0)
         return -ENOMEM;
@@ -130,6 +138,12 @@ int ui_network_show(struct ui *ui, const struct model *m, enum suggestion_kind k
     return error;
 }
 
+const struct other_run *ui_other_run(const struct ui *ui)
+{
+    return ui->network.compare != COMPARE_BEFORE && !ui->network.what_if.count ? ui->network.other
+                                                                               : NULL;
+}
+
 int ui_shows_difference(const struct ui *ui)
 {
     return ui->network.applied && ui->network.compare == COMPARE_DIFFERENCE;
@@ -138,7 +152,20 @@ int ui_shows_difference(const struct ui *ui)
 char *ui_network_state(const struct ui *ui, char *out, size_t capacity)
 {
     char text[200];
+    const struct other_run *other = ui->network.other;
     out[0] = 0;
+    if (!ui->network.what_if.count && other) {
+        static const char *const states[COMPARES] = {"before", "after", "difference"};
+        const int differs = ui->network.compare == COMPARE_DIFFERENCE;
+        if (!other->same_network && ui->view >= VIEW_LINKS)
+            snprintf(out, capacity, "before: %.100s, the other run has another network",
+                     other->names[0]);
+        else
+            snprintf(out, capacity, "%s: %.80s%s%.80s, %s", states[ui->network.compare],
+                     other->names[ui->network.compare == COMPARE_AFTER], differs ? " to " : "",
+                     differs ? other->names[1] : "", other_run_text(other, text, sizeof text));
+        return out;
+    }
     if (!ui->network.what_if.count)
         return out;
     what_if_text(&ui->network.what_if, text, sizeof text);

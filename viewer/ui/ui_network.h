@@ -5,6 +5,7 @@
 
 #include "viewer/layout/scene.h"
 #include "viewer/model/model.h"
+#include "viewer/model/other_run.h"
 #include "viewer/model/range.h"
 #include "viewer/ui/ui_command.h"
 
@@ -18,7 +19,8 @@ enum route_criterion { ROUTE_LOAD, ROUTE_LENGTH, ROUTE_CRITERIA };
 
 #define ROUTE_DELTAS 4 /**< links by which a route may become longer: 0 to 3 can be chosen */
 
-/** What the views show while the what-if has steps. */
+/** What the views show while the what-if has steps, or while there is another run: then the
+ * followed run is the reality, and the other one takes the place of the what-if. */
 enum network_compare {
     COMPARE_BEFORE,     /**< the reality */
     COMPARE_AFTER,      /**< the state of the what-if */
@@ -41,7 +43,8 @@ struct ui_network_choice {
     uint32_t delta;
     struct what_if what_if; /**< owned; steps that were shown */
     enum network_compare compare;
-    unsigned applied; /**< enum flow_applied that the views show; 0: the reality */
+    const struct other_run *other; /**< borrowed; NULL: there is no other run */
+    unsigned applied;              /**< enum flow_applied that the views show; 0: the reality */
     const struct flows
         *flows; /**< borrowed from the sums by ui_update_flows(); NULL: not computed yet */
     uint8_t *picked_ranks; /**< owned; 1 for each rank of the selection, picked_count of them */
@@ -61,6 +64,10 @@ int ui_network_show(struct ui *ui, const struct model *model, enum suggestion_ki
 /** What the views show: "", "suggestion 2: mapping + routes", "reality, before suggestion 2: ...",
  *  "suggestion 1: mapping, difference from the reality". */
 char *ui_network_state(const struct ui *ui, char *out, size_t capacity);
+
+/** The other run, if views show it in place of the followed one: not while the what-if has steps.
+ * NULL: they do not. */
+const struct other_run *ui_other_run(const struct ui *ui);
 
 /** Whether the views show the difference between what-if and reality. */
 int ui_shows_difference(const struct ui *ui);

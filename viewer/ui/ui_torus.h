@@ -23,6 +23,7 @@ enum torus_paint { TORUS_RANKS, TORUS_DEGREE, TORUS_TRANSIT, TORUS_PAINTS };
 struct torus_panel {
     char title[64], note[96]; /**< its subject; its time, or an amount */
     uint64_t *loads;          /**< owned; by link */
+    uint64_t *before; /**< owned; likewise, in reality; NULL: no difference from it is shown */
     uint32_t link_count;
     uint32_t *seats; /**< owned; node by rank, TOPOLOGY_NONE: none */
     uint32_t seat_count;

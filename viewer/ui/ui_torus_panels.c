@@ -20,6 +20,7 @@
 static void panel_finish(struct torus_panel *p)
 {
     free(p->loads);
+    free(p->before);
     free(p->seats);
     *p = (struct torus_panel){0};
 }
@@ -156,7 +157,8 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
                1;
     key = mix_number(mix_number(key, t->comm), t->region);
     key = mix_number(key, ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
-    return mix_number(mix_number(key, r->flows.version), ui->network.applied) | 1;
+    key = mix_number(mix_number(key, r->flows.version), r->reality.version);
+    return mix_number(key, ui->network.applied * 2u + (unsigned)ui_shows_difference(ui)) | 1;
 }
 
 /* Loads of an unrestricted present are taken from the flows, suggestions included. */
@@ -165,6 +167,24 @@ static int from_flows(const struct torus_choice *t, const struct torus_panel *p,
 {
     return !p->mapping && !ui_torus_panel_restricted(t) && r->flows.loads &&
            r->flows.link_count == p->link_count;
+}
+
+/* Keeps the loads of the reality while the difference from it is shown. */
+static int ui_torus_panel_set_before(const struct ui *ui, struct torus_panel *p,
+                                     const struct range *r)
+{
+    const struct flows *real = &r->reality;
+    free(p->before);
+    p->before = NULL;
+    if (!ui_shows_difference(ui) || !from_flows(&ui->torus, p, r) || p->figure == TORUS_MEASURED ||
+        real->link_count != p->link_count)
+        return 0;
+    p->before = malloc((p->link_count + 1) * sizeof *p->before);
+    if (!p->before)
+        return -ENOMEM;
+    memcpy(p->before, p->figure == TORUS_BYTES ? real->loads : real->messages,
+           p->link_count * sizeof *p->before);
+    return 0;
 }
 
 static int update_panel(struct ui *ui, struct torus_panel *p, const struct model *m,
@@ -183,8 +203,10 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
         return -ENOMEM;
     const struct what_if *shown = &ui->network.what_if;
     int applied = (ui->network.applied & FLOWS_MAPPING) && shown->seats;
-    if (!p->mapping && need_seats(p, applied ? shown->seats : m->network.seats,
-                                  applied ? shown->seat_count : m->network.seat_count) < 0)
+    const struct network *n =
+        ui->network.applied & FLOWS_OTHER_RUN ? &ui->network.other->model->network : &m->network;
+    if (!p->mapping && need_seats(p, applied ? shown->seats : n->seats,
+                                  applied ? shown->seat_count : n->seat_count) < 0)
         return -ENOMEM;
     p->figure = figure;
     p->packets = figure == TORUS_MEASURED && m->measured.unit;
@@ -195,6 +217,8 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
                p->link_count * sizeof *p->loads);
     else
         ui_torus_panel_add_all(ui, p, m, r, p->seats, p->seat_count);
+    if (ui_torus_panel_set_before(ui, p, r) < 0)
+        return -ENOMEM;
     ui_torus_panel_settle(t, p);
     p->key = key;
     return 1;
@@ -267,7 +291,9 @@ static void pin_title(const struct ui *ui, const struct model *m, struct torus_p
     const char *comm = t->comm && t->comm <= m->comm_count ? m->comms[t->comm - 1].name : "";
     const char *region =
         t->region && t->region <= m->region_count ? m->regions[t->region - 1].name : "";
-    const char *of = (ui->network.applied & FLOWS_MAPPING) ? "suggested mapping" : m->job;
+    const char *of = ui->network.applied & FLOWS_OTHER_RUN ? ui->network.other->names[1]
+                     : ui->network.applied & FLOWS_MAPPING ? "suggested mapping"
+                                                           : m->job;
     char title[280];
     snprintf(title, sizeof title, "%s%s%s%s%s", of, *comm ? ", " : "", comm, *region ? ", " : "",
              region);
@@ -290,6 +316,7 @@ void torus_pin(struct ui *ui, const struct model *m)
         return;
     struct torus_panel p = *from;
     p.loads = malloc((from->link_count + 1) * sizeof *p.loads);
+    p.before = NULL;
     p.seats = NULL;
     p.seat_count = 0;
     if (!p.loads || need_seats(&p, from->seats, from->seat_count) < 0) {

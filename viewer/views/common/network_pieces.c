@@ -118,6 +118,9 @@ double piece_metric_most(const struct stage *s, enum flow_metric metric)
 double piece_compare(const struct stage *s, double right, double y)
 {
     static const char *const words[COMPARES] = {"before", "after", "difference"};
+    if (!s->ui->network.what_if.count && s->ui->network.other)
+        return widget_choice(&s->brush, right, y, words, COMPARES, (int)s->ui->network.compare,
+                             COMMAND_COMPARE);
     if (!s->ui->network.what_if.count)
         return 0;
     double undo = scene_width(s->brush.scene, TEXT_SMALL, 0, "Undo") + 20;
@@ -346,7 +349,8 @@ void piece_link_tip(struct stage *s, uint32_t link)
                     format_si((double)f->loads[link], "B").text,
                     f->mean > 0 ? format_si((double)f->loads[link] / f->mean, "").text : "0");
         if (s->ui->network.applied && link < s->range->reality.link_count)
-            tooltip_add(&s->tip, s->brush.theme->info, "really %s",
+            tooltip_add(&s->tip, s->brush.theme->info, "%s %s",
+                        s->ui->network.applied & FLOWS_OTHER_RUN ? "both runs" : "really",
                         piece_change_text(METRIC_LOAD, (double)s->range->reality.loads[link],
                                           (double)f->loads[link], change, sizeof change));
     }

@@ -38,6 +38,11 @@ double context_network_height(const struct stage *stage);
 void context_network_name(const struct stage *stage, char *out, size_t room);
 void context_network_facts(const struct stage *stage, struct box *at);
 
+/** Both runs of a comparison: their figures in the visible time. @return height; 0: there is one
+ * run
+ */
+double context_runs(struct stage *stage, struct box box);
+
 /** The most loaded links. @return height; 0: no links are known, or the present view shows them */
 double context_hot_links(struct stage *stage, struct box box);
 

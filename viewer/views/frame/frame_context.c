@@ -428,6 +428,9 @@ void context_layout(struct stage *s, struct box box, int drawer)
         return;
     struct box inner = {box.x + (drawer ? 14 : 2), box.y + 12, box.w - (drawer ? 28 : 16),
                         box.h - 20};
+    double runs = context_runs(s, inner);
+    inner.y += runs;
+    inner.h -= runs;
     /* the alerts view shows all alerts itself */
     double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : context_add_alerts(s, inner);
     inner.y += used;

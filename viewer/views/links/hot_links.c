@@ -595,6 +595,8 @@ void hot_links_layout(struct stage *s, struct box panel)
     double below = sentence[0] ? SENTENCE : 0;
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
+    if (!s->ui->network.what_if.count) /* its choice is with the steps */
+        right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Hot links", what);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 35, panel.w - 24, TEXT_SMALL, TEXT_MIDDLE,

@@ -238,7 +238,9 @@ void metric_rank_layout(struct stage *s, struct box panel)
     snprintf(what, sizeof what, "%s %s; drag to filter%s",
              quantity_grouped(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
              metric_rank_things(s->ui->network.metric),
-             s->ui->network.applied ? "; as suggested" : "");
+             s->ui->network.applied & FLOWS_OTHER_RUN ? "; after"
+             : s->ui->network.applied                 ? "; as suggested"
+                                                      : "");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {

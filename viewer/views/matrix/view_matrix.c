@@ -2,10 +2,12 @@
 #include "viewer/views/matrix/view_matrix.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Mapping of the visible ranks to cells. */
 struct grid {
@@ -36,18 +38,27 @@ static struct grid matrix_view_fit_grid(const struct stage *s, struct box plot)
 
 static uint64_t matrix_view_compute_key(const struct stage *s, const struct grid *g)
 {
-    const uint64_t parts[] = {s->range->version,     g->first_column,    g->first_row,
-                              g->per_cell,           (uint64_t)g->cells, (uint64_t)s->ui->quantity,
-                              (uint64_t)s->ui->theme};
+    const struct other_run *other = s->ui->network.other;
+    const uint64_t parts[] = {s->range->version,
+                              g->first_column,
+                              g->first_row,
+                              g->per_cell,
+                              (uint64_t)g->cells,
+                              (uint64_t)s->ui->quantity,
+                              (uint64_t)s->ui->theme,
+                              other ? other->version : 0,
+                              other ? 1 + (uint64_t)s->ui->network.compare : 0};
     uint64_t key = 3;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
     return key;
 }
 
-static void matrix_view_add_pairs(const struct stage *s, const struct grid *g, double *cells)
+/* @param sign  1, or -1 to subtract */
+static void matrix_view_add_pairs(const struct stage *s, const struct model *m,
+                                  const struct range *r, const struct grid *g, double *cells,
+                                  double sign)
 {
-    const struct range *r = s->range;
     uint32_t side = (uint32_t)g->cells;
     uint64_t span = (uint64_t)side * g->per_cell;
     unsigned shift = 0;
@@ -55,10 +66,10 @@ static void matrix_view_add_pairs(const struct stage *s, const struct grid *g, d
         shift++;
     for (uint32_t i = 0; i < r->pair_count; i++) {
         uint64_t value = r->pairs[(size_t)i * PAIR_COLUMNS + s->ui->quantity];
-        const struct key *pair = &s->model->pairs.keys.keys[i];
+        const struct key *pair = &m->pairs.keys.keys[i];
         uint64_t row = pair->hi - g->first_row, column = pair->lo - g->first_column;
         if (value && row < span && column < span)
-            cells[(row >> shift) * side + (column >> shift)] += (double)value;
+            cells[(row >> shift) * side + (column >> shift)] += sign * (double)value;
     }
 }
 
@@ -79,6 +90,42 @@ static void matrix_view_scale_of(struct picture *p, const double *cells, size_t 
         p->low = nice_floor(p->high / 10);
 }
 
+/* Colours of differences: shares of the largest cell before. */
+static void matrix_view_paint_difference(const struct stage *s, struct picture *p,
+                                         const double *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cells[i] != 0)
+            p->image.pixels[i] = 0xff000000u | piece_difference_color(
+                                                   s->brush.theme, p->high > 0 ? cells[i] / p->high
+                                                                   : cells[i] > 0 ? 1
+                                                                                  : -1) >>
+                                                   8;
+}
+
+static int matrix_view_shows_difference(const struct stage *s)
+{
+    return s->ui->network.other && s->ui->network.compare == COMPARE_DIFFERENCE;
+}
+
+/* Sums of the state in sight: of the run that is followed, of the other one, or the difference. The
+ * colour scale is always that of the followed one. */
+static void matrix_view_sum_up(const struct stage *s, const struct grid *g, struct picture *p,
+                               double *cells, size_t count)
+{
+    const struct other_run *other = s->ui->network.other;
+    matrix_view_add_pairs(s, s->model, s->range, g, cells, 1);
+    matrix_view_scale_of(p, cells, count);
+    if (!other || s->ui->network.compare == COMPARE_BEFORE)
+        return;
+    memset(cells, 0, count * sizeof *cells);
+    if (matrix_view_shows_difference(s))
+        matrix_view_add_pairs(s, s->model, s->range, g, cells, -1);
+    matrix_view_add_pairs(s, other->model, &other->range, g, cells, 1);
+    if (!(p->high > 0)) /* nothing before: its own scale */
+        matrix_view_scale_of(p, cells, count);
+}
+
 static int matrix_view_paint(const struct stage *s, const struct grid *g)
 {
     struct picture *p = &s->pictures->matrix;
@@ -89,14 +136,16 @@ static int matrix_view_paint(const struct stage *s, const struct grid *g)
         return -1;
     size_t count = (size_t)g->cells * (size_t)g->cells;
     double *cells = s->pictures->cells;
-    matrix_view_add_pairs(s, g, cells);
-    matrix_view_scale_of(p, cells, count);
+    matrix_view_sum_up(s, g, p, cells, count);
+    if (matrix_view_shows_difference(s))
+        matrix_view_paint_difference(s, p, cells, count);
     double span = p->high > 0 ? log(p->high / p->low) : 1;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !matrix_view_shows_difference(s); i++)
         if (cells[i] > 0)
             p->image.pixels[i] =
-                0xff000000u |
-                theme_map(s->brush.theme, 0.06 + 0.94 * log(cells[i] / p->low) / span) >> 8;
+                0xff000000u | theme_map(s->brush.theme,
+                                        fmax(0.06 + 0.94 * log(cells[i] / p->low) / span, 0.02)) >>
+                                  8;
     p->key = key;
     p->per_cell = g->per_cell;
     p->image.version++;
@@ -170,6 +219,24 @@ static void matrix_view_add_cell_lines(const struct stage *s, const struct grid 
     }
 }
 
+/* The figure of a pair in the state in sight; of a difference with its sign. */
+static struct quantity matrix_view_format_pair(const struct stage *s, uint32_t source,
+                                               uint32_t destination)
+{
+    const struct other_run *other = s->ui->network.other;
+    uint32_t n = model_pair_find(s->model, source, destination);
+    uint64_t value =
+        n < s->range->pair_count ? s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity] : 0;
+    if (!other || s->ui->network.compare == COMPARE_BEFORE)
+        return piece_quantity(s->ui->quantity, value);
+    uint64_t after = other_run_pair(other, source, destination, s->ui->quantity);
+    if (!matrix_view_shows_difference(s))
+        return piece_quantity(s->ui->quantity, after);
+    return quantity_print(
+        "%s%s", after < value ? "\xe2\x88\x92" : "+",
+        piece_quantity(s->ui->quantity, after < value ? value - after : after - value).text);
+}
+
 static void matrix_view_add_cell_figures(const struct stage *s, const struct grid *g)
 {
     const struct picture *p = &s->pictures->matrix;
@@ -177,13 +244,11 @@ static void matrix_view_add_cell_figures(const struct stage *s, const struct gri
         return;
     for (int row = 0; row < p->image.h; row++) {
         for (int column = 0; column < p->image.w; column++) {
-            uint32_t n = model_pair_find(s->model, g->first_row + (uint32_t)row,
-                                         g->first_column + (uint32_t)column);
             uint32_t pixel = p->image.pixels[row * p->image.w + column];
-            if (n >= s->range->pair_count || !pixel)
+            if (!pixel)
                 continue;
-            struct quantity text = piece_quantity(
-                s->ui->quantity, s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
+            struct quantity text = matrix_view_format_pair(s, g->first_row + (uint32_t)row,
+                                                           g->first_column + (uint32_t)column);
             /* the cell's luma decides between dark and light text */
             double luma =
                 0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
@@ -240,6 +305,16 @@ static double matrix_view_add_legend(const struct stage *s, double right, double
     const struct picture *p = &s->pictures->matrix;
     if (!(p->high > 0))
         return 0;
+    if (matrix_view_shows_difference(s)) {
+        static const char *const words[] = {"less", "more"};
+        for (int i = 1; i >= 0; i--) {
+            scene_text(s->brush.scene, right - 34 - 60 * (1 - i), y, 34, TEXT_AXIS, 0,
+                       s->brush.theme->second, words[i]);
+            scene_rect(s->brush.scene, (struct box){right - 54 - 60 * (1 - i), y + 5, 16, 5}, 0,
+                       piece_difference_color(s->brush.theme, i ? 1 : -1));
+        }
+        return 120;
+    }
     return widget_map_legend(&s->brush, right, y,
                              piece_quantity(s->ui->quantity, (uint64_t)fmax(p->low, 1)).text,
                              piece_quantity(s->ui->quantity, (uint64_t)p->high).text);
@@ -302,6 +377,8 @@ static double matrix_view_add_head(const struct stage *s, struct box box)
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 6) + 8;
     right -= piece_quantity_choice(s, right, box.y + 6) + 8;
+    if (s->ui->network.other)
+        right -= piece_compare(s, right, box.y + 6) + 8;
     if (s->ui->matrix.extent > 0)
         right -=
             widget_button(&s->brush, right - 84, box.y + 6, "whole job", 0, COMMAND_MATRIX_ALL, 0) +
@@ -312,7 +389,7 @@ static double matrix_view_add_head(const struct stage *s, struct box box)
 void matrix_panel(struct stage *s, struct box box, int large)
 {
     const struct theme *t = s->brush.theme;
-    char what[128];
+    char what[400];
     piece_panel(s, box, "matrix");
     double top = large ? 66 : 50, foot = large ? 30 : 10;
     double side = floor(fmin(box.h - top - foot, box.w - 62));
@@ -325,6 +402,8 @@ void matrix_panel(struct stage *s, struct box box, int large)
         right -= matrix_view_add_legend(s, right, box.y + 10);
     snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
              piece_pairs_range_text(s).text);
+    if (s->ui->network.other)
+        piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 20,
                  large ? "Matrix" : "Who sends to whom", what);
     if (!shown) {

@@ -126,7 +126,9 @@ static void network_legend_add_degrees(struct stage *s, struct network_drawing *
 /* Blue is less than in reality, red is more. @return its width */
 static double network_legend_add_difference(const struct stage *s, double right, double y)
 {
-    static const char *const words[] = {"less", "more than in reality"};
+    const char *const words[] = {"less", s->ui->network.applied & FLOWS_OTHER_RUN
+                                             ? "more than before"
+                                             : "more than in reality"};
     const struct theme *t = s->brush.theme;
     double x = right;
     for (int i = 1; i >= 0; i--) {

@@ -1,5 +1,6 @@
 /* Controls of view "torus": axes, legend, choices, menu of restrictions. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
@@ -108,7 +109,8 @@ static void torus_controls_add_what(const struct stage *s, const struct torus_dr
     static const char *const folds[TORUS_FOLDS] = {"largest of", "mean of", "sum of"};
     const struct theme *t = s->brush.theme;
     const enum torus_fold fold = s->ui->torus.fold;
-    const char *what = p->figure == TORUS_MEASURED   ? p->packets ? "packets measured" : "measured"
+    const char *what = p->before                     ? "change of a link: less, more"
+                       : p->figure == TORUS_MEASURED ? p->packets ? "packets measured" : "measured"
                        : p->figure == TORUS_MESSAGES ? "messages over a link"
                                                      : "bytes over a link";
     scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, t->second, what);
@@ -145,6 +147,22 @@ void torus_node_legend(struct stage *s, struct box box)
                                           : "most");
 }
 
+/* Colours of differences, from the largest load of the reality less to as much more. */
+static void torus_controls_add_difference(const struct stage *s, const struct torus_drawing *d,
+                                          struct box box, const struct torus_panel *p)
+{
+    const struct theme *t = s->brush.theme;
+    const struct quantity most = format_si(d->top, torus_controls_unit_of(p));
+    for (int i = -8; i < 8; i++)
+        scene_rect(s->brush.scene,
+                   (struct box){box.x + (i + 8) * box.w / 16, box.y, box.w / 16 + 1, box.h}, 0,
+                   piece_difference_color(t, (i + 0.5) / 8));
+    scene_textf(s->brush.scene, box.x, box.y + box.h + 5, box.w / 2, TEXT_AXIS, TEXT_FIGURES,
+                t->text, "\xe2\x88\x92%s", most.text);
+    scene_textf(s->brush.scene, box.x + box.w / 2, box.y + box.h + 5, box.w / 2, TEXT_AXIS,
+                TEXT_RIGHT | TEXT_FIGURES, t->text, "+%s", most.text);
+}
+
 void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
@@ -153,6 +171,10 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     double y = box.y + 20, h = 12, x0 = box.x + 4, w = box.w - 8;
     double left = x0 + c->low * w, right = x0 + c->high * w;
     torus_controls_add_what(s, d, box, p);
+    if (p->before) {
+        torus_controls_add_difference(s, d, (struct box){x0, y, w, h}, p);
+        return;
+    }
     scene_rect(s->brush.scene, (struct box){x0, y, w, h}, 0, t->line);
     scene_image(s->brush.scene, (struct box){left, y, fmax(right - left, 1), h}, &t->map_image);
     if (x0 + w - right > 1) /* loads above the maximum have its colour */
@@ -203,6 +225,8 @@ double torus_choices(struct stage *s, double right, double y, double least)
     const struct torus_choice *c = &s->ui->torus;
     char context[160];
     right -= piece_range_choice(s, right, y) + 6;
+    double compare = piece_compare(s, right, y);
+    right -= compare > 0 ? compare + 6 : 0;
     right -= widget_choice(&s->brush, right, y, figures, s->model->measured.version ? 3 : 2,
                            (int)c->panels[0].figure, COMMAND_TORUS_FIGURE) +
              6;

@@ -3,6 +3,7 @@
 
 #include "holter/bisect.h"
 #include "viewer/layout/mix.h"
+#include "viewer/views/common/network_pieces.h"
 
 #include "holter/error.h"
 
@@ -165,16 +166,16 @@ int torus_belongs(const struct stage *s, int panel)
 }
 
 /* Of links that differ in hidden dimensions only: the largest load, the mean or the sum. */
-static int torus_drawing_fold(const struct torus_side *side, const struct torus_panel *panel,
+static int torus_drawing_fold(const struct torus_side *side, const uint64_t *loads, uint32_t links,
                               enum torus_fold fold, double *out)
 {
     uint32_t halves = projection_halves(&side->projection);
     uint32_t *counts = calloc(halves + 1u, sizeof *counts);
     if (!counts)
         return -ENOMEM;
-    for (uint32_t link = 0; link < panel->link_count; link++) {
+    for (uint32_t link = 0; link < links; link++) {
         uint32_t half = side->half_of[link];
-        double load = (double)panel->loads[link];
+        double load = (double)loads[link];
         if (half == PROJECTION_NONE)
             continue;
         counts[half]++;
@@ -186,6 +187,27 @@ static int torus_drawing_fold(const struct torus_side *side, const struct torus_
     return 0;
 }
 
+/* Folds the loads of a panel, or their differences from the reality: of what each fold says, so
+ * that a half without difference looks the same before and after. @return 0 or -ENOMEM */
+static int torus_drawing_fold_panel(const struct torus_side *side, const struct torus_panel *panel,
+                                    enum torus_fold fold, double *out, double *largest)
+{
+    uint32_t halves = projection_halves(&side->projection);
+    double *before = NULL;
+    int error = torus_drawing_fold(side, panel->loads, panel->link_count, fold, out);
+    if (!error && panel->before) {
+        before = calloc(halves + 1u, sizeof *before);
+        error = before ? torus_drawing_fold(side, panel->before, panel->link_count, fold, before)
+                       : -ENOMEM;
+    }
+    for (uint32_t half = 0; !error && half < halves; half++) {
+        *largest = fmax(*largest, before ? before[half] : out[half]);
+        out[half] -= before ? before[half] : 0;
+    }
+    free(before);
+    return error;
+}
+
 static int torus_drawing_sum_side(const struct torus_side *side, const struct torus_panel *panel,
                                   enum torus_fold fold, struct torus_values *v, int i)
 {
@@ -193,7 +215,8 @@ static int torus_drawing_sum_side(const struct torus_side *side, const struct to
     uint32_t halves = projection_halves(p), bundles = projection_bundles(p);
     double *sums = calloc(halves + 1u, sizeof *sums), *means = calloc(bundles + 1u, sizeof *means);
     uint32_t *counts = calloc(bundles + 1u, sizeof *counts);
-    if (!sums || !means || !counts || torus_drawing_fold(side, panel, fold, sums) < 0) {
+    if (!sums || !means || !counts ||
+        torus_drawing_fold_panel(side, panel, fold, sums, &v->largest) < 0) {
         free(sums);
         free(means);
         free(counts);
@@ -205,7 +228,6 @@ static int torus_drawing_sum_side(const struct torus_side *side, const struct to
         uint32_t bundle = projection_bundle(p, half / 2);
         means[bundle] += sums[half];
         counts[bundle]++;
-        v->largest = fmax(v->largest, sums[half]);
     }
     for (uint32_t b = 0; b < bundles; b++)
         means[b] /= counts[b] ? counts[b] : 1;
@@ -249,10 +271,13 @@ static int torus_drawing_make_values(const struct stage *s, struct torus_drawing
     return 0;
 }
 
-color_t torus_color(const struct stage *s, const struct torus_drawing *d, double value)
+color_t torus_color(const struct stage *s, const struct torus_drawing *d, int panel, double value)
 {
     const struct torus_choice *t = &s->ui->torus;
     double share = d->top > 0 ? value / d->top : 0;
+    const int differs = t->panels[panel].before != NULL;
+    if (differs && value != 0)
+        return fabs(share) < t->low ? 0 : piece_difference_color(s->brush.theme, share);
     if (share < t->low)
         return 0;
     if (value <= 0) /* the link exists but is unused */

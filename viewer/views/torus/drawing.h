@@ -30,9 +30,11 @@ struct torus_side {
 
 /** Values of a panel. */
 struct torus_values {
-    double *halves[TORUS_SIDES];  /**< owned; load: of links that coincide what the fold says */
+    double *halves[TORUS_SIDES];  /**< owned; load, or its difference from the reality: of links
+                                     that coincide what the fold says */
     double *bundles[TORUS_SIDES]; /**< owned; mean of a bundle's halves */
-    double largest;               /**< largest load of the halves */
+    double largest;               /**< largest load of the halves, in reality if differences are
+                                     shown */
     uint64_t key;
 };
 
@@ -71,8 +73,10 @@ uint32_t torus_place(const struct torus_drawing *drawing, int from, int to, uint
 /** 1 if a panel belongs to the visible network. */
 int torus_belongs(const struct stage *stage, int panel);
 
-/** Colour of a load in the visible range. @return 0: the load is below the range and not drawn */
-color_t torus_color(const struct stage *stage, const struct torus_drawing *drawing, double value);
+/** Colour of a load of a panel, or of its difference, in the visible range. @return 0: it is below
+ * the range and not drawn */
+color_t torus_color(const struct stage *stage, const struct torus_drawing *drawing, int panel,
+                    double value);
 
 /** Key of the inputs of a panel's strokes. @param where  key of the positions @param what  which
  * picture */

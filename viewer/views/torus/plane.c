@@ -40,13 +40,13 @@ static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const
     int view = s->ui->torus.view;
     const struct torus_side *side = &d->sides[view];
     double value = d->values[panel].halves[view] ? d->values[panel].halves[view][half] : 0;
-    color_t color = torus_color(s, d, value);
+    color_t color = torus_color(s, d, panel, value);
     double pitch = torus_plane_pitch(&side->projection, k),
            width = fmin(fmax(pitch * 0.62, 0.7), 5);
     if (!(color & 0xff) || !torus_plane_crosses(k, l))
         return;
     int lit = !d->some || side->lit[half];
-    float rank = value > 0 && d->top > 0 ? (float)(value / d->top) : -1;
+    float rank = value != 0 && d->top > 0 ? (float)(fabs(value) / d->top) : -1;
     if (!lit)
         color = color_mix(color, s->brush.theme->panel, 0.80);
     if (side->lit[half] == 2)
@@ -94,7 +94,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
         for (uint32_t half = 0; half < 2; half++) {
             double away = torus_distance(x, y, &l[half]);
             if (away < nearest && side->link_of[wire * 2 + half] != TOPOLOGY_NONE &&
-                torus_color(s, d, d->values[panel].halves[view][wire * 2 + half])) {
+                torus_color(s, d, panel, d->values[panel].halves[view][wire * 2 + half])) {
                 nearest = away;
                 best = wire * 2 + half;
             }
@@ -287,7 +287,7 @@ void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box bo
         struct projection_line l[2];
         if (wire == PROJECTION_NONE || !projection_shows(p, from->axes, wire))
             continue;
-        color_t color = torus_color(s, d, v->bundles[side][bundle]);
+        color_t color = torus_color(s, d, panel, v->bundles[side][bundle]);
         int lines = color & 0xff ? projection_bundle_lines(p, bundle, l) : 0;
         for (int i = 0; i < lines; i++)
             scene_line(s->brush.scene, section_x(&k, l[i].x0), section_y(&k, l[i].y0),

@@ -67,8 +67,8 @@ static void torus_space_add_links(const struct stage *s, struct torus_drawing *d
         for (uint32_t half = 0; half < 2; half++) {
             uint32_t at = wire * 2 + half;
             int lit = !d->some || side->lit[at];
-            color_t color = torus_color(s, d, values[at]);
-            if (!(color & 0xff) || (!lit && values[at] <= 0))
+            color_t color = torus_color(s, d, s->ui->torus.panel, values[at]);
+            if (!(color & 0xff) || (!lit && values[at] == 0))
                 continue;
             const struct projection_line *line = &l[half].line;
             struct stroke k = {torus_space_to_x(e, line->x0),
@@ -148,7 +148,7 @@ static uint32_t torus_space_half_under(const struct stage *s, const struct torus
             uint32_t at = wire * 2 + half;
             const struct projection_line *k = &l[half].line;
             if (side->link_of[at] == TOPOLOGY_NONE || (d->some && !side->lit[at]) ||
-                !torus_color(s, d, values[at]) || l[half].away >= least)
+                !torus_color(s, d, s->ui->torus.panel, values[at]) || l[half].away >= least)
                 continue;
             const struct projection_line seen = {
                 (double)torus_space_to_x(e, k->x0), (double)torus_space_to_y(e, k->y0),

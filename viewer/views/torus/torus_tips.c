@@ -10,7 +10,8 @@ static struct quantity torus_tips_format_load(const struct stage *s, int panel, 
 {
     const struct torus_panel *p = &s->ui->torus.panels[panel];
     const char *unit = p->figure == TORUS_MESSAGES || p->packets ? "" : "B";
-    return quantity_print("%s%s", format_si(value, unit).text,
+    const char *sign = !p->before || value == 0 ? "" : value > 0 ? "+" : "\xe2\x88\x92";
+    return quantity_print("%s%s%s", sign, format_si(fabs(value), unit).text,
                           p->packets                    ? " packets"
                           : p->figure == TORUS_MESSAGES ? " messages"
                                                         : "");

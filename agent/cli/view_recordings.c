@@ -1,0 +1,205 @@
+/* Runs the viewer on recordings: private daemons on private sockets. */
+#include "agent/cli/view_recordings.h"
+
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VIEW_WORDS 8 /* that are added to the arguments of the viewer */
+
+static int view_recordings_is_name(const char *word)
+{
+    const size_t length = strlen(word);
+    return word[0] != '-' && length > 5 && strcmp(word + length - 5, ".hrec") == 0;
+}
+
+int view_recordings_take(struct view_recordings *out, int argc, char **argv)
+{
+    *out = (struct view_recordings){.arguments = argv, .directory = "/tmp/holter-view-XXXXXX"};
+    for (int i = 0; i < argc; i++) {
+        if (i == 0 || !view_recordings_is_name(argv[i])) {
+            argv[out->argument_count++] = argv[i];
+            continue;
+        }
+        if (out->count == VIEW_RECORDINGS) {
+            terminal_print("view: expected one recording, or two to compare");
+            return 2;
+        }
+        out->paths[out->count++] = argv[i];
+    }
+    argv[out->argument_count] = NULL;
+    return -1;
+}
+
+/* ---- processes ----------------------------------------------------------- */
+
+/* @param log  file for the output; NULL: that of this process @return pid, or -1 */
+static pid_t view_recordings_start(const char *const *words, const char *log)
+{
+    const pid_t parent = getpid(), pid = fork();
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(127);
+    const int fd = log == NULL ? -1 : open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+    }
+    if (log != NULL) { /* of a session that this terminal may be in */
+        unsetenv("HOLTER_SESSION");
+        unsetenv("HOLTER_KEYS");
+        unsetenv("HOLTER_TOPOLOGY");
+    }
+    execv(words[0], (char *const *)(void *)words);
+    _exit(127);
+}
+
+static int view_recordings_start_daemon(struct view_recordings *v, const char *program, int which)
+{
+    char endpoint[96], log[96];
+    snprintf(endpoint, sizeof(endpoint), "ipc://%s/%d", v->directory, which);
+    snprintf(log, sizeof(log), "%s/log%d", v->directory, which);
+    /* A single recording is watched as `holter replay` shows it; two are known as a whole. */
+    const char *const speed = v->count > 1 ? "max" : "1";
+    const char *const words[] = {program,   "--replay", v->paths[which], "--listen", endpoint,
+                                 "--speed", speed,      "--paused",      NULL};
+    v->daemons[which] = view_recordings_start(words, log);
+    return v->daemons[which] > 0 ? 0 : -errno;
+}
+
+static const char *view_recordings_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static int view_recordings_start_viewer(struct view_recordings *v)
+{
+    char endpoints[VIEW_RECORDINGS][96], names[600];
+    const char **words = calloc((size_t)v->argument_count + VIEW_WORDS + 1, sizeof(*words));
+    int count = v->argument_count;
+    if (words == NULL)
+        return -ENOMEM;
+    for (int i = 0; i < count; i++)
+        words[i] = v->arguments[i];
+    for (int i = 0; i < v->count; i++)
+        snprintf(endpoints[i], sizeof(endpoints[i]), "ipc://%s/%d", v->directory, i);
+    words[count++] = "--connect";
+    words[count++] = endpoints[0];
+    if (v->count > 1) {
+        snprintf(names, sizeof(names), "%.255s,%.255s", view_recordings_base_name(v->paths[0]),
+                 view_recordings_base_name(v->paths[1]));
+        words[count++] = "--against";
+        words[count++] = endpoints[1];
+        words[count++] = "--names";
+        words[count++] = names;
+    }
+    v->viewer = view_recordings_start(words, NULL);
+    free(words);
+    return v->viewer > 0 ? 0 : -errno;
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+/* Print the last line of a daemon's log, which has the error. */
+static void view_recordings_report(const struct view_recordings *v, int which)
+{
+    char path[96], line[400], last[400] = "";
+    snprintf(path, sizeof(path), "%s/log%d", v->directory, which);
+    FILE *log = fopen(path, "re");
+    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] != '\0')
+            memcpy(last, line, sizeof(last));
+    }
+    if (log != NULL)
+        fclose(log);
+    terminal_print("view: %s cannot be replayed%s%s", v->paths[which], last[0] != '\0' ? ": " : "",
+                   last);
+}
+
+/* Wait for the viewer; the end of a daemon ends it. @return exit status */
+static int view_recordings_wait(struct view_recordings *v)
+{
+    for (;;) {
+        int status;
+        const pid_t pid = waitpid(-1, &status, 0);
+        if (pid < 0 && errno != EINTR)
+            return 1;
+        if (pid == v->viewer) {
+            v->viewer = 0;
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        }
+        for (int i = 0; i < v->count; i++) {
+            if (pid != v->daemons[i])
+                continue;
+            v->daemons[i] = 0;
+            view_recordings_report(v, i);
+            return 1;
+        }
+    }
+}
+
+static void view_recordings_end(struct view_recordings *v)
+{
+    const pid_t all[] = {v->viewer, v->daemons[0], v->daemons[1]};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (all[i] > 0 && kill(all[i], SIGTERM) == 0)
+            waitpid(all[i], NULL, 0);
+    }
+    unfinished_remove(&v->cleaner);
+}
+
+/* Make the directory, with a cleaner that removes it even if this process is killed. */
+static int view_recordings_make_directory(struct view_recordings *v)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    int code = mkdtemp(v->directory) == NULL ? -errno : 0;
+    if (code == 0 && (code = unfinished_watch(&v->cleaner, v->directory)) != 0)
+        rmdir(v->directory);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+int view_recordings_run(struct view_recordings *v)
+{
+    char program[PATH_MAX];
+    int code = paths_program(program, sizeof(program), "holterd");
+    if (code < 0) {
+        terminal_print("view: holterd is not installed beside holter: %s", holter_strerror(code));
+        return 1;
+    }
+    for (int i = 0; i < v->count; i++) {
+        if (access(v->paths[i], R_OK) != 0) {
+            terminal_print("view: %s: %s", v->paths[i], strerror(errno));
+            return 1;
+        }
+    }
+    if ((code = view_recordings_make_directory(v)) != 0) {
+        terminal_print("view: %s: %s", v->directory, strerror(-code));
+        return 1;
+    }
+    for (int i = 0; code == 0 && i < v->count; i++)
+        code = view_recordings_start_daemon(v, program, i);
+    code = code != 0 ? code : view_recordings_start_viewer(v);
+    if (code != 0)
+        terminal_print("view: %s", holter_strerror(code));
+    const int status = code != 0 ? 1 : view_recordings_wait(v);
+    view_recordings_end(v);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* Both runs of a comparison in the context column: figures before and after. */
+#include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/frame/frame.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { LINE = 19, HEAD = 44, FOOT = 12 };
+
+/* A figure that tells time, latency or load: less is better. Of rates more is. */
+static int runs_is_rate(int figure)
+{
+    return figure == OTHER_MESSAGES || figure == OTHER_BYTES;
+}
+
+static struct quantity runs_format(int figure, double value)
+{
+    if (!isfinite(value))
+        return quantity_print("-");
+    switch (figure) {
+    case OTHER_SECONDS:
+    case OTHER_HALF:
+        return quantity_duration(value * 1e9);
+    case OTHER_MESSAGES:
+        return format_si(value, "/s");
+    case OTHER_BYTES:
+        return format_si(value, "B/s");
+    case OTHER_MPI:
+        return format_share(value);
+    default:
+        return format_ratio(value);
+    }
+}
+
+static void runs_add_line(const struct stage *s, struct box line, const char *name,
+                          const struct quantity values[2], double ratio, int rate)
+{
+    const struct theme *t = s->brush.theme;
+    const int known = isfinite(ratio) && fabs(ratio - 1) >= 0.0005;
+    const double w = line.w;
+    scene_text(s->brush.scene, line.x, line.y, w * 0.34, TEXT_SMALL, 0, t->second, name);
+    scene_text(s->brush.scene, line.x + w * 0.34, line.y, w * 0.21, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES, t->text, values[0].text);
+    scene_text(s->brush.scene, line.x + w * 0.56, line.y, w * 0.21, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES, t->text, values[1].text);
+    if (known)
+        scene_textf(s->brush.scene, line.x + w * 0.78, line.y, w * 0.22, TEXT_SMALL,
+                    TEXT_RIGHT | TEXT_FIGURES, (ratio < 1) != rate ? t->info : t->bad,
+                    "%+.1f\xc2\xa0%%", (ratio - 1) * 100);
+}
+
+/* Load of the links: known while a view of the network is in sight. */
+static void runs_add_loads(const struct stage *s, struct box line)
+{
+    const struct flows *f[2] = {piece_reality(s), &s->range->flows};
+    const char *const names[2] = {"hop-bytes", "fullest link"};
+    for (int i = 0; i < 2; i++) {
+        const double values[2] = {i ? (double)f[0]->largest : f[0]->hop_bytes,
+                                  i ? (double)f[1]->largest : f[1]->hop_bytes};
+        const struct quantity texts[2] = {format_si(values[0], "B"), format_si(values[1], "B")};
+        runs_add_line(s, line, names[i], texts, values[0] > 0 ? values[1] / values[0] : NAN, 0);
+        line.y += LINE;
+    }
+}
+
+double context_runs(struct stage *s, struct box box)
+{
+    static const char *const names[OTHER_FIGURES] = {
+        "time", "half sent after", "messages", "bytes", "in MPI", "intra-node", "inter-node"};
+    const struct other_run *other = s->ui->network.other;
+    const struct theme *t = s->brush.theme;
+    double figures[OTHER_FIGURES][2];
+    char text[80];
+    uint64_t first = 0, last = 0;
+    if (!other)
+        return 0;
+    ui_windows(s->ui, s->model, &first, &last);
+    other_run_figures(other, s->model, s->range->kind, first, last, figures);
+    const int loads = (s->ui->network.applied & FLOWS_OTHER_RUN) != 0;
+    const double height = HEAD + LINE * (OTHER_FIGURES + (loads ? 2 : 0)) + FOOT;
+    scene_text(s->brush.scene, box.x + 2, box.y, box.w - 4, TEXT_TITLE, 0, t->text,
+               "Before, after");
+    scene_textf(s->brush.scene, box.x + 2, box.y + 22, box.w - 4, TEXT_SMALL, 0, t->second,
+                "%.60s, %.60s; %s", other->names[0], other->names[1],
+                other_run_text(other, text, sizeof text));
+    struct box line = {box.x + 2, box.y + HEAD, box.w - 6, LINE};
+    for (int i = 0; i < OTHER_FIGURES; i++, line.y += LINE) {
+        const struct quantity values[2] = {runs_format(i, figures[i][0]),
+                                           runs_format(i, figures[i][1])};
+        runs_add_line(s, line, names[i], values,
+                      figures[i][0] > 0 ? figures[i][1] / figures[i][0] : NAN, runs_is_rate(i));
+    }
+    if (loads)
+        runs_add_loads(s, line);
+    return height;
+}
