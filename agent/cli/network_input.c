@@ -67,12 +67,12 @@ static int network_input_read_network(struct network_input *in)
                                                                                                 : 1;
     if (in->pairs.source == PAIRS_RECORDING)
         return own_network(in);
-    if (in->pairs.source == PAIRS_ROUTES)
+    if (in->pairs.source == PAIRS_ROUTES || in->pairs.hop_count > 0)
         return topology_file_read(&in->network, in->path, network_input_report, NULL) == 0 ? 0 : 1;
     terminal_print(
-        "%s: --topology is expected: a file, see holter-topology(5), or a short form such as "
-        "torus:4,4,8",
-        in->command);
+        "%s: --topology is expected, as %s has no hops: a file, see holter-topology(5), or a short "
+        "form such as torus:4,4,8",
+        in->command, network_input_name_of(in));
     return 2;
 }
 

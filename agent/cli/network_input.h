@@ -14,7 +14,7 @@ struct network_input {
     const char *path;     /**< recording, hop-byte or route file */
     const char *named;    /**< name of the file in messages; NULL: path */
     const char *topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the
-                             agents saw, of routes what they tell */
+                             agents saw, of routes and hops what is inferred from them */
     const char *given;    /**< file of a plain mapping; NULL: none */
     uint64_t per_node;    /**< ranks a node; 0: see pairs_seats() */
 

@@ -100,6 +100,40 @@ class Files(unittest.TestCase):
             self.assertEqual(self.read('timed'), self.read('again'))
         self.holter('remap', source, *network, '--steps', 0, status=2)
 
+    def test_trials_find_the_same_however_many_run_at_a_time(self):
+        source = self.hop_bytes('MiniAMR_Vesta_n128_c1_s2')
+        work = ('--topology', 'torus:2,2,4,4,2', '--steps', 150)
+        found, mappings = [], []
+        for threads in (1, 2, 5):
+            rows = self.table(source, *work, '--trials', 4, '--threads', threads, '-o', self.path('m'))
+            found.append(rows)
+            mappings.append(self.read('m'))
+        self.assertEqual(found[0], found[1])
+        self.assertEqual([mappings[0]] * 3, mappings)
+        alone = self.table(source, *work, '-o', self.path('m'))
+        self.assertLessEqual(found[0]['hop-bytes'][1], alone['hop-bytes'][1])
+        many = self.table(source, *work, '--threads', 3, '-o', self.path('many'))  # one trial: as one thread
+        self.assertEqual((alone, self.read('m')), (many, self.read('many')))
+        self.holter('remap', source, *work, '--threads', 0, status=2)
+
+    def test_a_timed_search_uses_all_threads_and_says_how_to_repeat_it(self):
+        source = self.hop_bytes('MiniAMR_Vesta_n128_c1_s2')
+        network = ('--topology', 'torus:2,2,4,4,2')
+        timed = self.holter('remap', source, *network, '--time', 0.4, '--threads', 2, '-o', self.path('timed')).out
+        self.assertRegex(timed, r'\nwork: \d+ (of \d+ )?steps in 2 trials, the best is [12]')
+        repeat = re.search(r'--steps (\d+) --trials 2 repeats it', timed)
+        if repeat:  # else it was cut off, on a machine that is suddenly slower
+            self.holter('remap', source, *network, '--steps', repeat.group(1), '--trials', 2, '-o', self.path('again'))
+            self.assertEqual(self.read('timed'), self.read('again'))
+
+    def test_the_network_of_a_hop_byte_file_is_inferred_from_its_hops(self):
+        source = self.hop_bytes('MiniMD_Vesta_n256_c1_w')
+        given = self.table(source, '--topology', 'torus:4,2,4,4,2', '--steps', 300)
+        inferred = self.table(source, '--steps', 300)
+        self.assertEqual(given['hop-bytes'], inferred['hop-bytes'])
+        plain = self.write('plain', '0 1 5\n1 0 5\n')
+        self.assertIn('--topology is expected', self.holter('remap', plain, status=2).err)
+
     def test_mapping_is_never_worse_and_can_be_given(self):
         source = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2')
         network = ('--topology', 'torus:2,2,4,2,2')

@@ -1,6 +1,7 @@
 /* holter remap: a better mapping of ranks to the nodes that a job has. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
+#include "agent/cli/remap/remap_trials.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
 #include "daemon/analysis/network/mapping_text.h"
@@ -20,19 +21,26 @@ static const char help[] =
     "\n"
     "Finds a mapping of ranks to the same nodes with less communication over the network, and "
     "tells what\n"
-    "it gains. Never worse than what is given, and the same again from the same seed and "
-    "steps.\n"
+    "it gains. Never worse than what is given, and the same again from the same seed, steps and "
+    "trials.\n"
     "\n"
     "      --topology T            network: a file, see holter-topology(5), or a short form, "
     "torus:4,4,8;\n"
     "                              cart: of a recording, the grid of its processes;\n"
     "                              default for a recording: the hosts, NUMA nodes and cores that "
-    "agents saw\n"
+    "agents saw;\n"
+    "                              of a hop-byte file: inferred from its hops, as by holter "
+    "topology\n"
     "      --objective OBJECTIVE   hop-bytes (default), max-link or inter-node\n"
     "      --messages              inter-node: count messages instead of bytes\n"
     "      --time SECONDS          to search, by the clock (default 2)\n"
     "      --steps N               to search, as work: the same result on every machine\n"
     "      --seed N                of the search (default 1)\n"
+    "      --threads N             processors to use (default 1); the result does not depend on "
+    "it\n"
+    "      --trials N              independent searches, each with the time or steps; the best is "
+    "taken\n"
+    "                              (default 1; with --threads and without --steps as many)\n"
     "      --ranks LIST            only these move, such as 3,8-11\n"
     "      --given FILE            mapping to begin from, \"RANK NODE\" a line; default: as it "
     "ran\n"
@@ -58,10 +66,11 @@ struct remapping {
     const char *ranks, *output;
     int objective, messages;
     double seconds, seconds_used; /* of the search; unless problem.steps is set */
-    bool cut;                     /* the time was over before all steps were done */
+    struct remap_trials trials;
+    struct remap_found found;
     enum mapping_format format;
     uint32_t *selected, *nodes; /* owned */
-    struct remap *remap;        /* owned */
+    uint32_t *best;             /* owned; the seats that were found */
 };
 
 static int cmd_remap_set_format(void *user, const struct command_option *option, const char *value)
@@ -83,6 +92,8 @@ static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
         {"time", .real = &m->seconds, .most = MOST_SECONDS},
         {"steps", .number = &m->problem.steps, .least = 1, .most = REMAP_MAX_STEPS},
         {"seed", .number = &m->problem.seed},
+        {"threads", .number = &m->trials.threads, .least = 1, .most = REMAP_THREADS_MAXIMUM},
+        {"trials", .number = &m->trials.trials, .least = 1, .most = REMAP_TRIALS_MAXIMUM},
         {"ranks", .text = &m->ranks},
         {"given", .text = &m->input.given},
         {"ranks-per-node", .number = &m->input.per_node, .least = 1, .most = UINT32_MAX},
@@ -97,6 +108,9 @@ static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
         status = network_input_list("remap", "ranks", m->ranks) ? 2 : -1;
     m->problem.objective = (enum remap_objective)m->objective;
     m->problem.messages = m->messages;
+    m->trials.threads = m->trials.threads == 0 ? 1 : m->trials.threads;
+    if (m->trials.trials == 0)
+        m->trials.trials = m->problem.steps == 0 ? m->trials.threads : 1;
     return status;
 }
 
@@ -148,15 +162,32 @@ static void print_row(FILE *out, const char *name, double before, double after, 
             remark[0] ? "  " : "", remark);
 }
 
+static void print_work(FILE *out, const struct remapping *m)
+{
+    const uint64_t trials = m->trials.trials;
+    char many[64] = "", repeat[64] = "";
+    if (trials > 1) {
+        snprintf(many, sizeof many, " in %" PRIu64 " trials, the best is %" PRIu64, trials,
+                 m->found.trial + 1);
+        snprintf(repeat, sizeof repeat, " --trials %" PRIu64, trials);
+    }
+    fprintf(out, "work: %" PRIu64 " ", m->found.steps);
+    if (m->found.cut)
+        fprintf(out, "of %" PRIu64 " steps%s, cut off after %.1f s\n", m->problem.steps * trials,
+                many, m->seconds_used);
+    else if (m->problem.steps > 0)
+        fprintf(out, "steps%s in %.1f s; --steps %" PRIu64 "%s repeats it\n", many, m->seconds_used,
+                m->problem.steps, repeat);
+    else
+        fprintf(out, "steps%s in %.1f s\n", many, m->seconds_used);
+}
+
 static void cmd_remap_print_table(FILE *out, const struct remapping *m)
 {
-    struct remap_measures before, after;
-    bool optimal = false;
+    const struct remap_measures before = m->found.before, after = m->found.after;
     const enum remap_objective objective = m->problem.objective;
-    remap_given(m->remap, &before);
-    remap_best(m->remap, &after);
-    double bound = remap_bound(m->remap, &optimal);
-    const char *remark = optimal ? "optimal" : "";
+    const double bound = m->found.bound;
+    const char *remark = m->found.optimal ? "optimal" : "";
     const struct {
         const char *name;
         double before, after;
@@ -178,14 +209,7 @@ static void cmd_remap_print_table(FILE *out, const struct remapping *m)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         print_row(out, rows[i].name, rows[i].before, rows[i].after,
                   rows[i].is_objective ? bound : 0, rows[i].is_objective ? remark : "");
-    if (m->cut)
-        fprintf(out, "work: %" PRIu64 " of %" PRIu64 " steps, cut off after %.1f s\n",
-                remap_steps(m->remap), m->problem.steps, m->seconds_used);
-    else if (m->problem.steps > 0)
-        fprintf(out, "work: %" PRIu64 " steps in %.1f s; --steps %" PRIu64 " repeats it\n",
-                remap_steps(m->remap), m->seconds_used, m->problem.steps);
-    else
-        fprintf(out, "work: %" PRIu64 " steps in %.1f s\n", remap_steps(m->remap), m->seconds_used);
+    print_work(out, m);
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -199,7 +223,8 @@ static int cmd_remap_prepare(struct remapping *m)
     p->edges = m->input.pairs.edges;
     p->edge_count = m->input.pairs.edge_count;
     m->nodes = calloc((size_t)topology_vertices(p->topology) + 1, sizeof *m->nodes);
-    if (!m->nodes || measures_nodes(p->topology, m->nodes) != 0) {
+    m->best = calloc((size_t)p->processes + 1, sizeof *m->best);
+    if (!m->nodes || !m->best || measures_nodes(p->topology, m->nodes) != 0) {
         terminal_print("remap: no memory");
         return 1;
     }
@@ -213,38 +238,35 @@ static int cmd_remap_prepare(struct remapping *m)
     return 0;
 }
 
-/* @return 0, or the exit status after printing an error */
-static int cmd_remap_create(struct remapping *m)
-{
-    char why[300] = "";
-    remap_destroy(m->remap);
-    m->remap = NULL;
-    int code = remap_create(&m->remap, &m->problem, why, sizeof why);
-    if (code != 0)
-        terminal_print("remap: %s", why[0] ? why : holter_strerror(code));
-    return code != 0;
-}
-
 /* How a search shares out its work depends on all the work that it may do. So this machine's speed
- * is measured by a short search first. */
+ * is measured by a short search first.
+ * @return 0, or the exit status after printing an error */
 static int cmd_remap_choose_steps(struct remapping *m, uint64_t begin_ns)
 {
     struct remap_problem *p = &m->problem;
+    struct remap *trial = NULL;
+    char why[300] = "";
     p->effort = TRIAL_SHARE * m->seconds < TRIAL_SECONDS ? TRIAL_SHARE * m->seconds : TRIAL_SECONDS;
-    int status = cmd_remap_create(m);
-    if (status || m->seconds <= 0)
-        return status;
-    while (remap_step(m->remap) < 1)
+    const int code = remap_create(&trial, p, why, sizeof why);
+    if (code != 0)
+        terminal_print("remap: %s", why[0] ? why : holter_strerror(code));
+    if (code != 0 || m->seconds <= 0) {
+        remap_destroy(trial);
+        return code != 0;
+    }
+    while (remap_step(trial) < 1)
         ;
     const double took = (double)(clock_mono_ns() - begin_ns) * 1e-9;
     const double left = m->seconds > took ? m->seconds - took : 0;
-    const double steps = (double)remap_steps(m->remap) / took * left * TIME_SHARE;
+    const double steps = (double)remap_steps(trial) / took * left * TIME_SHARE;
     bool optimal;
-    remap_bound(m->remap, &optimal);
-    if (optimal)
-        return 0;
-    p->steps = steps < 1 ? 1 : steps < REMAP_MAX_STEPS ? (uint64_t)steps : REMAP_MAX_STEPS;
-    return cmd_remap_create(m);
+    remap_bound(trial, &optimal);
+    remap_destroy(trial);
+    if (optimal) /* the short search is enough */
+        m->trials.trials = 1;
+    else
+        p->steps = steps < 1 ? 1 : steps < REMAP_MAX_STEPS ? (uint64_t)steps : REMAP_MAX_STEPS;
+    return 0;
 }
 
 /* Search until the work is done or the given seconds have passed. */
@@ -252,23 +274,24 @@ static int cmd_remap_search(struct remapping *m)
 {
     const bool timed = m->problem.steps == 0;
     const uint64_t begin_ns = clock_mono_ns();
-    int status = timed ? cmd_remap_choose_steps(m, begin_ns) : cmd_remap_create(m);
+    char why[300] = "";
+    int status = timed ? cmd_remap_choose_steps(m, begin_ns) : 0;
     if (status)
         return status;
+    const double spent = (double)(clock_mono_ns() - begin_ns) * 1e-9;
     struct progress progress;
     progress_begin(&progress, "remap");
-    for (double done = 0; done < 1;) {
-        done = remap_step(m->remap);
-        m->seconds_used = (double)(clock_mono_ns() - begin_ns) * 1e-9;
-        m->cut = timed && done < 1 && m->seconds_used > m->seconds;
-        if (m->cut)
-            remap_end(m->remap);
-        progress_show(&progress, done);
-        if (m->cut)
-            break;
-    }
+    m->trials.progress = progress_show;
+    m->trials.user = &progress;
+    m->trials.seconds = !timed || m->problem.steps == 0 ? 0
+                        : m->seconds > spent            ? m->seconds - spent
+                                                        : 1e-9;
+    const int code = remap_trials_run(&m->problem, &m->trials, &m->found, m->best, why, sizeof why);
     progress_end(&progress);
-    return 0;
+    m->seconds_used = (double)(clock_mono_ns() - begin_ns) * 1e-9;
+    if (code != 0)
+        terminal_print("remap: %s", why[0] ? why : holter_strerror(code));
+    return code != 0;
 }
 
 static int cmd_remap_run(struct remapping *m)
@@ -283,8 +306,7 @@ static int cmd_remap_run(struct remapping *m)
         return status;
     int to_stdout = m->output && strcmp(m->output, "-") == 0;
     cmd_remap_print_table(to_stdout ? stderr : stdout, m);
-    struct remap_measures after;
-    return m->output ? write_mapping(m, remap_best(m->remap, &after), m->output) : 0;
+    return m->output ? write_mapping(m, m->best, m->output) : 0;
 }
 
 int cmd_remap(int argc, char **argv)
@@ -294,7 +316,7 @@ int cmd_remap(int argc, char **argv)
     if (status >= 0)
         return status;
     status = cmd_remap_run(&m);
-    remap_destroy(m.remap);
+    free(m.best);
     free(m.selected);
     free(m.nodes);
     network_input_finish(&m.input);
