@@ -157,8 +157,8 @@ static const struct {
     {"nodes", close_nodes},
     {"history of ranks", close_rank_history},
     {"latency as published", close_published_latency},
-    {"network", close_network},
     {"phases", close_phases},
+    {"network", close_network}, /* which needs the messages of collectives from phases */
     {"deaths", close_deaths},
     {"growth of latency", close_growth},
     {"hangs", close_hangs},

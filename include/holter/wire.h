@@ -502,7 +502,10 @@
            "NaN: none")                                                                            \
     COLUMN(U64, measured, WIRE_ANY, "count of the node's interface; largest number: not known")    \
     COLUMN(U64, unit, 1, "of measured: 0 bytes, 1 packets")                                        \
-    COLUMN(F64, ratio, 0, "measured divided by modelled, both as moving averages; NaN: not known")
+    COLUMN(F64, ratio, 0, "measured divided by modelled, both as moving averages; NaN: not known") \
+    COLUMN(U64, collective_messages, WIRE_ANY,                                                     \
+           "that collectives send over it by their algorithms")                                    \
+    COLUMN(U64, collective_bytes, WIRE_ANY, "bytes of them; neither is in messages or bytes")
 
 enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
 
@@ -1230,10 +1233,10 @@ enum wire_degraded {
 #define WIRE_LINKS(FIELD)                                                                          \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
-    FIELD(                                                                                         \
-        3, ROWS(link), links, WIRE_MAX_ROWS, REQUIRED,                                             \
-        "links that are not idle or are measured, largest load first; only the largest if there "  \
-        "are too many")                                                                            \
+    FIELD(3, ROWS(link), links, WIRE_MAX_ROWS, REQUIRED,                                           \
+          "links that are not idle, are measured or carry collectives, largest load first; only "  \
+          "the largest if there "                                                                  \
+          "are too many")                                                                          \
     FIELD(4, ROWS(link_route), routes, WIRE_MAX_ROWS, OPTIONAL,                                    \
           "of hot and congested links, by link, largest first")                                    \
     FIELD(5, ROWS(interface), interfaces, WIRE_MAX_ROWS, OPTIONAL, "interfaces of the nodes")      \
@@ -1246,7 +1249,11 @@ enum wire_degraded {
     FIELD(12, U64, unplaced, WIRE_ANY, OPTIONAL,                                                   \
           "bytes of messages of ranks whose place, or whose pair, is not known")                   \
     FIELD(13, U64, left_out, WIRE_ANY, OPTIONAL, "links that are not idle and have no row")        \
-    FIELD(14, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+    FIELD(14, U64, more, 1, OPTIONAL, "1: another message with more rows follows")                 \
+    FIELD(15, U64, collective_bytes, WIRE_ANY, OPTIONAL,                                           \
+          "bytes of messages that stand for collectives and crossed a link")                       \
+    FIELD(16, U64, collective_unplaced, WIRE_ANY, OPTIONAL,                                        \
+          "bytes of such messages whose ends, or the places of these, are not known")
 
 /** Topic "replay": state of the replay of a recording. Published when the state changes, and ten
  * times a second while it plays. Its frames are counted separately from those of other topics.
@@ -1389,7 +1396,7 @@ enum wire_degraded {
     X(edge, WIRE_EDGE_ROW, 4)                                                                      \
     X(hop, WIRE_HOP_ROW, 3)                                                                        \
     X(seat, WIRE_SEAT_ROW, 2)                                                                      \
-    X(link, WIRE_LINK_ROW, 14)                                                                     \
+    X(link, WIRE_LINK_ROW, 16)                                                                     \
     X(link_route, WIRE_LINK_ROUTE_ROW, 6)                                                          \
     X(interface, WIRE_INTERFACE_ROW, 10)                                                           \
     X(gain, WIRE_GAIN_ROW, 4)                                                                      \

@@ -272,6 +272,7 @@ static int model_network_add_links(struct network_parts *p, const struct wire_li
             .latency = row->latency,
             .measured = row->measured,
             .ratio = row->ratio,
+            .collective_bytes = row->collective_bytes,
         };
     }
     return 0;

@@ -29,6 +29,7 @@ struct network_link {
     double latency;    /**< relative latency of messages that cross it; NaN: none matched */
     uint64_t measured; /**< counted by the interface; NETWORK_UNKNOWN */
     double ratio;      /**< measured divided by modelled load, moving averages; NaN: not known */
+    uint64_t collective_bytes; /**< of messages inside collectives, as modelled; not in bytes */
 };
 
 /** Ranks whose messages load a hot link, in the newest window. */

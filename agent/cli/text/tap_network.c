@@ -163,7 +163,7 @@ static void print_links(FILE *out, const struct wire_links *m, const struct netw
     if (m->links_count == 0)
         return;
     fputs("     link  from               to                state       messages      bytes"
-          "    average       peak  share  latency   measured  ratio\n",
+          "    average       peak  share  latency   measured  ratio  collectives\n",
           out);
     for (uint64_t i = 0; i < m->links_count; i++) {
         const struct wire_link_row *l = &m->links[i];
@@ -179,6 +179,7 @@ static void print_links(FILE *out, const struct wire_links *m, const struct netw
         tap_real(out, 9, 2, "x", l->latency);
         bytes_or_packets(out, 11, l->measured, l->unit);
         tap_real(out, 7, 2, "", l->ratio);
+        tap_bytes(out, 13, l->collective_bytes);
         fputc('\n', out);
     }
 }
@@ -229,6 +230,9 @@ void tap_links(FILE *out, const struct wire_links *m, const struct network_names
             quantity_bytes((double)m->bytes).text);
     if (m->unplaced)
         fprintf(out, ", and %s not known where", quantity_bytes((double)m->unplaced).text);
+    if (m->collective_bytes > 0)
+        fprintf(out, "; by %s of collectives, as modelled",
+                quantity_bytes((double)m->collective_bytes).text);
     fputc('\n', out);
     print_links(out, m, names);
     print_routes(out, m);

@@ -39,6 +39,7 @@ void job_network_destroy(struct job_network *n)
     if (n == NULL)
         return;
     congestion_destroy(n->congestion);
+    link_loads_destroy(n->collectives);
     network_graph_destroy(n->graph);
     counter_rows_finish(&n->counters);
     job_measured_finish(&n->before);
@@ -293,7 +294,9 @@ static void network_use_graph(struct job_network *n, struct network_graph *graph
 {
     graph->topology = graph->own;
     congestion_destroy(n->congestion);
+    link_loads_destroy(n->collectives);
     n->congestion = NULL;
+    n->collectives = NULL;
     network_graph_destroy(n->graph);
     n->graph = graph;
     n->made++;

@@ -57,11 +57,13 @@ static int link_list_all(struct job_network *n)
     }
     n->states[CONGESTION_IDLE] = n->graph->links - n->states[CONGESTION_BUSY] -
                                  n->states[CONGESTION_HOT] - n->states[CONGESTION_CONGESTED];
-    return 0;
+    return job_network_list_collective_links(n);
 }
 
-static struct wire_link_row link_make_row(const struct congestion_link *l)
+static struct wire_link_row link_make_row(const struct job_network *n,
+                                          const struct congestion_link *l)
 {
+    const struct link_load collectives = job_network_collective_load(n, l->link);
     return (struct wire_link_row){
         .link = l->link,
         .from = l->from,
@@ -77,6 +79,8 @@ static struct wire_link_row link_make_row(const struct congestion_link *l)
         .measured = l->measured,
         .unit = l->packets != 0,
         .ratio = l->ratio,
+        .collective_messages = collectives.messages,
+        .collective_bytes = collectives.bytes,
     };
 }
 
@@ -93,7 +97,7 @@ static void link_fill_rows(struct job_network *n, const struct link_order *order
             continue;
         }
         calm -= (size_t)!is_hot;
-        n->link_rows[n->link_rows_count++] = link_make_row(&n->links[order[i].at]);
+        n->link_rows[n->link_rows_count++] = link_make_row(n, &n->links[order[i].at]);
     }
 }
 
@@ -275,7 +279,7 @@ int job_network_measured(struct job_network *n, struct wire_links *out)
         struct congestion_link link;
         if ((i == 0 || n->measured[i].link != n->measured[i - 1].link) &&
             congestion_link(n->congestion, n->measured[i].link, &link))
-            n->link_rows[count++] = link_make_row(&link);
+            n->link_rows[count++] = link_make_row(n, &link);
     }
     *out = (struct wire_links){.window = n->window, .links = n->link_rows, .links_count = count};
     return count > 0;
@@ -316,6 +320,8 @@ int job_network_links(struct job_network *n, struct wire_links *out)
         .hop_bytes = link_sum_hop_bytes(n),
         .unplaced = n->unplaced,
         .left_out = n->left_out,
+        .collective_bytes = n->collective_bytes,
+        .collective_unplaced = n->collective_unplaced,
     };
     return 1;
 }

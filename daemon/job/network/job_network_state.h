@@ -5,6 +5,7 @@
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_STATE_H
 
 #include "daemon/analysis/network/congestion.h"
+#include "daemon/analysis/network/link_loads.h"
 #include "daemon/job/network/job_measured.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/topology/network_grid.h"
@@ -63,6 +64,9 @@ struct job_network {
     struct congestion_pair *pairs; /**< of vertices: those that have sent, ascending, then others */
     size_t pair_count, pair_capacity;
     uint64_t bytes, unplaced;
+    struct link_loads *collectives; /**< of this graph; NULL: there were none yet */
+    uint64_t collective_bytes, collective_unplaced;
+    int collectives_loaded; /**< in the last window; also by messages without bytes */
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
@@ -108,6 +112,15 @@ int job_network_measure(struct job_network *n);
 
 /** In the tree a link of a host is as fast as the interfaces of the host together. */
 void job_network_update_speeds(struct job_network *n);
+
+/** Bring the loads of collectives up to date. @return 0 or -ENOMEM */
+int job_network_add_collectives(struct job_network *n, const struct closed_window *window);
+
+/** Of the last window. */
+struct link_load job_network_collective_load(const struct job_network *n, uint32_t link);
+
+/** Add the links that only collectives load to those that are published. @return 0 or -ENOMEM */
+int job_network_list_collective_links(struct job_network *n);
 
 /** Find the hot links of the window. Rows of links and interfaces are built on demand, since they
  * often are not needed. @return 0 or -ENOMEM */

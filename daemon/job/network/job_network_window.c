@@ -173,6 +173,7 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
 static int loads_update(struct job_network *n, const struct closed_window *w)
 {
     int code = loads_add_pairs(n, w);
+    code = code != 0 ? code : job_network_add_collectives(n, w);
     code = code != 0 ? code : loads_add_latencies(n, w);
     code = code != 0 ? code : job_network_measure(n);
     if (code == 0)

@@ -2,6 +2,7 @@
 #include "daemon/job/phases/job_phases.h"
 
 #include "daemon/analysis/phases/phase_pauses.h"
+#include "daemon/analysis/tables/array.h"
 #include "daemon/job/phases/collective_table.h"
 #include "holter/error.h"
 
@@ -154,6 +155,22 @@ static void job_phases_reduce_bursts(const struct job_phases *p, struct bursts *
     bursts_reduce(bursts, JOB_PHASES_BURSTS);
 }
 
+/* Keep the messages of a burst for the analysis of the network. @return 0 or -ENOMEM */
+static int job_phases_keep_modelled(struct burst_rows *rows, const struct collective_messages *made)
+{
+    uint64_t others;
+    if (__builtin_add_overflow(rows->modelled_others, made->others.bytes, &others))
+        others = UINT64_MAX;
+    rows->modelled_others = others;
+    if (made->count == 0)
+        return 0;
+    if (ARRAY_FIT(rows->modelled, rows->modelled_room, rows->modelled_count + made->count) != 0)
+        return -ENOMEM;
+    memcpy(&rows->modelled[rows->modelled_count], made->pairs, made->count * sizeof(*made->pairs));
+    rows->modelled_count += made->count;
+    return 0;
+}
+
 /* Add the messages that model calls of collectives. */
 static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
 {
@@ -170,6 +187,7 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
                                            &made);
         if (code != 0 || made.messages == 0)
             continue;
+        code = job_phases_keep_modelled(rows, &made);
         struct burst_sums modelled = {.first_ns = burst.first_ns,
                                       .last_ns = burst.last_ns,
                                       .messages = made.messages,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NODE_BURSTS 32u /* of each node */
@@ -19,6 +20,7 @@ void burst_rows_finish(struct burst_rows *rows)
 {
     bursts_destroy(rows->messages.bursts);
     bursts_destroy(rows->calls.bursts);
+    free(rows->modelled);
     *rows = (struct burst_rows){0};
 }
 
@@ -50,7 +52,11 @@ void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool)
 {
     burst_pool_put(pool, &rows->messages);
     burst_pool_put(pool, &rows->calls);
-    *rows = (struct burst_rows){0};
+    const struct burst_rows kept = {.modelled = rows->modelled,
+                                    .modelled_count = rows->modelled_count,
+                                    .modelled_room = rows->modelled_room,
+                                    .modelled_others = rows->modelled_others};
+    *rows = kept;
 }
 
 static struct bursts_params burst_rows_params(const struct burst_rows_size *size, int calls)

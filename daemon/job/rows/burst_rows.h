@@ -31,6 +31,12 @@ struct burst_rows {
     struct burst_set messages;
     struct burst_set calls; /**< of collectives */
     uint64_t rows;          /**< of pairs, taken so far */
+
+    /** Messages that stand for the calls of collectives, for the analysis of the network: set by
+     * that of phases. Pairs may repeat. */
+    struct burst_pair *modelled; /**< owned */
+    size_t modelled_count, modelled_room;
+    uint64_t modelled_others; /**< bytes of those whose pairs are not known */
 };
 
 void burst_rows_finish(struct burst_rows *rows);

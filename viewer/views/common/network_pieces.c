@@ -362,6 +362,9 @@ void piece_link_tip(struct stage *s, uint32_t link)
     }
     tooltip_add(&s->tip, 0, "newest window %s, at most %s", format_si((double)row->bytes, "B").text,
                 format_si((double)row->peak, "B").text);
+    if (row->collective_bytes)
+        tooltip_add(&s->tip, 0, "beside it %s inside collectives, as modelled",
+                    format_si((double)row->collective_bytes, "B").text);
     if (!isnan(row->share))
         tooltip_add(&s->tip, 0, "%s of what it can carry", format_share(row->share).text);
     if (!isnan(row->latency))

@@ -186,7 +186,9 @@ static void links_are_described_by_their_ends(void **state)
          .share = 0.75,
          .latency = 1.5,
          .measured = 3072,
-         .ratio = 2},
+         .ratio = 2,
+         .collective_messages = 3,
+         .collective_bytes = 7168},
         {.link = 0,
          .from = 0,
          .to = 2,
@@ -240,16 +242,16 @@ static void links_are_described_by_their_ends(void **state)
         "and 100 B not known where\n"
         "     link  from               to                state       messages      bytes    "
         "average "
-        "      peak  share  latency   measured  ratio\n"
+        "      peak  share  latency   measured  ratio  collectives\n"
         "        3  leaf             > host2             hot               12   1.50 KiB   1.00 "
         "KiB "
-        "  2.00 KiB   0.75    1.50x   3.00 KiB   2.00\n"
+        "  2.00 KiB   0.75    1.50x   3.00 KiB   2.00     7.00 KiB\n"
         "        0  host1            > leaf              ?                  0        0 B        0 "
         "B "
-        "       0 B      -        -          -      -\n"
+        "       0 B      -        -          -      -          0 B\n"
         "        1  leaf             > #77               idle               0        0 B        0 "
         "B "
-        "       0 B      -    0.00x          5  -1.00\n"
+        "       0 B      -    0.00x          5  -1.00          0 B\n"
         "        3  rank 0 to 1: 1 message, 512 B over 2 links\n"
         "  node              interface               sent   received    dropped        per s  out "
         "by    in by\n"

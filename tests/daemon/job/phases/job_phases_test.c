@@ -34,6 +34,7 @@ struct told {
     uint64_t stream;   /* hash of all of them */
     uint64_t closed;   /* highest id */
     uint64_t gap_ns, modelled;
+    uint64_t over_links; /* messages of collectives, each once for each link that it crosses */
 };
 
 __extension__ typedef unsigned __int128 wide;
@@ -44,7 +45,7 @@ static int wanted(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
-    return type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE;
+    return type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_LINKS;
 }
 
 static void take_phases(struct told *t, const struct wire_phases *m)
@@ -70,6 +71,11 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     struct wire_buffer buffer = {0};
     (void)job;
     if (!wanted(NULL, NULL, type))
+        return;
+    const struct wire_links *links = message;
+    for (uint64_t i = 0; type == WIRE_TYPE_LINKS && i < links->links_count; i++)
+        t->over_links += links->links[i].collective_messages;
+    if (type == WIRE_TYPE_LINKS)
         return;
     assert_int_equal(wire_encode(&buffer, type, message), 0);
     for (size_t i = 0; i < buffer.length; i++)
@@ -377,6 +383,20 @@ static void collectives_count_as_the_messages_of_their_algorithm(void **state)
     assert_int_equal(told.phases[1].folded, 0);
     one_window_of_calls(1, 2, CALL_Bcast, 4, NODES); /* a tree: each but the root gets one */
     assert_int_equal(told.phases[1].modelled, 3 * (RANKS / 2 - 1));
+}
+
+/* Two ranks on each of four nodes: a message crosses the links of both ranks, and between nodes
+ * those of both nodes. */
+static void messages_of_collectives_load_the_links_between_nodes(void **state)
+{
+    (void)state;
+    one_window_of_calls(1, 1, CALL_Barrier, -1, 0);
+    /* To the next rank every other one leaves its node, two and four ranks ahead all of them. */
+    assert_int_equal(told.over_links, 3 * (2 * RANKS / 2 + 4 * (RANKS / 2 + RANKS + RANKS)));
+    one_window_of_calls(1, 2, CALL_Barrier, -1, NODES); /* one rank on each node: all cross */
+    assert_int_equal(told.over_links, 4 * told.phases[1].modelled);
+    one_window_of_calls(0, 1, CALL_Barrier, -1, 0);
+    assert_int_equal(told.over_links, 0);
 }
 
 static void collectives_can_be_left_out(void **state)
@@ -798,6 +818,7 @@ int main(void)
         cmocka_unit_test(a_job_without_bursts_reports_nothing),
         cmocka_unit_test(who_comes_late_gets_all_phases),
         cmocka_unit_test(collectives_count_as_the_messages_of_their_algorithm),
+        cmocka_unit_test(messages_of_collectives_load_the_links_between_nodes),
         cmocka_unit_test(collectives_can_be_left_out),
         cmocka_unit_test(calls_of_ranks_whose_position_is_not_known_are_folded),
         cmocka_unit_test(rows_that_contradict_themselves_are_named_and_nothing_is_taken),
