@@ -431,6 +431,10 @@ static void on_one_node_pairs_are_listed_by_delay(void **state)
         desk_layout(&d, m);
         assert_int_equal(find_text(&d.scene, "Pairs by delay") != NULL, m->host_count == 1);
         assert_int_equal(find_text(&d.scene, " waits for 5") != NULL, m->host_count == 1);
+        d.ui.view = VIEW_LINKS; /* there the whole list, and the latency of both */
+        desk_layout(&d, m);
+        assert_int_equal(find_text(&d.scene, "one node: its links") != NULL, m->host_count == 1);
+        assert_int_equal(find_text(&d.scene, "of the other") != NULL, m->host_count == 1);
         assert_int_equal(m->host_count, 8 / per_node[i]);
         desk_check(&d, "pairs by delay");
         desk_close(&d);

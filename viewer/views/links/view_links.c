@@ -24,20 +24,24 @@ static void links_drawing_destroy(struct links_drawing *d)
 static void links_layout(struct stage *s, struct box box)
 {
     struct box all = box_inset(box, 14, 10);
+    if (!s->model->network.topology && delays_layout(s, all))
+        return;
     if (piece_no_network(s, all))
         return;
     double better = all.h > LOW ? better_height(s) : 0;
     if (all.w >= WIDE) {
         double right = floor(fmin(fmax(all.w * 0.38, 320), 620));
         struct box left = {all.x, all.y, all.w - right - 12, all.h - (better ? better + 10 : 0)};
-        hot_links_layout(s, left);
+        if (!delays_layout(s, left))
+            hot_links_layout(s, left);
         if (better)
             better_layout(s, (struct box){all.x, left.y + left.h + 10, left.w, better});
         metric_rank_layout(s, (struct box){all.x + left.w + 12, all.y, right, all.h});
         return;
     }
     double half = floor((all.h - 10) / 2);
-    hot_links_layout(s, (struct box){all.x, all.y, all.w, half});
+    if (!delays_layout(s, (struct box){all.x, all.y, all.w, half}))
+        hot_links_layout(s, (struct box){all.x, all.y, all.w, half});
     metric_rank_layout(s, (struct box){all.x, all.y + half + 10, all.w, all.h - half - 10});
 }
 

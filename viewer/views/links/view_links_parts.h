@@ -44,6 +44,10 @@ void link_figures(const struct stage *stage, int live, uint32_t link, struct lin
 /** Load of a link in each visible window. */
 void link_sparkline(const struct stage *stage, struct box box, uint32_t link, color_t color);
 
+/** On one node: for whom ranks wait, in place of the ranking of links. @return 0: nothing was drawn
+ * since there are several nodes, or links are asked about, or nobody waits */
+int delays_layout(struct stage *stage, struct box box);
+
 /** The ranking of links. */
 void hot_links_layout(struct stage *stage, struct box box);
 
