@@ -108,6 +108,19 @@ class Show:
             raise AssertionError(finished)
         os.replace(self.place.dir + '/p.png', self.path(name + '.png'))
 
+    def both(self, *recordings):
+        """Both runs in one picture, and what differs most."""
+        finished = self.place.holter('view', *recordings, '--view', 'links', '--since-start', '--snapshot',
+                                     self.place.dir + '/p.png', '--size', '1600x900').finish(120)
+        if finished.status != 0:
+            raise AssertionError(finished)
+        os.replace(self.place.dir + '/p.png', self.path('-both.png'))
+        finished = self.place.holter('compare', *recordings, '-n', 4).finish(60)
+        if finished.status != 0:
+            raise AssertionError(finished)
+        for line in finished.out.strip().split('\n'):
+            say(f'     {line}')
+
     def suggest(self, recording):
         mapping = self.path('.rankfile')
         finished = self.place.holter('remap', recording, '--objective', 'max-link', '--format', 'openmpi', '-o',
@@ -148,6 +161,8 @@ def main():
             f'{megabytes(loads[link])} ({link[0]} -> {link[1]}), now {megabytes(loads_after[link_after])} '
             f'({link_after[0]} -> {link_after[1]})')
         show.tell_loads(loads, loads_after)
+        say('== holter compare: before and after')
+        show.both(first.recording, second.recording)
         place.check_clean()
 
 
