@@ -35,6 +35,11 @@ static void open_on(struct stand *s, const char *form, int windows)
     desk_layout(&s->desk, s->model);
 }
 
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    assert_int_equal(model_apply(user, message, snapshot), 0);
+}
+
 static void close_stand(struct stand *s)
 {
     desk_close(&s->desk);
@@ -194,6 +199,55 @@ static int is_seen(const struct stand *s, uint32_t dimension)
 }
 
 /* All ranks send along the short last dimension. */
+/* Small multiples: one panel for each coordinate of a hidden dimension, which together are the
+ * present. */
+static void a_hidden_dimension_is_shown_slice_by_slice(void **state)
+{
+    struct stand s;
+    (void)state;
+    open_on(&s, "torus:4,4,4,3,2", 3);
+    struct torus_choice *t = &s.desk.ui.torus;
+    const struct topology *topology = s.model->network.topology;
+    const uint32_t hidden = torus_sliced_dimension(t, topology);
+    assert_true(hidden < 5);
+    const int size = (int)topology_spec(topology)->dimensions[hidden].size;
+    char title[16];
+    snprintf(title, sizeof title, "%s = 2", topology_spec(topology)->dimensions[hidden].name);
+    ui_command(&s.desk.ui, s.model, COMMAND_TORUS_SLICES, 0);
+    desk_layout(&s.desk, s.model);
+    assert_int_equal(t->panel_count, 1 + size);
+    assert_true(size > 2 && t->grid);
+    assert_non_null(find_text(&s.desk.scene, title));
+    for (uint32_t link = 0; link < t->panels[0].link_count; link++) {
+        uint64_t sum = 0;
+        for (int p = 1; p <= size; p++)
+            sum += t->panels[p].loads[link];
+        assert_int_equal(sum, t->panels[0].loads[link]);
+    }
+    synthetic_network_window(&s.net, into, s.model); /* they follow the present */
+    desk_layout(&s.desk, s.model);
+    double total = 0;
+    for (int p = 1; p <= size; p++)
+        total += t->panels[p].total;
+    assert_float_equal(total, t->panels[0].total, 0.5);
+    ui_command(&s.desk.ui, s.model, COMMAND_TORUS_SLICES, 0);
+    assert_int_equal(t->panel_count, 1);
+    desk_check(&s.desk, "slices");
+    close_stand(&s);
+}
+
+static void no_slices_are_offered_where_nothing_is_hidden(void **state)
+{
+    struct stand s;
+    (void)state;
+    open_on(&s, "torus:4,4,4", 2);
+    assert_int_equal(torus_sliced_dimension(&s.desk.ui.torus, s.model->network.topology),
+                     PROJECTION_NONE);
+    ui_command(&s.desk.ui, s.model, COMMAND_TORUS_SLICES, 0);
+    assert_int_equal(s.desk.ui.torus.panel_count, 1);
+    close_stand(&s);
+}
+
 static void the_dimension_of_the_fullest_link_is_seen(void **state)
 {
     (void)state;
@@ -583,6 +637,8 @@ int main(void)
         cmocka_unit_test(minimaps_have_one_edge_a_bundle_and_switch_the_view),
         cmocka_unit_test(every_shape_fits_its_window),
         cmocka_unit_test(links_that_coincide_are_not_summed_unless_asked),
+        cmocka_unit_test(a_hidden_dimension_is_shown_slice_by_slice),
+        cmocka_unit_test(no_slices_are_offered_where_nothing_is_hidden),
         cmocka_unit_test(the_dimension_of_the_fullest_link_is_seen),
         cmocka_unit_test(the_first_direction_fills_the_panel),
         cmocka_unit_test(colours_of_nodes_have_a_legend),

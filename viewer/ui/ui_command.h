@@ -65,6 +65,7 @@ enum ui_command {
     COMMAND_TORUS_UNPIN,       /**< argument: panel */
     COMMAND_TORUS_PANEL,       /**< argument: panel to enlarge */
     COMMAND_TORUS_GRID,        /**< all panels side by side, or one enlarged */
+    COMMAND_TORUS_SLICES,      /**< one panel for each coordinate of a hidden dimension, or none */
     COMMAND_TORUS_PLAY,        /**< argument: enum torus_playing; or stop */
     COMMAND_TORUS_MENU,        /**< open or close the choice of communicator and region */
     COMMAND_TORUS_COMM,        /**< argument: number of a communicator + 1, 0: all */

@@ -202,6 +202,9 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
     case COMMAND_TORUS_PANEL:
         t->panel = argument < (uint64_t)t->panel_count ? (int)argument : 0;
         break;
+    case COMMAND_TORUS_SLICES:
+        torus_toggle_slices(ui, m);
+        break;
     case COMMAND_TORUS_GRID:
         t->grid = !t->grid;
         break;

@@ -31,6 +31,8 @@ struct torus_panel {
     uint64_t largest; /**< load */
     double total;     /**< of all links */
     int mapping;      /**< 1: placements were given; loads follow the present messages */
+    uint32_t slices;  /**< of the present: coordinates of a hidden dimension; 0: all are shown */
+    uint32_t slice_of, slice_at; /**< that dimension, and the coordinate whose links are shown */
     enum torus_figure figure;
     uint8_t packets;
     uint64_t key;     /**< hash of the inputs of the loads */
@@ -117,6 +119,13 @@ int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl);
 int torus_move(struct ui *ui, double dx, double dy);
 int torus_release(struct ui *ui, const struct model *model, const struct scene *scene);
 int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor);
+
+/** The hidden dimension whose coordinates can be shown side by side: the largest for which there
+ * are enough panels; PROJECTION_NONE: there is none. */
+uint32_t torus_sliced_dimension(const struct torus_choice *torus, const struct topology *topology);
+
+/** Shows each coordinate of that dimension in a panel of its own, or, if they are shown, none. */
+void torus_toggle_slices(struct ui *ui, const struct model *model);
 
 /** Pins the present picture as a panel; removes a panel. */
 void torus_pin(struct ui *ui, const struct model *model);

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "viewer/layout/mix.h"
+#include "viewer/layout/projection.h"
 #include "viewer/ui/ui.h"
 
 #include "holter/error.h"
@@ -158,6 +159,7 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
     key = mix_number(mix_number(key, t->comm), t->region);
     key = mix_number(key, ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
     key = mix_number(mix_number(key, r->flows.version), r->reality.version);
+    key = mix_number(mix_number(key, p->slice_of), p->slices + p->slice_at);
     return mix_number(key, ui->network.applied * 2u + (unsigned)ui_shows_difference(ui)) | 1;
 }
 
@@ -185,6 +187,21 @@ static int ui_torus_panel_set_before(const struct ui *ui, struct torus_panel *p,
     memcpy(p->before, p->figure == TORUS_BYTES ? real->loads : real->messages,
            p->link_count * sizeof *p->before);
     return 0;
+}
+
+/* Leaves only the links at the coordinate that the panel shows. */
+static void ui_torus_panel_cut_slice(struct torus_panel *p, const struct topology *topology)
+{
+    uint32_t from, to, at[TOPOLOGY_DIMENSIONS];
+    for (uint32_t link = 0; p->slices && link < p->link_count; link++) {
+        if (topology_link(topology, link, &from, &to) &&
+            p->slice_of < topology_coordinates(topology, from, at) &&
+            at[p->slice_of] == p->slice_at)
+            continue;
+        p->loads[link] = 0;
+        if (p->before)
+            p->before[link] = 0;
+    }
 }
 
 static int update_panel(struct ui *ui, struct torus_panel *p, const struct model *m,
@@ -219,6 +236,7 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
         ui_torus_panel_add_all(ui, p, m, r, p->seats, p->seat_count);
     if (ui_torus_panel_set_before(ui, p, r) < 0)
         return -ENOMEM;
+    ui_torus_panel_cut_slice(p, m->network.topology);
     ui_torus_panel_settle(t, p);
     p->key = key;
     return 1;
@@ -266,7 +284,7 @@ int torus_update(struct ui *ui, const struct model *m, const struct range *r)
     if (ui->view != VIEW_TORUS || !torus_shown(t, m->network.topology, shown))
         return 0;
     for (int i = 0; i < t->panel_count; i++) {
-        if (i > 0 && !t->panels[i].mapping)
+        if (i > 0 && !t->panels[i].mapping && !t->panels[i].slices)
             continue;
         int one = update_panel(ui, &t->panels[i], m, r);
         if (one < 0)
@@ -280,6 +298,52 @@ int torus_update(struct ui *ui, const struct model *m, const struct range *r)
     if (t->panels[t->panel].shape != t->panels[0].shape)
         t->panel = 0;
     return changed;
+}
+
+uint32_t torus_sliced_dimension(const struct torus_choice *t, const struct topology *topology)
+{
+    uint32_t shown[3], found = PROJECTION_NONE, most = 1;
+    if (!topology || !topology_grid(topology) || !torus_shown(t, topology, shown))
+        return PROJECTION_NONE;
+    const struct topology_spec *spec = topology_spec(topology);
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        const uint32_t size = spec->dimensions[d].size;
+        if (d == shown[0] || d == shown[1] || d == shown[2] || size <= most || size >= TORUS_PANELS)
+            continue;
+        found = d;
+        most = size;
+    }
+    return found;
+}
+
+void torus_toggle_slices(struct ui *ui, const struct model *m)
+{
+    struct torus_choice *t = &ui->torus;
+    const struct topology *topology = m->network.topology;
+    const uint32_t dimension = torus_sliced_dimension(t, topology);
+    int removed = 0;
+    for (int i = t->panel_count - 1; i > 0; i--) {
+        if (!t->panels[i].slices)
+            continue;
+        torus_unpin(t, (uint64_t)i);
+        removed = 1;
+    }
+    if (removed || dimension == PROJECTION_NONE) {
+        t->grid = removed ? 0 : t->grid;
+        return;
+    }
+    const struct topology_spec *spec = topology_spec(topology);
+    const uint32_t size = spec->dimensions[dimension].size;
+    if ((uint32_t)t->panel_count + size > TORUS_PANELS)
+        return;
+    for (uint32_t at = 0; at < size; at++) {
+        struct torus_panel *p = &t->panels[t->panel_count++];
+        *p = (struct torus_panel){.slices = size, .slice_of = dimension, .slice_at = at};
+        snprintf(p->title, sizeof p->title, "%s = %u", spec->dimensions[dimension].name, at);
+        snprintf(p->note, sizeof p->note, "the present, one of %u", size);
+    }
+    t->slice[dimension] = 0;
+    t->grid = 1;
 }
 
 /* Title of a pinned panel: what the present picture shows. */
@@ -315,6 +379,7 @@ void torus_pin(struct ui *ui, const struct model *m)
     if (t->panel_count == TORUS_PANELS || !from->loads)
         return;
     struct torus_panel p = *from;
+    p.slices = 0;
     p.loads = malloc((from->link_count + 1) * sizeof *p.loads);
     p.before = NULL;
     p.seats = NULL;

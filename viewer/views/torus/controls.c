@@ -239,6 +239,14 @@ double torus_choices(struct stage *s, double right, double y, double least)
                                            COMMAND_TORUS_MENU);
     if (right - least > 110)
         right -= torus_controls_add_button(s, right, y, "pin", 0, COMMAND_TORUS_PIN);
+    const uint32_t hidden = torus_sliced_dimension(c, s->model->network.topology);
+    if (right - least > 200 && hidden != PROJECTION_NONE) {
+        char text[32];
+        snprintf(text, sizeof text, "slices of %.12s", torus_dimension(s, hidden));
+        right -= torus_controls_add_button(
+            s, right, y, text, c->panel_count > 1 && c->panels[c->panel_count - 1].slices,
+            COMMAND_TORUS_SLICES);
+    }
     if (right - least > 160 && c->panel_count > 1)
         right -=
             torus_controls_add_button(s, right, y, "side by side", c->grid, COMMAND_TORUS_GRID);

@@ -165,9 +165,10 @@ int torus_belongs(const struct stage *s, int panel)
            t->panels[panel].link_count == topology_links(s->model->network.topology);
 }
 
-/* Of links that differ in hidden dimensions only: the largest load, the mean or the sum. */
+/* Of links that differ in hidden dimensions only: the largest load, the mean or the sum.
+ * @param slices  only every slices-th of them counts, the others have no load; 0: all do */
 static int torus_drawing_fold(const struct torus_side *side, const uint64_t *loads, uint32_t links,
-                              enum torus_fold fold, double *out)
+                              enum torus_fold fold, uint32_t slices, double *out)
 {
     uint32_t halves = projection_halves(&side->projection);
     uint32_t *counts = calloc(halves + 1u, sizeof *counts);
@@ -182,7 +183,7 @@ static int torus_drawing_fold(const struct torus_side *side, const uint64_t *loa
         out[half] = fold == TORUS_LARGEST ? fmax(out[half], load) : out[half] + load;
     }
     for (uint32_t half = 0; fold == TORUS_MEAN && half < halves; half++)
-        out[half] /= counts[half] ? counts[half] : 1;
+        out[half] /= counts[half] ? (double)counts[half] / (slices ? slices : 1) : 1;
     free(counts);
     return 0;
 }
@@ -194,10 +195,11 @@ static int torus_drawing_fold_panel(const struct torus_side *side, const struct 
 {
     uint32_t halves = projection_halves(&side->projection);
     double *before = NULL;
-    int error = torus_drawing_fold(side, panel->loads, panel->link_count, fold, out);
+    int error = torus_drawing_fold(side, panel->loads, panel->link_count, fold, panel->slices, out);
     if (!error && panel->before) {
         before = calloc(halves + 1u, sizeof *before);
-        error = before ? torus_drawing_fold(side, panel->before, panel->link_count, fold, before)
+        error = before ? torus_drawing_fold(side, panel->before, panel->link_count, fold,
+                                            panel->slices, before)
                        : -ENOMEM;
     }
     for (uint32_t half = 0; !error && half < halves; half++) {
