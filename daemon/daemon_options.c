@@ -1,6 +1,7 @@
 /* Parses the command line of holterd: a table of options, and what is checked after all of them. */
 #include "daemon/daemon_options.h"
 
+#include "daemon/fleet/fleet.h"
 #include "daemon/metrics/metrics_server.h"
 #include "daemon/replay/replay_pace.h"
 #include "daemon/storage/record_parts.h"
@@ -85,6 +86,17 @@ static const char options_usage[] =
     "  --metrics ADDRESS   HOST:PORT where Prometheus reads metrics over HTTP, as 127.0.0.1:9464: "
     "whoever\n"
     "                      reaches it sees jobs, users and nodes, without keys; default: nowhere\n"
+    "  --fleet SERVERS     be one of several daemons for many jobs, which share their messages "
+    "through the NATS\n"
+    "                      servers nats://HOST:PORT,HOST:PORT,... (JetStream), see docs/fleet.md; "
+    "--cluster is\n"
+    "                      the fleet's name\n"
+    "  --fleet-keys DIR    what these servers ask for: user.creds; nkey.seed and nkey.pub; ca.pem; "
+    "cert.pem and\n"
+    "                      key.pem\n"
+    "  --lease TIME        after which another daemon takes over the jobs of one that has died, 1s "
+    "to 60s;\n"
+    "                      default 5s\n"
     "  --check-rules       only check the rules and the options on alerts and metrics: 0 right, 2 "
     "wrong\n"
     "  --print-rules       only print the built-in rules\n"
@@ -248,6 +260,8 @@ static void options_set_defaults(struct daemon_options *options)
     options->topology = options_text(options->topology);
     options->external_url = options_text(options->external_url);
     options->metrics = options_text(options->metrics);
+    options->fleet = options_text(options->fleet);
+    options->fleet_keys = options_text(options->fleet_keys);
     options->cluster = options_text(options->cluster);
     /* A name of the environment that cannot be used stops nothing. */
     static const char *const variables[] = {"HOLTER_CLUSTER", "SLURM_CLUSTER_NAME"};
@@ -345,6 +359,8 @@ static const char *options_find_contradiction(const struct options_parser *parse
                "--record";
     if (options->metrics != NULL)
         return "a --replay has no metrics";
+    if (options->fleet != NULL)
+        return "a --replay is not part of a --fleet";
     if (options->sink_count > 0)
         return "a --replay reports to no sink of alerts";
     if (options->record != NULL && (options->from != NULL || options->loop))
@@ -409,6 +425,10 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {options_sinks[SINK_SYSLOG], .set = options_add_sink, .bare = true},
         {options_sinks[SINK_ALERTMANAGER], .set = options_add_sink},
         {"metrics", .text = &o->metrics},
+        {"fleet", .text = &o->fleet},
+        {"fleet-keys", .text = &o->fleet_keys},
+        {"lease", .duration_ns = &o->lease_ns, .least = 1e9, .most = 60e9,
+         .expected = "a time from 1s to 60s"},
         {"cluster", .text = &o->cluster},
         {"external-url", .text = &o->external_url},
         {"check-rules", .flag = &parser->check_only},
@@ -432,6 +452,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
 {
     struct options_parser parser = {.options = out, .record = 1, .why = why, .capacity = capacity};
     *out = (struct daemon_options){.window_ns = 1000 * MS,
+                                   .lease_ns = 5000 * MS,
                                    .grace_ns = UINT64_MAX,
                                    .session = getenv("HOLTER_SESSION"),
                                    .keys = getenv("HOLTER_KEYS"),
@@ -442,6 +463,8 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
     out->grace_given = out->grace_ns != UINT64_MAX;
     options_set_defaults(out);
     if (options_check_labels(&parser) != 0)
+        return OPTIONS_WRONG;
+    if (out->fleet != NULL && fleet_check(out->fleet, out->cluster, why, capacity) != 0)
         return OPTIONS_WRONG;
     if (parser.check_only)
         return out->metrics == NULL || metrics_server_check(out->metrics, why, capacity) == 0

@@ -37,6 +37,9 @@ struct daemon_options {
     size_t sink_count;
     const char *cluster;      /**< name of the cluster, for alerts and metrics; NULL: not known */
     const char *metrics;      /**< HOST:PORT of the page of metrics; NULL: none */
+    const char *fleet;        /**< servers of the fleet that this daemon is one of; NULL: none */
+    const char *fleet_keys;   /**< directory of what these servers ask for; NULL: nothing */
+    uint64_t lease_ns;        /**< of jobs of the fleet */
     const char *external_url; /**< of a page about a job, for alerts; NULL: none */
     char default_listen[280];
     char default_record[512];

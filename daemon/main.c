@@ -2,6 +2,7 @@
 #include "daemon/alert/rules.h"
 #include "daemon/alert/sinks.h"
 #include "daemon/daemon_options.h"
+#include "daemon/fleet/fleet.h"
 #include "daemon/job/daemon_time.h"
 #include "daemon/job/jobs.h"
 #include "daemon/metrics/metrics_collect.h"
@@ -15,6 +16,7 @@
 #include "daemon/server/zap.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
+#include "proto/host.h"
 #include "proto/log.h"
 #include "version.h"
 
@@ -22,6 +24,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -55,6 +58,7 @@ struct daemon {
     struct control *control;
     struct front *front;
     struct metrics_server *metrics; /* NULL: there are none */
+    struct fleet *fleet;            /* NULL: this daemon is alone */
     char metrics_token[41];
     uint64_t started_ns; /* daemon time */
     int leaving;
@@ -71,24 +75,29 @@ static void daemon_leave(struct daemon *d)
 static void daemon_on_committed(void *user, uint64_t instance, uint64_t seq)
 {
     struct daemon *d = user;
-    if (d->front != NULL)
+    if (d->front != NULL && d->fleet == NULL)
         front_send_ack(d->front, instance, seq);
+}
+
+static void daemon_send_agents(struct daemon *d, const uint64_t *instances, size_t count,
+                               enum wire_type type, const void *message)
+{
+    if (d->fleet != NULL)
+        fleet_send_agents(d->fleet, instances, count, type, message);
+    else if (d->front != NULL)
+        front_send_agents(d->front, instances, count, type, message);
 }
 
 static void daemon_on_criteria(void *user, const uint64_t *instances, size_t count,
                                const struct wire_criteria *message)
 {
-    struct daemon *d = user;
-    if (d->front != NULL)
-        front_send_agents(d->front, instances, count, WIRE_TYPE_CRITERIA, message);
+    daemon_send_agents(user, instances, count, WIRE_TYPE_CRITERIA, message);
 }
 
 static void daemon_on_capture_ask(void *user, const uint64_t *instances, size_t count,
                                   const struct wire_capture_ask *ask)
 {
-    struct daemon *d = user;
-    if (d->front != NULL)
-        front_send_agents(d->front, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
+    daemon_send_agents(user, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
 }
 
 static int daemon_on_send(void *user, const void *id, size_t length, enum wire_type type,
@@ -114,20 +123,27 @@ static void daemon_on_captured(void *user, uint64_t instance, const struct wire_
 
 static uint64_t daemon_on_committed_seq(void *user, uint64_t instance)
 {
-    return jobs_last_recorded(((struct daemon *)user)->jobs, instance);
+    const struct daemon *d = user;
+    return d->fleet != NULL ? fleet_stored_seq(d->fleet, instance)
+                            : jobs_last_recorded(d->jobs, instance);
 }
 
 static int daemon_on_agent_message(void *user, uint64_t instance,
                                    const struct wire_message *message, zmq_msg_t *bytes,
                                    uint64_t now_ns, struct job_fault *fault)
 {
-    return jobs_ingest(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
+    struct daemon *d = user;
+    return d->fleet != NULL ? fleet_ingest(d->fleet, instance, message, bytes, now_ns, fault)
+                            : jobs_ingest(d->jobs, instance, message, bytes, now_ns, fault);
 }
 
 static void daemon_on_agent_left(void *user, uint64_t instance, int in_order)
 {
-    if (in_order)
-        jobs_release_agent(((struct daemon *)user)->jobs, instance);
+    struct daemon *d = user;
+    if (in_order && d->fleet != NULL)
+        fleet_agent_left(d->fleet, instance, timeline_now(&d->timeline));
+    else if (in_order)
+        jobs_release_agent(d->jobs, instance);
 }
 
 static void daemon_on_request(void *user, struct peer *peer, const struct wire_request *request)
@@ -141,6 +157,8 @@ static void daemon_on_turn(void *user, uint64_t watermark_ns, uint64_t now_ns)
     struct daemon *d = user;
     jobs_advance(d->jobs, watermark_ns, now_ns);
     captures_tick(d->captures, now_ns);
+    if (d->fleet != NULL)
+        fleet_tick(d->fleet);
 }
 
 static void daemon_on_stop(void *user)
@@ -167,6 +185,8 @@ static void daemon_on_tick(uv_timer_t *timer)
     sinks_check(d->sinks);
     jobs_advance(d->jobs, front_watermark(d->front, now), now);
     captures_tick(d->captures, now);
+    if (d->fleet != NULL)
+        fleet_tick(d->fleet);
     if (!d->options.quit_when_idle || !jobs_idle(d->jobs))
         return;
     struct front_counts counts;
@@ -236,6 +256,34 @@ static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *c
     return code;
 }
 
+/* Where clients reach this daemon: the host in place of "any address". */
+static void daemon_describe_endpoint(const struct daemon *d, char *out, size_t capacity)
+{
+    static const char *const any[] = {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"};
+    const char *endpoint = d->options.listen[0];
+    char host[HOST_NAME_CAPACITY];
+    snprintf(out, capacity, "%s", endpoint);
+    for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)
+        if (strncmp(endpoint, any[i], strlen(any[i])) == 0 && gethostname(host, sizeof(host)) == 0)
+            snprintf(out, capacity, "tcp://%.64s:%s", host, endpoint + strlen(any[i]));
+}
+
+static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
+{
+    char endpoint[400];
+    daemon_describe_endpoint(d, endpoint, sizeof(endpoint));
+    const struct fleet_options options = {.loop = &d->loop,
+                                          .servers = d->options.fleet,
+                                          .cluster = d->options.cluster,
+                                          .keys = d->options.fleet_keys,
+                                          .endpoint = endpoint,
+                                          .instance = d->instance,
+                                          .lease_ns = d->options.lease_ns,
+                                          .publisher = publisher_for_jobs(d->publisher),
+                                          .timeline = &d->timeline};
+    return options.servers == NULL ? 0 : fleet_create(&d->fleet, &options, why, capacity);
+}
+
 static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
 {
     const struct daemon_options *o = &d->options;
@@ -250,7 +298,8 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
                 .rules = &d->rules},
         .record = o->record,
         .most_bytes = o->maximum_record_bytes,
-        .publisher = publisher_for_jobs(d->publisher),
+        .publisher =
+            d->fleet != NULL ? fleet_publisher(d->fleet) : publisher_for_jobs(d->publisher),
         .sinks = d->sinks,
         .user = d,
         .kept = daemon_on_committed,
@@ -355,15 +404,20 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
         snprintf(why, capacity, "no sinks for alerts: %s", holter_strerror(code));
         return code;
     }
-    code = daemon_start_jobs(d, why, capacity);
+    code = daemon_start_fleet(d, why, capacity);
+    code = code != 0 ? code : daemon_start_jobs(d, why, capacity);
     code = code != 0 ? code : daemon_start_requests(d);
+    if (code == 0 && d->fleet != NULL)
+        fleet_start(d->fleet, d->jobs, d->front);
     return code != 0 ? code : daemon_start_metrics(d, why, capacity);
 }
 
 static void daemon_finish(struct daemon *d)
 {
     metrics_server_destroy(d->metrics);
+    fleet_stop(d->fleet);
     jobs_destroy(d->jobs, timeline_now(&d->timeline));
+    fleet_destroy(d->fleet);
     control_destroy(d->control);
     captures_destroy(d->captures);
     publisher_destroy(d->publisher);

@@ -34,7 +34,7 @@ struct command_option {
     bool bare; /**< of set: the option takes no value */
 };
 
-#define COMMAND_OPTIONS 32 /**< most in all tables together */
+#define COMMAND_OPTIONS 40 /**< most in all tables together */
 
 enum command_option_fault {
     COMMAND_OPTION_VALUE,     /**< its value is not expected, or `set` has ended the reading */

@@ -109,6 +109,52 @@ int endpoint_check(const char *endpoint, char *why, size_t room)
     return reason ? endpoint_refuse(why, room, endpoint, reason) : 0;
 }
 
+/* A path may contain a comma: the list goes on where an endpoint begins. @return NULL: the end */
+static const char *endpoint_list_next(const char *at)
+{
+    while ((at = strchr(at, ',')) != NULL) {
+        at++;
+        if (endpoint_skip_prefix(at, "tcp://") || endpoint_skip_prefix(at, "ipc://"))
+            return at;
+    }
+    return NULL;
+}
+
+size_t endpoint_list_count(const char *list)
+{
+    size_t count = 1;
+    while ((list = endpoint_list_next(list)) != NULL)
+        count++;
+    return count;
+}
+
+int endpoint_of_list(const char *list, size_t index, char *out, size_t room)
+{
+    while (index-- > 0)
+        if ((list = endpoint_list_next(list)) == NULL)
+            return -HOLTER_ERANGE;
+    const char *next = endpoint_list_next(list);
+    const size_t length = next == NULL ? strlen(list) : (size_t)(next - 1 - list);
+    if (length >= room)
+        return -HOLTER_ERANGE;
+    memcpy(out, list, length);
+    out[length] = '\0';
+    return 0;
+}
+
+int endpoint_list_check(const char *list, char *why, size_t room)
+{
+    char one[512];
+    for (size_t i = 0; i < endpoint_list_count(list); i++) {
+        if (endpoint_of_list(list, i, one, sizeof one) != 0)
+            return endpoint_refuse(why, room, list, "an endpoint is too long");
+        int code = endpoint_check(one, why, room);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
 int endpoint_stream(char *out, size_t room, const char *front)
 {
     struct address address;

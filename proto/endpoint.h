@@ -11,6 +11,14 @@
  *  @return 0 or -HOLTER_EUSAGE */
 int endpoint_check(const char *endpoint, char *why, size_t room);
 
+/** One of several endpoints that stand in a list, separated by commas: those of a fleet's daemons.
+ *  @return 0, or -HOLTER_ERANGE: the list is not that long, or out has not enough room */
+int endpoint_of_list(const char *list, size_t index, char *out, size_t room);
+/** Number of endpoints in a list. */
+size_t endpoint_list_count(const char *list);
+/** As endpoint_check(), of each endpoint of a list. */
+int endpoint_list_check(const char *list, char *why, size_t room);
+
 /** Endpoint of the stream that belongs to a front. @return 0 or -HOLTER_ERANGE */
 int endpoint_stream(char *out, size_t room, const char *front);
 

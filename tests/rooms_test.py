@@ -72,11 +72,12 @@ MATRIX = {
         "daemon/storage daemon/alert daemon/job/phases daemon/job/network "
         "daemon/job"),
     "daemon/metrics": "proto tables daemon/job daemon/server",
+    "daemon/fleet": "proto tables daemon/storage daemon/alert daemon/job daemon/server",
     "daemon/replay": (
         "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server"),
     "daemon": (
         "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server "
-        "daemon/metrics daemon/replay"),
+        "daemon/metrics daemon/fleet daemon/replay"),
     # The agent, and the commands of `holter`.
     "agent/terminal": "proto daemon/storage",
     "agent/launch": "proto daemon/storage agent/terminal",

@@ -46,7 +46,7 @@ static int run_check_endpoint(const char **option, const char *name, const char 
     char why[256];
     const char *given =
         variable == NULL ? *option : session_options_or_environment(*option, variable);
-    if (given == NULL || endpoint_check(given, why, sizeof why) == 0)
+    if (given == NULL || endpoint_list_check(given, why, sizeof why) == 0)
         return 0;
     terminal_print("continuing without %s: %s", *option != NULL ? name : variable, why);
     *option = NULL;

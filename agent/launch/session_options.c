@@ -53,7 +53,7 @@ static int session_options_find_daemon(char *out, size_t capacity, const char *g
             snprintf(why, why_capacity, "run directory: %s", holter_strerror(rc));
         return rc;
     }
-    if (endpoint_check(daemon, fault, sizeof fault) != 0) {
+    if (endpoint_list_check(daemon, fault, sizeof fault) != 0) {
         snprintf(why, why_capacity, "daemon %s", fault);
         return -HOLTER_EUSAGE;
     }

@@ -27,9 +27,9 @@ int session_options_check_variables(int speaks);
 
 /** The session that options and environment determine. */
 struct session_place {
-    char daemon[512]; /**< endpoint */
-    char session[32]; /**< key */
-    const char *keys; /**< directory of CURVE keys, borrowed; NULL: none */
+    char daemon[2048]; /**< endpoint, or a list of several, see endpoint_of_list() */
+    char session[32];  /**< key */
+    const char *keys;  /**< directory of CURVE keys, borrowed; NULL: none */
 };
 
 /** @param why  set on failure: a sentence that names the fault

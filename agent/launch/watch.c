@@ -9,6 +9,7 @@
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
 #include "holter/session.h"
+#include "proto/endpoint.h"
 #include "proto/host.h"
 
 #include <fcntl.h>
@@ -265,6 +266,7 @@ static void watch_report_absent_daemon(const struct plan *plan)
 {
     static const char scheme[] = "ipc://";
     if (strncmp(plan->at.daemon, scheme, strlen(scheme)) == 0 &&
+        endpoint_list_count(plan->at.daemon) == 1 &&
         access(plan->at.daemon + strlen(scheme), F_OK) < 0 && plan->speaks)
         terminal_print("no daemon listens at %s yet: start holterd, or use `holter run`",
                        plan->at.daemon);

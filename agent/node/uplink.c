@@ -4,6 +4,7 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/curve_keys.h"
+#include "proto/endpoint.h"
 #include "proto/log.h"
 #include "proto/zloop.h"
 #include "version.h"
@@ -48,6 +49,8 @@ struct uplink {
     int welcomed;
     int ready; /* the clock was read once since the welcome: windows have their final numbers */
     int redial_pending;
+    char endpoint[512];        /* that is dialled */
+    size_t endpoint_at;        /* its position in the list */
     uint64_t daemon;           /* instance of the last daemon; 0: none yet */
     uint64_t refusal_limit_ns; /* a rejection before it is the second in a row */
     uint64_t received_ns;      /* last message from the daemon, or dialled */
@@ -102,12 +105,12 @@ static void uplink_ask_clock(struct uplink *uplink)
 static void uplink_handle_welcome(struct uplink *uplink, const struct wire_welcome *welcome)
 {
     if (welcome->window_ns < UINT64_C(1000000) || welcome->window_ns > UINT64_C(3600000000000)) {
-        log_error("daemon at %s wants windows of %llu ns: not served", uplink->options.endpoint,
+        log_error("daemon at %s wants windows of %llu ns: not served", uplink->endpoint,
                   (unsigned long long)welcome->window_ns);
         return;
     }
     int fresh = welcome->instance != uplink->daemon;
-    log_info("welcomed by daemon %s at %s%s", welcome->version, uplink->options.endpoint,
+    log_info("welcomed by daemon %s at %s%s", welcome->version, uplink->endpoint,
              fresh ? "" : " again");
     uplink->daemon = welcome->instance;
     uplink->welcomed = 1;
@@ -180,7 +183,7 @@ static void uplink_handle_message(struct uplink *uplink, const struct wire_messa
         uplink_handle_ack(uplink, message->ack.seq);
         break;
     case WIRE_TYPE_REFUSED:
-        log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
+        log_error("daemon at %s refuses: %s (%s)", uplink->endpoint, message->refused.text,
                   holter_errname((int)message->refused.code));
         /* After a welcome, a rejection means that another daemon at the same endpoint has not
          * received a hello yet; or that this daemon rejects a message, and will reject it again. */
@@ -232,7 +235,7 @@ static int uplink_read_monitor(void *user, void *socket)
         uint16_t number;
         memcpy(&number, event, sizeof number);
         if (number == ZMQ_EVENT_DISCONNECTED) {
-            log_info("connection to the daemon at %s is lost", uplink->options.endpoint);
+            log_info("connection to the daemon at %s is lost", uplink->endpoint);
             uplink_schedule_redial(uplink, 0);
         }
     }
@@ -296,9 +299,21 @@ static int uplink_set_options(struct uplink *uplink)
     return uplink->options.key_dir != NULL ? curve_apply_client(uplink->socket, &uplink->keys) : 0;
 }
 
+/* Each time the next one of the list, the first time one by the agent's number, so that agents are
+ * spread over the daemons. */
+static void uplink_choose_endpoint(struct uplink *uplink)
+{
+    const char *list = uplink->options.endpoint;
+    const size_t count = endpoint_list_count(list);
+    uplink->endpoint_at = uplink->dials == 0 ? journal_instance(uplink->options.journal) % count
+                                             : (uplink->endpoint_at + 1) % count;
+    endpoint_of_list(list, uplink->endpoint_at, uplink->endpoint, sizeof uplink->endpoint);
+}
+
 static int uplink_connect(struct uplink *uplink)
 {
     uplink_disconnect(uplink, 0);
+    uplink_choose_endpoint(uplink);
     uplink->dials++;
     uplink->redial_pending = 0;
     uplink->received_ns = clock_mono_ns();
@@ -309,10 +324,10 @@ static int uplink_connect(struct uplink *uplink)
         rc = zloop_open(&uplink->socket_watch, uplink->options.loop, uplink->socket,
                         uplink_read_socket, uplink);
     }
-    if (rc == 0 && zmq_connect(uplink->socket, uplink->options.endpoint) != 0)
+    if (rc == 0 && zmq_connect(uplink->socket, uplink->endpoint) != 0)
         rc = -zmq_errno();
     if (rc != 0) {
-        log_error("cannot dial %s: %s", uplink->options.endpoint, holter_strerror(rc));
+        log_error("cannot dial %s: %s", uplink->endpoint, holter_strerror(rc));
         uplink_disconnect(uplink, 0);
         return rc;
     }
@@ -331,8 +346,7 @@ static void uplink_on_tick(uv_timer_t *timer)
     }
     if (now - uplink->received_ns > SILENCE_NS) {
         if (uplink->welcomed)
-            log_warn("nothing heard from the daemon at %s: dialling again",
-                     uplink->options.endpoint);
+            log_warn("nothing heard from the daemon at %s: dialling again", uplink->endpoint);
         uplink_connect(uplink);
         return;
     }

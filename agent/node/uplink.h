@@ -18,7 +18,8 @@ struct uplink;
 struct uplink_options {
     uv_loop_t *loop;         /**< borrowed */
     struct journal *journal; /**< borrowed */
-    const char *endpoint;    /**< borrowed; checked by the caller */
+    const char *endpoint;    /**< borrowed; checked by the caller; a list: the next one is dialled
+                                when one is lost, see endpoint_of_list() */
     const char *key_dir;     /**< borrowed; NULL: no keys */
     const char *host;        /**< borrowed */
     const char *session;     /**< borrowed */

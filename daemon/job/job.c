@@ -215,6 +215,18 @@ void job_release_agent(struct job *job, uint64_t instance)
 
 /* ---- recordings ---------------------------------------------------------- */
 
+/* Agents that were silent when the daemon before this one ended count as silent until a message of
+ * them comes. */
+static void job_restore_silence(struct job *job)
+{
+    for (uint32_t i = 0; i < job->nodes.count; i++) {
+        struct job_node *node = job->nodes.list[i];
+        if (!node->final && !node->lost_contact &&
+            alerts_is_firing(&job->alerts.list, "agent-lost", node->host))
+            job_nodes_mark_lost(&job->nodes, node);
+    }
+}
+
 void job_set_recovering(struct job *job, int on)
 {
     job->stream.silent = on;
@@ -222,14 +234,17 @@ void job_set_recovering(struct job *job, int on)
         return;
     job_phases_mark_unpublished(job->phases);
     job_network_set_published(job->network, 0);
-    /* Agents that were silent when the daemon before this one ended count as silent until a message
-     * of them comes. */
-    for (uint32_t i = 0; i < job->nodes.count; i++) {
-        struct job_node *node = job->nodes.list[i];
-        if (!node->final && !node->lost_contact &&
-            alerts_is_firing(&job->alerts.list, "agent-lost", node->host))
-            job_nodes_mark_lost(&job->nodes, node);
-    }
+    job_restore_silence(job);
+}
+
+void job_set_resuming(struct job *job, int on)
+{
+    job->windows.resuming = on;
+    if (on)
+        return;
+    /* The daemon before this one has announced what was lost up to here. */
+    job->alerts.announced = job->alerts.losses;
+    job_restore_silence(job);
 }
 
 void job_mark_published(struct job *job, uint64_t window)

@@ -46,6 +46,10 @@ void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns);
 /** Close all open windows, complete or not. */
 void job_close_all(struct job *job, uint64_t now_ns);
 
+/** Close a window as a daemon before this one did, while the job is resumed.
+ *  @param late  it was a correction @return 0: it is not open */
+int job_close_again(struct job *job, uint64_t number, int late, uint64_t published_ns);
+
 /** Close one window. @param at  its position among the open windows */
 void job_close_window(struct job *job, uint32_t at, uint64_t now_ns);
 

@@ -218,6 +218,8 @@ static int close_is_complete(const struct job *job, const struct open_window *wi
 void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     int waiting = 0; /* for a window before it: they are published in order */
+    if (job->windows.resuming)
+        return;
     for (uint32_t at = 0; at < job->windows.count;) {
         const struct open_window *window = &job->windows.open[at];
         int due = watermark_ns >= window->due_ns ||
@@ -233,6 +235,18 @@ void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
         waiting |= !window->late;
         at++;
     }
+}
+
+int job_close_again(struct job *job, uint64_t number, int late, uint64_t published_ns)
+{
+    for (uint32_t at = 0; at < job->windows.count; at++) {
+        const struct open_window *window = &job->windows.open[at];
+        if (window->number != number || window->late != late)
+            continue;
+        job_close_window(job, at, published_ns);
+        return 1;
+    }
+    return 0;
 }
 
 void job_close_all(struct job *job, uint64_t now_ns)

@@ -20,14 +20,19 @@
 
 struct entry {
     struct job *job;
-    enum job_state state; /* at the last check */
-    int replayed;         /* its time is that of its messages */
+    enum job_state state;  /* at the last check */
+    int replayed;          /* its time is that of its messages */
+    int streamed;          /* its messages come from a fleet's stream */
+    uint64_t alerts;       /* of those that were restored, the highest id */
+    int resuming;          /* those that a daemon before this one had are read again */
+    uint64_t watermark_ns; /* of a streamed job; UINT64_MAX: that of the daemon */
 };
 
 struct jobs {
     struct jobs_options options;
     struct recorder *recorder;       /* NULL: nothing is recorded */
     int replays;                     /* a job is replayed */
+    int muted;                       /* a job is resumed: nobody is notified again */
     struct entry list[JOBS_MAXIMUM]; /* by age */
     size_t count;
     size_t last; /* position of the job of the newest message: often the next one is about it too */
@@ -135,7 +140,7 @@ static void jobs_queue_alert(struct jobs *jobs, const char *id, const struct wir
 {
     struct alert_labels labels;
     const struct job *job = jobs_find(jobs, id);
-    if (jobs->options.sinks == NULL || job == NULL)
+    if (jobs->options.sinks == NULL || job == NULL || jobs->muted)
         return;
     job_labels(job, alert, &labels);
     sinks_queue(jobs->options.sinks, alert, &labels);
@@ -148,7 +153,7 @@ static void jobs_publish(void *user, const char *job, enum wire_type type, const
     publisher->publish(publisher->user, job, type, message);
     if (type == WIRE_TYPE_ALERT)
         jobs_queue_alert(jobs, job, message);
-    if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
+    if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT && !jobs->muted)
         jobs->options.alert(jobs->options.user, message);
     jobs_put_tables(jobs, job, type, message);
 }
@@ -157,7 +162,7 @@ static void jobs_send_criteria(void *user, const uint64_t *instances, size_t cou
                                const struct wire_criteria *message)
 {
     const struct jobs *jobs = user;
-    if (jobs->options.notify_agents != NULL)
+    if (jobs->options.notify_agents != NULL && !jobs->muted)
         jobs->options.notify_agents(jobs->options.user, instances, count, message);
 }
 
@@ -236,8 +241,7 @@ static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance)
     recorder_open(jobs->recorder, job_id(job), path);
 }
 
-static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, struct job **out,
-                    struct job_fault *fault)
+static int jobs_add(struct jobs *jobs, const char *id, struct job **out, struct job_fault *fault)
 {
     if (!job_id_valid(id)) {
         snprintf(fault->text, sizeof(fault->text),
@@ -253,11 +257,10 @@ static int jobs_add(struct jobs *jobs, const char *id, uint64_t instance, struct
     int code = job_create(out, id, &jobs->options.job, &output);
     if (code != 0)
         return code;
-    jobs->list[jobs->count] = (struct entry){*out, JOB_RUNNING, 0};
+    jobs->list[jobs->count] =
+        (struct entry){.job = *out, .state = JOB_RUNNING, .watermark_ns = UINT64_MAX};
     jobs->last = jobs->count++;
     log_info("job %s begins", id);
-    if (jobs->recorder != NULL)
-        jobs_record(jobs, *out, instance);
     return 0;
 }
 
@@ -276,7 +279,10 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
         *out = jobs->list[i].job;
         return 0;
     }
-    return jobs_add(jobs, id, instance, out, fault);
+    int code = jobs_add(jobs, id, out, fault);
+    if (code == 0 && jobs->recorder != NULL)
+        jobs_record(jobs, *out, instance);
+    return code;
 }
 
 /* ---- accepting ----------------------------------------------------------- */
@@ -314,7 +320,7 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
     code = job_accept(job, &head, message, &capture, fault);
     if (code != 0)
         return code;
-    if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
+    if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL && !jobs->muted)
         jobs->options.captured(jobs->options.user, instance, &message->captured, capture);
     if (is_window) {
         jobs->counts.messages++;
@@ -340,9 +346,11 @@ void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
     jobs->now_ns = now_ns;
     for (size_t i = 0; i < jobs->count; i++) {
         struct entry *entry = &jobs->list[i];
-        if (entry->replayed)
+        if (entry->replayed || entry->resuming)
             continue;
-        job_advance(entry->job, watermark_ns, now_ns);
+        job_advance(entry->job,
+                    watermark_ns < entry->watermark_ns ? watermark_ns : entry->watermark_ns,
+                    now_ns);
         enum job_state state = job_state(entry->job);
         if (state == entry->state)
             continue;
@@ -376,7 +384,7 @@ static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *d
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
 {
     struct job *job;
-    int code = jobs_add(jobs, id, 0, &job, fault);
+    int code = jobs_add(jobs, id, &job, fault);
     if (code != 0)
         return code;
     jobs->list[jobs->count - 1].replayed = 1;
@@ -473,6 +481,124 @@ size_t jobs_replay_backlog(const struct jobs *jobs)
     return jobs->recorder == NULL ? 0 : recorder_queued_bytes(jobs->recorder);
 }
 
+/* ---- jobs of a fleet ---------------------------------------------------------- */
+
+static struct entry *jobs_find_streamed(struct jobs *jobs, const char *id)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (jobs->list[i].streamed && strcmp(job_id(jobs->list[i].job), id) == 0)
+            return &jobs->list[i];
+    }
+    return NULL;
+}
+
+/* All messages come again, so that the recording is a new one. */
+static void jobs_record_streamed(struct jobs *jobs, struct job *job)
+{
+    char path[512];
+    int code = recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path));
+    if (code != 0) {
+        job_recording_stopped(job, holter_strerror(code), jobs->now_ns);
+        return;
+    }
+    job_set_recording(job, path);
+    recorder_open(jobs->recorder, job_id(job), path);
+}
+
+int jobs_resume_begin(struct jobs *jobs, const char *id, struct job_fault *fault)
+{
+    struct job *job;
+    if (jobs_find(jobs, id) != NULL) {
+        snprintf(fault->text, sizeof(fault->text), "job %.64s is here already", id);
+        return -EEXIST;
+    }
+    int code = jobs_add(jobs, id, &job, fault);
+    if (code != 0)
+        return code;
+    struct entry *entry = &jobs->list[jobs->count - 1];
+    entry->streamed = entry->resuming = 1;
+    if (jobs->recorder != NULL)
+        jobs_record_streamed(jobs, job);
+    job_set_resuming(job, 1);
+    return 0;
+}
+
+void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert)
+{
+    struct entry *entry = jobs_find_streamed(jobs, alert->job);
+    struct wire_alert restored = *alert;
+    if (entry == NULL)
+        return;
+    restored.updates = 0; /* its messages come again, and are counted again */
+    job_restore_alert(entry->job, &restored);
+    entry->alerts = alert->id;
+}
+
+int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+                       zmq_msg_t *bytes, uint64_t received_ns, struct job_fault *fault)
+{
+    const struct entry *entry = jobs_find_streamed(jobs, job_message_job(message));
+    if (entry == NULL) {
+        snprintf(fault->text, sizeof(fault->text), "a message of another job");
+        return -HOLTER_ENOJOB;
+    }
+    jobs->muted = entry->resuming;
+    int code = jobs_ingest(jobs, instance, message, bytes, received_ns, fault);
+    jobs->muted = 0;
+    return code;
+}
+
+void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals)
+{
+    const struct entry *entry = jobs_find_streamed(jobs, totals->job);
+    if (entry == NULL || !entry->resuming)
+        return;
+    jobs->muted = 1;
+    jobs->now_ns = totals->published_ns;
+    job_close_again(entry->job, totals->window, totals->late != 0, totals->published_ns);
+    jobs->muted = 0;
+}
+
+/* Sinks learn of alerts that fire without sending them, and send the end of them later. */
+static void jobs_resume_sinks(struct jobs *jobs, const struct entry *entry)
+{
+    struct wire_alert alert;
+    struct alert_labels labels;
+    for (uint64_t id = 1; jobs->options.sinks != NULL && id <= entry->alerts; id++) {
+        if (!job_find_alert(entry->job, id, &alert) || strcmp(alert.state, "firing") != 0)
+            continue;
+        job_labels(entry->job, &alert, &labels);
+        sinks_restore(jobs->options.sinks, &alert, &labels);
+    }
+}
+
+void jobs_resume_end(struct jobs *jobs, const char *id)
+{
+    struct entry *entry = jobs_find_streamed(jobs, id);
+    if (entry == NULL || !entry->resuming)
+        return;
+    entry->resuming = 0;
+    job_set_resuming(entry->job, 0);
+    jobs_resume_sinks(jobs, entry);
+}
+
+void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns)
+{
+    struct entry *entry = jobs_find_streamed(jobs, id);
+    if (entry != NULL)
+        entry->watermark_ns = watermark_ns;
+}
+
+void jobs_abandon(struct jobs *jobs, const char *id)
+{
+    struct entry *entry = jobs_find_streamed(jobs, id);
+    if (entry == NULL)
+        return;
+    if (jobs->recorder != NULL)
+        recorder_close(jobs->recorder, id);
+    jobs_drop(jobs, (size_t)(entry - jobs->list));
+}
+
 /* ---- life and small questions -------------------------------------------- */
 
 int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
@@ -499,7 +625,7 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
         return;
     jobs->now_ns = now_ns;
     for (size_t i = 0; i < jobs->count; i++) {
-        if (!jobs->list[i].replayed)
+        if (!jobs->list[i].replayed && !jobs->list[i].streamed)
             job_flush(jobs->list[i].job, now_ns);
     }
     recorder_destroy(jobs->recorder);

@@ -100,6 +100,29 @@ struct job *jobs_replayed(struct jobs *jobs);
 /** Bytes that are still to be written to its recording. */
 size_t jobs_replay_backlog(const struct jobs *jobs);
 
+/* A job of a fleet: its messages come from a stream, from its first one on. Those that a daemon
+ * before this one had are read again: windows are closed where that one closed them, all is
+ * published and recorded, but nobody is notified of an alert, and no agent is asked. */
+
+/** Add the job, and begin to resume it.
+ *  @return 0, -EEXIST or another negative error, and fault says why */
+int jobs_resume_begin(struct jobs *jobs, const char *id, struct job_fault *fault);
+/** An alert that a daemon before this one has published; in order of ids, before the messages. */
+void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert);
+/** As jobs_ingest(), of a job that was added so, while it is resumed and after that.
+ *  @param received_ns  when the first daemon received it */
+int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+                       zmq_msg_t *bytes, uint64_t received_ns, struct job_fault *fault);
+/** A daemon before this one closed this window here. */
+void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals);
+/** From now on the job is this daemon's own. */
+void jobs_resume_end(struct jobs *jobs, const char *id);
+/** All messages of it that were received before this time were read; UINT64_MAX: as the daemon's.
+ */
+void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns);
+/** Drop the job as it is, without publishing what is open: another daemon goes on with it. */
+void jobs_abandon(struct jobs *jobs, const char *id);
+
 /** Advance all jobs in time, see job_advance(). */
 void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns);
 

@@ -1,0 +1,62 @@
+/* A daemon of a fleet, in the daemon's loop. It is a gateway for the agents that are connected to
+ * it: what they send goes into a stream, and is acknowledged when it is stored there. And it is a
+ * worker for the jobs that it holds: it reads their messages from the stream, in order.
+ *
+ * Each worker keeps a journal of what it publishes of a job that must not be published twice: which
+ * windows it has closed, after which message, and its alerts. A daemon that takes the job over
+ * reads the messages from the first one on, closes windows where the journal says that they were
+ * closed, and goes on from its end: see jobs_resume_begin(). */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_H
+#define HOLTER_DAEMON_FLEET_FLEET_H
+
+#include "daemon/job/jobs.h"
+#include "daemon/server/front.h"
+
+#include <uv.h>
+
+struct fleet;
+
+struct fleet_options {
+    uv_loop_t *loop;
+    const char *servers;  /**< borrowed, as all texts; see fleet_check() */
+    const char *cluster;  /**< NULL: "default" */
+    const char *keys;     /**< directory; NULL: none, see struct fleet_nats_options */
+    const char *endpoint; /**< where this daemon listens, for clients that look for it */
+    uint64_t instance;    /**< of this run of the daemon */
+    uint64_t lease_ns;
+    struct jobs_publisher publisher; /**< what jobs publish goes there, too */
+    const struct timeline *timeline;
+};
+
+/** Check the servers and the cluster of the options; sets why when they are wrong, or when this
+ * daemon was built without libnats. @return 0 or -HOLTER_EUSAGE */
+int fleet_check(const char *servers, const char *cluster, char *why, size_t capacity);
+
+/** Connect to the servers. @return 0 or a negative error, and why says which */
+int fleet_create(struct fleet **out, const struct fleet_options *options, char *why,
+                 size_t capacity);
+/** The publisher for the jobs; borrowed. */
+struct jobs_publisher fleet_publisher(struct fleet *fleet);
+/** Begin, with what was created after it; borrowed. */
+void fleet_start(struct fleet *fleet, struct jobs *jobs, struct front *front);
+/** Before jobs and front are destroyed: what waits is stored, within a bound, agents are
+ * acknowledged, leases are released. NULL is fine. */
+void fleet_stop(struct fleet *fleet);
+/** NULL is fine; its handle closes in a later turn of the loop. */
+void fleet_destroy(struct fleet *fleet);
+
+/* ---- for the front: see struct front_callbacks ---- */
+
+int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_message *message,
+                 zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
+uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance);
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, uint64_t now_ns);
+
+/** Send a message to agents, whichever daemon they are connected to. */
+void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t count,
+                       enum wire_type type, const void *message);
+
+/** To be called often, after jobs_advance(). */
+void fleet_tick(struct fleet *fleet);
+
+#endif

@@ -1,0 +1,58 @@
+/* Envelopes: several messages of a job in one message of a fleet's stream.
+ *
+ * An envelope is the eight bytes "HLTRFLT1", a position, and entries to its end. An entry is the
+ * instance of an agent, a time, the length of its message, and the message as the agent sent it
+ * (see proto/SPEC.md). Numbers are little-endian: position, instance and time have eight bytes, the
+ * length has four.
+ *
+ *   from a gateway     position 0; time: when the gateway received the message
+ *   a worker's journal position: of the last envelope in the job's subject that the worker has
+ * read; entries are alerts and totals that it has published, instance and time 0 to agents position
+ * 0; the instance is that of the agent that gets the message */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
+#define HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FLEET_HEAD_BYTES 16u  /**< of an envelope without entries */
+#define FLEET_ENTRY_BYTES 20u /**< of an entry besides its message */
+
+/** Being written. Zero-initialised: empty. */
+struct fleet_envelope {
+    uint8_t *bytes; /**< owned */
+    size_t length;  /**< 0: no entry was added */
+    size_t capacity;
+    uint64_t entries;
+};
+
+struct fleet_entry {
+    uint64_t instance;
+    uint64_t time_ns;
+    const uint8_t *bytes; /**< borrowed from the envelope */
+    size_t length;
+};
+
+/** Being read; borrows its bytes. */
+struct fleet_reader {
+    const uint8_t *bytes;
+    size_t length, at;
+    uint64_t position;
+};
+
+/** Add an entry. @return 0, -HOLTER_ERANGE: the message is too long, or -ENOMEM */
+int fleet_envelope_add(struct fleet_envelope *envelope, const struct fleet_entry *entry);
+
+/** Set the position of an envelope that has entries. */
+void fleet_envelope_set_position(struct fleet_envelope *envelope, uint64_t position);
+
+/** Frees the memory; the envelope is empty. */
+void fleet_envelope_finish(struct fleet_envelope *envelope);
+
+/** Begin to read. @return 0 or -HOLTER_EMALFORMED */
+int fleet_reader_init(struct fleet_reader *reader, const void *bytes, size_t length);
+
+/** Read the next entry. @return 1, 0 at the end, or -HOLTER_EMALFORMED: nothing more is read */
+int fleet_reader_next(struct fleet_reader *reader, struct fleet_entry *entry);
+
+#endif

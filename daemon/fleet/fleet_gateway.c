@@ -1,0 +1,243 @@
+/* The gateway: what agents send goes into the stream, and is acknowledged when it is stored. */
+#include "daemon/fleet/fleet_state.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/job/job_accept.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "fleet"
+#define FLUSH_BYTES (256u << 10)   /* published at once, whatever waits */
+#define BACKLOG_BYTES (256u << 20) /* beyond it nothing is taken from agents */
+
+void gateway_init(struct gateway *gateway)
+{
+    *gateway = (struct gateway){.last = NULL};
+    gateway->last = &gateway->first;
+}
+
+static void gateway_job_destroy(struct gateway_job *job)
+{
+    fleet_envelope_finish(&job->envelope);
+    key_table_finish(&job->agents);
+    free(job);
+}
+
+void gateway_finish(struct gateway *gateway)
+{
+    for (size_t i = 0; i < gateway->job_count; i++)
+        gateway_job_destroy(gateway->jobs[i]);
+    free(gateway->jobs);
+    for (struct gateway_acks *acks; (acks = gateway->first) != NULL; free(acks)) {
+        gateway->first = acks->next;
+        commit_acks_clear(&acks->seqs);
+    }
+    commit_acks_clear(&gateway->received);
+    commit_acks_clear(&gateway->stored);
+}
+
+/* ---- receiving --------------------------------------------------------------- */
+
+static struct gateway_job *gateway_find_job(struct fleet *fleet, const char *id)
+{
+    struct gateway *gateway = &fleet->gateway;
+    for (size_t i = 0; i < gateway->job_count; i++)
+        if (strcmp(gateway->jobs[i]->id, id) == 0)
+            return gateway->jobs[i];
+    struct gateway_job *job = calloc(1, sizeof(*job));
+    if (job == NULL || ARRAY_RESIZE(gateway->jobs, gateway->job_count + 1) != 0) {
+        free(job);
+        return NULL;
+    }
+    snprintf(job->id, sizeof(job->id), "%s", id);
+    gateway->jobs[gateway->job_count++] = job;
+    fleet_link_note(fleet->link, id);
+    return job;
+}
+
+static int gateway_check(struct fleet *fleet, const char *id, size_t length,
+                         struct job_fault *fault)
+{
+    const size_t maximum = fleet_link_maximum(fleet->link);
+    if (!job_id_valid(id)) {
+        snprintf(fault->text, sizeof(fault->text),
+                 "job id '%.64s' has other characters than letters, digits, - _ .", id);
+        return -HOLTER_ERANGE;
+    }
+    if (FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + length > maximum) {
+        snprintf(fault->text, sizeof(fault->text),
+                 "a message of %zu bytes: the fleet's servers accept %zu, see max_payload", length,
+                 maximum);
+        return -HOLTER_ELIMIT;
+    }
+    /* The agent keeps what it has, and sends it again when it has connected again. */
+    if (fleet->gateway.bytes + fleet_link_backlog(fleet->link) + length > BACKLOG_BYTES) {
+        snprintf(fault->text, sizeof(fault->text), "the fleet's servers do not keep up");
+        return -HOLTER_ELIMIT;
+    }
+    return 0;
+}
+
+/* Add an entry to the envelope of the job; one that is full is published first. */
+static int gateway_add(struct fleet *fleet, struct gateway_job *job,
+                       const struct fleet_entry *entry)
+{
+    if (job->envelope.length + FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + entry->length >
+        fleet_link_maximum(fleet->link))
+        gateway_flush(fleet, 1);
+    int code = fleet_envelope_add(&job->envelope, entry);
+    if (code == 0)
+        fleet->gateway.bytes += entry->length;
+    return code;
+}
+
+int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_message *message,
+                 zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+{
+    const char *id = job_message_job(message);
+    const struct fleet_entry entry = {instance, now_ns, zmq_msg_data(bytes), zmq_msg_size(bytes)};
+    int code = gateway_check(fleet, id, entry.length, fault);
+    if (code != 0)
+        return code;
+    snprintf(fault->text, sizeof(fault->text), "no memory");
+    struct gateway_job *job = gateway_find_job(fleet, id);
+    if (job == NULL || key_table_add(&job->agents, (struct key){.hi = instance}) == KEY_NONE)
+        return -ENOMEM;
+    code = gateway_add(fleet, job, &entry);
+    if (code != 0)
+        return code;
+    commit_acks_add(&fleet->gateway.received, instance, job_message_seq(message));
+    if (fleet->gateway.bytes > FLUSH_BYTES)
+        gateway_flush(fleet, 1);
+    return 0;
+}
+
+uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
+{
+    const struct commit_acks *stored = &fleet->gateway.stored;
+    uint32_t at = key_table_find(&stored->agents, (struct key){.hi = instance});
+    return at == KEY_NONE ? 0 : stored->seqs[at];
+}
+
+/* The worker learns of it in the order of the messages. */
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, uint64_t now_ns)
+{
+    const struct wire_bye bye = {.seq = 0};
+    if (wire_encode(&fleet->buffer, WIRE_TYPE_BYE, &bye) != 0)
+        return;
+    const struct fleet_entry entry = {instance, now_ns, fleet->buffer.bytes, fleet->buffer.length};
+    for (size_t i = 0; i < fleet->gateway.job_count; i++) {
+        struct gateway_job *job = fleet->gateway.jobs[i];
+        if (key_table_find(&job->agents, (struct key){.hi = instance}) != KEY_NONE)
+            gateway_add(fleet, job, &entry);
+    }
+}
+
+/* ---- publishing ---------------------------------------------------------------- */
+
+/* Acknowledgements are due when the last envelope of the batch is stored: envelopes are stored in
+ * their order, and an agent's messages may be in several. */
+static void gateway_expect(struct fleet *fleet, uint64_t token)
+{
+    struct gateway *gateway = &fleet->gateway;
+    struct gateway_acks *acks = calloc(1, sizeof(*acks));
+    if (acks == NULL)
+        return; /* they go with those of a later batch */
+    acks->token = token;
+    commit_acks_merge(&acks->seqs, &gateway->received);
+    *gateway->last = acks;
+    gateway->last = &acks->next;
+}
+
+void gateway_flush(struct fleet *fleet, int now)
+{
+    struct gateway *gateway = &fleet->gateway;
+    size_t last = gateway->job_count;
+    if (fleet->link == NULL || (!now && fleet_link_backlog(fleet->link) > 0))
+        return; /* a batch is under way: what comes meanwhile is the next one */
+    while (last > 0 && gateway->jobs[last - 1]->envelope.length == 0)
+        last--;
+    if (last == 0)
+        return;
+    const uint64_t token = ++gateway->tokens;
+    gateway->bytes = 0;
+    for (size_t i = 0; i < last; i++) {
+        struct fleet_envelope *envelope = &gateway->jobs[i]->envelope;
+        if (envelope->length == 0)
+            continue;
+        if (fleet_link_publish(fleet->link, FLEET_IN, gateway->jobs[i]->id, envelope->bytes,
+                               envelope->length, i + 1 == last ? token : 0) != 0) {
+            gateway->bytes += envelope->length;
+            return; /* without memory the rest goes with the next batch, unacknowledged till then */
+        }
+        *envelope = (struct fleet_envelope){0};
+    }
+    gateway_expect(fleet, token);
+}
+
+void gateway_on_stored(struct fleet *fleet, uint64_t token)
+{
+    struct gateway *gateway = &fleet->gateway;
+    for (struct gateway_acks *acks; (acks = gateway->first) != NULL && acks->token <= token;) {
+        gateway->first = acks->next;
+        if (gateway->first == NULL)
+            gateway->last = &gateway->first;
+        for (uint32_t i = 0; i < acks->seqs.agents.count; i++) {
+            const uint64_t instance = acks->seqs.agents.keys[i].hi;
+            commit_acks_add(&gateway->stored, instance, acks->seqs.seqs[i]);
+            if (fleet->front != NULL)
+                front_send_ack(fleet->front, instance, acks->seqs.seqs[i]);
+        }
+        commit_acks_clear(&acks->seqs);
+        free(acks);
+    }
+}
+
+/* ---- to agents ------------------------------------------------------------------- */
+
+void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t count,
+                       enum wire_type type, const void *message)
+{
+    struct fleet_envelope envelope = {0};
+    if (fleet->link == NULL || wire_encode(&fleet->buffer, type, message) != 0)
+        return;
+    const size_t length = fleet->buffer.length;
+    for (size_t i = 0; i < count; i++) {
+        const struct fleet_entry entry = {instances[i], 0, fleet->buffer.bytes, length};
+        if (envelope.length > 0 && envelope.length + FLEET_ENTRY_BYTES + length > FLUSH_BYTES) {
+            fleet_link_send_all(fleet->link, envelope.bytes, envelope.length);
+            envelope.length = 0;
+        }
+        if (fleet_envelope_add(&envelope, &entry) != 0)
+            break; /* without memory the agents keep what they have */
+    }
+    if (envelope.length > 0)
+        fleet_link_send_all(fleet->link, envelope.bytes, envelope.length);
+    fleet_envelope_finish(&envelope);
+}
+
+void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    struct wire_message message;
+    int code = fleet_reader_init(&reader, bytes, length);
+    while (code == 0 && (code = fleet_reader_next(&reader, &entry)) == 1) {
+        code = wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL);
+        if (code != 0)
+            break;
+        if (message.type == WIRE_TYPE_CRITERIA)
+            front_send_agents(fleet->front, &entry.instance, 1, message.type, &message.criteria);
+        else if (message.type == WIRE_TYPE_CAPTURE_ASK)
+            front_send_agents(fleet->front, &entry.instance, 1, message.type, &message.capture_ask);
+        else
+            fleet_reject(fleet, "-", "agents are not sent messages of that type");
+    }
+    if (code != 0)
+        fleet_reject(fleet, "-", holter_strerror(code));
+}

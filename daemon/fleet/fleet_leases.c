@@ -1,0 +1,255 @@
+/* The thread of leases: takes jobs that nobody holds, renews the leases of those that this daemon
+ * holds, and reads their messages. */
+#include "daemon/fleet/fleet_link_state.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "fleet"
+#define RENEWALS 4 /* in the time of a lease */
+/* A lease counts as lost for its holder before it does for others. */
+#define HOLDER_SHARE(ns) ((ns) / 5 * 4)
+#define CHECK_NS UINT64_C(4000000000) /* between two checks of whether messages come */
+
+static uint64_t leases_length(const struct fleet_link *link)
+{
+    return link->options.nats.lease_ns;
+}
+
+/* ---- holding ------------------------------------------------------------------ */
+
+static int leases_on_message(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct link_job *job = user;
+    struct fleet_event event = {.type = FLEET_MESSAGE, .seq = seq, .length = length};
+    snprintf(event.job, sizeof(event.job), "%s", job->id);
+    job->delivered = seq;
+    link_post(job->link, &event, bytes);
+    return 0;
+}
+
+static void leases_set_valid(struct link_job *job, uint64_t since_ns)
+{
+    struct fleet_link *link = job->link;
+    pthread_mutex_lock(&link->mutex);
+    job->valid_ns = since_ns + HOLDER_SHARE(leases_length(link));
+    pthread_mutex_unlock(&link->mutex);
+}
+
+/* @return 0, -ESTALE: it is lost, or -EAGAIN: not answered */
+static int leases_renew(struct link_job *job)
+{
+    const uint64_t now = clock_mono_ns();
+    int code = fleet_nats_renew(job->link->nats, job->id, job->link->options.value, &job->revision);
+    if (code == 0)
+        leases_set_valid(job, now);
+    return code;
+}
+
+static int leases_on_journal(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct link_job *job = user;
+    struct fleet_event event = {.type = FLEET_JOURNAL, .seq = seq, .length = length};
+    snprintf(event.job, sizeof(event.job), "%s", job->id);
+    link_post(job->link, &event, bytes);
+    const uint64_t left = leases_length(job->link) / 2;
+    return clock_mono_ns() + left > job->valid_ns ? leases_renew(job) : 0;
+}
+
+static void leases_post(struct link_job *job, enum fleet_event_type type, uint64_t seq)
+{
+    struct fleet_event event = {.type = type, .seq = seq};
+    snprintf(event.job, sizeof(event.job), "%s", job->id);
+    link_post(job->link, &event, NULL);
+}
+
+/* The loop knows the journal and the end of what there is before the first message. */
+static int leases_begin(struct link_job *job)
+{
+    struct fleet_nats *nats = job->link->nats;
+    uint64_t newest = 0;
+    int code = fleet_nats_last(nats, FLEET_OUT, job->id, &job->journal_last);
+    if (code == 0 && job->journal_last > 0)
+        code =
+            fleet_nats_read(nats, FLEET_OUT, job->id, 1, job->journal_last, leases_on_journal, job);
+    code = code != 0 ? code : fleet_nats_last(nats, FLEET_IN, job->id, &newest);
+    if (code != 0)
+        return code;
+    leases_post(job, FLEET_ACQUIRED, newest);
+    return fleet_nats_subscribe(&job->subscription, nats, job->id, 1, leases_on_message, job);
+}
+
+/* @param released  give the lease up, so that another daemon need not wait for its end */
+static void leases_drop(struct link_job *job, int released)
+{
+    struct fleet_link *link = job->link;
+    fleet_subscription_close(job->subscription);
+    if (released)
+        fleet_nats_release(link->nats, job->id);
+    leases_post(job, FLEET_LOST, 0);
+    pthread_mutex_lock(&link->mutex);
+    struct link_job **at = &link->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    pthread_mutex_unlock(&link->mutex);
+    free(job);
+}
+
+static void leases_try(struct fleet_link *link, const char *id)
+{
+    const uint64_t now = clock_mono_ns();
+    pthread_mutex_lock(&link->mutex);
+    const int is_held = link_find_job(link, id) != NULL;
+    pthread_mutex_unlock(&link->mutex);
+    struct link_job *job = is_held ? NULL : calloc(1, sizeof(*job));
+    if (job == NULL)
+        return;
+    *job = (struct link_job){.link = link};
+    snprintf(job->id, sizeof(job->id), "%s", id);
+    if (fleet_nats_acquire(link->nats, id, link->options.value, &job->revision) != 0) {
+        free(job);
+        return;
+    }
+    pthread_mutex_lock(&link->mutex);
+    job->next = link->jobs;
+    link->jobs = job;
+    pthread_mutex_unlock(&link->mutex);
+    leases_set_valid(job, now);
+    log_info("job %s: held by this daemon", id);
+    int code = leases_begin(job);
+    if (code == 0)
+        return;
+    log_warn("job %s: cannot be read from the servers: %s", id, holter_strerror(code));
+    leases_drop(job, 1);
+}
+
+/* ---- what is to be done ---------------------------------------------------------- */
+
+/* libnats sets an interrupted reading up again by itself; should that fail, this one does. */
+static void leases_check_reading(struct link_job *job)
+{
+    const uint64_t now = clock_mono_ns();
+    uint64_t newest;
+    if (now - job->checked_ns < CHECK_NS ||
+        fleet_nats_last(job->link->nats, FLEET_IN, job->id, &newest) != 0)
+        return;
+    const uint64_t delivered = job->delivered;
+    job->checked_ns = now;
+    const int stuck = job->behind != 0 && delivered < job->behind;
+    job->behind = newest > delivered ? delivered + 1 : 0;
+    if (!stuck && fleet_subscription_is_valid(job->subscription))
+        return;
+    struct fleet_subscription *next;
+    fleet_subscription_close(job->subscription);
+    job->subscription = NULL;
+    if (fleet_nats_subscribe(&next, job->link->nats, job->id, job->delivered + 1, leases_on_message,
+                             job) == 0)
+        job->subscription = next;
+}
+
+static void leases_renew_all(struct fleet_link *link)
+{
+    for (struct link_job *job = link->jobs, *next; job != NULL; job = next) {
+        next = job->next;
+        if (link->stops_leasing || fleet_link_holds(link, job->id) == 0) {
+            leases_drop(job, link->stops_leasing);
+            continue;
+        }
+        if (leases_renew(job) == -ESTALE) {
+            log_warn("job %s: another daemon holds it", job->id);
+            leases_drop(job, 0);
+        } else {
+            leases_check_reading(job);
+        }
+    }
+}
+
+static int leases_contain(const struct fleet_jobs *jobs, const char *id)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (strcmp(jobs->ids[i], id) == 0)
+            return 1;
+    return 0;
+}
+
+/* Take the jobs that nobody holds; who holds many lets others begin. */
+static void leases_look_for_jobs(struct fleet_link *link)
+{
+    struct fleet_jobs jobs = {0}, held = {0};
+    if (fleet_nats_list(link->nats, FLEET_JOBS, &jobs) == 0 &&
+        fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0)
+        for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++)
+            if (!leases_contain(&held, jobs.ids[i]))
+                leases_try(link, jobs.ids[i]);
+    fleet_jobs_finish(&jobs);
+    fleet_jobs_finish(&held);
+}
+
+static void leases_note(struct fleet_link *link, const char *id)
+{
+    char value[NATS_VALUE_BYTES];
+    if (fleet_nats_get(link->nats, FLEET_LEASES, id, value) == 0 && value[0] != '\0')
+        return;
+    fleet_nats_put(link->nats, id, "running");
+    leases_try(link, id);
+}
+
+static void leases_serve(struct fleet_link *link, const struct link_request *request)
+{
+    pthread_mutex_lock(&link->mutex);
+    struct link_job *job = link_find_job(link, request->job);
+    pthread_mutex_unlock(&link->mutex);
+    switch (request->type) {
+    case LINK_NOTE:
+        leases_note(link, request->job);
+        break;
+    case LINK_RUNNING:
+        fleet_nats_put(link->nats, request->job, "running");
+        break;
+    case LINK_ENDED:
+        fleet_nats_forget(link->nats, request->job);
+        break;
+    case LINK_RELEASE:
+        if (job != NULL)
+            leases_drop(job, 1);
+        break;
+    }
+}
+
+void *link_run_leases(void *user)
+{
+    struct fleet_link *link = user;
+    const uint64_t interval = leases_length(link) / RENEWALS;
+    uint64_t due = clock_mono_ns();
+    for (;;) {
+        pthread_mutex_lock(&link->mutex);
+        while (link->first_request == NULL && !link->stops_leasing && clock_mono_ns() < due)
+            link_wait(link, &link->requested, due);
+        struct link_request *request = link->stops_leasing ? NULL : link->first_request;
+        if (request != NULL) {
+            link->first_request = request->next;
+            if (request->next == NULL)
+                link->last_request = &link->first_request;
+        }
+        pthread_mutex_unlock(&link->mutex);
+        if (request != NULL) {
+            leases_serve(link, request);
+            free(request);
+        }
+        if (clock_mono_ns() < due && !link->stops_leasing)
+            continue;
+        leases_renew_all(link);
+        if (link->stops_leasing)
+            return NULL;
+        leases_look_for_jobs(link);
+        due = clock_mono_ns() + interval;
+    }
+}

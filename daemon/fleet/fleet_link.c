@@ -1,0 +1,379 @@
+/* The way between the daemon's loop and the servers of a fleet: events for the loop, and the thread
+ * that publishes. The thread of leases stands in fleet_leases.c. */
+#include "daemon/fleet/fleet_link_state.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define LOG_TOPIC "fleet"
+#define EVENT_BYTES (32u << 20) /* of messages that the loop has not handled */
+#define TURN_NS UINT64_C(10000000)
+#define RETRY_NS UINT64_C(100000000)
+#define STOP_NS UINT64_C(3000000000)
+
+/* ---- events ------------------------------------------------------------------ */
+
+void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns)
+{
+    const struct timespec until = {(time_t)(until_ns / UINT64_C(1000000000)),
+                                   (long)(until_ns % UINT64_C(1000000000))};
+    pthread_cond_timedwait(condition, &link->mutex, &until);
+}
+
+void link_post(struct fleet_link *link, const struct fleet_event *event, const void *bytes)
+{
+    struct fleet_event *copy = NULL;
+    /* Without memory for an event the daemon would no longer be exact: wait for some. */
+    while ((copy = malloc(sizeof(*copy) + event->length)) == NULL) {
+        const struct timespec pause = {0, (long)RETRY_NS};
+        nanosleep(&pause, NULL);
+    }
+    *copy = *event;
+    copy->bytes = (uint8_t *)(copy + 1);
+    copy->next = NULL;
+    if (event->length > 0)
+        memcpy(copy->bytes, bytes, event->length);
+    pthread_mutex_lock(&link->mutex);
+    while (event->length > 0 && link->event_bytes > EVENT_BYTES && !link->stopped)
+        pthread_cond_wait(&link->drained, &link->mutex);
+    *link->last_event = copy;
+    link->last_event = &copy->next;
+    link->event_bytes += event->length;
+    if (!link->stopped)
+        uv_async_send(&link->async);
+    pthread_mutex_unlock(&link->mutex);
+}
+
+static struct fleet_event *link_next_event(struct fleet_link *link)
+{
+    pthread_mutex_lock(&link->mutex);
+    struct fleet_event *event = link->first_event;
+    if (event != NULL) {
+        link->first_event = event->next;
+        if (event->next == NULL)
+            link->last_event = &link->first_event;
+        link->event_bytes -= event->length;
+        pthread_cond_broadcast(&link->drained);
+    }
+    pthread_mutex_unlock(&link->mutex);
+    return event;
+}
+
+static void link_on_async(uv_async_t *async)
+{
+    struct fleet_link *link = async->data;
+    const uint64_t begun = clock_mono_ns();
+    struct fleet_event *event;
+    int more = 1;
+    while (more && (event = link_next_event(link)) != NULL) {
+        link->options.on_event(link->options.user, event);
+        free(event);
+        more = clock_mono_ns() - begun < TURN_NS;
+    }
+    pthread_mutex_lock(&link->mutex);
+    const int empty = link->first_event == NULL;
+    pthread_mutex_unlock(&link->mutex);
+    link->options.on_turn(link->options.user, empty);
+    if (!empty)
+        uv_async_send(&link->async);
+}
+
+static void link_on_control(void *user, const void *bytes, size_t length)
+{
+    link_post(user, &(struct fleet_event){.type = FLEET_CONTROL, .length = length}, bytes);
+}
+
+/* ---- publishing ---------------------------------------------------------------- */
+
+struct link_job *link_find_job(struct fleet_link *link, const char *job)
+{
+    struct link_job *found = link->jobs;
+    while (found != NULL && strcmp(found->id, job) != 0)
+        found = found->next;
+    return found;
+}
+
+int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
+                       uint8_t *bytes, size_t length, uint64_t token)
+{
+    struct link_publication *publication = malloc(sizeof(*publication));
+    if (publication == NULL)
+        return -ENOMEM;
+    *publication = (struct link_publication){
+        .subject = subject, .token = token, .bytes = bytes, .length = length};
+    snprintf(publication->job, sizeof(publication->job), "%s", job);
+    pthread_mutex_lock(&link->mutex);
+    publication->id = ++link->publications;
+    *link->last = publication;
+    link->last = &publication->next;
+    link->backlog += length;
+    pthread_cond_signal(&link->published);
+    pthread_mutex_unlock(&link->mutex);
+    return 0;
+}
+
+size_t fleet_link_backlog(struct fleet_link *link)
+{
+    pthread_mutex_lock(&link->mutex);
+    size_t backlog = link->backlog;
+    pthread_mutex_unlock(&link->mutex);
+    return backlog;
+}
+
+/* @return the number to be expected of a journal; 0 with held unset: it is not this daemon's */
+static uint64_t link_expected(struct fleet_link *link, const struct link_publication *publication,
+                              int *held)
+{
+    uint64_t expected = UINT64_MAX;
+    *held = 1;
+    if (publication->subject == FLEET_OUT) {
+        pthread_mutex_lock(&link->mutex);
+        const struct link_job *job = link_find_job(link, publication->job);
+        *held = job != NULL && job->valid_ns != 0;
+        expected = *held ? job->journal_last : 0;
+        pthread_mutex_unlock(&link->mutex);
+    }
+    return expected;
+}
+
+/* @return 0: stored or not ours, -ESTALE, or -EAGAIN */
+static int link_try(struct fleet_link *link, const struct link_publication *publication)
+{
+    char id[64];
+    uint64_t seq = 0;
+    int held;
+    snprintf(id, sizeof(id), "%" PRIx64 "-%" PRIu64, link->run, publication->id);
+    const struct fleet_publication message = {
+        publication->subject, publication->job,   id, link_expected(link, publication, &held),
+        publication->bytes,   publication->length};
+    if (!held)
+        return 0;
+    int code = fleet_nats_publish(link->nats, &message, &seq);
+    if (code == -EAGAIN || publication->subject != FLEET_OUT)
+        return code;
+    pthread_mutex_lock(&link->mutex);
+    struct link_job *job = link_find_job(link, publication->job);
+    if (job != NULL && code == 0)
+        job->journal_last = seq;
+    else if (job != NULL)
+        job->valid_ns = 0; /* another daemon goes on with it */
+    pthread_mutex_unlock(&link->mutex);
+    return code;
+}
+
+/* @return 0, or -EAGAIN: given up, as the daemon leaves */
+static int link_publish_until_stored(struct fleet_link *link,
+                                     const struct link_publication *publication)
+{
+    int code, attempts = 0;
+    while ((code = link_try(link, publication)) == -EAGAIN) {
+        if (attempts++ == 0)
+            log_warn("the servers do not store: trying again");
+        pthread_mutex_lock(&link->mutex);
+        const int leaves = link->stops_publishing && clock_mono_ns() >= link->stop_ns;
+        if (!leaves)
+            link_wait(link, &link->published, clock_mono_ns() + RETRY_NS);
+        pthread_mutex_unlock(&link->mutex);
+        if (leaves)
+            return -EAGAIN;
+    }
+    if (attempts > 0)
+        log_warn("the servers store again");
+    return 0;
+}
+
+static struct link_publication *link_next_publication(struct fleet_link *link)
+{
+    pthread_mutex_lock(&link->mutex);
+    while (link->first == NULL && !link->stops_publishing)
+        pthread_cond_wait(&link->published, &link->mutex);
+    struct link_publication *publication = link->first;
+    if (publication != NULL) {
+        link->first = publication->next;
+        if (publication->next == NULL)
+            link->last = &link->first;
+    }
+    pthread_mutex_unlock(&link->mutex);
+    return publication;
+}
+
+static void *link_run_publisher(void *user)
+{
+    struct fleet_link *link = user;
+    struct link_publication *publication;
+    int gave_up = 0;
+    while ((publication = link_next_publication(link)) != NULL) {
+        gave_up = gave_up || link_publish_until_stored(link, publication) != 0;
+        if (!gave_up && publication->token != 0)
+            link_post(link,
+                      &(struct fleet_event){.type = FLEET_STORED, .token = publication->token},
+                      NULL);
+        pthread_mutex_lock(&link->mutex);
+        link->backlog -= publication->length;
+        pthread_mutex_unlock(&link->mutex);
+        free(publication->bytes);
+        free(publication);
+    }
+    return NULL;
+}
+
+size_t fleet_link_maximum(const struct fleet_link *link)
+{
+    const size_t headers = 512; /* of a message, and its subjects */
+    size_t maximum = fleet_nats_maximum(link->nats);
+    return maximum > headers ? maximum - headers : 0;
+}
+
+void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t length)
+{
+    fleet_nats_send_all(link->nats, bytes, length);
+}
+
+/* ---- requests to the thread of leases ---------------------------------------------- */
+
+static void link_request(struct fleet_link *link, enum link_request_type type, const char *job)
+{
+    struct link_request *request = malloc(sizeof(*request));
+    if (request == NULL)
+        return; /* the next look at the jobs makes up for it */
+    *request = (struct link_request){.type = type};
+    snprintf(request->job, sizeof(request->job), "%s", job);
+    pthread_mutex_lock(&link->mutex);
+    *link->last_request = request;
+    link->last_request = &request->next;
+    pthread_cond_signal(&link->requested);
+    pthread_mutex_unlock(&link->mutex);
+}
+
+void fleet_link_note(struct fleet_link *link, const char *job)
+{
+    link_request(link, LINK_NOTE, job);
+}
+
+void fleet_link_set_running(struct fleet_link *link, const char *job, int running)
+{
+    link_request(link, running ? LINK_RUNNING : LINK_ENDED, job);
+}
+
+void fleet_link_release(struct fleet_link *link, const char *job)
+{
+    link_request(link, LINK_RELEASE, job);
+}
+
+int fleet_link_holds(struct fleet_link *link, const char *job)
+{
+    pthread_mutex_lock(&link->mutex);
+    const struct link_job *held = link_find_job(link, job);
+    const int holds = held != NULL && clock_mono_ns() < held->valid_ns;
+    pthread_mutex_unlock(&link->mutex);
+    return holds;
+}
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static void link_init_conditions(struct fleet_link *link)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&link->mutex, NULL);
+    pthread_cond_init(&link->published, &attributes);
+    pthread_cond_init(&link->requested, &attributes);
+    pthread_cond_init(&link->drained, &attributes);
+    pthread_condattr_destroy(&attributes);
+    link->last = &link->first;
+    link->last_event = &link->first_event;
+    link->last_request = &link->first_request;
+}
+
+static void link_free(struct fleet_link *link)
+{
+    struct fleet_event *event;
+    while ((event = link_next_event(link)) != NULL)
+        free(event);
+    for (struct link_request *request; (request = link->first_request) != NULL; free(request))
+        link->first_request = request->next;
+    pthread_cond_destroy(&link->published);
+    pthread_cond_destroy(&link->requested);
+    pthread_cond_destroy(&link->drained);
+    pthread_mutex_destroy(&link->mutex);
+    free(link);
+}
+
+static void link_on_closed(uv_handle_t *handle)
+{
+    link_free(handle->data);
+}
+
+int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *options, char *why,
+                      size_t capacity)
+{
+    struct fleet_link *link = calloc(1, sizeof(*link));
+    if (link == NULL)
+        return -ENOMEM;
+    link->options = *options;
+    link->options.nats.user = link;
+    link->options.nats.on_control = link_on_control;
+    link_init_conditions(link);
+    int code = getrandom(&link->run, sizeof(link->run), 0) == sizeof(link->run) ? 0 : -errno;
+    code = code != 0 ? code : uv_async_init(options->loop, &link->async, link_on_async);
+    if (code != 0) {
+        snprintf(why, capacity, "--fleet: %s", holter_strerror(code));
+        link_free(link);
+        return code;
+    }
+    link->async.data = link;
+    code = fleet_nats_connect(&link->nats, &link->options.nats, why, capacity);
+    if (code == 0 && pthread_create(&link->publisher, NULL, link_run_publisher, link) != 0)
+        abort(); /* at the start, without threads: there is nothing to go on with */
+    if (code == 0 && pthread_create(&link->leaser, NULL, link_run_leases, link) != 0)
+        abort();
+    if (code != 0) {
+        uv_close((uv_handle_t *)&link->async, link_on_closed);
+        return code;
+    }
+    *out = link;
+    return 0;
+}
+
+void fleet_link_stop(struct fleet_link *link)
+{
+    struct fleet_event *event;
+    if (link == NULL || link->stopped)
+        return;
+    pthread_mutex_lock(&link->mutex);
+    link->stopped = 1;
+    link->stops_publishing = 1;
+    link->stop_ns = clock_mono_ns() + STOP_NS;
+    pthread_cond_broadcast(&link->published);
+    pthread_cond_broadcast(&link->drained);
+    pthread_mutex_unlock(&link->mutex);
+    pthread_join(link->publisher, NULL);
+    pthread_mutex_lock(&link->mutex);
+    link->stops_leasing = 1;
+    pthread_cond_broadcast(&link->requested);
+    pthread_mutex_unlock(&link->mutex);
+    pthread_join(link->leaser, NULL);
+    fleet_nats_close(link->nats);
+    while ((event = link_next_event(link)) != NULL) {
+        if (event->type == FLEET_STORED)
+            link->options.on_event(link->options.user, event);
+        free(event);
+    }
+}
+
+void fleet_link_destroy(struct fleet_link *link)
+{
+    if (link == NULL)
+        return;
+    fleet_link_stop(link);
+    uv_close((uv_handle_t *)&link->async, link_on_closed);
+}

@@ -1,0 +1,74 @@
+/* The way between the daemon's loop and the servers of a fleet.
+ *
+ * Two threads wait for the servers, so that the loop never does: one publishes, in the order in
+ * which it was asked; one acquires and renews leases. What happens comes back as events, which the
+ * loop handles in its own thread (uv_async); messages of a job come in order. When the loop is
+ * behind, the reading from the servers waits. */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_LINK_H
+#define HOLTER_DAEMON_FLEET_FLEET_LINK_H
+
+#include "daemon/fleet/fleet_nats.h"
+
+#include <uv.h>
+
+struct fleet_link;
+
+enum fleet_event_type {
+    FLEET_STORED,   /**< publications up to the token are stored */
+    FLEET_JOURNAL,  /**< an envelope of the journal of a job that is being acquired */
+    FLEET_ACQUIRED, /**< this daemon holds the job; seq: the newest message of its subject */
+    FLEET_MESSAGE,  /**< an envelope of a job that this daemon holds */
+    FLEET_LOST,     /**< this daemon holds the job no longer */
+    FLEET_CONTROL,  /**< an envelope to agents */
+};
+
+struct fleet_event {
+    enum fleet_event_type type;
+    char job[NATS_JOB_BYTES];
+    uint64_t seq;   /**< of an envelope in the stream */
+    uint64_t token; /**< of FLEET_STORED */
+    uint8_t *bytes; /**< owned by the link, valid during the call */
+    size_t length;
+    struct fleet_event *next; /**< private to the link */
+};
+
+struct fleet_link_options {
+    uv_loop_t *loop;
+    struct fleet_nats_options nats; /**< its callback is set by the link */
+    const char *value;              /**< of this daemon's leases; borrowed */
+    void *user;
+    void (*on_event)(void *user, const struct fleet_event *event);
+    /** A batch of events was handled. @param empty  no further one waits */
+    void (*on_turn)(void *user, int empty);
+};
+
+/** Connect. @return 0 or a negative error */
+int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *options, char *why,
+                      size_t capacity);
+/** Publish what waits, within a bound; release all leases; handle the events that are left.
+ * NULL is fine. */
+void fleet_link_stop(struct fleet_link *link);
+/** After fleet_link_stop(); its handle closes in a later turn of the loop. NULL is fine. */
+void fleet_link_destroy(struct fleet_link *link);
+
+/** Publish an envelope. @param bytes  taken over @param token  0: no event tells that it is stored
+ *  @return 0 or -ENOMEM: nothing was taken over */
+int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
+                       uint8_t *bytes, size_t length, uint64_t token);
+/** Bytes that wait to be published; 0: nothing does. */
+size_t fleet_link_backlog(struct fleet_link *link);
+/** Longest envelope. */
+size_t fleet_link_maximum(const struct fleet_link *link);
+/** Send an envelope to all daemons. */
+void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t length);
+
+/** There are messages of this job: somebody has to hold it. */
+void fleet_link_note(struct fleet_link *link, const char *job);
+/** The job, which this daemon holds, runs, or has ended: nobody need take it over. */
+void fleet_link_set_running(struct fleet_link *link, const char *job, int running);
+/** Release the lease. */
+void fleet_link_release(struct fleet_link *link, const char *job);
+/** Does this daemon hold the job, as far as can be told without asking? */
+int fleet_link_holds(struct fleet_link *link, const char *job);
+
+#endif

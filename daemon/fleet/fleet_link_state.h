@@ -1,0 +1,75 @@
+/* What the threads of the link share; private to fleet_link*.c. */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_LINK_STATE_H
+#define HOLTER_DAEMON_FLEET_FLEET_LINK_STATE_H
+
+#include "daemon/fleet/fleet_link.h"
+
+#include <pthread.h>
+
+/* Waits to be published. */
+struct link_publication {
+    enum fleet_subject subject;
+    char job[NATS_JOB_BYTES];
+    uint64_t id; /* of this daemon */
+    uint64_t token;
+    uint8_t *bytes; /* owned */
+    size_t length;
+    struct link_publication *next;
+};
+
+enum link_request_type { LINK_NOTE, LINK_RUNNING, LINK_ENDED, LINK_RELEASE };
+
+/* For the thread of leases. */
+struct link_request {
+    enum link_request_type type;
+    char job[NATS_JOB_BYTES];
+    struct link_request *next;
+};
+
+/* A job that this daemon holds. Only the thread of leases adds and removes one. */
+struct link_job {
+    struct fleet_link *link;
+    char id[NATS_JOB_BYTES];
+    uint64_t revision;          /* of the lease */
+    uint64_t valid_ns;          /* CLOCK_MONOTONIC until when the lease lasts; 0: it is lost */
+    uint64_t journal_last;      /* number of the last envelope of the journal */
+    _Atomic uint64_t delivered; /* number of the last message; set by a thread of libnats */
+    uint64_t behind;     /* number of a message that had not come at the last check; 0: none */
+    uint64_t checked_ns; /* when that was */
+    struct fleet_subscription *subscription;
+    struct link_job *next;
+};
+
+struct fleet_link {
+    struct fleet_link_options options;
+    struct fleet_nats *nats;
+    uv_async_t async;
+    pthread_t publisher, leaser;
+    uint64_t run; /* random number of this run, part of ids of messages */
+
+    pthread_mutex_t mutex; /* of all below */
+    pthread_cond_t published, requested, drained;
+    struct link_publication *first, **last;
+    uint64_t publications; /* since the start */
+    size_t backlog;        /* bytes of publications that wait or are under way */
+    struct fleet_event *first_event, **last_event;
+    size_t event_bytes;
+    struct link_request *first_request, **last_request;
+    struct link_job *jobs;
+    int stops_publishing, stops_leasing, stopped;
+    uint64_t stop_ns; /* CLOCK_MONOTONIC when publishing is given up */
+};
+
+/** Add an event for the loop. Waits while the loop has too many messages to handle. */
+void link_post(struct fleet_link *link, const struct fleet_event *event, const void *bytes);
+
+/** @return NULL: this daemon does not hold it. With the mutex. */
+struct link_job *link_find_job(struct fleet_link *link, const char *job);
+
+/** Wait on a condition until a time of CLOCK_MONOTONIC. With the mutex. */
+void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns);
+
+/** The thread of leases (fleet_leases.c). */
+void *link_run_leases(void *link);
+
+#endif

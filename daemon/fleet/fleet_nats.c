@@ -1,0 +1,439 @@
+/* A thin layer over libnats: connection, stream, publishing and reading. Leases and other values
+ * stand in fleet_buckets.c. */
+#include "daemon/fleet/fleet_nats_state.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVERS_BYTES 2048u
+#define PING_MS 2000
+#define RECONNECT_MS 200
+#define READ_MS 2000 /* without a message for so long the reading failed */
+#define HEARTBEAT_NS INT64_C(1000000000)
+
+/* ---- names ----------------------------------------------------------------- */
+
+void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES])
+{
+    size_t i = 0;
+    for (; i + 1 < NATS_JOB_BYTES && job[i] != '\0'; i++)
+        out[i] = job[i] == '.' ? '=' : job[i];
+    out[i] = '\0';
+}
+
+static void nats_subject(const struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                         char out[NATS_NAME_BYTES])
+{
+    char key[NATS_JOB_BYTES];
+    fleet_nats_key(job, key);
+    snprintf(out, NATS_NAME_BYTES, "holter.%s.%s.%s", nats->cluster, key,
+             subject == FLEET_IN ? "in" : "out");
+}
+
+static int nats_is_token(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++)
+        if (!isascii((unsigned char)*c) ||
+            (!isalnum((unsigned char)*c) && strchr("-_", *c) == NULL))
+            return 0;
+    return text[0] != '\0';
+}
+
+/* @param out  the list cut into its servers, each with a scheme */
+static int nats_split_servers(const char *list, char out[NATS_SERVERS_MAXIMUM][256], int *count)
+{
+    char copy[SERVERS_BYTES], *rest = copy, *word;
+    if (snprintf(copy, sizeof(copy), "%s", list) >= (int)sizeof(copy))
+        return -HOLTER_EUSAGE;
+    *count = 0;
+    while ((word = strsep(&rest, ",")) != NULL) {
+        const int has_scheme = strstr(word, "://") != NULL;
+        if (word[0] == '\0' || *count == (int)NATS_SERVERS_MAXIMUM || strpbrk(word, " \t\n") ||
+            (has_scheme && strncmp(word, "nats://", 7) != 0 && strncmp(word, "tls://", 6) != 0) ||
+            snprintf(out[*count], 256, "%s%s", has_scheme ? "" : "nats://", word) >= 256)
+            return -HOLTER_EUSAGE;
+        ++*count;
+    }
+    return 0;
+}
+
+int fleet_nats_check(const char *servers, const char *cluster, char *why, size_t capacity)
+{
+    char list[NATS_SERVERS_MAXIMUM][256];
+    int count;
+    if (nats_split_servers(servers, list, &count) != 0) {
+        snprintf(why, capacity,
+                 "--fleet %.200s: nats://HOST:PORT,HOST:PORT,... is expected, of at "
+                 "most %u servers",
+                 servers, NATS_SERVERS_MAXIMUM);
+        return -HOLTER_EUSAGE;
+    }
+    if (nats_is_token(cluster) && strlen(cluster) < NATS_CLUSTER_BYTES)
+        return 0;
+    snprintf(why, capacity,
+             "--cluster %.64s: of a fleet, at most %u letters, digits, - and _ are "
+             "expected",
+             cluster, NATS_CLUSTER_BYTES - 1);
+    return -HOLTER_EUSAGE;
+}
+
+/* ---- connecting -------------------------------------------------------------- */
+
+/* @return the path of a file of the directory, NULL: it is not there */
+static const char *nats_key_file(const char *directory, const char *name, char out[NATS_PATH_BYTES])
+{
+    if (directory == NULL ||
+        snprintf(out, NATS_PATH_BYTES, "%s/%s", directory, name) >= (int)NATS_PATH_BYTES)
+        return NULL;
+    return access(out, F_OK) == 0 ? out : NULL;
+}
+
+static natsStatus nats_set_nkey(natsOptions *options, const char *public_file, const char *seed)
+{
+    char key[128] = "";
+    FILE *file = fopen(public_file, "re");
+    const int is_read = file != NULL && fgets(key, sizeof(key), file) != NULL;
+    if (file != NULL)
+        fclose(file);
+    key[strcspn(key, " \r\n")] = '\0';
+    return is_read ? natsOptions_SetNKeyFromSeed(options, key, seed) : NATS_INVALID_ARG;
+}
+
+static natsStatus nats_set_keys(natsOptions *options, const char *directory)
+{
+    char a[NATS_PATH_BYTES], b[NATS_PATH_BYTES];
+    natsStatus s = NATS_OK;
+    if (nats_key_file(directory, "user.creds", a))
+        s = natsOptions_SetUserCredentialsFromFiles(options, a, NULL);
+    if (s == NATS_OK && nats_key_file(directory, "nkey.seed", a) &&
+        nats_key_file(directory, "nkey.pub", b))
+        s = nats_set_nkey(options, b, a);
+    if (s == NATS_OK && nats_key_file(directory, "ca.pem", a)) {
+        s = natsOptions_SetSecure(options, true);
+        s = s == NATS_OK ? natsOptions_LoadCATrustedCertificates(options, a) : s;
+    }
+    if (s == NATS_OK && nats_key_file(directory, "cert.pem", a) &&
+        nats_key_file(directory, "key.pem", b))
+        s = natsOptions_LoadCertificatesChain(options, a, b);
+    return s;
+}
+
+/* What fails is returned by the call that fails, or found by its time; libnats would print. */
+static void nats_on_error(natsConnection *connection, natsSubscription *subscription, natsStatus s,
+                          void *user)
+{
+    (void)connection;
+    (void)subscription;
+    (void)s;
+    (void)user;
+}
+
+static natsStatus nats_set_options(natsOptions *options, const struct fleet_nats_options *given,
+                                   int *servers)
+{
+    char list[NATS_SERVERS_MAXIMUM][256];
+    const char *urls[NATS_SERVERS_MAXIMUM];
+    if (nats_split_servers(given->servers, list, servers) != 0)
+        return NATS_INVALID_ARG;
+    for (int i = 0; i < *servers; i++)
+        urls[i] = list[i];
+    natsStatus s = natsOptions_SetServers(options, urls, *servers);
+    s = s == NATS_OK ? natsOptions_SetName(options, "holterd") : s;
+    s = s == NATS_OK ? natsOptions_SetTimeout(options, NATS_WAIT_MS) : s;
+    s = s == NATS_OK ? natsOptions_SetMaxReconnect(options, -1) : s;
+    s = s == NATS_OK ? natsOptions_SetReconnectWait(options, RECONNECT_MS) : s;
+    s = s == NATS_OK ? natsOptions_SetReconnectJitter(options, RECONNECT_MS, RECONNECT_MS) : s;
+    s = s == NATS_OK ? natsOptions_SetPingInterval(options, PING_MS) : s;
+    s = s == NATS_OK ? natsOptions_SetMaxPingsOut(options, 2) : s;
+    s = s == NATS_OK ? natsOptions_SetErrorHandler(options, nats_on_error, NULL) : s;
+    /* One thread calls the callbacks of all subscriptions. */
+    s = s == NATS_OK ? nats_SetMessageDeliveryPoolSize(1) : s;
+    s = s == NATS_OK ? natsOptions_UseGlobalMessageDelivery(options, true) : s;
+    return s == NATS_OK ? nats_set_keys(options, given->keys) : s;
+}
+
+static void nats_on_control(natsConnection *connection, natsSubscription *subscription,
+                            natsMsg *message, void *user)
+{
+    const struct fleet_nats *nats = user;
+    (void)connection;
+    (void)subscription;
+    nats->options.on_control(nats->options.user, natsMsg_GetData(message),
+                             (size_t)natsMsg_GetDataLength(message));
+    natsMsg_Destroy(message);
+}
+
+/* A stream that is there is used as it is: its limits and replicas are the administrator's. */
+static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
+{
+    char in[NATS_NAME_BYTES], out[NATS_NAME_BYTES];
+    const char *subjects[] = {in, out};
+    jsStreamConfig config;
+    jsErrCode code = 0;
+    jsStreamInfo *info = NULL;
+    snprintf(in, sizeof(in), "holter.%s.*.in", nats->cluster);
+    snprintf(out, sizeof(out), "holter.%s.*.out", nats->cluster);
+    natsStatus s = js_GetStreamInfo(&info, nats->js, nats->stream, NULL, &code);
+    jsStreamInfo_Destroy(info);
+    if (s == NATS_OK)
+        return s;
+    jsStreamConfig_Init(&config);
+    config.Name = nats->stream;
+    config.Subjects = subjects;
+    config.SubjectsLen = 2;
+    config.Storage = js_FileStorage;
+    config.Replicas = replicas;
+    s = js_AddStream(NULL, nats->js, &config, NULL, &code);
+    return code == JSStreamNameExistErr ? NATS_OK : s; /* another daemon was first */
+}
+
+static natsStatus nats_open(struct fleet_nats *nats, int *servers)
+{
+    natsOptions *options = NULL;
+    jsOptions js;
+    natsStatus s = natsOptions_Create(&options);
+    s = s == NATS_OK ? nats_set_options(options, &nats->options, servers) : s;
+    s = s == NATS_OK ? natsConnection_Connect(&nats->connection, options) : s;
+    natsOptions_Destroy(options);
+    s = s == NATS_OK ? jsOptions_Init(&js) : s;
+    if (s == NATS_OK) {
+        js.Wait = NATS_WAIT_MS;
+        s = natsConnection_JetStream(&nats->js, nats->connection, &js);
+    }
+    return s;
+}
+
+int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options *options, char *why,
+                       size_t capacity)
+{
+    struct fleet_nats *nats = calloc(1, sizeof(*nats));
+    int servers = 0;
+    if (nats == NULL)
+        return -ENOMEM;
+    nats->options = *options;
+    snprintf(nats->cluster, sizeof(nats->cluster), "%s", options->cluster);
+    snprintf(nats->stream, sizeof(nats->stream), "holter_%s", options->cluster);
+    snprintf(nats->control, sizeof(nats->control), "holter.%s.agents", options->cluster);
+    const char *step = "connecting";
+    natsStatus s = nats_open(nats, &servers);
+    const int replicas = servers >= NATS_REPLICAS ? NATS_REPLICAS : 1;
+    if (s == NATS_OK) {
+        step = "stream";
+        s = nats_add_stream(nats, replicas);
+    }
+    if (s == NATS_OK) {
+        step = "buckets";
+        s = fleet_nats_open_buckets(nats, replicas);
+    }
+    if (s == NATS_OK)
+        s = natsConnection_Subscribe(&nats->control_subscription, nats->connection, nats->control,
+                                     nats_on_control, nats);
+    if (s == NATS_OK) {
+        *out = nats;
+        return 0;
+    }
+    const char *detail = nats_GetLastError(NULL);
+    snprintf(why, capacity, "--fleet %.200s: %s: %s%s%.200s", options->servers, step,
+             natsStatus_GetText(s), detail == NULL ? "" : ": ", detail == NULL ? "" : detail);
+    fleet_nats_close(nats);
+    return -HOLTER_EUNREACHABLE;
+}
+
+void fleet_nats_close(struct fleet_nats *nats)
+{
+    if (nats == NULL)
+        return;
+    natsSubscription_Destroy(nats->control_subscription);
+    kvStore_Destroy(nats->buckets[FLEET_LEASES]);
+    kvStore_Destroy(nats->buckets[FLEET_JOBS]);
+    jsCtx_Destroy(nats->js);
+    natsConnection_Destroy(nats->connection);
+    nats_CloseAndWait(NATS_WAIT_MS); /* no callback runs after this */
+    free(nats);
+}
+
+size_t fleet_nats_maximum(const struct fleet_nats *nats)
+{
+    int64_t maximum = natsConnection_GetMaxPayload(nats->connection);
+    return maximum > 0 ? (size_t)maximum : 0;
+}
+
+/* ---- publishing ---------------------------------------------------------------- */
+
+int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *publication,
+                       uint64_t *seq)
+{
+    char subject[NATS_NAME_BYTES], expected[24];
+    jsErrCode code = 0;
+    jsPubAck *ack = NULL;
+    natsMsg *message = NULL;
+    nats_subject(nats, publication->subject, publication->job, subject);
+    natsStatus s =
+        natsMsg_Create(&message, subject, NULL, publication->bytes, (int)publication->length);
+    s = s == NATS_OK ? natsMsgHeader_Set(message, "Nats-Msg-Id", publication->id) : s;
+    if (s == NATS_OK && publication->expected != UINT64_MAX) {
+        snprintf(expected, sizeof(expected), "%llu", (unsigned long long)publication->expected);
+        s = natsMsgHeader_Set(message, "Nats-Expected-Last-Subject-Sequence", expected);
+    }
+    s = s == NATS_OK ? js_PublishMsg(&ack, nats->js, message, NULL, &code) : s;
+    natsMsg_Destroy(message);
+    if (s == NATS_OK)
+        *seq = ack->Sequence;
+    jsPubAck_Destroy(ack);
+    if (s == NATS_OK)
+        return 0;
+    return code == JSStreamWrongLastSequenceErr ? -ESTALE : -EAGAIN;
+}
+
+void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length)
+{
+    natsConnection_Publish(nats->connection, nats->control, bytes, (int)length);
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                    uint64_t *seq)
+{
+    char name[NATS_NAME_BYTES];
+    jsErrCode code = 0;
+    natsMsg *message = NULL;
+    nats_subject(nats, subject, job, name);
+    natsStatus s = js_GetLastMsg(&message, nats->js, nats->stream, name, NULL, &code);
+    if (s == NATS_OK)
+        *seq = natsMsg_GetSequence(message);
+    natsMsg_Destroy(message);
+    if (s == NATS_NOT_FOUND || code == JSNoMessageFoundErr) {
+        *seq = 0;
+        return 0;
+    }
+    return s == NATS_OK ? 0 : -EAGAIN;
+}
+
+static natsStatus nats_set_reading(jsSubOptions *options, const struct fleet_nats *nats,
+                                   uint64_t from)
+{
+    natsStatus s = jsSubOptions_Init(options);
+    options->Stream = nats->stream;
+    options->Ordered = true;
+    options->Config.DeliverPolicy = from <= 1 ? js_DeliverAll : js_DeliverByStartSequence;
+    options->Config.OptStartSeq = from <= 1 ? 0 : from;
+    options->Config.Heartbeat = HEARTBEAT_NS;
+    return s;
+}
+
+/* @return number of the message in the stream; 0: it has none */
+static uint64_t nats_message_seq(natsMsg *message)
+{
+    jsMsgMetaData *meta = NULL;
+    if (natsMsg_GetMetaData(&meta, message) != NATS_OK)
+        return 0;
+    uint64_t seq = meta->Sequence.Stream;
+    jsMsgMetaData_Destroy(meta);
+    return seq;
+}
+
+int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                    uint64_t from, uint64_t to, fleet_on_message *on_message, void *user)
+{
+    char name[NATS_NAME_BYTES];
+    jsSubOptions options;
+    natsSubscription *subscription = NULL;
+    nats_subject(nats, subject, job, name);
+    natsStatus s = nats_set_reading(&options, nats, from);
+    s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->js, name, NULL, &options, NULL) : s;
+    int code = s == NATS_OK ? 0 : -EAGAIN;
+    for (uint64_t seq = 0; code == 0 && seq < to;) {
+        natsMsg *message = NULL;
+        if (natsSubscription_NextMsg(&message, subscription, READ_MS) != NATS_OK) {
+            code = -EAGAIN;
+            break;
+        }
+        seq = nats_message_seq(message);
+        if (seq >= from && seq <= to)
+            code = on_message(user, seq, natsMsg_GetData(message),
+                              (size_t)natsMsg_GetDataLength(message));
+        natsMsg_Destroy(message);
+    }
+    if (subscription != NULL)
+        natsSubscription_Unsubscribe(subscription);
+    natsSubscription_Destroy(subscription);
+    return code;
+}
+
+static void nats_on_message(natsConnection *connection, natsSubscription *from, natsMsg *message,
+                            void *user)
+{
+    struct fleet_subscription *subscription = user;
+    (void)connection;
+    (void)from;
+    uint64_t seq = nats_message_seq(message);
+    pthread_mutex_lock(&subscription->mutex);
+    if (!subscription->closed && seq > subscription->last) {
+        subscription->last = seq;
+        subscription->on_message(subscription->user, seq, natsMsg_GetData(message),
+                                 (size_t)natsMsg_GetDataLength(message));
+    }
+    pthread_mutex_unlock(&subscription->mutex);
+    natsMsg_Destroy(message);
+}
+
+/* libnats calls back for the last time; nobody else knows of it. */
+static void nats_on_complete(void *user)
+{
+    struct fleet_subscription *subscription = user;
+    pthread_mutex_destroy(&subscription->mutex);
+    free(subscription);
+}
+
+int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nats, const char *job,
+                         uint64_t from, fleet_on_message *on_message, void *user)
+{
+    char name[NATS_NAME_BYTES];
+    jsSubOptions options;
+    struct fleet_subscription *subscription = calloc(1, sizeof(*subscription));
+    if (subscription == NULL)
+        return -EAGAIN;
+    pthread_mutex_init(&subscription->mutex, NULL);
+    subscription->on_message = on_message;
+    subscription->user = user;
+    subscription->last = from == 0 ? 0 : from - 1;
+    nats_subject(nats, FLEET_IN, job, name);
+    natsStatus s = nats_set_reading(&options, nats, from);
+    s = s == NATS_OK ? js_Subscribe(&subscription->subscription, nats->js, name, nats_on_message,
+                                    subscription, NULL, &options, NULL)
+                     : s;
+    if (s == NATS_OK)
+        s = natsSubscription_SetOnCompleteCB(subscription->subscription, nats_on_complete,
+                                             subscription);
+    if (s == NATS_OK) {
+        *out = subscription;
+        return 0;
+    }
+    nats_on_complete(subscription);
+    return -EAGAIN;
+}
+
+int fleet_subscription_is_valid(const struct fleet_subscription *subscription)
+{
+    return subscription != NULL && natsSubscription_IsValid(subscription->subscription);
+}
+
+void fleet_subscription_close(struct fleet_subscription *subscription)
+{
+    if (subscription == NULL)
+        return;
+    natsSubscription *inner = subscription->subscription;
+    pthread_mutex_lock(&subscription->mutex);
+    subscription->closed = 1;
+    pthread_mutex_unlock(&subscription->mutex);
+    natsSubscription_Unsubscribe(inner);
+    natsSubscription_Destroy(inner); /* then the callback at the end frees the rest */
+}

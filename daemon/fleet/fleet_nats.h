@@ -1,0 +1,118 @@
+/* A thin layer over libnats: one connection, one stream, two buckets, acknowledged publishing,
+ * reading in order, leases. All functions wait for the servers' answer, at most NATS_WAIT_MS, and
+ * may be called from several threads; only the callback of a subscription runs in a thread of
+ * libnats.
+ *
+ * Names: stream holter_CLUSTER with the subjects holter.CLUSTER.*.in and holter.CLUSTER.*.out;
+ * buckets holter_CLUSTER_leases, whose keys expire, and holter_CLUSTER_jobs. A job's id is a token
+ * of subjects and a key, in which '=' stands for '.'. */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_NATS_H
+#define HOLTER_DAEMON_FLEET_FLEET_NATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NATS_WAIT_MS 2000
+#define NATS_JOB_BYTES 65u    /**< a job's id with its end */
+#define NATS_VALUE_BYTES 512u /**< a value of a bucket with its end */
+#define NATS_SERVERS_MAXIMUM 16u
+#define NATS_REPLICAS 3 /**< of streams, when so many servers or more are given */
+
+struct fleet_nats;
+struct fleet_subscription;
+
+enum fleet_subject { FLEET_IN, FLEET_OUT };
+
+struct fleet_nats_options {
+    const char *servers; /**< "nats://HOST:PORT,HOST:PORT,...", borrowed */
+    const char *cluster; /**< letters, digits, '-' and '_'; borrowed */
+    /** Directory with what the servers ask for, each file optional: user.creds; nkey.seed with
+     * nkey.pub; ca.pem; cert.pem with key.pem. NULL: nothing. */
+    const char *keys;
+    uint64_t lease_ns; /**< how long a lease lasts that is not renewed */
+    void *user;
+    /** A message to all daemons, see fleet_nats_send_all(); in a thread of libnats. */
+    void (*on_control)(void *user, const void *bytes, size_t length);
+};
+
+/** Check the list of servers, and the name of the cluster. @return 0 or -HOLTER_EUSAGE */
+int fleet_nats_check(const char *servers, const char *cluster, char *why, size_t capacity);
+
+/** Connect; add the stream and the buckets where they are missing. @return 0 or a negative error */
+int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options *options, char *why,
+                       size_t capacity);
+/** NULL is fine. Subscriptions are to be closed before. */
+void fleet_nats_close(struct fleet_nats *nats);
+
+/** Longest message that the servers accept, bytes. */
+size_t fleet_nats_maximum(const struct fleet_nats *nats);
+
+/** One message to a stream. */
+struct fleet_publication {
+    enum fleet_subject subject;
+    const char *job;
+    const char *id; /**< the same message sent again under the same id is stored once */
+    /** Number of the subject's last message, 0: it has none; UINT64_MAX: whatever it is. */
+    uint64_t expected;
+    const void *bytes;
+    size_t length;
+};
+
+/** Publish, and wait until it is stored. @param seq  its number in the stream
+ *  @return 0, -ESTALE: another message is the subject's last one, or -EAGAIN: try again */
+int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *publication,
+                       uint64_t *seq);
+
+/** Send to all daemons of the cluster that are connected; not stored. */
+void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length);
+
+/** Number of the last message of a subject; 0: it has none. @return 0 or -EAGAIN */
+int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                    uint64_t *seq);
+
+/** Messages of a subject in order. @return 0, or anything else to read no further */
+typedef int fleet_on_message(void *user, uint64_t seq, const void *bytes, size_t length);
+
+/** Read the messages of a subject from a number to a number, both included.
+ *  @return 0, -EAGAIN, or what the callback returned */
+int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                    uint64_t from, uint64_t to, fleet_on_message *on_message, void *user);
+
+/** Read the messages of a job that agents sent, from a number on, as they come. @return 0 or
+ * -EAGAIN */
+int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nats, const char *job,
+                         uint64_t from, fleet_on_message *on_message, void *user);
+/** Whether libnats still reads; otherwise, and for NULL, subscribe again. */
+int fleet_subscription_is_valid(const struct fleet_subscription *subscription);
+/** Waits for a callback that runs. NULL is fine. */
+void fleet_subscription_close(struct fleet_subscription *subscription);
+
+/** Take the lease of a job that nobody holds. @param revision  for fleet_nats_renew()
+ *  @return 0, -EEXIST: somebody holds it, or -EAGAIN */
+int fleet_nats_acquire(struct fleet_nats *nats, const char *job, const char *value,
+                       uint64_t *revision);
+/** Renew the lease. @return 0, -ESTALE: it is lost, or -EAGAIN */
+int fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value,
+                     uint64_t *revision);
+/** Give the lease up. */
+void fleet_nats_release(struct fleet_nats *nats, const char *job);
+
+/** Ids of the jobs that have a value in one of the buckets. */
+struct fleet_jobs {
+    char (*ids)[NATS_JOB_BYTES]; /**< owned */
+    size_t count;
+};
+enum fleet_bucket { FLEET_LEASES, FLEET_JOBS };
+/** @return 0, -ENOMEM or -EAGAIN */
+int fleet_nats_list(struct fleet_nats *nats, enum fleet_bucket bucket, struct fleet_jobs *out);
+void fleet_jobs_finish(struct fleet_jobs *jobs);
+
+/** Value of a job in a bucket, "" when it has none. @return 0 or -EAGAIN */
+int fleet_nats_get(struct fleet_nats *nats, enum fleet_bucket bucket, const char *job,
+                   char out[NATS_VALUE_BYTES]);
+/** Set the value of a job in the bucket of jobs. @return 0 or -EAGAIN */
+int fleet_nats_put(struct fleet_nats *nats, const char *job, const char *value);
+/** Remove the value of a job from the bucket of jobs. */
+void fleet_nats_forget(struct fleet_nats *nats, const char *job);
+
+#endif

@@ -1,0 +1,39 @@
+/* What the parts of the layer over libnats share; private to them. */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_NATS_STATE_H
+#define HOLTER_DAEMON_FLEET_FLEET_NATS_STATE_H
+
+#include "daemon/fleet/fleet_nats.h"
+
+#include <nats/nats.h>
+#include <pthread.h>
+
+#define NATS_CLUSTER_BYTES 65u
+#define NATS_NAME_BYTES 192u
+#define NATS_PATH_BYTES 1024u
+
+struct fleet_nats {
+    struct fleet_nats_options options;
+    char cluster[NATS_CLUSTER_BYTES];
+    char stream[NATS_NAME_BYTES];
+    char control[NATS_NAME_BYTES]; /* subject of messages to all daemons */
+    natsConnection *connection;
+    jsCtx *js;
+    kvStore *buckets[2]; /* by enum fleet_bucket */
+    natsSubscription *control_subscription;
+};
+
+struct fleet_subscription {
+    natsSubscription *subscription;
+    pthread_mutex_t mutex; /* held while the callback runs */
+    fleet_on_message *on_message;
+    void *user;
+    uint64_t last; /* number of the newest message */
+    int closed;
+};
+
+/** The id of a job as a token of subjects and as a key. */
+void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES]);
+
+natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas);
+
+#endif

@@ -1,0 +1,105 @@
+/* What gateway and worker share; private to fleet*.c. */
+#ifndef HOLTER_DAEMON_FLEET_FLEET_STATE_H
+#define HOLTER_DAEMON_FLEET_FLEET_STATE_H
+
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/fleet/fleet.h"
+#include "daemon/fleet/fleet_envelope.h"
+#include "daemon/fleet/fleet_link.h"
+#include "daemon/storage/commit_acks.h"
+
+/* Of a gateway: a job of agents that are connected to it. */
+struct gateway_job {
+    char id[NATS_JOB_BYTES];
+    struct fleet_envelope envelope; /* not published yet */
+    struct key_table agents;        /* hi: instance */
+};
+
+/* Acknowledgements that are due when a publication is stored. */
+struct gateway_acks {
+    uint64_t token;
+    struct commit_acks seqs;
+    struct gateway_acks *next;
+};
+
+struct gateway {
+    struct gateway_job **jobs; /* owned */
+    size_t job_count;
+    size_t bytes;                       /* of all envelopes */
+    struct commit_acks received;        /* numbers of messages in envelopes */
+    struct gateway_acks *first, **last; /* on their way */
+    uint64_t tokens;
+    struct commit_acks stored;
+};
+
+/* A window that a worker before this one has closed. */
+struct worker_close {
+    uint64_t position;
+    struct wire_totals totals; /* texts are not set */
+};
+
+/* An alert that a worker before this one has published. */
+struct worker_alert {
+    uint8_t *bytes; /* owned: the newest message about it */
+    size_t length;
+};
+
+/* Of a worker: a job that this daemon holds, or is acquiring. */
+struct worker_job {
+    char id[NATS_JOB_BYTES];
+    int begun;                   /* its messages are read */
+    int resuming;                /* those that a worker before this one had */
+    int running;                 /* as the fleet knows */
+    uint64_t newest;             /* number of the last message when the job was acquired */
+    uint64_t position;           /* number of the last message that was read */
+    uint64_t received_ns;        /* when a gateway received it */
+    struct worker_close *closes; /* owned */
+    size_t close_count, close_next;
+    struct worker_alert *alerts; /* owned; by id - 1 */
+    size_t alert_count;
+    struct fleet_envelope journal; /* not published yet */
+};
+
+struct fleet {
+    struct fleet_options options;
+    char value[NATS_VALUE_BYTES]; /* of leases */
+    struct fleet_link *link;
+    struct jobs *jobs;   /* NULL: not started, or stopped */
+    struct front *front; /* likewise */
+    struct gateway gateway;
+    struct worker_job **held; /* owned */
+    size_t held_count;
+    struct wire_arena arena;
+    struct wire_buffer buffer;
+    uint64_t rejected; /* messages of the servers */
+};
+
+void gateway_init(struct gateway *gateway);
+void gateway_finish(struct gateway *gateway);
+/** Publish what agents sent. @param now  although something waits already */
+void gateway_flush(struct fleet *fleet, int now);
+/** Publications up to a token are stored. */
+void gateway_on_stored(struct fleet *fleet, uint64_t token);
+/** Messages for agents that are connected to this daemon. */
+void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length);
+
+void worker_on_journal(struct fleet *fleet, const struct fleet_event *event);
+void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event);
+void worker_on_message(struct fleet *fleet, const struct fleet_event *event);
+void worker_on_lost(struct fleet *fleet, const char *id);
+/** A batch of events was handled. @param empty  all that has come was read */
+void worker_on_turn(struct fleet *fleet, int empty);
+/** A job publishes. */
+void worker_on_publish(struct fleet *fleet, const char *id, enum wire_type type,
+                       const void *message);
+int worker_wants(const struct fleet *fleet, const char *id, enum wire_type type);
+/** The job was dropped from the list of jobs. */
+void worker_on_forgotten(struct fleet *fleet, const char *id);
+/** Publish journals, and tell the fleet which jobs have ended. */
+void worker_tick(struct fleet *fleet);
+void worker_finish(struct fleet *fleet);
+
+/** Count and log a message of the servers that is not what it should be. */
+void fleet_reject(struct fleet *fleet, const char *job, const char *why);
+
+#endif

@@ -1,0 +1,331 @@
+/* The worker: reads the messages of the jobs that this daemon holds, and keeps their journals. */
+#include "daemon/fleet/fleet_state.h"
+
+#include "daemon/alert/alerts.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/job/job_accept.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "fleet"
+
+/* ---- jobs that are held ---------------------------------------------------------- */
+
+static struct worker_job *worker_find(const struct fleet *fleet, const char *id)
+{
+    for (size_t i = 0; i < fleet->held_count; i++)
+        if (strcmp(fleet->held[i]->id, id) == 0)
+            return fleet->held[i];
+    return NULL;
+}
+
+static struct worker_job *worker_add(struct fleet *fleet, const char *id)
+{
+    struct worker_job *job = calloc(1, sizeof(*job));
+    if (job == NULL || ARRAY_RESIZE(fleet->held, fleet->held_count + 1) != 0) {
+        free(job);
+        return NULL;
+    }
+    snprintf(job->id, sizeof(job->id), "%s", id);
+    job->running = 1;
+    fleet->held[fleet->held_count++] = job;
+    return job;
+}
+
+static void worker_forget_past(struct worker_job *job)
+{
+    for (size_t i = 0; i < job->alert_count; i++)
+        free(job->alerts[i].bytes);
+    free(job->alerts);
+    free(job->closes);
+    job->alerts = NULL;
+    job->closes = NULL;
+    job->alert_count = job->close_count = job->close_next = 0;
+}
+
+static void worker_remove(struct fleet *fleet, struct worker_job *job)
+{
+    size_t at = 0;
+    while (fleet->held[at] != job)
+        at++;
+    fleet->held[at] = fleet->held[--fleet->held_count];
+    worker_forget_past(job);
+    fleet_envelope_finish(&job->journal);
+    free(job);
+}
+
+void worker_on_lost(struct fleet *fleet, const char *id)
+{
+    struct worker_job *job = worker_find(fleet, id);
+    if (job == NULL)
+        return;
+    const int begun = job->begun;
+    worker_remove(fleet, job);
+    if (begun)
+        jobs_abandon(fleet->jobs, id);
+}
+
+/* @return the job if this daemon may go on with it, NULL otherwise */
+static struct worker_job *worker_find_own(struct fleet *fleet, const char *id)
+{
+    struct worker_job *job = worker_find(fleet, id);
+    if (job == NULL || fleet_link_holds(fleet->link, id))
+        return job;
+    worker_on_lost(fleet, id);
+    fleet_link_release(fleet->link, id);
+    return NULL;
+}
+
+void worker_on_forgotten(struct fleet *fleet, const char *id)
+{
+    struct worker_job *job = worker_find(fleet, id);
+    if (job == NULL)
+        return;
+    worker_remove(fleet, job);
+    fleet_link_release(fleet->link, id);
+}
+
+void worker_finish(struct fleet *fleet)
+{
+    while (fleet->held_count > 0)
+        worker_remove(fleet, fleet->held[0]);
+    free(fleet->held);
+}
+
+/* ---- the journal of workers before this one ---------------------------------------- */
+
+static int worker_note_close(struct worker_job *job, uint64_t position,
+                             const struct wire_totals *totals)
+{
+    if (ARRAY_RESIZE(job->closes, job->close_count + 1) != 0)
+        return -ENOMEM;
+    struct worker_close *close = &job->closes[job->close_count++];
+    *close = (struct worker_close){position, *totals};
+    close->totals.job = job->id;
+    return 0;
+}
+
+static int worker_note_alert(struct worker_job *job, uint64_t id, const struct fleet_entry *entry)
+{
+    if (id == 0 || id > ALERTS_MAXIMUM)
+        return -HOLTER_ERANGE;
+    const size_t known = job->alert_count;
+    if (id > known) {
+        if (ARRAY_RESIZE(job->alerts, id) != 0)
+            return -ENOMEM;
+        job->alert_count = id;
+        memset(&job->alerts[known], 0, (id - known) * sizeof(*job->alerts));
+    }
+    struct worker_alert *alert = &job->alerts[id - 1];
+    uint8_t *bytes = realloc(alert->bytes, entry->length + 1);
+    if (bytes == NULL)
+        return -ENOMEM;
+    memcpy(bytes, entry->bytes, entry->length);
+    *alert = (struct worker_alert){bytes, entry->length};
+    return 0;
+}
+
+void worker_on_journal(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    struct wire_message message;
+    struct worker_job *job = worker_find(fleet, event->job);
+    if (job == NULL)
+        job = worker_add(fleet, event->job);
+    int code = job == NULL ? -ENOMEM : fleet_reader_init(&reader, event->bytes, event->length);
+    while (code == 0 && (code = fleet_reader_next(&reader, &entry)) == 1) {
+        code = wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL);
+        if (code == 0 && message.type == WIRE_TYPE_TOTALS)
+            code = worker_note_close(job, reader.position, &message.totals);
+        else if (code == 0 && message.type == WIRE_TYPE_ALERT)
+            code = worker_note_alert(job, message.alert.id, &entry);
+        else if (code == 0)
+            code = -HOLTER_EDENIED;
+    }
+    if (code != 0)
+        fleet_reject(fleet, event->job, holter_strerror(code));
+}
+
+static void worker_restore_alerts(struct fleet *fleet, struct worker_job *job)
+{
+    struct wire_message message;
+    for (size_t i = 0; i < job->alert_count; i++) {
+        const struct worker_alert *alert = &job->alerts[i];
+        if (alert->bytes == NULL ||
+            wire_decode(&message, &fleet->arena, alert->bytes, alert->length, NULL) != 0)
+            continue;
+        message.alert.job = job->id;
+        jobs_resume_alert(fleet->jobs, &message.alert);
+    }
+}
+
+/* ---- resuming ------------------------------------------------------------------------ */
+
+static void worker_end_resuming(struct fleet *fleet, struct worker_job *job)
+{
+    jobs_resume_end(fleet->jobs, job->id);
+    job->resuming = 0;
+    log_info("job %s: goes on after message %" PRIu64 ", %zu windows and %zu alerts of before",
+             job->id, job->position, job->close_count, job->alert_count);
+    worker_forget_past(job);
+}
+
+/* Close what was closed before a message was read. */
+static void worker_close_before(struct fleet *fleet, struct worker_job *job, uint64_t seq)
+{
+    while (job->close_next < job->close_count && job->closes[job->close_next].position < seq)
+        jobs_resume_close(fleet->jobs, &job->closes[job->close_next++].totals);
+    if (job->close_next == job->close_count)
+        worker_end_resuming(fleet, job);
+}
+
+void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct job_fault fault = {""};
+    struct worker_job *job = worker_find(fleet, event->job);
+    if (job == NULL)
+        job = worker_add(fleet, event->job);
+    int code = job == NULL ? -ENOMEM : jobs_resume_begin(fleet->jobs, event->job, &fault);
+    if (code != 0) {
+        log_warn("job %s cannot be held: %s", event->job,
+                 fault.text[0] != '\0' ? fault.text : holter_strerror(code));
+        if (job != NULL)
+            worker_remove(fleet, job);
+        fleet_link_release(fleet->link, event->job);
+        return;
+    }
+    job->begun = job->resuming = 1;
+    job->newest = event->seq;
+    worker_restore_alerts(fleet, job);
+    if (job->newest == 0)
+        worker_end_resuming(fleet, job);
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+static int worker_ingest(struct fleet *fleet, struct worker_job *job,
+                         const struct fleet_entry *entry, struct job_fault *fault)
+{
+    struct wire_message message;
+    zmq_msg_t bytes;
+    int code = wire_decode(&message, &fleet->arena, entry->bytes, entry->length, NULL);
+    if (code != 0)
+        return code;
+    if (message.type == WIRE_TYPE_BYE) {
+        jobs_release_agent(fleet->jobs, entry->instance);
+        return 0;
+    }
+    if (job_message_seq(&message) == 0 || strcmp(job_message_job(&message), job->id) != 0)
+        return -HOLTER_EDENIED;
+    if (zmq_msg_init_size(&bytes, entry->length) != 0)
+        return -ENOMEM;
+    memcpy(zmq_msg_data(&bytes), entry->bytes, entry->length);
+    code =
+        jobs_resume_ingest(fleet->jobs, entry->instance, &message, &bytes, entry->time_ns, fault);
+    zmq_msg_close(&bytes);
+    return code;
+}
+
+/* One message that is wrong does not keep the others of its envelope from being read. */
+static void worker_read_envelope(struct fleet *fleet, struct worker_job *job,
+                                 const struct fleet_event *event)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    int next, code = fleet_reader_init(&reader, event->bytes, event->length);
+    if (code != 0) {
+        fleet_reject(fleet, job->id, holter_strerror(code));
+        return;
+    }
+    while ((next = fleet_reader_next(&reader, &entry)) == 1) {
+        struct job_fault fault = {""};
+        code = worker_ingest(fleet, job, &entry, &fault);
+        if (code != 0)
+            fleet_reject(fleet, job->id,
+                         fault.text[0] != '\0' ? fault.text : holter_strerror(code));
+        if (entry.time_ns > job->received_ns)
+            job->received_ns = entry.time_ns;
+    }
+    if (next < 0)
+        fleet_reject(fleet, job->id, holter_strerror(next));
+}
+
+void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct worker_job *job = worker_find_own(fleet, event->job);
+    if (job == NULL || !job->begun || event->seq <= job->position)
+        return;
+    if (job->resuming)
+        worker_close_before(fleet, job, event->seq);
+    worker_read_envelope(fleet, job, event);
+    job->position = event->seq;
+    if (job->resuming && event->seq >= job->newest)
+        worker_close_before(fleet, job, UINT64_MAX);
+}
+
+/* While messages wait, the job's clock is that of its messages: grace times do not run for what has
+ * come already. */
+void worker_on_turn(struct fleet *fleet, int empty)
+{
+    for (size_t i = 0; i < fleet->held_count; i++) {
+        const struct worker_job *job = fleet->held[i];
+        const int has_all = empty && job->position >= job->newest;
+        jobs_set_watermark(fleet->jobs, job->id, has_all ? UINT64_MAX : job->received_ns);
+    }
+}
+
+/* ---- what jobs publish -------------------------------------------------------------------- */
+
+static int worker_journals(enum wire_type type)
+{
+    return type == WIRE_TYPE_TOTALS || type == WIRE_TYPE_ALERT;
+}
+
+int worker_wants(const struct fleet *fleet, const char *id, enum wire_type type)
+{
+    return worker_journals(type) && worker_find(fleet, id) != NULL;
+}
+
+void worker_on_publish(struct fleet *fleet, const char *id, enum wire_type type,
+                       const void *message)
+{
+    struct worker_job *job = worker_journals(type) ? worker_find(fleet, id) : NULL;
+    if (job == NULL || job->resuming || wire_encode(&fleet->buffer, type, message) != 0)
+        return;
+    const struct fleet_entry entry = {0, 0, fleet->buffer.bytes, fleet->buffer.length};
+    if (fleet_envelope_add(&job->journal, &entry) != 0)
+        log_error("job %s: no memory for its journal", id);
+}
+
+static void worker_flush_journal(struct fleet *fleet, struct worker_job *job)
+{
+    if (job->journal.length == 0)
+        return;
+    fleet_envelope_set_position(&job->journal, job->position);
+    if (fleet_link_publish(fleet->link, FLEET_OUT, job->id, job->journal.bytes, job->journal.length,
+                           0) == 0)
+        job->journal = (struct fleet_envelope){0};
+}
+
+void worker_tick(struct fleet *fleet)
+{
+    for (size_t i = fleet->held_count; i-- > 0;) {
+        struct worker_job *job = worker_find_own(fleet, fleet->held[i]->id);
+        const struct job *state = job == NULL ? NULL : jobs_find(fleet->jobs, job->id);
+        if (state == NULL)
+            continue;
+        worker_flush_journal(fleet, job);
+        const int running = job_state(state) == JOB_RUNNING || job_state(state) == JOB_LOST;
+        if (job->resuming || running == job->running)
+            continue;
+        job->running = running;
+        fleet_link_set_running(fleet->link, job->id, running);
+    }
+}
