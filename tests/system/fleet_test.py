@@ -2,7 +2,9 @@
 counted twice or announced twice."""
 import json
 import os
+import random
 import signal
+import socket
 import unittest
 
 import checks
@@ -26,6 +28,7 @@ class Fleet:
             self.start_server(number)
         self.daemons = {}  # name: running
         self.jobs = {}  # name: running
+        self.newest = {}  # job: the newest window that was seen
 
     def start_server(self, number):
         folder = os.path.join(self.place.dir, f'nats{number}')
@@ -55,7 +58,7 @@ class Fleet:
                     '--alert-log', os.path.join(self.place.output, 'alerts.json'), *arguments,
                     env={'HOLTER_LOG': 'info'})
                 return False
-            return self.ask(name, 'status') is not None
+            return self.ask(name, 'status', '-v') is not None
         lab.wait_for(serves, f'daemon {name}')
 
     def ask(self, name, *command):
@@ -65,7 +68,7 @@ class Fleet:
     def holder(self, job):
         """Name of the daemon that has this job, None: none has it just now."""
         for name, running in self.daemons.items():
-            status = self.ask(name, 'status') if running.alive() else None
+            status = self.ask(name, 'status', '-v') if running.alive() else None
             if status and any(j['job'].startswith(job) for j in status['jobs']):
                 return name
         return None
@@ -73,7 +76,7 @@ class Fleet:
     def kill(self, name, sig=signal.SIGKILL):
         self.daemons[name].kill(sig)
         self.daemons[name].process.wait()
-        for ending in ('', '.stream'):
+        for ending in ('', '.stream', '.lock', '.stream.lock'):
             path = self.endpoint(name)[len('ipc://'):] + ending
             if sig == signal.SIGKILL and os.path.exists(path):
                 os.unlink(path)
@@ -83,12 +86,12 @@ class Fleet:
         os.makedirs(path, exist_ok=True)
         return path
 
-    def start_job(self, job, session, program='steps', arguments=(2000, 3000), ranks=2):
+    def start_job(self, job, session, program='steps', gate=None, ranks=2):
         """A job with an agent of its own, which knows all daemons. It goes on until end_job()."""
         truths = os.path.join(self.folder(job), 'truth')
         os.makedirs(truths, exist_ok=True)
-        command = [os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', lab.program(program, 'mpich'), self.folder(job),
-                   *arguments]
+        arguments = [gate] if gate else [self.folder(job), 2000, 3000]
+        command = [os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', lab.program(program, 'mpich'), *arguments]
         self.jobs[job] = self.place.start(*lab.mpirun('mpich', ranks, *command), env={
             'HOLTER_DAEMON': ','.join(self.endpoint(n) for n in self.daemons), 'HOLTER_SESSION': session,
             'HOLTER_JOB': job, 'TRUTH_DIR': truths})
@@ -107,7 +110,7 @@ class Fleet:
 
     def state(self, job):
         name = self.holder(job)
-        status = self.ask(name, 'status') if name else None
+        status = self.ask(name, 'status', '-v') if name else None
         return next((j for j in status['jobs'] if j['job'].startswith(job)), None) if status else None
 
     def wait_ended(self, job):
@@ -117,15 +120,37 @@ class Fleet:
     def recording(self, name, job):
         folder = os.path.join(self.place.output, name)
         path = next(os.path.join(folder, f) for f in sorted(os.listdir(folder), reverse=True)
-                    if f.startswith(job) and f.endswith('.hrec'))
+                    if f.startswith('holter-' + job) and f.endswith('.hrec'))
         return recording.Recording(path)
 
-    def alerts(self):
+    def alerts(self, state=None):
+        """Lines that daemons appended to their common file, of all states or one."""
         try:
             with open(os.path.join(self.place.output, 'alerts.json'), encoding='utf-8') as f:
-                return [json.loads(line) for line in f]
+                return [alert for alert in map(json.loads, f) if state in (None, alert['state'])]
         except FileNotFoundError:
             return []
+
+    def publish(self, subject, text):
+        """As a stranger who has a connection to the servers."""
+        with socket.create_connection(('127.0.0.1', self.ports[0])) as connection, connection.makefile('rwb') as file:
+            file.readline()
+            file.write(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(text), text))
+            file.flush()
+            self.answer = file.readline()
+
+    def has_new_window(self, job):
+        """A window that began after the last call that returned true was published."""
+        name = self.holder(job)
+        status = self.ask(name, 'status', '-v') if name else None
+        row = next((j for j in status['jobs'] if j['job'].startswith(job)), None) if status else None
+        end = self.place.holter('tap', '-f', 'json', '-c', self.endpoint(name), '--job', row['job'], '--topic', 'totals',
+                                '--count', '1', '--timeout', '5').finish() if row else None
+        windows = [m['window'] for m in lab.stream_messages(end.out)] if end and end.status == 0 else []
+        if not windows or max(windows) <= self.newest.get(job, 0):
+            return False
+        self.newest[job] = max(windows)
+        return True
 
     def close(self):
         for name, running in self.daemons.items():
@@ -142,32 +167,116 @@ class FleetTest(unittest.TestCase):
         self.place.__enter__()
         self.addCleanup(self.place.close)
 
-    def check_job(self, fleet, name, job):
-        """The whole job is in the recording of the daemon that had it last."""
-        recorded = fleet.recording(name, job)
+    def start(self, names='ab', servers=1, arguments=()):
+        fleet = Fleet(self.place, servers)
+        for name in names:
+            fleet.start_daemon(name, *arguments)
+        return fleet
+
+    def finish(self, fleet):
+        fleet.close()
+        self.place.__exit__(None, None, None)
+
+    def check_job(self, fleet, job):
+        """The whole job is in the recording of the daemon that had it last: each message once, as the program counted."""
+        recorded = fleet.recording(fleet.wait_ended(job), job)
         sums = recorded.sums()
         checks.recording_tells_the_truth(self, sums, fleet.truth(job))
         checks.nothing_lost(self, sums)
         checks.totals_agree(self, recorded.totals(), sums)
 
     def test_a_daemon_that_is_killed_is_followed_by_another_and_every_call_counts_once(self):
-        fleet = Fleet(self.place)
-        for name in 'ab':
-            fleet.start_daemon(name)
+        fleet = self.start()
         for job, session in (('one', '1'), ('two', '2')):
             fleet.start_job(job, session)
-        first = lab.wait_for(lambda: fleet.holder('one'), 'a worker')
-        lab.wait_for(lambda: fleet.holder('two'), 'a worker')
-        lab.wait_for(lambda: fleet.state('one')['start_ns'], 'a window')
-        fleet.kill(first)
-        lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
-        lab.wait_for(lambda: fleet.holder('two') not in (None, first), 'another worker')
         for job in ('one', 'two'):
+            lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
+        first = fleet.holder('one')
+        fleet.kill(first)
+        for job in ('one', 'two'):
+            lab.wait_for(lambda job=job: fleet.holder(job) not in (None, first), 'another worker')
             self.assertEqual(0, fleet.end_job(job).status)
         for job in ('one', 'two'):
-            self.check_job(fleet, fleet.wait_ended(job), job)
+            self.check_job(fleet, job)
+        self.finish(fleet)
+
+    def test_a_daemon_that_ends_in_order_hands_its_jobs_over(self):
+        fleet = self.start()
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        first = fleet.holder('one')
+        fleet.kill(first, signal.SIGTERM)
+        self.assertEqual(0, fleet.daemons[first].process.returncode)
+        lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
+    def test_an_alert_is_announced_once_although_another_daemon_goes_on(self):
+        rules = os.path.join(self.place.dir, 'rules.yaml')
+        with open(rules, 'w', encoding='utf-8') as f:
+            f.write('rules:\n  - name: hang\n    kind: hang\n    for: 1s\n    stopped-for: 1s\n')
+        fleet = self.start(arguments=('--rules', rules))
+        gate = os.path.join(self.place.dir, 'gate')
+        fleet.start_job('one', '1', 'hang', gate)
+        lab.wait_for(lambda: fleet.alerts('firing'), 'the alert')
+        first = fleet.holder('one')
+        fleet.kill(first)
+        second = lab.wait_for(lambda: fleet.holder('one') if fleet.holder('one') != first else None, 'another worker')
+        lab.wait_for(lambda: 'goes on' in fleet.daemons[second].err(), 'the job to go on')
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, fleet.jobs['one'].finish().status)
+        self.check_job(fleet, 'one')
+        lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
         fleet.close()
+        self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
         self.place.__exit__(None, None, None)
+
+    def test_what_others_write_into_the_stream_is_rejected_and_counted(self):
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        job = fleet.state('one')['job'].replace('.', '=')
+        entry = bytes(16) + (3).to_bytes(4, 'little') + b'abc'
+        for text in (b'', b'hello', b'HLTRFLT1', b'HLTRFLT1' + bytes(8) + b'x', b'HLTRFLT1' + bytes(8) + entry,
+                     b'HLTRFLT1' + bytes(24) + b'\xff' * 4):
+            fleet.publish(f'holter.default.{job}.in', text)
+            fleet.publish('holter.default.agents', text)
+        rejected = 'rejected a message of the servers'
+        lab.wait_for(lambda: fleet.daemons['a'].err().count(rejected) >= 8, 'the rejections')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
+
+class LongFleet(unittest.TestCase):
+    def test_servers_gateways_and_workers_die_at_random(self):
+        """Three servers, of which one may be dead, and three daemons, of which one is."""
+        with lab.Lab() as place:
+            chance = random.Random(7)
+            fleet = Fleet(place, servers=3)
+            for name in 'abc':
+                fleet.start_daemon(name)
+            for job, session in (('one', '1'), ('two', '2'), ('three', '3')):
+                fleet.start_job(job, session)
+            for job in fleet.jobs:
+                lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
+            for _ in range(6):
+                server, name = chance.randrange(3), chance.choice('abc')
+                fleet.servers[server].kill()
+                fleet.servers[server].process.wait()
+                fleet.kill(name)
+                for job in fleet.jobs:
+                    lab.wait_for(lambda job=job: fleet.has_new_window(job), 'a new window')
+                fleet.start_server(server)
+                fleet.start_daemon(name)
+            for job in fleet.jobs:
+                self.assertEqual(0, fleet.end_job(job).status)
+            test = FleetTest()
+            for job in fleet.jobs:
+                test.check_job(fleet, job)
+            fleet.close()
 
 
 if __name__ == '__main__':
