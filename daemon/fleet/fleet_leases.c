@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "fleet"
+#define ATTEMPTS 3
 #define RENEWALS 4 /* in the time of a lease */
 /* A lease counts as lost for its holder before it does for others. */
 #define HOLDER_SHARE(ns) ((ns) / 5 * 4)
@@ -59,6 +60,7 @@ static int leases_on_journal(void *user, uint64_t seq, const void *bytes, size_t
     struct fleet_event event = {.type = FLEET_JOURNAL, .seq = seq, .length = length};
     snprintf(event.job, sizeof(event.job), "%s", job->id);
     link_post(job->link, &event, bytes);
+    job->journal_read = seq;
     const uint64_t left = leases_length(job->link) / 2;
     return clock_mono_ns() + left > job->valid_ns ? leases_renew(job) : 0;
 }
@@ -70,20 +72,43 @@ static void leases_post(struct link_job *job, enum fleet_event_type type, uint64
     link_post(job->link, &event, NULL);
 }
 
+static int leases_read_journal(struct link_job *job)
+{
+    struct fleet_nats *nats = job->link->nats;
+    int code = fleet_nats_last(nats, FLEET_OUT, job->id, &job->journal_last);
+    if (code != 0 || job->journal_read >= job->journal_last)
+        return code;
+    return fleet_nats_read(nats, FLEET_OUT, job->id, job->journal_read + 1, job->journal_last,
+                           leases_on_journal, job);
+}
+
+static int leases_subscribe(struct link_job *job)
+{
+    return fleet_nats_subscribe(&job->subscription, job->link->nats, job->id, job->delivered + 1,
+                                leases_on_message, job);
+}
+
+/* A reader may be put on a server that has just died: try again while the lease lasts. */
+static int leases_attempt(struct link_job *job, int (*step)(struct link_job *job))
+{
+    int code = step(job);
+    for (int i = 1; i < ATTEMPTS && code == -EAGAIN && leases_renew(job) != -ESTALE; i++)
+        code = step(job);
+    return code;
+}
+
 /* The loop knows the journal and the end of what there is before the first message. */
 static int leases_begin(struct link_job *job)
 {
-    struct fleet_nats *nats = job->link->nats;
     uint64_t newest = 0;
-    int code = fleet_nats_last(nats, FLEET_OUT, job->id, &job->journal_last);
-    if (code == 0 && job->journal_last > 0)
-        code =
-            fleet_nats_read(nats, FLEET_OUT, job->id, 1, job->journal_last, leases_on_journal, job);
-    code = code != 0 ? code : fleet_nats_last(nats, FLEET_IN, job->id, &newest);
+    int code = leases_attempt(job, leases_read_journal);
+    code = code != 0 ? code : fleet_nats_last(job->link->nats, FLEET_IN, job->id, &newest);
+    code = code != 0 ? code : leases_attempt(job, leases_subscribe);
     if (code != 0)
         return code;
     leases_post(job, FLEET_ACQUIRED, newest);
-    return fleet_nats_subscribe(&job->subscription, nats, job->id, 1, leases_on_message, job);
+    fleet_subscription_open(job->subscription);
+    return 0;
 }
 
 /* @param released  give the lease up, so that another daemon need not wait for its end */
@@ -147,12 +172,10 @@ static void leases_check_reading(struct link_job *job)
     job->behind = newest > delivered ? delivered + 1 : 0;
     if (!stuck && fleet_subscription_is_valid(job->subscription))
         return;
-    struct fleet_subscription *next;
     fleet_subscription_close(job->subscription);
     job->subscription = NULL;
-    if (fleet_nats_subscribe(&next, job->link->nats, job->id, job->delivered + 1, leases_on_message,
-                             job) == 0)
-        job->subscription = next;
+    if (leases_subscribe(job) == 0)
+        fleet_subscription_open(job->subscription);
 }
 
 static void leases_renew_all(struct fleet_link *link)

@@ -33,6 +33,7 @@ struct link_job {
     uint64_t revision;          /* of the lease */
     uint64_t valid_ns;          /* CLOCK_MONOTONIC until when the lease lasts; 0: it is lost */
     uint64_t journal_last;      /* number of the last envelope of the journal */
+    uint64_t journal_read;      /* number of the last one that the loop was sent */
     _Atomic uint64_t delivered; /* number of the last message; set by a thread of libnats */
     uint64_t behind;     /* number of a message that had not come at the last check; 0: none */
     uint64_t checked_ns; /* when that was */

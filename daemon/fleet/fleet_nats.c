@@ -376,6 +376,8 @@ static void nats_on_message(natsConnection *connection, natsSubscription *from, 
     (void)from;
     uint64_t seq = nats_message_seq(message);
     pthread_mutex_lock(&subscription->mutex);
+    while (!subscription->opened && !subscription->closed)
+        pthread_cond_wait(&subscription->changed, &subscription->mutex);
     if (!subscription->closed && seq > subscription->last) {
         subscription->last = seq;
         subscription->on_message(subscription->user, seq, natsMsg_GetData(message),
@@ -389,6 +391,7 @@ static void nats_on_message(natsConnection *connection, natsSubscription *from, 
 static void nats_on_complete(void *user)
 {
     struct fleet_subscription *subscription = user;
+    pthread_cond_destroy(&subscription->changed);
     pthread_mutex_destroy(&subscription->mutex);
     free(subscription);
 }
@@ -402,6 +405,7 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
     if (subscription == NULL)
         return -EAGAIN;
     pthread_mutex_init(&subscription->mutex, NULL);
+    pthread_cond_init(&subscription->changed, NULL);
     subscription->on_message = on_message;
     subscription->user = user;
     subscription->last = from == 0 ? 0 : from - 1;
@@ -421,6 +425,14 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
     return -EAGAIN;
 }
 
+void fleet_subscription_open(struct fleet_subscription *subscription)
+{
+    pthread_mutex_lock(&subscription->mutex);
+    subscription->opened = 1;
+    pthread_cond_broadcast(&subscription->changed);
+    pthread_mutex_unlock(&subscription->mutex);
+}
+
 int fleet_subscription_is_valid(const struct fleet_subscription *subscription)
 {
     return subscription != NULL && natsSubscription_IsValid(subscription->subscription);
@@ -433,6 +445,7 @@ void fleet_subscription_close(struct fleet_subscription *subscription)
     natsSubscription *inner = subscription->subscription;
     pthread_mutex_lock(&subscription->mutex);
     subscription->closed = 1;
+    pthread_cond_broadcast(&subscription->changed);
     pthread_mutex_unlock(&subscription->mutex);
     natsSubscription_Unsubscribe(inner);
     natsSubscription_Destroy(inner); /* then the callback at the end frees the rest */

@@ -25,6 +25,8 @@ struct fleet_nats {
 struct fleet_subscription {
     natsSubscription *subscription;
     pthread_mutex_t mutex; /* held while the callback runs */
+    pthread_cond_t changed;
+    int opened;
     fleet_on_message *on_message;
     void *user;
     uint64_t last; /* number of the newest message */

@@ -65,10 +65,12 @@ void worker_on_lost(struct fleet *fleet, const char *id)
     struct worker_job *job = worker_find(fleet, id);
     if (job == NULL)
         return;
+    char name[NATS_JOB_BYTES]; /* the id may be the job's own */
     const int begun = job->begun;
+    memcpy(name, job->id, sizeof(name));
     worker_remove(fleet, job);
     if (begun)
-        jobs_abandon(fleet->jobs, id);
+        jobs_abandon(fleet->jobs, name);
 }
 
 /* @return the job if this daemon may go on with it, NULL otherwise */
@@ -77,8 +79,8 @@ static struct worker_job *worker_find_own(struct fleet *fleet, const char *id)
     struct worker_job *job = worker_find(fleet, id);
     if (job == NULL || fleet_link_holds(fleet->link, id))
         return job;
-    worker_on_lost(fleet, id);
     fleet_link_release(fleet->link, id);
+    worker_on_lost(fleet, id);
     return NULL;
 }
 

@@ -11,15 +11,14 @@ import checks
 import lab
 import recording
 
-LEASE = '1s'
 WINDOW = '200ms'
 
 
 class Fleet:
     """Servers, daemons and jobs of one fleet, in a Lab."""
 
-    def __init__(self, place, servers=1):
-        self.place = place
+    def __init__(self, place, servers=1, lease='1s'):
+        self.place, self.lease = place, lease
         self.ports = [lab.free_port() for _ in range(servers)]
         self.routes = [lab.free_port() for _ in range(servers)]
         self.servers = [None] * servers
@@ -54,7 +53,7 @@ class Fleet:
                     raise unittest.SkipTest('holterd was built without libnats')
                 self.daemons[name] = self.place.start(
                     os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', self.endpoint(name), '--record',
-                    os.path.join(self.place.output, name), '--fleet', self.url, '--lease', LEASE, '--window', WINDOW,
+                    os.path.join(self.place.output, name), '--fleet', self.url, '--lease', self.lease, '--window', WINDOW,
                     '--alert-log', os.path.join(self.place.output, 'alerts.json'), *arguments,
                     env={'HOLTER_LOG': 'info'})
                 return False
@@ -119,9 +118,8 @@ class Fleet:
 
     def recording(self, name, job):
         folder = os.path.join(self.place.output, name)
-        path = next(os.path.join(folder, f) for f in sorted(os.listdir(folder), reverse=True)
-                    if f.startswith('holter-' + job) and f.endswith('.hrec'))
-        return recording.Recording(path)
+        paths = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith('holter-' + job) and f.endswith('.hrec')]
+        return recording.Recording(max(paths, key=lambda path: os.stat(path).st_mtime_ns))
 
     def alerts(self, state=None):
         """Lines that daemons appended to their common file, of all states or one."""
@@ -137,16 +135,17 @@ class Fleet:
             file.readline()
             file.write(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(text), text))
             file.flush()
-            self.answer = file.readline()
+            while not file.readline().startswith(b'PONG'):
+                pass
 
     def has_new_window(self, job):
         """A window that began after the last call that returned true was published."""
         name = self.holder(job)
         status = self.ask(name, 'status', '-v') if name else None
         row = next((j for j in status['jobs'] if j['job'].startswith(job)), None) if status else None
-        end = self.place.holter('tap', '-f', 'json', '-c', self.endpoint(name), '--job', row['job'], '--topic', 'totals',
-                                '--count', '1', '--timeout', '5').finish() if row else None
-        windows = [m['window'] for m in lab.stream_messages(end.out)] if end and end.status == 0 else []
+        tap = self.place.holter('tap', '-f', 'json', '-c', self.endpoint(name), '--job', row['job'], '--topic', 'totals',
+                                '--no-snapshot', '--count', '1', '--for', '5').finish() if row else None
+        windows = [m['window'] for m in lab.stream_messages(tap.out)] if tap and tap.status == 0 else []
         if not windows or max(windows) <= self.newest.get(job, 0):
             return False
         self.newest[job] = max(windows)
@@ -161,7 +160,7 @@ class Fleet:
             running.process.wait()
 
 
-class FleetTest(unittest.TestCase):
+class Fleets(unittest.TestCase):
     def setUp(self):
         self.place = lab.Lab()
         self.place.__enter__()
@@ -250,19 +249,19 @@ class FleetTest(unittest.TestCase):
         self.finish(fleet)
 
 
-class LongFleet(unittest.TestCase):
+class Long(unittest.TestCase):
     def test_servers_gateways_and_workers_die_at_random(self):
         """Three servers, of which one may be dead, and three daemons, of which one is."""
         with lab.Lab() as place:
             chance = random.Random(7)
-            fleet = Fleet(place, servers=3)
+            fleet = Fleet(place, servers=3, lease='4s')
             for name in 'abc':
                 fleet.start_daemon(name)
             for job, session in (('one', '1'), ('two', '2'), ('three', '3')):
                 fleet.start_job(job, session)
             for job in fleet.jobs:
                 lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
-            for _ in range(6):
+            for _ in range(5):
                 server, name = chance.randrange(3), chance.choice('abc')
                 fleet.servers[server].kill()
                 fleet.servers[server].process.wait()
@@ -273,7 +272,7 @@ class LongFleet(unittest.TestCase):
                 fleet.start_daemon(name)
             for job in fleet.jobs:
                 self.assertEqual(0, fleet.end_job(job).status)
-            test = FleetTest()
+            test = Fleets()
             for job in fleet.jobs:
                 test.check_job(fleet, job)
             fleet.close()
