@@ -87,7 +87,7 @@ MATRIX = {
     "agent/cli": (
         "proto dependencies network network/remap daemon/topology daemon/storage "
         "daemon/storage/recordings daemon/storage/sql daemon/import daemon/import/trace "
-        "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export "
+        "daemon/import/otf2 daemon/import/dumpi daemon/import/csv daemon/export daemon/fleet "
         "agent/terminal agent/launch agent/cli/text"),
     "agent/cli/compare": (
         "proto tables alignment network daemon/storage agent/terminal agent/cli/text agent/cli"),

@@ -281,6 +281,7 @@ int cmd_status(int argc, char **argv)
     int result = dial_parse(&status.dial, &line, argc, argv);
     if (result >= 0)
         return result;
+    status.job = dial_job(&status.dial, status.job);
     result = dial_open(&status.dial, &status.client);
     if (result == 0)
         result = ask_daemon(&status);

@@ -219,6 +219,7 @@ int cmd_tap(int argc, char **argv)
     /* If the reader closes the pipe, write(2) fails with EPIPE instead of a fatal signal. */
     signal(SIGPIPE, SIG_IGN);
     tap.signals = end_signals_open(0);
+    tap.job = dial_job(&tap.dial, tap.job);
     status = dial_open(&tap.dial, &tap.client);
     if (status == 0)
         status = cmd_tap_run(&tap);

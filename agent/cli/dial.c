@@ -2,6 +2,7 @@
 #include "agent/cli/dial.h"
 
 #include "agent/terminal/terminal.h"
+#include "daemon/fleet/fleet_find.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
@@ -10,6 +11,28 @@
 
 #include <getopt.h>
 #include <string.h>
+
+#define PATIENCE_NS UINT64_C(5000000000)
+#define FLEET_PATIENCE_NS UINT64_C(30000000000) /* a lease has to end, and a job to be read again  \
+                                                 */
+#define FLEET_ASK_NS UINT64_C(1000000000)
+
+/* Ask the fleet for the endpoint. @return 0, or the exit status */
+static int dial_ask_fleet(struct dial *dial)
+{
+    char why[512];
+    if (!fleet_is_address(dial->endpoint))
+        return 0;
+    memcpy(dial->fleet, dial->endpoint, sizeof dial->fleet);
+    if (dial->patience_ns == PATIENCE_NS)
+        dial->patience_ns = FLEET_PATIENCE_NS;
+    const int code =
+        fleet_find(dial->fleet, dial->endpoint, sizeof dial->endpoint, why, sizeof why);
+    if (code == 0)
+        return 0;
+    terminal_print("%s: %s", dial->command, why);
+    return code == -HOLTER_EUSAGE ? 2 : 1;
+}
 
 /* Find the endpoint and keys. @return 0, or the exit status */
 static int dial_resolve(struct dial *dial, const char *connect, const char *keys)
@@ -29,6 +52,9 @@ static int dial_resolve(struct dial *dial, const char *connect, const char *keys
                        found ? holter_strerror(error) : why);
         return connect ? 2 : 1;
     }
+    const int status = dial_ask_fleet(dial);
+    if (status != 0)
+        return status;
     if (endpoint_check(dial->endpoint, why, sizeof why)) {
         terminal_print("%s: %s", dial->command, why);
         return 2;
@@ -56,7 +82,7 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
     all.more = options;
     dial->command = line->command;
     dial->role = dial->role == ROLE_NONE ? ROLE_VIEWER : dial->role;
-    dial->patience_ns = UINT64_C(5000000000);
+    dial->patience_ns = PATIENCE_NS;
     int status = command_line_read(&all, argc, argv);
     if (status >= 0)
         return status;
@@ -69,6 +95,11 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
     }
     status = dial_resolve(dial, connect, keys);
     return status ? status : -1;
+}
+
+const char *dial_job(const struct dial *dial, const char *job)
+{
+    return job == NULL && dial->fleet[0] != '\0' ? fleet_address_job(dial->fleet) : job;
 }
 
 int dial_open(const struct dial *dial, struct client **out)
@@ -85,9 +116,34 @@ int dial_open(const struct dial *dial, struct client **out)
     return error == -HOLTER_EUSAGE ? 2 : 1;
 }
 
+/* While the daemon is away the job is looked up once a second. */
+static int dial_follow_fleet(struct dial *dial, struct client **client)
+{
+    char endpoint[sizeof dial->endpoint], why[512];
+    const uint64_t now = clock_mono_ns();
+    const enum client_state state = client_state(*client);
+    struct client *other = NULL;
+    if ((state != CLIENT_DIALLING && state != CLIENT_LOST) || now - dial->found_ns < FLEET_ASK_NS)
+        return 0;
+    dial->found_ns = now;
+    if (fleet_find(dial->fleet, endpoint, sizeof endpoint, why, sizeof why) != 0 ||
+        strcmp(endpoint, dial->endpoint) == 0)
+        return 0;
+    const struct client_options options = {
+        .endpoint = endpoint, .key_dir = dial->keys[0] ? dial->keys : NULL, .role = dial->role};
+    if (client_create(&other, &options) != 0)
+        return 0;
+    client_destroy(*client);
+    *client = other;
+    memcpy(dial->endpoint, endpoint, sizeof dial->endpoint);
+    return 1;
+}
+
 int dial_moved(struct dial *dial, struct client **client)
 {
     struct dial found = *dial;
+    if (dial->fleet[0] != '\0')
+        return dial_follow_fleet(dial, client);
     if (dial->named || client_state(*client) != CLIENT_DIALLING ||
         session_find_daemon(found.endpoint, sizeof found.endpoint) ||
         strcmp(found.endpoint, dial->endpoint) == 0 || endpoint_check(found.endpoint, NULL, 0))

@@ -11,7 +11,9 @@
 
 /** Lines of a command's help: the options that dial_parse() adds, except --timeout. */
 #define DIAL_HELP                                                                                  \
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "             \
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH, or a fleet, "           \
+    "nats://HOST:PORT,...\n"                                                                       \
+    "                          [/CLUSTER[/JOB]]; otherwise "                                       \
     "HOLTER_DAEMON, or the\n"                                                                      \
     "                          newest session of this user on this host\n"                         \
     "      --keys DIR          CURVE keys, when the daemon asks for them\n"
@@ -19,6 +21,9 @@
 struct dial {
     const char *command; /**< set: name for error messages, "tap" */
     char endpoint[PATH_MAX];
+    char fleet[PATH_MAX]; /**< address of a fleet, see fleet_find(), which has named the endpoint;
+                             "": none */
+    uint64_t found_ns;    /**< CLOCK_MONOTONIC when the fleet was asked last */
     char keys[PATH_MAX];  /**< "": none */
     int named;            /**< the endpoint was given by an option */
     int keys_named;       /**< the key directory was given by an option */
@@ -32,11 +37,16 @@ struct dial {
  *  @return -1 to go on, or the exit status after printing an error */
 int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv);
 
+/** The job that a command is about: the one given by its option, else that of the fleet's address.
+ *  @param job  NULL: none was given @return NULL: any */
+const char *dial_job(const struct dial *dial, const char *job);
+
 /** Make the client. @return 0, or the exit status after printing an error */
 int dial_open(const struct dial *dial, struct client **out);
 
 /** Replace the client if its daemon has never answered and another daemon has been started in the
- * run directory meanwhile. Subscriptions and requests of the old client are lost.
+ * run directory meanwhile; or if another daemon of the fleet holds the job now. Subscriptions and
+ * requests of the old client are lost.
  *  @return 1 if the client was replaced */
 int dial_moved(struct dial *dial, struct client **client);
 

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define LOG_TOPIC "fleet"
-#define CLUSTER_DEFAULT "default"
 
 int fleet_check(const char *servers, const char *cluster, char *why, size_t capacity)
 {
-    return fleet_nats_check(servers, cluster == NULL ? CLUSTER_DEFAULT : cluster, why, capacity);
+    return fleet_nats_check(servers, cluster == NULL ? FLEET_CLUSTER_DEFAULT : cluster, why,
+                            capacity);
 }
 
 void fleet_reject(struct fleet *fleet, const char *job, const char *why)
@@ -116,7 +116,7 @@ int fleet_create(struct fleet **out, const struct fleet_options *options, char *
     const struct fleet_link_options link = {
         .loop = options->loop,
         .nats = {.servers = options->servers,
-                 .cluster = options->cluster == NULL ? CLUSTER_DEFAULT : options->cluster,
+                 .cluster = options->cluster == NULL ? FLEET_CLUSTER_DEFAULT : options->cluster,
                  .keys = options->keys,
                  .lease_ns = options->lease_ns},
         .value = fleet->value,

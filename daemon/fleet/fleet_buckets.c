@@ -12,7 +12,7 @@ static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket,
     char name[NATS_NAME_BYTES];
     snprintf(name, sizeof(name), "holter_%s_%s", nats->cluster, kind);
     natsStatus s = js_KeyValue(&nats->buckets[bucket], nats->js, name);
-    if (s == NATS_OK)
+    if (s == NATS_OK || nats->options.on_control == NULL)
         return s;
     config->Bucket = name;
     config->History = 1;

@@ -224,7 +224,7 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
     const char *step = "connecting";
     natsStatus s = nats_open(nats, &servers);
     const int replicas = servers >= NATS_REPLICAS ? NATS_REPLICAS : 1;
-    if (s == NATS_OK) {
+    if (s == NATS_OK && options->on_control != NULL) {
         step = "stream";
         s = nats_add_stream(nats, replicas);
     }
@@ -232,7 +232,7 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
         step = "buckets";
         s = fleet_nats_open_buckets(nats, replicas);
     }
-    if (s == NATS_OK)
+    if (s == NATS_OK && options->on_control != NULL)
         s = natsConnection_Subscribe(&nats->control_subscription, nats->connection, nats->control,
                                      nats_on_control, nats);
     if (s == NATS_OK) {

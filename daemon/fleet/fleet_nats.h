@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FLEET_CLUSTER_DEFAULT "default"
 #define NATS_WAIT_MS 2000
 #define NATS_JOB_BYTES 65u    /**< a job's id with its end */
 #define NATS_VALUE_BYTES 512u /**< a value of a bucket with its end */
@@ -31,7 +32,8 @@ struct fleet_nats_options {
     const char *keys;
     uint64_t lease_ns; /**< how long a lease lasts that is not renewed */
     void *user;
-    /** A message to all daemons, see fleet_nats_send_all(); in a thread of libnats. */
+    /** A message to all daemons, see fleet_nats_send_all(); in a thread of libnats. NULL: nothing
+     * is received or added, for clients. */
     void (*on_control)(void *user, const void *bytes, size_t length);
 };
 

@@ -232,6 +232,35 @@ class Fleets(unittest.TestCase):
         self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
         self.place.__exit__(None, None, None)
 
+    def test_clients_find_the_daemon_of_a_job_and_the_one_after_it(self):
+        fleet = self.start()
+        for job, session in (('one', '1'), ('two', '2')):
+            fleet.start_job(job, session)
+            lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
+        names = {job: fleet.state(job)['job'] for job in fleet.jobs}
+        any_job = self.place.holter('status', '-c', fleet.url).finish()
+        self.assertEqual(1, any_job.status, any_job)
+        self.assertTrue(all(name in any_job.err for name in names.values()), any_job)
+        none = self.place.holter('status', '-c', f'{fleet.url}/default/three').finish()
+        self.assertEqual(1, none.status, none)
+        self.assertIn('no daemon of the fleet holds job three', none.err)
+        address = f"{fleet.url}/default/{names['one']}"
+        status = self.place.holter('status', '-c', address, '-f', 'json').finish()
+        self.assertEqual([names['one']], [j['job'] for j in json.loads(status.out)['jobs']])
+        tap = self.place.tap('-c', address, '--topic', 'totals,job', '--until-end')
+        lab.wait_for(lambda: '"totals"' in tap.out(), 'totals')
+        fleet.kill(fleet.holder('one'))
+        for job in fleet.jobs:
+            lab.wait_for(lambda job=job: fleet.holder(job), 'a worker')
+            self.assertEqual(0, fleet.end_job(job).status)
+        told = tap.finish()
+        self.assertEqual(0, told.status, told)
+        fleet.wait_ended('one')
+        last = {m['window']: m for m in lab.stream_messages(told.out) if m['topic'] == 'totals'}
+        truth = fleet.truth('one')
+        self.assertEqual(sum(v[0] for v in truth.sent.values()), sum(m['sent'] for m in last.values()))
+        self.finish(fleet)
+
     def test_what_others_write_into_the_stream_is_rejected_and_counted(self):
         fleet = self.start('a')
         fleet.start_job('one', '1')

@@ -75,6 +75,7 @@ static int cmd_top_parse(struct top *top, int argc, char **argv)
     };
     const struct command_line line = {"top", help, .options = options};
     int status = dial_parse(&top->dial, &line, argc, argv);
+    top->job = dial_job(&top->dial, top->job);
     if (status >= 0 || top->once || (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)))
         return status;
     terminal_print(
