@@ -1,5 +1,6 @@
 /* The command line of holterd. */
 #include "daemon/daemon_options.h"
+#include "daemon/fleet/fleet.h"
 #include "holter/error.h"
 #include "proto/quantity.h"
 
@@ -136,6 +137,37 @@ static void rules_come_from_the_command_line_before_the_environment(void **state
     assert_int_equal(parse(&o, why, sizeof(why), "--check-rules", NULL), OPTIONS_CHECK);
     assert_null(o.rules);
     unsetenv("HOLTER_RULES");
+}
+
+static void a_fleet_needs_servers_and_a_name(void **state)
+{
+    struct daemon_options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay", "x.hrec", "--fleet", "nats://a:1"),
+                     OPTIONS_WRONG);
+    if (fleet_check("nats://a:4222", NULL, why, sizeof(why)) != 0) {
+        assert_non_null(strstr(why, "without fleets"));
+        return;
+    }
+    assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "nats://a:4222,b:4222,nats://c:4222"),
+                     OPTIONS_RUN);
+    assert_int_equal(o.lease_ns, 5000 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "a", "--lease", "1s"), OPTIONS_RUN);
+    assert_int_equal(o.lease_ns, 1000 * MS);
+    static const char *const servers[] = {"nats://a:4222,", "http://a", "nats://a b", ","};
+    for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+        assert_int_equal(parse(&o, why, sizeof(why), "--fleet", servers[i]), OPTIONS_WRONG);
+        assert_non_null(strstr(why, "nats://HOST:PORT"));
+    }
+    static const char *const names[] = {"a.b", "a*", "a b", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(
+            parse(&o, why, sizeof(why), "--fleet", "nats://a:1", "--cluster", names[i]),
+            OPTIONS_WRONG);
+        assert_non_null(strstr(why, "letters, digits"));
+    }
+    assert_int_equal(parse(&o, why, sizeof(why), "--lease", "0.5s"), OPTIONS_WRONG);
 }
 
 static void the_cluster_is_named_by_option_then_environment_then_slurm(void **state)
@@ -306,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
         cmocka_unit_test(collectives_take_part_unless_they_are_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
+        cmocka_unit_test(a_fleet_needs_servers_and_a_name),
         cmocka_unit_test(the_cluster_is_named_by_option_then_environment_then_slurm),
         cmocka_unit_test(an_external_url_is_one_that_alertmanager_takes),
         cmocka_unit_test(metrics_are_off_unless_asked_for_and_never_of_a_replay),

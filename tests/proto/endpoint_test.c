@@ -118,6 +118,26 @@ static void only_this_host_is_local(void **state)
         assert_false(endpoint_is_local(far[i]) || endpoint_is_private(far[i]));
 }
 
+static void a_list_is_cut_where_endpoints_begin(void **state)
+{
+    (void)state;
+    static const char list[] = "tcp://a:1,ipc:///tmp/x,y.sock,tcp://[::1]:2";
+    static const char *const parts[] = {"tcp://a:1", "ipc:///tmp/x,y.sock", "tcp://[::1]:2"};
+    char out[64], why[128], small[8] = "kept";
+    assert_int_equal(endpoint_list_count(list), 3);
+    assert_int_equal(endpoint_list_count("ipc:///tmp/a,b"), 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(endpoint_of_list(list, i, out, sizeof out), 0);
+        assert_string_equal(out, parts[i]);
+    }
+    assert_int_equal(endpoint_of_list(list, 3, out, sizeof out), -HOLTER_ERANGE);
+    assert_int_equal(endpoint_of_list(list, 0, small, sizeof small), -HOLTER_ERANGE);
+    assert_string_equal(small, "kept");
+    assert_int_equal(endpoint_list_check(list, why, sizeof why), 0);
+    assert_int_equal(endpoint_list_check("tcp://a:1,tcp://b", why, sizeof why), -HOLTER_EUSAGE);
+    assert_non_null(strstr(why, "port is missing"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +147,7 @@ int main(void)
         cmocka_unit_test(a_reason_is_truncated_to_its_capacity),
         cmocka_unit_test(the_stream_is_beside_the_front),
         cmocka_unit_test(only_this_host_is_local),
+        cmocka_unit_test(a_list_is_cut_where_endpoints_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
