@@ -21,7 +21,7 @@ struct fleet_options {
     const char *servers;  /**< borrowed, as all texts; see fleet_check() */
     const char *cluster;  /**< NULL: "default" */
     const char *keys;     /**< directory; NULL: none, see struct fleet_nats_options */
-    const char *endpoint; /**< where this daemon listens, for clients that look for it */
+    const char *endpoint; /**< where this daemon listens, for clients that look for it; copied */
     uint64_t instance;    /**< of this run of the daemon */
     uint64_t lease_ns;
     struct jobs_publisher publisher; /**< what jobs publish goes there, too */

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #define LOG_TOPIC "fleet"
-#define FLUSH_BYTES (256u << 10)   /* published at once, whatever waits */
+#define FLUSH_BYTES (256u << 10) /* published at once, whatever waits */
+#define NOTE_NS UINT64_C(10000000000)
+#define SILENCE_NS UINT64_C(3600000000000)
 #define BACKLOG_BYTES (256u << 20) /* beyond it nothing is taken from agents */
 
 void gateway_init(struct gateway *gateway)
@@ -43,12 +45,23 @@ void gateway_finish(struct gateway *gateway)
 
 /* ---- receiving --------------------------------------------------------------- */
 
-static struct gateway_job *gateway_find_job(struct fleet *fleet, const char *id)
+/* Forget jobs that are long over. */
+static void gateway_sweep(struct gateway *gateway, uint64_t now_ns)
 {
-    struct gateway *gateway = &fleet->gateway;
-    for (size_t i = 0; i < gateway->job_count; i++)
-        if (strcmp(gateway->jobs[i]->id, id) == 0)
-            return gateway->jobs[i];
+    size_t kept = 0;
+    for (size_t i = 0; i < gateway->job_count; i++) {
+        struct gateway_job *job = gateway->jobs[i];
+        if (job->envelope.length > 0 || now_ns < job->received_ns + SILENCE_NS)
+            gateway->jobs[kept++] = job;
+        else
+            gateway_job_destroy(job);
+    }
+    gateway->job_count = kept;
+}
+
+static struct gateway_job *gateway_add_job(struct gateway *gateway, const char *id, uint64_t now_ns)
+{
+    gateway_sweep(gateway, now_ns);
     struct gateway_job *job = calloc(1, sizeof(*job));
     if (job == NULL || ARRAY_RESIZE(gateway->jobs, gateway->job_count + 1) != 0) {
         free(job);
@@ -56,7 +69,26 @@ static struct gateway_job *gateway_find_job(struct fleet *fleet, const char *id)
     }
     snprintf(job->id, sizeof(job->id), "%s", id);
     gateway->jobs[gateway->job_count++] = job;
-    fleet_link_note(fleet->link, id);
+    return job;
+}
+
+/* The fleet is asked from time to time to hold the job: it may not have heard it the first time,
+ * and a job that had ended may begin again. */
+static struct gateway_job *gateway_find_job(struct fleet *fleet, const char *id, uint64_t now_ns)
+{
+    struct gateway *gateway = &fleet->gateway;
+    size_t at = 0;
+    while (at < gateway->job_count && strcmp(gateway->jobs[at]->id, id) != 0)
+        at++;
+    struct gateway_job *job =
+        at < gateway->job_count ? gateway->jobs[at] : gateway_add_job(gateway, id, now_ns);
+    if (job == NULL)
+        return NULL;
+    job->received_ns = now_ns;
+    if (now_ns - job->noted_ns >= NOTE_NS) {
+        job->noted_ns = now_ns;
+        fleet_link_note(fleet->link, id);
+    }
     return job;
 }
 
@@ -105,7 +137,7 @@ int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_messa
     if (code != 0)
         return code;
     snprintf(fault->text, sizeof(fault->text), "no memory");
-    struct gateway_job *job = gateway_find_job(fleet, id);
+    struct gateway_job *job = gateway_find_job(fleet, id, now_ns);
     if (job == NULL || key_table_add(&job->agents, (struct key){.hi = instance}) == KEY_NONE)
         return -ENOMEM;
     code = gateway_add(fleet, job, &entry);

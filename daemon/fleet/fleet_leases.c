@@ -2,6 +2,7 @@
  * holds, and reads their messages. */
 #include "daemon/fleet/fleet_link_state.h"
 
+#include "daemon/job/job.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -203,14 +204,14 @@ static int leases_contain(const struct fleet_jobs *jobs, const char *id)
     return 0;
 }
 
-/* Take the jobs that nobody holds; who holds many lets others begin. */
+/* Take the jobs that nobody holds. */
 static void leases_look_for_jobs(struct fleet_link *link)
 {
     struct fleet_jobs jobs = {0}, held = {0};
     if (fleet_nats_list(link->nats, FLEET_JOBS, &jobs) == 0 &&
         fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0)
         for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++)
-            if (!leases_contain(&held, jobs.ids[i]))
+            if (job_id_valid(jobs.ids[i]) && !leases_contain(&held, jobs.ids[i]))
                 leases_try(link, jobs.ids[i]);
     fleet_jobs_finish(&jobs);
     fleet_jobs_finish(&held);

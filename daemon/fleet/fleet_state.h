@@ -13,6 +13,8 @@ struct gateway_job {
     char id[NATS_JOB_BYTES];
     struct fleet_envelope envelope; /* not published yet */
     struct key_table agents;        /* hi: instance */
+    uint64_t received_ns;           /* daemon time of its newest message */
+    uint64_t noted_ns;              /* daemon time when the fleet was asked to hold it */
 };
 
 /* Acknowledgements that are due when a publication is stored. */

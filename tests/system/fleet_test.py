@@ -17,7 +17,7 @@ WINDOW = '200ms'
 class Fleet:
     """Servers, daemons and jobs of one fleet, in a Lab."""
 
-    def __init__(self, place, servers=1, lease='1s'):
+    def __init__(self, place, servers=1, lease='2s'):
         self.place, self.lease = place, lease
         self.ports = [lab.free_port() for _ in range(servers)]
         self.routes = [lab.free_port() for _ in range(servers)]
