@@ -87,7 +87,7 @@ static int fleet_find_any(struct fleet_nats *nats, char *out, size_t capacity, c
 
 int fleet_find(const char *address, char *out, size_t capacity, char *why, size_t why_capacity)
 {
-    struct fleet_address parts;
+    struct fleet_address parts = {.job = NULL};
     struct fleet_nats *nats;
     int code = fleet_address_parse(&parts, address, why, why_capacity);
     const struct fleet_nats_options options = {

@@ -129,7 +129,8 @@ static int worker_note_alert(struct worker_job *job, uint64_t id, const struct f
     if (bytes == NULL)
         return -ENOMEM;
     memcpy(bytes, entry->bytes, entry->length);
-    *alert = (struct worker_alert){bytes, entry->length};
+    alert->bytes = bytes;
+    alert->length = entry->length;
     return 0;
 }
 
