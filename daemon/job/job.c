@@ -237,11 +237,8 @@ void job_set_recovering(struct job *job, int on)
     job_restore_silence(job);
 }
 
-void job_set_resuming(struct job *job, int on)
+void job_end_resuming(struct job *job)
 {
-    job->windows.resuming = on;
-    if (on)
-        return;
     /* The daemon before this one has announced what was lost up to here. */
     job->alerts.announced = job->alerts.losses;
     job_restore_silence(job);

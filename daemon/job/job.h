@@ -105,9 +105,10 @@ void job_flush(struct job *job, uint64_t now_ns);
 /** While messages are read again from a recording, nothing is published and no alert is raised. */
 void job_set_recovering(struct job *job, int on);
 
-/** While the messages of a job come again from a fleet's stream, windows are closed by
- * job_close_again() only, and job_advance() is not called. Unlike in recovery, all is published. */
-void job_set_resuming(struct job *job, int on);
+/** The messages that a daemon before this one had were read again from a fleet's stream, while
+ * windows were closed by job_close_again() only: from now on job_advance() is called. Unlike in
+ * recovery, all was published. */
+void job_end_resuming(struct job *job);
 
 /** Before messages are read again: windows up to this one are in the tables of the recording. Later
  * ones stay open, and are published when the recording has been read. */

@@ -218,8 +218,6 @@ static int close_is_complete(const struct job *job, const struct open_window *wi
 void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     int waiting = 0; /* for a window before it: they are published in order */
-    if (job->windows.resuming)
-        return;
     for (uint32_t at = 0; at < job->windows.count;) {
         const struct open_window *window = &job->windows.open[at];
         int due = watermark_ns >= window->due_ns ||

@@ -39,7 +39,6 @@ struct job_windows {
     uint64_t next; /**< windows below it have been published */
     /** Newest window in the tables of the recording that is being read again; UINT64_MAX: all. */
     uint64_t recorded;
-    int resuming;    /**< windows close by job_close_again() only */
     uint64_t closed; /**< windows published, corrections included */
     uint64_t late;   /**< messages that came after their window was published */
 };

@@ -519,7 +519,6 @@ int jobs_resume_begin(struct jobs *jobs, const char *id, struct job_fault *fault
     entry->streamed = entry->resuming = 1;
     if (jobs->recorder != NULL)
         jobs_record_streamed(jobs, job);
-    job_set_resuming(job, 1);
     return 0;
 }
 
@@ -578,7 +577,7 @@ void jobs_resume_end(struct jobs *jobs, const char *id)
     if (entry == NULL || !entry->resuming)
         return;
     entry->resuming = 0;
-    job_set_resuming(entry->job, 0);
+    job_end_resuming(entry->job);
     jobs_resume_sinks(jobs, entry);
 }
 

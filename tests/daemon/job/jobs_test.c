@@ -1,6 +1,9 @@
-/* All jobs of a daemon: its counts. */
+/* All jobs of a daemon: its counts; jobs of a fleet that another daemon resumes. */
 #include "daemon/job/jobs.h"
 
+#include "tests/daemon/agent_words.h"
+
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,9 +106,169 @@ static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **stat
     jobs_destroy(jobs, 1000 * S);
 }
 
+/* ---- a job that another daemon resumes --------------------------------------------- */
+
+#define NOTED 16u
+
+/* What a daemon has published of windows. */
+struct totals_noted {
+    struct wire_totals list[NOTED];
+    size_t count;
+};
+
+static int wants_totals(void *user, const char *job, enum wire_type type)
+{
+    (void)user;
+    (void)job;
+    return type == WIRE_TYPE_TOTALS;
+}
+
+static void note_totals(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct totals_noted *noted = user;
+    (void)job;
+    if (type != WIRE_TYPE_TOTALS)
+        return;
+    assert_true(noted->count < NOTED);
+    noted->list[noted->count++] = *(const struct wire_totals *)message;
+}
+
+static struct jobs *create_noting(struct totals_noted *noted)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {noted, wants_totals, note_totals, forget},
+        .kept = on_kept};
+    struct jobs *jobs;
+    struct job_fault fault;
+    char why[256];
+    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    assert_int_equal(jobs_resume_begin(jobs, "one", &fault), 0);
+    return jobs;
+}
+
+static void give_resumed(struct jobs *jobs, unsigned node, const struct wire_message *message,
+                         uint64_t now_ns)
+{
+    zmq_msg_t bytes;
+    struct job_fault fault;
+    zmq_msg_init_size(&bytes, 1);
+    assert_int_equal(jobs_resume_ingest(jobs, node + 1, message, &bytes, now_ns, &fault), 0);
+    zmq_msg_close(&bytes);
+}
+
+static void give_ranks(struct jobs *jobs, unsigned node, uint64_t now_ns)
+{
+    struct agent_words words;
+    const struct wire_message message = {.type = WIRE_TYPE_RANKS,
+                                         .ranks = agent_words_ranks(&words, "one", node, 1, 2, 1)};
+    give_resumed(jobs, node, &message, now_ns);
+}
+
+static void give_window(struct jobs *jobs, unsigned node, uint64_t window, uint64_t now_ns)
+{
+    struct wire_rank_row row = {.rank = node, .calls = 10 + node, .in_call_peer = -1};
+    const struct wire_message message = {.type = WIRE_TYPE_WINDOW,
+                                         .window = {.seq = window - 98,
+                                                    .job = "one",
+                                                    .host = node == 0 ? "n0" : "n1",
+                                                    .window = window,
+                                                    .length_ns = S,
+                                                    .ranks = &row,
+                                                    .ranks_count = 1}};
+    give_resumed(jobs, node, &message, now_ns);
+}
+
+/* Node 1 is late with window 100, which a busy daemon closes although the message came in time.
+ * @param close  called where the daemon closes windows */
+static void play(struct jobs *jobs, void (*close)(struct jobs *jobs, size_t turn, void *user),
+                 void *user)
+{
+    give_ranks(jobs, 0, 100 * S);
+    give_ranks(jobs, 1, 100 * S);
+    give_window(jobs, 0, 100, 101 * S + 1);
+    close(jobs, 0, user);
+    give_window(jobs, 1, 100, 101 * S + 2);
+    give_window(jobs, 0, 101, 102 * S + 1);
+    give_window(jobs, 1, 101, 102 * S + 2);
+    close(jobs, 1, user);
+}
+
+static void close_by_the_clock(struct jobs *jobs, size_t turn, void *user)
+{
+    /* The second time the correction of window 100 still waits for further nodes. */
+    const uint64_t now_ns = turn == 0 ? 101 * S + S / 2 : 102 * S + S / 10;
+    (void)user;
+    jobs_advance(jobs, now_ns, now_ns);
+}
+
+static void close_by_the_journal(struct jobs *jobs, size_t turn, void *user)
+{
+    const struct totals_noted *journal = user;
+    jobs_advance(jobs, 1000 * S, 1000 * S); /* closes nothing of a job that is resumed */
+    jobs_resume_close(jobs, &journal->list[turn]);
+}
+
+static void assert_same_totals(const struct totals_noted *a, const struct totals_noted *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->list[i].window, b->list[i].window);
+        assert_int_equal(a->list[i].late, b->list[i].late);
+        assert_int_equal(a->list[i].calls, b->list[i].calls);
+        assert_int_equal(a->list[i].agents, b->list[i].agents);
+        assert_int_equal(a->list[i].agents_missing, b->list[i].agents_missing);
+        assert_true(a->list[i].published_ns == b->list[i].published_ns);
+    }
+}
+
+static void a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did(void **state)
+{
+    (void)state;
+    struct totals_noted first = {.count = 0}, second = {.count = 0};
+    struct jobs *before = create_noting(&first), *after = create_noting(&second);
+    jobs_resume_end(before, "one");
+    play(before, close_by_the_clock, NULL);
+    assert_int_equal(first.count, 2);
+    assert_int_equal(first.list[0].calls, 10);
+    assert_int_equal(first.list[0].agents, 1);
+    play(after, close_by_the_journal, &first);
+    assert_same_totals(&first, &second);
+    jobs_resume_end(after, "one");
+    jobs_advance(before, 104 * S, 104 * S);
+    jobs_advance(after, 104 * S, 104 * S);
+    assert_same_totals(&first, &second);
+    assert_int_equal(second.count, 3); /* the correction of window 100 */
+    assert_int_equal(second.list[2].calls, 21);
+    assert_int_equal(second.list[2].late, 1);
+    jobs_destroy(before, 104 * S);
+    jobs_destroy(after, 104 * S);
+}
+
+static void a_job_that_is_abandoned_is_gone_and_publishes_nothing_more(void **state)
+{
+    (void)state;
+    struct totals_noted noted = {.count = 0};
+    struct jobs *jobs = create_noting(&noted);
+    struct job_fault fault;
+    jobs_resume_end(jobs, "one");
+    give_ranks(jobs, 0, 100 * S);
+    give_window(jobs, 0, 100, 101 * S + 1);
+    assert_int_equal(jobs_resume_begin(jobs, "one", &fault), -EEXIST);
+    jobs_abandon(jobs, "one");
+    jobs_abandon(jobs, "one");
+    assert_null(jobs_find(jobs, "one"));
+    assert_int_equal(noted.count, 0);
+    assert_int_equal(jobs_resume_begin(jobs, "one", &fault), 0);
+    jobs_destroy(jobs, 200 * S);
+    assert_int_equal(noted.count, 0); /* what is open belongs to the daemon after this one */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
+        cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
