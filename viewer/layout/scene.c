@@ -295,57 +295,99 @@ static size_t scene_fitting_end(const struct scene *s, enum text_style style, in
     return bytes - start;
 }
 
-static double scene_add_text(struct scene *s, double x, double y, double w, enum text_style style,
-                             int flags, color_t color, const char *text, size_t bytes)
+/* Append bytes and a 0 to the letters. @return their offset */
+static uint32_t scene_add_letters(struct scene *s, const char *text, size_t bytes)
+{
+    size_t first = s->letter_count;
+    if (!scene_reserve(s, &s->letters, &s->letter_room, first + bytes + 1, 1))
+        return 0;
+    memcpy(s->letters + first, text, bytes);
+    s->letters[first + bytes] = 0;
+    s->letter_count += bytes + 1;
+    return (uint32_t)first;
+}
+
+/* Bytes of the clauses at the beginning of a text that fit; 0: not even the first does. */
+static size_t scene_fitting_clauses(const struct scene *s, enum text_style style, int flags,
+                                    const char *text, size_t bytes, double room)
+{
+    for (size_t at = bytes; at-- > 1;)
+        if ((strchr(",;", text[at]) && text[at + 1] == ' ') ||
+            (text[at] == ' ' && text[at + 1] == '('))
+            if (s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text, at) <= room)
+                return at;
+    return 0;
+}
+
+/* The part of a text that is shown in w, with an ellipsis in place of what is left out. It is
+ * appended to the letters, unfinished: the caller counts it. @return its bytes */
+static size_t scene_shorten(struct scene *s, double w, enum text_style style, int flags,
+                            const char *text, size_t bytes)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
     struct text_measure m = s->measure;
-    double width = m.width(m.user, style, flags & TEXT_FIGURES, text, bytes);
-    size_t kept = bytes, end = 0;
-    if (width > w + 0.01) {
-        double dots = m.width(m.user, style, 0, ellipsis, sizeof ellipsis - 1);
-        if (flags & TEXT_MIDDLE)
-            end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
+    double dots = m.width(m.user, style, 0, ellipsis, sizeof ellipsis - 1);
+    size_t end = 0, kept = 0;
+    if (flags & TEXT_CLAUSES)
+        kept = scene_fitting_clauses(s, style, flags, text, bytes, w - dots);
+    else if (flags & TEXT_MIDDLE)
+        end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
+    if (kept == 0)
         kept = scene_fitting(s, style, flags, text, bytes, end ? (w - dots) / 2 : w - dots);
-        while (kept > 0 && text[kept - 1] == ' ')
-            kept--;
-        if (kept == 0)
-            return 0;
-    }
-    size_t need = s->letter_count + kept + sizeof ellipsis + end;
-    if (!scene_reserve(s, &s->letters, &s->letter_room, need, 1))
+    while (kept > 0 && text[kept - 1] == ' ')
+        kept--;
+    if (kept == 0 || !scene_reserve(s, &s->letters, &s->letter_room,
+                                    s->letter_count + kept + sizeof ellipsis + end, 1))
         return 0;
     char *to = s->letters + s->letter_count;
     memcpy(to, text, kept);
-    size_t length = kept;
-    if (kept < bytes) {
-        memcpy(to + kept, ellipsis, sizeof ellipsis - 1);
-        length += sizeof ellipsis - 1;
-        memcpy(to + length, text + bytes - end, end);
-        length += end;
-        width = m.width(m.user, style, flags & TEXT_FIGURES, to, length);
+    memcpy(to + kept, ellipsis, sizeof ellipsis - 1);
+    memcpy(to + kept + sizeof ellipsis - 1, text + bytes - end, end);
+    return kept + sizeof ellipsis - 1 + end;
+}
+
+/* @param whole  what a shortened text is a part of */
+static double scene_add_text(struct scene *s, struct box slot, enum text_style style, int flags,
+                             color_t color, const char *text, size_t bytes, const char *whole)
+{
+    struct text_measure m = s->measure;
+    double width = m.width(m.user, style, flags & TEXT_FIGURES, text, bytes);
+    int shortened = width > slot.w + 0.01;
+    uint32_t all = shortened ? scene_add_letters(s, whole, strlen(whole)) : 0;
+    size_t first = s->letter_count;
+    if (!shortened) {
+        scene_add_letters(s, text, bytes);
+    } else {
+        bytes = scene_shorten(s, slot.w, style, flags, text, bytes);
+        if (scene_reserve(s, &s->letters, &s->letter_room, first + bytes + 1, 1))
+            s->letters[first + bytes] = 0;
+        s->letter_count = first + bytes + 1;
+        width = bytes ? m.width(m.user, style, flags & TEXT_FIGURES, s->letters + first, bytes) : 0;
     }
-    to[length] = 0;
-    double left = flags & TEXT_RIGHT    ? x + w - width
-                  : flags & TEXT_CENTRE ? x + (w - width) / 2
-                                        : x;
+    if (s->failed)
+        return 0;
+    double left = flags & TEXT_RIGHT    ? slot.x + slot.w - width
+                  : flags & TEXT_CENTRE ? slot.x + (slot.w - width) / 2
+                                        : slot.x;
     struct scene_item *item =
-        scene_add(s, SCENE_TEXT, (struct box){left, y, width, text_line(style)}, color);
+        scene_add(s, SCENE_TEXT, (struct box){left, slot.y, width, text_line(style)}, color);
     if (!item)
         return 0;
     item->style = style;
     item->flags = flags;
-    item->first = (uint32_t)s->letter_count;
-    item->count = (uint32_t)length;
-    s->letter_count += length + 1;
+    item->first = (uint32_t)first;
+    item->count = (uint32_t)bytes;
+    item->slot = (struct box){slot.x, slot.y, slot.w, text_line(style)};
+    item->whole = all;
+    item->whole_count = shortened ? (uint32_t)strlen(whole) : 0;
     return width;
 }
 
 double scene_text(struct scene *s, double x, double y, double w, enum text_style style, int flags,
                   color_t color, const char *text)
 {
-    size_t bytes = strlen(text);
-    return bytes && w > 0 ? scene_add_text(s, x, y, w, style, flags, color, text, bytes) : 0;
+    struct box slot = {x, y, fmax(w, 0), 0};
+    return *text ? scene_add_text(s, slot, style, flags, color, text, strlen(text), text) : 0;
 }
 
 double scene_textf(struct scene *s, double x, double y, double w, enum text_style style, int flags,
@@ -383,11 +425,13 @@ static const char *scene_after_line(const char *text, size_t line)
 double scene_paragraph(struct scene *s, double x, double y, double w, enum text_style style,
                        color_t color, int lines, const char *text)
 {
+    const char *whole = text;
     double height = 0;
     while (*text && lines-- > 0) {
         size_t take = scene_next_line(s, w, style, lines, text);
         if (take > 0)
-            scene_add_text(s, x, y + height, w, style, 0, color, text, take);
+            scene_add_text(s, (struct box){x, y + height, fmax(w, 0), 0}, style, 0, color, text,
+                           take, whole);
         height += text_line(style);
         text = scene_after_line(text, take);
     }
@@ -410,6 +454,11 @@ const char *scene_text_of(const struct scene *s, const struct scene_item *item)
     return item->kind == SCENE_TEXT ? s->letters + item->first : "";
 }
 
+const char *scene_whole_text(const struct scene *s, const struct scene_item *item)
+{
+    return item->whole_count ? s->letters + item->whole : scene_text_of(s, item);
+}
+
 /* ---- hits ---- */
 
 struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind, uint64_t a,
@@ -426,6 +475,18 @@ struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind,
 static int scene_inside(const struct box *box, double x, double y)
 {
     return x >= box->x && x < box->x + box->w && y >= box->y && y < box->y + box->h;
+}
+
+const char *scene_shortened_at(const struct scene *s, double x, double y)
+{
+    size_t top = s->panel_count;
+    while (top > 0 && !scene_inside(&s->panels[top - 1].box, x, y))
+        top--;
+    for (size_t i = s->item_count; top > 0 && i-- > s->panels[top - 1].first;)
+        if (s->items[i].panel == top - 1 && s->items[i].whole_count &&
+            scene_inside(&s->items[i].slot, x, y))
+            return scene_whole_text(s, &s->items[i]);
+    return NULL;
 }
 
 const struct scene_hit *scene_hit_at(const struct scene *s, double x, double y)
@@ -494,6 +555,8 @@ void scene_dump(const struct scene *s, FILE *out)
                     item->box.y, item->box.w, item->box.h, item->color);
             if (item->kind == SCENE_TEXT)
                 fprintf(out, " %s", scene_text_of(s, item));
+            if (item->whole_count)
+                fprintf(out, " (of: %s)", scene_whole_text(s, item));
             else if (item->image)
                 fprintf(out, " %dx%d cells", item->image->w, item->image->h);
             else if (item->count)

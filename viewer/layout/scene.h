@@ -43,8 +43,10 @@ enum text_flag {
     TEXT_LEFT = 0,
     TEXT_RIGHT = 1,
     TEXT_CENTRE = 2,
-    TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers align in columns */
-    TEXT_MIDDLE = 8,  /**< a text that is too long loses its middle, not its end */
+    TEXT_FIGURES = 4,  /**< all digits equally wide, so that numbers align in columns */
+    TEXT_MIDDLE = 8,   /**< a text that is too long loses its middle, not its end: for names */
+    TEXT_CLAUSES = 16, /**< a text that is too long loses its last clauses (which begin at a comma,
+                          semicolon or bracket) rather than letters: for descriptions */
 };
 
 /** Font size and line height of a style in logical pixels; weight is 400, 600 or 700. */
@@ -94,6 +96,9 @@ struct scene_item {
         count; /**< points in scene.points; for texts bytes in scene.letters, without the 0 */
     enum text_style style;
     int flags;
+    struct box slot;             /**< texts: where the text may lie, as its layout asked */
+    uint32_t whole, whole_count; /**< texts that were shortened: the whole text in scene.letters;
+                                    count 0: nothing was left out */
     const struct image *image;
 };
 
@@ -210,8 +215,9 @@ void scene_area(struct scene *scene, color_t color);
 void scene_polygon(struct scene *scene, color_t color);
 
 /** A line of text in a slot: at most w wide, shortened with an ellipsis when it is longer, at its
- * end or with TEXT_MIDDLE in its middle; y is the top of its line. TEXT_RIGHT and TEXT_CENTRE align
- * it in the slot.
+ * end, or as TEXT_MIDDLE and TEXT_CLAUSES say; y is the top of its line. TEXT_RIGHT and TEXT_CENTRE
+ * align it in the slot. Where nothing of it fits, the item is empty. What was left out is kept in
+ * the item: see scene_shortened_at().
  * @return its width */
 double scene_text(struct scene *scene, double x, double y, double w, enum text_style style,
                   int flags, color_t color, const char *text);
@@ -247,8 +253,15 @@ const struct scene_hit *scene_hit_under(const struct scene *scene, double x, dou
 double scene_hit_x(const struct scene_hit *hit, double x);
 double scene_hit_y(const struct scene_hit *hit, double y);
 
-/** Text of an item. */
+/** Text of an item, as it is shown. */
 const char *scene_text_of(const struct scene *scene, const struct scene_item *item);
+
+/** The whole text of an item: of a shortened line of a paragraph the whole paragraph. */
+const char *scene_whole_text(const struct scene *scene, const struct scene_item *item);
+
+/** The whole text of the shortened text under a point, in the topmost panel there; NULL when there
+ * is none. */
+const char *scene_shortened_at(const struct scene *scene, double x, double y);
 
 /** Write the scene as text: one line for each panel, item and hit. */
 void scene_dump(const struct scene *scene, FILE *out);

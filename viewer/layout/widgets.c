@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 int box_has(struct box box, double x, double y)
 {
@@ -32,8 +33,8 @@ double widget_title(const struct brush *b, double x, double y, double w, const c
     double used = scene_text(b->scene, x, y, w, TEXT_TITLE, 0, b->theme->text, title);
     if (what && *what && w - used > 60) {
         used += 8;
-        used +=
-            scene_text(b->scene, x + used, y + 2, w - used, TEXT_SMALL, 0, b->theme->second, what);
+        used += scene_text(b->scene, x + used, y + 2, w - used, TEXT_SMALL, TEXT_CLAUSES,
+                           b->theme->second, what);
     }
     return x + used;
 }
@@ -162,6 +163,23 @@ void tooltip_add(struct tooltip *tip, color_t color, const char *format, ...)
     tip->colors[tip->count++] = color;
 }
 
+void tooltip_add_text(struct tooltip *tip, color_t color, const char *text)
+{
+    const size_t most = 96; /* bytes of a line */
+    while (*text) {
+        size_t bytes = strcspn(text, "\n");
+        if (bytes > most) {
+            for (bytes = most; bytes > 0 && text[bytes] != ' '; bytes--)
+                ;
+            for (bytes = bytes ? bytes : most; ((unsigned char)text[bytes] & 0xc0) == 0x80;)
+                bytes--;
+        }
+        tooltip_add(tip, color, "%.*s", (int)bytes, text);
+        text += bytes;
+        text += strspn(text, " \n");
+    }
+}
+
 void widget_tooltip(const struct brush *b, const struct tooltip *tip)
 {
     if (!tip->count)
@@ -192,52 +210,92 @@ void widget_tooltip(const struct brush *b, const struct tooltip *tip)
     }
 }
 
-enum { COLUMN_LEAST = 90 }; /* minimum width of a column that shares the remaining width */
+enum {
+    COLUMN_LEAST = 90,  /* minimum width of a column that shares the remaining width */
+    COLUMN_MARGINS = 12 /* between the texts of two columns */
+};
 
-/* Highest priority of omission (struct column, drop) that still fits. */
-static int widget_highest_drop(const struct column *columns, int count, double w)
+void table_need(const struct brush *b, struct table *table, int c, const char *text)
+{
+    double w = ceil(scene_width(b->scene, TEXT_BODY, TEXT_FIGURES, text)) + COLUMN_MARGINS + 1;
+    table->columns[c].need = fmax(table->columns[c].need, w);
+}
+
+static double column_least(const struct column *column)
+{
+    return column->w > 0 ? column->w : COLUMN_LEAST;
+}
+
+/* Highest priority of omission (struct column, drop) that still fits, with names as long as they
+ * are, but none of more than half of the table. */
+static int widget_highest_drop(const struct table *table, double w)
 {
     int keep = 0;
-    for (int i = 0; i < count; i++)
-        keep = columns[i].drop > keep ? columns[i].drop : keep;
+    for (int i = 0; i < table->count; i++)
+        keep = table->columns[i].drop > keep ? table->columns[i].drop : keep;
     for (; keep > 0; keep--) {
         double need = 0;
-        for (int i = 0; i < count; i++)
-            if (columns[i].drop <= keep)
-                need += columns[i].w > 0 ? columns[i].w : COLUMN_LEAST;
+        for (int i = 0; i < table->count; i++)
+            if (table->columns[i].drop <= keep)
+                need += fmax(column_least(&table->columns[i]), fmin(table->columns[i].need, w / 2));
         if (need <= w)
             break;
     }
     return keep;
 }
 
+/* What the columns together want beyond their minimum, what they can get of it, and how many share
+ * what nobody needs. */
+struct spare {
+    double wanted, w;
+    int flexible;
+};
+
+static struct spare widget_spare(const struct table *table, int keep, double w)
+{
+    struct spare spare = {.w = w};
+    for (int i = 0; i < table->count; i++) {
+        const struct column *column = &table->columns[i];
+        if (column->drop > keep)
+            continue;
+        spare.w -= column_least(column);
+        spare.wanted += fmax(column->need - column_least(column), 0);
+        spare.flexible += column->w <= 0;
+    }
+    return spare;
+}
+
+static double column_width(const struct column *column, const struct spare *spare)
+{
+    double least = column_least(column), wanted = fmax(column->need - least, 0);
+    if (spare->w < 0) /* not even the minimum fits */
+        return column->w > 0 ? least : fmax(least + spare->w / spare->flexible, 0);
+    if (spare->wanted >= spare->w)
+        return least + (spare->wanted > 0 ? wanted * spare->w / spare->wanted : 0);
+    double left = spare->flexible ? (spare->w - spare->wanted) / spare->flexible : 0;
+    return least + wanted + (column->w <= 0 ? left : 0);
+}
+
 struct box column_box(const struct table *table, int c, double x, double w)
 {
-    const struct column *columns = table->columns;
-    int count = table->count;
-    int keep = widget_highest_drop(columns, count, w), flexible = 0;
-    double fixed = 0;
-    if (columns[c].drop > keep)
+    int keep = widget_highest_drop(table, w);
+    struct spare spare = widget_spare(table, keep, w);
+    if (table->columns[c].drop > keep)
         return (struct box){x, 0, 0, 0};
-    for (int i = 0; i < count; i++) {
-        if (columns[i].drop > keep)
-            continue;
-        fixed += columns[i].w;
-        flexible += columns[i].w <= 0;
-    }
-    double share = flexible ? fmax((w - fixed) / flexible, 0) : 0;
     for (int i = 0; i < c; i++)
-        if (columns[i].drop <= keep)
-            x += columns[i].w > 0 ? columns[i].w : share;
-    return (struct box){x + 6, 0, fmax((columns[c].w > 0 ? columns[c].w : share) - 12, 0), 0};
+        if (table->columns[i].drop <= keep)
+            x += column_width(&table->columns[i], &spare);
+    double text = column_width(&table->columns[c], &spare) - COLUMN_MARGINS;
+    return (struct box){x + COLUMN_MARGINS / 2, 0, fmax(text, 0), 0};
 }
 
 void widget_cell(const struct brush *b, const struct table *table, struct box row, int c,
                  color_t color, const char *text)
 {
     struct box box = column_box(table, c, row.x, row.w);
-    scene_text(b->scene, box.x, row.y + floor((row.h + 1 - text_line(TEXT_BODY)) / 2), box.w,
-               TEXT_BODY, table->columns[c].flags | TEXT_FIGURES, color, text);
+    if (box.w > 0)
+        scene_text(b->scene, box.x, row.y + floor((row.h + 1 - text_line(TEXT_BODY)) / 2), box.w,
+                   TEXT_BODY, table->columns[c].flags | TEXT_FIGURES | TEXT_MIDDLE, color, text);
 }
 
 void widget_table_head(const struct brush *b, const struct table *table, struct box box, int sorted,

@@ -61,6 +61,9 @@ struct tooltip {
 void tooltip_add(struct tooltip *tip, color_t color, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Add a text of any length, broken at spaces into lines. */
+void tooltip_add_text(struct tooltip *tip, color_t color, const char *text);
+
 /** Show the tooltip beside the mouse, inside the scene, as an overlay. */
 void widget_tooltip(const struct brush *brush, const struct tooltip *tip);
 
@@ -72,18 +75,27 @@ struct column {
     int sortable;
     int drop; /**< priority of omission: narrow tables omit the columns with the highest number
                  first; 0: never */
+    double
+        need; /**< width of the longest text in it, as far as table_need() was told; 0: unknown */
 };
 
+enum { TABLE_COLUMNS = 16 };
+
 struct table {
-    const struct column *columns;
+    struct column columns[TABLE_COLUMNS];
     int count;
     uint64_t list; /**< of the hits of its column titles */
 };
 
+/** Column c shows this text in one of the visible rows. Call it for columns of names before the
+ * table is laid out: it then gives them width, or omits other columns, rather than cut a name. */
+void table_need(const struct brush *brush, struct table *table, int c, const char *text);
+
 /** Box of column c in a table of width w; its width is 0 when the column is omitted. */
 struct box column_box(const struct table *table, int c, double x, double w);
 
-/** Text in column c of a row, in the middle of its height. */
+/** Text in column c of a row, in the middle of its height. A text that is too long loses its
+ * middle. */
 void widget_cell(const struct brush *brush, const struct table *table, struct box row, int c,
                  color_t color, const char *text);
 

@@ -234,9 +234,9 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     const struct theme *t = p->stage->brush.theme;
     char text[700];
     int full = detail == EVIDENCE_FULL;
-    evidence_title(p, a, detail == EVIDENCE_LINE ? 1 : 3);
+    evidence_title(p, a, 3);
     evidence_where(a, text, sizeof text);
-    evidence_paragraph(p, TEXT_SMALL, t->text, detail == EVIDENCE_LINE ? 1 : full ? 4 : 2, text);
+    evidence_paragraph(p, TEXT_SMALL, t->text, full ? 4 : 2, text);
     if (detail == EVIDENCE_LINE)
         return;
     evidence_add_ratio(p, a);

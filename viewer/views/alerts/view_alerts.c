@@ -8,20 +8,24 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ROW = 30, DETAIL = 400 };
+enum { ROW = 30, HEAD = 70, DETAIL = 400 }; /* HEAD: what is above and below the rows */
 enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, CAPTURED, UPDATES, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [STATE] = {"state", 92, 0, 0},
-    [ONSET] = {"onset", 76, TEXT_RIGHT, 0},
-    [LENGTH] = {"lasts", 96, TEXT_RIGHT, 0, 3},
-    [TITLE] = {"what", 0, 0, 0},
-    [WHERE] = {"where", 240, 0, 0, 1},
-    [RATIO] = {"ratio", 58, TEXT_RIGHT, 0, 2},
-    [CAPTURED] = {"captured", 84, TEXT_RIGHT, 0, 4},
-    [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
+static const struct table alerts_table = {
+    .columns =
+        {
+            [STATE] = {"state", 92, 0, 0},
+            [ONSET] = {"onset", 76, TEXT_RIGHT, 0},
+            [LENGTH] = {"lasts", 96, TEXT_RIGHT, 0, 3},
+            [TITLE] = {"what", 0, 0, 0},
+            [WHERE] = {"where", 240, 0, 0, 1},
+            [RATIO] = {"ratio", 58, TEXT_RIGHT, 0, 2},
+            [CAPTURED] = {"captured", 84, TEXT_RIGHT, 0, 4},
+            [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
+        },
+    .count = COLUMNS,
+    .list = LIST_ALERTS,
 };
-static const struct table table = {columns, COLUMNS, LIST_ALERTS};
 
 /* A shape for each state, so that states differ without colour: full disc, ring, tick. */
 static void alerts_view_add_state_mark(const struct stage *s, double x, double y,
@@ -42,41 +46,41 @@ static void alerts_view_add_state_mark(const struct stage *s, double x, double y
 }
 
 /* Number of calls captured for the alert; a click shows them. */
-static void alerts_view_add_captured_cell(const struct stage *s, struct box row,
-                                          const struct alert *a)
+static void alerts_view_add_captured_cell(const struct stage *s, const struct table *table,
+                                          struct box row, const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&s->model->captures, a);
-    struct box box = column_box(&table, CAPTURED, row.x, row.w);
+    struct box box = column_box(table, CAPTURED, row.x, row.w);
     if (!c || box.w <= 0)
         return;
-    widget_cell(&s->brush, &table, row, CAPTURED, s->brush.theme->info,
+    widget_cell(&s->brush, table, row, CAPTURED, s->brush.theme->info,
                 quantity_print("%s calls", format_si((double)c->calls, "").text).text);
     scene_hit(s->brush.scene, (struct box){box.x, row.y, box.w, row.h}, HIT_BUTTON, COMMAND_CAPTURE,
               c->id);
 }
 
-static void alerts_view_add_alert_row(struct stage *s, struct box row, const struct alert *a,
-                                      uint32_t at)
+static void alerts_view_add_alert_row(struct stage *s, const struct table *table, struct box row,
+                                      const struct alert *a, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     color_t color = a->state == ALERT_RESOLVED ? t->second : t->text;
     char text[700];
     piece_row(s, row, HIT_ALERT, a->id, 0, s->ui->alert_picked && s->ui->alert == a->id,
               LIST_ALERTS, at);
-    struct box state = column_box(&table, STATE, row.x, row.w);
+    struct box state = column_box(table, STATE, row.x, row.w);
     alerts_view_add_state_mark(s, state.x + 8, row.y + 15, a);
     scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
                evidence_color(t, a), evidence_state(a));
-    widget_cell(&s->brush, &table, row, ONSET, color, format_clock((int64_t)a->onset_ns, 0).text);
-    widget_cell(&s->brush, &table, row, LENGTH, color,
+    widget_cell(&s->brush, table, row, ONSET, color, format_clock((int64_t)a->onset_ns, 0).text);
+    widget_cell(&s->brush, table, row, LENGTH, color,
                 format_duration((double)alert_length_ns(a, model_now_ns(s->model))).text);
-    widget_cell(&s->brush, &table, row, TITLE, color, a->title);
+    widget_cell(&s->brush, table, row, TITLE, color, a->title);
     evidence_where(a, text, sizeof text);
-    widget_cell(&s->brush, &table, row, WHERE, t->second, text);
-    widget_cell(&s->brush, &table, row, RATIO, color,
+    widget_cell(&s->brush, table, row, WHERE, t->second, text);
+    widget_cell(&s->brush, table, row, RATIO, color,
                 isnan(a->ratio) ? "" : format_ratio(alert_ratio(a)).text);
-    alerts_view_add_captured_cell(s, row, a);
-    widget_cell(&s->brush, &table, row, UPDATES, t->second, quantity_grouped(a->updates).text);
+    alerts_view_add_captured_cell(s, table, row, a);
+    widget_cell(&s->brush, table, row, UPDATES, t->second, quantity_grouped(a->updates).text);
 }
 
 static const struct alert *alerts_view_find_shown(const struct stage *s)
@@ -92,7 +96,9 @@ static const struct alert *alerts_view_find_shown(const struct stage *s)
 static void alerts_view_add_list_panel(struct stage *s, struct box panel)
 {
     const struct alerts *all = &s->model->alerts;
-    char what[160];
+    struct table table = alerts_table;
+    char what[160], where[700];
+    panel = piece_list_panel(panel, HEAD, all->count, ROW);
     piece_panel(s, panel, "alerts");
     int n = snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
                      alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
@@ -102,11 +108,16 @@ static void alerts_view_add_list_panel(struct stage *s, struct box panel)
                  (unsigned long long)all->forgotten);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
-    widget_table_head(&s->brush, &table, head, -1, 0);
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
     uint32_t last, first = piece_list(s, list, LIST_ALERTS, all->count, ROW, &last);
+    for (uint32_t i = first; i < last; i++) {
+        table_need(&s->brush, &table, TITLE, all->items[i].title);
+        evidence_where(&all->items[i], where, sizeof where);
+        table_need(&s->brush, &table, WHERE, where);
+    }
+    widget_table_head(&s->brush, &table, head, -1, 0);
     for (uint32_t i = first; i < last; i++)
-        alerts_view_add_alert_row(s,
+        alerts_view_add_alert_row(s, &table,
                                   (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
                                   &all->items[i], i);
 }
@@ -136,8 +147,8 @@ static void alerts_layout(struct stage *s, struct box box)
             s, (struct box){inner.x + inner.w - DETAIL, inner.y, DETAIL, inner.h});
         return;
     }
-    double top = fmin(70 + ROW * (double)s->model->alerts.count, floor(inner.h * 0.42));
-    top = fmax(top, 70 + ROW);
+    double top = fmin(HEAD + 1 + ROW * (double)s->model->alerts.count, floor(inner.h * 0.42));
+    top = fmax(top, HEAD + 1 + ROW);
     alerts_view_add_list_panel(s, (struct box){inner.x, inner.y, inner.w, top});
     if (inner.h - top > 60)
         alerts_view_add_detail_panel(

@@ -11,23 +11,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW = 26, GROUPS = 4096 };
+enum { ROW = 26, HEAD = 70, GROUPS = 4096 }; /* HEAD: what is above and below the rows */
 enum { NAME, COMM, REGION, COUNT, BYTES, BYTES_IN, TIME, MEAN, LONGEST, SHARE, BAR, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [NAME] = {"function", 150, 0, 0},
-    [COMM] = {"communicator", 0, 0, 0, 0},
-    [REGION] = {"region", 100, 0, 0, 3},
-    [COUNT] = {"calls", 104, TEXT_RIGHT, 1},
-    [BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 2},
-    [BYTES_IN] = {"received", 90, TEXT_RIGHT, 1, 4},
-    [TIME] = {"time", 92, TEXT_RIGHT, 1},
-    [MEAN] = {"mean", 82, TEXT_RIGHT, 1, 1},
-    [LONGEST] = {"longest", 84, TEXT_RIGHT, 1, 5},
-    [SHARE] = {"share", 68, TEXT_RIGHT, 0},
-    [BAR] = {"", 70, 0, 0, 6},
+static const struct table calls_table = {
+    .columns =
+        {
+            [NAME] = {"function", 150, 0, 0},
+            [COMM] = {"communicator", 0, 0, 0, 0},
+            [REGION] = {"region", 100, 0, 0, 3},
+            [COUNT] = {"calls", 104, TEXT_RIGHT, 1},
+            [BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 2},
+            [BYTES_IN] = {"received", 90, TEXT_RIGHT, 1, 4},
+            [TIME] = {"time", 92, TEXT_RIGHT, 1},
+            [MEAN] = {"mean", 82, TEXT_RIGHT, 1, 1},
+            [LONGEST] = {"longest", 84, TEXT_RIGHT, 1, 5},
+            [SHARE] = {"share", 68, TEXT_RIGHT, 0},
+            [BAR] = {"", 70, 0, 0, 6},
+        },
+    .count = COLUMNS,
+    .list = LIST_CALLS,
 };
-static const struct table table = {columns, COLUMNS, LIST_CALLS};
 
 /* Calls that are summed in one row. */
 struct group {
@@ -121,54 +125,77 @@ static void calls_view_format_comm(const struct stage *s, uint32_t index, char *
                  quantity_grouped(c->size).text);
 }
 
-static void calls_view_add_names(const struct stage *s, struct box row, const struct group *g)
+struct names {
+    char function[128], comm[128], region[128];
+};
+
+/* What a row says in its columns of names. */
+static void calls_view_names(const struct stage *s, const struct group *g, struct names *out)
 {
-    const struct theme *t = s->brush.theme;
     struct model_call c = model_call_at(s->model, g->number);
     enum call_group by = s->ui->group;
-    char text[128];
-    snprintf(text, sizeof text, "%u kinds of call", g->kinds);
-    widget_cell(&s->brush, &table, row, NAME,
-                by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
-                by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
-    calls_view_format_comm(s, c.comm, text, sizeof text);
-    if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
-        widget_cell(&s->brush, &table, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
-    else
-        widget_cell(&s->brush, &table, row, COMM, t->faint, "several");
     const char *region = c.region < s->model->region_count ? s->model->regions[c.region].name : "";
-    if (by == GROUP_REGION || by == GROUP_NONE || g->kinds == 1)
-        widget_cell(&s->brush, &table, row, REGION, by == GROUP_REGION ? t->text : t->second,
-                    *region ? region : "outside");
+    if (by == GROUP_CALL || by == GROUP_NONE)
+        snprintf(out->function, sizeof out->function, "%s", call_name(c.call));
     else
-        widget_cell(&s->brush, &table, row, REGION, t->faint, "several");
+        snprintf(out->function, sizeof out->function, "%u kinds of call", g->kinds);
+    snprintf(out->comm, sizeof out->comm, "several");
+    if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
+        calls_view_format_comm(s, c.comm, out->comm, sizeof out->comm);
+    snprintf(out->region, sizeof out->region, "several");
+    if (by == GROUP_REGION || by == GROUP_NONE || g->kinds == 1)
+        snprintf(out->region, sizeof out->region, "%s", *region ? region : "outside");
 }
 
-static void calls_view_call_row(struct stage *s, struct box row, const struct group *g, uint32_t at,
-                                double all, double most)
+static void calls_view_need_names(const struct stage *s, struct table *table, const struct group *g)
+{
+    struct names names;
+    calls_view_names(s, g, &names);
+    table_need(&s->brush, table, NAME, names.function);
+    table_need(&s->brush, table, COMM, names.comm);
+    table_need(&s->brush, table, REGION, names.region);
+}
+
+static void calls_view_add_names(const struct stage *s, const struct table *table, struct box row,
+                                 const struct group *g)
+{
+    const struct theme *t = s->brush.theme;
+    enum call_group by = s->ui->group;
+    struct names names;
+    calls_view_names(s, g, &names);
+    widget_cell(&s->brush, table, row, NAME,
+                by == GROUP_CALL || by == GROUP_NONE ? t->text : t->second, names.function);
+    widget_cell(&s->brush, table, row, COMM, by == GROUP_COMM ? t->text : t->second, names.comm);
+    widget_cell(&s->brush, table, row, REGION, by == GROUP_REGION ? t->text : t->second,
+                names.region);
+}
+
+/* @param total  time of all groups, and of the largest of them */
+static void calls_view_call_row(struct stage *s, const struct table *table, struct box row,
+                                const struct group *g, uint32_t at, const double *total)
 {
     const struct theme *t = s->brush.theme;
     double time = (double)g->sums[CALLS_TIME_NS];
     int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
     piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
-    calls_view_add_names(s, row, g);
-    widget_cell(&s->brush, &table, row, COUNT, t->text,
-                quantity_grouped(g->sums[CALLS_COUNT]).text);
-    widget_cell(&s->brush, &table, row, BYTES, t->text,
+    calls_view_add_names(s, table, row, g);
+    widget_cell(&s->brush, table, row, COUNT, t->text, quantity_grouped(g->sums[CALLS_COUNT]).text);
+    widget_cell(&s->brush, table, row, BYTES, t->text,
                 format_si((double)g->sums[CALLS_BYTES], "B").text);
-    widget_cell(&s->brush, &table, row, BYTES_IN, t->text,
+    widget_cell(&s->brush, table, row, BYTES_IN, t->text,
                 format_si((double)g->sums[CALLS_BYTES_IN], "B").text);
-    widget_cell(&s->brush, &table, row, TIME, t->text, format_duration(time).text);
-    widget_cell(&s->brush, &table, row, MEAN, t->second,
+    widget_cell(&s->brush, table, row, TIME, t->text, format_duration(time).text);
+    widget_cell(&s->brush, table, row, MEAN, t->second,
                 format_duration(calls_view_figure(g, MEAN)).text);
-    widget_cell(&s->brush, &table, row, LONGEST, t->second,
+    widget_cell(&s->brush, table, row, LONGEST, t->second,
                 format_duration((double)g->sums[CALLS_LONGEST_NS]).text);
-    widget_cell(&s->brush, &table, row, SHARE, t->text, format_share(time / fmax(all, 1)).text);
-    struct box bar = column_box(&table, BAR, row.x, row.w);
+    widget_cell(&s->brush, table, row, SHARE, t->text, format_share(time / fmax(total[0], 1)).text);
+    struct box bar = column_box(table, BAR, row.x, row.w);
     int class_ = (int)call_class_of(model_call_at(s->model, g->number).call);
     color_t color =
         s->ui->group == GROUP_CALL || s->ui->group == GROUP_NONE ? t->classes[class_] : t->info;
-    widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8}, time / fmax(most, 1), color);
+    widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8}, time / fmax(total[1], 1),
+               color);
 }
 
 static void calls_view_add_table(struct stage *s, struct box panel, struct group *groups,
@@ -178,18 +205,22 @@ static void calls_view_add_table(struct stage *s, struct box panel, struct group
     int sorted = s->ui->list.sort[LIST_CALLS] < 0 ? TIME : s->ui->list.sort[LIST_CALLS];
     struct order o = {sorted,
                       s->ui->list.sort[LIST_CALLS] < 0 || s->ui->list.descending[LIST_CALLS]};
-    widget_table_head(&s->brush, &table, head, sorted, o.descending);
+    struct table table = calls_table;
     qsort_r(groups, n, sizeof *groups, calls_view_compare, &o);
-    double all = 0, most = 0;
+    double total[2] = {0, 0};
     for (uint32_t i = 0; i < n; i++) {
-        all += (double)groups[i].sums[CALLS_TIME_NS];
-        most = fmax(most, (double)groups[i].sums[CALLS_TIME_NS]);
+        total[0] += (double)groups[i].sums[CALLS_TIME_NS];
+        total[1] = fmax(total[1], (double)groups[i].sums[CALLS_TIME_NS]);
     }
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
     uint32_t last, first = piece_list(s, list, LIST_CALLS, n, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        calls_view_call_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                            &groups[i], i, all, most);
+        calls_view_need_names(s, &table, &groups[i]);
+    widget_table_head(&s->brush, &table, head, sorted, o.descending);
+    for (uint32_t i = first; i < last; i++)
+        calls_view_call_row(s, &table,
+                            (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                            &groups[i], i, total);
 }
 
 static void calls_layout(struct stage *s, struct box box)
@@ -197,6 +228,10 @@ static void calls_layout(struct stage *s, struct box box)
     static const char *const by[] = {"function", "communicator", "region", "each"};
     struct box panel = box_inset(box, 14, 10);
     char what[128];
+    struct group *groups = malloc(GROUPS * sizeof *groups);
+    uint32_t n = groups ? calls_view_gather(s, groups) : 0;
+    if (n)
+        panel = piece_list_panel(panel, HEAD, n, ROW);
     piece_panel(s, panel, "calls");
     snprintf(what, sizeof what, "whole calls that ended, all ranks, %s",
              piece_pairs_range_text(s).text);
@@ -204,9 +239,7 @@ static void calls_layout(struct stage *s, struct box box)
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -=
         widget_choice(&s->brush, right, panel.y + 6, by, 4, (int)s->ui->group, COMMAND_GROUP) + 8;
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Calls", what);
-    struct group *groups = malloc(GROUPS * sizeof *groups);
-    uint32_t n = groups ? calls_view_gather(s, groups) : 0;
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Calls", what);
     if (n)
         calls_view_add_table(s, panel, groups, n);
     else

@@ -241,6 +241,8 @@ static void captures_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
     const struct capture *c = ui_capture(s->ui, s->model);
+    if (c && c->calls)
+        panel = piece_list_panel(panel, HEAD + MOMENTS + AXIS, c->thread_count, LANES_MAX_HEIGHT);
     piece_panel(s, panel, "captures");
     if (!c) {
         widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Captures", "");

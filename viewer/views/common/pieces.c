@@ -248,6 +248,12 @@ uint32_t piece_list(struct stage *s, struct box box, enum ui_list list, uint32_t
     return (uint32_t)first;
 }
 
+struct box piece_list_panel(struct box panel, double head, uint32_t rows, double row_height)
+{
+    panel.h = fmin(panel.h, head + rows * row_height + 1);
+    return panel;
+}
+
 void piece_panel(const struct stage *s, struct box box, const char *name)
 {
     scene_panel(s->brush.scene, box, 0, "%s", name);

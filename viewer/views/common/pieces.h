@@ -51,6 +51,10 @@ void piece_row(struct stage *stage, struct box box, enum hit_kind kind, uint64_t
 uint32_t piece_list(struct stage *stage, struct box box, enum ui_list list, uint32_t rows,
                     double row_height, uint32_t *last);
 
+/** A panel that shows a list, not higher than its rows need. @param head  height above the rows and
+ *  below them */
+struct box piece_list_panel(struct box panel, double head, uint32_t rows, double row_height);
+
 /** Begin a panel of a view: its ground with round corners. @param name  see scene_panel() */
 void piece_panel(const struct stage *stage, struct box box, const char *name);
 

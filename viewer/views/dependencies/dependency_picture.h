@@ -41,6 +41,7 @@ struct dependency_plot {
     uint32_t columns;           /**< all: layers or steps */
     uint32_t first_lane, lanes; /**< visible ones */
     int steps;
+    double gutter; /**< left of the lanes, for their labels */
 };
 
 /** Bring the graph of a capture up to date. @return NULL: without memory */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 56, AXIS = 24, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22 };
+enum { HEAD = 56, AXIS = 24, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22, LATE_LEAST = 200 };
 
 #define COLUMN 46.0 /* of zoom 1, pixels */
 #define STEP 20.0   /* likewise, of steps */
@@ -86,25 +86,48 @@ static void dependencies_view_head(const struct stage *s, const struct dependenc
 
 /* ---- around the plot ------------------------------------------------------- */
 
+static char *dependencies_view_label_text(const struct dependency_picture *picture,
+                                          const struct capture *c, uint32_t lane, char *out,
+                                          size_t room)
+{
+    const struct dependency_lane *l = &picture->graph->lanes[lane];
+    const struct dependency_calls *calls = &c->messages;
+    if (l->is_host)
+        snprintf(out, room, "%s (%u)",
+                 l->host < calls->host_count ? calls->hosts[l->host].name : "", l->ranks);
+    else
+        snprintf(out, room, "rank %u", l->id);
+    return out;
+}
+
+/* Width of the labels, at most a fourth of the panel. */
+static double dependencies_view_gutter(const struct stage *s,
+                                       const struct dependency_picture *picture,
+                                       const struct capture *c, double w)
+{
+    double most = 0;
+    char text[280];
+    for (uint32_t i = 0; i < picture->graph->lane_count; i++)
+        most =
+            fmax(most, scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES,
+                                   dependencies_view_label_text(picture, c, i, text, sizeof text)));
+    return fmin(fmax(ceil(most) + 14, GUTTER), w / 4);
+}
+
 static void dependencies_view_label(struct stage *s, const struct dependency_plot *p, uint32_t lane)
 {
     const struct theme *t = s->brush.theme;
     const struct dependency_lane *l = &p->picture->graph->lanes[lane];
-    const struct dependency_calls *calls = &p->capture->messages;
-    struct box box = {p->v.box.x - GUTTER + 4, section_y(&p->v, lane), GUTTER - 12, p->v.uy};
-    char text[80];
-    if (l->is_host)
-        snprintf(text, sizeof text, "%s (%u)",
-                 l->host < calls->host_count ? calls->hosts[l->host].name : "", l->ranks);
-    else
-        snprintf(text, sizeof text, "rank %u", l->id);
+    struct box box = {p->v.box.x - p->gutter + 4, section_y(&p->v, lane), p->gutter - 12, p->v.uy};
+    char text[280];
+    dependencies_view_label_text(p->picture, p->capture, lane, text, sizeof text);
     struct scene_hit *hit = l->is_host ? scene_hit(s->brush.scene, box, HIT_BUTTON,
                                                    COMMAND_DEPENDENCY_OPEN, l->host + 1)
                                        : scene_hit(s->brush.scene, box, HIT_RANK, l->id, 0);
     hit->list = LIST_DEPENDENCY + 1;
     hit->row = lane;
     scene_text(s->brush.scene, box.x, box.y + floor((box.h - text_line(TEXT_AXIS)) / 2), box.w,
-               TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
+               TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES | TEXT_MIDDLE,
                p->picture->marked[lane] ? t->accent : t->second, text);
     if (!box_has(box, s->brush.mouse_x, s->brush.mouse_y))
         return;
@@ -130,8 +153,8 @@ static void dependencies_view_axis(const struct stage *s, const struct dependenc
             scene_textf(s->brush.scene, x - 20, y + 6, 40, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
                         t->second, "%u", i);
     }
-    scene_text(s->brush.scene, p->v.box.x - GUTTER + 4, y + 6, GUTTER - 12, TEXT_AXIS, TEXT_RIGHT,
-               t->faint, p->steps ? "step" : "layer");
+    scene_text(s->brush.scene, p->v.box.x - p->gutter + 4, y + 6, p->gutter - 12, TEXT_AXIS,
+               TEXT_RIGHT, t->faint, p->steps ? "step" : "layer");
 }
 
 /* ---- who caused lateness --------------------------------------------------- */
@@ -164,10 +187,12 @@ static void dependencies_view_late_row(const struct stage *s, const struct depen
         scene_hit(s->brush.scene, row, HIT_NODE, host, 0);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         scene_rect(s->brush.scene, row, 3, t->raised);
-    scene_text(s->brush.scene, row.x + 4, row.y + 1, 96, TEXT_SMALL, 0,
+    struct quantity caused = format_duration((double)l->caused_ns);
+    double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, caused.text) + 1;
+    scene_text(s->brush.scene, row.x + 4, row.y + 1, row.w - w - 16, TEXT_SMALL, TEXT_MIDDLE,
                marked ? t->accent : t->text, text);
-    scene_text(s->brush.scene, row.x + 104, row.y + 1, row.w - 108, TEXT_SMALL,
-               TEXT_RIGHT | TEXT_FIGURES, t->second, format_duration((double)l->caused_ns).text);
+    scene_text(s->brush.scene, row.x + row.w - w - 4, row.y + 1, w, TEXT_SMALL, TEXT_FIGURES,
+               t->second, caused.text);
     widget_bar(&s->brush, (struct box){row.x + 4, row.y + LATE_ROW - 4, row.w - 8, 2}, share,
                t->warn);
 }
@@ -225,9 +250,10 @@ static void dependencies_view_plot(struct stage *s, struct dependency_picture *p
                                    const struct capture *c, struct box panel)
 {
     double late = panel.w > 900 ? LATE_WIDTH : 0;
-    struct box room = {panel.x + GUTTER, panel.y + HEAD, panel.w - GUTTER - 16 - late,
+    double gutter = dependencies_view_gutter(s, picture, c, panel.w);
+    struct box room = {panel.x + gutter, panel.y + HEAD, panel.w - gutter - 16 - late,
                        panel.h - HEAD - AXIS - 4};
-    struct dependency_plot p = {.capture = c, .picture = picture};
+    struct dependency_plot p = {.capture = c, .picture = picture, .gutter = gutter};
     p.steps = s->ui->dependencies.steps;
     p.columns = p.steps ? picture->d.steps : picture->graph->layers;
     if (room.w < 80 || room.h < 2 * LANE_LEAST)
@@ -297,6 +323,9 @@ static void dependencies_layout(struct stage *s, struct box box)
     }
     const struct capture *c = ui_dependencies_capture(s->ui, s->model);
     struct dependency_picture *p = c && c->messages.count ? dependency_picture_make(s, c) : NULL;
+    if (p && p->d.event_count)
+        panel.h =
+            fmin(panel.h, HEAD + AXIS + 4 + fmax(p->graph->lane_count * LANE_MOST, LATE_LEAST));
     piece_panel(s, panel, "dependencies");
     if (p && p->d.event_count) {
         dependencies_view_head(s, p, c, panel);

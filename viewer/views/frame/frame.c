@@ -437,6 +437,9 @@ static void frame_layout(struct stage *s)
         help_layout(s);
     if (ui->overlay.searching)
         search_layout(s);
+    const char *whole = scene_shortened_at(s->brush.scene, s->brush.mouse_x, s->brush.mouse_y);
+    if (whole)
+        tooltip_add_text(&s->tip, t->text, whole);
     widget_tooltip(&s->brush, &s->tip);
 }
 

@@ -231,7 +231,8 @@ static double context_add_selection(struct stage *s, struct box box)
     scene_rect(s->brush.scene, card, 6, t->panel);
     scene_rect(s->brush.scene, (struct box){card.x, card.y + 6, 3, h - 12}, 1.5, t->accent);
     context_format_selection(s, name, sizeof name);
-    scene_text(s->brush.scene, card.x + 14, card.y + 9, card.w - 80, TEXT_TITLE, 0, t->text, name);
+    scene_text(s->brush.scene, card.x + 14, card.y + 9, card.w - 80, TEXT_TITLE, TEXT_MIDDLE,
+               t->text, name);
     widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "clear", 0, COMMAND_DESELECT, 0);
     struct box inner = {card.x + 14, card.y + 38, card.w - 28, h};
     if (context_is_network(sel->kind))
@@ -400,12 +401,12 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
                     "rank %u", rank);
         uint32_t awaited = range_awaited(r, rank);
         if (awaited != UINT32_MAX)
-            scene_textf(s->brush.scene, row.x + 12, row.y + 17, 100, TEXT_AXIS, 0, t->second,
+            scene_textf(s->brush.scene, row.x + 12, row.y + 17, 132, TEXT_AXIS, 0, t->second,
                         "%s, for rank %u", call_class_name((enum call_class)class_), awaited);
         else
-            scene_textf(s->brush.scene, row.x + 12, row.y + 17, 100, TEXT_AXIS, 0, t->second,
+            scene_textf(s->brush.scene, row.x + 12, row.y + 17, 132, TEXT_AXIS, 0, t->second,
                         "mostly %s", call_class_name((enum call_class)class_));
-        widget_bar(&s->brush, (struct box){row.x + 116, row.y + 13, row.w - 116 - 66, 8}, share,
+        widget_bar(&s->brush, (struct box){row.x + 148, row.y + 13, row.w - 148 - 66, 8}, share,
                    t->classes[class_]);
         scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
                    TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(share).text);

@@ -54,18 +54,35 @@ static const char *const mouse[][2] = {
               "move in time"},
 };
 
-/* @param step  distance between rows */
-static void overlays_add_rows(const struct stage *s, struct box box, const char *const (*table)[2],
-                              size_t count, double step)
+enum { NAMES = 88, STEP = 21, STEP_LEAST = 13 }; /* width of the names of keys; height of a row */
+
+/* How the lists of keys are laid out. */
+struct help_rows {
+    double step;   /* height of a row of one line */
+    int lines;     /* in which the text of a key may be broken */
+    double bottom; /* rows that end below it are left out; 0: nothing is drawn, only measured */
+};
+
+/* @return the height of all rows */
+static double overlays_add_rows(const struct stage *s, struct box box,
+                                const char *const (*table)[2], size_t count,
+                                const struct help_rows *how)
 {
-    double y = box.y;
+    struct scene *scene = s->brush.scene;
+    const struct theme *t = s->brush.theme;
+    double y = box.y, x = box.x + NAMES, w = box.w - NAMES, line = text_line(TEXT_SMALL);
     for (size_t i = 0; i < count; i++) {
-        scene_text(s->brush.scene, box.x, y, 84, TEXT_SMALL_STRONG, 0, s->brush.theme->text,
-                   table[i][0]);
-        scene_text(s->brush.scene, box.x + 92, y, box.w - 92, TEXT_SMALL, 0, s->brush.theme->second,
-                   table[i][1]);
-        y += step;
+        double h = scene_paragraph_height(scene, w, TEXT_SMALL, how->lines, table[i][1]);
+        if (y + h <= how->bottom) {
+            scene_text(scene, box.x, y, NAMES - 6, TEXT_SMALL_STRONG, 0, t->text, table[i][0]);
+            if (how->lines > 1)
+                scene_paragraph(scene, x, y, w, TEXT_SMALL, t->second, how->lines, table[i][1]);
+            else
+                scene_text(scene, x, y, w, TEXT_SMALL, TEXT_CLAUSES, t->second, table[i][1]);
+        }
+        y += how->step - line + h;
     }
+    return y - box.y;
 }
 
 /* A card in the centre of the viewer's window, which is dimmed. */
@@ -87,25 +104,38 @@ static struct box overlays_card(const struct stage *s, double w, double h, doubl
     return box;
 }
 
-void help_layout(struct stage *s)
+/* Keys in two columns and the mouse below them. @return height of all of it */
+static double help_add(const struct stage *s, struct box box, const struct help_rows *how)
 {
     const struct theme *t = s->brush.theme;
     size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2,
            below = sizeof mouse / sizeof *mouse;
-    const double besides = 112,
-                 usual = 21; /* height of titles and margins; usual distance between rows */
-    double h = besides + (double)(half + below) * usual;
-    struct box box = overlays_card(s, 820, h, (s->ui->h - h) / 2, "help");
-    double step = fmin(floor((box.h - besides) / (double)(half + below)), usual);
-    double column = (box.w - 60) / 2, y = box.y + 20;
-    scene_text(s->brush.scene, box.x + 24, y, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");
-    y += 32;
-    overlays_add_rows(s, (struct box){box.x + 24, y, column, h}, keys, half, step);
-    overlays_add_rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half, count - half,
-                      step);
-    y += (double)half * step;
-    scene_text(s->brush.scene, box.x + 24, y + 12, box.w - 48, TEXT_TITLE, 0, t->text, "Mouse");
-    overlays_add_rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, below, step);
+    double column = (box.w - 60) / 2, x = box.x + 24, y = box.y + 44;
+    struct box left = {x, y, column, 0}, right = {x + column + 12, y, column, 0};
+    double h = fmax(overlays_add_rows(s, left, keys, half, how),
+                    overlays_add_rows(s, right, keys + half, count - half, how));
+    double under = y + h + 6;
+    if (how->bottom > 0)
+        scene_text(s->brush.scene, x, box.y + 14, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");
+    if (under + 20 <= how->bottom)
+        scene_text(s->brush.scene, x, under, box.w - 48, TEXT_TITLE, 0, t->text, "Mouse");
+    struct box wide = {x, under + 26, box.w - 48, 0};
+    return wide.y + overlays_add_rows(s, wide, mouse, below, how) + 10 - box.y;
+}
+
+/* As wide and high as its texts need. Where the window is too low, rows stand closer, then they
+ * have one line each, then the last are left out. */
+void help_layout(struct stage *s)
+{
+    struct help_rows how = {.step = STEP, .lines = 2};
+    double w = fmin(s->ui->w - 16, 1100), room = s->ui->h - 16, h;
+    while ((h = help_add(s, (struct box){0, 0, w, 0}, &how)) > room && how.step > STEP_LEAST) {
+        how.step--;
+        how.lines = how.step >= text_line(TEXT_SMALL) ? 2 : 1;
+    }
+    struct box box = overlays_card(s, w, h, (s->ui->h - h) / 2, "help");
+    how.bottom = box.y + box.h;
+    help_add(s, box, &how);
 }
 
 void search_layout(struct stage *s)

@@ -10,38 +10,42 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW = 30 };
+enum { ROW = 30, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum { JOB, APP, STATE, RANKS, NODES, START, LENGTH, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [JOB] = {"job", 0, 0, 0},
-    [APP] = {"program", 0, 0, 0},
-    [STATE] = {"state", 90, 0, 0},
-    [RANKS] = {"ranks", 90, TEXT_RIGHT, 0},
-    [NODES] = {"nodes", 70, TEXT_RIGHT, 0, 3},
-    [START] = {"started", 96, TEXT_RIGHT, 0, 2},
-    [LENGTH] = {"ran for", 110, TEXT_RIGHT, 0, 1},
+static const struct table jobs_table = {
+    .columns =
+        {
+            [JOB] = {"job", 0, 0, 0},
+            [APP] = {"program", 0, 0, 0},
+            [STATE] = {"state", 90, 0, 0},
+            [RANKS] = {"ranks", 90, TEXT_RIGHT, 0},
+            [NODES] = {"nodes", 70, TEXT_RIGHT, 0, 3},
+            [START] = {"started", 96, TEXT_RIGHT, 0, 2},
+            [LENGTH] = {"ran for", 110, TEXT_RIGHT, 0, 1},
+        },
+    .count = COLUMNS,
+    .list = LIST_JOBS,
 };
-static const struct table table = {columns, COLUMNS, LIST_JOBS};
 
-static void jobs_view_job_row(struct stage *s, struct box row, const struct model_job_row *job,
-                              uint32_t at)
+static void jobs_view_job_row(struct stage *s, const struct table *table, struct box row,
+                              const struct model_job_row *job, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
-    widget_cell(&s->brush, &table, row, JOB, here ? t->accent : t->text, job->job);
-    widget_cell(&s->brush, &table, row, APP, t->text, text_base_name(job->app));
+    widget_cell(&s->brush, table, row, JOB, here ? t->accent : t->text, job->job);
+    widget_cell(&s->brush, table, row, APP, t->text, text_base_name(job->app));
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
-    widget_cell(&s->brush, &table, row, STATE, color, job->state);
-    widget_cell(&s->brush, &table, row, RANKS, t->text, quantity_grouped(job->ranks).text);
-    widget_cell(&s->brush, &table, row, NODES, t->text, quantity_grouped(job->nodes).text);
-    widget_cell(&s->brush, &table, row, START, t->second,
+    widget_cell(&s->brush, table, row, STATE, color, job->state);
+    widget_cell(&s->brush, table, row, RANKS, t->text, quantity_grouped(job->ranks).text);
+    widget_cell(&s->brush, table, row, NODES, t->text, quantity_grouped(job->nodes).text);
+    widget_cell(&s->brush, table, row, START, t->second,
                 job->start_ns ? format_clock((int64_t)job->start_ns, 0).text : "");
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
     if (job->start_ns && end > job->start_ns)
-        widget_cell(&s->brush, &table, row, LENGTH, t->second,
+        widget_cell(&s->brush, table, row, LENGTH, t->second,
                     format_duration((double)(end - job->start_ns)).text);
 }
 
@@ -66,22 +70,30 @@ static void jobs_view_add_nothing(struct stage *s, struct box box)
 
 static void jobs_layout(struct stage *s, struct box box)
 {
+    const struct model *m = s->model;
     struct box panel = box_inset(box, 14, 10);
+    struct table table = jobs_table;
+    if (m->job_count)
+        panel = piece_list_panel(panel, HEAD, m->job_count, ROW);
     piece_panel(s, panel, "jobs");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Jobs",
-                 s->model->job_count ? "click one, or select it with the arrow keys and Enter"
-                                     : "");
+                 m->job_count ? "click one, or select it with the arrow keys and Enter" : "");
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
-    if (!s->model->job_count) {
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
+    if (!m->job_count) {
         jobs_view_add_nothing(s, list);
         return;
     }
+    uint32_t last, first = piece_list(s, list, LIST_JOBS, m->job_count, ROW, &last);
+    for (uint32_t i = first; i < last; i++) {
+        table_need(&s->brush, &table, JOB, m->jobs[i].job);
+        table_need(&s->brush, &table, APP, text_base_name(m->jobs[i].app));
+    }
     widget_table_head(&s->brush, &table, head, -1, 0);
-    uint32_t last, first = piece_list(s, list, LIST_JOBS, s->model->job_count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        jobs_view_job_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                          &s->model->jobs[i], i);
+        jobs_view_job_row(s, &table,
+                          (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                          &m->jobs[i], i);
 }
 
 static void jobs_icon(const struct brush *b, struct box box, color_t color)

@@ -15,14 +15,18 @@
 
 enum { ROW = 24, RANK = 0, NODE, VALUE, AGAINST, BAR, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [RANK] = {"rank", 80, TEXT_RIGHT, 0},
-    [NODE] = {"node", 130, 0, 0, 1},
-    [VALUE] = {"value", 100, TEXT_RIGHT, 0},
-    [AGAINST] = {"of the mean", 100, TEXT_RIGHT, 0, 2},
-    [BAR] = {"", 0, 0, 0},
+static const struct table landscape_table = {
+    .columns =
+        {
+            [RANK] = {"rank", 80, TEXT_RIGHT, 0},
+            [NODE] = {"node", 130, 0, 0, 1},
+            [VALUE] = {"value", 100, TEXT_RIGHT, 0},
+            [AGAINST] = {"of the mean", 100, TEXT_RIGHT, 0, 2},
+            [BAR] = {"", 0, 0, 0},
+        },
+    .count = COLUMNS,
+    .list = LIST_LANDSCAPE,
 };
-static const struct table table = {columns, COLUMNS, LIST_LANDSCAPE};
 
 static int landscape_compare_ranks(const void *left, const void *right, void *user)
 {
@@ -57,23 +61,29 @@ void landscape_list(struct stage *s, struct landscape_drawing *d, struct box box
     double mean = 0;
     for (uint32_t i = 0; i < n; i++)
         mean += d->colored[s->pictures->order[i]] / n;
+    struct table fitted = landscape_table, *table = &fitted;
     struct box head = {box.x, box.y, box.w - 12, 24};
-    widget_table_head(&s->brush, &table, head, -1, 0);
     struct box list = {box.x, box.y + 26, box.w, box.h - 26};
     uint32_t first = piece_list(s, list, LIST_LANDSCAPE, n, ROW, &last);
+    for (uint32_t i = first; i < last; i++) {
+        uint32_t rank = s->pictures->order[i];
+        table_need(&s->brush, table, NODE, model_host_of(s->model, rank));
+        table_need(&s->brush, table, VALUE, landscape_colored_text(s, d, d->colored[rank]).text);
+    }
+    widget_table_head(&s->brush, table, head, -1, 0);
     for (uint32_t i = first; i < last; i++) {
         uint32_t rank = s->pictures->order[i];
         struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 1};
         double value = d->colored[rank], share = landscape_share(d, value);
         piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_LANDSCAPE,
                   i);
-        widget_cell(&s->brush, &table, row, RANK, t->text, quantity_print("%u", rank).text);
-        widget_cell(&s->brush, &table, row, NODE, t->second, model_host_of(s->model, rank));
-        widget_cell(&s->brush, &table, row, VALUE, t->text,
+        widget_cell(&s->brush, table, row, RANK, t->text, quantity_print("%u", rank).text);
+        widget_cell(&s->brush, table, row, NODE, t->second, model_host_of(s->model, rank));
+        widget_cell(&s->brush, table, row, VALUE, t->text,
                     landscape_colored_text(s, d, value).text);
-        widget_cell(&s->brush, &table, row, AGAINST, t->second,
+        widget_cell(&s->brush, table, row, AGAINST, t->second,
                     mean > 0 ? format_ratio(value / mean).text : "-");
-        struct box bar = column_box(&table, BAR, row.x, row.w);
+        struct box bar = column_box(table, BAR, row.x, row.w);
         widget_bar(&s->brush, (struct box){bar.x, row.y + 8, bar.w, 8},
                    d->high > 0 ? value / d->high : 0, theme_map(t, share));
     }

@@ -28,11 +28,12 @@ static void landscape_event_row(struct stage *s, const struct landscape_drawing 
     }
     if (on || hover)
         scene_rect(s->brush.scene, row, 4, on ? t->line : t->raised);
-    scene_text(s->brush.scene, row.x + 6, row.y + 2, row.w - 68, TEXT_AXIS, 0,
+    struct quantity sum = landscape_quantity(figure, total);
+    double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, sum.text) + 1;
+    scene_text(s->brush.scene, row.x + 6, row.y + 2, row.w - w - 18, TEXT_AXIS, TEXT_MIDDLE,
                on || hover ? t->text : t->second, landscape_event_name(s, d, event));
-    scene_text(s->brush.scene, row.x + row.w - 62, row.y + 2, 58, TEXT_AXIS,
-               TEXT_RIGHT | TEXT_FIGURES, on || hover ? t->text : t->second,
-               landscape_quantity(figure, total).text);
+    scene_text(s->brush.scene, row.x + row.w - w - 4, row.y + 2, w, TEXT_AXIS, TEXT_FIGURES,
+               on || hover ? t->text : t->second, sum.text);
     widget_bar(&s->brush, (struct box){row.x + 6, row.y + 17, row.w - 12, 2},
                most > 0 && !isnan(total) ? total / most : 0, on ? t->accent : t->info);
     struct scene_hit *hit =

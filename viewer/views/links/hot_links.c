@@ -13,22 +13,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 40, FOLDED = 4, SENTENCE = 20 }; /* FOLDED: so many like links are one row */
+enum {
+    ROW = 40,
+    FOLDED = 4,
+    SENTENCE = 20,
+    NOTE = 22
+}; /* FOLDED: so many like links are one row */
 enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLUMNS };
 
 /* What the load is relative to: the network's capacity where it is known. */
 static const char of_capacity[] = "of capacity";
 
-static const struct column columns[COLUMNS] = {
-    [NUMBER] = {"", 30, TEXT_RIGHT, 0},
-    [LINK] = {"link", 0, 0, 0},
-    [SPARK] = {"visible time", 116, 0, 0, 4},
-    [LOAD] = {"load", 78, TEXT_RIGHT, 1},
-    [MULTIPLE] = {"of the mean", 92, TEXT_RIGHT, 0, 2},
-    [LATENCY] = {"latency", 66, TEXT_RIGHT, 1, 1},
-    [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
+static const struct table links_table = {
+    .columns =
+        {
+            [NUMBER] = {"", 30, TEXT_RIGHT, 0},
+            [LINK] = {"link", 0, 0, 0},
+            [SPARK] = {"visible time", 116, 0, 0, 4},
+            [LOAD] = {"load", 78, TEXT_RIGHT, 1},
+            [MULTIPLE] = {"of the mean", 92, TEXT_RIGHT, 0, 2},
+            [LATENCY] = {"latency", 66, TEXT_RIGHT, 1, 1},
+            [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
+        },
+    .count = COLUMNS,
+    .list = LIST_LINKS,
 };
-static const struct table table = {columns, COLUMNS, LIST_LINKS};
 
 /* ---- figures ---- */
 
@@ -373,25 +382,25 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
         snprintf(out + used, room - used, " and %u more", count - 2);
 }
 
-static void hot_links_add_figures(const struct stage *s, struct box row,
+static void hot_links_add_figures(const struct stage *s, const struct table *table, struct box row,
                                   const struct link_figures *f)
 {
     const struct theme *t = s->brush.theme;
     int less = f->load < f->real, differs = ui_shows_difference(s->ui);
     struct quantity load =
         format_si(differs ? fabs(f->load - f->real) : f->load, f->packets ? "" : "B");
-    widget_cell(&s->brush, &table, row, LOAD, t->text,
+    widget_cell(&s->brush, table, row, LOAD, t->text,
                 differs ? quantity_print("%s%s", less ? "-" : "+", load.text).text : load.text);
     if (!isnan(f->share))
-        widget_cell(&s->brush, &table, row, MULTIPLE, t->text, format_share(f->share).text);
+        widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_share(f->share).text);
     else
-        widget_cell(&s->brush, &table, row, MULTIPLE, t->text, format_ratio(f->multiple).text);
-    widget_cell(&s->brush, &table, row, LATENCY,
+        widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_ratio(f->multiple).text);
+    widget_cell(&s->brush, table, row, LATENCY,
                 isnan(f->latency)   ? t->faint
                 : f->latency > 1.25 ? theme_latency(t, f->latency)
                                     : t->second,
                 format_ratio(f->latency).text);
-    widget_cell(&s->brush, &table, row, RATIO,
+    widget_cell(&s->brush, table, row, RATIO,
                 f->ratio > 1.25   ? t->warn
                 : isnan(f->ratio) ? t->faint
                                   : t->second,
@@ -439,8 +448,8 @@ static void hot_links_format_classes(const struct stage *s, const struct links_d
 }
 
 /* A row that stands for several equal links; a click lists them. */
-static void hot_links_run_row(struct stage *s, struct box row, const struct links_drawing *d,
-                              const struct links_row *run)
+static void hot_links_run_row(struct stage *s, const struct table *table, struct box row,
+                              const struct links_drawing *d, const struct links_row *run)
 {
     const struct theme *t = s->brush.theme;
     struct link_figures f;
@@ -451,21 +460,22 @@ static void hot_links_run_row(struct stage *s, struct box row, const struct link
     scene_rect(s->brush.scene, row, 4,
                box_has(row, s->brush.mouse_x, s->brush.mouse_y) ? t->raised : t->panel);
     scene_hit(s->brush.scene, row, HIT_BUTTON, COMMAND_LINKS_UNFOLD, open ? 0 : link + 1);
-    struct box box = column_box(&table, LINK, row.x, row.w);
+    struct box box = column_box(table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_textf(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
                 "%s links like this%s", quantity_grouped(run->count).text, open ? ":" : "");
     hot_links_format_classes(s, d, run, text, sizeof text);
-    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0, t->second, text);
-    box = column_box(&table, SPARK, row.x, row.w);
+    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, TEXT_CLAUSES,
+               t->second, text);
+    box = column_box(table, SPARK, row.x, row.w);
     box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
     if (box.w > 0 && s->ui->network.applied)
         hot_links_add_change(s, box, &f);
-    hot_links_add_figures(s, row, &f);
+    hot_links_add_figures(s, table, row, &f);
 }
 
-static void hot_links_link_row(struct stage *s, struct box row, const struct links_drawing *d,
-                               uint32_t at, uint32_t number)
+static void hot_links_link_row(struct stage *s, const struct table *table, struct box row,
+                               const struct links_drawing *d, uint32_t at, uint32_t number)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
@@ -481,21 +491,21 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
         scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
                    color_fade(t->accent, 0.7));
     snprintf(text, sizeof text, "%u", at + 1);
-    widget_cell(&s->brush, &table, row, NUMBER, t->faint, text);
-    struct box box = column_box(&table, LINK, row.x, row.w);
+    widget_cell(&s->brush, table, row, NUMBER, t->faint, text);
+    struct box box = column_box(table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, TEXT_MIDDLE, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
     hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
-    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
+    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, TEXT_CLAUSES,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
-    box = column_box(&table, SPARK, row.x, row.w);
+    box = column_box(table, SPARK, row.x, row.w);
     box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
     if (box.w > 0 && s->ui->network.applied)
         hot_links_add_change(s, box, &f);
     else if (box.w > 0)
         link_sparkline(s, box, link, piece_state_color(t, f.state));
-    hot_links_add_figures(s, row, &f);
+    hot_links_add_figures(s, table, row, &f);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         piece_link_tip(s, link);
 }
@@ -565,7 +575,7 @@ static double hot_links_add_omitted(const struct stage *s, struct box panel,
         return 0;
     scene_text(s->brush.scene, panel.x + 14, panel.y + panel.h - 21, panel.w - 28, TEXT_SMALL, 0,
                s->brush.theme->second, text);
-    return 22;
+    return NOTE;
 }
 
 static void hot_links_explain_empty(const struct stage *s, struct box box)
@@ -585,33 +595,34 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
 void hot_links_layout(struct stage *s, struct box panel)
 {
     char what[500];
-    piece_panel(s, panel, "links");
     const struct links_drawing *d = links_order(s);
+    const char *sentence = d ? hot_links_sentence(s) : "";
+    double below = sentence[0] ? SENTENCE : 0;
+    if (d && d->count)
+        panel = piece_list_panel(panel, 70 + below + NOTE, d->row_count, ROW);
+    piece_panel(s, panel, "links");
     if (!d)
         return;
     hot_links_what_text(s, d, what, sizeof what);
     piece_add_state(s, what, sizeof what);
-    const char *sentence = hot_links_sentence(s);
-    double below = sentence[0] ? SENTENCE : 0;
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     if (!s->ui->network.what_if.count) /* its choice is with the steps */
         right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Hot links", what);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Hot links", what);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 35, panel.w - 24, TEXT_SMALL, TEXT_MIDDLE,
                s->brush.theme->info, sentence);
     struct box head = {panel.x + 8, panel.y + 38 + below, panel.w - 20, 24};
     int sorted = s->ui->list.sort[LIST_LINKS] < 0 ? LOAD : s->ui->list.sort[LIST_LINKS];
-    struct column titles[COLUMNS];
-    memcpy(titles, columns, sizeof titles);
+    struct table table = links_table;
     if (d->live && !isnan(s->model->network.links[0].share))
-        titles[MULTIPLE].title = of_capacity;
+        table.columns[MULTIPLE].title = of_capacity;
     if (s->ui->network.applied)
-        titles[SPARK].title = "before, after";
+        table.columns[SPARK].title = "before, after";
     if (ui_shows_difference(s->ui))
-        titles[LOAD].title = "change";
-    widget_table_head(&s->brush, &(struct table){titles, COLUMNS, LIST_LINKS}, head, sorted,
+        table.columns[LOAD].title = "change";
+    widget_table_head(&s->brush, &table, head, sorted,
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70 - below};
     list.h -= hot_links_add_omitted(s, panel, d);
@@ -623,8 +634,8 @@ void hot_links_layout(struct stage *s, struct box panel)
     for (uint32_t i = first; i < last; i++) {
         struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 2};
         if (d->rows[i].count > 1)
-            hot_links_run_row(s, row, d, &d->rows[i]);
+            hot_links_run_row(s, &table, row, d, &d->rows[i]);
         else
-            hot_links_link_row(s, row, d, d->rows[i].at, i);
+            hot_links_link_row(s, &table, row, d, d->rows[i].at, i);
     }
 }

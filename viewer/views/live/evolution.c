@@ -328,7 +328,7 @@ static void evolution_add_title(const struct stage *s, struct box box, uint32_t 
                  shown, all);
     else
         snprintf(what, sizeof what, "by the reference; size: delayed messages");
-    widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 20, name, what);
+    widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 4, name, what);
 }
 
 static void evolution_add_row(struct stage *s, const struct evolution_plot *p, struct row *row,

@@ -404,7 +404,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
              piece_pairs_range_text(s).text);
     if (s->ui->network.other)
         piece_add_state(s, what, sizeof what);
-    widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 20,
+    widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 12,
                  large ? "Matrix" : "Who sends to whom", what);
     if (!shown) {
         piece_empty(s, box_inset(box, 12, 40), "No messages between ranks",

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW = 28 };
+enum { ROW = 28, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum {
     HOST,
     STATE,
@@ -26,22 +26,26 @@ enum {
     COLUMNS
 };
 
-static const struct column columns[COLUMNS] = {
-    [HOST] = {"node", 0, 0, 0},
-    [STATE] = {"agent", 92, 0, 0},
-    [RANKS] = {"ranks", 58, TEXT_RIGHT, 0},
-    [EVENTS] = {"events", 86, TEXT_RIGHT, 0, 7},
-    [LOST] = {"lost", 66, TEXT_RIGHT, 0},
-    [DROPPED] = {"windows dropped", 122, TEXT_RIGHT, 0, 3},
-    [CPU] = {"of a core", 78, TEXT_RIGHT, 0},
-    [MEMORY] = {"memory", 80, TEXT_RIGHT, 0, 5},
-    [UPLINK] = {"uplink", 86, TEXT_RIGHT, 0, 4},
-    [CALL] = {"probe per call", 100, TEXT_RIGHT, 0, 2},
-    [CLOCK] = {"clock known to", 106, TEXT_RIGHT, 0, 1},
-    [RESTARTS] = {"restarts", 72, TEXT_RIGHT, 0, 8},
-    [DETAIL] = {"detail left out", 120, 0, 0, 6},
+static const struct table nodes_table = {
+    .columns =
+        {
+            [HOST] = {"node", 0, 0, 0},
+            [STATE] = {"agent", 92, 0, 0},
+            [RANKS] = {"ranks", 58, TEXT_RIGHT, 0},
+            [EVENTS] = {"events", 86, TEXT_RIGHT, 0, 7},
+            [LOST] = {"lost", 66, TEXT_RIGHT, 0},
+            [DROPPED] = {"windows dropped", 122, TEXT_RIGHT, 0, 3},
+            [CPU] = {"of a core", 78, TEXT_RIGHT, 0},
+            [MEMORY] = {"memory", 80, TEXT_RIGHT, 0, 5},
+            [UPLINK] = {"uplink", 86, TEXT_RIGHT, 0, 4},
+            [CALL] = {"probe per call", 100, TEXT_RIGHT, 0, 2},
+            [CLOCK] = {"clock known to", 106, TEXT_RIGHT, 0, 1},
+            [RESTARTS] = {"restarts", 72, TEXT_RIGHT, 0, 8},
+            [DETAIL] = {"detail left out", 120, 0, 0, 6},
+        },
+    .count = COLUMNS,
+    .list = LIST_NODES,
 };
-static const struct table table = {columns, COLUMNS, LIST_NODES};
 
 static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
 {
@@ -61,72 +65,80 @@ static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
         snprintf(out, room, "none");
 }
 
-static void nodes_view_add_rates(const struct stage *s, struct box row, const struct model_node *n)
+static void nodes_view_add_rates(const struct stage *s, const struct table *table, struct box row,
+                                 const struct model_node *n)
 {
     const struct theme *t = s->brush.theme;
     if (n->window <= n->window_before || !s->model->window_ns) {
-        widget_cell(&s->brush, &table, row, CPU, t->faint, "\xe2\x80\x93");
-        widget_cell(&s->brush, &table, row, UPLINK, t->faint, "\xe2\x80\x93");
+        widget_cell(&s->brush, table, row, CPU, t->faint, "\xe2\x80\x93");
+        widget_cell(&s->brush, table, row, UPLINK, t->faint, "\xe2\x80\x93");
         return;
     }
     double ns = (double)((n->window - n->window_before) * s->model->window_ns);
-    widget_cell(&s->brush, &table, row, CPU, t->text,
+    widget_cell(&s->brush, table, row, CPU, t->text,
                 format_share((double)(n->now.cpu_ns - n->before.cpu_ns) / ns).text);
     widget_cell(
-        &s->brush, &table, row, UPLINK, t->text,
+        &s->brush, table, row, UPLINK, t->text,
         format_si((double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9, "B/s").text);
 }
 
-static void nodes_view_node_row(struct stage *s, struct box row, const struct model_node *n,
-                                uint32_t at)
+static void nodes_view_node_row(struct stage *s, const struct table *table, struct box row,
+                                const struct model_node *n, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     char text[96];
     uint64_t host = model_host_find(s->model, n->name);
     int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
-    widget_cell(&s->brush, &table, row, HOST, t->text, n->name);
-    widget_cell(&s->brush, &table, row, STATE, n->now.connected ? t->good : t->bad,
+    widget_cell(&s->brush, table, row, HOST, t->text, n->name);
+    widget_cell(&s->brush, table, row, STATE, n->now.connected ? t->good : t->bad,
                 n->now.connected ? "connected" : "no contact");
-    widget_cell(&s->brush, &table, row, RANKS, t->text, quantity_grouped(n->now.ranks).text);
-    widget_cell(&s->brush, &table, row, EVENTS, t->text, format_si((double)n->now.events, "").text);
-    widget_cell(&s->brush, &table, row, LOST, n->now.lost ? t->bad : t->text,
+    widget_cell(&s->brush, table, row, RANKS, t->text, quantity_grouped(n->now.ranks).text);
+    widget_cell(&s->brush, table, row, EVENTS, t->text, format_si((double)n->now.events, "").text);
+    widget_cell(&s->brush, table, row, LOST, n->now.lost ? t->bad : t->text,
                 format_si((double)n->now.lost, "").text);
-    widget_cell(&s->brush, &table, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
+    widget_cell(&s->brush, table, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
                 quantity_grouped(n->now.windows_dropped).text);
-    nodes_view_add_rates(s, row, n);
-    widget_cell(&s->brush, &table, row, MEMORY, t->text,
+    nodes_view_add_rates(s, table, row, n);
+    widget_cell(&s->brush, table, row, MEMORY, t->text,
                 format_si((double)n->now.rss_bytes, "B").text);
     int measured = !isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0;
-    widget_cell(&s->brush, &table, row, CALL, measured ? t->text : t->faint,
+    widget_cell(&s->brush, table, row, CALL, measured ? t->text : t->faint,
                 measured ? format_duration(n->now.call_cost_ns).text : "\xe2\x80\x93");
     snprintf(text, sizeof text, "\xc2\xb1%s", format_duration((double)n->now.clock_error_ns).text);
-    widget_cell(&s->brush, &table, row, CLOCK, t->text, text);
-    widget_cell(&s->brush, &table, row, RESTARTS, n->now.restarts ? t->warn : t->text,
+    widget_cell(&s->brush, table, row, CLOCK, t->text, text);
+    widget_cell(&s->brush, table, row, RESTARTS, n->now.restarts ? t->warn : t->text,
                 quantity_grouped(n->now.restarts).text);
     nodes_view_format_detail(n->now.degraded, text, sizeof text);
-    widget_cell(&s->brush, &table, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
+    widget_cell(&s->brush, table, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
 }
 
 static void nodes_layout(struct stage *s, struct box box)
 {
+    const struct model *m = s->model;
     struct box panel = box_inset(box, 14, 10);
+    struct table table = nodes_table;
     char what[96];
+    if (m->node_count)
+        panel = piece_list_panel(panel, HEAD, m->node_count, ROW);
     piece_panel(s, panel, "nodes");
     snprintf(what, sizeof what, "%u agent%s: what watching costs there, and what it lost",
-             s->model->node_count, s->model->node_count == 1 ? "" : "s");
+             m->node_count, m->node_count == 1 ? "" : "s");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Nodes", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
-    if (!s->model->node_count) {
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
+    if (!m->node_count) {
         piece_empty(s, list, "No agent has reported yet", NULL);
         return;
     }
-    widget_table_head(&s->brush, &table, head, -1, 0);
-    uint32_t last, first = piece_list(s, list, LIST_NODES, s->model->node_count, ROW, &last);
+    uint32_t last, first = piece_list(s, list, LIST_NODES, m->node_count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        nodes_view_node_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                            &s->model->nodes[i], i);
+        table_need(&s->brush, &table, HOST, m->nodes[i].name);
+    widget_table_head(&s->brush, &table, head, -1, 0);
+    for (uint32_t i = first; i < last; i++)
+        nodes_view_node_row(s, &table,
+                            (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                            &m->nodes[i], i);
 }
 
 static void nodes_icon(const struct brush *b, struct box box, color_t color)

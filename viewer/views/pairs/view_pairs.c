@@ -11,21 +11,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW = 26 };
+enum { ROW = 26, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum { SOURCE, FROM, DESTINATION, TO, MESSAGES, BYTES, EACH, SHARE, BAR, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [SOURCE] = {"source", 76, TEXT_RIGHT, 0},
-    [FROM] = {"on node", 0, 0, 0, 4},
-    [DESTINATION] = {"destination", 96, TEXT_RIGHT, 0},
-    [TO] = {"on node", 0, 0, 0, 3},
-    [MESSAGES] = {"messages", 104, TEXT_RIGHT, 1},
-    [BYTES] = {"bytes", 96, TEXT_RIGHT, 1},
-    [EACH] = {"per message", 100, TEXT_RIGHT, 0, 2},
-    [SHARE] = {"share", 76, TEXT_RIGHT, 0},
-    [BAR] = {"", 150, 0, 0, 5},
+static const struct table pairs_table = {
+    .columns =
+        {
+            [SOURCE] = {"source", 76, TEXT_RIGHT, 0},
+            [FROM] = {"on node", 0, 0, 0, 4},
+            [DESTINATION] = {"destination", 96, TEXT_RIGHT, 0},
+            [TO] = {"on node", 0, 0, 0, 3},
+            [MESSAGES] = {"messages", 104, TEXT_RIGHT, 1},
+            [BYTES] = {"bytes", 96, TEXT_RIGHT, 1},
+            [EACH] = {"per message", 100, TEXT_RIGHT, 0, 2},
+            [SHARE] = {"share", 76, TEXT_RIGHT, 0},
+            [BAR] = {"", 150, 0, 0, 5},
+        },
+    .count = COLUMNS,
+    .list = LIST_PAIRS,
 };
-static const struct table table = {columns, COLUMNS, LIST_PAIRS};
 
 struct order {
     const struct range *range;
@@ -65,8 +69,8 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
     return (int)n;
 }
 
-static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t number, uint32_t at,
-                                    double most)
+static void pairs_view_add_pair_row(struct stage *s, const struct table *table, struct box row,
+                                    uint32_t number, uint32_t at, double most)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
@@ -75,22 +79,22 @@ static void pairs_view_add_pair_row(struct stage *s, struct box row, uint32_t nu
     struct model_pair p = model_pair_at(s->model, number);
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
-    widget_cell(&s->brush, &table, row, SOURCE, t->text, quantity_print("%u", p.source).text);
-    widget_cell(&s->brush, &table, row, FROM, t->second, model_host_of(s->model, p.source));
-    widget_cell(&s->brush, &table, row, DESTINATION, t->text,
+    widget_cell(&s->brush, table, row, SOURCE, t->text, quantity_print("%u", p.source).text);
+    widget_cell(&s->brush, table, row, FROM, t->second, model_host_of(s->model, p.source));
+    widget_cell(&s->brush, table, row, DESTINATION, t->text,
                 p.destination == PAIR_OTHERS ? "others" : quantity_print("%u", p.destination).text);
-    widget_cell(&s->brush, &table, row, TO, t->second,
+    widget_cell(&s->brush, table, row, TO, t->second,
                 p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
-    widget_cell(&s->brush, &table, row, MESSAGES, t->text,
+    widget_cell(&s->brush, table, row, MESSAGES, t->text,
                 quantity_grouped(figures[PAIR_MESSAGES]).text);
-    widget_cell(&s->brush, &table, row, BYTES, t->text,
+    widget_cell(&s->brush, table, row, BYTES, t->text,
                 format_si((double)figures[PAIR_BYTES], "B").text);
     widget_cell(
-        &s->brush, &table, row, EACH, t->second,
+        &s->brush, table, row, EACH, t->second,
         format_si((double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1), "B").text);
-    widget_cell(&s->brush, &table, row, SHARE, t->text,
+    widget_cell(&s->brush, table, row, SHARE, t->text,
                 format_share((double)figures[q] / fmax((double)r->total[q], 1)).text);
-    struct box bar = column_box(&table, BAR, row.x, row.w);
+    struct box bar = column_box(table, BAR, row.x, row.w);
     widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8},
                (double)figures[q] / fmax(most, 1), t->info);
 }
@@ -100,11 +104,14 @@ static void pairs_layout(struct stage *s, struct box box)
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     struct box panel = box_inset(box, 14, 10);
+    struct table table = pairs_table;
     char what[224];
     int one = s->ui->selection.kind == SELECT_RANK;
     int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;
     const uint32_t *order = one ? s->pictures->order : r->top[q];
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
+    if (rows)
+        panel = piece_list_panel(panel, HEAD, rows, ROW);
     piece_panel(s, panel, "pairs");
     struct quantity range = piece_pairs_range_text(s);
     struct quantity count = quantity_grouped(one ? rows : r->pairs_used);
@@ -119,18 +126,23 @@ static void pairs_layout(struct stage *s, struct box box)
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Pairs", what);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Pairs", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    widget_table_head(&s->brush, &table, head, q == PAIR_BYTES ? BYTES : MESSAGES, 1);
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
     if (!rows) {
         piece_empty(s, list, "No messages between ranks", NULL);
         return;
     }
     uint32_t last, first = piece_list(s, list, LIST_PAIRS, rows, ROW, &last);
+    for (uint32_t i = first; i < last; i++) {
+        struct model_pair p = model_pair_at(s->model, order[i]);
+        table_need(&s->brush, &table, FROM, model_host_of(s->model, p.source));
+        table_need(&s->brush, &table, TO, model_host_of(s->model, p.destination));
+    }
+    widget_table_head(&s->brush, &table, head, q == PAIR_BYTES ? BYTES : MESSAGES, 1);
     double most = (double)r->pairs[(size_t)order[0] * PAIR_COLUMNS + q];
     for (uint32_t i = first; i < last; i++)
-        pairs_view_add_pair_row(s,
+        pairs_view_add_pair_row(s, &table,
                                 (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
                                 order[i], i, most);
 }

@@ -12,22 +12,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW = 26 };
+enum { ROW = 26, HEAD = 38 }; /* HEAD: what is above and below the rows */
 enum { RANK, NODE, BAR, WAITING, IN_MPI, MOSTLY, AWAITED, SENT, SENT_BYTES, CALLS, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [RANK] = {"rank", 70, TEXT_RIGHT, 1},
-    [NODE] = {"node", 110, 0, 0, 1},
-    [BAR] = {"share of time by class", 0, 0, 0},
-    [WAITING] = {"waiting", 84, TEXT_RIGHT, 1},
-    [IN_MPI] = {"in MPI", 84, TEXT_RIGHT, 1},
-    [MOSTLY] = {"waits in", 88, 0, 0, 2},
-    [AWAITED] = {"for rank", 80, TEXT_RIGHT, 1, 2},
-    [SENT] = {"sent", 84, TEXT_RIGHT, 1, 4},
-    [SENT_BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 3},
-    [CALLS] = {"calls", 84, TEXT_RIGHT, 1, 5},
+static const struct table ranks_table = {
+    .columns =
+        {
+            [RANK] = {"rank", 70, TEXT_RIGHT, 1},
+            [NODE] = {"node", 110, 0, 0, 1},
+            [BAR] = {"share of time by class", 0, 0, 0},
+            [WAITING] = {"waiting", 84, TEXT_RIGHT, 1},
+            [IN_MPI] = {"in MPI", 84, TEXT_RIGHT, 1},
+            [MOSTLY] = {"waits in", 88, 0, 0, 2},
+            [AWAITED] = {"for rank", 80, TEXT_RIGHT, 1, 2},
+            [SENT] = {"sent", 84, TEXT_RIGHT, 1, 4},
+            [SENT_BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 3},
+            [CALLS] = {"calls", 84, TEXT_RIGHT, 1, 5},
+        },
+    .count = COLUMNS,
+    .list = LIST_RANKS,
 };
-static const struct table table = {columns, COLUMNS, LIST_RANKS};
 
 static double ranks_view_key_of(const struct range *r, uint32_t rank, int column)
 {
@@ -86,7 +90,8 @@ static const uint32_t *ranks_view_order_of(const struct stage *s)
     return p->order;
 }
 
-static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at)
+static void ranks_view_rank_row(struct stage *s, const struct table *table, struct box row,
+                                uint32_t rank, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
@@ -94,26 +99,25 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
-    widget_cell(&s->brush, &table, row, RANK, dead ? t->bad : t->text,
+    widget_cell(&s->brush, table, row, RANK, dead ? t->bad : t->text,
                 quantity_print(dead ? "%u died" : "%u", rank).text);
-    widget_cell(&s->brush, &table, row, NODE, t->second, model_host_of(s->model, rank));
+    widget_cell(&s->brush, table, row, NODE, t->second, model_host_of(s->model, rank));
     range_shares(r, rank, shares);
-    struct box bar = column_box(&table, BAR, row.x, row.w);
+    struct box bar = column_box(table, BAR, row.x, row.w);
     widget_stack(&s->brush, (struct box){bar.x, row.y + 8, bar.w, 10}, shares, MODEL_CLASSES,
                  t->classes);
-    widget_cell(&s->brush, &table, row, WAITING, t->text,
-                format_share(range_waiting(r, rank)).text);
-    widget_cell(&s->brush, &table, row, IN_MPI, t->text,
+    widget_cell(&s->brush, table, row, WAITING, t->text, format_share(range_waiting(r, rank)).text);
+    widget_cell(&s->brush, table, row, IN_MPI, t->text,
                 format_share(ranks_view_key_of(r, rank, IN_MPI)).text);
-    widget_cell(&s->brush, &table, row, MOSTLY, t->second,
+    widget_cell(&s->brush, table, row, MOSTLY, t->second,
                 call_class_name((enum call_class)piece_waits_in(r, rank)));
     uint32_t awaited = range_awaited(r, rank);
-    widget_cell(&s->brush, &table, row, AWAITED, t->second,
+    widget_cell(&s->brush, table, row, AWAITED, t->second,
                 awaited == UINT32_MAX ? "-" : quantity_print("%u", awaited).text);
-    widget_cell(&s->brush, &table, row, SENT, t->text, format_si((double)f[RANK_SENT], "").text);
-    widget_cell(&s->brush, &table, row, SENT_BYTES, t->text,
+    widget_cell(&s->brush, table, row, SENT, t->text, format_si((double)f[RANK_SENT], "").text);
+    widget_cell(&s->brush, table, row, SENT_BYTES, t->text,
                 format_si((double)f[RANK_SENT_BYTES], "B").text);
-    widget_cell(&s->brush, &table, row, CALLS, t->text, format_si((double)f[RANK_CALLS], "").text);
+    widget_cell(&s->brush, table, row, CALLS, t->text, format_si((double)f[RANK_CALLS], "").text);
 }
 
 /* Profile: all ranks side by side in rank order; a bar shows the mean of the ranks that share it.
@@ -219,16 +223,21 @@ static void ranks_layout(struct stage *s, struct box box)
     ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top},
                                  piece_range_text(s).text);
     struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
+    struct table table = ranks_table;
+    panel = piece_list_panel(panel, HEAD, s->range->by_waiting_count, ROW);
     piece_panel(s, panel, "ranks");
     struct box head = {panel.x + 8, panel.y + 6, panel.w - 20, 24};
     int sorted = s->ui->list.sort[LIST_RANKS];
-    widget_table_head(&s->brush, &table, head, sorted < 0 ? WAITING : sorted,
-                      sorted < 0 || s->ui->list.descending[LIST_RANKS]);
-    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 38};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
     uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);
     const uint32_t *order = ranks_view_order_of(s);
     for (uint32_t i = first; i < last; i++)
-        ranks_view_rank_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+        table_need(&s->brush, &table, NODE, model_host_of(s->model, order[i]));
+    widget_table_head(&s->brush, &table, head, sorted < 0 ? WAITING : sorted,
+                      sorted < 0 || s->ui->list.descending[LIST_RANKS]);
+    for (uint32_t i = first; i < last; i++)
+        ranks_view_rank_row(s, &table,
+                            (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
                             order[i], i);
 }
 

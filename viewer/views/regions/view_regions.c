@@ -528,7 +528,7 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
                  regions == 1 ? "" : "s", range.text);
     else
         snprintf(what, sizeof what, "none is known yet; %s", range.text);
-    widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Regions", what);
+    widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 12, "Regions", what);
 }
 
 static void regions_view_add_group_hits(const struct stage *s, const struct rank_graph *n,

@@ -1,0 +1,407 @@
+/* Every view of several jobs at several sizes: no text lies upon another or outside its panel, none
+ * is shortened where there is room for all of it, only names and whole clauses of descriptions are
+ * left out where there is none, and no panel is large and empty. Prints all that
+ * it finds before it fails. */
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic_commgram.h"
+#include "tests/viewer/synthetic_network.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- what is found in a scene ---- */
+
+struct findings {
+    const struct desk *desk;
+    char what[96]; /* view, size, job */
+    uint32_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void found(struct findings *f, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_message("%s: %s\n", f->what, text);
+    f->count++;
+}
+
+static struct box box_both(struct box a, struct box b)
+{
+    double x = fmax(a.x, b.x), y = fmax(a.y, b.y);
+    return (struct box){x, y, fmin(a.x + a.w, b.x + b.w) - x, fmin(a.y + a.h, b.y + b.h) - y};
+}
+
+static int box_inside(struct box inner, struct box outer, double slack)
+{
+    return inner.x >= outer.x - slack && inner.y >= outer.y - slack &&
+           inner.x + inner.w <= outer.x + outer.w + slack &&
+           inner.y + inner.h <= outer.y + outer.h + slack;
+}
+
+/* A box with a side that lines have upside down or not at all. */
+static struct box box_upright(struct box b)
+{
+    return (struct box){fmin(b.x, b.x + b.w), fmin(b.y, b.y + b.h), fabs(b.w), fabs(b.h)};
+}
+
+/* Whether an item is the ground that a place stands on: a shape all around it. */
+static int is_ground(const struct scene_item *item, struct box place)
+{
+    return (item->kind == SCENE_RECT || item->kind == SCENE_OUTLINE) &&
+           box_inside(place, item->box, 1);
+}
+
+/* Whether a place is inside the panel of an item, and nothing but the ground and the item itself
+ * is in it: in no panel, as panels can lie over each other. */
+static int is_free(const struct scene *s, const struct scene_item *own, struct box place)
+{
+    const double margin = 6, gap = 8; /* to the edge of the panel, and between two texts */
+    struct box inner = s->panels[own->panel].box;
+    inner = (struct box){inner.x + margin, inner.y, inner.w - 2 * margin, inner.h};
+    if (!box_inside(place, inner, 0))
+        return 0;
+    place = (struct box){place.x - gap, place.y, place.w + 2 * gap, place.h};
+    for (size_t i = 0; i < s->item_count; i++) {
+        const struct scene_item *item = &s->items[i];
+        struct box box = box_both(box_upright(item->box), s->panels[item->panel].box);
+        struct box both = box_both(box, place);
+        if (item == own || is_ground(item, place) || both.w < 0.5 || both.h < 0)
+            continue;
+        if (item->kind == SCENE_TEXT && !item->count)
+            continue;
+        return 0;
+    }
+    for (size_t p = own->panel + 1u; p < s->panel_count; p++) {
+        struct box both = box_both(s->panels[p].box, place);
+        if (both.w > 0 && both.h > 0 && !s->panels[p].overlay)
+            return 0;
+    }
+    return 1;
+}
+
+/* Where the whole of a shortened text would lie in one line. */
+static struct box whole_box(const struct scene *s, const struct scene_item *item)
+{
+    double w = scene_width(s, item->style, item->flags, scene_whole_text(s, item));
+    struct box box = item->slot;
+    box.x += item->flags & TEXT_RIGHT ? box.w - w : item->flags & TEXT_CENTRE ? (box.w - w) / 2 : 0;
+    box.w = w;
+    return box;
+}
+
+static int is_figure(const char *text)
+{
+    return strspn(text, "0123456789.,") > 0 && strlen(text) < 12;
+}
+
+/* Whether a description lost whole clauses, and no letters of those that are shown. */
+static int lost_clauses(const struct scene_item *item, const char *whole, const char *shown)
+{
+    size_t kept = strlen(shown) - strlen("\xe2\x80\xa6");
+    return item->flags & TEXT_CLAUSES && item->count && strchr(",; ", whole[kept]) != NULL;
+}
+
+static void check_shortened(struct findings *f)
+{
+    const struct scene *s = &f->desk->scene;
+    for (size_t i = 0; i < s->item_count; i++) {
+        const struct scene_item *item = &s->items[i];
+        if (!item->whole_count)
+            continue;
+        const char *whole = scene_whole_text(s, item), *shown = scene_text_of(s, item);
+        const char *panel = s->panels[item->panel].name;
+        if (is_free(s, item, whole_box(s, item)))
+            found(f, "'%s' is shortened to '%s' beside free room in %s", whole, shown, panel);
+        else if (is_figure(whole))
+            found(f, "the figure '%s' is shortened to '%s' in %s", whole, shown, panel);
+        else if (!(item->flags & TEXT_MIDDLE) && !lost_clauses(item, whole, shown))
+            found(f, "'%s', which is no name, is shortened to '%s' in %s", whole, shown, panel);
+    }
+}
+
+static void check_outside(struct findings *f)
+{
+    const struct scene *s = &f->desk->scene;
+    const struct box window = {0, 0, s->w, s->h};
+    for (size_t i = 0; i < s->item_count; i++) {
+        const struct scene_item *item = &s->items[i];
+        const struct box panel = s->panels[item->panel].box;
+        if (item->kind != SCENE_TEXT || !item->count)
+            continue;
+        if (!box_inside(item->box, window, 1.01))
+            found(f, "'%s' is outside the window", scene_text_of(s, item));
+        else if (!box_inside(item->box, panel, 1.01))
+            found(f, "'%s' is cut by panel %s", scene_text_of(s, item),
+                  s->panels[item->panel].name);
+    }
+}
+
+static void check_overlaps(struct findings *f)
+{
+    const struct scene *s = &f->desk->scene;
+    for (size_t i = 0; i < s->item_count; i++) {
+        const struct scene_item *a = &s->items[i];
+        for (size_t k = i + 1; a->kind == SCENE_TEXT && k < s->item_count; k++) {
+            const struct scene_item *b = &s->items[k];
+            if (b->kind != SCENE_TEXT || s->panels[b->panel].overlay != s->panels[a->panel].overlay)
+                continue;
+            struct box both = box_both(a->box, b->box);
+            if (both.w > 1 && both.h > 4)
+                found(f, "'%s' lies upon '%s' in %s", scene_text_of(s, a), scene_text_of(s, b),
+                      s->panels[a->panel].name);
+        }
+    }
+}
+
+/* What a panel with a ground of its own leaves free of its box, beside the box around all that it
+ * shows; and whether a text in its middle says why. */
+static double empty_area(const struct scene *s, size_t p, int *explained)
+{
+    const struct box panel = s->panels[p].box;
+    double x0 = panel.x + panel.w, x1 = panel.x, y0 = panel.y + panel.h, y1 = panel.y;
+    for (size_t i = s->panels[p].first + 1u; i < s->item_count; i++) {
+        const struct scene_item *item = &s->items[i];
+        struct box box = box_both(box_upright(item->box), s->panels[item->panel].box);
+        if (!box_inside(box, panel, 1.01) || (item->kind == SCENE_TEXT && !item->count))
+            continue;
+        if (item->kind == SCENE_TEXT && item->flags & TEXT_CENTRE && item->style == TEXT_TITLE)
+            *explained = 1;
+        x0 = fmin(x0, box.x);
+        y0 = fmin(y0, box.y);
+        x1 = fmax(x1, box.x + box.w);
+        y1 = fmax(y1, box.y + box.h);
+    }
+    return panel.w * panel.h - fmax(x1 - x0, 0) * fmax(y1 - y0, 0);
+}
+
+static void check_empty(struct findings *f)
+{
+    const struct scene *s = &f->desk->scene;
+    for (size_t p = 0; p < s->panel_count; p++) {
+        const struct scene_panel *panel = &s->panels[p];
+        const struct scene_item *ground = &s->items[panel->first];
+        int explained = 0;
+        if (panel->overlay || panel->first >= s->item_count || ground->panel != p ||
+            ground->kind != SCENE_RECT || !box_inside(panel->box, ground->box, 1))
+            continue;
+        double share = empty_area(s, p, &explained) / (s->w * s->h);
+        if (share > 1.0 / 3 && !explained)
+            found(f, "panel %s leaves %.0f %% of the window empty", panel->name, share * 100);
+    }
+}
+
+static void check_scene(struct findings *f)
+{
+    check_outside(f);
+    check_overlaps(f);
+    check_shortened(f);
+    check_empty(f);
+}
+
+/* ---- the jobs ---- */
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    model_apply(user, message, snapshot);
+}
+
+/* A job with regions, its third slow from window 40 on when `fault`, with hosts whose names are as
+ * long as those of large machines. */
+static struct model *job_of(uint32_t ranks, uint32_t regions, int windows, int fault)
+{
+    const struct synthetic_latency latency = {.regions = regions,
+                                              .slow = fault ? 3 : 0,
+                                              .onset = (uint64_t)windows / 2,
+                                              .recovery = 900,
+                                              .rate = 0.4,
+                                              .most = 14};
+    struct synthetic job;
+    struct model *m;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, ranks, ranks > 1024 ? 64 : 16, 26, 1);
+    for (uint32_t n = 0; n < job.nodes; n++)
+        snprintf(job.names[n], sizeof job.names[n], "nid%05u-hsn0.cluster.local", n % 100000);
+    synthetic_begin(&job, into, m);
+    synthetic_regions(&job, &latency, into, m);
+    for (int i = 0; i < windows; i++) {
+        synthetic_window(&job, into, m);
+        synthetic_latencies(&job, &latency, into, m);
+    }
+    if (fault) {
+        synthetic_growth(&job, &latency, 7, "firing", into, m);
+        synthetic_capture(
+            &job, &(struct synthetic_capture){.id = 1, .alert = 7, .calls = 40, .messages = 1}, 0,
+            into, m);
+        synthetic_hang(&job, 9, 17, into, m);
+        synthetic_death(&job, ranks / 3, into, m);
+    }
+    synthetic_finish(&job);
+    return m;
+}
+
+/* A replay of a job on a network, whose file was imported. */
+static struct model *imported_job(void)
+{
+    const struct synthetic_replay place = {
+        .state = "playing", .position = 0.4, .indexed = 1, .speed = 10, .marked = 1, .run = 1};
+    struct synthetic_network net;
+    struct model *m;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_network_init(&net, "torus:4,4,4", 2);
+    synthetic_network_begin(&net, into, m);
+    for (int i = 0; i < 30; i++)
+        synthetic_network_window(&net, into, m);
+    synthetic_capture(&net.job, &(struct synthetic_capture){.id = 1, .calls = 12, .messages = 1}, 0,
+                      into, m);
+    synthetic_replay(&place, 1, into, m);
+    synthetic_network_finish(&net);
+    return m;
+}
+
+/* The answer to what view commgram asks for. */
+static void answer_commgram(struct desk *d, struct model *m)
+{
+    const struct synthetic_commgram gram = {.ranks = (uint32_t)m->world,
+                                            .every = 4,
+                                            .begin_ns = SYNTHETIC_FIRST * SYNTHETIC_SECOND,
+                                            .phase_ns = SYNTHETIC_SECOND};
+    struct commgram_request request;
+    if (d->ui.view != VIEW_COMMGRAM || !m->series.count)
+        return;
+    synthetic_phases(&gram, 1, m->series.count - 1, into, m);
+    if (!ui_commgram_request(&d->ui, m, &request))
+        return;
+    commgram_asked(&m->commgram, &request);
+    synthetic_picture(&gram, &request, into, m);
+    commgram_replied(&m->commgram, 0, NULL);
+}
+
+/* ---- the tests ---- */
+
+static const struct {
+    double w, h;
+} sizes[] = {{1024, 640}, {1600, 900}, {3840, 2160}};
+
+/* A view as it opens; with a selection and an alert picked; with the list of keys over it. */
+static uint32_t check_view(struct model *m, const char *job, enum view_id view, size_t size,
+                           double scale)
+{
+    struct desk d;
+    struct findings f = {.desk = &d};
+    /* themes differ in colours only: each size and scale has one of them */
+    enum theme_kind theme = (size + (scale > 1)) % 2 ? THEME_LIGHT : THEME_DARK;
+    const char *name = views[view]->name;
+    desk_open(&d, sizes[size].w, sizes[size].h, scale, theme, view);
+    answer_commgram(&d, m);
+    snprintf(f.what, sizeof f.what, "%s %.0fx%.0f@%.0f %s", name, d.ui.w, d.ui.h, scale, job);
+    desk_layout(&d, m);
+    check_scene(&f);
+    snprintf(f.what, sizeof f.what, "%s %.0fx%.0f@%.0f %s, selected", name, d.ui.w, d.ui.h, scale,
+             job);
+    ui_pick_alert(&d.ui, m, 7);
+    d.ui.selection = (struct selection){SELECT_RANK, 5, 0};
+    d.ui.regions.colour = COLOUR_LATENCY;
+    desk_layout(&d, m);
+    check_scene(&f);
+    desk_close(&d);
+    return f.count;
+}
+
+static void check_job(struct model *m, const char *job)
+{
+    uint32_t count = 0;
+    for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
+        for (int v = 0; v < VIEWS; v++)
+            for (int scale = 1; scale <= 2; scale++)
+                count += check_view(m, job, (enum view_id)v, size, scale);
+    model_destroy(m);
+    assert_int_equal(count, 0);
+}
+
+static void a_calm_job_has_room_for_its_texts(void **state)
+{
+    (void)state;
+    check_job(job_of(64, 4, 90, 0), "calm");
+}
+
+static void a_job_with_faults_has_room_for_its_texts(void **state)
+{
+    (void)state;
+    check_job(job_of(128, 8, 90, 1), "fault");
+}
+
+static void an_imported_job_has_room_for_its_texts(void **state)
+{
+    (void)state;
+    check_job(imported_job(), "import");
+}
+
+static void a_job_of_4096_ranks_has_room_for_its_texts(void **state)
+{
+    (void)state;
+    check_job(job_of(4096, 64, 12, 0), "4096 ranks");
+}
+
+static void the_help_fits_into_the_window(void **state)
+{
+    struct model *m = job_of(64, 4, 20, 0);
+    struct desk d;
+    struct findings f = {.desk = &d};
+    (void)state;
+    for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++) {
+        desk_open(&d, sizes[size].w, sizes[size].h, 1, THEME_DARK, VIEW_LIVE);
+        d.ui.overlay.help = 1;
+        snprintf(f.what, sizeof f.what, "help %.0fx%.0f", d.ui.w, d.ui.h);
+        desk_layout(&d, m);
+        check_scene(&f);
+        desk_close(&d);
+    }
+    model_destroy(m);
+    assert_int_equal(f.count, 0);
+}
+
+static void the_whole_of_a_shortened_text_is_its_tooltip(void **state)
+{
+    struct scene s = {0};
+    struct desk d;
+    (void)state;
+    desk_open(&d, 400, 300, 1, THEME_DARK, VIEW_LIVE);
+    scene_begin(&s, 400, 300, 1, d.measure);
+    scene_panel(&s, (struct box){0, 0, 400, 300}, 0, "one");
+    scene_text(&s, 10, 10, 100, TEXT_BODY, TEXT_MIDDLE, 0xff, "node0001.a-long-name.example.org");
+    scene_text(&s, 10, 40, 300, TEXT_BODY, 0, 0xff, "short");
+    scene_paragraph(&s, 10, 70, 100, TEXT_BODY, 0xff, 2,
+                    "a text of more words than two lines hold");
+    assert_string_equal(scene_shortened_at(&s, 50, 18), "node0001.a-long-name.example.org");
+    assert_null(scene_shortened_at(&s, 20, 48));
+    assert_string_equal(scene_shortened_at(&s, 20, 70 + text_line(TEXT_BODY) + 4),
+                        "a text of more words than two lines hold");
+    scene_panel(&s, (struct box){0, 0, 400, 30}, 0, "over it");
+    assert_null(scene_shortened_at(&s, 50, 18));
+    scene_finish(&s);
+    desk_close(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_whole_of_a_shortened_text_is_its_tooltip),
+        cmocka_unit_test(the_help_fits_into_the_window),
+        cmocka_unit_test(a_calm_job_has_room_for_its_texts),
+        cmocka_unit_test(a_job_with_faults_has_room_for_its_texts),
+        cmocka_unit_test(an_imported_job_has_room_for_its_texts),
+        cmocka_unit_test(a_job_of_4096_ranks_has_room_for_its_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
