@@ -234,7 +234,7 @@ static uint32_t red_discs(const struct desk *d, const char *panel)
         const struct scene_item *item = &d->scene.items[i];
         if (item->kind != SCENE_DISC || strcmp(d->scene.panels[item->panel].name, panel) != 0)
             continue;
-        for (double ratio = 2; ratio <= 4; ratio += 0.01)
+        for (double ratio = 2.05; ratio <= 64; ratio += 0.01)
             if (item->color == theme_latency(&d->theme, ratio)) {
                 n++;
                 break;
@@ -283,6 +283,70 @@ static void a_job_that_is_well_has_no_red(void **state)
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
     desk_layout(&d, m);
     assert_int_equal(red_discs(&d, "evolution"), 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+/* The discs of the row of a region in the strip. @return their number */
+static size_t row_discs(const struct desk *d, uint64_t region, const struct scene_item **out,
+                        size_t room)
+{
+    const struct scene_hit *row = find_hit(&d->scene, HIT_REGION, region);
+    size_t n = 0;
+    assert_non_null(row);
+    for (size_t i = 0; i < d->scene.item_count && n < room; i++) {
+        const struct scene_item *item = &d->scene.items[i];
+        double y = item->box.y + item->box.h / 2;
+        if (item->kind == SCENE_DISC && y > row->box.y && y < row->box.y + row->box.h &&
+            !strcmp(d->scene.panels[item->panel].name, "evolution"))
+            out[n++] = item;
+    }
+    return n;
+}
+
+static void the_worst_window_is_the_largest_circle(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    const struct scene_item *discs[200];
+    struct latency_series *third =
+        &m->latency.series[latency_find(&m->latency, SERIES_REGION, 3) - m->latency.series];
+    struct latency_point *worst = &third->points[third->count - 5];
+    /* all slow at once: few messages, which take the longest */
+    worst->messages /= 4;
+    worst->delayed = worst->messages;
+    worst->typical = worst->reference = worst->highest = 14;
+    worst->part_ns[LATENCY_NETWORK] *= 4;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    size_t n = row_discs(&d, 3, discs, 200), largest = 0, reddest = n;
+    for (size_t i = 0; i < n; i++) {
+        largest = discs[i]->box.w > discs[largest]->box.w ? i : largest;
+        reddest = discs[i]->color == theme_latency(&d.theme, 14) ? i : reddest;
+    }
+    assert_true(n > 20 && reddest < n);
+    assert_int_equal(largest, reddest);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void a_series_that_is_judged_calm_has_no_red(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 39);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    for (uint32_t i = 0; i < m->latency.series_count; i++)
+        for (uint32_t k = 0; k < m->latency.series[i].count; k++)
+            m->latency.series[i].points[k].typical = 2.8;
+    desk_layout(&d, m);
+    assert_int_equal(red_discs(&d, "evolution"), 0);
+    assert_non_null(find_text(&d.scene, "2.8x")); /* the figure is shown */
+    m->latency.series[0].points[m->latency.series[0].count - 1].trend = TREND_STEADY;
+    d.pictures.evolution.key = 0;
+    desk_layout(&d, m);
+    assert_int_equal(red_discs(&d, "evolution"), 1);
     desk_close(&d);
     model_destroy(m);
 }
@@ -510,7 +574,7 @@ static void ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed(void **s
     d.ui.regions.colour = COLOUR_LATENCY;
     desk_layout(&d, m);
     assert_int_equal(graph_items(&d, SCENE_DISC, d.theme.warn), 0);
-    assert_non_null(find_text(&d.scene, "256x"));
+    assert_non_null(find_text(&d.scene, "64x"));
     snprintf(m->alerts.items[0].victims, sizeof m->alerts.items[0].victims, "0-3,8");
     desk_layout(&d, m);
     assert_int_equal(graph_items(&d, SCENE_DISC, d.theme.warn), 5);
@@ -523,11 +587,12 @@ static void latency_beyond_four_goes_on_to_other_colours(void **state)
     (void)state;
     static struct theme t;
     theme_init(&t, THEME_DARK);
-    assert_int_equal(theme_latency(&t, 4), t.diverging[255]);
+    assert_int_equal(theme_latency(&t, THEME_LATENCY_LEAST), t.latency[0]);
     assert_int_not_equal(theme_latency(&t, 30), theme_latency(&t, 4));
-    assert_int_not_equal(theme_latency(&t, 30), theme_latency(&t, 100));
-    assert_int_equal(theme_latency(&t, 256), t.beyond);
-    assert_int_equal(theme_latency(&t, 1e300), t.beyond);
+    assert_int_not_equal(theme_latency(&t, 30), theme_latency(&t, 60));
+    assert_int_equal(theme_latency(&t, THEME_LATENCY_MOST), t.latency[255]);
+    assert_int_equal(theme_latency(&t, 1e300), t.latency[255]);
+    assert_int_equal(theme_latency(&t, 0), t.latency[0]);
 }
 
 static void many_ranks_are_discs_that_open(void **state)
@@ -684,6 +749,8 @@ int main(void)
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(a_job_that_is_well_has_no_red),
+        cmocka_unit_test(the_worst_window_is_the_largest_circle),
+        cmocka_unit_test(a_series_that_is_judged_calm_has_no_red),
         cmocka_unit_test(calm_time_is_compressed_to_three_circles),
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),

@@ -11,17 +11,19 @@ static const struct theme dark = {
     .line = 0x25303bff,
     .grid = 0x1d262fff,
     .text = 0xd7dde4ff,
-    .second = 0x8795a3ff,
-    .faint = 0x5c6a78ff,
-    .accent = 0xffa24aff,
+    .second = 0x9aa7b3ff,
+    .faint = 0x84919eff,
+    .accent = 0xffa024ff,
     .bad = 0xff5d5dff,
-    .warn = 0xffd166ff,
-    .good = 0x3fd79aff,
+    .warn = 0xffe066ff,
+    .good = 0x5fe3c4ff,
     .info = 0x4aa8ffff,
     .bad_ground = 0x2b191cff,
     .good_ground = 0x12352bff,
     .warn_ground = 0x2b2617ff,
     .shade = 0x06090cb8,
+    .regions = {0xd66a25ff, 0xa6affdff, 0x7d77faff, 0xb5f7e9ff, 0xe0f555ff, 0x93c798ff},
+    .other = 0x8795a3ff,
     .classes = {0x56b4e9ff, 0x3d7fd6ff, 0xf2b84bff, 0xf7e39cff, 0xcc79a7ff, 0x2fb58cff, 0x93a4b8ff,
                 0x5b6876ff},
 };
@@ -33,17 +35,19 @@ static const struct theme light = {
     .line = 0xd3dbe3ff,
     .grid = 0xe9eef2ff,
     .text = 0x1b242dff,
-    .second = 0x566472ff,
-    .faint = 0x8b98a5ff,
-    .accent = 0xc8660aff,
-    .bad = 0xc62f2fff,
-    .warn = 0x946800ff,
-    .good = 0x0f8157ff,
-    .info = 0x1769c2ff,
+    .second = 0x4a5866ff,
+    .faint = 0x5e6b78ff,
+    .accent = 0x883d06ff,
+    .bad = 0x81062cff,
+    .warn = 0x916100ff,
+    .good = 0x137061ff,
+    .info = 0x075d9dff,
     .bad_ground = 0xfdecebff,
     .good_ground = 0xdff3eaff,
     .warn_ground = 0xfcf3daff,
     .shade = 0x3b465280,
+    .regions = {0xaf6425ff, 0x7e7bf9ff, 0x71028bff, 0xb5b035ff, 0x945b8dff, 0x6b3934ff},
+    .other = 0x8b98a5ff,
     .classes = {0x3f9bd1ff, 0x1f57a8ff, 0xd9930dff, 0xbfa640ff, 0xb0568aff, 0x1f9472ff, 0x7b8b9cff,
                 0xa9b4bfff},
 };
@@ -59,20 +63,25 @@ static const color_t light_map[] = {0xd9e8f2ff, 0xa5cde3ff, 0x62a6cfff,
 static const color_t dark_sizes[] = {0x3566d6ff, 0x2f8fd8ff, 0x2fb3b8ff, 0x52cf8cff, 0xa6ec7cff};
 static const color_t light_sizes[] = {0x7fa8efff, 0x3f8fd0ff, 0x1c8496ff, 0x107048ff, 0x0a4a1cff};
 
-/* Relative latency from 1/4 to 4, two anchors per doubling: the fifth is 1 and the palest.
- * Red-green blind eyes can distinguish blue from orange and red. */
+/* Differences, from less to more: the middle is the palest. Red-green blind eyes can distinguish
+ * blue from orange and red. */
 static const color_t dark_diverging[] = {0x2f6fe0ff, 0x3d80e6ff, 0x4f93eaff, 0x67a1e2ff, 0x8ab0d8ff,
                                          0xdccdb4ff, 0xffa268ff, 0xff7050ff, 0xff3d3dff};
 static const color_t light_diverging[] = {0x1b4fb0ff, 0x2f66c4ff, 0x4a80d2ff,
                                           0x6494d8ff, 0x86aadaff, 0xd2b58aff,
                                           0xe57f3eff, 0xd64a2cff, 0xb51818ff};
 
-/* Beyond 4, from the end of the map to this colour at THEME_BEYOND times the reference. */
-static const color_t dark_beyond = 0xb01fb8ff, light_beyond = 0x5a0a66ff;
-
-static const color_t region_colors[THEME_REGIONS] = {
-    0x5aa9e6ff, 0x7fc8a9ff, 0xffb26bff, 0xc89bf0ff, 0xf2748cff, 0xbfe67aff,
-    0x7aa2ffff, 0xffd166ff, 0x7be0ffff, 0xd8a48fff, 0xe08bffff, 0xa9c4d6ff};
+/* Relative latency from 1/4 to 64, two anchors per doubling: the fifth is 1, the ninth 4. What is
+ * usual up to twice the reference is blue to pale; what is many times as long goes from red by
+ * magenta to what contrasts most with the ground. */
+static const color_t dark_latency[] = {0x2f6fe0ff, 0x3d80e6ff, 0x4f93eaff, 0x67a1e2ff, 0x8ab0d8ff,
+                                       0xb6bfc8ff, 0xe3cfaeff, 0xffab6bff, 0xff6a4dff, 0xff4060ff,
+                                       0xfb2f7dff, 0xf42790ff, 0xf0259aff, 0xf04db4ff, 0xf47bcbff,
+                                       0xfaa0e4ff, 0xffc4ffff};
+static const color_t light_latency[] = {0x1b4fb0ff, 0x2f66c4ff, 0x4a80d2ff, 0x6494d8ff, 0x86aadaff,
+                                        0xabadabff, 0xcfae7aff, 0xdc8a4aff, 0xd8502cff, 0xc52a33ff,
+                                        0xb81840ff, 0xab0e46ff, 0xa00a4aff, 0x840a52ff, 0x6a0855ff,
+                                        0x52064cff, 0x3d0542ff};
 
 struct lab {
     double l, a, b;
@@ -146,29 +155,50 @@ void theme_init(struct theme *theme, enum theme_kind kind)
                    theme->diverging_pixels);
     theme_fill_map(bright ? light_sizes : dark_sizes, sizeof dark_sizes / sizeof *dark_sizes - 1,
                    theme->sizes, theme->sizes_pixels);
-    theme->beyond = bright ? light_beyond : dark_beyond;
+    theme_fill_map(bright ? light_latency : dark_latency,
+                   sizeof dark_latency / sizeof *dark_latency - 1, theme->latency,
+                   theme->latency_pixels);
     theme->sizes_image = (struct image){theme->sizes_pixels, 256, 1, (uint64_t)kind + 1};
     theme->map_image = (struct image){theme->map_pixels, 256, 1, (uint64_t)kind + 1};
     theme->diverging_image = (struct image){theme->diverging_pixels, 256, 1, (uint64_t)kind + 1};
-    for (size_t i = 0; i < THEME_REGIONS; i++)
-        theme->regions[i] =
-            bright ? color_mix(region_colors[i], 0x10304aff, 0.32) : region_colors[i];
+    for (int i = 0; i < THEME_LATENCY_PARTS; i++)
+        theme->latency_parts[i] =
+            (struct image){theme->latency_pixels + i * (256 / THEME_LATENCY_PARTS),
+                           256 / THEME_LATENCY_PARTS, 1, (uint64_t)kind + 1};
 }
 
 color_t theme_latency(const struct theme *theme, double ratio)
 {
+    const double doublings = log2(THEME_LATENCY_MOST / THEME_LATENCY_LEAST);
     if (isnan(ratio))
         return theme->faint;
-    if (ratio > 4)
-        return color_mix(theme->diverging[255], theme->beyond,
-                         fmin(log2(ratio / 4) / log2(THEME_BEYOND / 4), 1));
-    double share = ratio > 0 ? (log2(ratio) + 2) / 4 : 0;
-    return theme->diverging[(size_t)lround((share < 0 ? 0 : share > 1 ? 1 : share) * 255)];
+    double share = ratio > 0 ? log2(ratio / THEME_LATENCY_LEAST) / doublings : 0;
+    return theme->latency[(size_t)lround((share < 0 ? 0 : share > 1 ? 1 : share) * 255)];
+}
+
+/* WCAG 2.1, "relative luminance". */
+static double theme_luminance(color_t color)
+{
+    return 0.2126 * theme_to_linear((color >> 24) / 255.0) +
+           0.7152 * theme_to_linear((color >> 16 & 0xff) / 255.0) +
+           0.0722 * theme_to_linear((color >> 8 & 0xff) / 255.0);
+}
+
+double theme_contrast(color_t a, color_t b)
+{
+    double x = theme_luminance(a) + 0.05, y = theme_luminance(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+color_t theme_on(color_t fill)
+{
+    const color_t black = 0x000000ff, white = 0xffffffff;
+    return theme_contrast(black, fill) >= theme_contrast(white, fill) ? black : white;
 }
 
 color_t theme_region(const struct theme *theme, uint64_t id)
 {
-    return id ? theme->regions[(id - 1) % THEME_REGIONS] : theme->faint;
+    return id == 0 ? theme->faint : id <= THEME_REGIONS ? theme->regions[id - 1] : theme->other;
 }
 
 color_t theme_community(const struct theme *theme, uint64_t identity)

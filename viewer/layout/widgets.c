@@ -127,28 +127,20 @@ double widget_map_legend(const struct brush *b, double right, double y, const ch
 
 double widget_latency_legend(const struct brush *b, double right, double y)
 {
-    static const char *const ticks[] = {"\xc2\xbcx", "1x", "4x", "256x"};
-    const double bar = 120, gap = 7, part = 6;
-    double wl = scene_width(b->scene, TEXT_AXIS, 0, ticks[0]),
-           wm = scene_width(b->scene, TEXT_AXIS, 0, ticks[1]),
-           wh = scene_width(b->scene, TEXT_AXIS, 0, ticks[2]),
-           we = scene_width(b->scene, TEXT_AXIS, 0, ticks[3]);
-    double half = (bar - wm - 2 * gap) / 2, x = right - we;
-    scene_text(b->scene, x, y, we + 1, TEXT_AXIS, 0, b->theme->second, ticks[3]);
-    x -= gap;
-    for (double ratio = THEME_BEYOND / sqrt(2); ratio > 4; ratio /= 2) { /* one part a doubling */
-        x -= part;
-        scene_rect(b->scene, (struct box){x, y + 3, part, 8}, 0, theme_latency(b->theme, ratio));
+    static const char *const ticks[THEME_LATENCY_PARTS + 1] = {"\xc2\xbcx", "1x", "4x", "16x",
+                                                               "64x"};
+    const double part = 32, gap = 5;
+    double x = right;
+    for (int i = THEME_LATENCY_PARTS; i >= 0; i--) {
+        double w = scene_width(b->scene, TEXT_AXIS, 0, ticks[i]);
+        x -= w;
+        scene_text(b->scene, x, y, w + 1, TEXT_AXIS, 0, b->theme->second, ticks[i]);
+        if (i == 0)
+            break;
+        x -= gap + part;
+        scene_image(b->scene, (struct box){x, y + 3, part, 8}, &b->theme->latency_parts[i - 1]);
+        x -= gap;
     }
-    x -= gap + wh;
-    scene_text(b->scene, x, y, wh + 1, TEXT_AXIS, 0, b->theme->second, ticks[2]);
-    x -= gap + bar;
-    scene_image(b->scene, (struct box){x, y + 3, bar, 8}, &b->theme->diverging_image);
-    /* the label is inside the map, at the position of 1 */
-    scene_rect(b->scene, (struct box){x + half, y, wm + 2 * gap, 14}, 0, b->theme->panel);
-    scene_text(b->scene, x + half + gap, y, wm + 1, TEXT_AXIS, 0, b->theme->second, ticks[1]);
-    x -= gap + wl;
-    scene_text(b->scene, x, y, wl + 1, TEXT_AXIS, 0, b->theme->second, ticks[0]);
     return right - x;
 }
 

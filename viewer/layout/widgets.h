@@ -48,7 +48,7 @@ void widget_scrollbar(const struct brush *brush, struct box track, double first,
 double widget_map_legend(const struct brush *brush, double right, double y, const char *low,
                          const char *high);
 
-/** The map of relative latency, with its middle marked; right edge at x. @return width */
+/** The map of relative latency with figures between its parts; right edge at x. @return width */
 double widget_latency_legend(const struct brush *brush, double right, double y);
 
 /** Lines of a tooltip; the first is its title. */

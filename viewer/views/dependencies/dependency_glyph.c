@@ -13,7 +13,6 @@ enum { BARS = 8, ELLIPSE_POINTS = 24 };
 
 #define FULL_RADIUS 15.0   /* with bars */
 #define ELLIPSE_RADIUS 4.0 /* below it, a bar of the lane */
-#define TEXT_COLOR 0x0e1318ff
 
 struct glyph {
     struct point at;
@@ -151,7 +150,8 @@ static void dependency_glyph_hit(const struct stage *s, const struct dependency_
         scene_hit(s->brush.scene, box, HIT_NODE, host, 0);
 }
 
-static void dependency_glyph_number(const struct stage *s, const struct glyph *g, uint32_t rank)
+static void dependency_glyph_number(const struct stage *s, const struct glyph *g, color_t fill,
+                                    uint32_t rank)
 {
     char text[16];
     snprintf(text, sizeof text, "%u", rank);
@@ -159,7 +159,7 @@ static void dependency_glyph_number(const struct stage *s, const struct glyph *g
     if (w > 2 * g->rx - 2 || g->ry < 5)
         return;
     scene_text(s->brush.scene, g->at.x - g->rx, g->at.y - 7, 2 * g->rx, TEXT_AXIS_STRONG,
-               TEXT_CENTRE | TEXT_FIGURES, TEXT_COLOR, text);
+               TEXT_CENTRE | TEXT_FIGURES, theme_on(fill), text);
 }
 
 void dependency_glyph_layout(struct stage *s, const struct dependency_plot *p, uint32_t node)
@@ -194,7 +194,7 @@ void dependency_glyph_layout(struct stage *s, const struct dependency_plot *p, u
         }
         dependency_glyph_ellipse(s, &g, 0, color);
         if (!d->graph->lanes[n->lane].is_host)
-            dependency_glyph_number(s, &g, d->graph->lanes[n->lane].id);
+            dependency_glyph_number(s, &g, color, d->graph->lanes[n->lane].id);
     }
     if (under != DEPENDENCY_NONE)
         dependency_glyph_message_tip(s, p, under);

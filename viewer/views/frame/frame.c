@@ -175,7 +175,7 @@ static void frame_add_alert_badge(const struct stage *s, struct box box)
         return;
     scene_rect(s->brush.scene, box, 7, s->brush.theme->bad);
     scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
-                0x0e1318ff, firing < 100 ? "%u" : "99+", firing);
+                theme_on(s->brush.theme->bad), firing < 100 ? "%u" : "99+", firing);
 }
 
 static void frame_add_rail(const struct stage *s)

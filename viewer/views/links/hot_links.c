@@ -397,7 +397,8 @@ static void hot_links_add_figures(const struct stage *s, const struct table *tab
         widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_ratio(f->multiple).text);
     widget_cell(&s->brush, table, row, LATENCY,
                 isnan(f->latency)   ? t->faint
-                : f->latency > 1.25 ? theme_latency(t, f->latency)
+                : f->latency >= 4   ? t->bad
+                : f->latency > 1.25 ? t->warn
                                     : t->second,
                 format_ratio(f->latency).text);
     widget_cell(&s->brush, table, row, RATIO,

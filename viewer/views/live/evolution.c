@@ -15,6 +15,7 @@ enum {
     FOOT = 20,    /* time axis */
     ROW = 21,     /* minimum height of a row */
     TALLEST = 34, /* maximum height of a row */
+    SMALLEST = 2, /* radius of the smallest circle */
     FIXED = 3,    /* rows of the job and both localities, which do not scroll */
 };
 
@@ -37,7 +38,7 @@ struct row {
     const struct latency_series *series;
     const char *name; /* NULL: a region */
     struct box box;   /* over the whole panel */
-    double most;      /* messages per window that the largest circle represents */
+    double most;      /* nanoseconds lost per window that the largest circle represents */
 };
 
 /* Growth is a wedge that thickens to the right, a steady period a bracket: distinct without colour.
@@ -87,6 +88,14 @@ static void evolution_add_marks(const struct stage *s, const struct evolution_pl
     }
 }
 
+/* A series that the daemon judges calm has no colour of alarm: on many ranks or a busy network its
+ * usual latency may be far above the best that was seen. */
+static color_t evolution_color(const struct theme *theme, const struct latency_point *at)
+{
+    return theme_latency(theme,
+                         at->trend == TREND_CALM ? fmin(at->typical, EVOLUTION_CALM) : at->typical);
+}
+
 static void evolution_add_circles(const struct stage *s, const struct evolution_plot *p,
                                   const struct row *row)
 {
@@ -101,10 +110,10 @@ static void evolution_add_circles(const struct stage *s, const struct evolution_
             scene_disc(s->brush.scene, c->x, y, 1, s->brush.theme->faint);
             continue;
         }
-        double share = (double)at.delayed / (double)at.windows / fmax(row->most, 1);
-        /* the area represents the count, but even the smallest circle must show its colour */
-        scene_disc(s->brush.scene, c->x, y, fmax(sqrt(fmin(share, 1)) * largest, 1.6),
-                   theme_latency(s->brush.theme, at.typical));
+        double share = evolution_lost(&at) / fmax(row->most, 1);
+        /* the area represents the time lost, but even the smallest circle must show its colour */
+        scene_disc(s->brush.scene, c->x, y, fmax(sqrt(fmin(share, 1)) * largest, SMALLEST),
+                   evolution_color(s->brush.theme, &at));
     }
 }
 
@@ -215,6 +224,8 @@ static void evolution_add_row_tip(struct stage *s, const struct evolution_plot *
         &s->tip, 0, "transfer time %s",
         format_duration_within(latency_transfer_ns(&at), (double)at.error_ns / (double)at.messages)
             .text);
+    tooltip_add(&s->tip, s->brush.theme->text, "%s lost a window, over what messages normally take",
+                format_duration(evolution_lost(&at)).text);
     tooltip_add(&s->tip, 0, "%s of %s messages delayed", quantity_grouped(at.delayed).text,
                 quantity_grouped(at.messages).text);
     evolution_add_parts_line(s, &at);
@@ -324,10 +335,9 @@ static void evolution_add_title(const struct stage *s, struct box box, uint32_t 
     double least = box.x + 12 + scene_width(s->brush.scene, TEXT_TITLE, 0, name) + 8;
     double right = evolution_add_legend(s, least, box.x + box.w - 12, box.y + 5);
     if (shown < all)
-        snprintf(what, sizeof what, "%u of %u regions, largest first; size: delayed messages",
-                 shown, all);
+        snprintf(what, sizeof what, "%u of %u regions, largest first; size: time lost", shown, all);
     else
-        snprintf(what, sizeof what, "by the reference; size: delayed messages");
+        snprintf(what, sizeof what, "by the reference; size: time lost");
     widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 4, name, what);
 }
 
@@ -358,7 +368,7 @@ static uint32_t evolution_add_fixed_rows(struct stage *s, const struct evolution
         struct row row = {series,
                           names[scope],
                           {rows.x, rows.y + n * row_h, rows.w - 8, row_h},
-                          evolution_max_messages(series, p)};
+                          evolution_most_lost(series, p)};
         if (!series)
             continue;
         evolution_add_row(s, p, &row, 0);
@@ -374,7 +384,7 @@ static uint32_t evolution_add_region_rows(struct stage *s, const struct evolutio
     uint32_t last, first = piece_list(s, rows, LIST_SERIES, e->order_count, row_h, &last);
     double scale = 0;
     for (uint32_t i = first; i < last; i++)
-        scale = fmax(scale, evolution_max_messages(&l->series[e->order[i]], p));
+        scale = fmax(scale, evolution_most_lost(&l->series[e->order[i]], p));
     for (uint32_t i = first; i < last; i++) {
         struct row row = {&l->series[e->order[i]],
                           NULL,

@@ -227,12 +227,26 @@ int evolution_at(const struct latency_series *s, const struct evolution_column *
     return sum.windows > 0;
 }
 
-double evolution_max_messages(const struct latency_series *s, const struct evolution_plot *p)
+double evolution_lost(const struct latency_point *at)
 {
-    double most = 0;
+    double transfer = (double)at->part_ns[LATENCY_NETWORK] +
+                      (double)at->part_ns[LATENCY_LATE_RECEIVER] +
+                      (double)at->part_ns[LATENCY_JOINT];
+    if (!at->messages || !(at->reference > 1))
+        return 0;
+    return transfer * (1 - 1 / at->reference) / (double)at->windows;
+}
+
+double evolution_most_lost(const struct latency_series *s, const struct evolution_plot *p)
+{
+    double most = 0, transfer = 0;
     struct latency_point at;
-    for (uint32_t i = 0; s && i < p->count; i++)
-        if (evolution_at(s, &p->columns[i], &at))
-            most = fmax(most, (double)at.messages / (double)at.windows);
-    return most;
+    for (uint32_t i = 0; s && i < p->count; i++) {
+        if (!evolution_at(s, &p->columns[i], &at) || !at.messages)
+            continue;
+        most = fmax(most, evolution_lost(&at));
+        transfer =
+            fmax(transfer, latency_transfer_ns(&at) * (double)at.messages / (double)at.windows);
+    }
+    return fmax(most, transfer / 2);
 }

@@ -1,6 +1,7 @@
 /* The parts of the live view. The evolution strip shows latency by rank region over time (PCLVis,
  * Fig. 6): a row for the job, for each locality and for each region, and circles for windows;
- * colour is the latency relative to the reference, size the number of delayed messages; periods of
+ * colour is the latency relative to the reference, area the time that messages lost, which the
+ * worst windows have most of; periods of
  * growth and steady periods are marked. Time is linear as in the curve, or everything except these
  * periods is compressed to start, middle and end (PCLVis, section 5.1). In the heat map of waiting
  * each row is one or several ranks, each column one or several windows, the colour is the share of
@@ -21,7 +22,10 @@ void evolution_layout(struct stage *stage, struct box box, const struct timeline
 
 void heat_layout(struct stage *stage, struct box box, const struct timeline *line);
 
-enum { EVOLUTION_COLUMNS = 512 };
+enum {
+    EVOLUTION_COLUMNS = 512,
+    EVOLUTION_CALM = 2 /* relative latency up to which the colours of a calm series go */
+};
 
 struct evolution_column {
     uint64_t first, last; /* windows */
@@ -51,8 +55,12 @@ double evolution_x(const struct evolution_plot *plot, uint64_t window);
 int evolution_at(const struct latency_series *series, const struct evolution_column *column,
                  struct latency_point *out);
 
-/** Largest number of messages per window in any column; series may be NULL. */
-double evolution_max_messages(const struct latency_series *series,
-                              const struct evolution_plot *plot);
+/** Transfer time beyond what these messages normally take, mean of its windows, nanoseconds. */
+double evolution_lost(const struct latency_point *point);
+
+/** What the largest circle of a series represents, nanoseconds: the most that a window lost, but
+ * at least half of the transfer time of the busiest, so that circles stay small while nothing is
+ * lost. series may be NULL. */
+double evolution_most_lost(const struct latency_series *series, const struct evolution_plot *plot);
 
 #endif

@@ -249,16 +249,13 @@ static void matrix_view_add_cell_figures(const struct stage *s, const struct gri
                 continue;
             struct quantity text = matrix_view_format_pair(s, g->first_row + (uint32_t)row,
                                                            g->first_column + (uint32_t)column);
-            /* the cell's luma decides between dark and light text */
-            double luma =
-                0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
             double x = matrix_view_x_of(g, g->first_column + (double)column),
                    y = matrix_view_y_of(g, g->first_row + (double)row);
             if (x < g->plot.x || y < g->plot.y || x + g->cell > g->plot.x + g->plot.w + 1 ||
                 y + g->cell > g->plot.y + g->plot.h + 1)
                 continue;
             scene_text(s->brush.scene, x + 2, y + g->cell / 2 - 7, g->cell - 4, TEXT_AXIS,
-                       TEXT_CENTRE, luma > 120 ? 0x0e1318ff : 0xf4f7faff, text.text);
+                       TEXT_CENTRE, theme_on(pixel << 8 | 0xff), text.text);
         }
     }
 }

@@ -21,6 +21,38 @@ double marks_radius(const struct graph_vertex *v, const struct section *view)
     return fmin(fmax(v->radius * view->ux, 1.6), v->weight > 1 ? 40 : 18);
 }
 
+/* ---- colours, by what is selected ---- */
+
+color_t marks_color(const struct stage *s, const struct rank_graph *n, uint32_t i)
+{
+    return s->ui->regions.colour == COLOUR_LATENCY
+               ? theme_latency(s->brush.theme, n->vertex_ratios[i].mean)
+               : theme_region(s->brush.theme, n->vertices[i].region);
+}
+
+int marks_chosen(const struct stage *s, const struct rank_graph_vertex *v)
+{
+    const struct selection *sel = &s->ui->selection;
+    if (v->unit != UNIT_RANK && sel->kind == SELECT_REGION)
+        return v->region == sel->a;
+    if (v->unit == UNIT_NODE && sel->kind == SELECT_NODE)
+        return v->host == sel->a;
+    return ui_marks_rank(s->ui, s->model, v->rank);
+}
+
+int marks_some_chosen(const struct stage *s)
+{
+    return s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL;
+}
+
+color_t marks_disc_color(const struct stage *s, const struct rank_graph *n, uint32_t i)
+{
+    color_t color = marks_color(s, n, i);
+    if (marks_some_chosen(s) && !marks_chosen(s, &n->vertices[i]))
+        return color_mix(color, s->brush.theme->panel, 0.68);
+    return color;
+}
+
 /* ---- hulls ---- */
 
 static int marks_compare_points(const void *left, const void *right)
@@ -163,7 +195,7 @@ void marks_add_labels(const struct stage *s, const struct rank_graph *n, const s
             scene_width(s->brush.scene, TEXT_AXIS_STRONG, TEXT_FIGURES, text) > 2 * r - 3)
             continue;
         scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG,
-                   TEXT_CENTRE | TEXT_FIGURES, 0x0e1318ff, text);
+                   TEXT_CENTRE | TEXT_FIGURES, theme_on(marks_disc_color(s, n, i)), text);
     }
     if (n->vertex_count <= MARKS_LABELS / 2)
         marks_each_hull(s, n, v, marks_place_node, labels);

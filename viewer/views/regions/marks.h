@@ -34,6 +34,20 @@ enum marks_role { ROLE_NONE, ROLE_CULPRIT, ROLE_VICTIM };
 enum marks_role marks_role(const struct alert *alert, const struct rank_graph *graph,
                            uint32_t vertex);
 
+/** Colour of a vertex, by its region or by its latency. */
+color_t marks_color(const struct stage *stage, const struct rank_graph *graph, uint32_t vertex);
+
+/** The same, dimmed where other vertices are selected. */
+color_t marks_disc_color(const struct stage *stage, const struct rank_graph *graph,
+                         uint32_t vertex);
+
+/** 1 if a vertex is selected. A vertex of many ranks counts as selected if its first rank, or its
+ * position, is. */
+int marks_chosen(const struct stage *stage, const struct rank_graph_vertex *vertex);
+
+/** 1 if the selection is one of ranks. */
+int marks_some_chosen(const struct stage *stage);
+
 /** Radius of a vertex on the screen. */
 double marks_radius(const struct graph_vertex *vertex, const struct section *view);
 

@@ -81,31 +81,6 @@ static struct regions_picture *regions_view_arrange(struct stage *s)
     return p;
 }
 
-static color_t regions_view_vertex_color(const struct stage *s, const struct rank_graph *n,
-                                         uint32_t i)
-{
-    return s->ui->regions.colour == COLOUR_LATENCY
-               ? theme_latency(s->brush.theme, n->vertex_ratios[i].mean)
-               : theme_region(s->brush.theme, n->vertices[i].region);
-}
-
-/* 1 if a vertex is selected. A vertex of many ranks counts as selected if its first rank, or its
- * position, is. */
-static int regions_view_marked(const struct stage *s, const struct rank_graph_vertex *v)
-{
-    const struct selection *sel = &s->ui->selection;
-    if (v->unit != UNIT_RANK && sel->kind == SELECT_REGION)
-        return v->region == sel->a;
-    if (v->unit == UNIT_NODE && sel->kind == SELECT_NODE)
-        return v->host == sel->a;
-    return ui_marks_rank(s->ui, s->model, v->rank);
-}
-
-static int regions_view_selects_ranks(const struct stage *s)
-{
-    return s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL;
-}
-
 /* ---- edges ---- */
 
 static uint64_t regions_view_compute_edges_key(const struct stage *s, const struct rank_graph *n,
@@ -126,7 +101,7 @@ static color_t regions_view_edge_color(const struct stage *s, const struct rank_
     if (s->ui->regions.colour == COLOUR_LATENCY)
         return theme_latency(s->brush.theme,
                              fmax(n->vertex_ratios[e->a].mean, n->vertex_ratios[e->b].mean));
-    color_t a = regions_view_vertex_color(s, n, e->a), b = regions_view_vertex_color(s, n, e->b);
+    color_t a = marks_color(s, n, e->a), b = marks_color(s, n, e->b);
     return n->vertices[e->a].group == n->vertices[e->b].group
                ? a
                : color_mix(color_mix(a, b, 0.5), s->brush.theme->second, 0.25);
@@ -168,16 +143,16 @@ static void regions_view_begin_edges(const struct stage *s, struct regions_pictu
     if (bundle_begin(&p->bundle, (int)lround(v->box.w * k), (int)lround(v->box.h * k),
                      s->brush.theme->panel) < 0)
         return;
-    int some = regions_view_selects_ranks(s);
+    int some = marks_some_chosen(s);
     for (uint32_t i = 0; i < n->edge_count; i++) {
         const struct graph_edge *e = &n->graph.edges[i];
         if (!(n->edge_values[i] > 0))
             continue;
         struct bundle_edge edge = regions_view_make_curve(n, v, e, k);
         edge.color = regions_view_edge_color(s, n, e);
-        edge.weight = (float)(0.25 + 0.75 * log2(1 + n->edge_values[i]) / log2(1 + n->most));
-        if (some && !regions_view_marked(s, &n->vertices[e->a]) &&
-            !regions_view_marked(s, &n->vertices[e->b])) {
+        /* weak edges are many: as strong as the others they would be a haze over the graph */
+        edge.weight = (float)fmax(sqrt(n->edge_values[i] / n->most), 0.08);
+        if (some && !marks_chosen(s, &n->vertices[e->a]) && !marks_chosen(s, &n->vertices[e->b])) {
             edge.weight *= 0.25f;
             edge.color = s->brush.theme->faint;
         }
@@ -279,17 +254,15 @@ static void regions_view_draw_vertices(const struct stage *s, const struct rank_
                                        const struct section *v, uint32_t under)
 {
     const struct theme *t = s->brush.theme;
-    int some = regions_view_selects_ranks(s);
+    int some = marks_some_chosen(s);
     const struct alert *alert = marks_alert(s);
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
         double x = section_x(v, p->x), y = section_y(v, p->y), r = marks_radius(p, v);
         if (!section_shows(v, x, y, r))
             continue;
-        color_t color = regions_view_vertex_color(s, n, i);
-        int chosen = some && regions_view_marked(s, &n->vertices[i]);
-        if (some && !chosen)
-            color = color_mix(color, t->panel, 0.68);
+        color_t color = marks_disc_color(s, n, i);
+        int chosen = some && marks_chosen(s, &n->vertices[i]);
         if (chosen &&
             (s->ui->selection.kind == SELECT_RANK || s->ui->selection.kind == SELECT_PAIR))
             scene_disc(s->brush.scene, x, y, r + 3, t->text);
@@ -305,7 +278,7 @@ static void regions_view_draw_vertices(const struct stage *s, const struct rank_
     double r = marks_radius(p, v);
     scene_disc(s->brush.scene, section_x(v, p->x), section_y(v, p->y), r + 2.5, t->text);
     scene_disc(s->brush.scene, section_x(v, p->x), section_y(v, p->y), r + 0.5,
-               regions_view_vertex_color(s, n, under));
+               marks_color(s, n, under));
 }
 
 /* ---- labels ---- */
@@ -339,7 +312,7 @@ static int regions_view_add_disc_number(const struct stage *s, const struct rank
     if (r < 8 || w > 2 * r - 4 || !section_shows(v, x, y, 0))
         return 0;
     scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
-               0x0e1318ff, text);
+               theme_on(marks_disc_color(s, n, vertex)), text);
     return 1;
 }
 
@@ -495,6 +468,11 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
                  alert->victims[0] ? "; yellow: ranks it delays" : "");
         used = strlen(text);
     }
+    if (s->ui->regions.colour == COLOUR_REGION && s->model->latency.region_count > THEME_REGIONS) {
+        snprintf(text + used, sizeof text - used, " Grey: regions after the first %d.",
+                 THEME_REGIONS);
+        used = strlen(text);
+    }
     if (together > 1)
         snprintf(text + used, sizeof text - used,
                  " For the regions %llu ranks of a node are one vertex.",
@@ -524,7 +502,7 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     struct quantity range = piece_pairs_range_text(s);
     uint32_t regions = s->model->latency.region_count;
     if (regions)
-        snprintf(what, sizeof what, "%u group%s of ranks that talk to each other most, %s", regions,
+        snprintf(what, sizeof what, "%u group%s of ranks that talk most, %s", regions,
                  regions == 1 ? "" : "s", range.text);
     else
         snprintf(what, sizeof what, "none is known yet; %s", range.text);
