@@ -353,6 +353,85 @@ static void a_job_of_4096_ranks_has_room_for_its_texts(void **state)
     check_job(job_of(4096, 64, 12, 0), "4096 ranks");
 }
 
+/* Texts of the header lie beside each other, and buttons of views neither in it nor on the rail. */
+static void check_header(struct findings *f)
+{
+    const struct scene *s = &f->desk->scene;
+    struct box header = {0};
+    for (size_t p = 0; p < s->panel_count; p++)
+        if (!strcmp(s->panels[p].name, "header"))
+            header = s->panels[p].box;
+    for (size_t i = 0; i < s->item_count; i++) {
+        const struct scene_item *a = &s->items[i];
+        int own = !strcmp(s->panels[a->panel].name, "header");
+        for (size_t k = i + 1; own && k < s->item_count && s->items[k].panel == a->panel; k++) {
+            struct box both = box_both(a->box, s->items[k].box);
+            if (a->kind == SCENE_TEXT && s->items[k].kind == SCENE_TEXT && both.w > 1 && both.h > 4)
+                found(f, "'%s' lies upon '%s'", scene_text_of(s, a),
+                      scene_text_of(s, &s->items[k]));
+        }
+        struct box both = box_both(a->box, header);
+        if (!own && a->kind == SCENE_TEXT && both.w > 1 && both.h > 1 && a->count)
+            found(f, "'%s' lies upon the header", scene_text_of(s, a));
+    }
+    for (size_t i = 0; i < s->hit_count; i++)
+        if (s->hits[i].kind == HIT_BUTTON && (s->hits[i].box.x < 0 || s->hits[i].box.y < 0))
+            found(f, "a button is outside the window at %.0f,%.0f", s->hits[i].box.x,
+                  s->hits[i].box.y);
+}
+
+static void in_the_smallest_window_header_and_buttons_stay_apart(void **state)
+{
+    struct model *models[] = {job_of(64, 4, 20, 1), imported_job()};
+    uint32_t count = 0;
+    (void)state;
+    for (size_t m = 0; m < 2; m++) {
+        for (int v = 0; v < VIEWS; v++) {
+            struct desk d;
+            struct findings f = {.desk = &d};
+            desk_open(&d, 320, 200, 1, THEME_DARK, (enum view_id)v);
+            snprintf(f.what, sizeof f.what, "%s 320x200", views[v]->name);
+            desk_layout(&d, models[m]);
+            check_header(&f);
+            count += f.count;
+            desk_close(&d);
+        }
+        model_destroy(models[m]);
+    }
+    assert_int_equal(count, 0);
+}
+
+static void in_a_narrow_window_the_first_alert_stays_in_sight(void **state)
+{
+    struct model *m = job_of(64, 4, 20, 1);
+    (void)state;
+    for (int v = 0; v < VIEWS; v++) {
+        struct desk d;
+        desk_open(&d, 1024, 640, 1, THEME_DARK, (enum view_id)v);
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "LIVE"));
+        const char *title = NULL;
+        for (uint32_t i = 0; i < m->alerts.count && !title; i++)
+            title = m->alerts.items[i].state == ALERT_FIRING ? m->alerts.items[i].title : NULL;
+        assert_non_null(title);
+        if (v != VIEW_JOBS)
+            assert_non_null(find_text(&d.scene, title));
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
+static void at_three_times_the_pixels_texts_have_room(void **state)
+{
+    struct model *m = job_of(64, 4, 20, 1);
+    uint32_t count = 0;
+    (void)state;
+    for (int v = 0; v < VIEWS; v++)
+        count += check_view(m, "scale 3", (enum view_id)v, 1, 3);
+    model_destroy(m);
+    assert_int_equal(count, 0);
+}
+
 static void the_help_fits_into_the_window(void **state)
 {
     struct model *m = job_of(64, 4, 20, 0);
@@ -397,6 +476,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_of_a_shortened_text_is_its_tooltip),
+        cmocka_unit_test(in_the_smallest_window_header_and_buttons_stay_apart),
+        cmocka_unit_test(in_a_narrow_window_the_first_alert_stays_in_sight),
+        cmocka_unit_test(at_three_times_the_pixels_texts_have_room),
         cmocka_unit_test(the_help_fits_into_the_window),
         cmocka_unit_test(a_calm_job_has_room_for_its_texts),
         cmocka_unit_test(a_job_with_faults_has_room_for_its_texts),

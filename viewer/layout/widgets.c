@@ -65,12 +65,22 @@ void widget_stack(const struct brush *b, struct box box, const double *shares, i
     }
 }
 
+/* Whether a box is inside the panel that is open, from left to right. */
+static int widget_fits(const struct scene *scene, struct box box)
+{
+    const struct scene_panel *panel = &scene->panels[scene->panel_count - 1];
+    return !scene->panel_count ||
+           (box.x >= panel->box.x && box.x + box.w <= panel->box.x + panel->box.w + 0.5);
+}
+
 double widget_button(const struct brush *b, double x, double y, const char *label, int active,
                      uint64_t command, uint64_t argument)
 {
     double w = scene_width(b->scene, TEXT_SMALL, 0, label) + 20;
     struct box box = {x, y, w, 24};
     int hover = box_has(box, b->mouse_x, b->mouse_y);
+    if (!widget_fits(b->scene, box))
+        return 0;
     if (active || hover)
         scene_rect(b->scene, box, 5, b->theme->raised);
     color_t color = active ? b->theme->text : hover ? b->theme->text : b->theme->second;
@@ -86,6 +96,8 @@ double widget_choice(const struct brush *b, double right, double y, const char *
     for (int i = 0; i < count; i++)
         total += scene_width(b->scene, TEXT_SMALL, 0, labels[i]) + 18;
     double x = right - total;
+    if (!widget_fits(b->scene, (struct box){x, y, total, 24}))
+        return 0;
     scene_outline(b->scene, (struct box){x, y, total, 24}, 6, 1, b->theme->line);
     x += 2;
     for (int i = 0; i < count; i++) {

@@ -32,7 +32,8 @@ void widget_bar(const struct brush *brush, struct box box, double share, color_t
 void widget_stack(const struct brush *brush, struct box box, const double *shares, int count,
                   const color_t *colors);
 
-/** A button; it issues command with argument. @return its width */
+/** A button; it issues command with argument. One that would leave the panel is left out, as is a
+ * choice: the keys remain. @return its width; 0: left out */
 double widget_button(const struct brush *brush, double x, double y, const char *label, int active,
                      uint64_t command, uint64_t argument);
 

@@ -234,7 +234,7 @@ void piece_row(struct stage *s, struct box box, enum hit_kind kind, uint64_t a, 
 uint32_t piece_list(struct stage *s, struct box box, enum ui_list list, uint32_t rows,
                     double row_height, uint32_t *last)
 {
-    double shown = box.h / row_height;
+    double shown = fmax(box.h, 0) / row_height; /* in a tiny window nothing is left for rows */
     double whole = floor(shown);
     double most = fmax((double)rows - whole, 0);
     double first = fmin(fmax(s->ui->list.scroll[list], 0), most);

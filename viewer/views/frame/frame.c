@@ -23,6 +23,8 @@ enum {
     TRANSPORT = 46,
     CONTEXT = 316,
     WIDE = 1180,
+    NARROW = 480,
+    VIEW_LEAST = 150,
     FACTS_LEFT = 14
 };
 
@@ -132,13 +134,7 @@ static void frame_add_header(const struct stage *s, int folded)
                                      {28, 9}, {31, -3}, {34, 0},  {48, 0}};
     scene_panel(scene, (struct box){0, 0, s->ui->w, HEADER}, t->panel, "header");
     scene_rect(scene, (struct box){0, HEADER - 1, s->ui->w, 1}, 0, t->line);
-    double x = 20 + scene_text(scene, 20, 10, 90, TEXT_LOGO, 0, t->accent, "holter") + 12;
-    scene_points(scene);
-    for (size_t i = 0; i < sizeof beat / sizeof *beat; i++)
-        scene_point(scene, x + beat[i][0], 23.5 + beat[i][1]);
-    scene_curve(scene, 1.6, t->accent);
-    x += 66;
-    double right = s->ui->w - 14;
+    double right = s->ui->w - 14, logo = scene_width(scene, TEXT_LOGO, 0, "holter");
     right -=
         widget_button(&s->brush, right - 58, 11, "? help", s->ui->overlay.help, COMMAND_HELP, 0) +
         8;
@@ -147,9 +143,11 @@ static void frame_add_header(const struct stage *s, int folded)
         replay ? transport_plays(&s->ui->transport, &s->model->playback) : s->ui->time.follow;
     const char *pause = goes ? "pause  space" : replay ? "play  space" : "go on  space";
     double pause_w = scene_width(scene, TEXT_SMALL, 0, pause) + 20;
-    widget_button(&s->brush, right - pause_w, 11, pause, 0,
-                  replay ? COMMAND_REPLAY_PLAY : COMMAND_PAUSE, 0);
-    right -= pause_w + 8;
+    if (s->ui->w >= NARROW) { /* else the state of the job is the button */
+        widget_button(&s->brush, right - pause_w, 11, pause, 0,
+                      replay ? COMMAND_REPLAY_PLAY : COMMAND_PAUSE, 0);
+        right -= pause_w + 8;
+    }
     if (folded) {
         double w = scene_width(scene, TEXT_SMALL, 0, "context") + 20;
         widget_button(&s->brush, right - w, 11, "context", s->ui->overlay.drawer, COMMAND_DRAWER,
@@ -157,8 +155,21 @@ static void frame_add_header(const struct stage *s, int folded)
         right -= w + 8;
     }
     right -= frame_add_state_pill(s, right, 12) + 16;
+    double x = 20 + (20 + logo <= right ? logo + 12 : 0);
+    if (x > 20)
+        scene_text(scene, 20, 10, logo + 1, TEXT_LOGO, 0, t->accent, "holter");
+    if (x + 66 <= right) {
+        scene_points(scene);
+        for (size_t i = 0; i < sizeof beat / sizeof *beat; i++)
+            scene_point(scene, x + beat[i][0], 23.5 + beat[i][1]);
+        scene_curve(scene, 1.6, t->accent);
+        x += 66;
+    }
     const char *name = s->model->job[0] ? text_base_name(s->model->app) : "";
-    double used = scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, 0, t->text, name);
+    if (right - x < 60)
+        return;
+    double used =
+        scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, TEXT_MIDDLE, t->text, name);
     x += used > 0 ? used + 16 : 0;
     char facts[512];
     frame_format_facts(s, facts, sizeof facts);
@@ -418,10 +429,16 @@ static void frame_layout(struct stage *s)
     frame_add_rail(s);
     frame_add_status(s);
     enum view_id view = ui->jobs_first || !s->model->job[0] ? VIEW_JOBS : ui->view;
+    double verdict_h = folded ? verdict_layout(s, main_box) : 0;
+    main_box.y += verdict_h;
+    main_box.h -= verdict_h;
     scene_panel(s->brush.scene, main_box, t->ground, "view.%s", views[view]->name);
     if (!folded)
         context_layout(s, (struct box){main_box.x + main_box.w, HEADER, context_w, main_box.h}, 0);
-    views[view]->layout(s, main_box);
+    if (main_box.h >= VIEW_LEAST)
+        views[view]->layout(s, main_box);
+    else
+        piece_empty(s, main_box, "Too little room for this view", NULL);
     if (bar_h > 0)
         transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
     frame_add_stale_note(s, main_box);

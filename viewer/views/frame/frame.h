@@ -16,6 +16,10 @@ void frame_scene(struct scene *scene, const struct model *model, const struct ra
  * the view. */
 void context_layout(struct stage *stage, struct box box, int drawer);
 
+/** The first firing alert, and how many more there are, in a line at the top of a box: for windows
+ * without a context column. @return height that it takes; 0: none fires */
+double verdict_layout(struct stage *stage, struct box box);
+
 /** Transport bar of a replay: buttons, position, line of the whole recording with its alerts. */
 void transport_layout(struct stage *stage, struct box box);
 
