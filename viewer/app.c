@@ -7,9 +7,11 @@
 #include "viewer/draw/painter.h"
 #include "viewer/draw/type.h"
 #include "viewer/draw/window.h"
+#include "viewer/first_run.h"
 #include "viewer/link/connection.h"
 #include "viewer/link/waker.h"
 #include "viewer/save_mapping.h"
+#include "viewer/ui/ui_address.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/frame/frame.h"
@@ -141,7 +143,8 @@ int app_start(struct app *a, const struct options *o, double scale)
         return error;
     }
     ui_init(&a->ui, (int)(o->w / scale), (int)(o->h / scale), scale, o->theme);
-    a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_LIVE;
+    a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_OVERVIEW;
+    a->ui.room_last[place_names[a->ui.view].room] = a->ui.view;
     a->ui.time.range = o->since_start ? RANGE_START : RANGE_SPAN;
     a->ui.commgram.phases = o->phases ? o->phases : a->ui.commgram.phases;
     a->ui.commgram.communities = o->communities ? o->communities : a->ui.commgram.communities;
@@ -312,6 +315,18 @@ static void save_picture(struct app *a)
         app_notify(a, "picture saved as %.120s", path);
 }
 
+/* Key "Y": the address of what is seen goes to the clipboard. */
+static void app_copy_address(struct app *a)
+{
+    char text[ADDRESS_TEXT];
+    struct address address;
+    ui_address(&a->ui, a->model, &address);
+    if (window_copy(address_print(&address, text, sizeof text)))
+        app_notify(a, "copied: %.140s", text);
+    else
+        app_notify(a, "the clipboard cannot be used");
+}
+
 /* ---- better mappings and routes ------------------------------------------ */
 
 static void ask_suggestion(struct app *a, enum suggestion_kind kind)
@@ -338,12 +353,11 @@ static void ask_suggestion(struct app *a, enum suggestion_kind kind)
 
 int app_select_given(struct app *a)
 {
-    struct selection found;
-    int error = a->selected || !a->options->select
-                    ? 0
-                    : ui_select_find(a->model, a->options->select, &found);
-    if (!error && !a->selected && a->options->select)
-        ui_select(&a->ui, found);
+    const struct options *o = a->options;
+    struct address wanted = o->address;
+    if (o->select)
+        snprintf(wanted.select, sizeof wanted.select, "%s", o->select);
+    int error = a->selected ? 0 : ui_open_address(&a->ui, a->model, &wanted);
     a->selected = !error;
     return error;
 }
@@ -498,6 +512,16 @@ static int app_show_progress(struct app *a, struct window *window)
     return 0;
 }
 
+static void app_do_small(struct app *a, int effects)
+{
+    if (effects & UI_PICTURE)
+        save_picture(a);
+    if (effects & UI_COPY)
+        app_copy_address(a);
+    if (effects & UI_UNDERSTOOD)
+        first_run_end();
+}
+
 static int app_loop(struct app *a, struct window *window, struct waker *waker,
                     const volatile sig_atomic_t *stop)
 {
@@ -516,8 +540,7 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
             model_forget_job(a->model);
             connection_follow(a->connection, a->ui.wanted_job);
         }
-        if (effects & UI_PICTURE)
-            save_picture(a);
+        app_do_small(a, effects);
         do_suggestions(a, effects);
         if (effects & UI_CAPTURE)
             read_back(a);
@@ -550,6 +573,7 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
     }
     if (!error) {
         window_size(window, &a.ui.w, &a.ui.h);
+        a.ui.overlay.first_run = first_run_is();
         error = waker_start(&waker, connection_fd(a.connection), window_wake);
         if (!error)
             error = app_loop(&a, window, waker, stop);

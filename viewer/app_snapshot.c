@@ -79,7 +79,8 @@ static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
     uint64_t start_ms = app_now_ms();
     int error = app_select_given(a);
     if (error) {
-        log_error("--select %s: there is none such", a->options->select);
+        log_error("%s %s: there is none such", a->options->at ? "--at" : "--select",
+                  a->options->at ? a->options->at : a->options->select);
         return error;
     }
     for (int waiting = a->options->suggest != 0; waiting;) {

@@ -32,10 +32,13 @@ const char options_help[] =
     "recordings\n"
     "      --names A,B         of the two jobs, as pictures name them\n"
     "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
-    "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, "
-    "nodes,\n"
-    "                          captures, dependencies, criteria, attribution, jobs, landscape,\n"
-    "                          links, network, torus or routes\n"
+    "      --view VIEW         overview, live, commgram, matrix, pairs, ranks, calls, landscape, "
+    "alerts,\n"
+    "                          regions, attribution, dependencies, captures, criteria, nodes, "
+    "jobs,\n"
+    "                          monitor, links, network, torus, routes or what-if\n"
+    "      --at ADDRESS        open what an address names, as the window shows and copies it:\n"
+    "                          ROOM[/PLACE[/ALERT]][?alert=N&select=WHAT&from=T&to=T&sums=start]\n"
     "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"
     "      --communities C     CommGram: at most so many bars in one (default: as found)\n"
     "      --from T, --to T    span of time: seconds since the job's start (12.5), or before its "
@@ -58,9 +61,9 @@ const char options_help[] =
     "      --layout FILE       landscape: ranks as points where the formulas of this file put them "
     "(ParaProf's\n"
     "                          BEGIN VIZ=NAME ... END VIZ)\n"
-    "      --select WHAT       rank:N, pair:A-B, or, by names of vertices, link:(0,0)-(0,1), "
-    "route:A-B,\n"
-    "                          vertex:A\n"
+    "      --select WHAT       rank:N, pair:A-B, node:HOST, region:N, call:NAME, or, by names of "
+    "vertices,\n"
+    "                          link:(0,0)-(0,1), route:A-B, vertex:A\n"
     "      --suggest WHAT      ask for a better mapping, mapping:OBJECTIVE (hop-bytes, max-link or "
     "inter-node),\n"
     "                          or routes of what is selected; may be repeated; a snapshot waits "
@@ -138,7 +141,7 @@ static int view_options_view(void *user, const struct command_option *option, co
 {
     struct options *o = user;
     (void)option;
-    o->view = view_by_name(text);
+    o->view = place_find(text);
     return o->view < 0 ? -1 : 0;
 }
 
@@ -192,6 +195,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
         {"keys", .text = &o->key_dir},
         {"job", 'j', .text = &o->job},
         {"view", .set = view_options_view},
+        {"at", .text = &o->at},
         {"size", .set = view_options_size},
         {"scale", .real = &o->scale, .least = 0.5, .most = 4},
         {"theme", .word = &o->theme, .words = themes},
@@ -227,6 +231,30 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
     return -1;
 }
 
+/* What an address sets. @return 0, or -1 after setting why */
+static int view_options_address(struct options *o, char *why, size_t capacity)
+{
+    struct address *a = &o->address;
+    char fault[200];
+    if (address_parse(a, o->at, fault, sizeof fault)) {
+        snprintf(why, capacity, "--at: %s", fault);
+        return -1;
+    }
+    if (a->select[0] && ui_select_kind(a->select) == SELECT_NONE) {
+        snprintf(why, capacity, "--at: '%.60s' names nothing that can be selected", a->select);
+        return -1;
+    }
+    if (o->view >= 0 || o->select) {
+        snprintf(why, capacity, "--at cannot be combined with --view or --select");
+        return -1;
+    }
+    o->view = (int)a->view;
+    o->from = isnan(a->from) ? o->from : a->from;
+    o->to = isnan(a->to) ? o->to : a->to;
+    o->since_start |= a->since_start;
+    return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     *o = (struct options){.view = -1,
@@ -239,6 +267,8 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ca
                           .from = NAN,
                           .to = NAN};
     if (view_options_read(o, argc, argv, why, capacity) < 0)
+        return -HOLTER_EUSAGE;
+    if (o->at && view_options_address(o, why, capacity) < 0)
         return -HOLTER_EUSAGE;
     /* Which is first of a time since the begin and one before the end is known with the job only.
      */

@@ -3,6 +3,7 @@
 #define HOLTER_VIEWER_VIEW_OPTIONS_H
 
 #include "viewer/layout/theme.h"
+#include "viewer/model/address.h"
 #include "viewer/model/model_commgram.h"
 
 #include <stddef.h>
@@ -15,10 +16,12 @@ struct options {
     const char *against;  /**< endpoint of a second run, to compare with; NULL: none */
     const char *names[2]; /**< of both runs, for people; NULL: not given */
     char name_text[2][256]; /**< what names points to */
-    const char *snapshot; /**< NULL: a window */
-    int view;             /**< enum view_id; -1: not given */
-    int w, h;             /**< pixels */
-    double after;         /**< seconds of data before the picture is taken */
+    const char *snapshot;   /**< NULL: a window */
+    int view;               /**< enum view_id; -1: not given */
+    const char *at;         /**< an address; NULL: none. It sets view, from, to and since_start */
+    struct address address; /**< of it */
+    int w, h;               /**< pixels */
+    double after;           /**< seconds of data before the picture is taken */
     double scale;
     int theme; /**< enum theme_kind */
     /* what the CommGram begins with; 0 and NaN: not given */

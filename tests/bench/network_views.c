@@ -173,7 +173,7 @@ static int view(struct desk *d, enum view_id id)
     do
         frame(d);
     while (d->pictures.busy);
-    printf("%s: first picture %.1f ms\n", views[id]->name, (double)(spent_ns() - start) / 1e6);
+    printf("%s: first picture %.1f ms\n", place_names[id].name, (double)(spent_ns() - start) / 1e6);
     struct rate moving = measure(d, "scrolling", scroll);
     d->ui.time.follow = 1;
     struct rate live = measure(d, "data", data);
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     static const enum view_id network_views[] = {VIEW_LINKS, VIEW_NETWORK, VIEW_TORUS, VIEW_ROUTES};
     struct desk d = {0};
     char why[256];
-    int wanted = argc > 1 ? view_by_name(argv[1]) : -1, met = 1;
+    int wanted = argc > 1 ? place_find(argv[1]) : -1, met = 1;
     if ((argc > 1 && wanted < 0) || type_create(&d.type, 1, why, sizeof why) < 0 ||
         model_create(&d.model, 512u << 20) < 0) {
         fprintf(stderr, "usage: network_views [VIEW [NETWORK]], and fonts are needed\n");

@@ -159,7 +159,7 @@ static void what_is_not_known_is_said_with_the_reason(void **state)
     desk_layout(&d, m);
     desk_check(&d, "one node");
     assert_non_null(find_text(&d.scene, "All ranks run on one node"));
-    assert_non_null(find_text(&d.scene, "it begins with the job, so nothing was before it"));
+    assert_non_null(find_text(&d.scene, "nothing was before it"));
     assert_non_null(find_text(&d.scene, "No alert has causes so far"));
     assert_non_null(find_text(&d.scene, "0\xc2\xa0%")); /* nothing crosses nodes */
     desk_close(&d);

@@ -135,7 +135,7 @@ static void the_moments_of_the_alert_stand_in_it(void **state)
     struct model *m = job_of(8, 20, NULL);
     struct desk d;
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
-    press_key(&d, m, "[");
+    press_key(&d, m, ";");
     assert_non_null(find_text(&d.scene, "Capture 1"));
     assert_non_null(find_text(&d.scene, "alert 7: latency grows; it set in "));
     /* an onset within its time is a line */
@@ -145,9 +145,9 @@ static void the_moments_of_the_alert_stand_in_it(void **state)
     assert_null(find_text(&d.scene, "it set in 1"));
     assert_non_null(find_text(&d.scene, "it set in"));
     assert_non_null(find_text(&d.scene, "captured"));
-    press_key(&d, m, "[");
+    press_key(&d, m, ";");
     assert_non_null(find_text(&d.scene, "Capture 1")); /* there is no older one */
-    press_key(&d, m, "]");
+    press_key(&d, m, ":");
     assert_non_null(find_text(&d.scene, "Capture 2"));
     desk_close(&d);
     model_destroy(m);
@@ -312,9 +312,10 @@ static void alerts_and_time_lines_lead_to_it(void **state)
     assert_non_null(ring);
     point_at(&d, m, ring->box.x + 7, ring->box.y + 7);
     assert_non_null(find_text(&d.scene, "click to see the calls"));
-    /* picking an alert and the key: its capture */
+    /* picking an alert and going there: its capture */
     ui_pick_alert(&d.ui, m, 7);
-    press_key(&d, m, "r");
+    ui_go(&d.ui, VIEW_CAPTURES);
+    desk_layout(&d, m);
     assert_int_equal(d.ui.view, VIEW_CAPTURES);
     assert_non_null(find_text(&d.scene, "Capture 1"));
     desk_close(&d);
@@ -327,7 +328,7 @@ static void what_is_missing_is_said(void **state)
     struct model *m = job_of(64, 5, "too soon after the capture before");
     struct desk d;
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
-    press_key(&d, m, "[");
+    press_key(&d, m, ";");
     assert_non_null(find_text(&d.scene, "node000: too soon after the capture before"));
     desk_close(&d);
     model_destroy(m);
@@ -335,7 +336,7 @@ static void what_is_missing_is_said(void **state)
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "No capture so far"));
-    press_key(&d, m, "[");
+    press_key(&d, m, ";");
     press_key(&d, m, "+");
     desk_close(&d);
     model_destroy(m);

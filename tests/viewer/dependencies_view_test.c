@@ -153,15 +153,15 @@ static void by_step_each_event_is_a_square(void **state)
     struct desk d;
     open_desk(&d, m);
     uint32_t squares;
-    press_key(&d, m, "l");
+    press_key(&d, m, "#");
     assert_int_equal(plot_of(&d.scene)->a, 8); /* a send and a receive in each exchange */
     find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, &squares);
     assert_int_equal(squares, 64);
     point_at(&d, m, find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, NULL));
     assert_non_null(find_text(&d.scene, "rank 7 receives, step 7"));
     assert_non_null(find_text(&d.scene, "rank 6 to rank 7, tag 7"));
-    press_key(&d, m, "l"); /* by window, without lanes */
-    press_key(&d, m, "l");
+    press_key(&d, m, "#"); /* by window, without lanes */
+    press_key(&d, m, "#");
     assert_int_equal(plot_of(&d.scene)->a, 5);
     close_desk(&d, m);
 }
@@ -270,7 +270,7 @@ static void many_ranks_are_nodes_and_a_node_opens(void **state)
     d.ui.list.scroll[LIST_DEPENDENCY] = 1e9;
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "node255 (16)"));
-    press_key(&d, m, "l");
+    press_key(&d, m, "#");
     close_desk(&d, m);
 }
 

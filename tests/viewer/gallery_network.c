@@ -407,7 +407,7 @@ static const struct shot shots[] = {
 
 int main(int argc, char **argv)
 {
-    int error = 0, wanted = argc > 2 ? view_by_name(argv[2]) : -1;
+    int error = 0, wanted = argc > 2 ? place_find(argv[2]) : -1;
     if (argc < 2 || (argc > 2 && wanted < 0)) {
         fprintf(stderr, "usage: gallery_network DIRECTORY [VIEW]\n");
         return 2;

@@ -343,7 +343,7 @@ static void keys_choose_figure_scale_and_range(void **state)
     assert_false(b->desk.ui.network.filter.ranged);
     letter(b, "n");
     assert_int_equal(b->desk.ui.network.metric, METRIC_IN);
-    letter(b, "o");
+    letter(b, "i");
     assert_int_equal(b->desk.ui.network.rank_log, 1);
     const struct scene_hit *hit = hit_of(&b->desk.scene, HIT_METRIC, METRIC_IN);
     assert_float_equal(hit->y1, log10(f->ranked_count + 1), 1e-9);

@@ -313,7 +313,7 @@ static void dimensions_are_ordered_as_chosen(void **state)
     assert_int_equal(o->starts[16], 0);
     button(b, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
     assert_int_equal(o->vertex[1], 1);
-    letter(b, "e");
+    letter(b, "O");
     assert_string_equal(o->names[2], "A");
 }
 
@@ -329,7 +329,7 @@ static void what_no_route_passes_is_folded(void **state)
     desk_check(&b->desk, "folded");
     button(b, COMMAND_FOLD, 2);
     assert_int_equal(drawing(b)->axis.open, 128);
-    letter(b, "z");
+    letter(b, "F");
     assert_int_equal(b->desk.ui.routes.fold, 1);
 }
 
@@ -387,7 +387,7 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
     open_job(b, "torus:4,4,4,16,2", "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 3);
     SEEN("32 vertices a cell: same down to C");
     assert_int_equal(drawing(b)->whole.cells.count, 64);
-    letter(b, "v");
+    letter(b, "M");
     struct box plot = network_plot_make(b);
     double at = plot.w * 0.31;
     input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
@@ -395,7 +395,7 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
     SEEN("8x, one vertex a cell");
     assert_int_equal(drawing(b)->lens.cells.count, 2048);
     desk_check(&b->desk, "lens");
-    letter(b, "v");
+    letter(b, "M");
     click_at(b, plot.x + at, plot.y + at); /* a cell of several: closer */
     assert_true(b->desk.ui.routes.extent < 1);
     close_job(b);
@@ -516,7 +516,7 @@ static void the_scene_can_be_written_as_text(void **state)
     assert_non_null(strstr(text, "routes.plot"));
     assert_non_null(strstr(text, "hit routes"));
     free(text);
-    assert_int_equal(view_by_name("routes"), VIEW_ROUTES);
+    assert_int_equal(place_find("routes"), VIEW_ROUTES);
 }
 
 int main(void)

@@ -1,11 +1,14 @@
 #include "tests/viewer/synthetic.h"
 
+#include "viewer/model/absence.h"
+#include "viewer/ui/ui_address.h"
 #include "viewer/ui/ui_input.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,7 +170,9 @@ static void one_selection_holds_in_all_views_and_backspace_leads_back(void **sta
     click(f, 5, 5);
     assert_int_equal(f->ui.selection.kind, SELECT_RANK);
     assert_int_equal(f->ui.selection.a, 7);
-    type_text(f, "5");
+    type_text(f, "2");
+    assert_int_equal(f->ui.view, VIEW_COMMGRAM);
+    type_text(f, "2");
     assert_int_equal(f->ui.view, VIEW_MATRIX);
     assert_true(ui_rank_selected(&f->ui, 7));
     click(f, 25, 5);
@@ -177,9 +182,151 @@ static void one_selection_holds_in_all_views_and_backspace_leads_back(void **sta
     assert_true(ui_rank_selected(&f->ui, 7));
     assert_int_equal(f->ui.view, VIEW_MATRIX);
     press_key(f, KEY_BACKSPACE);
-    assert_int_equal(f->ui.view, VIEW_LIVE);
+    assert_int_equal(f->ui.view, VIEW_COMMGRAM);
+    press_key(f, KEY_BACK);
+    assert_int_equal(f->ui.view, VIEW_OVERVIEW);
+    press_key(f, KEY_FORWARD);
+    assert_int_equal(f->ui.view, VIEW_COMMGRAM);
     press_key(f, KEY_ESCAPE);
     assert_int_equal(f->ui.selection.kind, SELECT_NONE);
+}
+
+static void every_place_with_data_is_reached_by_keys(void **state)
+{
+    struct fixture *f = *state;
+    unsigned reached = 0, wanted = 0;
+    for (int view = 0; view < VIEWS; view++)
+        wanted |= place_absence(f->model, (enum view_id)view) ? 0u : 1u << view;
+    for (int room = 0; room < ROOMS; room++) {
+        char key[2] = {(char)('1' + room), 0};
+        for (int i = 0; i < VIEWS; i++) {
+            type_text(f, key);
+            assert_int_equal(place_names[f->ui.view].room, room);
+            reached |= 1u << f->ui.view;
+        }
+    }
+    assert_int_equal(reached & wanted, wanted);
+    assert_int_equal(reached & ~wanted, 1u << VIEW_LINKS); /* no network: its first place says so */
+    /* a room opens its last place */
+    f->ui.view = VIEW_OVERVIEW;
+    ui_go(&f->ui, VIEW_RANKS);
+    type_text(f, "5");
+    type_text(f, "2");
+    assert_int_equal(f->ui.view, VIEW_RANKS);
+}
+
+static void tab_moves_the_focus_and_enter_presses(void **state)
+{
+    struct fixture *f = *state;
+    const struct input back = {.kind = INPUT_KEY, .key = KEY_TAB, .shift = 1};
+    scene_hit(&f->scene, (struct box){0, 0, 10, 10}, HIT_BUTTON, COMMAND_VIEW, VIEW_RANKS);
+    scene_hit(&f->scene, (struct box){20, 0, 10, 10}, HIT_RANK, 7, 0);
+    scene_hit(&f->scene, (struct box){40, 0, 10, 10}, HIT_BUTTON, COMMAND_VIEW, VIEW_PAIRS);
+    press_key(f, KEY_TAB);
+    assert_int_equal(f->ui.focus.argument, VIEW_RANKS);
+    press_key(f, KEY_TAB);
+    assert_int_equal(f->ui.focus.argument, VIEW_PAIRS);
+    press_key(f, KEY_TAB); /* around */
+    assert_int_equal(f->ui.focus.argument, VIEW_RANKS);
+    ui_input(&f->ui, f->model, &f->scene, &back);
+    assert_int_equal(f->ui.focus.argument, VIEW_PAIRS);
+    press_key(f, KEY_ENTER);
+    assert_int_equal(f->ui.view, VIEW_PAIRS);
+    press_key(f, KEY_ESCAPE);
+    assert_false(f->ui.focus.on);
+}
+
+static void an_address_opens_what_it_was_made_of(void **state)
+{
+    static const struct synthetic_latency slow = {4, 2, 60, 900, 0.1, 2};
+    struct fixture *f = *state;
+    char text[ADDRESS_TEXT];
+    struct address address;
+    ui_address(&f->ui, f->model, &address);
+    assert_string_equal(address_print(&address, text, sizeof text), "overview");
+    synthetic_growth(&f->job, &slow, 4, "firing", into, f->model);
+    ui_go(&f->ui, VIEW_ALERTS);
+    ui_pick_alert(&f->ui, f->model, 4);
+    ui_address(&f->ui, f->model, &address);
+    address_print(&address, text, sizeof text);
+    assert_memory_equal(text, "latency/alerts/4?from=", 22);
+    ui_select(&f->ui, (struct selection){SELECT_PAIR, 3, 4});
+    ui_address(&f->ui, f->model, &address);
+    assert_string_equal(address.select, "pair:3-4");
+    struct ui other;
+    ui_init(&other, 1600, 900, 1, THEME_DARK);
+    assert_int_equal(ui_open_address(&other, f->model, &address), 0);
+    assert_true(ui_pair_selected(&other, 3, 4) && other.alert_picked && other.alert == 4);
+    address.alert = 99;
+    assert_true(ui_open_address(&other, f->model, &address) < 0);
+    ui_finish(&other);
+}
+
+static void selections_are_named_as_they_are_found(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const names[] = {"rank:7", "pair:3-4", "node:node002", "call:MPI_Waitall"};
+    char text[ADDRESS_SELECT];
+    struct selection found;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(ui_select_find(f->model, names[i], &found), 0);
+        assert_string_equal(ui_select_text(f->model, &found, text, sizeof text), names[i]);
+    }
+    assert_true(ui_select_find(f->model, "node:nowhere", &found) < 0);
+    assert_true(ui_select_find(f->model, "call:MPI_Nothing", &found) < 0);
+    assert_true(ui_select_find(f->model, "region:17", &found) < 0);
+}
+
+static void going_back_restores_the_time_that_an_alert_moved(void **state)
+{
+    static const struct synthetic_latency slow = {4, 2, 60, 900, 0.1, 2};
+    struct fixture *f = *state;
+    synthetic_growth(&f->job, &slow, 4, "firing", into, f->model);
+    ui_pick_alert(&f->ui, f->model, 4);
+    assert_false(f->ui.time.follow);
+    int64_t held = f->ui.time.end_ns;
+    press_key(f, KEY_BACK);
+    assert_true(f->ui.time.follow && !f->ui.alert_picked);
+    press_key(f, KEY_FORWARD);
+    assert_true(!f->ui.time.follow && f->ui.time.end_ns == held && f->ui.alert_picked);
+    /* a span that the user holds stays held */
+    ui_go(&f->ui, VIEW_RANKS);
+    press_key(f, KEY_LEFT);
+    held = f->ui.time.end_ns;
+    press_key(f, KEY_BACK);
+    assert_true(!f->ui.time.follow && f->ui.time.end_ns == held);
+}
+
+static struct alert alert_about(const char *kind, const char *names)
+{
+    struct alert a = {.id = 1, .rank = -1};
+    snprintf(a.culprit, sizeof a.culprit, "%s", kind);
+    snprintf(a.culprits, sizeof a.culprits, "%s", names);
+    return a;
+}
+
+static void an_alert_marks_its_culprit(void **state)
+{
+    struct fixture *f = *state;
+    char from[40], to[40];
+    struct alert node = alert_about("node", "node002"),
+                 pair = alert_about("node-pair", "node001 to node003, node000 to node002"),
+                 rank = alert_about("rank", "5"), link = alert_about("link", "(0,0) to (0,1)");
+    assert_int_equal(ui_alert_selection(f->model, &node).kind, SELECT_NODE);
+    assert_int_equal(ui_alert_selection(f->model, &node).a, 2);
+    assert_true(ui_alert_marks_node(f->model, &node, 2) &&
+                !ui_alert_marks_node(f->model, &node, 1));
+    assert_true(ui_alert_marks_rank(f->model, &node, 32) &&
+                !ui_alert_marks_rank(f->model, &node, 0));
+    assert_true(ui_alert_ends(&pair, from, to, sizeof from));
+    assert_string_equal(from, "node001");
+    assert_string_equal(to, "node003");
+    assert_true(ui_alert_marks_node(f->model, &pair, 3));
+    assert_int_equal(ui_alert_selection(f->model, &rank).kind, SELECT_RANK);
+    assert_true(ui_alert_ends(&link, from, to, sizeof from));
+    assert_string_equal(to, "(0,1)");
+    assert_int_equal(ui_alert_link(f->model, &link), TOPOLOGY_NONE); /* no network is known */
+    assert_false(ui_alert_ends(&node, from, to, sizeof from));
 }
 
 static void letters_choose_colours_time_and_drawer(void **state)
@@ -234,7 +381,7 @@ static void escape_closes_what_lies_on_top_first(void **state)
     assert_int_equal(f->ui.selection.kind, SELECT_RANK);
 }
 
-static void search_finds_ranks_and_nodes(void **state)
+static void search_finds_ranks_nodes_calls_and_alerts(void **state)
 {
     struct fixture *f = *state;
     type_text(f, "/");
@@ -249,6 +396,14 @@ static void search_finds_ranks_and_nodes(void **state)
     assert_int_equal(ui_search(f->model, "NODE00", found, 4), 4);
     assert_int_equal(found[3].kind, SELECT_NODE);
     assert_int_equal(found[3].a, 3);
+    assert_int_equal(ui_search(f->model, "waitall", found, 4), 1);
+    assert_int_equal(found[0].kind, SELECT_CALL);
+    synthetic_hang(&f->job, 77, 33, into, f->model);
+    assert_int_equal(ui_search(f->model, "77", found, 4), 1);
+    assert_int_equal(found[0].kind, SELECT_ALERT);
+    assert_int_equal(ui_search(f->model, "not arrived", found, 4), 1);
+    ui_choose_found(&f->ui, f->model, found[0]);
+    assert_true(f->ui.alert_picked && f->ui.alert == 77);
     assert_int_equal(ui_search(f->model, "64", found, 4), 0);
     assert_int_equal(ui_search(f->model, "99999999999999999999999", found, 4), 0);
     assert_int_equal(ui_search(f->model, "  ", found, 4), 0);
@@ -330,7 +485,7 @@ static void a_job_is_chosen_with_mouse_or_enter(void **state)
     mouse(f, INPUT_PRESS, 5, 5);
     assert_true(mouse(f, INPUT_RELEASE, 5, 5) & UI_JOB);
     assert_string_equal(f->ui.wanted_job, "48213.0");
-    assert_int_equal(f->ui.view, VIEW_LIVE);
+    assert_int_equal(f->ui.view, VIEW_OVERVIEW);
     f->ui.view = VIEW_JOBS;
     f->ui.list.cursor[LIST_JOBS] = 7; /* no such row */
     assert_false(press_key(f, KEY_ENTER) & UI_JOB);
@@ -392,7 +547,13 @@ int main(void)
         T(letters_choose_colours_time_and_drawer),
         T(an_alert_selects_what_it_is_about),
         T(escape_closes_what_lies_on_top_first),
-        T(search_finds_ranks_and_nodes),
+        T(search_finds_ranks_nodes_calls_and_alerts),
+        T(every_place_with_data_is_reached_by_keys),
+        T(tab_moves_the_focus_and_enter_presses),
+        T(an_address_opens_what_it_was_made_of),
+        T(selections_are_named_as_they_are_found),
+        T(going_back_restores_the_time_that_an_alert_moved),
+        T(an_alert_marks_its_culprit),
         T(letters_typed_into_the_search_are_no_commands),
         T(the_matrix_zooms_around_a_cell_and_stays_in_the_job),
         T(lists_are_walked_with_the_keys),

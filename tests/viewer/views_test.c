@@ -81,8 +81,8 @@ static void every_view_keeps_its_panels(void **state)
                 struct desk d;
                 char what[64];
                 desk_open(&d, sizes[s][0], sizes[s][1], theme ? 2 : 1, theme, (enum view_id)v);
-                snprintf(what, sizeof what, "%s %.0fx%.0f theme %d job %zu", views[v]->name, d.ui.w,
-                         d.ui.h, (int)theme, m);
+                snprintf(what, sizeof what, "%s %.0fx%.0f theme %d job %zu", place_names[v].name,
+                         d.ui.w, d.ui.h, (int)theme, m);
                 desk_layout(&d, models[m]);
                 desk_check(&d, what);
                 d.ui.selection = (struct selection){SELECT_PAIR, 1, 2};
@@ -114,7 +114,7 @@ static void without_data_every_view_says_so(void **state)
             struct desk d;
             desk_open(&d, 1024, 640, 1, THEME_DARK, (enum view_id)v);
             desk_layout(&d, m);
-            desk_check(&d, views[v]->name);
+            desk_check(&d, place_names[v].name);
             desk_close(&d);
         }
         struct wire_message message = {.type = WIRE_TYPE_JOB};
@@ -674,7 +674,7 @@ static void every_view_has_a_text_snapshot(void **state)
         }
         assert_string_equal(text[0], text[1]);
         char panel[64];
-        snprintf(panel, sizeof panel, "panel view.%s ", views[v]->name);
+        snprintf(panel, sizeof panel, "panel view.%s ", place_names[v].name);
         assert_non_null(strstr(text[0], panel));
         free(text[0]);
         free(text[1]);

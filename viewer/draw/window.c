@@ -102,8 +102,12 @@ void window_size(const struct window *win, double *w, double *h)
 
 /* ---- events -------------------------------------------------------------- */
 
-static int window_key_of(SDL_Keycode code)
+static int window_key_of(SDL_Keycode code, unsigned modifiers)
 {
+    if (modifiers & KMOD_ALT)
+        return code == SDLK_LEFT ? KEY_BACK : code == SDLK_RIGHT ? KEY_FORWARD : 0;
+    if (modifiers & KMOD_CTRL && code == SDLK_c)
+        return KEY_COPY;
     static const struct {
         SDL_Keycode code;
         int key;
@@ -196,7 +200,7 @@ int window_wait(struct window *win, int timeout_ms, struct input *in)
         return 1;
     case SDL_KEYDOWN:
         in->kind = INPUT_KEY;
-        in->key = window_key_of(event.key.keysym.sym);
+        in->key = window_key_of(event.key.keysym.sym, event.key.keysym.mod);
         in->shift = (event.key.keysym.mod & KMOD_SHIFT) != 0;
         return in->key ? 1 : 2;
     case SDL_TEXTINPUT:
@@ -218,6 +222,11 @@ int window_wait(struct window *win, int timeout_ms, struct input *in)
     default:
         return 2;
     }
+}
+
+int window_copy(const char *text)
+{
+    return SDL_SetClipboardText(text) == 0;
 }
 
 void window_wake(void)

@@ -27,6 +27,9 @@ void window_size(const struct window *window, double *w, double *h);
  * or the window must be shown again) */
 int window_wait(struct window *window, int timeout_ms, struct input *input);
 
+/** Put a text into the clipboard. @return 0: the window system refused */
+int window_copy(const char *text);
+
 /** Wake window_wait() from another thread. */
 void window_wake(void);
 

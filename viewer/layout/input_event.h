@@ -29,6 +29,9 @@ enum input_key {
     KEY_PAGE_DOWN,
     KEY_HOME,
     KEY_END,
+    KEY_BACK,    /**< Alt and left */
+    KEY_FORWARD, /**< Alt and right */
+    KEY_COPY,    /**< Ctrl and C */
 };
 
 struct input {

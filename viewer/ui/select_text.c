@@ -1,16 +1,20 @@
 /* Selections by name, as the command line has them. */
 #include "viewer/ui/ui.h"
 
+#include "holter/call.h"
 #include "holter/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
     const char *name;
     enum select_kind kind;
 } kinds[] = {
-    {"rank:", SELECT_RANK},   {"pair:", SELECT_PAIR},     {"link:", SELECT_LINK},
-    {"route:", SELECT_ROUTE}, {"vertex:", SELECT_VERTEX},
+    {"rank:", SELECT_RANK},     {"pair:", SELECT_PAIR},     {"link:", SELECT_LINK},
+    {"route:", SELECT_ROUTE},   {"vertex:", SELECT_VERTEX}, {"node:", SELECT_NODE},
+    {"region:", SELECT_REGION}, {"call:", SELECT_CALL},
 };
 
 #define NAME 256u
@@ -21,6 +25,15 @@ enum select_kind ui_select_kind(const char *text)
         if (!strncmp(text, kinds[i].name, strlen(kinds[i].name)))
             return kinds[i].kind;
     return SELECT_NONE;
+}
+
+/* Number of the first kind of call of an MPI function; UINT32_MAX: there is none. */
+static uint32_t select_text_call(const struct model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->calls.keys.count; i++)
+        if (!strcmp(call_name(model_call_at(m, i).call), name))
+            return i;
+    return UINT32_MAX;
 }
 
 /* Parses a number below a maximum, up to the end of the text. */
@@ -71,8 +84,18 @@ int ui_select_find(const struct model *m, const char *text, struct selection *ou
         return -HOLTER_EUSAGE;
     text = strchr(text, ':') + 1;
     int one = kind == SELECT_RANK || kind == SELECT_VERTEX;
-    if (!(one ? select_text_find(m, kind, text, strlen(text), &a)
-              : find_two(m, kind, text, &a, &b)))
+    int found = 1;
+    if (kind == SELECT_NODE)
+        found = (a = model_host_find(m, text)) != UINT64_MAX;
+    else if (kind == SELECT_CALL)
+        found = (a = select_text_call(m, text)) != UINT32_MAX;
+    else if (kind == SELECT_REGION)
+        found = select_text_number(text, strlen(text), UINT64_MAX / 16, &a) &&
+                latency_region_find(&m->latency, a) != LATENCY_NONE;
+    else
+        found = one ? select_text_find(m, kind, text, strlen(text), &a)
+                    : find_two(m, kind, text, &a, &b);
+    if (!found)
         return -HOLTER_EMISSING;
     if (kind == SELECT_LINK) {
         a = topology_link_between(m->network.topology, (uint32_t)a, (uint32_t)b);
@@ -82,4 +105,31 @@ int ui_select_find(const struct model *m, const char *text, struct selection *ou
     }
     *out = (struct selection){kind, a, b};
     return 0;
+}
+
+char *ui_select_text(const struct model *m, const struct selection *sel, char *out, size_t capacity)
+{
+    const struct topology *t = m->network.topology;
+    char from[NAME], to[NAME];
+    uint32_t a = (uint32_t)sel->a, b = (uint32_t)sel->b;
+    *out = 0;
+    if (sel->kind == SELECT_RANK)
+        snprintf(out, capacity, "rank:%" PRIu64, sel->a);
+    else if (sel->kind == SELECT_PAIR)
+        snprintf(out, capacity, "pair:%" PRIu64 "-%" PRIu64, sel->a, sel->b);
+    else if (sel->kind == SELECT_NODE && sel->a < m->host_count)
+        snprintf(out, capacity, "node:%s", m->hosts[sel->a].name);
+    else if (sel->kind == SELECT_REGION)
+        snprintf(out, capacity, "region:%" PRIu64, sel->a);
+    else if (sel->kind == SELECT_CALL && sel->a < m->calls.keys.count)
+        snprintf(out, capacity, "call:%s", call_name(model_call_at(m, a).call));
+    else if (sel->kind == SELECT_LINK && t && topology_link(t, a, &a, &b))
+        snprintf(out, capacity, "link:%s-%s", network_vertex_name(&m->network, a, from, NAME),
+                 network_vertex_name(&m->network, b, to, NAME));
+    else if (sel->kind == SELECT_ROUTE && t)
+        snprintf(out, capacity, "route:%s-%s", network_vertex_name(&m->network, a, from, NAME),
+                 network_vertex_name(&m->network, b, to, NAME));
+    else if (sel->kind == SELECT_VERTEX && t)
+        snprintf(out, capacity, "vertex:%s", network_vertex_name(&m->network, a, from, NAME));
+    return out;
 }

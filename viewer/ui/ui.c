@@ -36,6 +36,8 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         ui->network.colour_high[i] = 1;
     torus_init(&ui->torus);
     landscape_init(&ui->landscape);
+    for (int i = 0; i < ROOMS; i++)
+        ui->room_last[i] = room_first((enum room_id)i);
     for (int i = 0; i < UI_LISTS; i++)
         ui->list.sort[i] = -1;
 }
@@ -251,13 +253,70 @@ void ui_pan_matrix(struct ui *ui, const struct model *m, double columns, double 
 
 /* ---- selection and places ------------------------------------------------ */
 
+/* The present choices. */
+static struct place ui_place_now(const struct ui *ui)
+{
+    return (struct place){
+        .view = ui->view,
+        .selection = ui->selection,
+        .alert_picked = ui->alert_picked,
+        .alert = ui->alert,
+        .matrix_row = ui->matrix.row,
+        .matrix_column = ui->matrix.column,
+        .matrix_extent = ui->matrix.extent,
+        .graph_open = ui->regions.open,
+        .level = ui->commgram.level,
+        .follow = ui->time.follow,
+        .span_ns = ui->time.span_ns,
+        .end_ns = ui->time.end_ns,
+    };
+}
+
+static void ui_restore_place(struct ui *ui, const struct place *p)
+{
+    ui->view = p->view;
+    ui->room_last[place_names[p->view].room] = p->view;
+    ui->jobs_first = 0;
+    ui->focus.on = 0;
+    ui->selection = p->selection;
+    ui->alert_picked = p->alert_picked;
+    ui->alert = p->alert;
+    ui->matrix.row = p->matrix_row;
+    ui->matrix.column = p->matrix_column;
+    ui->matrix.extent = p->matrix_extent;
+    ui->regions.open = p->graph_open;
+    if (p->level < ui->commgram.level)
+        ui_close_to(ui, p->level);
+    if (!p->timed)
+        return;
+    ui->time.follow = p->follow;
+    ui->time.span_ns = p->span_ns;
+    ui->time.end_ns = p->end_ns;
+    ui->time.moving = 0;
+}
+
 void ui_remember(struct ui *ui)
 {
-    if (ui->place_count == UI_PLACES)
-        memmove(ui->places, ui->places + 1, (size_t)--ui->place_count * sizeof *ui->places);
-    ui->places[ui->place_count++] =
-        (struct ui_place){ui->view,          ui->selection,    ui->matrix.row,    ui->matrix.column,
-                          ui->matrix.extent, ui->regions.open, ui->commgram.level};
+    struct place now = ui_place_now(ui);
+    places_leave(&ui->places, &now);
+}
+
+int ui_back(struct ui *ui)
+{
+    struct place place = ui_place_now(ui);
+    if (!places_back(&ui->places, &place))
+        return 0;
+    ui_restore_place(ui, &place);
+    return UI_CHANGED;
+}
+
+int ui_forward(struct ui *ui)
+{
+    struct place place = ui_place_now(ui);
+    if (!places_forward(&ui->places, &place))
+        return 0;
+    ui_restore_place(ui, &place);
+    return UI_CHANGED;
 }
 
 void ui_select(struct ui *ui, struct selection s)
@@ -270,10 +329,12 @@ void ui_select(struct ui *ui, struct selection s)
 
 void ui_go(struct ui *ui, enum view_id view)
 {
-    if (view >= VIEWS || view == ui->view)
+    if (view >= VIEWS || (view == ui->view && !ui->jobs_first))
         return;
-    ui_remember(ui);
+    if (view != ui->view)
+        ui_remember(ui);
     ui->view = view;
+    ui->room_last[place_names[view].room] = view;
     ui->jobs_first = 0;
 }
 
@@ -284,9 +345,9 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
     ui->jobs_first = 0;
     if (ui->view == VIEW_JOBS)
-        ui->view = VIEW_LIVE;
+        ui->view = VIEW_OVERVIEW;
     ui->selection = (struct selection){0};
-    ui->place_count = 0;
+    ui->places = (struct history_of_places){0};
     ui->regions.open = 0;
     ui->commgram.level = 0;
     ui->commgram.opened[0] = 0;
@@ -355,7 +416,7 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
         return in_community(m, s, rank);
     case SELECT_ALERT:
         alert = alerts_find(&m->alerts, s->a);
-        return alert && alert_has_rank(alert, rank);
+        return alert && ui_alert_marks_rank(m, alert, rank);
     case SELECT_PLANE:
         return in_plane(m, s, rank);
     case SELECT_LINK:
@@ -368,6 +429,13 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
     }
 }
 
+int ui_marks_node(const struct ui *ui, const struct model *m, uint64_t host)
+{
+    const struct alert *alert = ui->alert_picked ? alerts_find(&m->alerts, ui->alert) : NULL;
+    return (ui->selection.kind == SELECT_NODE && ui->selection.a == host) ||
+           (alert && ui_alert_marks_node(m, alert, host));
+}
+
 int ui_marked_ranks(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
     struct rank_runs runs;
@@ -378,43 +446,72 @@ int ui_marked_ranks(const struct ui *ui, const struct model *m, char *out, size_
     return rank_runs_end(&runs);
 }
 
-static struct selection selection_by(const struct model *m, const struct alert *a)
-{
-    if (a->region && latency_region_find(&m->latency, a->region) != LATENCY_NONE)
-        return (struct selection){SELECT_REGION, a->region, 0};
-    if (a->rank >= 0)
-        return (struct selection){SELECT_RANK, (uint64_t)a->rank, 0};
-    if (a->span_count)
-        return (struct selection){SELECT_ALERT, a->id, 0};
-    uint64_t host = model_host_find(m, a->host);
-    if (host != UINT64_MAX)
-        return (struct selection){SELECT_NODE, host, 0};
-    return (struct selection){SELECT_ALERT, a->id, 0};
-}
-
 void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
 {
     const struct alert *a = alerts_find(&m->alerts, id);
     int64_t begin, end;
     if (!a)
         return;
-    ui_select(ui, selection_by(m, a));
+    struct selection culprit = ui_alert_selection(m, a);
+    int64_t onset = (int64_t)a->onset_ns;
+    ui_visible(ui, m, &begin, &end);
+    int moves = end > begin && (onset < begin || onset >= end);
+    if (!ui->alert_picked || ui->alert != id || moves) {
+        struct place now = ui_place_now(ui);
+        now.timed = moves;
+        places_leave(&ui->places, &now);
+    }
+    ui->selection = culprit;
     ui->alert = id;
     ui->alert_picked = 1;
     ui->capture.chosen = 0; /* the alert's capture is shown */
     ui->capture.begin_ns = ui->capture.end_ns = 0;
-    ui_visible(ui, m, &begin, &end);
-    int64_t onset = (int64_t)a->onset_ns;
     /* two fifths of the visible time before the onset, the rest after it */
-    if (end > begin && (onset < begin || onset >= end))
+    if (moves)
         ui_pan_time(ui, m, onset - (begin + (end - begin) * 2 / 5));
 }
 
 /* ---- search -------------------------------------------------------------- */
 
+/* What was found so far, at most max. */
+struct findings {
+    struct selection *out;
+    int count, max;
+};
+
+static void findings_add(struct findings *f, enum select_kind kind, uint64_t a)
+{
+    if (f->count < f->max)
+        f->out[f->count++] = (struct selection){kind, a, 0};
+}
+
+static void ui_search_network(const struct model *m, const char *text, struct findings *f)
+{
+    char name[300];
+    const struct topology *t = m->network.topology;
+    uint32_t links = t ? topology_links(t) : 0;
+    for (uint32_t link = 0; link < links && f->count < f->max; link++)
+        if (strcasestr(network_link_name(&m->network, link, name, sizeof name), text))
+            findings_add(f, SELECT_LINK, link);
+}
+
+/* Of calls of the same function the first. */
+static void ui_search_calls(const struct model *m, const char *text, struct findings *f)
+{
+    int before = f->count;
+    for (uint32_t i = 0; i < m->calls.keys.count && f->count < f->max; i++) {
+        uint16_t call = model_call_at(m, i).call;
+        int known = !strcasestr(call_name(call), text);
+        for (int k = before; k < f->count && !known; k++)
+            known = model_call_at(m, (uint32_t)f->out[k].a).call == call;
+        if (!known)
+            findings_add(f, SELECT_CALL, i);
+    }
+}
+
 int ui_search(const struct model *m, const char *text, struct selection *out, int max)
 {
-    int n = 0;
+    struct findings f = {out, 0, max};
     char *end;
     while (*text == ' ')
         text++;
@@ -423,10 +520,27 @@ int ui_search(const struct model *m, const char *text, struct selection *out, in
     if (!*text)
         return 0;
     unsigned long long rank = strtoull(text, &end, 10);
-    if (end != text && !*end && rank < m->rank_count && n < max)
-        out[n++] = (struct selection){SELECT_RANK, rank, 0};
-    for (uint32_t i = 0; i < m->host_count && n < max; i++)
+    if (end != text && !*end) {
+        if (rank < m->rank_count)
+            findings_add(&f, SELECT_RANK, rank);
+        if (alerts_find(&m->alerts, rank))
+            findings_add(&f, SELECT_ALERT, rank);
+    }
+    for (uint32_t i = 0; i < m->alerts.count; i++)
+        if (strcasestr(m->alerts.items[i].title, text) && m->alerts.items[i].id != rank)
+            findings_add(&f, SELECT_ALERT, m->alerts.items[i].id);
+    for (uint32_t i = 0; i < m->host_count; i++)
         if (strcasestr(m->hosts[i].name, text))
-            out[n++] = (struct selection){SELECT_NODE, i, 0};
-    return n;
+            findings_add(&f, SELECT_NODE, i);
+    ui_search_calls(m, text, &f);
+    ui_search_network(m, text, &f);
+    return f.count;
+}
+
+void ui_choose_found(struct ui *ui, const struct model *m, struct selection found)
+{
+    if (found.kind == SELECT_ALERT)
+        ui_pick_alert(ui, m, found.a);
+    else
+        ui_select(ui, found);
 }

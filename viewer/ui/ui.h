@@ -8,7 +8,9 @@
 #include "viewer/layout/scene.h"
 #include "viewer/layout/theme.h"
 #include "viewer/model/model.h"
+#include "viewer/model/place.h"
 #include "viewer/model/range.h"
+#include "viewer/ui/ui_alert.h"
 #include "viewer/ui/ui_captures.h"
 #include "viewer/ui/ui_command.h"
 #include "viewer/ui/ui_commgram.h"
@@ -64,9 +66,16 @@ struct ui_mouse_state {
 /** Which overlays are open. */
 struct ui_overlay_state {
     int help, drawer, searching;
+    int first_run; /**< the overview explains itself until the user has understood */
     char search[64];
     char notice[160]; /**< one line for the user, such as "picture saved"; "": none */
     uint64_t notice_until_ms;
+};
+
+/** The button that the key Enter presses. */
+struct ui_focus {
+    int on;
+    uint64_t command, argument; /**< of the button */
 };
 
 /** The visible part of the matrix, in ranks. */
@@ -94,64 +103,8 @@ struct ui_regions_choice {
     uint64_t open; /**< region whose ranks are drawn individually; 0: none */
 };
 
-enum view_id {
-    VIEW_LIVE,
-    VIEW_COMMGRAM,
-    VIEW_REGIONS,
-    VIEW_ALERTS,
-    VIEW_MATRIX,
-    VIEW_PAIRS,
-    VIEW_RANKS,
-    VIEW_CALLS,
-    VIEW_NODES,
-    VIEW_CAPTURES,
-    VIEW_DEPENDENCIES,
-    VIEW_ATTRIBUTION,
-    VIEW_CRITERIA,
-    VIEW_JOBS,
-    VIEW_LANDSCAPE,
-    VIEW_LINKS, /**< this view and all after it show the network */
-    VIEW_NETWORK,
-    VIEW_TORUS,
-    VIEW_ROUTES,
-    VIEWS
-};
-
 /** What calls are grouped by. */
 enum call_group { GROUP_CALL, GROUP_COMM, GROUP_REGION, GROUP_NONE };
-
-enum select_kind {
-    SELECT_NONE,
-    SELECT_RANK,
-    SELECT_PAIR,
-    SELECT_NODE,
-    SELECT_CALL,
-    SELECT_REGION,
-    SELECT_ALERT, /**< the ranks that carry it */
-    SELECT_COMMUNITY,
-    SELECT_LINK,   /**< of the network, with its routes and ranks */
-    SELECT_ROUTE,  /**< from one vertex to another */
-    SELECT_VERTEX, /**< node or switch of the network */
-    SELECT_PLANE,  /**< of a Cartesian network: nodes with the same coordinate */
-};
-
-struct selection {
-    enum select_kind kind;
-    uint64_t a, b; /**< rank; source and destination; index of host; number of call; id; identity of
-                      a community and a column that shows it; link; two vertices; vertex; dimension
-                      and coordinate */
-};
-
-/** The choices that Backspace restores. */
-struct ui_place {
-    enum view_id view;
-    struct selection selection;
-    double matrix_row, matrix_column, matrix_extent;
-    uint64_t graph_open;
-    int level;
-};
-
-#define UI_PLACES 32
 
 /** State of the connection, for the header; set by the owner of the connection. */
 struct ui_connection {
@@ -167,9 +120,10 @@ struct ui {
     double scale; /**< device pixels per logical pixel */
     enum theme_kind theme;
     enum view_id view;
+    enum view_id room_last[ROOMS]; /**< place that was seen last in each room */
     struct selection selection;
-    struct ui_place places[UI_PLACES];
-    int place_count;
+    struct history_of_places places;
+    struct ui_focus focus;
     int jobs_first; /**< the list of jobs covers the views until a job is chosen */
     enum pair_column quantity;
     enum call_group group;
@@ -201,13 +155,15 @@ struct ui {
 enum ui_effect {
     UI_CHANGED = 1, /**< lay out the scene again */
     UI_QUIT = 2,
-    UI_PICTURE = 4,   /**< save a picture */
-    UI_JOB = 8,       /**< follow wanted_job */
-    UI_REMAP = 16,    /**< request a mapping: ui_question_make() */
-    UI_REROUTE = 32,  /**< request routes: ui_question_make() */
-    UI_DISCARD = 64,  /**< drop an answer; steps of the what-if remain */
-    UI_MAPPING = 128, /**< save the mapping of the what-if, or the suggested one */
-    UI_CAPTURE = 256, /**< request a capture: ui_capture_argument() */
+    UI_PICTURE = 4,       /**< save a picture */
+    UI_JOB = 8,           /**< follow wanted_job */
+    UI_REMAP = 16,        /**< request a mapping: ui_question_make() */
+    UI_REROUTE = 32,      /**< request routes: ui_question_make() */
+    UI_DISCARD = 64,      /**< drop an answer; steps of the what-if remain */
+    UI_MAPPING = 128,     /**< save the mapping of the what-if, or the suggested one */
+    UI_CAPTURE = 256,     /**< request a capture: ui_capture_argument() */
+    UI_UNDERSTOOD = 1024, /**< the explanation of the first run is not shown any more */
+    UI_COPY = 512,        /**< copy the address of what is seen: ui_address() */
 };
 
 void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme);
@@ -215,11 +171,11 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
 /** Free what it owns. */
 void ui_finish(struct ui *ui);
 
-/** Selects, and stores the previous choices for Backspace. */
+/** Selects, and stores the previous choices for the way back. */
 void ui_select(struct ui *ui, struct selection selection);
 
-/** Kind of selection that a text such as "rank:3" names: a rank, pair, link, route or vertex.
- *  SELECT_NONE: none of these. */
+/** Kind of selection that a text such as "rank:3" names: a rank, pair, node, region, call, link,
+ *  route or vertex. SELECT_NONE: none of these. */
 enum select_kind ui_select_kind(const char *text);
 
 /** Finds what a text names: "rank:3", "pair:3-4", and by names of vertices "link:(0,0)-(0,1)",
@@ -227,11 +183,20 @@ enum select_kind ui_select_kind(const char *text);
  *  @return 0, -HOLTER_EUSAGE, or -HOLTER_EMISSING: it does not exist, or is not known yet */
 int ui_select_find(const struct model *model, const char *text, struct selection *out);
 
-/** Stores the present choices for Backspace. */
+/** The text that names a selection; "" for those that have none, such as communities. @return out
+ */
+char *ui_select_text(const struct model *model, const struct selection *selection, char *out,
+                     size_t capacity);
+
+/** Stores the present choices for the way back. */
 void ui_remember(struct ui *ui);
 
-/** Changes to a view, and stores the previous choices for Backspace. */
+/** Changes to a view, and stores the previous choices for the way back. */
 void ui_go(struct ui *ui, enum view_id view);
+
+/** Goes back to the place before, or forward again. @return UI_CHANGED, or 0: there is none */
+int ui_back(struct ui *ui);
+int ui_forward(struct ui *ui);
 
 /** Follow the job of a row of the list; choices about the previous job are reset. @return enum
  * ui_effect */
@@ -243,6 +208,9 @@ void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
 /** Whether the selection contains a rank, alone or among others. */
 int ui_marks_rank(const struct ui *ui, const struct model *model, uint32_t rank);
 
+/** Whether a node is selected, or the chosen alert is about it. */
+int ui_marks_node(const struct ui *ui, const struct model *model, uint64_t host);
+
 /** The ranks that the selection contains, as "3,8-11". @return 0: they do not fit */
 int ui_marked_ranks(const struct ui *ui, const struct model *model, char *out, size_t capacity);
 
@@ -250,9 +218,13 @@ int ui_marked_ranks(const struct ui *ui, const struct model *model, char *out, s
 int ui_rank_selected(const struct ui *ui, uint64_t rank);
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);
 
-/** Ranks or nodes that a search text names: a number, or a part of a host's name.
+/** Ranks, alerts, nodes, calls and links that a search text names: a number, or a part of a name or
+ * title.
  *  @param out  room for max selections   @return how many were found, at most max */
 int ui_search(const struct model *model, const char *text, struct selection *out, int max);
+
+/** Selects what was found; an alert is chosen. */
+void ui_choose_found(struct ui *ui, const struct model *model, struct selection found);
 
 /** Sorts a list by a column; the same column again reverses the order. */
 void ui_sort_list(struct ui *ui, uint64_t list, uint64_t column);

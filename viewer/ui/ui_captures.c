@@ -137,22 +137,19 @@ int ui_capture_command(struct ui *ui, const struct model *m, enum ui_command com
     return UI_CHANGED;
 }
 
-int ui_capture_key(struct ui *ui, const struct model *m, int key)
+int ui_capture_key(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
-    switch (key) {
-    case '[':
-    case ']':
-        return ui_command(ui, m, COMMAND_CAPTURE_STEP, key == ']');
-    case 'R':
+    switch (id) {
+    case KEYS_CAPTURE:
+        return ui_command(ui, m, COMMAND_CAPTURE_STEP, (uint64_t)which);
+    case KEYS_READ:
         return ui_command(ui, m, COMMAND_CAPTURE_READ, 0);
-    case '0':
+    case KEYS_ALL:
         return ui_command(ui, m, COMMAND_CAPTURE_ALL, 0);
-    case 'o':
+    case KEYS_SINGLE:
         return ui_command(ui, m, COMMAND_CAPTURE_ROWS, !ui->capture.rows);
-    case '+':
-    case '=':
-    case '-':
-        return ui_command(ui, m, COMMAND_CAPTURE_ZOOM, key != '-');
+    case KEYS_ZOOM:
+        return ui_command(ui, m, COMMAND_CAPTURE_ZOOM, which != 1);
     default:
         return 0;
     }

@@ -2,6 +2,7 @@
  * in that view's own file; those of the whole window are here. */
 #include "viewer/ui/ui_command.h"
 
+#include "viewer/model/absence.h"
 #include "viewer/ui/ui.h"
 
 typedef int command_handler(struct ui *ui, const struct model *model, enum ui_command command,
@@ -17,6 +18,18 @@ static int command_choose(struct ui *ui, const struct model *model, enum ui_comm
         ui_go(ui, (enum view_id)argument);
         ui_widen_to_windows(ui, model);
         return UI_CHANGED;
+    case COMMAND_ROOM:
+        if (argument >= ROOMS)
+            return 0;
+        return command_choose(ui, model, COMMAND_VIEW,
+                              room_place(model, (enum room_id)argument, ui->room_last[argument]));
+    case COMMAND_BACK:
+        return argument ? ui_forward(ui) : ui_back(ui);
+    case COMMAND_UNDERSTOOD:
+        ui->overlay.first_run = 0;
+        return UI_CHANGED | UI_UNDERSTOOD;
+    case COMMAND_COPY:
+        return UI_CHANGED | UI_COPY;
     case COMMAND_QUANTITY:
         ui->quantity = argument == PAIR_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
         return UI_CHANGED;

@@ -10,9 +10,13 @@ struct model;
 
 /** What a button or a key requests. Most commands take one argument. */
 enum ui_command {
-    COMMAND_VIEW,   /**< argument: enum view_id */
-    COMMAND_PAUSE,  /**< stop following time, or follow again */
-    COMMAND_FOLLOW, /**< newest data at the right edge */
+    COMMAND_VIEW,       /**< argument: enum view_id */
+    COMMAND_ROOM,       /**< argument: enum room_id; opens its last place */
+    COMMAND_BACK,       /**< argument: 0 back to the place before, 1 forward again */
+    COMMAND_COPY,       /**< copy the address of what is seen */
+    COMMAND_UNDERSTOOD, /**< no further explanation of the overview */
+    COMMAND_PAUSE,      /**< stop following time, or follow again */
+    COMMAND_FOLLOW,     /**< newest data at the right edge */
     COMMAND_THEME,
     COMMAND_HELP,
     COMMAND_DRAWER,   /**< the context column, where it is collapsed */

@@ -100,29 +100,26 @@ int ui_dependencies_command(struct ui *ui, const struct model *m, enum ui_comman
     return UI_CHANGED;
 }
 
-int ui_dependencies_key(struct ui *ui, const struct model *m, int key)
+int ui_dependencies_key(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
-    switch (key) {
-    case '[':
-    case ']':
+    switch (id) {
+    case KEYS_CAPTURE:
         ui_dependencies_forget_place(ui);
-        return ui_command(ui, m, COMMAND_CAPTURE_STEP, key == ']');
-    case 'R':
+        return ui_command(ui, m, COMMAND_CAPTURE_STEP, (uint64_t)which);
+    case KEYS_READ:
         return ui_command(ui, m, COMMAND_CAPTURE_READ, 0);
-    case 'v':
+    case KEYS_VISIBLE:
         return ui_command(ui, m, COMMAND_DEPENDENCY_VISIBLE, !ui->dependencies.visible);
-    case '0':
+    case KEYS_ALL:
         return ui_command(ui, m, COMMAND_DEPENDENCY_ALL, 0);
-    case 'o':
+    case KEYS_SINGLE:
         return ui_command(ui, m, COMMAND_DEPENDENCY_FOLD,
                           ((uint64_t)ui->dependencies.fold + 1) % FOLDS);
-    case 'l':
+    case KEYS_STEPS:
         return ui_command(ui, m, COMMAND_DEPENDENCY_STEPS,
                           ((uint64_t)ui->dependencies.steps + 1) % DEPENDENCY_ARRANGEMENTS);
-    case '+':
-    case '=':
-    case '-':
-        return ui_command(ui, m, COMMAND_DEPENDENCY_ZOOM, key != '-');
+    case KEYS_ZOOM:
+        return ui_command(ui, m, COMMAND_DEPENDENCY_ZOOM, which != 1);
     default:
         return 0;
     }

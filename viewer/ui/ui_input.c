@@ -1,8 +1,10 @@
 /* Handles mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
- * the keys do. `hit_actions` and `letter_keys` are the tables to add a kind of hit or a key to. */
+ * the keys do. `hit_actions` is the table to add a kind of hit to; keys are in ui_keys.c. */
 #include "viewer/ui/ui_input.h"
 
+#include "viewer/model/absence.h"
 #include "viewer/ui/ui.h"
+#include "viewer/ui/ui_keys.h"
 
 #include <math.h>
 #include <string.h>
@@ -259,6 +261,7 @@ static int ui_input_release(struct ui *ui, const struct model *m, const struct s
 {
     struct scene_hit pressed = ui->mouse.pressed;
     int dragged = ui->mouse.dragging, boxed = ui->commgram.boxing;
+    ui->focus.on = 0;
     if (dragged)
         torus_release(ui, m, scene);
     transport_release(ui);
@@ -369,26 +372,12 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
     return UI_CHANGED;
 }
 
-static int ui_input_back(struct ui *ui)
-{
-    if (!ui->place_count)
-        return 0;
-    struct ui_place *p = &ui->places[--ui->place_count];
-    ui->view = p->view;
-    ui->selection = p->selection;
-    ui->matrix.row = p->matrix_row;
-    ui->matrix.column = p->matrix_column;
-    ui->matrix.extent = p->matrix_extent;
-    ui->regions.open = p->graph_open;
-    if (p->level < ui->commgram.level)
-        ui_close_to(ui, p->level);
-    return UI_CHANGED;
-}
-
 /* Escape closes the topmost overlay, or else clears the selection. */
 static int ui_input_escape(struct ui *ui, const struct model *m)
 {
-    if (ui->overlay.help || ui->overlay.searching || ui->overlay.drawer)
+    if (ui->focus.on)
+        ui->focus.on = 0;
+    else if (ui->overlay.help || ui->overlay.searching || ui->overlay.drawer)
         ui->overlay.help = ui->overlay.searching = ui->overlay.drawer = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
         return ui_command(ui, m, COMMAND_DESELECT, 0);
@@ -426,14 +415,41 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
     return UI_CHANGED;
 }
 
+/* The next button, in the order in which the scene has them, becomes that in focus. */
+static int ui_input_focus(struct ui *ui, const struct scene *scene, int back)
+{
+    const struct scene_hit *first = NULL, *before = NULL, *found = NULL;
+    int passed = 0;
+    for (size_t i = 0; i < scene->hit_count; i++) {
+        const struct scene_hit *hit = &scene->hits[i];
+        if (hit->kind != HIT_BUTTON)
+            continue;
+        int here = ui->focus.on && hit->a == ui->focus.command && hit->b == ui->focus.argument;
+        first = first ? first : hit;
+        if (here && back && before)
+            found = before;
+        else if (passed && !back && !found && !here)
+            found = hit;
+        passed |= here;
+        before = hit;
+    }
+    found = found ? found : back ? before : first;
+    if (!found)
+        return 0;
+    ui->focus = (struct ui_focus){1, found->a, found->b};
+    return UI_CHANGED;
+}
+
 static int ui_input_enter(struct ui *ui, const struct model *m)
 {
+    if (ui->focus.on)
+        return ui_command(ui, m, (enum ui_command)ui->focus.command, ui->focus.argument);
     if (ui->overlay.searching) {
         struct selection found[16];
         int n = ui_search(m, ui->overlay.search, found, 16);
         if (n > 0)
-            ui_select(
-                ui,
+            ui_choose_found(
+                ui, m,
                 found[ui->list.cursor[LIST_FOUND] < (uint32_t)n ? ui->list.cursor[LIST_FOUND] : 0]);
         ui->overlay.searching = 0;
         return UI_CHANGED;
@@ -443,108 +459,123 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
     return 0;
 }
 
-/* Commands of keys that mean the same in all views, with the same argument each time. */
+/* Keys of one command each, with the argument of their first key; of the others it is one more. */
 static const struct {
-    int key;
+    enum key_id id;
     enum ui_command command;
-    uint64_t argument;
-} letter_keys[] = {
-    {' ', COMMAND_PAUSE, 0},
-    {'f', COMMAND_FOLLOW, 0},
-    {'t', COMMAND_THEME, 0},
-    {'s', COMMAND_PICTURE, 0},
-    {'S', COMMAND_PICTURE, 1},
-    {'?', COMMAND_HELP, 0},
-    {'h', COMMAND_HELP, 0},
-    {'/', COMMAND_SEARCH, 0},
-    {'d', COMMAND_DRAWER, 0},
-    {'j', COMMAND_VIEW, VIEW_JOBS},
-    {'r', COMMAND_VIEW, VIEW_CAPTURES},
-    {'{', COMMAND_COMMUNITIES, 0},
-    {'}', COMMAND_COMMUNITIES, 1},
-    {'m', COMMAND_MODELLED, 0},
+    int arguments; /* whether the command has one */
+} command_keys[] = {
+    {KEYS_BACK, COMMAND_BACK, 0},
+    {KEYS_COPY, COMMAND_COPY, 0},
+    {KEYS_SEARCH, COMMAND_SEARCH, 0},
+    {KEYS_PAUSE, COMMAND_PAUSE, 0},
+    {KEYS_FOLLOW, COMMAND_FOLLOW, 0},
+    {KEYS_DRAWER, COMMAND_DRAWER, 0},
+    {KEYS_THEME, COMMAND_THEME, 0},
+    {KEYS_PICTURE, COMMAND_PICTURE, 1},
+    {KEYS_HELP, COMMAND_HELP, 0},
+    {KEYS_AMOUNT, COMMAND_PHASES, 1},
+    {KEYS_COMMUNITIES, COMMAND_COMMUNITIES, 1},
+    {KEYS_COLLECTIVES, COMMAND_MODELLED, 0},
+    {KEYS_UNDO, COMMAND_UNDO_STEP, 0},
 };
 
-/* Keys whose meaning depends on the view. @return enum ui_effect; 0: the key has no meaning */
-static int letter_special(struct ui *ui, const struct model *m, int key)
+/* A key opens its room, and in that room the next place. */
+static int key_room(struct ui *ui, const struct model *m, int room)
 {
-    switch (key) {
-    case '[':
-    case ']':
-        if (ui->view != VIEW_LINKS)
-            return ui_command(ui, m, COMMAND_PHASES, key == ']');
-        ui_narrow_metric(ui, key == '[');
-        return UI_CHANGED;
-    case '0':
-        return ui_command(ui, m,
-                          ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
-                          : ui->view == VIEW_COMMGRAM ? COMMAND_TIME_ALL
-                                                      : COMMAND_MATRIX_ALL,
-                          0);
-    case '+':
-    case '=':
-        return zoom_key(ui, m, 0.5);
-    case '-':
-        return zoom_key(ui, m, 2);
-    case 'q':
-        return UI_QUIT;
+    if ((int)place_names[ui->view].room == room && !ui->jobs_first)
+        return ui_command(ui, m, COMMAND_VIEW, place_next(m, ui->view, 1));
+    return ui_command(ui, m, COMMAND_ROOM, (uint64_t)room);
+}
+
+/* Keys that step to the next value of a choice. @return enum ui_effect; 0: the key is none */
+static int key_choice(struct ui *ui, const struct model *m, enum key_id id)
+{
+    switch (id) {
+    case KEYS_FIGURE:
+        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->network.metric + 1) % METRICS);
+    case KEYS_LOGARITHM:
+        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->network.rank_log);
+    case KEYS_COMPRESS:
+        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
+    case KEYS_COLOUR:
+        return ui_command(ui, m, COMMAND_COLOUR,
+                          ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
+    case KEYS_QUANTITY:
+        return ui_command(ui, m, COMMAND_QUANTITY,
+                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
+    case KEYS_COMPARE:
+        return ui_command(ui, m, COMMAND_COMPARE, ((uint64_t)ui->network.compare + 1) % COMPARES);
+    case KEYS_SUMS:
+        return ui_command(ui, m, COMMAND_RANGE,
+                          ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
+    case KEYS_GROUP:
+        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
     default:
         return 0;
     }
 }
 
-/* Keys that step to the next value of a choice. */
-static int letter_choice(struct ui *ui, const struct model *m, int key)
+/* What the view itself does with a key. @return enum ui_effect; 0: nothing */
+static int key_of_view(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
-    switch (key) {
-    case 'n':
-        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->network.metric + 1) % METRICS);
-    case 'o':
-        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->network.rank_log);
-    case 'c':
-        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
-    case 'l':
-        return ui_command(ui, m, COMMAND_COLOUR,
-                          ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
-    case 'b':
-        return ui_command(ui, m, COMMAND_QUANTITY,
-                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
-    case 'u':
-        return ui_command(ui, m, COMMAND_UNDO_STEP, 0);
-    case 'a':
-        return ui_command(ui, m, COMMAND_COMPARE, ((uint64_t)ui->network.compare + 1) % COMPARES);
-    case 'w':
-        return ui_command(ui, m, COMMAND_RANGE,
-                          ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
-    case 'g':
-        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
+    switch (ui->view) {
+    case VIEW_NETWORK:
+        return network_graph_key(ui, id) ? UI_CHANGED : 0;
+    case VIEW_ROUTES:
+        return ui_routes_key(ui, m, id, which);
+    case VIEW_CAPTURES:
+        return ui_capture_key(ui, m, id, which);
+    case VIEW_DEPENDENCIES:
+        return ui_dependencies_key(ui, m, id, which);
+    case VIEW_LANDSCAPE:
+        return landscape_key(ui, m, id, which);
+    case VIEW_TORUS:
+        return torus_key(ui, m, id, which) ? UI_CHANGED : 0;
+    case VIEW_LINKS:
+    case VIEW_WHAT_IF:
+        if (id != KEYS_AMOUNT)
+            return 0;
+        ui_narrow_metric(ui, which == 0);
+        return UI_CHANGED;
     default:
-        return letter_special(ui, m, key);
+        return 0;
     }
 }
 
+/* All keys but those that move. @return enum ui_effect; 0: the key has no meaning */
 static int ui_input_letter(struct ui *ui, const struct model *m, int key)
 {
-    if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
-        return UI_CHANGED;
-    int own = ui->view == VIEW_ROUTES         ? ui_routes_key(ui, m, key)
-              : ui->view == VIEW_CAPTURES     ? ui_capture_key(ui, m, key)
-              : ui->view == VIEW_DEPENDENCIES ? ui_dependencies_key(ui, m, key)
-              : ui->view == VIEW_LANDSCAPE    ? landscape_key(ui, m, key)
-                                              : 0;
-    if (own)
-        return own;
-    if (key >= '1' && key <= '9' && key < '1' + VIEWS)
-        return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
-    if (torus_key(ui, m, key))
-        return UI_CHANGED;
-    int replay = transport_key(ui, m, key);
-    if (replay)
-        return replay;
-    for (size_t i = 0; i < sizeof letter_keys / sizeof *letter_keys; i++)
-        if (letter_keys[i].key == key)
-            return ui_command(ui, m, letter_keys[i].command, letter_keys[i].argument);
-    return letter_choice(ui, m, key);
+    int which = 0;
+    const struct key_line *line = key_find(key, &which);
+    if (!line)
+        return 0;
+    int effects = key_of_view(ui, m, line->id, which);
+    effects = effects ? effects : transport_key(ui, m, line->id, which);
+    for (size_t i = 0; !effects && i < sizeof command_keys / sizeof *command_keys; i++)
+        if (command_keys[i].id == line->id)
+            return ui_command(ui, m, command_keys[i].command,
+                              command_keys[i].arguments ? (uint64_t)which : 0);
+    if (effects)
+        return effects;
+    switch (line->id) {
+    case KEYS_ROOM:
+        return key_room(ui, m, which);
+    case KEYS_FORWARD:
+        return ui_command(ui, m, COMMAND_BACK, 1);
+    case KEYS_ALL:
+        return ui_command(ui, m,
+                          ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
+                          : ui->view == VIEW_COMMGRAM ? COMMAND_TIME_ALL
+                                                      : COMMAND_MATRIX_ALL,
+                          0);
+    case KEYS_ZOOM:
+        return zoom_key(ui, m, which == 1 ? 2 : 0.5);
+    case KEYS_QUIT:
+        return UI_QUIT;
+    default:
+        return key_choice(ui, m, line->id);
+    }
 }
 
 static int ends_of_time(struct ui *ui, const struct model *m, int key)
@@ -578,11 +609,10 @@ static int ui_input_key(struct ui *ui, const struct model *m, const struct scene
     case KEY_END:
         return ends_of_time(ui, m, in->key);
     case KEY_TAB:
-        return ui_command(ui, m, COMMAND_VIEW,
-                          (uint64_t)((ui->view + (in->shift ? VIEWS - 1 : 1)) % VIEWS));
+        return ui_input_focus(ui, scene, in->shift);
     case KEY_BACKSPACE:
         if (!ui->overlay.searching)
-            return ui_input_back(ui);
+            return ui_input_letter(ui, m, in->key);
         for (size_t n = strlen(ui->overlay.search); n > 0;) {
             int whole = (ui->overlay.search[--n] & 0xc0) != 0x80;
             ui->overlay.search[n] = 0;

@@ -263,23 +263,21 @@ void landscape_turn(struct ui *ui, double horizontal, double vertical)
     c->pitch = fmin(fmax(c->pitch + vertical * 0.1, -M_PI / 2), M_PI / 2);
 }
 
-int landscape_key(struct ui *ui, const struct model *m, int key)
+int landscape_key(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
     const struct landscape_choice *c = &ui->landscape;
-    switch (key) {
-    case 'p':
+    switch (id) {
+    case KEYS_SHAPE:
         return landscape_command(ui, m, COMMAND_LANDSCAPE_SHAPE,
                                  ((uint64_t)c->shape + 1) % LANDSCAPE_SHAPES);
-    case 'n':
+    case KEYS_FIGURE:
         return landscape_command(ui, m, COMMAND_LANDSCAPE_FIGURE,
                                  ((uint64_t)c->events[c->event].figure + 1) % RANK_FIGURES);
-    case 'v':
+    case KEYS_LAYOUT:
         return landscape_command(ui, m, COMMAND_LANDSCAPE_LAYOUT, 0);
-    case 'x':
-    case 'y':
-    case 'z':
-        return landscape_command(ui, m, COMMAND_LANDSCAPE_AXIS_MEAN, (uint64_t)(key - 'x'));
-    case '0':
+    case KEYS_AXIS:
+        return landscape_command(ui, m, COMMAND_LANDSCAPE_AXIS_MEAN, (uint64_t)which);
+    case KEYS_ALL:
         return landscape_command(ui, m, COMMAND_LANDSCAPE_HOME, 0);
     default:
         return 0;

@@ -511,21 +511,21 @@ int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, doub
     return hit != NULL;
 }
 
-int network_graph_letter(struct ui *ui, int key)
+int network_graph_key(struct ui *ui, enum key_id id)
 {
     struct network_graph *g = &ui->graph;
-    switch (key) {
-    case 'n': /* figures of routes only */
+    switch (id) {
+    case KEYS_FIGURE: /* figures of routes only */
         ui->network.metric =
             ui->network.metric < METRIC_LOAD ? ui->network.metric + 1 : METRIC_BYTES;
         return 1;
-    case 'e':
+    case KEYS_LASSO:
         g->tool = (g->tool + 1) % NETWORK_TOOLS;
         return 1;
-    case 'v':
+    case KEYS_CIRCLES:
         g->size = (g->size + 1) % NETWORK_SIZES;
         return 1;
-    case '0':
+    case KEYS_ALL:
         camera_home(&g->camera);
         return 1;
     default:

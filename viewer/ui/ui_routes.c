@@ -99,33 +99,28 @@ static int levels_of(const struct model *m)
     return g ? (int)g->dimensions : 3;
 }
 
-int ui_routes_key(struct ui *ui, const struct model *m, int key)
+int ui_routes_key(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
     double x, y, extent;
     ui_routes(ui, &x, &y, &extent);
-    switch (key) {
-    case 'v':
+    switch (id) {
+    case KEYS_LENS:
         return ui_command(ui, m, COMMAND_LENS, 0);
-    case 'z':
+    case KEYS_ROUTE_FOLD:
         return ui_command(ui, m, COMMAND_FOLD,
                           (uint64_t)((ui->routes.fold + 1) % (levels_of(m) + 1)));
-    case 'e':
+    case KEYS_ORDER:
         return ui_command(ui, m, COMMAND_ROUTE_ORDER, 0);
-    case 'k':
+    case KEYS_LOADS:
         return ui_command(ui, m, COMMAND_ROUTE_LOADS, 0);
-    case 'u':
-        return ui_command(ui, m, COMMAND_UNDO_STEP, 0);
-    case 'r':
+    case KEYS_REROUTE:
         return ui_command(ui, m, COMMAND_REROUTE, 0);
-    case '[':
-    case ']':
-        return ui_command(ui, m, COMMAND_ROUTES_MAXIMUM, key == ']');
-    case '0':
+    case KEYS_AMOUNT:
+        return ui_command(ui, m, COMMAND_ROUTES_MAXIMUM, (uint64_t)which);
+    case KEYS_ALL:
         return ui_command(ui, m, COMMAND_ROUTES_ALL, 0);
-    case '+':
-    case '=':
-    case '-':
-        ui_zoom_routes(ui, m, key == '-' ? 2 : 0.5, x + extent / 2, y + extent / 2);
+    case KEYS_ZOOM:
+        ui_zoom_routes(ui, m, which == 1 ? 2 : 0.5, x + extent / 2, y + extent / 2);
         return UI_CHANGED;
     default:
         return 0;

@@ -4,6 +4,7 @@
 
 #include "viewer/model/model.h"
 #include "viewer/ui/ui_command.h"
+#include "viewer/ui/ui_keys.h"
 
 struct ui;
 
@@ -26,7 +27,7 @@ void ui_zoom_routes(struct ui *ui, const struct model *model, double factor, dou
 void ui_pan_routes(struct ui *ui, double dx, double dy);
 void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far);
 void ui_zoom_lens(struct ui *ui, double factor);
-int ui_routes_key(struct ui *ui, const struct model *model, int key);
+int ui_routes_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 int ui_routes_command(struct ui *ui, const struct model *model, enum ui_command command,
                       uint64_t argument);
 

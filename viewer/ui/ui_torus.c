@@ -410,19 +410,17 @@ void torus_pan(struct ui *ui, double x, double y)
     ui->torus.y += y / ui->torus.zoom;
 }
 
-int torus_key(struct ui *ui, const struct model *m, int key)
+int torus_key(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
-    if (ui->view != VIEW_TORUS)
-        return 0;
-    if (key >= 'x' && key <= 'z')
-        torus_command(ui, m, COMMAND_TORUS_VIEW, (uint64_t)(key - 'x'));
-    else if (key == 'p')
+    if (id == KEYS_AXIS)
+        torus_command(ui, m, COMMAND_TORUS_VIEW, (uint64_t)which);
+    else if (id == KEYS_PIN)
         torus_command(ui, m, COMMAND_TORUS_PIN, 0);
-    else if (key == 'a')
+    else if (id == KEYS_PLAY)
         torus_command(ui, m, COMMAND_TORUS_PLAY, TORUS_WINDOWS);
-    else if (key == 'e')
+    else if (id == KEYS_TORUS_FOLD)
         torus_command(ui, m, COMMAND_TORUS_FOLD, ui->torus.fold + 1u);
-    else if (key == '0')
+    else if (id == KEYS_ALL)
         torus_command(ui, m, COMMAND_TORUS_HOME, 0);
     else
         return 0;

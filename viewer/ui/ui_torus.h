@@ -9,6 +9,7 @@
 #include "viewer/layout/scene.h"
 
 #include "viewer/ui/ui_command.h"
+#include "viewer/ui/ui_keys.h"
 #define TORUS_PANELS 13 /**< the present and twelve more */
 
 enum torus_figure { TORUS_BYTES, TORUS_MESSAGES, TORUS_MEASURED, TORUS_FIGURES };
@@ -132,7 +133,7 @@ void torus_pin(struct ui *ui, const struct model *model);
 void torus_unpin(struct torus_choice *torus, uint64_t which);
 
 /** A letter, when view torus is visible. @return 1: the torus has handled it */
-int torus_key(struct ui *ui, const struct model *model, int key);
+int torus_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 
 /** Keys: zoom both pictures around their middle; move the rings, in distances between stacks. */
 void torus_zoom(struct ui *ui, double factor);

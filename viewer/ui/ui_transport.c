@@ -151,21 +151,18 @@ int transport_command(struct ui *ui, const struct model *m, enum ui_command comm
     return UI_CHANGED;
 }
 
-int transport_key(struct ui *ui, const struct model *m, int key)
+int transport_key(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
-    switch (key) {
-    case ' ':
+    switch (id) {
+    case KEYS_PAUSE:
         return transport_command(ui, m, COMMAND_REPLAY_PLAY, 0);
-    case ',':
-    case '.':
-        return transport_command(ui, m, COMMAND_REPLAY_STEP, key == '.');
-    case '<':
-    case '>':
-        return transport_command(ui, m, COMMAND_REPLAY_SPEED, key == '>');
-    case '(':
-    case ')':
-        return transport_command(ui, m, COMMAND_REPLAY_MARK, key == ')');
-    case 'L':
+    case KEYS_STEP:
+        return transport_command(ui, m, COMMAND_REPLAY_STEP, (uint64_t)which);
+    case KEYS_SPEED:
+        return transport_command(ui, m, COMMAND_REPLAY_SPEED, (uint64_t)which);
+    case KEYS_MARK:
+        return transport_command(ui, m, COMMAND_REPLAY_MARK, (uint64_t)which);
+    case KEYS_LOOP:
         return transport_command(ui, m, COMMAND_REPLAY_LOOP, 0);
     default:
         return 0;

@@ -6,6 +6,7 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/playback.h"
 #include "viewer/ui/ui_command.h"
+#include "viewer/ui/ui_keys.h"
 
 struct ui;
 struct model;
@@ -41,7 +42,7 @@ uint64_t transport_position(const struct transport *transport, const struct play
  *  the key has no meaning */
 int transport_command(struct ui *ui, const struct model *model, enum ui_command command,
                       uint64_t argument);
-int transport_key(struct ui *ui, const struct model *model, int key);
+int transport_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 
 /** The mouse: the button was pressed on the time line, which drags the knob; or clicked on marks.
  *  @return 1 when it was */

@@ -1,8 +1,6 @@
 /* The list of all views. The only source of the views, beside the frame, that knows them all. */
 #include "viewer/views/views.h"
 
-#include <string.h>
-
 const struct view *const views[VIEWS] = {
     [VIEW_LIVE] = &live_view,           [VIEW_COMMGRAM] = &commgram_view,
     [VIEW_REGIONS] = &regions_view,     [VIEW_ALERTS] = &alerts_view,
@@ -13,16 +11,9 @@ const struct view *const views[VIEWS] = {
     [VIEW_CAPTURES] = &captures_view,   [VIEW_TORUS] = &torus_view,
     [VIEW_ROUTES] = &routes_view,       [VIEW_DEPENDENCIES] = &dependencies_view,
     [VIEW_CRITERIA] = &criteria_view,   [VIEW_ATTRIBUTION] = &attribution_view,
-    [VIEW_LANDSCAPE] = &landscape_view,
+    [VIEW_LANDSCAPE] = &landscape_view, [VIEW_OVERVIEW] = &overview_view,
+    [VIEW_MONITOR] = &monitor_view,     [VIEW_WHAT_IF] = &what_if_view,
 };
-
-int view_by_name(const char *name)
-{
-    for (int i = 0; i < VIEWS; i++)
-        if (!strcmp(views[i]->name, name))
-            return i;
-    return -1;
-}
 
 void pictures_finish(struct pictures *pictures)
 {

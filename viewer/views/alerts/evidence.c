@@ -284,3 +284,21 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
         scene_hit(s->brush.scene, pen.capture, HIT_BUTTON, COMMAND_CAPTURE, c->id);
     return h;
 }
+
+void evidence_why(struct stage *s, struct box box, const struct alert *a)
+{
+    const struct theme *t = s->brush.theme;
+    double end = box.y + box.h;
+    struct pen pen = {.stage = s, .x = box.x, .y = box.y, .w = box.w, .draw = 1};
+    for (uint32_t i = 0; i < a->cause_count && pen.y + CAUSE <= end; i++) {
+        evidence_add_cause(&pen, a, i);
+        pen.y += CAUSE;
+        int lines = (int)fmin(floor((end - pen.y) / text_line(TEXT_AXIS)), 2);
+        if (lines > 0)
+            evidence_paragraph(&pen, TEXT_AXIS, t->second, lines, a->causes[i].text);
+    }
+    int lines = (int)fmin(floor((end - pen.y) / text_line(TEXT_SMALL)), 6);
+    if (!a->cause_count && lines > 0)
+        evidence_paragraph(&pen, TEXT_SMALL, t->text, lines,
+                           a->text[0] ? a->text : "Nothing is known of the cause.");
+}

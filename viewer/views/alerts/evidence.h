@@ -25,4 +25,8 @@ void evidence_where(const struct alert *alert, char *out, size_t room);
 double evidence_card(struct stage *stage, struct box box, const struct alert *alert,
                      enum evidence_detail detail);
 
+/** The causes of an alert as bars with their figures, as far as the box has room; of an alert
+ * without causes, what is known. */
+void evidence_why(struct stage *stage, struct box box, const struct alert *alert);
+
 #endif

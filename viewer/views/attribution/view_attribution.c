@@ -236,7 +236,7 @@ static void attribution_format_scope(const struct stage *s, const struct attribu
                                                                                         : "";
     snprintf(out, room, "%s%s, %s; %s\n%s%s, %s", kind, ranks, span.text,
              d->bins[BEFORE].count ? "thin and faint: as long a time before it"
-                                   : "it begins with the job, so nothing was before it",
+                                   : "nothing was before it",
              kind, ranks, span.text);
 }
 
@@ -292,5 +292,4 @@ static void attribution_finish(struct pictures *pictures)
     pictures->attribution = NULL;
 }
 
-const struct view attribution_view = {"attribution", "Attribution", attribution_icon,
-                                      attribution_layout, attribution_finish};
+const struct view attribution_view = {attribution_icon, attribution_layout, attribution_finish};

@@ -236,7 +236,6 @@ static void calls_layout(struct stage *s, struct box box)
     snprintf(what, sizeof what, "whole calls that ended, all ranks, %s",
              piece_pairs_range_text(s).text);
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -=
         widget_choice(&s->brush, right, panel.y + 6, by, 4, (int)s->ui->group, COMMAND_GROUP) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Calls", what);
@@ -258,4 +257,4 @@ static void calls_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view calls_view = {"calls", "Calls", calls_icon, calls_layout, NULL};
+const struct view calls_view = {calls_icon, calls_layout, NULL};

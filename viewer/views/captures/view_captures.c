@@ -276,5 +276,4 @@ static void captures_view_finish(struct pictures *pictures)
     picture_finish(&pictures->captures);
 }
 
-const struct view captures_view = {"captures", "Captures", captures_icon, captures_layout,
-                                   captures_view_finish};
+const struct view captures_view = {captures_icon, captures_layout, captures_view_finish};

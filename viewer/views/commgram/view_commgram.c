@@ -346,5 +346,4 @@ static void commgram_view_finish(struct pictures *pictures)
     pictures->commgram = NULL;
 }
 
-const struct view commgram_view = {"commgram", "CommGram", commgram_icon, commgram_layout,
-                                   commgram_view_finish};
+const struct view commgram_view = {commgram_icon, commgram_layout, commgram_view_finish};

@@ -15,6 +15,9 @@ static struct quantity piece_format_range(const struct stage *s, enum range_kind
 {
     const struct range *r = s->range;
     const struct window_totals *w = series_newest(&s->model->series);
+    if (kind == RANGE_START && w && s->ui->time.range == RANGE_SPAN && !r->fallback &&
+        kind == r->kind)
+        return quantity_print("whole time"); /* the visible time is all of it */
     if (kind == RANGE_START || !w)
         return quantity_print("since the start%s",
                               r->fallback || kind != r->kind ? " (no finer figures received)" : "");
@@ -42,10 +45,32 @@ struct quantity piece_pairs_range_text(const struct stage *s)
     return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered);
 }
 
+static const char *const piece_ranges[] = {"visible time", "since the start"};
+
 double piece_range_choice(const struct stage *s, double right, double y)
 {
-    static const char *const labels[] = {"visible time", "since start"};
-    return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->time.range, COMMAND_RANGE);
+    return widget_choice(&s->brush, right, y, piece_ranges, 2, (int)s->ui->time.range,
+                         COMMAND_RANGE);
+}
+
+double piece_range_choice_width(const struct stage *s)
+{
+    return 4 + 36 + scene_width(s->brush.scene, TEXT_SMALL, 0, piece_ranges[0]) +
+           scene_width(s->brush.scene, TEXT_SMALL, 0, piece_ranges[1]);
+}
+
+struct quantity piece_time_text(const struct stage *s)
+{
+    int64_t begin, end, oldest, newest;
+    ui_visible(s->ui, s->model, &begin, &end);
+    ui_whole_time(s->model, &oldest, &newest);
+    double length = (double)(end - begin);
+    if (begin <= oldest && end >= newest)
+        return quantity_print("whole time, %s", format_duration(length).text);
+    if (s->ui->time.follow)
+        return quantity_print("last %s", format_duration(length).text);
+    return quantity_print("held: %s to %s", format_clock(begin, length < 2e9).text,
+                          format_clock(end, length < 2e9).text);
 }
 
 double piece_quantity_choice(const struct stage *s, double right, double y)

@@ -12,8 +12,12 @@ struct quantity piece_range_text(const struct stage *stage);
 /** Time span of the sums of pairs, calls and links. */
 struct quantity piece_pairs_range_text(const struct stage *stage);
 
-/** The choice between visible span and since the start; right edge at x. @return width */
+/** The choice between visible time and since the start; right edge at x. @return width */
 double piece_range_choice(const struct stage *stage, double right, double y);
+double piece_range_choice_width(const struct stage *stage);
+
+/** The visible time, whatever sums are about: "last 60 s", "held: 14:03:07 to 14:04:07". */
+struct quantity piece_time_text(const struct stage *stage);
 
 /** The choice between messages and bytes; right edge at x. @return width */
 double piece_quantity_choice(const struct stage *stage, double right, double y);

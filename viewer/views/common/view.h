@@ -21,10 +21,9 @@ struct stage {
     struct tooltip tip;            /**< filled by the view that owns the hit under the mouse */
 };
 
-/** One view. Defined as a constant by the view's main source, listed in views.c. */
+/** One view. Defined as a constant by the view's main source, listed in views.c; its names are in
+ * place_names. */
 struct view {
-    const char *name;  /**< argument of option --view */
-    const char *label; /**< text in the rail */
     void (*icon)(const struct brush *brush, struct box box, color_t color);
     void (*layout)(struct stage *stage, struct box box);
 

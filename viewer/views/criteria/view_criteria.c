@@ -316,4 +316,4 @@ static void criteria_icon(const struct brush *b, struct box box, color_t color)
         scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1] + 1, 2.2, color);
 }
 
-const struct view criteria_view = {"criteria", "Criteria", criteria_icon, criteria_layout, NULL};
+const struct view criteria_view = {criteria_icon, criteria_layout, NULL};

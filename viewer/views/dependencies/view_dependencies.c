@@ -367,5 +367,5 @@ static void dependencies_view_finish(struct pictures *pictures)
     pictures->lateness = NULL;
 }
 
-const struct view dependencies_view = {"dependencies", "Depends", dependencies_icon,
-                                       dependencies_layout, dependencies_view_finish};
+const struct view dependencies_view = {dependencies_icon, dependencies_layout,
+                                       dependencies_view_finish};

@@ -2,7 +2,9 @@
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/ui/ui_address.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/monitor/cost.h"
 #include "viewer/views/views.h"
 
 #include "holter/plain_text.h"
@@ -14,11 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RAIL_ICONS: minimum height of a rail entry with an icon above its name. */
 enum {
     HEADER = 46,
-    RAIL = 68,
-    RAIL_ICONS = 38,
+    RAIL = 86,
+    TABS = 34,
     STATUS = 26,
     TRANSPORT = 46,
     CONTEXT = 316,
@@ -176,85 +177,7 @@ static void frame_add_header(const struct stage *s, int folded)
     scene_text(scene, x, 14, right - x, TEXT_BODY, 0, t->second, facts);
 }
 
-/* ---- rail ---- */
-
-/* Number of firing alerts. */
-static void frame_add_alert_badge(const struct stage *s, struct box box)
-{
-    uint32_t firing = alerts_count(&s->model->alerts, ALERT_FIRING);
-    if (!firing)
-        return;
-    scene_rect(s->brush.scene, box, 7, s->brush.theme->bad);
-    scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
-                theme_on(s->brush.theme->bad), firing < 100 ? "%u" : "99+", firing);
-}
-
-static void frame_add_rail(const struct stage *s)
-{
-    const struct theme *t = s->brush.theme;
-    struct scene *scene = s->brush.scene;
-    struct box box = {0, HEADER, RAIL, s->ui->h - HEADER - STATUS};
-    scene_panel(scene, box, t->panel, "rail");
-    scene_rect(scene, (struct box){RAIL - 1, box.y, 1, box.h}, 0, t->line);
-    double h = fmin(58, (box.h - 16) / VIEWS), y = box.y + 10;
-    enum view_id active = s->ui->jobs_first ? VIEW_JOBS : s->ui->view;
-    for (int i = 0; i < VIEWS; i++) {
-        struct box cell = {0, y, RAIL - 1, h - 4};
-        int on = i == (int)active, hover = box_has(cell, s->brush.mouse_x, s->brush.mouse_y);
-        color_t color = on ? t->accent : hover ? t->text : t->second;
-        if (on) {
-            scene_rect(scene, cell, 0, color_mix(t->panel, t->raised, 0.7));
-            scene_rect(scene, (struct box){0, y, 3, cell.h}, 0, t->accent);
-        }
-        int room = cell.h >= RAIL_ICONS;
-        if (room)
-            views[i]->icon(&s->brush, (struct box){RAIL / 2.0 - 11, y + cell.h / 2 - 18, 22, 20},
-                           color);
-        scene_text(scene, 1, y + cell.h / 2 + (room ? 6 : -7), RAIL - 3, TEXT_AXIS, TEXT_CENTRE,
-                   on ? t->text : color, views[i]->label);
-        if (i == VIEW_ALERTS)
-            frame_add_alert_badge(s, (struct box){RAIL / 2.0 + (room ? 5 : 12),
-                                                  y + cell.h / 2 - (room ? 21 : 7), 20, 14});
-        scene_hit(scene, cell, HIT_BUTTON, COMMAND_VIEW, (uint64_t)i);
-        y += h;
-    }
-}
-
 /* ---- status ---- */
-
-struct cost {
-    double cpu_share; /* share of one core, mean over agents */
-    double uplink;    /* bytes per second, mean over agents */
-    double call_ns;   /* mean over agents that measured it; 0: none did */
-    uint64_t lost, dropped, clock_error_ns;
-    uint32_t rated, measured;
-};
-
-static struct cost frame_cost_of(const struct model *m)
-{
-    struct cost c = {0};
-    for (uint32_t i = 0; i < m->node_count; i++) {
-        const struct model_node *n = &m->nodes[i];
-        c.lost += n->now.lost;
-        c.dropped += n->now.windows_dropped;
-        c.clock_error_ns =
-            n->now.clock_error_ns > c.clock_error_ns ? n->now.clock_error_ns : c.clock_error_ns;
-        if (!isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0) {
-            c.call_ns += n->now.call_cost_ns;
-            c.measured++;
-        }
-        if (n->window <= n->window_before || !m->window_ns)
-            continue;
-        double ns = (double)((n->window - n->window_before) * m->window_ns);
-        c.cpu_share += (double)(n->now.cpu_ns - n->before.cpu_ns) / ns;
-        c.uplink += (double)(n->now.uplink_bytes - n->before.uplink_bytes) / (ns / 1e9);
-        c.rated++;
-    }
-    c.cpu_share /= c.rated ? c.rated : 1;
-    c.uplink /= c.rated ? c.rated : 1;
-    c.call_ns /= c.measured ? c.measured : 1;
-    return c;
-}
 
 /* The facts of the status line, from left to right, as far as there is room. */
 struct status_line {
@@ -285,7 +208,7 @@ frame_add_fact(struct status_line *line, color_t color, const char *format, ...)
 
 /* What the agents and the daemon lost, and the share of the received messages that latency rests
  * on. */
-static void frame_add_loss_facts(struct status_line *line, const struct cost *c)
+static void frame_add_loss_facts(struct status_line *line, const struct monitor_cost *c)
 {
     const struct theme *t = line->stage->brush.theme;
     const struct model *m = line->stage->model;
@@ -329,7 +252,7 @@ static void frame_add_cost_facts(const struct stage *s, double end)
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
     struct status_line line = {s, FACTS_LEFT, end};
-    struct cost c = frame_cost_of(m);
+    struct monitor_cost c = monitor_cost_of(m);
     if (c.measured)
         frame_add_fact(&line, t->second, "probe %s/call", format_duration(c.call_ns).text);
     if (c.rated) {
@@ -342,9 +265,7 @@ static void frame_add_cost_facts(const struct stage *s, double end)
         frame_add_fact(&line, t->second, "daemon %s of a core", format_share(share).text);
     }
     frame_add_loss_facts(&line, &c);
-    /* clock uncertainty between two nodes where the latency of pairs is computed, else between a
-     * node and the daemon */
-    uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
+    uint64_t error = monitor_clock_error(m, &c);
     if (m->node_count && error == WIRE_ANY)
         frame_add_fact(&line, t->warn, "clocks not aligned yet");
     else if (m->node_count)
@@ -377,6 +298,24 @@ static void frame_format_recording(const struct stage *s, char *out, size_t room
     }
 }
 
+/* The address of what is seen, at the right; a click copies it. @return width with its margin */
+static double frame_add_address(const struct stage *s, struct box box)
+{
+    char text[ADDRESS_TEXT];
+    struct address address;
+    if (!s->model->job[0] || box.w < 900)
+        return 0;
+    ui_address(s->ui, s->model, &address);
+    address_print(&address, text, sizeof text);
+    double w = fmin(scene_width(s->brush.scene, TEXT_AXIS, 0, text) + 1, box.w * 0.25);
+    struct box place = {box.w - 14 - w, box.y + 1, w, box.h - 1};
+    int hover = box_has(place, s->brush.mouse_x, s->brush.mouse_y);
+    scene_text(s->brush.scene, place.x, box.y + 6, w, TEXT_AXIS, TEXT_MIDDLE,
+               hover ? s->brush.theme->text : s->brush.theme->info, text);
+    scene_hit(s->brush.scene, place, HIT_BUTTON, COMMAND_COPY, 0);
+    return w + 16;
+}
+
 static void frame_add_status(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
@@ -387,7 +326,7 @@ static void frame_add_status(const struct stage *s)
     scene_rect(s->brush.scene, (struct box){0, box.y, box.w, 1}, 0, t->line);
     frame_format_recording(s, recording, sizeof recording, &color);
     double w = fmin(scene_width(s->brush.scene, TEXT_AXIS, 0, recording), box.w * 0.4);
-    double right = box.w - 14 - w;
+    double right = box.w - 14 - frame_add_address(s, box) - w;
     scene_text(s->brush.scene, right, box.y + 6, w + 1, TEXT_AXIS, 0, color, recording);
     const struct ui_connection *c = &s->ui->connection;
     if (c->state == CLIENT_CONNECTED || !c->error[0])
@@ -423,18 +362,21 @@ static void frame_layout(struct stage *s)
     int folded = ui->w < WIDE;
     double context_w = folded ? 0 : CONTEXT;
     double bar_h = s->model->playback.known ? TRANSPORT : 0;
-    struct box main_box = {RAIL, HEADER, ui->w - RAIL - context_w, ui->h - HEADER - STATUS - bar_h};
+    struct box main_box = {RAIL, HEADER + TABS, ui->w - RAIL - context_w,
+                           ui->h - HEADER - TABS - STATUS - bar_h};
     scene_panel(s->brush.scene, (struct box){0, 0, ui->w, ui->h}, t->ground, "ground");
     frame_add_header(s, folded);
-    frame_add_rail(s);
     frame_add_status(s);
     enum view_id view = ui->jobs_first || !s->model->job[0] ? VIEW_JOBS : ui->view;
+    places_add_rail(s, (struct box){0, HEADER, RAIL, ui->h - HEADER - STATUS}, view);
+    places_add_tabs(s, (struct box){RAIL, HEADER, ui->w - RAIL - context_w, TABS}, view);
+    if (!folded)
+        context_layout(
+            s, (struct box){main_box.x + main_box.w, HEADER, context_w, main_box.h + TABS}, 0);
     double verdict_h = folded ? verdict_layout(s, main_box) : 0;
     main_box.y += verdict_h;
     main_box.h -= verdict_h;
-    scene_panel(s->brush.scene, main_box, t->ground, "view.%s", views[view]->name);
-    if (!folded)
-        context_layout(s, (struct box){main_box.x + main_box.w, HEADER, context_w, main_box.h}, 0);
+    scene_panel(s->brush.scene, main_box, t->ground, "view.%s", place_names[view].name);
     if (main_box.h >= VIEW_LEAST)
         views[view]->layout(s, main_box);
     else
@@ -443,10 +385,11 @@ static void frame_layout(struct stage *s)
         transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
     frame_add_stale_note(s, main_box);
     if (folded && ui->overlay.drawer) {
-        scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h}, HIT_COVER, 0, 0);
+        scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h + TABS}, HIT_COVER, 0,
+                  0);
         s->tip.count = 0;
         double w = fmin(CONTEXT, ui->w - 20);
-        context_layout(s, (struct box){ui->w - w, HEADER, w, main_box.h}, 1);
+        context_layout(s, (struct box){ui->w - w, HEADER, w, main_box.h + TABS}, 1);
     }
     if (ui->overlay.help || ui->overlay.searching)
         s->tip.count = 0;
@@ -454,6 +397,7 @@ static void frame_layout(struct stage *s)
         help_layout(s);
     if (ui->overlay.searching)
         search_layout(s);
+    places_add_focus(s);
     const char *whole = scene_shortened_at(s->brush.scene, s->brush.mouse_x, s->brush.mouse_y);
     if (whole)
         tooltip_add_text(&s->tip, t->text, whole);

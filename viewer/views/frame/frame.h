@@ -12,6 +12,13 @@ void frame_scene(struct scene *scene, const struct model *model, const struct ra
                  const struct ui *ui, const struct theme *theme, struct pictures *pictures,
                  struct text_measure measure);
 
+/** The rail of rooms, and the tabs of the places in the room of the view. */
+void places_add_rail(const struct stage *stage, struct box box, enum view_id view);
+void places_add_tabs(const struct stage *stage, struct box box, enum view_id view);
+
+/** A ring around the button that Enter presses. */
+void places_add_focus(const struct stage *stage);
+
 /** Context column: selection, alerts, busiest pairs and longest waiting ranks. drawer: it covers
  * the view. */
 void context_layout(struct stage *stage, struct box box, int drawer);

@@ -106,4 +106,4 @@ static void jobs_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view jobs_view = {"jobs", "Jobs", jobs_icon, jobs_layout, NULL};
+const struct view jobs_view = {jobs_icon, jobs_layout, NULL};

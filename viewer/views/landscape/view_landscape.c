@@ -249,7 +249,6 @@ static void landscape_add_head(const struct stage *s, const struct landscape_dra
     const struct landscape_choice *c = &s->ui->landscape;
     char what[160], means[200];
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= widget_choice(&s->brush, right, panel.y + 6, shapes, LANDSCAPE_SHAPES, (int)c->shape,
                            COMMAND_LANDSCAPE_SHAPE) +
              8;
@@ -330,5 +329,5 @@ static void landscape_finish_pictures(struct pictures *pictures)
     pictures->landscape = NULL;
 }
 
-const struct view landscape_view = {"landscape", "Landscape", landscape_icon, landscape_view_layout,
+const struct view landscape_view = {landscape_icon, landscape_view_layout,
                                     landscape_finish_pictures};

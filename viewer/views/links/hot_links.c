@@ -607,7 +607,6 @@ void hot_links_layout(struct stage *s, struct box panel)
     hot_links_what_text(s, d, what, sizeof what);
     piece_add_state(s, what, sizeof what);
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 8;
     if (!s->ui->network.what_if.count) /* its choice is with the steps */
         right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;

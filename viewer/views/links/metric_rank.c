@@ -130,7 +130,8 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
     metric_rank_add_rank_tick(s, a, 0);
     if (s->ui->network.rank_log) {
         for (double rank = 10; rank <= n; rank *= 10)
-            if (metric_rank_y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
+            if (metric_rank_y_of(s, a, rank - 1) > a->plot.y + 16 &&
+                metric_rank_y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
                 metric_rank_add_rank_tick(s, a, rank - 1);
     } else {
         double step = nice_ceil(n / fmax(floor(a->plot.h / 60), 1));

@@ -45,6 +45,18 @@ static void links_layout(struct stage *s, struct box box)
     metric_rank_layout(s, (struct box){all.x, all.y + half + 10, all.w, all.h - half - 10});
 }
 
+/* What-if: questions and steps above, the figures by rank that choose what they are about below. */
+static void what_if_layout(struct stage *s, struct box box)
+{
+    struct box all = box_inset(box, 14, 10);
+    if (piece_no_network(s, all))
+        return;
+    double better = fmin(better_height(s), all.h);
+    better_layout(s, (struct box){all.x, all.y, all.w, better});
+    if (all.h - better - 10 > 160)
+        metric_rank_layout(s, (struct box){all.x, all.y + better + 10, all.w, all.h - better - 10});
+}
+
 static void links_icon(const struct brush *b, struct box box, color_t color)
 {
     double x = box.x + 2, w = box.w - 4;
@@ -62,4 +74,17 @@ static void links_view_finish(struct pictures *pictures)
     pictures->links = NULL;
 }
 
-const struct view links_view = {"links", "Links", links_icon, links_layout, links_view_finish};
+const struct view links_view = {links_icon, links_layout, links_view_finish};
+
+/* A path that divides: as it is, and as it could be. */
+static void what_if_icon(const struct brush *b, struct box box, color_t color)
+{
+    double middle = box.y + box.h / 2, right = box.x + box.w - 3;
+    scene_line(b->scene, box.x + 2, middle, box.x + box.w / 2, middle, 2, color);
+    scene_line(b->scene, box.x + box.w / 2, middle, right, box.y + 4, 2, color);
+    scene_line(b->scene, box.x + box.w / 2, middle, right, box.y + box.h - 4, 2,
+               color_fade(color, 0.5));
+    scene_disc(b->scene, right, box.y + 4, 2.5, color);
+}
+
+const struct view what_if_view = {what_if_icon, what_if_layout, NULL};

@@ -374,4 +374,4 @@ static void live_view_finish(struct pictures *pictures)
     pictures->evolution = (struct evolution){0};
 }
 
-const struct view live_view = {"live", "Live", live_icon, live_layout, live_view_finish};
+const struct view live_view = {live_icon, live_layout, live_view_finish};

@@ -372,7 +372,6 @@ static void matrix_view_add_plot(struct stage *s, const struct grid *g)
 static double matrix_view_add_head(const struct stage *s, struct box box)
 {
     double right = box.x + box.w - 12;
-    right -= piece_range_choice(s, right, box.y + 6) + 8;
     right -= piece_quantity_choice(s, right, box.y + 6) + 8;
     if (s->ui->network.other)
         right -= piece_compare(s, right, box.y + 6) + 8;
@@ -439,5 +438,4 @@ static void matrix_view_finish(struct pictures *pictures)
     picture_finish(&pictures->matrix);
 }
 
-const struct view matrix_view = {"matrix", "Matrix", matrix_icon, matrix_layout,
-                                 matrix_view_finish};
+const struct view matrix_view = {matrix_icon, matrix_layout, matrix_view_finish};

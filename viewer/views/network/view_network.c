@@ -39,7 +39,6 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     const struct network_graph *g = &s->ui->graph;
     char what[640], a[160];
     double right = box.x + box.w - 12;
-    right -= piece_range_choice(s, right, box.y + 7) + 10;
     double compare = piece_compare(s, right, box.y + 7);
     right -= compare > 0 ? compare + 8 : 0;
     if (g->camera.zoom != 1 || g->camera.x != 0 || g->camera.y != 0)
@@ -147,5 +146,4 @@ static void network_view_finish(struct pictures *pictures)
     pictures->network = NULL;
 }
 
-const struct view network_view = {"network", "Network", network_icon, network_layout,
-                                  network_view_finish};
+const struct view network_view = {network_icon, network_layout, network_view_finish};

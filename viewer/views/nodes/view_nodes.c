@@ -88,7 +88,7 @@ static void nodes_view_node_row(struct stage *s, const struct table *table, stru
     const struct theme *t = s->brush.theme;
     char text[96];
     uint64_t host = model_host_find(s->model, n->name);
-    int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
+    int selected = ui_marks_node(s->ui, s->model, host);
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
     widget_cell(&s->brush, table, row, HOST, t->text, n->name);
     widget_cell(&s->brush, table, row, STATE, n->now.connected ? t->good : t->bad,
@@ -152,4 +152,4 @@ static void nodes_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view nodes_view = {"nodes", "Nodes", nodes_icon, nodes_layout, NULL};
+const struct view nodes_view = {nodes_icon, nodes_layout, NULL};

@@ -124,7 +124,6 @@ static void pairs_layout(struct stage *s, struct box box)
     else
         snprintf(what, sizeof what, "%s, %s", count.text, range.text);
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Pairs", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
@@ -157,4 +156,4 @@ static void pairs_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, box.x + r, y1, r, color_fade(color, 0.45));
 }
 
-const struct view pairs_view = {"pairs", "Pairs", pairs_icon, pairs_layout, NULL};
+const struct view pairs_view = {pairs_icon, pairs_layout, NULL};

@@ -195,7 +195,6 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
         snprintf(what, sizeof what, "rank by rank, %s", range);
     piece_panel(s, panel, "ranks.profile");
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 12;
     double shares[MODEL_CLASSES] = {0};
     for (uint32_t rank = 0; rank < ranks; rank++)
         for (int c = 0; c < MODEL_CLASSES; c++)
@@ -251,4 +250,4 @@ static void ranks_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view ranks_view = {"ranks", "Ranks", ranks_icon, ranks_layout, NULL};
+const struct view ranks_view = {ranks_icon, ranks_layout, NULL};

@@ -130,7 +130,7 @@ static void marks_draw_hull(const struct stage *s, const struct section *v, uint
                             const struct point *hull, uint32_t count, void *user)
 {
     const struct theme *t = s->brush.theme;
-    int chosen = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
+    int chosen = ui_marks_node(s->ui, s->model, host);
     (void)v;
     (void)user;
     scene_points(s->brush.scene);

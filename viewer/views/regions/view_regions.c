@@ -485,7 +485,6 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     static const char *const labels_of[] = {"region", "latency"};
     char what[160];
     double right = box.x + box.w - 12;
-    right -= piece_range_choice(s, right, box.y + 7) + 10;
     right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->regions.colour,
                            COMMAND_COLOUR) +
              12;
@@ -581,5 +580,4 @@ static void regions_view_finish(struct pictures *pictures)
     pictures->regions = NULL;
 }
 
-const struct view regions_view = {"regions", "Regions", regions_icon, regions_layout,
-                                  regions_view_finish};
+const struct view regions_view = {regions_icon, regions_layout, regions_view_finish};

@@ -402,7 +402,6 @@ static void routes_layout(struct stage *s, struct box box)
     if (routes_view_update(s, d) < 0)
         return;
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
     snprintf(what, sizeof what, "%s", piece_pairs_range_text(s).text);
@@ -442,5 +441,4 @@ static void routes_view_finish(struct pictures *pictures)
     pictures->routes = NULL;
 }
 
-const struct view routes_view = {"routes", "Routes", routes_icon, routes_layout,
-                                 routes_view_finish};
+const struct view routes_view = {routes_icon, routes_layout, routes_view_finish};

@@ -224,7 +224,6 @@ double torus_choices(struct stage *s, double right, double y, double least)
     static const char *const paints[] = {"ranks", "in/out", "transit"};
     const struct torus_choice *c = &s->ui->torus;
     char context[160];
-    right -= piece_range_choice(s, right, y) + 6;
     double compare = piece_compare(s, right, y);
     right -= compare > 0 ? compare + 6 : 0;
     right -= widget_choice(&s->brush, right, y, figures, s->model->measured.version ? 3 : 2,

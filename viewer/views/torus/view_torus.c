@@ -264,4 +264,4 @@ static void torus_view_finish(struct pictures *pictures)
     pictures->torus = NULL;
 }
 
-const struct view torus_view = {"torus", "Torus", torus_icon, torus_layout, torus_view_finish};
+const struct view torus_view = {torus_icon, torus_layout, torus_view_finish};

@@ -1,0 +1,35 @@
+/* What watching costs and what it lost, over all agents. */
+#include "viewer/views/monitor/cost.h"
+
+#include <math.h>
+
+struct monitor_cost monitor_cost_of(const struct model *m)
+{
+    struct monitor_cost c = {0};
+    for (uint32_t i = 0; i < m->node_count; i++) {
+        const struct model_node *n = &m->nodes[i];
+        c.lost += n->now.lost;
+        c.dropped += n->now.windows_dropped;
+        c.clock_error_ns =
+            n->now.clock_error_ns > c.clock_error_ns ? n->now.clock_error_ns : c.clock_error_ns;
+        if (!isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0) {
+            c.call_ns += n->now.call_cost_ns;
+            c.measured++;
+        }
+        if (n->window <= n->window_before || !m->window_ns)
+            continue;
+        double ns = (double)((n->window - n->window_before) * m->window_ns);
+        c.cpu_share += (double)(n->now.cpu_ns - n->before.cpu_ns) / ns;
+        c.uplink += (double)(n->now.uplink_bytes - n->before.uplink_bytes) / (ns / 1e9);
+        c.rated++;
+    }
+    c.cpu_share /= c.rated ? c.rated : 1;
+    c.uplink /= c.rated ? c.rated : 1;
+    c.call_ns /= c.measured ? c.measured : 1;
+    return c;
+}
+
+uint64_t monitor_clock_error(const struct model *m, const struct monitor_cost *cost)
+{
+    return m->latency.error_ns ? m->latency.error_ns : cost->clock_error_ns;
+}

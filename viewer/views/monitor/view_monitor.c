@@ -1,0 +1,143 @@
+/* View "monitor": what watching costs, what it lost, what it rests on, and which places have no
+ * data for this job, with the reason. */
+#include "viewer/views/views.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/model/absence.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/monitor/cost.h"
+
+#include "holter/plain_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { NAME = 190, LINE = 24 };
+
+/* Where the next line of a panel goes; what would lie below `end` is left out. */
+struct monitor_pen {
+    const struct stage *stage;
+    double x, y, w, end;
+};
+
+__attribute__((format(printf, 4, 5))) static void
+monitor_add(struct monitor_pen *p, color_t color, const char *name, const char *format, ...)
+{
+    char text[640];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    struct scene *scene = p->stage->brush.scene;
+    double w = p->w - NAME, h = scene_paragraph_height(scene, w, TEXT_BODY, 3, text);
+    if (p->y + h > p->end)
+        return;
+    scene_text(scene, p->x, p->y, NAME - 12, TEXT_BODY, 0, p->stage->brush.theme->second, name);
+    scene_paragraph(scene, p->x + NAME, p->y, w, TEXT_BODY, color, 3, text);
+    p->y += fmax(h + 4, LINE);
+}
+
+static void monitor_add_cost(struct monitor_pen *p, const struct monitor_cost *c)
+{
+    const struct theme *t = p->stage->brush.theme;
+    const struct model *m = p->stage->model;
+    if (c->measured)
+        monitor_add(p, t->text, "probe", "%s for each MPI call", format_duration(c->call_ns).text);
+    if (c->rated) {
+        monitor_add(p, t->text, "agents", "%u, each %s of a core", m->node_count,
+                    format_share(c->cpu_share).text);
+        monitor_add(p, t->text, "uplink", "%s for each node", format_si(c->uplink, "B/s").text);
+    }
+    if (m->daemon.known)
+        monitor_add(p, t->text, "daemon", "holterd %s on %s, %s of memory, %llu viewer%s",
+                    m->daemon.version, m->daemon.host,
+                    format_si((double)m->daemon.rss_bytes, "B").text,
+                    (unsigned long long)m->daemon.clients, m->daemon.clients == 1 ? "" : "s");
+    if (m->recording[0])
+        monitor_add(p, t->text, "recording", "%s%s%s", text_base_name(m->recording),
+                    m->daemon.recorded_bytes ? ", " : "",
+                    m->daemon.recorded_bytes ? format_si((double)m->daemon.recorded_bytes, "B").text
+                                             : "");
+}
+
+static void monitor_add_losses(struct monitor_pen *p, const struct monitor_cost *c)
+{
+    const struct theme *t = p->stage->brush.theme;
+    const struct model *m = p->stage->model;
+    if (m->node_count)
+        monitor_add(p, c->lost ? t->bad : t->text, "records lost", "%s",
+                    quantity_grouped(c->lost).text);
+    if (m->series.count)
+        monitor_add(p, m->series.missing ? t->warn : t->text, "windows missing", "%s of %s",
+                    quantity_grouped(m->series.missing).text,
+                    quantity_grouped(m->series.count).text);
+    if (m->matched + m->unmatched > 0)
+        monitor_add(p, t->text, "messages matched", "%s of those received",
+                    quantity_matched(m->matched, m->unmatched).text);
+    uint64_t error = monitor_clock_error(m, c);
+    if (m->node_count && error == WIRE_ANY)
+        monitor_add(p, t->warn, "clocks", "not aligned yet");
+    else if (m->node_count)
+        monitor_add(p, t->text, "clocks", "\xc2\xb1%s", format_duration((double)error).text);
+    monitor_add(p, m->uncovered_used ? t->warn : t->text, "MPI functions",
+                m->uncovered_used ? "%u that the job uses are not covered" : "every call covered",
+                m->uncovered_used);
+}
+
+/* The places that are not in the tabs, each with the reason. */
+static void monitor_add_absences(struct monitor_pen *p)
+{
+    const struct theme *t = p->stage->brush.theme;
+    const char *before = NULL;
+    int absent = 0;
+    for (int view = 0; view < VIEWS; view++) {
+        const char *why = place_absence(p->stage->model, (enum view_id)view);
+        char name[64];
+        if (!why)
+            continue;
+        absent++;
+        snprintf(name, sizeof name, "%s: %s", room_names[place_names[view].room].label,
+                 place_names[view].label);
+        monitor_add(p, t->text, name, "%s", why == before ? "the same" : why);
+        before = why;
+    }
+    if (!absent)
+        monitor_add(p, t->text, "nothing", "this job has data for every place");
+}
+
+static void monitor_layout(struct stage *s, struct box box)
+{
+    struct box all = box_inset(box, 14, 10);
+    double half = floor((all.w - 10) / 2), top = floor(fmin(all.h * 0.45, 236));
+    struct monitor_cost c = monitor_cost_of(s->model);
+    struct box panels[] = {{all.x, all.y, half, top},
+                           {all.x + half + 10, all.y, half, top},
+                           {all.x, all.y + top + 10, all.w, all.h - top - 10}};
+    static const char *const titles[][2] = {
+        {"What watching costs", ""},
+        {"What the figures rest on", ""},
+        {"What this job has no data for", "these places are not in the tabs"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct monitor_pen pen = {s, panels[i].x + 12, panels[i].y + 40, panels[i].w - 24,
+                                  panels[i].y + panels[i].h - 6};
+        scene_panel(s->brush.scene, panels[i], 0, "monitor.%zu", i);
+        scene_rect(s->brush.scene, panels[i], 6, s->brush.theme->panel);
+        widget_title(&s->brush, pen.x, panels[i].y + 8, pen.w, titles[i][0], titles[i][1]);
+        if (i == 0)
+            monitor_add_cost(&pen, &c);
+        else if (i == 1)
+            monitor_add_losses(&pen, &c);
+        else
+            monitor_add_absences(&pen);
+    }
+}
+
+static void monitor_icon(const struct brush *b, struct box box, color_t color)
+{
+    scene_outline(b->scene, (struct box){box.x + 1, box.y + 2, box.w - 2, box.h - 6}, 2, 1.5,
+                  color);
+    scene_rect(b->scene, (struct box){box.x + 6, box.y + box.h - 2, box.w - 12, 1.5}, 0, color);
+}
+
+const struct view monitor_view = {monitor_icon, monitor_layout, NULL};

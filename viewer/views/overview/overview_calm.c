@@ -1,0 +1,180 @@
+/* What a job does that is well: who talks to whom, its rates and its balance, in the visible time.
+ */
+#include "viewer/views/overview/overview_parts.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/matrix/view_matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { HEAD = 36, PAD = 12 };
+
+/* ---- rates ---- */
+
+static double overview_seconds(const struct window_totals *w)
+{
+    return w->length_ns ? (double)w->length_ns / 1e9 : 1;
+}
+
+static double overview_messages_rate(const struct window_totals *w)
+{
+    return (double)w->sent / overview_seconds(w);
+}
+
+static double overview_bytes_rate(const struct window_totals *w)
+{
+    return (double)w->sent_bytes / overview_seconds(w);
+}
+
+/* Mean of a value over the visible windows; NaN: there are none. */
+static double overview_mean(const struct stage *s, timeline_value *value)
+{
+    uint64_t first, last, n = 0;
+    double sum = 0;
+    if (!ui_windows(s->ui, s->model, &first, &last))
+        return NAN;
+    for (uint64_t k = first; k <= last; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        sum += w ? value(w) : 0;
+        n += w != NULL;
+    }
+    return n ? sum / (double)n : NAN;
+}
+
+static struct box overview_calm_panel(const struct stage *s, struct box box, const char *name,
+                                      const char *title)
+{
+    scene_panel(s->brush.scene, box, 0, "overview.%s", name);
+    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    widget_title(&s->brush, box.x + PAD, box.y + 8, box.w - 2 * PAD, title,
+                 piece_time_text(s).text);
+    return (struct box){box.x + PAD, box.y + HEAD, box.w - 2 * PAD, box.h - HEAD - 8};
+}
+
+/* A rate as a figure, and its curve beside it. */
+static void overview_add_rate(const struct stage *s, struct box box, const char *what,
+                              const char *unit, timeline_value *value, const char *name)
+{
+    const struct theme *t = s->brush.theme;
+    int64_t begin, end;
+    double mean = overview_mean(s, value), figure = fmin(box.w * 0.45, 150);
+    scene_panel(s->brush.scene, box, 0, "overview.%s", name);
+    scene_overlay(s->brush.scene);
+    scene_text(s->brush.scene, box.x, box.y + 4, figure, TEXT_LOGO, 0, t->text,
+               isnan(mean) ? "\xe2\x80\x93" : format_si(mean, unit).text);
+    scene_text(s->brush.scene, box.x, box.y + 30, figure, TEXT_SMALL, 0, t->second, what);
+    struct box plot = {box.x + figure + 8, box.y + 4, box.w - figure - 8, fmin(box.h - 12, 60)};
+    if (plot.w < 40 || plot.h < 16)
+        return;
+    ui_visible(s->ui, s->model, &begin, &end);
+    struct timeline line = {plot.x, plot.w, begin, end};
+    double top = timeline_peak(s->model, &line, value);
+    scene_panel(s->brush.scene, plot, 0, "overview.%s.plot", name);
+    scene_overlay(s->brush.scene);
+    timeline_curve(s, &line, plot, top > 0 ? top * 1.1 : 1, value, t->info);
+}
+
+static void overview_add_rates(const struct stage *s, struct box panel)
+{
+    struct box box = overview_calm_panel(s, panel, "rates", "Rates");
+    double h = floor(fmin(box.h / 2, 90));
+    overview_add_rate(s, (struct box){box.x, box.y, box.w, h}, "messages sent", "/s",
+                      overview_messages_rate, "messages");
+    if (box.h >= 2 * h && h >= 48)
+        overview_add_rate(s, (struct box){box.x, box.y + h, box.w, h}, "bytes sent", "B/s",
+                          overview_bytes_rate, "bytes");
+}
+
+/* ---- balance ---- */
+
+/* Shares of the ranks' time by class of call over the visible windows. @return time in MPI */
+static double overview_classes(const struct stage *s, double shares[MODEL_CLASSES])
+{
+    uint64_t first, last;
+    double time = 0, mpi = 0;
+    if (!ui_windows(s->ui, s->model, &first, &last))
+        return 0;
+    for (uint64_t k = first; k <= last; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        time += w ? (double)w->ranks * (double)w->length_ns : 0;
+        for (int c = 0; w && c < MODEL_CLASSES; c++)
+            shares[c] += (double)w->class_ns[c];
+    }
+    for (int c = 0; c < MODEL_CLASSES; c++) {
+        shares[c] = time > 0 ? shares[c] / time : 0;
+        mpi += shares[c];
+    }
+    return mpi;
+}
+
+/* Whether all ranks wait for the same share of their time, within a hundredth. */
+static int overview_are_alike(const struct range *r)
+{
+    return range_waiting(r, r->by_waiting[0]) -
+               range_waiting(r, r->by_waiting[r->by_waiting_count - 1]) <
+           0.01;
+}
+
+static void overview_add_balance(struct stage *s, struct box panel)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    struct scene *scene = s->brush.scene;
+    struct box box = overview_calm_panel(s, panel, "balance", "Balance");
+    double shares[MODEL_CLASSES] = {0}, mpi = overview_classes(s, shares), y = box.y + 4;
+    double end = box.y + box.h;
+    scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "%s of the ranks' time is in MPI",
+                format_share(mpi).text);
+    y += 24;
+    widget_stack(&s->brush, (struct box){box.x, y, box.w, 10}, shares, MODEL_CLASSES, t->classes);
+    y += 16;
+    if (y + 16 < end && piece_class_legend_width(s, shares) <= box.w) {
+        piece_class_legend(s, box.x + piece_class_legend_width(s, shares), y, shares);
+        y += 24;
+    }
+    if (!r->by_waiting_count || y + 40 > end)
+        return;
+    if (overview_are_alike(r)) {
+        scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "all ranks wait alike, %s",
+                    format_share(range_waiting(r, r->by_waiting[0])).text);
+        return;
+    }
+    uint32_t most = r->by_waiting[0], least = r->by_waiting[r->by_waiting_count - 1],
+             middle = r->by_waiting[r->by_waiting_count / 2];
+    const struct {
+        const char *what;
+        uint32_t rank;
+    } rows[] = {{"waits most", most}, {"in the middle", middle}, {"waits least", least}};
+    for (size_t i = 0; i < 3 && y + 24 <= end; i++, y += 24) {
+        struct box row = {box.x - 4, y - 2, box.w + 8, 22};
+        double share = range_waiting(r, rows[i].rank);
+        piece_row(s, row, HIT_RANK, rows[i].rank, 0, ui_rank_selected(s->ui, rows[i].rank),
+                  UI_LISTS, 0);
+        scene_text(scene, box.x, y + 1, 92, TEXT_SMALL, 0, t->second, rows[i].what);
+        scene_textf(scene, box.x + 96, y + 1, 80, TEXT_SMALL, 0, t->text, "rank %u", rows[i].rank);
+        if (box.w > 260)
+            widget_bar(&s->brush, (struct box){box.x + 180, y + 6, box.w - 180 - 60, 8}, share,
+                       t->info);
+        scene_text(scene, box.x + box.w - 56, y + 1, 56, TEXT_SMALL, TEXT_RIGHT | TEXT_FIGURES,
+                   t->text, format_share(share).text);
+        if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+            piece_rank_tip(s, rows[i].rank);
+    }
+}
+
+void overview_add_calm(struct stage *s, const struct box *panels, int count)
+{
+    matrix_panel(s, panels[0], 0);
+    struct box rates = panels[1], balance = panels[count > 2 ? 2 : 1];
+    if (count < 3) {
+        rates.h = floor(rates.h / 2) - 4;
+        balance.y += rates.h + 8;
+        balance.h -= rates.h + 8;
+    }
+    overview_add_rates(s, rates);
+    if (balance.h > HEAD + 50)
+        overview_add_balance(s, balance);
+}

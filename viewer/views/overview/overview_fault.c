@@ -1,0 +1,193 @@
+/* Where, why and what to do: the smallest picture that shows the culprit, the causes as bars, the
+ * advice with the places that show more. */
+#include "viewer/views/overview/overview_parts.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/model/absence.h"
+#include "viewer/views/alerts/evidence.h"
+#include "viewer/views/common/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEAD = 36, PAD = 12 };
+
+static struct box overview_add_panel(const struct stage *s, struct box box, const char *name,
+                                     const char *title)
+{
+    scene_panel(s->brush.scene, box, 0, "overview.%s", name);
+    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    widget_title(&s->brush, box.x + PAD, box.y + 8, box.w - 2 * PAD, title, "");
+    return (struct box){box.x + PAD, box.y + HEAD, box.w - 2 * PAD, box.h - HEAD - 8};
+}
+
+/* ---- where ---- */
+
+/* Cells of a picture: ranks, or nodes, several in a cell where there are more than cells. */
+struct cells {
+    uint32_t count, across, per;
+    double side;
+};
+
+static struct cells overview_fit_cells(struct box box, uint32_t count)
+{
+    struct cells c = {.count = count, .per = 1};
+    double most = floor(box.w / 5) * floor(box.h / 5);
+    c.per = most >= 1 ? (uint32_t)ceil(count / most) : count;
+    uint32_t cells = (count + c.per - 1) / c.per;
+    c.side = floor(fmin(sqrt(box.w * box.h / fmax(cells, 1)), 26));
+    while (c.side > 4 && floor(box.w / c.side) * floor(box.h / c.side) < cells)
+        c.side--;
+    c.across = (uint32_t)fmax(floor(box.w / c.side), 1);
+    return c;
+}
+
+/* Whether an item of a cell is marked; of a node: one of its ranks, or the node itself. */
+static int overview_cell_is_marked(const struct stage *s, const struct alert *a, int nodes,
+                                   uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++)
+        if (nodes ? ui_alert_marks_node(s->model, a, i) : ui_alert_marks_rank(s->model, a, i))
+            return 1;
+    return 0;
+}
+
+static void overview_add_cells(struct stage *s, struct box box, const struct alert *a, int nodes)
+{
+    const struct theme *t = s->brush.theme;
+    uint32_t count = nodes ? s->model->host_count : s->model->rank_count;
+    struct cells c = overview_fit_cells(box, count);
+    for (uint32_t i = 0; i * c.per < c.count; i++) {
+        uint32_t first = i * c.per, end = first + c.per < c.count ? first + c.per : c.count;
+        int marked = overview_cell_is_marked(s, a, nodes, first, end);
+        struct box cell = {box.x + (i % c.across) * c.side, box.y + (double)(i / c.across) * c.side,
+                           c.side - 2, c.side - 2};
+        if (cell.y + cell.h > box.y + box.h)
+            break;
+        scene_rect(s->brush.scene, cell, fmin(3, cell.w / 4),
+                   marked ? evidence_color(t, a) : color_mix(t->panel, t->second, 0.35));
+        if (c.per == 1)
+            scene_hit(s->brush.scene, cell, nodes ? HIT_NODE : HIT_RANK, first, 0);
+        if (!box_has(cell, s->brush.mouse_x, s->brush.mouse_y))
+            continue;
+        if (nodes)
+            tooltip_add(&s->tip, 0, "%s", s->model->hosts[first].name);
+        else if (c.per == 1)
+            piece_rank_tip(s, first);
+        else
+            tooltip_add(&s->tip, 0, "ranks %u to %u", first, end - 1);
+    }
+}
+
+/* Two ends and what joins them: a link, or the messages between two nodes. */
+static void overview_add_ends(struct stage *s, struct box box, const struct alert *a,
+                              const char *from, const char *to)
+{
+    const struct theme *t = s->brush.theme;
+    color_t color = evidence_color(t, a);
+    double y = box.y + fmin(box.h / 2, 50), w = fmin(box.w * 0.36, 150);
+    struct box ends[] = {{box.x, y - 20, w, 40}, {box.x + box.w - w, y - 20, w, 40}};
+    scene_line(s->brush.scene, ends[0].x + w, y, ends[1].x, y, 4, color);
+    for (int i = 0; i < 2; i++) {
+        scene_outline(s->brush.scene, ends[i], 6, 1.5, t->second);
+        scene_text(s->brush.scene, ends[i].x + 4, y - 9, w - 8, TEXT_SMALL_STRONG,
+                   TEXT_CENTRE | TEXT_MIDDLE, t->text, i ? to : from);
+    }
+    uint32_t link = ui_alert_link(s->model, a);
+    if (link != TOPOLOGY_NONE) {
+        scene_hit(s->brush.scene,
+                  (struct box){ends[0].x + w, y - 10, ends[1].x - ends[0].x - w, 20}, HIT_LINK,
+                  link, 0);
+    }
+}
+
+static void overview_add_where(struct stage *s, struct box panel, const struct alert *a)
+{
+    struct box box = overview_add_panel(s, panel, "where", "Where");
+    char text[700], from[130], to[130];
+    if (a->culprit[0] && a->culprits[0])
+        snprintf(text, sizeof text, "%s %s", a->culprit, a->culprits);
+    else
+        evidence_where(a, text, sizeof text);
+    if (!text[0])
+        snprintf(text, sizeof text, "%s",
+                 a->culprit[0] ? a->culprit : "the whole job: no part of it stands out");
+    for (char *c = text; *c && c < text + strlen(a->culprit); c++)
+        *c = *c == '-' ? ' ' : *c;
+    box.y += scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_BODY, s->brush.theme->text,
+                             2, text) +
+             8;
+    box.h = panel.y + panel.h - 10 - box.y;
+    if (box.h < 40)
+        return;
+    if (ui_alert_ends(a, from, to, sizeof from))
+        overview_add_ends(s, box, a, from, to);
+    else
+        overview_add_cells(s, box, a,
+                           s->model->host_count > 1 &&
+                               (!strcmp(a->culprit, "node") || s->model->rank_count > 4096));
+}
+
+/* ---- why and what to do ---- */
+
+/* Places that show more of an alert, as buttons. */
+static void overview_add_ways(const struct stage *s, struct box box, const struct alert *a)
+{
+    static const struct {
+        enum view_id view;
+        const char *label;
+    } ways[] = {{VIEW_ALERTS, "the evidence"},
+                {VIEW_ATTRIBUTION, "the causes over time"},
+                {VIEW_DEPENDENCIES, "who waits for whom"},
+                {VIEW_LINKS, "the links"},
+                {VIEW_WHAT_IF, "a better mapping"}};
+    double x = box.x, y = box.y;
+    (void)a;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (place_absence(s->model, ways[i].view))
+            continue;
+        double w = scene_width(s->brush.scene, TEXT_SMALL, 0, ways[i].label) + 20;
+        if (x + w > box.x + box.w) {
+            x = box.x;
+            y += 28;
+        }
+        if (y + 24 > box.y + box.h || w > box.w)
+            return;
+        scene_outline(s->brush.scene, (struct box){x, y, w, 24}, 5, 1, s->brush.theme->line);
+        widget_button(&s->brush, x, y, ways[i].label, 0, COMMAND_VIEW, ways[i].view);
+        x += w + 6;
+    }
+}
+
+static void overview_add_advice(const struct stage *s, struct box box, const struct alert *a)
+{
+    const struct theme *t = s->brush.theme;
+    double line = text_line(TEXT_BODY);
+    int lines = (int)fmin(fmax(floor((box.h - 40) / line), 1), 8);
+    double h = scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_BODY,
+                               a->advice[0] ? t->accent : t->second, lines,
+                               a->advice[0] ? a->advice
+                                            : "No advice is known for this; the evidence has what "
+                                              "was measured.");
+    box.h -= h + 10;
+    box.y += h + 10;
+    overview_add_ways(s, box, a);
+}
+
+void overview_add_fault(struct stage *s, const struct alert *a, const struct box *panels, int count)
+{
+    overview_add_where(s, panels[0], a);
+    struct box why = panels[1], advice = panels[count > 2 ? 2 : 1];
+    if (count < 3) {
+        why.h = floor(why.h * 0.56);
+        advice.y += why.h + 8;
+        advice.h -= why.h + 8;
+    }
+    struct box box = overview_add_panel(s, why, "why", "Why");
+    evidence_why(s, box, a);
+    if (advice.h > HEAD + 40) {
+        box = overview_add_panel(s, advice, "advice", "What to do");
+        overview_add_advice(s, box, a);
+    }
+}

@@ -1,0 +1,18 @@
+/* Parts of view "overview". */
+#ifndef HOLTER_VIEWER_VIEWS_OVERVIEW_OVERVIEW_PARTS_H
+#define HOLTER_VIEWER_VIEWS_OVERVIEW_OVERVIEW_PARTS_H
+
+#include "viewer/views/common/view.h"
+
+/** The alert that the overview is about: the picked one, else of those that fire, or are pending,
+ * the one that cost most. NULL: the job is well. */
+const struct alert *overview_alert(const struct stage *stage);
+
+/** Where, why, and what to do. @param count  of the panels that there is room for, 2 or 3 */
+void overview_add_fault(struct stage *stage, const struct alert *alert, const struct box *panels,
+                        int count);
+
+/** Of a job that is well: who talks to whom, rates, balance. */
+void overview_add_calm(struct stage *stage, const struct box *panels, int count);
+
+#endif

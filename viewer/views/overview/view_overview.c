@@ -1,0 +1,203 @@
+/* View "overview": is the job well and since when, the pattern of communication with the alerts on
+ * it, and below that, from left to right, where, why and what to do; of a job that is well, what it
+ * does: who talks to whom, its rates, its balance. */
+#include "viewer/views/overview/overview_parts.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/alerts/evidence.h"
+#include "viewer/views/commgram/view_commgram_parts.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66 };
+
+const struct alert *overview_alert(const struct stage *s)
+{
+    static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING};
+    const struct alerts *all = &s->model->alerts;
+    const struct alert *worst = s->ui->alert_picked ? alerts_find(all, s->ui->alert) : NULL;
+    for (size_t k = 0; k < 2 && !worst; k++)
+        for (uint32_t i = 0; i < all->count; i++)
+            if (all->items[i].state == order[k] &&
+                (!worst || all->items[i].lost_ns > worst->lost_ns))
+                worst = &all->items[i];
+    return worst;
+}
+
+/* ---- the verdict ---- */
+
+/* "running for 12 min", "ended after 49 s", and that a replay shows it. */
+static void overview_format_life(const struct stage *s, char *out, size_t room)
+{
+    const struct model *m = s->model;
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    int64_t start = m->start_ns ? (int64_t)m->start_ns : begin;
+    int64_t until = m->end_ns ? (int64_t)m->end_ns : end;
+    struct quantity length = format_duration((double)(until > start ? until - start : 0));
+    snprintf(out, room, "%s%s %s", m->playback.known ? "replay: " : "",
+             model_ended(m)      ? m->state
+             : m->playback.known ? "at"
+                                 : "running for",
+             length.text);
+    if (model_ended(m))
+        snprintf(out, room, "%s%s after %s", m->playback.known ? "replay: " : "", m->state,
+                 length.text);
+}
+
+static void overview_format_cost(const struct stage *s, const struct alert *a, char *out,
+                                 size_t room)
+{
+    int over = a->state == ALERT_RESOLVED;
+    struct quantity length = format_duration((double)alert_length_ns(a, model_now_ns(s->model)));
+    int n =
+        snprintf(out, room, "%s %s, %s %s", over ? "was so from" : "since",
+                 format_clock((int64_t)a->onset_ns, 0).text, over ? "for" : "that is", length.text);
+    if (!isnan(a->progress) && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, "; the job %s %.0f\xc2\xa0%% of its progress and %s %s",
+                 over ? "made" : "makes", 100 * a->progress, over ? "lost" : "has lost",
+                 format_duration((double)a->lost_ns).text);
+}
+
+/* What is to be said of a job without a pending or firing alert. */
+static void overview_format_calm(const struct stage *s, char *out, size_t room)
+{
+    uint32_t resolved = alerts_count(&s->model->alerts, ALERT_RESOLVED);
+    if (resolved)
+        snprintf(out, room, "%u alert%s, all resolved", resolved, resolved == 1 ? "" : "s");
+    else
+        snprintf(out, room, "no alert so far");
+}
+
+static void overview_add_verdict(struct stage *s, struct box box, const struct alert *a)
+{
+    const struct theme *t = s->brush.theme;
+    struct scene *scene = s->brush.scene;
+    char life[128], cost[256];
+    int bad = a && a->state != ALERT_RESOLVED, died = !strcmp(s->model->state, "died");
+    color_t color = a ? evidence_color(t, a) : died ? t->bad : t->good;
+    piece_panel(s, box, "overview.verdict");
+    double x = box.x + 24, y = box.y + box.h / 2;
+    if (bad || died) { /* a diamond; a disc of a job that is well: shape tells as well as colour */
+        scene_points(scene);
+        scene_point(scene, x, y - 10);
+        scene_point(scene, x + 10, y);
+        scene_point(scene, x, y + 10);
+        scene_point(scene, x - 10, y);
+        scene_polygon(scene, color);
+    } else {
+        scene_disc(scene, x, y, 8, color);
+    }
+    overview_format_life(s, life, sizeof life);
+    double w = scene_width(scene, TEXT_SMALL, 0, life) + 1, left = box.x + 46;
+    double room = box.x + box.w - 14 - left;
+    if (w < room * 0.4) {
+        scene_text(scene, box.x + box.w - 14 - w, box.y + 9, w, TEXT_SMALL, 0, t->second, life);
+        room -= w + 16;
+    }
+    if (a)
+        overview_format_cost(s, a, cost, sizeof cost);
+    else
+        overview_format_calm(s, cost, sizeof cost);
+    scene_text(scene, left, box.y + 7, room, TEXT_TITLE, 0, bad || died ? color : t->text,
+               a      ? a->title
+               : died ? "The job died"
+                      : "The job is well");
+    scene_text(scene, left, box.y + 29, box.x + box.w - 14 - left, TEXT_SMALL, 0, t->second, cost);
+    if (a)
+        scene_hit(scene, box, HIT_ALERT, a->id, 0);
+}
+
+/* ---- the parts below the curve ---- */
+
+/* Three panels side by side, or below each other in a narrow window. @return how many fit */
+static int overview_split(struct box box, struct box out[3])
+{
+    if (box.w >= 620) {
+        double w = floor((box.w - 2 * GAP) / 3);
+        for (int i = 0; i < 3; i++)
+            out[i] = (struct box){box.x + i * (w + GAP), box.y, w, box.h};
+        return 3;
+    }
+    double w = floor((box.w - GAP) / 2);
+    for (int i = 0; i < 2; i++)
+        out[i] = (struct box){box.x + i * (w + GAP), box.y, w, box.h};
+    return 2;
+}
+
+/* Three lines on what one sees. */
+static void overview_add_first(const struct stage *s, struct box box)
+{
+    static const char *const lines[] = {
+        "The curve is the pattern of communication: flat while it stays, a step where it changes.",
+        "Below it: where something is wrong, why, and what to do; of a calm job, what it does.",
+        "Click anything: it is selected in all views. The rail leads to the rooms, ? to the keys."};
+    scene_panel(s->brush.scene, box, 0, "overview.first");
+    for (int i = 0; i < 3; i++)
+        scene_text(s->brush.scene, box.x + 2, box.y + 4 + i * 20, box.w - 100, TEXT_SMALL, 0,
+                   s->brush.theme->second, lines[i]);
+    double w = scene_width(s->brush.scene, TEXT_SMALL, 0, "understood") + 20;
+    widget_button(&s->brush, box.x + box.w - w, box.y + 20, "understood", 0, COMMAND_UNDERSTOOD, 0);
+}
+
+static double overview_add_curve(struct stage *s, struct box box, double h)
+{
+    int64_t begin, end;
+    struct pictures *pictures = s->pictures;
+    if (!pictures->commgram && !(pictures->commgram = calloc(1, sizeof *pictures->commgram)))
+        return 0;
+    ui_visible(s->ui, s->model, &begin, &end);
+    struct timeline line = {box.x + 10, box.w - 20, begin, end};
+    strip_curve_layout(s, pictures->commgram, (struct box){box.x, box.y, box.w, h}, &line);
+    struct box axis = {box.x, box.y + h, box.w, AXIS};
+    scene_panel(s->brush.scene, axis, 0, "overview.axis");
+    strip_axis_layout(s, &line, axis.y + 2);
+    return h + AXIS;
+}
+
+static void overview_layout(struct stage *s, struct box box)
+{
+    const struct alert *a = overview_alert(s);
+    struct box inner = box_inset(box, 14, 8), parts[3];
+    double y = inner.y, foot = inner.y + inner.h;
+    if (!series_newest(&s->model->series)) {
+        piece_panel(s, inner, "overview");
+        piece_empty(s, inner, "Waiting for the first window",
+                    "Figures appear one window after the ranks have called MPI_Init.");
+        return;
+    }
+    overview_add_verdict(s, (struct box){inner.x, y, inner.w, VERDICT}, a);
+    y += VERDICT + GAP;
+    if (s->ui->overlay.first_run && foot - y > 320) {
+        overview_add_first(s, (struct box){inner.x, y, inner.w, FIRST});
+        y += FIRST;
+    }
+    double curve = floor(fmin(fmax((foot - y) * 0.32, 84), 220));
+    if (foot - y - curve - AXIS < 120)
+        curve = fmax(foot - y - AXIS, 60);
+    y += overview_add_curve(s, (struct box){inner.x, y, inner.w, curve}, curve) + 4;
+    if (foot - y < 100)
+        return;
+    int count = overview_split((struct box){inner.x, y, inner.w, foot - y}, parts);
+    if (a)
+        overview_add_fault(s, a, parts, count);
+    else
+        overview_add_calm(s, parts, count);
+}
+
+static void overview_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double beat[][2] = {{0, 0.5},   {0.3, 0.5}, {0.38, 0.3}, {0.48, 0.85},
+                                     {0.6, 0.1}, {0.7, 0.5}, {1, 0.5}};
+    scene_points(b->scene);
+    for (size_t i = 0; i < sizeof beat / sizeof *beat; i++)
+        scene_point(b->scene, box.x + beat[i][0] * box.w, box.y + beat[i][1] * box.h);
+    scene_curve(b->scene, 1.8, color);
+}
+
+const struct view overview_view = {overview_icon, overview_layout, NULL};
