@@ -42,7 +42,7 @@ static const char help[] =
     "usage, or\n"
     "when standard output is no terminal and --once is not given.\n";
 
-#define TOPICS "job,places,totals,ranks,nodes,alerts,latency,regions"
+#define TOPICS "job,places,totals,ranks,nodes,alerts,latency,regions,replay"
 #define LOOK_MS 250         /* interval of checks whether the daemon moved or is unreachable */
 #define FRAME_NS 100000000u /* drawn at most ten times a second */
 #define REFRESH_NS UINT64_C(5000000000) /* minimum interval of snapshots after missed frames */

@@ -23,17 +23,32 @@
 
 /* ---- header ---------------------------------------------------------------------- */
 
+/* What a replay does, in a word or two; NULL: the job is not replayed. */
+static const char *top_layout_replay_state(const struct top_replay *replay)
+{
+    static const char *const words[][2] = {{"playing", "REPLAY"},
+                                           {"paused", "REPLAY PAUSED"},
+                                           {"seeking", "REPLAY SEEKING"},
+                                           {"ended", "REPLAY ENDED"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], replay->state) == 0)
+            return words[i][1];
+    return NULL;
+}
+
 static void put_state(struct top_pen *pen, const struct top_model *m)
 {
     static const char *const links[] = {"LIVE", "DIALLING", "LOST"};
     const struct top_view *v = pen->view;
+    const char *replay = top_layout_replay_state(&m->replay);
     bool over = m->state[0] && strcmp(m->state, "running") != 0;
-    const char *state = v->paused                     ? "PAUSED"
-                        : v->link == TOP_LIVE && over ? m->state
-                                                      : links[v->link];
-    enum top_style style = v->link != TOP_LIVE ? TOP_BAD
-                           : v->paused || over ? TOP_WARNING
-                                               : TOP_GOOD;
+    const char *state = v->paused             ? "PAUSED"
+                        : v->link != TOP_LIVE ? links[v->link]
+                        : replay              ? replay
+                        : over                ? m->state
+                                              : links[TOP_LIVE];
+    bool still = v->paused || over || (replay && strcmp(m->replay.state, "playing") != 0);
+    enum top_style style = v->link != TOP_LIVE ? TOP_BAD : still ? TOP_WARNING : TOP_GOOD;
     char text[64];
     snprintf(text, sizeof text, "%s", quantity_clock(m->now_ns).text);
     text[strcspn(text, ".")] = '\0'; /* seconds are enough */
@@ -74,12 +89,13 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
     top_pen_line(pen);
     top_pen_put(pen, TOP_BOLD, 0, "holter ");
     top_pen_put(pen, TOP_BOLD, 0, m->job[0] ? m->job : "no job yet");
-    if (m->job[0] && top_pen_left(pen) > 20) {
+    const int state = m->replay.state[0] ? 25 : 19; /* columns of the longest state and the time */
+    if (m->job[0] && top_pen_left(pen) > state + 1) {
         uint64_t nodes = m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
         char text[400];
         snprintf(text, sizeof text, "  %s, %s on %s", text_base_name(m->app),
                  quantity_things(m->world, "rank").text, quantity_things(nodes, "node").text);
-        top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - 19, text);
+        top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - state, text);
     }
     put_state(pen, m);
     top_pen_line(pen);
@@ -89,8 +105,16 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
     }
     uint64_t end = m->end_ns ? m->end_ns : m->now_ns;
     double length = end > m->start_ns ? (double)(end - m->start_ns) : 0;
-    top_pen_format(pen, TOP_DIM, 0, "%s for %s, windows of %s", m->state,
-                   quantity_duration(length).text, quantity_duration((double)m->window_ns).text);
+    if (m->replay.state[0] && !m->end_ns)
+        top_pen_format(pen, TOP_DIM, 0, "replay at %s of %s, windows of %s",
+                       quantity_duration(length).text,
+                       quantity_duration((double)(m->replay.end_ns - m->replay.begin_ns)).text,
+                       quantity_duration((double)m->window_ns).text);
+    else
+        top_pen_format(pen, TOP_DIM, 0, "%s %s %s, windows of %s", m->state,
+                       strcmp(m->state, "running") == 0 ? "for" : "after",
+                       quantity_duration(length).text,
+                       quantity_duration((double)m->window_ns).text);
     if (m->seen < m->world)
         top_pen_format(pen, TOP_WARNING, 0, ", %" PRIu64 " ranks not seen", m->world - m->seen);
     if (m->missing)

@@ -423,13 +423,27 @@ static int top_model_apply_message(struct top_model *m, const struct wire_messag
     }
 }
 
+/* The daemon replays a recording: where, and whether it moves. */
+static void top_model_apply_replay(struct top_replay *replay, const struct wire_replay *message)
+{
+    snprintf(replay->state, sizeof replay->state, "%s", message->state);
+    replay->begin_ns = message->begin_ns;
+    replay->end_ns = message->end_ns;
+}
+
 int top_model_apply(struct top_model *m, const struct wire_message *message, int snapshot)
 {
+    if (message->type == WIRE_TYPE_REPLAY) {
+        top_model_apply_replay(&m->replay, &message->replay);
+        return 0;
+    }
     const char *job = top_model_job_of(message);
     if (job == NULL)
         return 0;
     if (strcmp(job, m->job) != 0) {
+        struct top_replay replay = m->replay;
         top_model_finish(m);
+        m->replay = replay;
         snprintf(m->job, sizeof m->job, "%s", job);
     }
     int rc = top_model_apply_message(m, message, snapshot);

@@ -68,9 +68,13 @@ struct top_model {
     /* job; id "" while none is known */
     char job[65], state[17], app[257];
     uint64_t world, seen, start_ns, end_ns, window_ns;
-    struct top_rates rates; /**< of the newest window */
-    uint64_t now_ns;        /**< end of the newest window, daemon time */
-    bool missing;           /**< some nodes did not report the newest window */
+    struct top_replay {
+        char state[17];            /**< as in topic replay; "": the job is not replayed */
+        uint64_t begin_ns, end_ns; /**< of the recording */
+    } replay;                      /**< of the daemon: stays when the job changes */
+    struct top_rates rates;        /**< of the newest window */
+    uint64_t now_ns;               /**< end of the newest window, daemon time */
+    bool missing;                  /**< some nodes did not report the newest window */
     /* latency */
     struct top_series *series; /**< owned; job, localities, regions by id */
     size_t series_count;

@@ -30,6 +30,35 @@ static void assert_page(const struct top_model *model, const struct top_view *vi
         assert_string_equal(page.lines[i].text, lines[i]);
 }
 
+static void a_replay_is_not_live(void **state)
+{
+    static const char *const words[][2] = {{"playing", " REPLAY 22:13:50"},
+                                           {"paused", " REPLAY PAUSED 22:13:50"},
+                                           {"ended", " REPLAY ENDED 22:13:50"}};
+    struct top_model model = {0};
+    struct top_view view = view_of(80, 24);
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct wire_message m = {.type = WIRE_TYPE_REPLAY};
+        m.replay = (struct wire_replay){.job = "",
+                                        .file = "lmp.hrec",
+                                        .state = words[i][0],
+                                        .begin_ns = STORY_START_NS,
+                                        .end_ns = STORY_START_NS + 49 * STORY_SECOND_NS};
+        assert_int_equal(top_model_apply(&model, &m, 0), 0);
+        if (i == 0)
+            story_tell(&model, 30); /* the job comes after its replay */
+        top_layout(&model, &view, &page);
+        assert_non_null(strstr(page.lines[0].text, words[i][1]));
+        assert_null(strstr(page.lines[0].text, "LIVE"));
+        assert_non_null(strstr(page.lines[1].text, "replay at 30.0 s of 49.0 s, windows"));
+    }
+    view.paused = true;
+    top_layout(&model, &view, &page);
+    assert_non_null(strstr(page.lines[0].text, " PAUSED 22:13:50"));
+    top_model_finish(&model);
+}
+
 static void the_page_shows_latency_alerts_ranks_and_nodes(void **state)
 {
     static const char *const lines[] = {
@@ -316,6 +345,7 @@ int main(void)
 {
     setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_replay_is_not_live),
         cmocka_unit_test(the_page_shows_latency_alerts_ranks_and_nodes),
         cmocka_unit_test(a_small_ascii_terminal_keeps_what_matters_most),
         cmocka_unit_test(evidence_takes_the_place_of_ranks_and_nodes),
