@@ -49,7 +49,7 @@ static void print_table(FILE *out)
             else
                 fputc(*c, out);
         }
-        fprintf(out, "|%s|%s\n", line->context, line->words);
+        fprintf(out, "|%s|T{\n%s\nT}\n", line->context, line->words);
     }
 }
 

@@ -50,6 +50,30 @@ static void options_are_read(void **state)
     assert_int_equal(o.theme, THEME_LIGHT);
 }
 
+static void an_address_sets_view_and_time(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"--at lobby", "no room 'lobby'"},
+        {"--at latency/matrix", "no place 'matrix'"},
+        {"--at overview?select=cell:3", "names nothing that can be selected"},
+        {"--at overview --view ranks", "cannot be combined"},
+        {"--at overview --select rank:3", "cannot be combined"},
+    };
+    struct options o;
+    assert_int_equal(parse(&o, "--at latency/alerts/3?from=12.5&to=60&sums=start"), 0);
+    assert_int_equal(o.view, VIEW_ALERTS);
+    assert_true(o.from == 12.5 && o.to == 60 && o.since_start);
+    assert_true(o.address.alert_given && o.address.alert == 3);
+    assert_int_equal(parse(&o, "--at network/links?select=link:(0,0)-(0,1)"), 0);
+    assert_string_equal(o.address.select, "link:(0,0)-(0,1)");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(parse(&o, wrong[i][0]), -HOLTER_EUSAGE);
+        if (!strstr(why, wrong[i][1]))
+            fail_msg("%s: '%s'", wrong[i][0], why);
+    }
+}
+
 static void the_network_has_options(void **state)
 {
     (void)state;
@@ -175,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_read),
         cmocka_unit_test(the_commgram_has_options),
+        cmocka_unit_test(an_address_sets_view_and_time),
         cmocka_unit_test(the_network_has_options),
         cmocka_unit_test(the_landscape_has_a_shape_and_a_layout),
         cmocka_unit_test(mappings_are_kept_in_their_order),

@@ -656,6 +656,164 @@ static void the_graph_moves_under_the_mouse(void **state)
     model_destroy(m);
 }
 
+/* Whether the context column has a text. */
+static int context_has(const struct desk *d, const char *part)
+{
+    for (size_t i = 0; i < d->scene.item_count; i++)
+        if (!strcmp(d->scene.panels[d->scene.items[i].panel].name, "context") &&
+            strstr(scene_text_of(&d->scene, &d->scene.items[i]), part))
+            return 1;
+    return 0;
+}
+
+static void the_column_lists_nothing_where_all_is_alike(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "Waiting the most"));          /* one rank of eight is slow */
+    for (uint32_t rank = 0; rank < d.range.rank_count; rank++) /* all like the first */
+        memcpy(d.range.ranks + (size_t)rank * RANK_COLUMNS, d.range.ranks,
+               RANK_COLUMNS * sizeof *d.range.ranks);
+    for (uint32_t pair = 0; pair < d.range.pair_count; pair++)
+        memcpy(d.range.pairs + (size_t)pair * PAIR_COLUMNS, d.range.pairs,
+               PAIR_COLUMNS * sizeof *d.range.pairs);
+    desk_layout(&d, m);
+    assert_false(context_has(&d, "Waiting the most") || context_has(&d, "Busiest pairs"));
+    assert_true(context_has(&d, "Nothing stands out"));
+    desk_check(&d, "alike");
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_column_is_about_the_selection(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 30, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_RANKS);
+    ui_select(&d.ui, (struct selection){SELECT_RANK, 3, 0});
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "rank 3 on node000") && context_has(&d, "Talks to"));
+    assert_false(context_has(&d, "Waiting the most") || context_has(&d, "Hot links"));
+    assert_non_null(find_hit(&d.scene, HIT_BUTTON, COMMAND_VIEW)); /* where more of it is */
+    ui_select(&d.ui, (struct selection){SELECT_NODE, 1, 0});
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "Its ranks") && context_has(&d, "waits "));
+    desk_check(&d, "node");
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_rail_has_rooms_and_the_tabs_what_the_job_has(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 30, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    for (int room = 0; room < ROOMS; room++)
+        assert_non_null(find_text(&d.scene, room_names[room].label));
+    assert_non_null(find_text(&d.scene, "CommGram"));
+    assert_null(find_text(&d.scene, "Attribution"));              /* of another room */
+    assert_non_null(find_text(&d.scene, "communication/matrix")); /* the address */
+    ui_go(&d.ui, VIEW_MONITOR);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "What this job has no data for"));
+    assert_non_null(find_text(&d.scene, "Network: Torus"));
+    assert_non_null(find_text(&d.scene, "No network is known"));
+    desk_check(&d, "monitor");
+    ui_go(&d.ui, VIEW_NETWORK); /* chosen all the same: its tab is there, no other */
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "Torus"));
+    /* the button in focus has a ring */
+    d.ui.focus = (struct ui_focus){1, COMMAND_ROOM, ROOM_SYSTEM};
+    desk_layout(&d, m);
+    assert_non_null(find_panel(&d.scene, "focus"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_overview_of_a_calm_job_says_what_it_does(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    d.ui.overlay.first_run = 1;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "The job is well"));
+    assert_non_null(find_text(&d.scene, "no alert so far"));
+    assert_non_null(find_text(&d.scene, "running for"));
+    assert_non_null(find_text(&d.scene, "Who sends to whom"));
+    assert_non_null(find_text(&d.scene, "messages sent"));
+    assert_non_null(find_text(&d.scene, "Balance"));
+    assert_null(find_text(&d.scene, "What to do"));
+    assert_non_null(find_text(&d.scene, "flat while it stays, a step where it changes"));
+    desk_check(&d, "calm");
+    ui_command(&d.ui, m, COMMAND_UNDERSTOOD, 0);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "a step where it changes"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_overview_of_a_fault_says_where_why_and_what_to_do(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "The job is well"));
+    assert_non_null(find_text(&d.scene, "Latency growing in region 3"));
+    assert_non_null(find_panel(&d.scene, "overview.where"));
+    assert_non_null(find_text(&d.scene, "late sender"));
+    assert_non_null(find_text(&d.scene, "Wait or move"));
+    assert_non_null(find_text(&d.scene, "the evidence"));
+    /* ranks 32 to 47 carry it: their cells have the colour of the alert */
+    uint32_t marked = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        marked += d.scene.items[i].kind == SCENE_RECT && d.scene.items[i].color == d.theme.bad &&
+                  !strcmp(d.scene.panels[d.scene.items[i].panel].name, "overview.where");
+    assert_int_equal(marked, 16);
+    const struct scene_hit *verdict = find_hit(&d.scene, HIT_ALERT, 7);
+    assert_non_null(verdict);
+    click_at(&d, m, verdict->box.x + 60, verdict->box.y + 10);
+    assert_true(d.ui.alert_picked);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "overview?alert=7"));
+    desk_check(&d, "fault");
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_overview_of_a_replay_says_that_it_is_one(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    const struct synthetic_replay replay = {
+        .state = "paused", .position = 0.05, .indexed = 1, .speed = 1, .paused = 1, .run = 1};
+    synthetic_replay(&replay, 1, into, m);
+    m->daemon.now_ns = model_now_ns(m) + 34 * 3600 * SYNTHETIC_SECOND; /* it is watched later */
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "replay: at 30"));
+    assert_non_null(find_text(&d.scene, "REPLAY PAUSED"));
+    assert_null(find_text(&d.scene, "running for"));
+    ui_go(&d.ui, VIEW_JOBS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "replay"));
+    assert_null(find_text(&d.scene, "34\xc2\xa0h"));
+    assert_null(find_text(&d.scene, "running"));
+    desk_check(&d, "replay");
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void every_view_has_a_text_snapshot(void **state)
 {
     (void)state;
@@ -762,6 +920,12 @@ int main(void)
         cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(the_graph_moves_under_the_mouse),
+        cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
+        cmocka_unit_test(the_column_is_about_the_selection),
+        cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
+        cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
+        cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
+        cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),
         cmocka_unit_test(every_view_has_a_text_snapshot),
         cmocka_unit_test(the_same_scene_is_not_painted_twice),
         cmocka_unit_test(nothing_is_painted_outside_a_panel),

@@ -2,6 +2,7 @@
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/model/absence.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
 
@@ -11,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { DELAYED = 8 }; /* pairs by delay that are listed */
+enum { DELAYED = 8, NEIGHBOURS = 6 }; /* maximum of pairs by delay, of neighbours */
 
 static const char arrow[] = "\xe2\x86\x92";
 
@@ -254,6 +255,134 @@ static double context_add_selection(struct stage *s, struct box box)
     return h + 12;
 }
 
+/* ---- around the selection ---- */
+
+static double context_add_section(const struct stage *s, struct box box, const char *title,
+                                  const char *what)
+{
+    scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.5, TEXT_TITLE, 0, s->brush.theme->text,
+               title);
+    scene_text(s->brush.scene, box.x + box.w * 0.5, box.y + 2, box.w * 0.5 - 2, TEXT_SMALL,
+               TEXT_RIGHT, s->brush.theme->second, what);
+    return 26;
+}
+
+/* A neighbour of the selection: a row that selects it. */
+static void context_add_neighbour(struct stage *s, struct box *at, enum hit_kind kind, uint64_t a,
+                                  uint64_t b, const char *name, const char *figure)
+{
+    const struct theme *t = s->brush.theme;
+    struct box row = {at->x, at->y, at->w, 24};
+    if (at->h < 24)
+        return;
+    scene_rect(s->brush.scene, row, 4, t->panel);
+    piece_row(s, row, kind, a, b, 0, UI_LISTS, 0);
+    scene_text(s->brush.scene, row.x + 12, row.y + 4, row.w - 112, TEXT_SMALL, 0, t->text, name);
+    scene_text(s->brush.scene, row.x + row.w - 100, row.y + 4, 90, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES, t->second, figure);
+    at->y += 27;
+    at->h -= 27;
+}
+
+/* The pairs of a rank with most bytes or messages. */
+static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
+{
+    const struct range *r = s->range;
+    enum pair_column q = s->ui->quantity;
+    int count = 0;
+    for (uint32_t i = 0; i < r->top_count[q] && count < NEIGHBOURS; i++) {
+        struct model_pair p = model_pair_at(s->model, r->top[q][i]);
+        char name[64];
+        if ((p.source != rank && p.destination != rank) || p.destination == PAIR_OTHERS)
+            continue;
+        snprintf(name, sizeof name, "%s rank %u", p.source == rank ? "to" : "from",
+                 p.source == rank ? p.destination : p.source);
+        context_add_neighbour(
+            s, at, HIT_PAIR, p.source, p.destination, name,
+            piece_quantity(q, r->pairs[(size_t)r->top[q][i] * PAIR_COLUMNS + q]).text);
+        count++;
+    }
+}
+
+/* The ranks of a node, or both of a pair, those that wait most first. */
+static void context_add_its_ranks(struct stage *s, struct box *at, const struct selection *sel)
+{
+    const struct range *r = s->range;
+    int count = 0;
+    for (uint32_t i = 0; i < r->by_waiting_count && count < NEIGHBOURS; i++) {
+        uint32_t rank = r->by_waiting[i];
+        char name[64], figure[64];
+        if (sel->kind == SELECT_NODE ? s->model->ranks[rank].node != sel->a
+                                     : rank != sel->a && rank != sel->b)
+            continue;
+        snprintf(name, sizeof name, "rank %u", rank);
+        snprintf(figure, sizeof figure, "waits %s", format_share(range_waiting(r, rank)).text);
+        context_add_neighbour(s, at, HIT_RANK, rank, 0, name, figure);
+        count++;
+    }
+}
+
+/* Places that show more of the selection. */
+static void context_add_actions(const struct stage *s, struct box box)
+{
+    static const struct {
+        enum select_kind kind;
+        enum view_id views[4];
+        int count;
+    } actions[] = {
+        {SELECT_RANK, {VIEW_RANKS, VIEW_MATRIX, VIEW_CAPTURES, VIEW_DEPENDENCIES}, 4},
+        {SELECT_PAIR, {VIEW_PAIRS, VIEW_MATRIX, VIEW_NETWORK}, 3},
+        {SELECT_NODE, {VIEW_NODES, VIEW_REGIONS, VIEW_NETWORK}, 3},
+        {SELECT_CALL, {VIEW_CALLS, VIEW_LANDSCAPE}, 2},
+        {SELECT_REGION, {VIEW_REGIONS, VIEW_LIVE, VIEW_ATTRIBUTION}, 3},
+        {SELECT_ALERT, {VIEW_ALERTS, VIEW_ATTRIBUTION, VIEW_DEPENDENCIES}, 3},
+        {SELECT_COMMUNITY, {VIEW_COMMGRAM}, 1},
+        {SELECT_LINK, {VIEW_LINKS, VIEW_NETWORK, VIEW_ROUTES, VIEW_WHAT_IF}, 4},
+        {SELECT_ROUTE, {VIEW_ROUTES, VIEW_NETWORK, VIEW_WHAT_IF}, 3},
+        {SELECT_VERTEX, {VIEW_NETWORK, VIEW_TORUS}, 2},
+        {SELECT_PLANE, {VIEW_TORUS}, 1},
+    };
+    double x = box.x;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        for (int k = 0; actions[i].kind == s->ui->selection.kind && k < actions[i].count; k++) {
+            enum view_id view = actions[i].views[k];
+            double w = scene_width(s->brush.scene, TEXT_SMALL, 0, place_names[view].label) + 20;
+            if (view == s->ui->view || place_absence(s->model, view) || x + w > box.x + box.w)
+                continue;
+            scene_outline(s->brush.scene, (struct box){x, box.y, w, 24}, 5, 1,
+                          s->brush.theme->line);
+            x +=
+                widget_button(&s->brush, x, box.y, place_names[view].label, 0, COMMAND_VIEW, view) +
+                6;
+        }
+    }
+}
+
+/* What lies around the selection, and where more of it is shown. */
+static void context_add_around(struct stage *s, struct box box)
+{
+    const struct selection *sel = &s->ui->selection;
+    if (box.h < 30)
+        return;
+    context_add_actions(s, box);
+    box.y += 36;
+    box.h -= 36;
+    if (box.h < 60 ||
+        (sel->kind != SELECT_RANK && sel->kind != SELECT_NODE && sel->kind != SELECT_PAIR))
+        return;
+    double used = context_add_section(s, box,
+                                      sel->kind == SELECT_RANK   ? "Talks to"
+                                      : sel->kind == SELECT_NODE ? "Its ranks"
+                                                                 : "Both ranks",
+                                      piece_pairs_range_text(s).text);
+    box.y += used;
+    box.h -= used;
+    if (sel->kind == SELECT_RANK)
+        context_add_partners(s, &box, sel->a);
+    else
+        context_add_its_ranks(s, &box, sel);
+}
+
 /* ---- alerts ---- */
 
 /* The selected alert, else the first, in full; the others in one or two lines. */
@@ -271,6 +400,7 @@ static double context_add_alerts(struct stage *s, struct box box)
                 continue;
             struct box room = {box.x, box.y + used, box.w, fmin(box.h * 0.75, box.h - used)};
             int full = picked ? a == picked : !shown && a->state != ALERT_RESOLVED;
+            full &= s->ui->view != VIEW_OVERVIEW; /* which shows it itself */
             double h = evidence_card(s, room, a, full ? EVIDENCE_CARD : EVIDENCE_LINE);
             h = h > 0 || !full ? h : evidence_card(s, room, a, EVIDENCE_LINE);
             used += h > 0 ? h + 8 : 0;
@@ -290,16 +420,6 @@ static double context_add_alerts(struct stage *s, struct box box)
 }
 
 /* ---- lists ---- */
-
-static double context_add_section(const struct stage *s, struct box box, const char *title,
-                                  const char *what)
-{
-    scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.5, TEXT_TITLE, 0, s->brush.theme->text,
-               title);
-    scene_text(s->brush.scene, box.x + box.w * 0.5, box.y + 2, box.w * 0.5 - 2, TEXT_SMALL,
-               TEXT_RIGHT, s->brush.theme->second, what);
-    return 26;
-}
 
 /* Pairs of a waiting rank and the rank that it waits for, the longest wait first.
  * @return how many of them were set, at most DELAYED */
@@ -323,8 +443,9 @@ static double context_add_delays(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     uint32_t worst[DELAYED], count = context_find_delays(s->range, worst);
-    if (!count)
-        return 0;
+    if (!count ||
+        (count > 1 && s->range->waits[worst[count - 1]] * 10 > s->range->waits[worst[0]] * 9))
+        return 0; /* nobody waits, or all alike */
     double used = context_add_section(s, box, "Pairs by delay", "time waited for");
     for (uint32_t i = 0; i < count && used + 32 <= box.h; i++, used += 32) {
         const struct key key = s->model->waits.keys.keys[worst[i]];
@@ -416,6 +537,71 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
     }
 }
 
+/* What there is to say of a job where nothing stands out and nothing is selected. */
+static void context_add_summary(struct stage *s, struct box box)
+{
+    const struct model *m = s->model;
+    const struct range *r = s->range;
+    double used = context_add_section(s, box, "Nothing stands out", "");
+    struct box at = {box.x + 2, box.y + used, box.w - 4, box.h - used};
+    context_fact(s, &at, "ranks", "%s on %u node%s", quantity_grouped(m->world).text, m->host_count,
+                 m->host_count == 1 ? "" : "s");
+    context_fact(s, &at, "time", "%s", piece_time_text(s).text);
+    if (r->total[PAIR_MESSAGES])
+        context_fact_traffic(s, &at, "messages", r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
+    if (r->by_waiting_count)
+        context_fact(s, &at, "ranks wait", "%s to %s of their time",
+                     format_share(range_waiting(r, r->by_waiting[r->by_waiting_count - 1])).text,
+                     format_share(range_waiting(r, r->by_waiting[0])).text);
+    if (m->network.topology)
+        context_fact(s, &at, "links", "none is hot");
+    scene_paragraph(s->brush.scene, at.x, at.y + 10, at.w, TEXT_SMALL, s->brush.theme->faint, 3,
+                    "Click a rank, node, pair or link to see its figures here.");
+}
+
+/* A list says something only where its values differ: by a hundredth of the time or more. */
+static int context_waits_differ(const struct range *r)
+{
+    return r->by_waiting_count > 1 &&
+           range_waiting(r, r->by_waiting[0]) -
+                   range_waiting(r, r->by_waiting[r->by_waiting_count - 1]) >=
+               0.01;
+}
+
+/* Likewise pairs: the busiest has a tenth more than the last one that would be listed. */
+static int context_pairs_differ(const struct stage *s)
+{
+    const struct range *r = s->range;
+    enum pair_column q = s->ui->quantity;
+    uint32_t last = r->top_count[q] < DELAYED ? r->top_count[q] : DELAYED;
+    return last > 1 && (double)r->pairs[(size_t)r->top[q][0] * PAIR_COLUMNS + q] >
+                           1.1 * (double)r->pairs[(size_t)r->top[q][last - 1] * PAIR_COLUMNS + q];
+}
+
+/* Where nothing is selected: links where one is hot, else pairs by delay or traffic; ranks that
+ * wait; each only where its values differ. */
+static void context_add_lists(struct stage *s, struct box inner)
+{
+    const struct network *n = &s->model->network;
+    int hot =
+        n->counts.states[LINK_HOT] || n->counts.states[LINK_CONGESTED] || s->ui->network.applied;
+    double links_h = fmin(26 + 38 * fmin(8, n->link_count), inner.h * 0.56);
+    struct box links = {inner.x, inner.y, inner.w, links_h};
+    struct box delays = {inner.x, inner.y, inner.w, fmin(26 + 32 * DELAYED, inner.h * 0.48)};
+    double used = s->model->host_count == 1 ? context_add_delays(s, delays) : 0;
+    used = used > 0 || !hot ? used : context_hot_links(s, links);
+    double pairs_h =
+        fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
+    if (!used && context_pairs_differ(s))
+        used = context_add_busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
+    inner.y += used;
+    inner.h -= used;
+    if (context_waits_differ(s->range))
+        context_add_waiting_ranks(s, inner);
+    else if (!used && !alerts_count(&s->model->alerts, ALERT_FIRING))
+        context_add_summary(s, inner);
+}
+
 void context_layout(struct stage *s, struct box box, int drawer)
 {
     const struct theme *t = s->brush.theme;
@@ -439,17 +625,8 @@ void context_layout(struct stage *s, struct box box, int drawer)
     used = context_add_selection(s, inner);
     inner.y += used;
     inner.h -= used;
-    if (inner.h < 90)
-        return;
-    /* links are more informative than pairs where they are known */
-    double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
-    struct box hot = {inner.x, inner.y, inner.w, links_h};
-    struct box delays = {inner.x, inner.y, inner.w, fmin(26 + 32 * DELAYED, inner.h * 0.48)};
-    used = s->model->host_count == 1 ? context_add_delays(s, delays) : 0;
-    used = used > 0 ? used : context_hot_links(s, hot);
-    double pairs_h =
-        fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
-    if (!used)
-        used = context_add_busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
-    context_add_waiting_ranks(s, (struct box){inner.x, inner.y + used, inner.w, inner.h - used});
+    if (used > 0)
+        context_add_around(s, inner);
+    else if (inner.h >= 90)
+        context_add_lists(s, inner);
 }

@@ -36,14 +36,20 @@ static void jobs_view_job_row(struct stage *s, const struct table *table, struct
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     widget_cell(&s->brush, table, row, JOB, here ? t->accent : t->text, job->job);
     widget_cell(&s->brush, table, row, APP, t->text, text_base_name(job->app));
-    int running = !strcmp(job->state, "running");
-    color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
-    widget_cell(&s->brush, table, row, STATE, color, job->state);
+    int running = !strcmp(job->state, "running"), replay = s->model->playback.known;
+    color_t color = running && !replay                        ? t->good
+                    : running || !strcmp(job->state, "ended") ? t->second
+                                                              : t->bad;
+    widget_cell(&s->brush, table, row, STATE, color, running && replay ? "replay" : job->state);
     widget_cell(&s->brush, table, row, RANKS, t->text, quantity_grouped(job->ranks).text);
     widget_cell(&s->brush, table, row, NODES, t->text, quantity_grouped(job->nodes).text);
     widget_cell(&s->brush, table, row, START, t->second,
                 job->start_ns ? format_clock((int64_t)job->start_ns, 0).text : "");
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
+    if (replay && here) /* the daemon's clock is that of today */
+        end = job->end_ns ? job->end_ns : model_now_ns(s->model);
+    else if (replay && !job->end_ns)
+        end = 0;
     if (job->start_ns && end > job->start_ns)
         widget_cell(&s->brush, table, row, LENGTH, t->second,
                     format_duration((double)(end - job->start_ns)).text);

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEAD = 36, PAD = 12 };
+/* NAMED: up to so many nodes are drawn with their names, in boxes of NODE_W x NODE_H. */
+enum { HEAD = 36, PAD = 12, NAMED = 24, NODE_W = 84, NODE_H = 50 };
 
 static struct box overview_add_panel(const struct stage *s, struct box box, const char *name,
                                      const char *title)
@@ -53,8 +54,38 @@ static int overview_cell_is_marked(const struct stage *s, const struct alert *a,
     return 0;
 }
 
+/* Few nodes: a box with the name of each. */
+static void overview_add_nodes(struct stage *s, struct box box, const struct alert *a)
+{
+    const struct theme *t = s->brush.theme;
+    const struct model *m = s->model;
+    uint32_t across = (uint32_t)fmax(fmin(floor(box.w / NODE_W), m->host_count), 1);
+    double w = fmin(floor(box.w / across), 160);
+    for (uint32_t i = 0; i < m->host_count; i++) {
+        int marked = ui_alert_marks_node(m, a, i);
+        struct box node = {box.x + (i % across) * w, box.y + (double)(i / across) * NODE_H, w - 6,
+                           NODE_H - 6};
+        if (node.y + node.h > box.y + box.h)
+            return;
+        if (marked)
+            scene_rect(s->brush.scene, node, 5, color_fade(evidence_color(t, a), 0.25));
+        scene_outline(s->brush.scene, node, 5, marked ? 2 : 1,
+                      marked ? evidence_color(t, a) : t->line);
+        scene_text(s->brush.scene, node.x + 4, node.y + 8, node.w - 8,
+                   marked ? TEXT_SMALL_STRONG : TEXT_SMALL, TEXT_CENTRE | TEXT_MIDDLE,
+                   marked ? t->text : t->second, m->hosts[i].name);
+        scene_textf(s->brush.scene, node.x + 4, node.y + 25, node.w - 8, TEXT_AXIS, TEXT_CENTRE,
+                    t->second, "%u rank%s", m->hosts[i].ranks, m->hosts[i].ranks == 1 ? "" : "s");
+        scene_hit(s->brush.scene, node, HIT_NODE, i, 0);
+    }
+}
+
 static void overview_add_cells(struct stage *s, struct box box, const struct alert *a, int nodes)
 {
+    if (nodes && s->model->host_count <= NAMED) {
+        overview_add_nodes(s, box, a);
+        return;
+    }
     const struct theme *t = s->brush.theme;
     uint32_t count = nodes ? s->model->host_count : s->model->rank_count;
     struct cells c = overview_fit_cells(box, count);
