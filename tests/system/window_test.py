@@ -22,6 +22,8 @@ class Scene:
     """The text of a scene: texts and hits with their places."""
 
     def __init__(self, text):
+        self.panels = {name: (float(x), float(y)) for name, x, y in re.findall(
+            r'^panel (\S+) (\S+),(\S+) ', text, re.MULTILINE)}
         self.texts = [(float(x), float(y), float(w), float(h), words) for x, y, w, h, words in re.findall(
             r'^  text (\S+),(\S+) (\S+)x(\S+) #[0-9a-f]+ (.*)$', text, re.MULTILINE)]
         self.hits = [(kind, float(x), float(y), float(w), float(h)) for kind, x, y, w, h in re.findall(
@@ -40,14 +42,14 @@ class Scene:
 
 
 class Window:
-    def __init__(self, place, directory):
+    def __init__(self, place, directory, options=('--view', 'links', '--since-start'), first=r'Hot links', env=None):
         self.place, self.directory = place, directory
         self.server = place.start(lab.installed('Xvfb'), '-displayfd', 1, '-screen', 0, SIZE + 'x24', '-nolisten', 'tcp')
         number = lab.wait_for(lambda: self.server.out().strip() or not self.server.alive(), 'the X server')
-        self.env = {'DISPLAY': f':{number}', 'SDL_VIDEODRIVER': 'x11'}
-        self.view = place.holter('view', '--view', 'links', '--since-start', '--size', SIZE, env=self.env, cwd=directory)
+        self.env = {'DISPLAY': f':{number}', 'SDL_VIDEODRIVER': 'x11'} | (env or {})
+        self.view = place.holter('view', *options, '--size', SIZE, env=self.env, cwd=directory)
         self.tool('search', '--sync', '--name', 'holter', 'windowfocus', '--sync')
-        self.wait(r'Hot links', 'the view')
+        self.wait(first, 'the view')
 
     def tool(self, *words):
         finished = self.place.start(lab.installed('xdotool'), *words, env=self.env).finish()
@@ -88,6 +90,81 @@ class Window:
         self.server.kill()
         self.server.finish()
         return finished
+
+
+class Rooms(unittest.TestCase):
+    """Every place is reached by keys, in a replay of a job on four hosts whose network is a tree."""
+    RECORDING = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
+    PLACES = {  # what the recording has data for; captures only once they were made
+        1: ['overview', 'live'],
+        2: ['commgram', 'matrix', 'pairs', 'ranks', 'calls', 'landscape'],
+        3: ['alerts', 'regions', 'attribution', 'dependencies', 'captures', 'criteria'],
+        4: ['links', 'network', 'routes', 'what-if'],
+        5: ['nodes', 'jobs', 'monitor'],
+    }
+
+    def view(self, window, name):
+        """Wait until a place is shown."""
+        def shown():
+            scene = window.scene()
+            return scene if f'view.{name}' in scene.panels else None
+        return lab.wait_for(shown, f'the place {name}')
+
+    def walk(self, window):
+        for room, places in self.PLACES.items():
+            for name in places:
+                if (room, name) != (1, 'overview'):
+                    window.tool('key', str(room))
+                scene = self.view(window, name)
+            self.assertNotIn('Torus', [text[4] for text in scene.texts if text[1] < 80], 'the network is a tree')
+        window.tool('key', '5')  # around
+        self.view(window, 'nodes')
+        window.tool('key', '2')  # a room opens its last place
+        self.view(window, 'landscape')
+
+    def back_and_forward(self, window):
+        window.tool('key', 'BackSpace')
+        self.view(window, 'nodes')
+        window.tool('key', 'alt+Left')
+        self.view(window, 'monitor')
+        window.tool('key', 'alt+Right')
+        scene = self.view(window, 'nodes')
+        self.assertTrue(scene.has(r'^system$'), 'the address')
+
+    def focus(self, window):
+        """Tab reaches the rail's first room, and Enter opens it."""
+        for _ in range(40):
+            window.tool('key', 'Tab')
+            scene = window.scene()
+            x, y = scene.panels['focus']
+            if x < 5 and y < scene.place('Communication')[1] - 40:
+                break
+        window.tool('key', 'Return')
+        self.view(window, 'live')  # the last place of that room
+
+    def test_every_place_is_reached_by_keys(self):
+        with lab.Lab() as place:
+            directory = os.path.join(place.dir, 'window')
+            os.mkdir(directory)
+            endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
+            place.env['HOLTER_DAEMON'] = endpoint
+            daemon = place.holter('replay', '--paused', '--from', '85%', '-c', endpoint, self.RECORDING)
+            asked = place.holter('replay', '--timeout', lab.PATIENCE, '--ask', 'settle').finish()
+            self.assertEqual(0, asked.status, asked)
+            wrong = place.holter('view', '--at', 'latency/lobby').finish()
+            self.assertEqual(2, wrong.status, wrong)
+            self.assertIn("room 'latency' has no place 'lobby'", wrong.err)
+            window = Window(place, directory, (), r'^node node3: ', {'XDG_STATE_HOME': place.dir})
+            self.assertTrue(window.scene().has('^understood$'))
+            window.click('understood')
+            window.wait(r'^What to do$', 'the overview', without='^understood$')
+            self.walk(window)
+            self.back_and_forward(window)
+            self.focus(window)
+            self.assertEqual(0, window.close().status)
+            self.assertTrue(os.path.exists(os.path.join(place.dir, 'holter', 'view-seen')))
+            daemon.kill(2)
+            self.assertEqual(0, daemon.finish().status)
 
 
 class WhatIf(unittest.TestCase):

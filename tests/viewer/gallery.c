@@ -246,6 +246,10 @@ static int shoot(const char *directory, const struct story *story, const struct 
 static int latency_shots(const char *directory)
 {
     static const struct shot growing[] = {
+        {.name = "overview", .view = VIEW_OVERVIEW, LARGE},
+        {.name = "overview-small", .view = VIEW_OVERVIEW, SMALL},
+        {.name = "overview-light", .view = VIEW_OVERVIEW, LARGE, .theme = THEME_LIGHT},
+        {.name = "monitor", .view = VIEW_MONITOR, LARGE},
         {.name = "live", .view = VIEW_LIVE, LARGE, .mouse_x = 700, .mouse_y = 160},
         {.name = "live-row", .view = VIEW_LIVE, LARGE, .mouse_x = 1000, .mouse_y = 577},
         {.name = "live-light", .view = VIEW_LIVE, LARGE, .theme = THEME_LIGHT},
@@ -319,6 +323,7 @@ static int latency_shots(const char *directory)
          .place = 0.5},
     };
     static const struct shot well[] = {
+        {.name = "healthy-overview", .view = VIEW_OVERVIEW, LARGE},
         {.name = "healthy-live", .view = VIEW_LIVE, LARGE},
         {.name = "healthy-regions", .view = VIEW_REGIONS, LARGE},
         {.name = "healthy-latency", .view = VIEW_REGIONS, SMALL, .colour = COLOUR_LATENCY},

@@ -618,8 +618,11 @@ void context_layout(struct stage *s, struct box box, int drawer)
     double runs = context_runs(s, inner);
     inner.y += runs;
     inner.h -= runs;
-    /* the alerts view shows all alerts itself */
-    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : context_add_alerts(s, inner);
+    /* the alerts view shows all alerts itself, the overview one */
+    uint32_t live = alerts_count(&s->model->alerts, ALERT_FIRING) +
+                    alerts_count(&s->model->alerts, ALERT_PENDING);
+    int shown = s->ui->view == VIEW_ALERTS || (s->ui->view == VIEW_OVERVIEW && live < 2);
+    double used = shown && !drawer ? 0 : context_add_alerts(s, inner);
     inner.y += used;
     inner.h -= used;
     used = context_add_selection(s, inner);

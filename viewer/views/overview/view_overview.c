@@ -7,6 +7,7 @@
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/commgram/view_commgram_parts.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/live/view_live_parts.h"
 #include "viewer/views/views.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66 };
+enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108 };
 
 const struct alert *overview_alert(const struct stage *s)
 {
@@ -160,6 +161,14 @@ static double overview_add_curve(struct stage *s, struct box box, double h)
     return h + AXIS;
 }
 
+/* Latency by region, over the same time as the curve. */
+static void overview_add_evolution(struct stage *s, struct box box)
+{
+    struct timeline line = {box.x + NAMES, box.w - NAMES - FIGURES, 0, 0};
+    ui_visible(s->ui, s->model, &line.begin, &line.end);
+    evolution_layout(s, box, &line);
+}
+
 static void overview_layout(struct stage *s, struct box box)
 {
     const struct alert *a = overview_alert(s);
@@ -183,7 +192,12 @@ static void overview_layout(struct stage *s, struct box box)
     y += overview_add_curve(s, (struct box){inner.x, y, inner.w, curve}, curve) + 4;
     if (foot - y < 100)
         return;
-    int count = overview_split((struct box){inner.x, y, inner.w, foot - y}, parts);
+    /* what a fault needs to say is short: below it, latency by region shows since when */
+    double h = foot - y, evolution = a && evolution_known(s->model) && h > 360 ? h - 208 : 0;
+    int count = overview_split(
+        (struct box){inner.x, y, inner.w, h - evolution - (evolution > 0 ? GAP : 0)}, parts);
+    if (evolution > 0)
+        overview_add_evolution(s, (struct box){inner.x, foot - evolution, inner.w, evolution});
     if (a)
         overview_add_fault(s, a, parts, count);
     else
