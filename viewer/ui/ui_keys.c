@@ -17,7 +17,7 @@ const struct key_line key_lines[KEY_IDS] = {
      "1 \xe2\x80\xa6 5",
      "",
      0,
-     "rooms, in the order of the rail; again: the next place of the room"},
+     "rooms, as in the rail; again: its next place"},
     {KEYS_FOCUS, {KEY_TAB}, "Tab", "", 0, "next button; with Shift the one before"},
     {KEYS_ENTER,
      {KEY_ENTER},

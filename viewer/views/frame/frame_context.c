@@ -260,10 +260,12 @@ static double context_add_selection(struct stage *s, struct box box)
 static double context_add_section(const struct stage *s, struct box box, const char *title,
                                   const char *what)
 {
-    scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.5, TEXT_TITLE, 0, s->brush.theme->text,
-               title);
-    scene_text(s->brush.scene, box.x + box.w * 0.5, box.y + 2, box.w * 0.5 - 2, TEXT_SMALL,
-               TEXT_RIGHT, s->brush.theme->second, what);
+    double used = scene_text(s->brush.scene, box.x + 2, box.y, box.w, TEXT_TITLE, 0,
+                             s->brush.theme->text, title) +
+                  10;
+    if (*what)
+        scene_text(s->brush.scene, box.x + used, box.y + 2, box.w - used - 2, TEXT_SMALL,
+                   TEXT_RIGHT, s->brush.theme->second, what);
     return 26;
 }
 
@@ -542,7 +544,12 @@ static void context_add_summary(struct stage *s, struct box box)
 {
     const struct model *m = s->model;
     const struct range *r = s->range;
-    double used = context_add_section(s, box, "Nothing stands out", "");
+    double end = box.y + box.h;
+    int well = !alerts_count(&m->alerts, ALERT_FIRING);
+    if (box.h < 120)
+        return;
+    double used =
+        context_add_section(s, box, well ? "Nothing stands out" : "Nothing else stands out", "");
     struct box at = {box.x + 2, box.y + used, box.w - 4, box.h - used};
     context_fact(s, &at, "ranks", "%s on %u node%s", quantity_grouped(m->world).text, m->host_count,
                  m->host_count == 1 ? "" : "s");
@@ -553,19 +560,20 @@ static void context_add_summary(struct stage *s, struct box box)
         context_fact(s, &at, "ranks wait", "%s to %s of their time",
                      format_share(range_waiting(r, r->by_waiting[r->by_waiting_count - 1])).text,
                      format_share(range_waiting(r, r->by_waiting[0])).text);
-    if (m->network.topology)
+    if (m->network.rows_known && well)
         context_fact(s, &at, "links", "none is hot");
-    scene_paragraph(s->brush.scene, at.x, at.y + 10, at.w, TEXT_SMALL, s->brush.theme->faint, 3,
-                    "Click a rank, node, pair or link to see its figures here.");
+    if (at.y + 56 <= end)
+        scene_paragraph(s->brush.scene, at.x, at.y + 10, at.w, TEXT_SMALL, s->brush.theme->faint, 2,
+                        "Click a rank, node, pair or link to see its figures here.");
 }
 
-/* A list says something only where its values differ: by a hundredth of the time or more. */
-static int context_waits_differ(const struct range *r)
+/* A list says something only where the values differ that it shows: by a hundredth of the time. */
+static int context_waits_differ(const struct range *r, double h)
 {
-    return r->by_waiting_count > 1 &&
-           range_waiting(r, r->by_waiting[0]) -
-                   range_waiting(r, r->by_waiting[r->by_waiting_count - 1]) >=
-               0.01;
+    uint32_t listed = (uint32_t)fmax(floor((h - 26) / 38), 2);
+    listed = listed < r->by_waiting_count ? listed : r->by_waiting_count;
+    return listed > 1 &&
+           range_waiting(r, r->by_waiting[0]) - range_waiting(r, r->by_waiting[listed - 1]) >= 0.01;
 }
 
 /* Likewise pairs: the busiest has a tenth more than the last one that would be listed. */
@@ -596,9 +604,9 @@ static void context_add_lists(struct stage *s, struct box inner)
         used = context_add_busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
     inner.y += used;
     inner.h -= used;
-    if (context_waits_differ(s->range))
+    if (context_waits_differ(s->range, inner.h))
         context_add_waiting_ranks(s, inner);
-    else if (!used && !alerts_count(&s->model->alerts, ALERT_FIRING))
+    else if (!used)
         context_add_summary(s, inner);
 }
 

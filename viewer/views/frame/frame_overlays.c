@@ -23,7 +23,7 @@ static const char *const mouse[][2] = {
               "move in time"},
 };
 
-enum { ROW = 20, KEYS_W = 128 };
+enum { ROW = 20, KEYS_W = 128, GESTURE_W = 92 };
 
 /* One row: keys or a gesture, and what it does. */
 static void overlays_add_row(const struct stage *s, struct box row, const char *keys,
@@ -33,6 +33,22 @@ static void overlays_add_row(const struct stage *s, struct box row, const char *
                s->brush.theme->text, keys);
     scene_text(s->brush.scene, row.x + KEYS_W, row.y, row.w - KEYS_W, TEXT_SMALL, 0,
                s->brush.theme->second, words);
+}
+
+/* A gesture, in two lines where it has to. @return height */
+static double overlays_add_gesture(const struct stage *s, struct box box,
+                                   const char *const gesture[2], double step)
+{
+    double line = text_line(TEXT_SMALL), w = box.w - GESTURE_W;
+    int lines = scene_paragraph_height(s->brush.scene, w, TEXT_SMALL, 2, gesture[1]) > line + 1 &&
+                        2 * line <= box.h
+                    ? 2
+                    : 1;
+    scene_text(s->brush.scene, box.x, box.y, GESTURE_W - 10, TEXT_SMALL_STRONG, 0,
+               s->brush.theme->text, gesture[0]);
+    scene_paragraph(s->brush.scene, box.x + GESTURE_W, box.y, w, TEXT_SMALL, s->brush.theme->second,
+                    lines, gesture[1]);
+    return lines > 1 ? fmax(2 * line + 2, step) : step;
 }
 
 /* Whether a line of the table is shown: keys of all places, or those of the present one. */
@@ -85,7 +101,7 @@ void help_layout(struct stage *s)
     int all = overlays_add_keys(s, (struct box){0}, 0, ROW, 0),
         own = overlays_add_keys(s, (struct box){0}, 1, ROW, 0),
         gestures = (int)(sizeof mouse / sizeof *mouse);
-    int right = own + gestures + 4, rows = all > right ? all : right;
+    int right = own + 2 * gestures + 2, rows = all > right ? all : right;
     double h = 76.0 + rows * ROW;
     struct box box = overlays_card(s, 940, h, (s->ui->h - h) / 2, "help");
     double step = fmin(floor((box.h - 76) / rows), ROW), column = (box.w - 66) / 2;
@@ -103,8 +119,9 @@ void help_layout(struct stage *s)
         return;
     scene_text(s->brush.scene, other.x, y, column, TEXT_TITLE, 0, t->text, "Mouse");
     y += 26;
-    for (int i = 0; i < gestures && y + step <= box.y + box.h - 4; i++, y += step)
-        overlays_add_row(s, (struct box){other.x, y, column, step}, mouse[i][0], mouse[i][1]);
+    for (int i = 0; i < gestures && y + step <= box.y + box.h - 4; i++)
+        y += overlays_add_gesture(s, (struct box){other.x, y, column, box.y + box.h - 4 - y},
+                                  mouse[i], step);
 }
 
 /* A line about what was found. */

@@ -65,14 +65,26 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
                  format_duration((double)a->lost_ns).text);
 }
 
-/* What is to be said of a job without a pending or firing alert. */
-static void overview_format_calm(const struct stage *s, char *out, size_t room)
+/* What is to be said of a job without a pending or firing alert: in large, and below it. */
+static const char *overview_format_calm(const struct stage *s, char *out, size_t room)
 {
-    uint32_t resolved = alerts_count(&s->model->alerts, ALERT_RESOLVED);
-    if (resolved)
-        snprintf(out, room, "%u alert%s, all resolved", resolved, resolved == 1 ? "" : "s");
-    else
+    const struct alerts *all = &s->model->alerts;
+    uint32_t resolved = alerts_count(all, ALERT_RESOLVED);
+    uint64_t lost_ns = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        lost_ns += all->items[i].lost_ns;
+    if (!resolved)
         snprintf(out, room, "no alert so far");
+    else if (lost_ns)
+        snprintf(out, room, "%u alert%s, all resolved; the job lost %s", resolved,
+                 resolved == 1 ? "" : "s", format_duration((double)lost_ns).text);
+    else
+        snprintf(out, room, "%u alert%s, all resolved", resolved, resolved == 1 ? "" : "s");
+    return !strcmp(s->model->state, "died")   ? "The job died"
+           : !strcmp(s->model->state, "lost") ? "The job was lost"
+           : model_ended(s->model)            ? "The job has ended"
+           : resolved                         ? "The job is well again"
+                                              : "The job is well";
 }
 
 static void overview_add_verdict(struct stage *s, struct box box, const struct alert *a)
@@ -80,7 +92,8 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
     const struct theme *t = s->brush.theme;
     struct scene *scene = s->brush.scene;
     char life[128], cost[256];
-    int bad = a && a->state != ALERT_RESOLVED, died = !strcmp(s->model->state, "died");
+    int bad = a && a->state != ALERT_RESOLVED,
+        died = !strcmp(s->model->state, "died") || !strcmp(s->model->state, "lost");
     color_t color = a ? evidence_color(t, a) : died ? t->bad : t->good;
     piece_panel(s, box, "overview.verdict");
     double x = box.x + 24, y = box.y + box.h / 2;
@@ -101,14 +114,10 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
         scene_text(scene, box.x + box.w - 14 - w, box.y + 9, w, TEXT_SMALL, 0, t->second, life);
         room -= w + 16;
     }
+    const char *title = a ? a->title : overview_format_calm(s, cost, sizeof cost);
     if (a)
         overview_format_cost(s, a, cost, sizeof cost);
-    else
-        overview_format_calm(s, cost, sizeof cost);
-    scene_text(scene, left, box.y + 7, room, TEXT_TITLE, 0, bad || died ? color : t->text,
-               a      ? a->title
-               : died ? "The job died"
-                      : "The job is well");
+    scene_text(scene, left, box.y + 7, room, TEXT_TITLE, 0, bad || died ? color : t->text, title);
     scene_text(scene, left, box.y + 29, box.x + box.w - 14 - left, TEXT_SMALL, 0, t->second, cost);
     if (a)
         scene_hit(scene, box, HIT_ALERT, a->id, 0);
