@@ -682,7 +682,7 @@ static void the_column_lists_nothing_where_all_is_alike(void **state)
                PAIR_COLUMNS * sizeof *d.range.pairs);
     desk_layout(&d, m);
     assert_false(context_has(&d, "Waiting the most") || context_has(&d, "Busiest pairs"));
-    assert_true(context_has(&d, "Nothing stands out"));
+    assert_true(context_has(&d, "Nothing else stands out"));
     desk_check(&d, "alike");
     desk_close(&d);
     model_destroy(m);

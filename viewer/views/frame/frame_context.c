@@ -586,17 +586,25 @@ static int context_pairs_differ(const struct stage *s)
                            1.1 * (double)r->pairs[(size_t)r->top[q][last - 1] * PAIR_COLUMNS + q];
 }
 
-/* Where nothing is selected: links where one is hot, else pairs by delay or traffic; ranks that
- * wait; each only where its values differ. */
+/* Where nothing is selected: on one node pairs by delay; where something is wrong links if one is
+ * hot, else pairs by traffic, and ranks that wait, each only where its values differ; else a
+ * summary. */
 static void context_add_lists(struct stage *s, struct box inner)
 {
     const struct network *n = &s->model->network;
+    int wrong = alerts_count(&s->model->alerts, ALERT_FIRING) ||
+                alerts_count(&s->model->alerts, ALERT_PENDING);
     int hot =
         n->counts.states[LINK_HOT] || n->counts.states[LINK_CONGESTED] || s->ui->network.applied;
     double links_h = fmin(26 + 38 * fmin(8, n->link_count), inner.h * 0.56);
     struct box links = {inner.x, inner.y, inner.w, links_h};
     struct box delays = {inner.x, inner.y, inner.w, fmin(26 + 32 * DELAYED, inner.h * 0.48)};
     double used = s->model->host_count == 1 ? context_add_delays(s, delays) : 0;
+    if (!hot && !wrong) {
+        if (!used)
+            context_add_summary(s, inner);
+        return;
+    }
     used = used > 0 || !hot ? used : context_hot_links(s, links);
     double pairs_h =
         fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
