@@ -112,13 +112,15 @@ static int import_send_window(struct import *m, uint32_t host, const struct impo
 }
 
 /* Nothing is known of the times of messages within the window: they are one burst as long as the
- * window. */
+ * window, and a single message is in its middle. */
 static void import_time_burst(const struct import *m, struct wire_burst_row *burst)
 {
     const uint64_t length = m->job->window_ns;
     burst->first_ns = (import_file_first_window(m->file) + m->window) * length;
     burst->last_ns = burst->first_ns + length - 1;
     const wide sum = (wide)(burst->first_ns + length / 2) * burst->messages;
+    if (burst->messages == 1)
+        burst->first_ns = burst->last_ns = (uint64_t)sum;
     burst->time_sum_high = (uint64_t)(sum >> 64);
     burst->time_sum_low = (uint64_t)sum;
 }

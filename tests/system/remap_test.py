@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import unittest
 
@@ -324,6 +325,13 @@ class Files(unittest.TestCase):
         finished = self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', '-', status=2)
         self.assertIn("'-' is not a file", finished.err)
         self.holter('import', '--format', 'route', source, '-o', self.path('b.hrec'), status=1)
+
+    def test_a_node_that_sends_a_single_message_is_part_of_the_results(self):
+        recording = self.path('single.hrec')
+        self.holter('import', '--format', 'hopbyte', self.write('single', '0 1 100\n'), '--topology', 'mesh:2', '-o',
+                    recording)
+        with sqlite3.connect(recording) as db:
+            self.assertEqual([(1, 100)], db.execute('SELECT total(sent), total(sent_bytes) FROM totals').fetchall())
 
     def network_of(self, recording):
         """The dimensions of the network in a recording, as its replay publishes them."""
