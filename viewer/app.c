@@ -10,6 +10,7 @@
 #include "viewer/first_run.h"
 #include "viewer/link/connection.h"
 #include "viewer/link/waker.h"
+#include "viewer/picture_caption.h"
 #include "viewer/save_mapping.h"
 #include "viewer/ui/ui_address.h"
 #include "viewer/ui/ui_input.h"
@@ -308,6 +309,11 @@ static void save_picture(struct app *a)
     strftime(clock, sizeof clock, "%Y%m%d-%H%M%S", localtime_r(&seconds, &parts));
     snprintf(path, sizeof path, "holter-%s-%s.%s", a->model->job[0] ? a->model->job : "view", clock,
              a->ui.picture_is_text ? "txt" : "png");
+    char caption[120];
+    app_notify(
+        a, "%s",
+        picture_caption(&a->ui, a->model, views[a->ui.view]->label, caption, sizeof caption));
+    app_compose_fully(a); /* the status bar of the picture has the caption */
     int error = app_save(a, path);
     if (error)
         app_notify(a, "no picture: %.100s", holter_strerror(error));
