@@ -109,7 +109,7 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 /** A query of counts of matched messages ends so: they are since the job's start, and the newest
  * ones include corrections. */
 #define RECORDING_NEWEST_MATCHED                                                                   \
-    " FROM totals ORDER BY matched + unmatched DESC, matched DESC LIMIT 1"
+    " FROM totals ORDER BY matched + unmatched + unwatched DESC, matched DESC LIMIT 1"
 
 /** Why the daemon, or `holter record`, has stopped writing a recording before its job had ended. */
 struct recording_stop {
