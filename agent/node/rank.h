@@ -13,7 +13,7 @@
 #include "holter/segment.h"
 
 #define RANK_BATCH 512u /* records copied out of a ring at a time: 32 KiB */
-#define RANK_TURN 64u  /* records of a turn, see rank_drain_turn() */
+#define RANK_TURN 64u   /* records of a turn, see rank_drain_turn() */
 
 /** The clocks of a drain. */
 struct drain_clocks {
