@@ -92,8 +92,8 @@ static int jobs_type_is_recorded(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
            type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
-           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
-           type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
+           type == WIRE_TYPE_LATENESS || type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE ||
+           type == WIRE_TYPE_TOPOLOGY || type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
 }
 
 static int jobs_want(void *user, const char *job, enum wire_type type)

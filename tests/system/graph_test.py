@@ -230,6 +230,16 @@ class Graphs(unittest.TestCase):
                 self.assertGreater(len(names), 6)
                 self.assertEqual({k: expected[k] for k in names}, {k: given[k] for k in names})
 
+    def test_ranks_that_caused_lateness_are_recorded(self):
+        recording = self.path('minife.hrec')
+        source = os.path.join(self.unpack('dumpi'), 'minife-8')
+        self.assertEqual(0, self.place.holter('import', '-o', recording, source).finish().status)
+        rows = self.exported('lateness', recording)
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertIn(row['rank'], range(8))
+            self.assertTrue(0 < row['caused_ns'] <= row['late_ns'], row)
+
     def test_graphviz_gets_each_node_layer_and_message(self):
         source = self.unpack('otf2')
         graph = self.graph(source, '--by', 'node')

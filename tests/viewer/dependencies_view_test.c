@@ -237,7 +237,7 @@ by_window_ranks_are_late_without_a_capture_and_those_that_caused_it_are_listed(v
     open_desk(&d, m);
     d.ui.dependencies.steps = BY_WINDOW;
     desk_layout(&d, m);
-    assert_non_null(find_text(&d.scene, "No figures of lateness so far"));
+    assert_non_null(find_text(&d.scene, "No rank was late so far"));
     apply_lateness(m, m->series.first + m->series.count - 10);
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "ms late in a window, caused by 1 rank"));

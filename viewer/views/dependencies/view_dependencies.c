@@ -311,7 +311,7 @@ static void dependencies_view_windows(struct stage *s, struct box panel)
     if (s->model->lateness.version)
         lateness_layout(s, panel);
     else
-        piece_empty(s, panel, "No figures of lateness so far", NULL);
+        piece_empty(s, panel, "No rank was late so far", NULL);
 }
 
 static void dependencies_layout(struct stage *s, struct box box)
