@@ -10,7 +10,6 @@
 #include "daemon/job/job_alerts.h"
 #include "daemon/job/job_captures.h"
 #include "daemon/job/job_info.h"
-#include "daemon/job/job_lateness.h"
 #include "daemon/job/job_nodes.h"
 #include "daemon/job/job_places.h"
 #include "daemon/job/job_rank_messages.h"
