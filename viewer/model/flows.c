@@ -278,8 +278,8 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r,
                               .what_if = shown ? shown->version : 0,
                               .ranks = m->rank_count};
     struct flow_origin *was = &w->origin;
-    int same_ways = was->known && was->model == m && was->network == now.network && was->what_if == now.what_if &&
-                    !strcmp(w->job, m->job);
+    int same_ways = was->known && was->model == m && was->network == now.network &&
+                    was->what_if == now.what_if && !strcmp(w->job, m->job);
     f->shown = shown;
     if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)
         return 0;

@@ -21,7 +21,8 @@ static const char help[] =
     "  -n, --lines N               links, pairs and phases listed of each kind (10)\n"
     "  -h, --help                  this text\n"
     "\n"
-    "Status: 0, 1 when a recording cannot be read, 2 for wrong usage. `holter view BEFORE.hrec AFTER.hrec` shows both.\n";
+    "Status: 0, 1 when a recording cannot be read, 2 for wrong usage. `holter view BEFORE.hrec "
+    "AFTER.hrec` shows both.\n";
 
 static int cmd_compare_run(struct compare_run runs[2], int json, uint64_t lines)
 {
