@@ -4,6 +4,7 @@
 
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/log.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LOG_TOPIC "fleet-servers"
 #define SERVERS_BYTES 2048u
 #define PING_MS 2000
 #define RECONNECT_MS 200
@@ -299,6 +301,14 @@ void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t leng
 
 /* ---- reading --------------------------------------------------------------------- */
 
+/* @return -EAGAIN; what failed is logged for those who look for it */
+static int nats_fail(const char *what, const char *subject, natsStatus s)
+{
+    const char *detail = nats_GetLastError(NULL);
+    log_info("%s %s: %s, %s", what, subject, natsStatus_GetText(s), detail == NULL ? "" : detail);
+    return -EAGAIN;
+}
+
 int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                     uint64_t *seq)
 {
@@ -314,7 +324,7 @@ int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const c
         *seq = 0;
         return 0;
     }
-    return s == NATS_OK ? 0 : -EAGAIN;
+    return s == NATS_OK ? 0 : nats_fail("last message of", name, s);
 }
 
 static natsStatus nats_set_reading(jsSubOptions *options, const struct fleet_nats *nats,
@@ -349,11 +359,12 @@ int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const c
     nats_subject(nats, subject, job, name);
     natsStatus s = nats_set_reading(&options, nats, from);
     s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->js, name, NULL, &options, NULL) : s;
-    int code = s == NATS_OK ? 0 : -EAGAIN;
+    int code = s == NATS_OK ? 0 : nats_fail("reading", name, s);
     for (uint64_t seq = 0; code == 0 && seq < to;) {
         natsMsg *message = NULL;
-        if (natsSubscription_NextMsg(&message, subscription, READ_MS) != NATS_OK) {
-            code = -EAGAIN;
+        s = natsSubscription_NextMsg(&message, subscription, READ_MS);
+        if (s != NATS_OK) {
+            code = nats_fail("reading on", name, s);
             break;
         }
         seq = nats_message_seq(message);
@@ -422,7 +433,7 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
         return 0;
     }
     nats_on_complete(subscription);
-    return -EAGAIN;
+    return nats_fail("subscribing to", name, s);
 }
 
 void fleet_subscription_open(struct fleet_subscription *subscription)

@@ -6,6 +6,7 @@ import random
 import signal
 import socket
 import unittest
+import urllib.request
 
 import checks
 import lab
@@ -21,6 +22,7 @@ class Fleet:
         self.place, self.lease = place, lease
         self.ports = [lab.free_port() for _ in range(servers)]
         self.routes = [lab.free_port() for _ in range(servers)]
+        self.monitors = [lab.free_port() for _ in range(servers)]
         self.servers = [None] * servers
         self.url = ','.join(f'nats://127.0.0.1:{p}' for p in self.ports)
         for number in range(servers):
@@ -35,11 +37,19 @@ class Fleet:
         path = os.path.join(folder, 'nats.conf')
         with open(path, 'w', encoding='utf-8') as f:
             print(f'listen: 127.0.0.1:{self.ports[number]}\nserver_name: n{number}\nmax_payload: 32MB\n'
-                  f'jetstream {{ store_dir: "{folder}" }}', file=f)
+                  f'http: 127.0.0.1:{self.monitors[number]}\njetstream {{ store_dir: "{folder}" }}', file=f)
             if len(self.ports) > 1:
                 routes = ', '.join(f'nats://127.0.0.1:{p}' for p in self.routes)
                 print(f'cluster {{ name: c, listen: 127.0.0.1:{self.routes[number]}, routes: [{routes}] }}', file=f)
         self.servers[number] = self.place.start(lab.installed('nats-server'), '-c', path)
+
+    def server_is_healthy(self, number):
+        """It has all that the other servers have."""
+        try:
+            with urllib.request.urlopen(f'http://127.0.0.1:{self.monitors[number]}/healthz', timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def endpoint(self, name):
         return f'ipc://{self.place.run_dir}/{name}.sock'
@@ -284,13 +294,15 @@ class Long(unittest.TestCase):
         with lab.Lab() as place:
             chance = random.Random(7)
             fleet = Fleet(place, servers=3, lease='4s')
+            for number in range(3):
+                lab.wait_for(lambda number=number: fleet.server_is_healthy(number), 'a server')
             for name in 'abc':
                 fleet.start_daemon(name)
             for job, session in (('one', '1'), ('two', '2'), ('three', '3')):
                 fleet.start_job(job, session)
             for job in fleet.jobs:
                 lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
-            for _ in range(5):
+            for _ in range(4):
                 server, name = chance.randrange(3), chance.choice('abc')
                 fleet.servers[server].kill()
                 fleet.servers[server].process.wait()
@@ -299,6 +311,7 @@ class Long(unittest.TestCase):
                     lab.wait_for(lambda job=job: fleet.has_new_window(job), 'a new window')
                 fleet.start_server(server)
                 fleet.start_daemon(name)
+                lab.wait_for(lambda server=server: fleet.server_is_healthy(server), 'a server that has caught up')
             for job in fleet.jobs:
                 self.assertEqual(0, fleet.end_job(job).status)
             test = Fleets()
