@@ -312,7 +312,7 @@ static void save_picture(struct app *a)
     char caption[120];
     app_notify(
         a, "%s",
-        picture_caption(&a->ui, a->model, views[a->ui.view]->label, caption, sizeof caption));
+        picture_caption(&a->ui, a->model, place_names[a->ui.view].label, caption, sizeof caption));
     app_compose_fully(a); /* the status bar of the picture has the caption */
     int error = app_save(a, path);
     if (error)

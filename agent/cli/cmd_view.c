@@ -41,7 +41,7 @@ int cmd_view(int argc, char **argv)
 {
     char viewer[PATH_MAX], option[PATH_MAX + 16];
     struct view_recordings v;
-    const int status = cmd_view_find(argc, argv, option, sizeof option);
+    int status = cmd_view_find(argc, argv, option, sizeof option);
     if (status != 0)
         return status;
     int rc = paths_program(viewer, sizeof viewer, "holter-view");
@@ -55,7 +55,7 @@ int cmd_view(int argc, char **argv)
         return 1;
     }
     argv[0] = viewer;
-    int status = view_recordings_take(&v, argc, argv);
+    status = view_recordings_take(&v, argc, argv);
     if (status >= 0)
         return status;
     if (v.count > 0)

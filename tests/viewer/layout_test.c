@@ -301,7 +301,7 @@ static uint32_t check_view(struct model *m, const char *job, enum view_id view, 
     struct findings f = {.desk = &d};
     /* themes differ in colours only: each size and scale has one of them */
     enum theme_kind theme = (size + (scale > 1)) % 2 ? THEME_LIGHT : THEME_DARK;
-    const char *name = views[view]->name;
+    const char *name = place_names[view].name;
     desk_open(&d, sizes[size].w, sizes[size].h, scale, theme, view);
     answer_commgram(&d, m);
     snprintf(f.what, sizeof f.what, "%s %.0fx%.0f@%.0f %s", name, d.ui.w, d.ui.h, scale, job);
@@ -392,7 +392,7 @@ static void in_the_smallest_window_header_and_buttons_stay_apart(void **state)
             struct desk d;
             struct findings f = {.desk = &d};
             desk_open(&d, 320, 200, 1, THEME_DARK, (enum view_id)v);
-            snprintf(f.what, sizeof f.what, "%s 320x200", views[v]->name);
+            snprintf(f.what, sizeof f.what, "%s 320x200", place_names[v].name);
             desk_layout(&d, models[m]);
             check_header(&f);
             count += f.count;

@@ -15,13 +15,18 @@ enum { ROW = 30 };
 
 enum column_of_delay { WAITS, FOR, BAR, TIME, LATENCY, LATENCY_FOR, COLUMNS };
 
-static const struct column columns[COLUMNS] = {
-    [WAITS] = {"rank", 60, TEXT_RIGHT | TEXT_FIGURES, 0, 0},
-    [FOR] = {"waits for", 80, TEXT_RIGHT | TEXT_FIGURES, 0, 0},
-    [BAR] = {"", 0, 0, 0, 3},
-    [TIME] = {"time waited", 110, TEXT_RIGHT | TEXT_FIGURES, 0, 0},
-    [LATENCY] = {"latency", 80, TEXT_RIGHT | TEXT_FIGURES, 0, 1},
-    [LATENCY_FOR] = {"of the other", 100, TEXT_RIGHT | TEXT_FIGURES, 0, 2},
+static const struct table delays_table = {
+    .columns =
+        {
+            [WAITS] = {"rank", 60, TEXT_RIGHT | TEXT_FIGURES, 0, 0},
+            [FOR] = {"waits for", 80, TEXT_RIGHT | TEXT_FIGURES, 0, 0},
+            [BAR] = {"", 0, 0, 0, 3},
+            [TIME] = {"time waited", 110, TEXT_RIGHT | TEXT_FIGURES, 0, 0},
+            [LATENCY] = {"latency", 80, TEXT_RIGHT | TEXT_FIGURES, 0, 1},
+            [LATENCY_FOR] = {"of the other", 100, TEXT_RIGHT | TEXT_FIGURES, 0, 2},
+        },
+    .count = COLUMNS,
+    .list = LIST_LINKS,
 };
 
 static int delays_compare(const void *left, const void *right, void *user)
@@ -56,7 +61,7 @@ static void delays_add_latency(const struct stage *s, struct box row, enum colum
 {
     const double latency =
         rank < s->range->rank_count ? range_latency(s->range, (uint32_t)rank) : NAN;
-    widget_cell(&s->brush, &(struct table){columns, COLUMNS, LIST_LINKS}, row, (int)column,
+    widget_cell(&s->brush, &delays_table, row, (int)column,
                 latency > 1 ? s->brush.theme->warn : s->brush.theme->text,
                 format_ratio(latency).text);
 }
@@ -64,20 +69,19 @@ static void delays_add_latency(const struct stage *s, struct box row, enum colum
 static void delays_add_row(struct stage *s, struct box row, uint32_t number, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
-    const struct table table = {columns, COLUMNS, LIST_LINKS};
     const struct key key = s->model->waits.keys.keys[number];
     const double ns = (double)s->range->waits[number],
                  most = (double)s->range->waits[s->pictures->order[0]];
     piece_row(s, row, HIT_PAIR, key.lo, key.hi, ui_pair_selected(s->ui, key.lo, key.hi), LIST_LINKS,
               at);
-    widget_cell(&s->brush, &table, row, WAITS, t->text,
+    widget_cell(&s->brush, &delays_table, row, WAITS, t->text,
                 quantity_print("%llu", (unsigned long long)key.hi).text);
-    widget_cell(&s->brush, &table, row, FOR, t->text,
+    widget_cell(&s->brush, &delays_table, row, FOR, t->text,
                 quantity_print("%llu", (unsigned long long)key.lo).text);
-    const struct box bar = column_box(&table, BAR, row.x, row.w);
+    const struct box bar = column_box(&delays_table, BAR, row.x, row.w);
     widget_bar(&s->brush, (struct box){bar.x, row.y + 10, fmax(bar.w - 12, 0), 8},
                ns / fmax(most, 1), t->warn);
-    widget_cell(&s->brush, &table, row, TIME, t->text, format_duration(ns).text);
+    widget_cell(&s->brush, &delays_table, row, TIME, t->text, format_duration(ns).text);
     delays_add_latency(s, row, LATENCY, key.hi);
     delays_add_latency(s, row, LATENCY_FOR, key.lo);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
@@ -96,13 +100,12 @@ int delays_layout(struct stage *s, struct box panel)
     char what[160];
     piece_panel(s, panel, "links");
     double right = panel.x + panel.w - 12;
-    right -= piece_range_choice(s, right, panel.y + 6) + 8;
     snprintf(what, sizeof what, "%s, %s; one node: its links are those of its memory",
              quantity_things(count, "pair").text, piece_pairs_range_text(s).text);
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Pairs by delay",
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Pairs by delay",
                  what);
     const struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    widget_table_head(&s->brush, &(struct table){columns, COLUMNS, LIST_LINKS}, head, TIME, 1);
+    widget_table_head(&s->brush, &delays_table, head, TIME, 1);
     const struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     uint32_t last, first = piece_list(s, list, LIST_LINKS, count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
