@@ -95,14 +95,17 @@ MATRIX = {
     "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto tables alignment sums dependencies network",
+    "viewer/places": "viewer/model",
     "viewer/layout": "proto tables network",
-    "viewer/ui": "tables formulas viewer/model viewer/layout",
+    "viewer/ui": "tables formulas viewer/model viewer/places viewer/layout",
     "viewer/draw": "viewer/layout",
     "viewer/link": "proto viewer/model",
     "viewer/views/common": "tables viewer/model viewer/layout viewer/ui",
-    "viewer/views": "proto tables dependencies viewer/model viewer/layout viewer/ui viewer/views/common",
+    "viewer/views": (
+        "proto tables dependencies viewer/model viewer/places viewer/layout viewer/ui "
+        "viewer/views/common"),
     "viewer": (
-        "proto network viewer/model viewer/layout viewer/ui viewer/draw viewer/link "
+        "proto network viewer/model viewer/places viewer/layout viewer/ui viewer/draw viewer/link "
         "viewer/views"),
 }
 

@@ -3,7 +3,7 @@
 #define HOLTER_VIEWER_VIEW_OPTIONS_H
 
 #include "viewer/layout/theme.h"
-#include "viewer/model/address.h"
+#include "viewer/places/address.h"
 #include "viewer/model/model_commgram.h"
 
 #include <stddef.h>

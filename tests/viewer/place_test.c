@@ -1,5 +1,5 @@
 /* Addresses, and the way back and forward. */
-#include "viewer/model/address.h"
+#include "viewer/places/address.h"
 
 #include "holter/error.h"
 

@@ -1,6 +1,6 @@
 #include "tests/viewer/synthetic.h"
 
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui_address.h"
 #include "viewer/ui/ui_input.h"
 

@@ -8,7 +8,7 @@
 #include "viewer/layout/scene.h"
 #include "viewer/layout/theme.h"
 #include "viewer/model/model.h"
-#include "viewer/model/place.h"
+#include "viewer/places/place.h"
 #include "viewer/model/range.h"
 #include "viewer/ui/ui_alert.h"
 #include "viewer/ui/ui_captures.h"

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_UI_UI_ADDRESS_H
 #define HOLTER_VIEWER_UI_UI_ADDRESS_H
 
-#include "viewer/model/address.h"
+#include "viewer/places/address.h"
 #include "viewer/ui/ui.h"
 
 /** The address of the present choices: place, chosen alert, selection, held time. */

@@ -4,7 +4,7 @@
 #define HOLTER_VIEWER_UI_UI_ALERT_H
 
 #include "viewer/model/model.h"
-#include "viewer/model/place.h"
+#include "viewer/places/place.h"
 
 /** The selection that shows an alert: its culprit (link, node, rank), else its region, rank, ranks
  * or node. */

@@ -2,7 +2,7 @@
  * in that view's own file; those of the whole window are here. */
 #include "viewer/ui/ui_command.h"
 
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui.h"
 
 typedef int command_handler(struct ui *ui, const struct model *model, enum ui_command command,

@@ -2,7 +2,7 @@
  * the keys do. `hit_actions` is the table to add a kind of hit to; keys are in ui_keys.c. */
 #include "viewer/ui/ui_input.h"
 
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui.h"
 #include "viewer/ui/ui_keys.h"
 

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_UI_UI_KEYS_H
 #define HOLTER_VIEWER_UI_UI_KEYS_H
 
-#include "viewer/model/place.h"
+#include "viewer/places/place.h"
 
 #include <stddef.h>
 #include <stdint.h>

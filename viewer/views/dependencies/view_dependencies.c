@@ -63,7 +63,7 @@ static void dependencies_view_head(const struct stage *s, const struct dependenc
 {
     static const char *const folds[] = {"auto", "ranks", "nodes"};
     static const char *const times[] = {"whole capture", "visible time"};
-    char what[240];
+    char facts[240], doubts[240];
     double right = panel.x + panel.w - 12, left = panel.x + 12;
     right -=
         10 + widget_choice(&s->brush, right, panel.y + 6, arrangements, DEPENDENCY_ARRANGEMENTS,
@@ -73,15 +73,15 @@ static void dependencies_view_head(const struct stage *s, const struct dependenc
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, times, 2,
                                 s->ui->dependencies.visible, COMMAND_DEPENDENCY_VISIBLE);
     right -= piece_read_back(s, right, panel.y + 6);
-    dependencies_view_facts(p, c, what, sizeof what);
-    widget_title(&s->brush, left, panel.y + 7, right - left - 12, "Dependencies", what);
+    widget_title(&s->brush, left, panel.y + 7, right - left - 12, "Dependencies", "");
     right = panel.x + panel.w - 12;
     right -= 16 + (s->ui->dependencies.steps
                        ? widget_map_legend(&s->brush, right, panel.y + 36, "in time", "late")
                        : widget_latency_legend(&s->brush, right, panel.y + 36));
-    dependencies_view_doubts(p, c, what, sizeof what);
-    scene_text(s->brush.scene, left, panel.y + 33, right - left, TEXT_SMALL, 0,
-               s->brush.theme->second, what);
+    dependencies_view_facts(p, c, facts, sizeof facts);
+    dependencies_view_doubts(p, c, doubts, sizeof doubts);
+    scene_textf(s->brush.scene, left, panel.y + 33, right - left, TEXT_SMALL, TEXT_CLAUSES,
+                s->brush.theme->second, "%s; %s", facts, doubts);
 }
 
 /* ---- around the plot ------------------------------------------------------- */

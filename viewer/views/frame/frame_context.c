@@ -2,7 +2,7 @@
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
 

@@ -2,7 +2,7 @@
  * button in focus. */
 #include "viewer/views/frame/frame.h"
 
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/views.h"
 

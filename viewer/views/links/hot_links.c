@@ -352,7 +352,7 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     scene_curve(s->brush.scene, 1.4, color);
 }
 
-/* Second line of a row: "congested for 12 s, 0 → 31, 5 → 77 and 2 more". */
+/* Second line of a row: "congested for 12 s; 0 → 31, 5 → 77 and 2 more". */
 static void hot_links_format_detail(const struct stage *s, const struct link_figures *f,
                                     uint32_t link, int live, char *out, size_t room)
 {
@@ -376,7 +376,7 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
             format_duration((double)(n->window - f->since + 1) * (double)w->length_ns).text);
     const struct network_route *r = live ? network_routes_of(n, link, &count) : NULL;
     for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%u \xe2\x86\x92 %u", i ? ", " : ": ",
+        used += (size_t)snprintf(out + used, room - used, "%s%u \xe2\x86\x92 %u", i ? ", " : "; ",
                                  r[i].source, r[i].destination);
     if (count > 2 && used < room)
         snprintf(out + used, room - used, " and %u more", count - 2);

@@ -3,7 +3,7 @@
 #include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/monitor/cost.h"
 
@@ -19,6 +19,7 @@ enum { NAME = 190, LINE = 24 };
 struct monitor_pen {
     const struct stage *stage;
     double x, y, w, end;
+    int measures; /* nothing is drawn */
 };
 
 __attribute__((format(printf, 4, 5))) static void
@@ -33,8 +34,10 @@ monitor_add(struct monitor_pen *p, color_t color, const char *name, const char *
     double w = p->w - NAME, h = scene_paragraph_height(scene, w, TEXT_BODY, 3, text);
     if (p->y + h > p->end)
         return;
-    scene_text(scene, p->x, p->y, NAME - 12, TEXT_BODY, 0, p->stage->brush.theme->second, name);
-    scene_paragraph(scene, p->x + NAME, p->y, w, TEXT_BODY, color, 3, text);
+    if (!p->measures) {
+        scene_text(scene, p->x, p->y, NAME - 12, TEXT_BODY, 0, p->stage->brush.theme->second, name);
+        scene_paragraph(scene, p->x + NAME, p->y, w, TEXT_BODY, color, 3, text);
+    }
     p->y += fmax(h + 4, LINE);
 }
 
@@ -111,16 +114,20 @@ static void monitor_layout(struct stage *s, struct box box)
     struct box all = box_inset(box, 14, 10);
     double half = floor((all.w - 10) / 2), top = floor(fmin(all.h * 0.45, 236));
     struct monitor_cost c = monitor_cost_of(s->model);
+    double below = all.h - top - 10;
+    struct monitor_pen absences = {s, 0, 40, all.w - 24, below, 1};
+    monitor_add_absences(&absences);
     struct box panels[] = {{all.x, all.y, half, top},
                            {all.x + half + 10, all.y, half, top},
-                           {all.x, all.y + top + 10, all.w, all.h - top - 10}};
+                           {all.x, all.y + top + 10, all.w, fmin(absences.y + 10, below)}};
     static const char *const titles[][2] = {
         {"What watching costs", ""},
         {"What the figures rest on", ""},
         {"What this job has no data for", "these places are not in the tabs"}};
     for (size_t i = 0; i < 3; i++) {
-        struct monitor_pen pen = {s, panels[i].x + 12, panels[i].y + 40, panels[i].w - 24,
-                                  panels[i].y + panels[i].h - 6};
+        struct monitor_pen pen = {
+            s, panels[i].x + 12, panels[i].y + 40, panels[i].w - 24, panels[i].y + panels[i].h - 6,
+            0};
         scene_panel(s->brush.scene, panels[i], 0, "monitor.%zu", i);
         scene_rect(s->brush.scene, panels[i], 6, s->brush.theme->panel);
         widget_title(&s->brush, pen.x, panels[i].y + 8, pen.w, titles[i][0], titles[i][1]);

@@ -3,7 +3,7 @@
 #include "viewer/views/overview/overview_parts.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
 

@@ -20,7 +20,7 @@ static const struct table ranks_table = {
         {
             [RANK] = {"rank", 70, TEXT_RIGHT, 1},
             [NODE] = {"node", 110, 0, 0, 1},
-            [BAR] = {"share of time by class", 0, 0, 0},
+            [BAR] = {"time by class", 0, 0, 0},
             [WAITING] = {"waiting", 84, TEXT_RIGHT, 1},
             [IN_MPI] = {"in MPI", 84, TEXT_RIGHT, 1},
             [MOSTLY] = {"waits in", 88, 0, 0, 2},

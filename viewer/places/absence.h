@@ -1,9 +1,9 @@
 /* Which places a job has no data for, and why. */
-#ifndef HOLTER_VIEWER_MODEL_ABSENCE_H
-#define HOLTER_VIEWER_MODEL_ABSENCE_H
+#ifndef HOLTER_VIEWER_PLACES_ABSENCE_H
+#define HOLTER_VIEWER_PLACES_ABSENCE_H
 
 #include "viewer/model/model.h"
-#include "viewer/model/place.h"
+#include "viewer/places/place.h"
 
 /** Why a place has nothing to show for the job, as a sentence; NULL: it has, or no job is known. */
 const char *place_absence(const struct model *model, enum view_id view);

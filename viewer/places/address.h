@@ -3,10 +3,10 @@
  * ALERT is the number of an alert, WHAT a selection as option --select takes it, from and to are
  * seconds since the job's start, or before its newest data when negative. Within values %XX stands
  * for a byte. Pure: whether alert, selection and time exist is known with the job only. */
-#ifndef HOLTER_VIEWER_MODEL_ADDRESS_H
-#define HOLTER_VIEWER_MODEL_ADDRESS_H
+#ifndef HOLTER_VIEWER_PLACES_ADDRESS_H
+#define HOLTER_VIEWER_PLACES_ADDRESS_H
 
-#include "viewer/model/place.h"
+#include "viewer/places/place.h"
 
 #include <stddef.h>
 #include <stdint.h>

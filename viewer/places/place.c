@@ -1,5 +1,5 @@
 /* The names of rooms and places, and the way back and forward. */
-#include "viewer/model/place.h"
+#include "viewer/places/place.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Addresses as text. */
-#include "viewer/model/address.h"
+#include "viewer/places/address.h"
 
 #include "holter/error.h"
 

@@ -1,8 +1,8 @@
 /* Where one can be in the viewer: places, each a view, in rooms; the names that people and the
  * command line use for them; and the way back and forward through the places that were visited.
  * Pure: knows neither the job nor the screen. */
-#ifndef HOLTER_VIEWER_MODEL_PLACE_H
-#define HOLTER_VIEWER_MODEL_PLACE_H
+#ifndef HOLTER_VIEWER_PLACES_PLACE_H
+#define HOLTER_VIEWER_PLACES_PLACE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Which places a job has no data for, and why. */
-#include "viewer/model/absence.h"
+#include "viewer/places/absence.h"
 
 static const char *absence_of_network(const struct model *m, enum view_id view)
 {
