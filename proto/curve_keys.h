@@ -30,11 +30,10 @@ int curve_make(const char *directory);
  *  @return 0, as curve_load(), or another -errno: then there is no such directory */
 int curve_copy(const char *directory, enum role role, const char *to);
 
-/** Make keys of an agent and of a viewer that belong to one user. The daemon is told by a file in
- *  "users" of its directory for each public key, whose name is the key in hexadecimal digits and
- *  whose line is "ROLE USER"; without the file the key is not admitted. The first user also gets
- * the daemon a "metrics.token", without which its metrics, in which all users are, cannot be read
- * then.
+/** Make keys of an agent and of a viewer that belong to one user. For each public key a file in
+ * "users" of the daemon's directory admits it: its name is the key in hexadecimal digits, its line
+ * is "ROLE USER". With the keys of the first user a "metrics.token" is made in that directory:
+ * from then on metrics, which are those of all users, are answered only to who sends the token.
  *  @param to  a directory that is made
  *  @return 0, -HOLTER_EUSAGE if it is no name, as curve_load(), or another -errno: then there is no
  *          such directory */

@@ -314,7 +314,7 @@ static int wire_reader_skip(struct cursor *c, unsigned depth)
 
 /* ---- fields -------------------------------------------------------------- */
 
-static void wire_set_default(enum wire_kind kind, void *slot)
+void wire_set_default(enum wire_kind kind, void *slot)
 {
     switch (kind) {
     case WIRE_KIND_F64:

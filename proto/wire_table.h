@@ -69,6 +69,7 @@ const char *wire_job_of(const struct wire_message *message);
 
 /** For decoders other than wire_decode(), besides proto/wire_arena.h: default value of an absent
  * field or column; of all fields. */
+void wire_set_default(enum wire_kind kind, void *slot);
 void wire_set_defaults(const struct wire_table *table, void *message);
 
 /** Rows of a field, or bytes. @param slot  of the field, of kind ROWS or BIN */

@@ -101,7 +101,7 @@ void process_meter_close(struct process_meter *meter)
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* @param fields  numbers of the fields up to the last one that is wanted; the state is its letter
+/* @param fields  receives the fields up to number `last`; the state is its letter
  * @return 0: it is gone */
 static int meter_read_stat(const struct process_meter *meter, uint64_t fields[STAT_FIELDS],
                            int last)

@@ -72,7 +72,7 @@ static struct gateway_job *gateway_add_job(struct gateway *gateway, const char *
     return job;
 }
 
-/* The fleet is asked from time to time to hold the job: it may not have heard it the first time,
+/* The fleet is asked from time to time to hold the job: the first request may have been lost,
  * and a job that had ended may begin again. */
 static struct gateway_job *gateway_find_job(struct fleet *fleet, const char *id, uint64_t now_ns)
 {

@@ -68,7 +68,7 @@ void fleet_link_note(struct fleet_link *link, const char *job);
 void fleet_link_set_running(struct fleet_link *link, const char *job, int running);
 /** Release the lease. */
 void fleet_link_release(struct fleet_link *link, const char *job);
-/** Does this daemon hold the job, as far as can be told without asking? */
+/** Does this daemon hold the job, by what it knows without asking the servers? */
 int fleet_link_holds(struct fleet_link *link, const char *job);
 
 #endif

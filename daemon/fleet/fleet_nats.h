@@ -80,8 +80,8 @@ typedef int fleet_on_message(void *user, uint64_t seq, const void *bytes, size_t
 int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                     uint64_t from, uint64_t to, fleet_on_message *on_message, void *user);
 
-/** Read the messages of a job that agents sent, from a number on, as they come, once
- * fleet_subscription_open() is called. @return 0 or -EAGAIN */
+/** Subscribe to the messages of a job that agents sent, from number `from` on. They arrive after
+ * fleet_subscription_open() was called. @return 0 or -EAGAIN */
 int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nats, const char *job,
                          uint64_t from, fleet_on_message *on_message, void *user);
 void fleet_subscription_open(struct fleet_subscription *subscription);

@@ -1,6 +1,6 @@
 /* The plain tables of a recording, for anybody to query: job, nodes, places, totals, alert,
- * latency, criterion, region, region_member, phase, curve, lateness, and those of recording_network.h and
- * recording_captures.h. docs/recording.md describes them.
+ * latency, criterion, region, region_member, phase, curve, lateness, and those of
+ * recording_network.h and recording_captures.h. docs/recording.md describes them.
  *
  * Tables that hold a message or its rows get their columns from the wire tables: a field that is
  * added to the wire is recorded without changes here. */

@@ -1396,7 +1396,7 @@ enum wire_degraded {
     X(edge, WIRE_EDGE_ROW, 4)                                                                      \
     X(hop, WIRE_HOP_ROW, 3)                                                                        \
     X(seat, WIRE_SEAT_ROW, 2)                                                                      \
-    X(link, WIRE_LINK_ROW, 16)                                                                     \
+    X(link, WIRE_LINK_ROW, 14)                                                                     \
     X(link_route, WIRE_LINK_ROUTE_ROW, 6)                                                          \
     X(interface, WIRE_INTERFACE_ROW, 10)                                                           \
     X(gain, WIRE_GAIN_ROW, 4)                                                                      \

@@ -1,6 +1,6 @@
 /* Colours. State is never shown by colour alone. All texts have a contrast of at least 4.5 to 1
  * with the surfaces that they stand on (WCAG 2.1, 1.4.3); states, regions and the steps of the maps
- * can be told apart by red-green blind eyes. tests/viewer/theme_test.c measures both. */
+ * differ for red-green blind eyes, too. tests/viewer/theme_test.c measures both. */
 #ifndef HOLTER_VIEWER_LAYOUT_THEME_H
 #define HOLTER_VIEWER_LAYOUT_THEME_H
 
@@ -49,8 +49,8 @@ color_t theme_on(color_t fill);
 /** Contrast of two opaque colours, 1 to 21 (WCAG 2.1, "contrast ratio"). */
 double theme_contrast(color_t a, color_t b);
 
-/** Colour of a rank region; all beyond the first THEME_REGIONS share a neutral one, as more cannot
- * be told apart; id 0: no region. */
+/** Colour of a rank region; all beyond the first THEME_REGIONS share a neutral one, since more
+ * colours would be confused; id 0: no region. */
 color_t theme_region(const struct theme *theme, uint64_t id);
 
 /** Colour of a community of ranks by its identity. */

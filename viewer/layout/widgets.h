@@ -74,10 +74,9 @@ struct column {
     double w;  /**< logical pixels; 0: shares the remaining width */
     int flags; /**< TEXT_RIGHT, TEXT_FIGURES */
     int sortable;
-    int drop; /**< priority of omission: narrow tables omit the columns with the highest number
-                 first; 0: never */
-    double
-        need; /**< width of the longest text in it, as far as table_need() was told; 0: unknown */
+    int drop;    /**< priority of omission: narrow tables omit the columns with the highest number
+                    first; 0: never */
+    double need; /**< width of the longest text that table_need() was given; 0: unknown */
 };
 
 enum { TABLE_COLUMNS = 16 };

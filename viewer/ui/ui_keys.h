@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What keys do; several keys of one line are told apart by their position in it. */
+/** What keys do; several keys of one line differ by their position in it. */
 enum key_id {
     KEYS_ROOM,
     KEYS_FOCUS,

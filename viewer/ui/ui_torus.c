@@ -174,6 +174,25 @@ static void ui_torus_show_all_colours(struct torus_choice *t)
     t->high = 1;
 }
 
+/* What the nodes are coloured by. */
+static void torus_paint_command(struct torus_choice *t, enum ui_command command, uint64_t argument)
+{
+    if (command == COMMAND_TORUS_COLOURS_ALL)
+        ui_torus_show_all_colours(t);
+    else
+        t->paint = argument < TORUS_PAINTS ? (enum torus_paint)argument : TORUS_RANKS;
+}
+
+/* Which traffic is shown: that of one communicator, or of one region. */
+static void torus_restrict_command(struct torus_choice *t, const struct model *m,
+                                   enum ui_command command, uint64_t argument)
+{
+    if (command == COMMAND_TORUS_COMM)
+        ui_torus_restrict(t, &t->comm, argument, m->comm_count);
+    else
+        ui_torus_restrict(t, &t->region, argument, m->region_count);
+}
+
 int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
 {
     struct torus_choice *t = &ui->torus;
@@ -188,10 +207,8 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         ui_torus_choose_figure(t, argument);
         break;
     case COMMAND_TORUS_PAINT:
-        t->paint = argument < TORUS_PAINTS ? (enum torus_paint)argument : TORUS_RANKS;
-        break;
     case COMMAND_TORUS_COLOURS_ALL:
-        ui_torus_show_all_colours(t);
+        torus_paint_command(t, command, argument);
         break;
     case COMMAND_TORUS_PIN:
         torus_pin(ui, m);
@@ -215,10 +232,8 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         t->menu = !t->menu;
         break;
     case COMMAND_TORUS_COMM:
-        ui_torus_restrict(t, &t->comm, argument, m->comm_count);
-        break;
     case COMMAND_TORUS_REGION:
-        ui_torus_restrict(t, &t->region, argument, m->region_count);
+        torus_restrict_command(t, m, command, argument);
         break;
     case COMMAND_TORUS_DIMENSION:
         ui_torus_choose_dimension(ui, m, argument);

@@ -51,6 +51,7 @@ struct block_reader {
     struct block_key_slots *slots;      /* owned: of the column of keys */
     int has_keys;                       /* a column of keys was met */
     int broken;                         /* sticky: 0 or negative */
+    int older;                          /* the message read last has fewer columns than ours */
     const void *kept;                   /* bytes of the message read last, if it is kept as bytes */
     size_t length;                      /* of the message read last */
     const struct wire_message *message; /* borrowed: the message decoded last */
@@ -440,23 +441,31 @@ static int block_reader_read_rows(struct block_reader *r, struct read_column *co
     const struct wire_rows *rows = field->rows();
     uint64_t count;
     uint8_t *first = NULL;
+    const size_t known = column_count - 1;
     int code = 0;
     if (!read_column_integers(columns, 1, field->limit, &count, 1) ||
-        count > r->length / (rows->count + 1) || (count > 0 && column_count != 1 + rows->count))
+        count > r->length / (rows->base + 1) ||
+        (count > 0 && (known < rows->base || known > rows->count)))
         return -HOLTER_ECORRUPT;
     if (count > 0) {
         first = wire_arena_take(arena, count * rows->size, 8);
         code = first == NULL ? -ENOMEM : 0;
     }
     int is_key = count > 0 && columns[1].coding == BLOCK_KEYS_CODING;
-    if (is_key && !block_reader_has_ranks(columns, rows))
+    if (is_key && (known < 4 || !block_reader_has_ranks(columns, rows)))
         return -HOLTER_ECORRUPT;
     /* Keys depend on the columns to their right, and are read last. */
-    for (unsigned place = 1u + (unsigned)is_key; code == 0 && count > 0 && place <= rows->count;
-         place++)
+    for (unsigned place = 1u + (unsigned)is_key; code == 0 && count > 0 && place <= known; place++)
         code = block_reader_read_row_column(&columns[place], place, rows, arena, count, first);
     if (code == 0 && is_key)
         code = block_reader_read_row_column(&columns[1], 1, rows, arena, count, first);
+    /* Columns that are newer than the recording. */
+    for (size_t i = known; code == 0 && i < rows->count; i++) {
+        r->older |= count > 0;
+        for (uint64_t row = 0; row < count; row++)
+            wire_set_default(rows->columns[i].kind,
+                             first + row * rows->size + rows->columns[i].offset);
+    }
     memcpy(slot, &first, sizeof(first));
     memcpy(slot + sizeof(first), &count, sizeof(count));
     return code;
@@ -552,6 +561,7 @@ int block_reader_next_decoded(struct block_reader *r, struct recorded *head,
     *fault = 0;
     *length = 0;
     r->kept = NULL;
+    r->older = 0;
     if (r->broken != 0 || r->done == r->messages)
         return r->broken;
     int code = block_reader_read_heads(r, head, heads);
@@ -583,11 +593,11 @@ int block_reader_bytes(struct block_reader *r, const void **bytes, size_t *lengt
 {
     if (r->kept == NULL) {
         int code = wire_encode(&r->built, r->message->type, &r->message->hello);
-        if (code != 0 || r->built.length != r->length)
+        if (code != 0 || (r->built.length != r->length && !r->older))
             return r->broken = code == -ENOMEM ? code : -HOLTER_ECORRUPT;
     }
     *bytes = r->kept != NULL ? r->kept : r->built.bytes;
-    *length = r->length;
+    *length = r->kept != NULL ? r->length : r->built.length;
     return 0;
 }
 

@@ -130,7 +130,7 @@ contains
         call calls(unit, 'MPI_Request_free', 1, 0, 0)
         call calls(unit, 'MPI_Comm_free', 1, 0, 0)
         call calls(unit, 'MPI_Finalize', 1, 0, 0)
-        write (unit, '(a,i0,1x,i0)') 'truth polls ', rank, none
+        if (none > 0) write (unit, '(a,i0,a,i0)') 'truth polls ', rank, ' MPI_Test ', none
         write (unit, '(a,4(i0,1x))') 'truth sent ', rank, right, 6 * rounds, bytes
         write (unit, '(a,3(i0,1x))') 'truth received ', rank, 6 * rounds, bytes
         if (length > 0) close (unit)

@@ -65,7 +65,7 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
                  format_duration((double)a->lost_ns).text);
 }
 
-/* What is to be said of a job without a pending or firing alert: in large, and below it. */
+/* Headline and details of a job without a pending or firing alert. */
 static const char *overview_format_calm(const struct stage *s, char *out, size_t room)
 {
     const struct alerts *all = &s->model->alerts;

@@ -16,6 +16,7 @@ class Holter(MesonPackage):
     variant("metis", default=True, when="+daemon", description="searches for better mappings")
     variant("curl", default=True, when="+daemon", description="alerts for Alertmanager")
     variant("metrics", default=True, when="+daemon", description="metrics for Prometheus")
+    variant("fleet", default=False, when="+daemon", description="several daemons on NATS JetStream")
     variant("openmpi", default=True, description="probe for Open MPI")
     variant("mpich", default=False, description="probe for MPICH and what is compatible with it")
 
@@ -44,10 +45,11 @@ class Holter(MesonPackage):
     depends_on("metis@5:~int64", when="+metis")
     depends_on("curl@7.76:", when="+curl")
     depends_on("libmicrohttpd@0.9.71:", when="+metrics")
+    depends_on("nats-c@3.3:", when="+fleet")
 
     def meson_args(self):
         args = ["-Dtests=disabled", "-Dwerror=false"]
-        for feature in ("daemon", "viewer", "otf2", "metis", "curl", "metrics"):
+        for feature in ("daemon", "viewer", "otf2", "metis", "curl", "metrics", "fleet"):
             args.append(f"-D{feature}={'enabled' if self.spec.satisfies('+' + feature) else 'disabled'}")
         for mpi in ("openmpi", "mpich"):
             where = self.spec[mpi].prefix.include if self.spec.satisfies("+" + mpi) else "disabled"
