@@ -553,11 +553,11 @@ void scene_dump(const struct scene *s, FILE *out)
             const struct scene_item *item = &s->items[i];
             fprintf(out, "  %s %.1f,%.1f %.1fx%.1f #%08x", kinds[item->kind], item->box.x,
                     item->box.y, item->box.w, item->box.h, item->color);
-            if (item->kind == SCENE_TEXT)
+            if (item->kind == SCENE_TEXT) {
                 fprintf(out, " %s", scene_text_of(s, item));
-            if (item->whole_count)
-                fprintf(out, " (of: %s)", scene_whole_text(s, item));
-            else if (item->image)
+                if (item->whole_count)
+                    fprintf(out, " (of: %s)", scene_whole_text(s, item));
+            } else if (item->image)
                 fprintf(out, " %dx%d cells", item->image->w, item->image->h);
             else if (item->count)
                 fprintf(out, " %u points", item->count);

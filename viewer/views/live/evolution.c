@@ -89,11 +89,12 @@ static void evolution_add_marks(const struct stage *s, const struct evolution_pl
 }
 
 /* A series that the daemon judges calm has no colour of alarm: on many ranks or a busy network its
- * usual latency may be far above the best that was seen. */
+ * usual latency may be above the best that was seen. Far above, one of its scopes has grown: the
+ * alert of a node or a link begins before that of the series. */
 static color_t evolution_color(const struct theme *theme, const struct latency_point *at)
 {
-    return theme_latency(theme,
-                         at->trend == TREND_CALM ? fmin(at->typical, EVOLUTION_CALM) : at->typical);
+    const int usual = at->trend == TREND_CALM && at->typical < EVOLUTION_UNUSUAL;
+    return theme_latency(theme, usual ? fmin(at->typical, EVOLUTION_CALM) : at->typical);
 }
 
 static void evolution_add_circles(const struct stage *s, const struct evolution_plot *p,

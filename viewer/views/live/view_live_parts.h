@@ -24,7 +24,8 @@ void heat_layout(struct stage *stage, struct box box, const struct timeline *lin
 
 enum {
     EVOLUTION_COLUMNS = 512,
-    EVOLUTION_CALM = 2 /* relative latency up to which the colours of a calm series go */
+    EVOLUTION_CALM = 2,   /* relative latency up to which the colours of a calm series go, */
+    EVOLUTION_UNUSUAL = 4 /* unless it is at least so large */
 };
 
 struct evolution_column {
