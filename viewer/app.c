@@ -310,10 +310,11 @@ static void save_picture(struct app *a)
     snprintf(path, sizeof path, "holter-%s-%s.%s", a->model->job[0] ? a->model->job : "view", clock,
              a->ui.picture_is_text ? "txt" : "png");
     char caption[120];
-    app_notify(
-        a, "%s",
-        picture_caption(&a->ui, a->model, place_names[a->ui.view].label, caption, sizeof caption));
-    app_compose_fully(a); /* the status bar of the picture has the caption */
+    if (!a->ui.picture_is_text) /* the status bar of the picture has the caption */
+        app_notify(a, "%s",
+                   picture_caption(&a->ui, a->model, place_names[a->ui.view].label, caption,
+                                   sizeof caption));
+    app_compose_fully(a);
     int error = app_save(a, path);
     if (error)
         app_notify(a, "no picture: %.100s", holter_strerror(error));
