@@ -155,24 +155,6 @@ static int await_recording(struct report_replay *r, const char *directory, char 
     }
 }
 
-/* ---- the directory ------------------------------------------------------------------ */
-
-/* Make the directory, and start a process that removes it when this process and its children have
- * ended, even if they were killed. Signals are blocked meanwhile: none may end this process when
- * there is a directory but nothing that removes it.
- * @return 0 or -errno */
-static int report_replay_make_directory(struct report_replay *r)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    int code = mkdtemp(r->directory) == NULL ? -errno : 0;
-    if (code == 0 && (code = unfinished_watch(&r->cleaner, r->directory)) != 0)
-        rmdir(r->directory);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
 /* ---- life ----------------------------------------------------------------------------- */
 
 int report_replay_start(struct report_replay *r, const char *recording, const char *topology,
@@ -185,7 +167,7 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
         terminal_print("report: holterd is not installed beside holter: %s", holter_strerror(code));
         return 1;
     }
-    if ((code = report_replay_make_directory(r)) != 0) {
+    if ((code = unfinished_make_directory(&r->cleaner, r->directory)) != 0) {
         terminal_print("report: %s: %s", r->directory, holter_strerror(code));
         return 1;
     }

@@ -163,19 +163,6 @@ static void view_recordings_end(struct view_recordings *v)
     unfinished_remove(&v->cleaner);
 }
 
-/* Make the directory, with a cleaner that removes it even if this process is killed. */
-static int view_recordings_make_directory(struct view_recordings *v)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    int code = mkdtemp(v->directory) == NULL ? -errno : 0;
-    if (code == 0 && (code = unfinished_watch(&v->cleaner, v->directory)) != 0)
-        rmdir(v->directory);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
 int view_recordings_run(struct view_recordings *v)
 {
     char program[PATH_MAX];
@@ -190,7 +177,7 @@ int view_recordings_run(struct view_recordings *v)
             return 1;
         }
     }
-    if ((code = view_recordings_make_directory(v)) != 0) {
+    if ((code = unfinished_make_directory(&v->cleaner, v->directory)) != 0) {
         terminal_print("view: %s: %s", v->directory, strerror(-code));
         return 1;
     }

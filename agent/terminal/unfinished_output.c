@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -75,6 +76,20 @@ int unfinished_watch(struct unfinished *u, const char *path)
         close(u->held);
         u->cleaner = 0;
     }
+    return code;
+}
+
+/* Signals are blocked meanwhile: none may end this process when there is a directory but nothing
+ * that removes it. */
+int unfinished_make_directory(struct unfinished *u, char *directory)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    int code = mkdtemp(directory) == NULL ? -errno : 0;
+    if (code == 0 && (code = unfinished_watch(u, directory)) != 0)
+        rmdir(directory);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return code;
 }
 

@@ -23,6 +23,11 @@ void unfinished_begin(struct unfinished *unfinished, const char *path);
  *  @return 0, or -errno: nothing will remove it */
 int unfinished_watch(struct unfinished *unfinished, const char *path);
 
+/** Make a directory as mkdtemp(3) does. It is removed when this process and its children have
+ * ended, even if they were killed.
+ *  @param directory  ends in XXXXXX, which is replaced @return 0, or -errno: there is none */
+int unfinished_make_directory(struct unfinished *unfinished, char *directory);
+
 /** The output is complete, or was removed already. */
 void unfinished_end(struct unfinished *unfinished);
 
