@@ -3,8 +3,8 @@
 #define HOLTER_VIEWER_VIEW_OPTIONS_H
 
 #include "viewer/layout/theme.h"
-#include "viewer/places/address.h"
 #include "viewer/model/model_commgram.h"
+#include "viewer/places/address.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +13,8 @@
 
 struct options {
     const char *endpoint, *ssh_host, *key_dir, *job;
-    const char *against;  /**< endpoint of a second run, to compare with; NULL: none */
-    const char *names[2]; /**< of both runs, for people; NULL: not given */
+    const char *against;    /**< endpoint of a second run, to compare with; NULL: none */
+    const char *names[2];   /**< of both runs, for people; NULL: not given */
     char name_text[2][256]; /**< what names points to */
     const char *snapshot;   /**< NULL: a window */
     int view;               /**< enum view_id; -1: not given */

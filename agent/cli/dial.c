@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define PATIENCE_NS UINT64_C(5000000000)
-#define FLEET_PATIENCE_NS UINT64_C(30000000000) /* a lease has to end, and a job to be read again  \
-                                                 */
+/* A lease has to end, and a job to be read again. */
+#define FLEET_PATIENCE_NS UINT64_C(30000000000)
 #define FLEET_ASK_NS UINT64_C(1000000000)
 
 /* Ask the fleet for the endpoint. @return 0, or the exit status */

@@ -131,9 +131,9 @@ class Users(unittest.TestCase):
     def holter_as(self, uid, *arguments, **more):
         return self.run_as(uid, os.path.join(lab.BUILD, 'agent', 'holter'), *arguments, **more)
 
-    def seen_by(self, uid, *arguments):
+    def seen_by(self, uid, *arguments, timeout=30):
         """What a user sees of the victim's daemon, or None."""
-        finished = self.holter_as(uid, 'status', '-f', 'json', '--connect', self.endpoint, '--timeout', 2, *arguments)
+        finished = self.holter_as(uid, 'status', '-f', 'json', '--connect', self.endpoint, '--timeout', timeout, *arguments)
         return json.loads(finished.out) if finished.status == 0 else None
 
     def standing(self, *arguments):
@@ -245,7 +245,7 @@ class Users(unittest.TestCase):
                                 lab.program('status', 'mpich'), '0') for more in ([], ['--keys', third])]
         for one in theirs:
             self.assertEqual(0, one.finish().status, one)
-        self.assertIsNone(self.seen_by(OTHER))
+        self.assertIsNone(self.seen_by(OTHER, timeout=2))
         self.end(job)
         jobs = self.seen_by(VICTIM, '--keys', keys)['jobs']
         self.assertEqual([2], [j['seen'] for j in jobs], jobs)

@@ -177,9 +177,10 @@ class Metrics(unittest.TestCase):
         fired, = lab.wait_for(lambda: self.ask(
             prometheus, 'ALERTS{alertname="HolterAlert",kind="agent-lost",alertstate="firing"}'), 'the rule to fire')
         self.assertEqual(('meteor', 'warning'), (fired['metric']['cluster'], fired['metric']['severity']))
-        lab.wait_for(lambda: {'agent-lost', 'HolterAlert'} <= set(self.received(alertmanager)), 'both alerts')
+        routed = lab.wait_for(lambda: (lambda seen: seen if {'agent-lost', 'HolterAlert'} <= set(seen) else None)(
+            self.received(alertmanager)), 'both alerts')
         os.kill(agent, signal.SIGCONT)
-        own, by_rule = (self.received(alertmanager)[name] for name in ('agent-lost', 'HolterAlert'))
+        own, by_rule = routed['agent-lost'], routed['HolterAlert']
         self.assertEqual({'administrators'}, own[1])
         self.assertEqual({'administrators'}, by_rule[1])
         for label in ('cluster', 'job_id', 'user', 'kind', 'severity'):
