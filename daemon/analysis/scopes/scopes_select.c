@@ -16,6 +16,7 @@
 #define WHOLE 0.75        /* of its effect: messages of both localities deviate */
 #define SAME 1e-9         /* gains that differ by less are equal */
 #define DECIDED 5u        /* windows of an excursion: then a node or its pair is named */
+#define KNOWN_WELL 0.01   /* variance of an effect below which more messages tell no more */
 #define CHANCE 1e-3       /* that the node deviates, below which its pair is named at once */
 #define LIKELY 0.1        /* the same in the end; both by the benchmark of faults */
 
@@ -44,9 +45,11 @@ static void track_restart(struct scope_track *track, uint32_t window)
 }
 
 /* Effects of one kind of scope differ by more than their messages explain: by `spread`, which is
- * moved until squared deviations are as large as expected. */
+ * moved until squared deviations are as large as expected. A scope weighs by the reciprocal of the
+ * squared variance of its effect: what many scopes with few messages are expected to vary by is
+ * known less exactly than what the few with many messages vary by beyond it. */
 struct spread_sum {
-    double excess, count;
+    double excess, weight;
 };
 
 static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
@@ -56,18 +59,19 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
     const double variance =
         kind == TABLE_PAIR || kind == TABLE_LOCALITY ? 1 / e->evidence : e->variance;
     const double square = fmin(e->effect * e->effect, SCOPE_SPREAD_CLIP * variance);
-    sum->excess += scope_round(square - variance);
-    sum->count += 1;
+    const double weight = 1 / ((variance + KNOWN_WELL) * (variance + KNOWN_WELL));
+    sum->excess += scope_round(weight * (square - variance));
+    sum->weight += scope_round(weight);
 }
 
 static double spread_follow(const struct scopes *s, double spread, const struct spread_sum *sum)
 {
     /* References that were just learned have the noise of the first windows in them. */
     const uint32_t first = s->params.calm / 2;
-    if (sum->count == 0 || s->windows < first)
+    if (sum->weight <= 0 || s->windows < first)
         return spread;
-    const double rate = scope_rate(s->windows - first + 5, SCOPE_SPREAD_MEMORY);
-    return fmax(spread + rate * sum->excess / sum->count, SCOPE_LEAST_SPREAD);
+    const double rate = scope_rate(s->windows - first + 1, SCOPE_SPREAD_MEMORY);
+    return fmax(spread + rate * sum->excess / sum->weight, SCOPE_LEAST_SPREAD);
 }
 
 /* A step within an excursion that noise has begun: the excursion begins with the step. */
@@ -90,6 +94,8 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
     const double z = (e->effect - DRIFT) / sqrt(e->variance);
     if (window - track->last > IDLE_WINDOWS)
         track_restart(track, window);
+    if (track->weight <= 0) /* windows without messages may have gone by */
+        track->start = window;
     track->last = window;
     track->before = track->newest;
     track->before_weight = track->newest_weight;
@@ -151,7 +157,7 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
 static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
 {
     struct scope_table *table = &s->tables[kind];
-    struct spread_sum spread[LOCALITIES] = {{.count = 0}};
+    struct spread_sum spread[LOCALITIES] = {{.weight = 0}};
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < table->count; i++) {
         struct scope_estimate e;

@@ -118,14 +118,25 @@ static void waits_restart(struct scopes *s)
         s->waits.ranks[r].track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
 }
 
+/* Time by which others wait for a rank longer than they used to. */
+static double waits_growth(const struct scope_wait *w)
+{
+    return w->awaited - w->mean_await * w->messages;
+}
+
+/* The part of it beyond what holds up the rank itself. */
+static double waits_excess(const struct scope_wait *w)
+{
+    return w->messages > 0 ? fmin((waits_net(w) - w->mean) * w->messages, waits_growth(w)) : 0;
+}
+
 static bool waits_is_raised(const struct scopes *s, const struct scope_wait *w, uint64_t length_ns)
 {
     const uint32_t windows = s->windows - w->track.start + 1;
     if (w->track.cusum <= 0 || w->track.last != s->windows || windows < LEAST_WINDOWS)
         return false;
     const double effect = w->track.product / w->track.weight;
-    const double excess = w->awaited - w->mean_await * w->messages;
-    return effect >= LEAST_EFFECT && excess >= LEAST_SHARE * (double)length_ns &&
+    return effect >= LEAST_EFFECT && waits_growth(w) >= LEAST_SHARE * (double)length_ns &&
            effect >= scopes_threshold(s, TABLE_RANK) *
                          sqrt(s->waits.variance / fmin(windows - 1, INDEPENDENT));
 }
@@ -133,12 +144,6 @@ static bool waits_is_raised(const struct scopes *s, const struct scope_wait *w, 
 static double waits_ratio(const struct scopes *s, const struct scope_wait *w)
 {
     return w->awaited / w->messages / fmax(w->mean_await, s->waits.scale);
-}
-
-/* Time by which a rank holds up others more than it used to, beyond what holds it up itself. */
-static double waits_excess(const struct scope_wait *w)
-{
-    return w->messages > 0 ? (waits_net(w) - w->mean) * w->messages : 0;
 }
 
 /* Is the node of the latest rank late as a whole: most of its ranks about as late, and no others?
@@ -201,7 +206,7 @@ static void waits_explain(struct scopes *s, struct scope_open *open)
             known = 1;
             back = back && w->y < BACK;
             largest = fmax(largest, waits_ratio(s, w));
-            f->excess_ns += fmax(0, w->awaited - w->mean_await * w->messages);
+            f->excess_ns += fmax(0, waits_growth(w));
             f->messages += (uint64_t)w->messages;
         }
         open->effects[m] = largest > 1 ? log(largest) : 0;

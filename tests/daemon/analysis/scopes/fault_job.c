@@ -92,6 +92,21 @@ static void job_connect_halo(struct fault_job *job)
     }
 }
 
+static void job_connect_plane(struct fault_job *job)
+{
+    uint32_t width = 1;
+    while (width * width < job->ranks)
+        width *= 2;
+    const uint32_t height = job->ranks / width;
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        const uint32_t x = r % width, y = r / width;
+        for (uint32_t d = 0; d < 9; d++)
+            job_connect(job, r,
+                        (x + width + d % 3 - 1) % width +
+                            width * ((y + height + d / 3 - 1) % height));
+    }
+}
+
 static void job_connect_irregular(struct fault_job *job)
 {
     for (uint32_t r = 0; r < job->ranks; r++) {
@@ -109,6 +124,8 @@ static void job_connect_all(struct fault_job *job)
     memset(job->partner_count, 0, job->ranks * sizeof(*job->partner_count));
     if (job->params.pattern == PATTERN_HALO)
         job_connect_halo(job);
+    else if (job->params.pattern == PATTERN_PLANE)
+        job_connect_plane(job);
     else
         job_connect_irregular(job);
 }
@@ -371,6 +388,8 @@ const struct transfers *fault_job_window(struct fault_job *job, uint32_t window)
         job_connect_all(job);
     if (p->shared > 0)
         job_step_noise(job);
+    if (p->active_every != 0 && window % p->active_every != 0)
+        return &job->rows;
     if (p->exchange_every != 0 && window % p->exchange_every >= p->exchange_every - 2)
         job_exchange(job, window);
     for (uint32_t r = 0; r < job->ranks; r++) {

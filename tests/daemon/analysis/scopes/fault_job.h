@@ -33,6 +33,7 @@ enum fault_kind {
 enum fault_pattern {
     PATTERN_HALO,      /**< 26 neighbours in three dimensions */
     PATTERN_IRREGULAR, /**< random partners, near ones more often */
+    PATTERN_PLANE,     /**< 8 neighbours in two dimensions */
     PATTERN_PATTERNS
 };
 
@@ -49,6 +50,7 @@ struct fault_params {
     double tail;             /**< share of messages that take 10 to 1,000 times as long */
     uint32_t exchange_every; /**< windows between exchanges of all with all; 0: none */
     uint32_t partners_every; /**< windows after which partners change; 0: they stay */
+    uint32_t active_every;   /**< only each of so many windows has messages; 0: all have */
     uint32_t new_phase;      /**< window from which on messages have another size; 0: none */
 };
 

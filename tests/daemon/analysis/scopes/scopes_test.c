@@ -247,6 +247,68 @@ static void few_messages_with_heavy_tails_are_no_fault(void **state)
     check_silent(params);
 }
 
+static void common_noise_of_few_neighbours_is_no_fault(void **state)
+{
+    static const uint64_t seeds[] = {1, 2, 3, 5};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
+        params.pattern = PATTERN_PLANE; /* pairs of nodes have 2 or 16 messages a window */
+        params.shared = 0.15;
+        check_silent(params);
+    }
+}
+
+static void the_onset_is_the_first_window_with_messages_that_were_slow(void **state)
+{
+    struct fault_params params = of_kind(FAULT_NODE, 3);
+    (void)state;
+    params.active_every = 3;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, 6);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_true(fault_job_is_explained(job, f, count));
+    assert_int_equal(f->onset, ONSET);
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
+/* From the onset on all wait for rank 0, and messages to rank 4 take a tenth of what they took. */
+static void ranks_that_nobody_waits_longer_for_are_not_late(void **state)
+{
+    struct scopes *scopes;
+    struct noise noise = {7};
+    (void)state;
+    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    for (uint32_t r = 0; r < 8; r++)
+        assert_int_equal(scopes_place(scopes, r, r / 4), 0);
+    for (uint32_t w = 0; w < ONSET + 4; w++) {
+        struct transfers rows = {0};
+        for (uint32_t r = 0; r < 8; r++) {
+            const uint32_t to = (r + 1) % 8;
+            const bool late = w >= ONSET && r == 0;
+            const uint64_t flight = to == 4 && w < ONSET ? 400000 : 40000;
+            const struct transfer row = {.source = r,
+                                         .destination = to,
+                                         .messages = 50,
+                                         .locality =
+                                             r / 4 == to / 4 ? LOCALITY_INTRA : LOCALITY_INTER,
+                                         .network_ns = 50 * flight + noise_uint(&noise) % 50000,
+                                         .late_sender_ns = 50 * (late ? 300000 : 5000)};
+            assert_int_equal(transfers_add(&rows, &row), 0);
+        }
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, &rows), 0);
+        transfers_finish(&rows);
+    }
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(f->member_count, 1);
+    assert_true(f->members[0].kind == SCOPE_RANK && f->members[0].a == 0);
+    scopes_destroy(scopes);
+}
+
 static void a_finding_is_over_when_its_scope_is_back(void **state)
 {
     struct fault_params params = of_kind(FAULT_NODE, 5);
@@ -553,6 +615,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(patterns_that_change_are_no_fault),
         cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
         cmocka_unit_test(few_messages_with_heavy_tails_are_no_fault),
+        cmocka_unit_test(common_noise_of_few_neighbours_is_no_fault),
+        cmocka_unit_test(the_onset_is_the_first_window_with_messages_that_were_slow),
+        cmocka_unit_test(ranks_that_nobody_waits_longer_for_are_not_late),
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
         cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
         cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
