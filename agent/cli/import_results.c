@@ -2,6 +2,7 @@
 #include "agent/cli/import_trace.h"
 
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* @param out  standard output of the daemon @return its pid, or -1 */
@@ -21,11 +20,8 @@ static pid_t import_results_start(const char *program, const char *recording, FI
     int ends[2];
     if (pipe(ends) != 0)
         return -1;
-    pid_t parent = getpid(), pid = fork();
+    const pid_t pid = bound_child_fork(SIGTERM);
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != parent)
-            _exit(127);
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);
@@ -53,7 +49,6 @@ int import_results(const char *recording)
 {
     char program[PATH_MAX];
     FILE *out = NULL;
-    int status;
     int code = paths_program(program, sizeof program, "holterd");
     if (code < 0) {
         terminal_print(
@@ -70,9 +65,7 @@ int import_results(const char *recording)
         import_results_show_progress(out);
         fclose(out);
     }
-    while ((code = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        continue;
-    if (code == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (quiet_child_wait(pid) == 0)
         return 0;
     terminal_print(
         "import: the results are not made; `holter replay` and `holter report` make them");

@@ -2,6 +2,7 @@
  */
 #include "agent/cli/report_extras.h"
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -9,13 +10,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,42 +26,24 @@
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-/* Run a program; its output goes to the log. @return its pid or -1 */
-static pid_t report_replay_start_daemon(const struct report_replay *r, const char *const *words)
+static void report_replay_name_log(const struct report_replay *r, char log[static 100])
+{
+    snprintf(log, 100, "%s/log", r->directory);
+}
+
+static pid_t report_replay_start_program(const struct report_replay *r, const char *const *words)
 {
     char log[100];
-    snprintf(log, sizeof(log), "%s/log", r->directory);
-    pid_t parent = getpid(), pid = fork();
-    if (pid != 0)
-        return pid;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        _exit(127);
-    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        dup2(fd, STDOUT_FILENO);
-        dup2(fd, STDERR_FILENO);
-    }
-    unsetenv("HOLTER_SESSION");
-    unsetenv("HOLTER_KEYS");
-    unsetenv("HOLTER_TOPOLOGY");
-    execv(words[0], (char *const *)(void *)words);
-    _exit(127);
+    report_replay_name_log(r, log);
+    return bound_child_start(words, log);
 }
 
 /* Print the last line of the log, which has the error. */
 static void report_replay_report_log(const struct report_replay *r, const char *what)
 {
-    char path[100], line[400], last[400] = "";
-    snprintf(path, sizeof(path), "%s/log", r->directory);
-    FILE *log = fopen(path, "re");
-    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] != '\0')
-            memcpy(last, line, sizeof(last));
-    }
-    if (log != NULL)
-        fclose(log);
+    char log[100], last[400];
+    report_replay_name_log(r, log);
+    bound_child_explain(log, last, sizeof(last));
     terminal_print("report: %s%s%s", what, last[0] != '\0' ? ": " : "", last);
 }
 
@@ -183,7 +164,7 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
         words[count++] = "--record";
         words[count++] = records;
     }
-    r->daemon = report_replay_start_daemon(r, words);
+    r->daemon = report_replay_start_program(r, words);
     if (r->daemon < 0) {
         terminal_print("report: %s: %s", program, strerror(errno));
         r->daemon = 0;
@@ -237,7 +218,7 @@ static int report_replay_take_snapshot(const struct report_replay *r, const char
     snprintf(path, sizeof(path), "%s/%s.png", r->directory, view);
     const char *words[] = {viewer,       "--connect", r->endpoint, "--view",   view,
                            "--snapshot", path,        "--size",    "1440x810", NULL};
-    pid_t pid = report_replay_start_daemon(r, words);
+    pid_t pid = report_replay_start_program(r, words);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
         WEXITSTATUS(status) != 0)
         return 1;

@@ -2,17 +2,16 @@
 #include "agent/cli/view_recordings.h"
 
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,29 +43,6 @@ int view_recordings_take(struct view_recordings *out, int argc, char **argv)
 
 /* ---- processes ----------------------------------------------------------- */
 
-/* @param log  file for the output; NULL: that of this process @return pid, or -1 */
-static pid_t view_recordings_start(const char *const *words, const char *log)
-{
-    const pid_t parent = getpid(), pid = fork();
-    if (pid != 0)
-        return pid;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        _exit(127);
-    const int fd = log == NULL ? -1 : open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        dup2(fd, STDOUT_FILENO);
-        dup2(fd, STDERR_FILENO);
-    }
-    if (log != NULL) { /* of a session that this terminal may be in */
-        unsetenv("HOLTER_SESSION");
-        unsetenv("HOLTER_KEYS");
-        unsetenv("HOLTER_TOPOLOGY");
-    }
-    execv(words[0], (char *const *)(void *)words);
-    _exit(127);
-}
-
 static int view_recordings_start_daemon(struct view_recordings *v, const char *program, int which)
 {
     char endpoint[96], log[96];
@@ -76,7 +52,7 @@ static int view_recordings_start_daemon(struct view_recordings *v, const char *p
     const char *const speed = v->count > 1 ? "max" : "1";
     const char *const words[] = {program,   "--replay", v->paths[which], "--listen", endpoint,
                                  "--speed", speed,      "--paused",      NULL};
-    v->daemons[which] = view_recordings_start(words, log);
+    v->daemons[which] = bound_child_start(words, log);
     return v->daemons[which] > 0 ? 0 : -errno;
 }
 
@@ -107,7 +83,7 @@ static int view_recordings_start_viewer(struct view_recordings *v)
         words[count++] = "--names";
         words[count++] = names;
     }
-    v->viewer = view_recordings_start(words, NULL);
+    v->viewer = bound_child_start(words, NULL);
     free(words);
     return v->viewer > 0 ? 0 : -errno;
 }
@@ -117,16 +93,9 @@ static int view_recordings_start_viewer(struct view_recordings *v)
 /* Print the last line of a daemon's log, which has the error. */
 static void view_recordings_report(const struct view_recordings *v, int which)
 {
-    char path[96], line[400], last[400] = "";
-    snprintf(path, sizeof(path), "%s/log%d", v->directory, which);
-    FILE *log = fopen(path, "re");
-    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] != '\0')
-            memcpy(last, line, sizeof(last));
-    }
-    if (log != NULL)
-        fclose(log);
+    char log[96], last[400];
+    snprintf(log, sizeof(log), "%s/log%d", v->directory, which);
+    bound_child_explain(log, last, sizeof(last));
     terminal_print("view: %s cannot be replayed%s%s", v->paths[which], last[0] != '\0' ? ": " : "",
                    last);
 }

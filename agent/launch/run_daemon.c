@@ -2,6 +2,7 @@
 #include "agent/launch/run.h"
 
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -82,23 +83,6 @@ static void run_daemon_exec(const struct run_session *s, const char **words, pid
     _exit(127);
 }
 
-/** Last line of the daemon's log: why it ended. */
-static void run_daemon_copy_log_end(const char *log, char *out, size_t capacity)
-{
-    char text[512];
-    int fd = open(log, O_RDONLY | O_CLOEXEC);
-    off_t length = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-    off_t start = length < (off_t)sizeof text ? 0 : length - (off_t)sizeof text + 1;
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, start);
-    if (fd >= 0)
-        close(fd);
-    while (n > 0 && text[n - 1] == '\n')
-        n--;
-    text[n < 0 ? 0 : n] = '\0';
-    const char *line = strrchr(text, '\n');
-    snprintf(out, capacity, "%s", line == NULL ? text : line + 1);
-}
-
 static int run_daemon_fail(struct run_session *s, const char *why)
 {
     snprintf(s->start_fault, sizeof s->start_fault, "%s", why);
@@ -166,7 +150,7 @@ static int run_daemon_await(struct run_session *s)
                 s->daemon = 0;
             rc = s->daemon > 0 ? 0 : -1;
             if (rc < 0)
-                run_daemon_copy_log_end(s->log, words, sizeof words);
+                bound_child_explain(s->log, words, sizeof words);
         } else if (clock_mono_ns() > deadline) {
             rc = -1;
         } else if (client_next(client, 20, &message) < 0 ||

@@ -1,7 +1,8 @@
-/* Child processes whose standard streams are /dev/null. */
+/* Child processes whose output does not reach the terminal. */
 #ifndef HOLTER_AGENT_TERMINAL_QUIET_CHILD_H
 #define HOLTER_AGENT_TERMINAL_QUIET_CHILD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /** Streams of a child that are /dev/null. */
@@ -15,5 +16,20 @@ pid_t quiet_child_fork(unsigned streams);
 /** @param child  of quiet_child_fork(); -1: it could not be started
  *  @return its exit status; -1: it had none */
 int quiet_child_wait(pid_t child);
+
+/** fork(2).
+ *  @param signal  sent to the child when this process ends
+ *  @return as fork(2) */
+pid_t bound_child_fork(int signal);
+
+/** Start a program that gets SIGTERM when this process ends.
+ *  @param words  its path and arguments, ended by NULL
+ *  @param log    file to which its output is appended; the variables of a session, which this
+ *                terminal may be in, are removed. NULL: output and variables of this process
+ *  @return pid, or -1 */
+pid_t bound_child_start(const char *const *words, const char *log);
+
+/** Copy the last line of a log that is not empty: why its program ended. "": there is none. */
+void bound_child_explain(const char *log, char *out, size_t capacity);
 
 #endif

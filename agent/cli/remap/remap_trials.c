@@ -1,6 +1,7 @@
 /* Trials of a search, in processes. */
 #include "agent/cli/remap/remap_trials.h"
 
+#include "agent/terminal/quiet_child.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,12 +84,9 @@ static void trial_run(const struct trials_state *s, uint64_t number,
 /* @return pid or -1 */
 static pid_t trial_start(const struct trials_state *s, uint64_t number)
 {
-    const pid_t parent = getpid(), pid = fork();
+    const pid_t pid = bound_child_fork(SIGKILL);
     if (pid != 0)
         return pid;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
     trial_run(s, number, NULL);
     _exit(0);
 }
