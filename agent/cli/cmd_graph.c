@@ -7,7 +7,6 @@
 #include "proto/moment.h"
 #include "proto/rank_spans.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
 #include "daemon/export/query.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <getopt.h>

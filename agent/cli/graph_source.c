@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void graph_source_finish(struct graph_source *source)
 {

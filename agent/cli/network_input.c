@@ -6,6 +6,7 @@
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -106,11 +107,7 @@ uint32_t network_input_vertex(const struct topology_file *network, const char *n
 
 /* ---- given mapping ------------------------------------------------------- */
 
-static int network_input_compare_by_rank(const void *left, const void *right)
-{
-    const struct mapping_seat *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+ORDER_FUNCTION(network_input_compare_by_rank, struct mapping_seat, ORDER(a->rank, b->rank))
 
 static int network_input_apply_given_seats(struct network_input *in,
                                            const struct mapping_seat *seats, size_t count)

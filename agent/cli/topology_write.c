@@ -92,11 +92,8 @@ void topology_write(FILE *out, const struct topology *topology)
     write_hosts(out, spec);
 }
 
-static int topology_write_compare_links(const void *left, const void *right)
-{
-    const struct topology_ends *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
-}
+ORDER_FUNCTION(topology_write_compare_links, struct topology_ends,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 static void write_route(FILE *out, const struct topology *topology, const uint32_t *path,
                         uint32_t count)

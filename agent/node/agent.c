@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define LOG_TOPIC "agent"
 

@@ -93,11 +93,8 @@ static void rank_capture_merge(struct rank_capture *c, const struct event *event
     c->count = kept;
 }
 
-static int rank_capture_compare_places(const void *a, const void *b)
-{
-    const struct captured_record *x = a, *y = b;
-    return 2 * ORDER(x->ring, y->ring) + ORDER(x->event.seq, y->event.seq);
-}
+ORDER_FUNCTION(rank_capture_compare_places, struct captured_record,
+               2 * ORDER(a->ring, b->ring) + ORDER(a->event.seq, b->event.seq))
 
 /* Merging may have separated parts from their call. */
 static void rank_capture_drop_orphans(struct rank_capture *c)

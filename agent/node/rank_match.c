@@ -1,8 +1,6 @@
 /* The stage `match` for one rank: passes batches to the matcher and reports losses to it. */
 #include "agent/node/rank_match.h"
 
-#include "holter/clock.h"
-
 /* A thread may be descheduled between the time stamp of a call and the moment when the call is
  * visible in its ring. */
 #define SLACK_NS UINT64_C(20000000)

@@ -10,21 +10,15 @@
 #define OTHERS (-1)
 
 /* A total order, so that what is kept does not depend on the order of the rows. */
-static int window_message_compare_by_size(const void *left, const void *right)
-{
-    const struct wire_pair_row *a = left, *b = right;
-    return 128 * ORDER(b->destination != OTHERS, a->destination != OTHERS) +
-           64 * ORDER(b->bytes, a->bytes) + 32 * ORDER(b->messages, a->messages) +
-           16 * ORDER(a->source, b->source) + 8 * ORDER(a->destination, b->destination) +
-           4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->region, b->region) +
-           ORDER(a->size_class, b->size_class);
-}
+ORDER_FUNCTION(window_message_compare_by_size, struct wire_pair_row,
+               128 * ORDER(b->destination != OTHERS, a->destination != OTHERS) +
+                   64 * ORDER(b->bytes, a->bytes) + 32 * ORDER(b->messages, a->messages) +
+                   16 * ORDER(a->source, b->source) + 8 * ORDER(a->destination, b->destination) +
+                   4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->region, b->region) +
+                   ORDER(a->size_class, b->size_class))
 
-static int window_message_compare_classes(const void *left, const void *right)
-{
-    const struct wire_pair_row *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->size_class, b->size_class);
-}
+ORDER_FUNCTION(window_message_compare_classes, struct wire_pair_row,
+               2 * ORDER(a->source, b->source) + ORDER(a->size_class, b->size_class))
 
 uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64_t keep, int sizes)
 {
@@ -52,19 +46,13 @@ uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64
     return kept;
 }
 
-static int window_message_compare_messages(const void *left, const void *right)
-{
-    const struct wire_transfer_row *a = left, *b = right;
-    return 16 * ORDER(b->destination != TRANSFER_OTHERS, a->destination != TRANSFER_OTHERS) +
-           8 * ORDER(b->messages, a->messages) + 4 * ORDER(a->source, b->source) +
-           2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class);
-}
+ORDER_FUNCTION(window_message_compare_messages, struct wire_transfer_row,
+               16 * ORDER(b->destination != TRANSFER_OTHERS, a->destination != TRANSFER_OTHERS) +
+                   8 * ORDER(b->messages, a->messages) + 4 * ORDER(a->source, b->source) +
+                   2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class))
 
-static int window_message_compare_sources(const void *left, const void *right)
-{
-    const struct wire_transfer_row *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->size_class, b->size_class);
-}
+ORDER_FUNCTION(window_message_compare_sources, struct wire_transfer_row,
+               2 * ORDER(a->source, b->source) + ORDER(a->size_class, b->size_class))
 
 static void window_message_add_transfer(struct wire_transfer_row *to,
                                         const struct wire_transfer_row *row)
@@ -329,14 +317,11 @@ static uint64_t window_message_rank_of(const struct wire_half_row *half)
     return half->receive ? half->destination : half->source;
 }
 
-static int window_message_compare_by_time(const void *left, const void *right)
-{
-    const struct wire_half_row *a = left, *b = right;
-    return 32 * ORDER(window_message_rank_of(a), window_message_rank_of(b)) +
-           16 * ORDER(a->begin_ns, b->begin_ns) + 8 * ORDER(a->length_ns, b->length_ns) +
-           4 * ORDER(a->receive, b->receive) + 2 * ORDER(a->source, b->source) +
-           ORDER(a->key, b->key);
-}
+ORDER_FUNCTION(window_message_compare_by_time, struct wire_half_row,
+               32 * ORDER(window_message_rank_of(a), window_message_rank_of(b)) +
+                   16 * ORDER(a->begin_ns, b->begin_ns) + 8 * ORDER(a->length_ns, b->length_ns) +
+                   4 * ORDER(a->receive, b->receive) + 2 * ORDER(a->source, b->source) +
+                   ORDER(a->key, b->key))
 
 /* ---- parts --------------------------------------------------------------- */
 

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
@@ -242,17 +241,11 @@ static int content_add_message(void *user, const struct recorded *head,
     return 0;
 }
 
-static int content_compare_by_pair(const void *a, const void *b)
-{
-    const struct content_pair *x = a, *y = b;
-    return 2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
-}
+ORDER_FUNCTION(content_compare_by_pair, struct content_pair,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
-static int content_compare_by_call(const void *a, const void *b)
-{
-    const struct content_call *x = a, *y = b;
-    return 2 * ORDER(x->rank, y->rank) + ORDER(x->call, y->call);
-}
+ORDER_FUNCTION(content_compare_by_call, struct content_call,
+               2 * ORDER(a->rank, b->rank) + ORDER(a->call, b->call))
 
 int content_read(struct content *out, const char *path, const struct content_options *options,
                  char *why, size_t room)

@@ -66,11 +66,8 @@ static int export_dot_find_groups(struct graph *g)
                : 0;
 }
 
-static int export_dot_compare_by_bytes(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-    return 4 * ORDER(y->bytes, x->bytes) + 2 * ORDER(x->from, y->from) + ORDER(x->to, y->to);
-}
+ORDER_FUNCTION(export_dot_compare_by_bytes, struct edge,
+               4 * ORDER(b->bytes, a->bytes) + 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to))
 
 static int export_dot_add_up(struct graph *g)
 {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <otf2/otf2.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "daemon/export/report_data.h"
 #include "daemon/export/report_parts.h"
 #include "daemon/storage/recording.h"
-#include "holter/error.h"
 #include "holter/plain_text.h"
 #include "proto/json.h"
 #include "proto/quantity.h"

@@ -272,11 +272,8 @@ struct call_sum {
     double calls, bytes, time_ns, longest_ns;
 };
 
-static int report_tables_compare_by_time(const void *a, const void *b)
-{
-    const struct call_sum *x = a, *y = b;
-    return 2 * ORDER(y->time_ns, x->time_ns) + ORDER(x->call, y->call);
-}
+ORDER_FUNCTION(report_tables_compare_by_time, struct call_sum,
+               2 * ORDER(b->time_ns, a->time_ns) + ORDER(a->call, b->call))
 
 void page_calls(const struct page *p)
 {

@@ -1,14 +1,12 @@
 /* A daemon of a fleet: joins gateway and worker to the link, the jobs and the front. */
 #include "daemon/fleet/fleet_state.h"
 
-#include "holter/error.h"
 #include "proto/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOG_TOPIC "fleet"
 

@@ -2,7 +2,6 @@
  * stand in fleet_buckets.c. */
 #include "daemon/fleet/fleet_nats_state.h"
 
-#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
 

@@ -106,11 +106,8 @@ struct numbered {
     uint32_t node;
 };
 
-static int import_counters_compare_by_id(const void *left, const void *right)
-{
-    const struct numbered *a = left, *b = right;
-    return 2 * ORDER(a->id, b->id) + ORDER(a->node, b->node);
-}
+ORDER_FUNCTION(import_counters_compare_by_id, struct numbered,
+               2 * ORDER(a->id, b->id) + ORDER(a->node, b->node))
 
 /* List the number and node of each node once. */
 static int import_counters_list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
@@ -255,12 +252,9 @@ struct link_row {
     int64_t region;
 };
 
-static int import_counters_compare_by_region(const void *left, const void *right)
-{
-    const struct link_row *a = left, *b = right;
-    return 8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
-           2 * ORDER(a->region, b->region) + ORDER(a->row, b->row);
-}
+ORDER_FUNCTION(import_counters_compare_by_region, struct link_row,
+               8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
+                   2 * ORDER(a->region, b->region) + ORDER(a->row, b->row))
 
 /* Read a row of the table of links, except for its window. @return is it well-formed? Otherwise it
  * was reported */
@@ -307,11 +301,7 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
     return code != 0 ? code : *count == 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int import_counters_compare_by_row(const void *left, const void *right)
-{
-    const struct link_row *a = left, *b = right;
-    return ORDER(a->row, b->row);
-}
+ORDER_FUNCTION(import_counters_compare_by_row, struct link_row, ORDER(a->row, b->row))
 
 /* Number the windows in the order in which regions first occur in the file. */
 static int import_counters_number_windows(struct counters *c, struct link_row *list, size_t count)

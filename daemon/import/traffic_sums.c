@@ -33,11 +33,8 @@ void pair_sums_finish(struct pair_sums *s)
 
 /* ---- result -------------------------------------------------------------- */
 
-static int traffic_sums_compare_by_pair(const void *left, const void *right)
-{
-    const struct remap_edge *a = left, *b = right;
-    return 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to);
-}
+ORDER_FUNCTION(traffic_sums_compare_by_pair, struct remap_edge,
+               2 * ORDER(a->from, b->from) + ORDER(a->to, b->to))
 
 /* Ids that occur in pairs, each once, ascending. */
 static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)

@@ -52,17 +52,10 @@ struct capture_partner {
 };
 
 /* Most bytes first; ranks in their order where those are equal. */
-static int capture_compare_bytes(const void *a, const void *b)
-{
-    const struct capture_partner *x = a, *y = b;
-    return 2 * ORDER(y->bytes, x->bytes) + ORDER(x->rank, y->rank);
-}
+ORDER_FUNCTION(capture_compare_bytes, struct capture_partner,
+               2 * ORDER(b->bytes, a->bytes) + ORDER(a->rank, b->rank))
 
-static int capture_compare_ranks(const void *a, const void *b)
-{
-    const struct capture_partner *x = a, *y = b;
-    return ORDER(x->rank, y->rank);
-}
+ORDER_FUNCTION(capture_compare_ranks, struct capture_partner, ORDER(a->rank, b->rank))
 
 static int capture_has_rank(const uint32_t *ranks, size_t count, uint32_t rank)
 {

@@ -1,6 +1,8 @@
 /* What is known of a job, as messages for the outside. */
 #include "daemon/job/job_publish.h"
 
+#include "holter/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,12 +52,7 @@ void job_publish_info(const struct job_stream *stream, const struct job_info *in
     free(rows);
 }
 
-static int publish_compare_places(const void *a, const void *b)
-{
-    uint64_t x = ((const struct wire_place_row *)a)->rank,
-             y = ((const struct wire_place_row *)b)->rank;
-    return x < y ? -1 : x > y;
-}
+ORDER_FUNCTION(publish_compare_places, struct wire_place_row, ORDER(a->rank, b->rank))
 
 void job_publish_places(const struct job_stream *stream, const struct job_nodes *nodes,
                         const struct job_places *places)

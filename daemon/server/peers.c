@@ -21,18 +21,11 @@ struct peers {
     struct peer *first;
 };
 
-static int peers_compare_ids(const void *a, const void *b)
-{
-    const struct peer *x = a, *y = b;
-    return x->id_length != y->id_length ? ORDER(x->id_length, y->id_length)
-                                        : memcmp(x->id, y->id, x->id_length);
-}
+ORDER_FUNCTION(peers_compare_ids, struct peer,
+               a->id_length != b->id_length ? ORDER(a->id_length, b->id_length)
+                                            : memcmp(a->id, b->id, a->id_length))
 
-static int peers_compare_instances(const void *a, const void *b)
-{
-    const struct peer *x = a, *y = b;
-    return ORDER(x->instance, y->instance);
-}
+ORDER_FUNCTION(peers_compare_instances, struct peer, ORDER(a->instance, b->instance))
 
 int peers_create(struct peers **out)
 {

@@ -43,11 +43,8 @@ static void routing_finish(struct routing *r)
 
 /* ---- routes in force ------------------------------------------------------------------------- */
 
-static int routing_compare_given(const void *left, const void *right)
-{
-    const struct given_route *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
-}
+ORDER_FUNCTION(routing_compare_given, struct given_route,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 /* Read one route, whose rows begin at `row`. @return its rows; 0: it is not one of this network */
 static size_t routing_read_given(struct routing *r, size_t row)

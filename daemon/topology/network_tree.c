@@ -85,11 +85,8 @@ static int network_tree_compare_hosts(const void *a, const void *b, void *user)
     return order != 0 ? order : 2 * ORDER(hosts[i].lowest, hosts[j].lowest) + ORDER(i, j);
 }
 
-static int network_tree_compare_parts(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    return 4 * ORDER(x->host, y->host) + 2 * ORDER(x->core, y->core) + ORDER(x->numa, y->numa);
-}
+ORDER_FUNCTION(network_tree_compare_parts, struct part,
+               4 * ORDER(a->host, b->host) + 2 * ORDER(a->core, b->core) + ORDER(a->numa, b->numa))
 
 static int network_tree_sort_hosts(struct tree *t)
 {

@@ -78,12 +78,9 @@ const char *route_file_line(const char *begin, const char *end, struct route_hop
     return c->at == c->end ? NULL : "unexpected text after the hop";
 }
 
-static int route_file_compare_hops(const void *left, const void *right)
-{
-    const struct route_hop *a = left, *b = right;
-    return 8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
-           2 * ORDER(a->number, b->number) + ORDER(a->line, b->line);
-}
+ORDER_FUNCTION(route_file_compare_hops, struct route_hop,
+               8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
+                   2 * ORDER(a->number, b->number) + ORDER(a->line, b->line))
 
 static int route_file_add(struct route_file *file, size_t *room, const struct route_hop *hop)
 {

@@ -231,12 +231,9 @@ struct route_ends {
     uint32_t source, destination, number;
 };
 
-static int topology_build_compare_by_ends(const void *left, const void *right)
-{
-    const struct route_ends *a = left, *b = right;
-    return 4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
-           ORDER(a->number, b->number);
-}
+ORDER_FUNCTION(topology_build_compare_by_ends, struct route_ends,
+               4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
+                   ORDER(a->number, b->number))
 
 static int topology_build_check_repeated(struct build *b)
 {

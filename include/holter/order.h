@@ -10,6 +10,16 @@
  *      return 4 * ORDER(b->bytes, a->bytes) + 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to); */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/** Define a static function for qsort(3) and bsearch(3): the order of elements `a` and `b`.
+ *
+ *      ORDER_FUNCTION(by_ends, struct edge, 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to)) */
+#define ORDER_FUNCTION(name, type, order)                                                          \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const type *a = left, *b = right;                                                          \
+        return order;                                                                              \
+    }
+
 /** Ascending. */
 static inline int order_u32(const void *a, const void *b)
 {

@@ -1,6 +1,8 @@
 /* Force-directed layout of a graph with groups: setup, group stage, vertex stage, publishing. */
 #include "viewer/layout/graph.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -160,11 +162,7 @@ struct known {
     double x, y;
 };
 
-static int graph_compare_by_key(const void *left, const void *right)
-{
-    uint64_t a = ((const struct known *)left)->key, b = ((const struct known *)right)->key;
-    return a < b ? -1 : a > b;
-}
+ORDER_FUNCTION(graph_compare_by_key, struct known, ORDER(a->key, b->key))
 
 static const struct known *graph_find_previous(const struct known *known, uint32_t count,
                                                uint64_t key)

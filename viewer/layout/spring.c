@@ -86,17 +86,11 @@ static int spring_level_create(struct level *l, uint32_t count, uint32_t edge_co
 
 /* ---- coarser graphs ---- */
 
-static int spring_compare_heavier(const void *left, const void *right)
-{
-    const struct spring_edge *a = left, *b = right;
-    return 4 * ORDER(b->weight, a->weight) + 2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
-}
+ORDER_FUNCTION(spring_compare_heavier, struct spring_edge,
+               4 * ORDER(b->weight, a->weight) + 2 * ORDER(a->a, b->a) + ORDER(a->b, b->b))
 
-static int spring_compare_by_ends(const void *left, const void *right)
-{
-    const struct spring_edge *a = left, *b = right;
-    return 2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
-}
+ORDER_FUNCTION(spring_compare_by_ends, struct spring_edge,
+               2 * ORDER(a->a, b->a) + ORDER(a->b, b->b))
 
 /* Match pairs along heavy edges between light vertices; each pair becomes one vertex. @return
  * number of vertices that remain */

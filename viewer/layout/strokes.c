@@ -2,6 +2,7 @@
 #include "viewer/layout/strokes.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 #include "viewer/layout/mix.h"
 
 #include <errno.h>
@@ -30,11 +31,7 @@ void strokes_add(struct strokes *s, const struct stroke *stroke)
     s->all[s->count++] = *stroke;
 }
 
-static int strokes_compare_farther(const void *left, const void *right)
-{
-    float a = ((const struct stroke *)left)->away, b = ((const struct stroke *)right)->away;
-    return a > b ? -1 : a < b;
-}
+ORDER_FUNCTION(strokes_compare_farther, struct stroke, ORDER(b->away, a->away))
 
 void strokes_sort(struct strokes *s)
 {

@@ -85,11 +85,8 @@ struct keyed {
     uint32_t pair;
 };
 
-static int flows_compare_keyed(const void *left, const void *right)
-{
-    const struct keyed *a = left, *b = right;
-    return 2 * ORDER(a->key, b->key) + ORDER(a->pair, b->pair);
-}
+ORDER_FUNCTION(flows_compare_keyed, struct keyed,
+               2 * ORDER(a->key, b->key) + ORDER(a->pair, b->pair))
 
 static uint32_t key_pairs(struct flow_work *w, const struct model *m, const struct what_if *shown,
                           struct keyed *out)

@@ -2,6 +2,7 @@
 #include "viewer/model/measured.h"
 
 #include "daemon/analysis/network/topology.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,11 +26,7 @@ struct reading {
     uint32_t link;
 };
 
-static int measured_compare_by_link(const void *a, const void *b)
-{
-    const struct reading *p = a, *q = b;
-    return (p->link > q->link) - (p->link < q->link);
-}
+ORDER_FUNCTION(measured_compare_by_link, struct reading, ORDER(a->link, b->link))
 
 int measured_apply(struct measured *m, const struct wire_links *w)
 {

@@ -76,11 +76,8 @@ static struct capture *model_captures_capture_of(struct captures *captures,
 
 /* ---- threads ------------------------------------------------------------- */
 
-static int compare_threads(const void *left, const void *right)
-{
-    const struct capture_thread *a = left, *b = right;
-    return 2 * ORDER(a->rank, b->rank) + ORDER(a->thread, b->thread);
-}
+ORDER_FUNCTION(compare_threads, struct capture_thread,
+               2 * ORDER(a->rank, b->rank) + ORDER(a->thread, b->thread))
 
 /* Position of a rank's thread in a capture, found by binary search. @return its position, or that
  * of the thread after it */

@@ -250,11 +250,8 @@ static int model_commgram_append(void **to, uint32_t *count, uint32_t *capacity,
     return 0;
 }
 
-static int bar_order(const void *a, const void *b)
-{
-    const struct wire_bar_row *x = a, *y = b;
-    return 2 * ORDER(x->column, y->column) + ORDER(x->bar, y->bar);
-}
+ORDER_FUNCTION(bar_order, struct wire_bar_row,
+               2 * ORDER(a->column, b->column) + ORDER(a->bar, b->bar))
 
 static int member_order(const void *a, const void *b)
 {

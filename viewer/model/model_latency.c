@@ -5,6 +5,7 @@
 #include "daemon/analysis/tables/rank_list.h"
 
 #include "holter/bisect.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -256,12 +257,7 @@ struct rank_figures {
     uint64_t figures[LATENCY_COLUMNS];
 };
 
-static int model_latency_compare_by_rank(const void *left, const void *right)
-{
-    uint32_t a = ((const struct rank_figures *)left)->rank,
-             b = ((const struct rank_figures *)right)->rank;
-    return a < b ? -1 : a > b;
-}
+ORDER_FUNCTION(model_latency_compare_by_rank, struct rank_figures, ORDER(a->rank, b->rank))
 
 static uint32_t model_latency_gather(struct latency *l, const struct wire_latencies *m,
                                      struct rank_figures *out)

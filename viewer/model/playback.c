@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +43,8 @@ uint64_t playback_clamp(const struct playback *p, uint64_t ns)
     return ns < p->begin_ns ? p->begin_ns : ns > p->end_ns ? p->end_ns : ns;
 }
 
-static int playback_compare_by_begin(const void *left, const void *right)
-{
-    const struct playback_mark *a = left, *b = right;
-    return 2 * ORDER(a->since_ns, b->since_ns) + ORDER(a->id, b->id);
-}
+ORDER_FUNCTION(playback_compare_by_begin, struct playback_mark,
+               2 * ORDER(a->since_ns, b->since_ns) + ORDER(a->id, b->id))
 
 static int playback_apply_marks(struct playback *p, const struct wire_replay *r)
 {

@@ -74,11 +74,8 @@ struct weighted {
 };
 
 /* Heaviest first; equal weights in order of items, so that lists do not jump. */
-static int range_compare_heavier(const void *left, const void *right)
-{
-    const struct weighted *a = left, *b = right;
-    return 2 * ORDER(b->weight, a->weight) + ORDER(a->item, b->item);
-}
+ORDER_FUNCTION(range_compare_heavier, struct weighted,
+               2 * ORDER(b->weight, a->weight) + ORDER(a->item, b->item))
 
 static int order_ranks(struct range *r)
 {

@@ -29,11 +29,9 @@ struct event_total {
     uint64_t figures[CALLER_COLUMNS];
 };
 
-static int rank_calls_compare_events(const void *left, const void *right)
-{
-    const struct event_total *a = left, *b = right;
-    return 2 * ORDER(b->figures[CALLER_TIME_NS], a->figures[CALLER_TIME_NS]) + ORDER(a->id, b->id);
-}
+ORDER_FUNCTION(rank_calls_compare_events, struct event_total,
+               2 * ORDER(b->figures[CALLER_TIME_NS], a->figures[CALLER_TIME_NS]) +
+                   ORDER(a->id, b->id))
 
 static uint32_t rank_calls_id_of(const struct model *m, uint32_t caller, enum rank_calls_by by)
 {

@@ -3,7 +3,6 @@
 
 #include "agent/terminal/quiet_child.h"
 #include "holter/clock.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -175,11 +175,9 @@ struct place {
     size_t part, row;
 };
 
-static int capture_text_compare_places(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    return 4 * ORDER(x->rank, y->rank) + 2 * ORDER(x->thread, y->thread) + ORDER(x->part, y->part);
-}
+ORDER_FUNCTION(capture_text_compare_places, struct place,
+               4 * ORDER(a->rank, b->rank) + 2 * ORDER(a->thread, b->thread) +
+                   ORDER(a->part, b->part))
 
 /* @return owned by the caller; NULL without memory */
 static struct place *list_places(const struct capture_view *view, size_t *count)

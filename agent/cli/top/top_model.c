@@ -6,7 +6,6 @@
 #include "holter/waiting.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -228,11 +228,8 @@ static void view_find_largest_growth(struct view *v)
 
 /* ---- the result ----------------------------------------------------------- */
 
-static int view_compare_findings(const void *a, const void *b)
-{
-    const struct attribution_finding *x = a, *y = b;
-    return 2 * ORDER(y->delay, x->delay) + ORDER(x->kind, y->kind);
-}
+ORDER_FUNCTION(view_compare_findings, struct attribution_finding,
+               2 * ORDER(b->delay, a->delay) + ORDER(a->kind, b->kind))
 
 static void view_write_result(struct view *v, struct attribution_result *out)
 {

@@ -150,11 +150,8 @@ struct links {
     struct contact *contacts; /* by node */
 };
 
-static int network_compare_links(const void *a, const void *b)
-{
-    const struct link *x = a, *y = b;
-    return 2 * ORDER(x->from, y->from) + ORDER(x->to, y->to);
-}
+ORDER_FUNCTION(network_compare_links, struct link,
+               2 * ORDER(a->from, b->from) + ORDER(a->to, b->to))
 
 /* Excess of a pair of nodes, and what its messages would have taken normally, ns. */
 static double network_link_excess(const struct view *v, uint32_t pair, int joint, double *normal)

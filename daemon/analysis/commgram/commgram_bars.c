@@ -115,11 +115,8 @@ struct silence {
 };
 
 /* Orders by number of ranks, most first; of equals the lower identity. */
-static int commgram_bars_compare_by_size(const void *left, const void *right)
-{
-    const struct silence *a = left, *b = right;
-    return 2 * ORDER(b->count, a->count) + ORDER(a->identity, b->identity);
-}
+ORDER_FUNCTION(commgram_bars_compare_by_size, struct silence,
+               2 * ORDER(b->count, a->count) + ORDER(a->identity, b->identity))
 
 static uint32_t list_silences(const struct work *w, const struct key_place *by_identity,
                               struct silence *out)

@@ -2,6 +2,7 @@
 #include "daemon/analysis/communities/community_tree.h"
 
 #include "daemon/analysis/tables/heap.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -225,11 +226,8 @@ static int grow_greedily(struct growth *g)
 
 /* ---- in rounds ----------------------------------------------------------------- */
 
-static int compare_candidates(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-    return community_grow_is_before(a, b) ? -1 : community_grow_is_before(b, a);
-}
+ORDER_FUNCTION(compare_candidates, struct candidate,
+               community_grow_is_before(a, b) ? -1 : community_grow_is_before(b, a))
 
 /* Each cluster with its best of all. @return 0 or -ENOMEM */
 static int community_grow_propose(struct growth *g)

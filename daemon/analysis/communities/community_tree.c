@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 int community_tree_init(struct community_tree *tree, const struct community_graph *graph)
 {

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void dependency_graph_finish(struct dependency_graph *graph)
 {
@@ -21,11 +20,9 @@ struct place {
     uint32_t lane, layer, from;
 };
 
-static int dependency_aggregate_compare(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    return 4 * ORDER(x->lane, y->lane) + 2 * ORDER(x->layer, y->layer) + ORDER(x->from, y->from);
-}
+ORDER_FUNCTION(dependency_aggregate_compare, struct place,
+               4 * ORDER(a->lane, b->lane) + 2 * ORDER(a->layer, b->layer) +
+                   ORDER(a->from, b->from))
 
 static double dependency_aggregate_mean(double a, uint64_t a_count, double b, uint64_t b_count)
 {

@@ -22,12 +22,9 @@ struct dependency_sort {
     uint32_t rank, thread, place;
 };
 
-static int dependency_ends_compare(const void *a, const void *b)
-{
-    const struct dependency_sort *x = a, *y = b;
-    return 8 * ORDER(x->rank, y->rank) + 4 * ORDER(x->order_ns, y->order_ns) +
-           2 * ORDER(x->thread, y->thread) + ORDER(x->place, y->place);
-}
+ORDER_FUNCTION(dependency_ends_compare, struct dependency_sort,
+               8 * ORDER(a->rank, b->rank) + 4 * ORDER(a->order_ns, b->order_ns) +
+                   2 * ORDER(a->thread, b->thread) + ORDER(a->place, b->place))
 
 /* Threads of a rank have one clock, so that their ends are ordered by time; those of one thread
  * keep the order of its records. */
@@ -51,11 +48,7 @@ static int dependency_ends_sort(struct dependency_ends *e, const struct dependen
     return 0;
 }
 
-static int dependency_ends_compare_ranks(const void *a, const void *b)
-{
-    const struct dependency_rank *x = a, *y = b;
-    return ORDER(x->rank, y->rank);
-}
+ORDER_FUNCTION(dependency_ends_compare_ranks, struct dependency_rank, ORDER(a->rank, b->rank))
 
 /* One row for each rank from rows for each thread. */
 static void dependency_ends_unite(struct dependency_ends *e, uint32_t threads)

@@ -25,11 +25,8 @@ struct timed {
     uint32_t edge;
 };
 
-static int dependency_figures_compare(const void *a, const void *b)
-{
-    const struct timed *x = a, *y = b;
-    return 4 * ORDER(x->class, y->class) + 2 * ORDER(x->ns, y->ns) + ORDER(x->edge, y->edge);
-}
+ORDER_FUNCTION(dependency_figures_compare, struct timed,
+               4 * ORDER(a->class, b->class) + 2 * ORDER(a->ns, b->ns) + ORDER(a->edge, b->edge))
 
 static uint32_t dependency_figures_class(const struct dependency_graph *g,
                                          const struct dependency_edge *e)

@@ -83,11 +83,8 @@ static void dependency_nodes_layer(struct dependencies *d)
     }
 }
 
-static int dependency_nodes_compare_edges(const void *a, const void *b)
-{
-    const struct dependency_edge *x = a, *y = b;
-    return 4 * ORDER(x->from, y->from) + 2 * ORDER(x->to, y->to) + ORDER(x->send, y->send);
-}
+ORDER_FUNCTION(dependency_nodes_compare_edges, struct dependency_edge,
+               4 * ORDER(a->from, b->from) + 2 * ORDER(a->to, b->to) + ORDER(a->send, b->send))
 
 void dependency_sort_edges(struct dependency_graph *graph)
 {

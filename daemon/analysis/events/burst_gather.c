@@ -278,19 +278,13 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
     };
 }
 
-static int burst_gather_compare_by_bytes(const void *left, const void *right)
-{
-    const struct wire_burst_pair_row *a = left, *b = right;
-    return 8 * ORDER(b->bytes, a->bytes) + 4 * ORDER(a->source, b->source) +
-           2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class);
-}
+ORDER_FUNCTION(burst_gather_compare_by_bytes, struct wire_burst_pair_row,
+               8 * ORDER(b->bytes, a->bytes) + 4 * ORDER(a->source, b->source) +
+                   2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class))
 
-static int burst_gather_compare_by_key(const void *left, const void *right)
-{
-    const struct wire_burst_pair_row *a = left, *b = right;
-    return 4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
-           ORDER(a->size_class, b->size_class);
-}
+ORDER_FUNCTION(burst_gather_compare_by_key, struct wire_burst_pair_row,
+               4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
+                   ORDER(a->size_class, b->size_class))
 
 /* Keep so many rows of a burst's. */
 static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
@@ -404,11 +398,8 @@ static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint
     return count;
 }
 
-static int burst_gather_compare_comms(const void *left, const void *right)
-{
-    const struct wire_comm_member_row *a = left, *b = right;
-    return 2 * ORDER(a->comm, b->comm) + ORDER(a->rank, b->rank);
-}
+ORDER_FUNCTION(burst_gather_compare_comms, struct wire_comm_member_row,
+               2 * ORDER(a->comm, b->comm) + ORDER(a->rank, b->rank))
 
 /* Members of the communicators that collectives name. The positions are not needed any more. */
 static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t collectives)

@@ -1,8 +1,6 @@
 /* Evaluates the statements of a layout for all ranks, with muParser's evaluation in bulk. */
 #include "daemon/analysis/formulas/formulas_parts.h"
 
-#include "holter/error.h"
-
 #include <errno.h>
 #include <math.h>
 #include <muParserDLL.h>

@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_entries(const void *a, const void *b)
-{
-    const struct hang_entry *x = a, *y = b;
-    return 8 * ORDER(x->comm, y->comm) + 4 * ORDER(x->ordinal, y->ordinal) +
-           2 * ORDER(x->call, y->call) + ORDER(x->rank, y->rank);
-}
+ORDER_FUNCTION(compare_entries, struct hang_entry,
+               8 * ORDER(a->comm, b->comm) + 4 * ORDER(a->ordinal, b->ordinal) +
+                   2 * ORDER(a->call, b->call) + ORDER(a->rank, b->rank))
 
 static uint64_t completed_on(const struct hang_watch *w, uint64_t comm, uint32_t rank)
 {

@@ -377,13 +377,10 @@ static void hang_report_few_waiters(struct hang_graph *g)
     }
 }
 
-static int compare_hangs(const void *a, const void *b)
-{
-    const struct hang *x = a, *y = b;
-    return 16 * ORDER(y->waiting, x->waiting) + 8 * ORDER(x->kind, y->kind) +
-           4 * ORDER(x->comm, y->comm) + 2 * ORDER(x->operation, y->operation) +
-           ORDER(x->behind[0].rank, y->behind[0].rank);
-}
+ORDER_FUNCTION(compare_hangs, struct hang,
+               16 * ORDER(b->waiting, a->waiting) + 8 * ORDER(a->kind, b->kind) +
+                   4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->operation, b->operation) +
+                   ORDER(a->behind[0].rank, b->behind[0].rank))
 
 void hang_report_all(struct hang_graph *g)
 {

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Weight of a window's median at the origin, and the half-lives after which the origin is moved:
  * weights keep at least 20 bits, and their sums fit in 64. */

@@ -93,11 +93,8 @@ int congestion_set_counter(struct congestion *c, uint32_t link, uint64_t amount,
 
 /* ---- the pairs of a window ---- */
 
-static int congestion_compare_pairs(const void *a, const void *b)
-{
-    const struct congestion_pair *x = a, *y = b;
-    return 2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
-}
+ORDER_FUNCTION(congestion_compare_pairs, struct congestion_pair,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 /* A logarithm as a whole number of units, so that sums do not depend on the order of pairs. */
 static double congestion_log_units(double log_latency)

@@ -1,6 +1,8 @@
 /* Kinds of links: see congestion.h. */
 #include "daemon/analysis/network/congestion_kinds.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -76,11 +78,7 @@ static uint64_t kinds_link_make(const struct work *w, uint32_t link, uint32_t fr
     return make;
 }
 
-static int kinds_compare_makes(const void *a, const void *b)
-{
-    const struct made *x = a, *y = b;
-    return (x->make > y->make) - (x->make < y->make);
-}
+ORDER_FUNCTION(kinds_compare_makes, struct made, ORDER(a->make, b->make))
 
 static void kinds_number_links(struct work *w, uint32_t *kinds, uint32_t *count)
 {

@@ -60,17 +60,11 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct writer *w, const c
     return -HOLTER_EUSAGE;
 }
 
-static int mapping_compare_nodes(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    return 4 * ORDER(a->node, b->node) + 2 * ORDER(a->vertex, b->vertex) + ORDER(a->rank, b->rank);
-}
+ORDER_FUNCTION(mapping_compare_nodes, struct row,
+               4 * ORDER(a->node, b->node) + 2 * ORDER(a->vertex, b->vertex) +
+                   ORDER(a->rank, b->rank))
 
-static int mapping_compare_ranks(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    return ORDER(a->rank, b->rank);
-}
+ORDER_FUNCTION(mapping_compare_ranks, struct row, ORDER(a->rank, b->rank))
 
 /* Sort the rows by rank, and find the node of each, and its slot there. */
 static int mapping_resolve_place(struct writer *w, const struct mapping_seat *seats)
@@ -265,11 +259,7 @@ static int mapping_parse_number(const char **at, const char *end, uint64_t maxim
     return 1;
 }
 
-static int mapping_compare_places(const void *left, const void *right)
-{
-    const struct mapping_seat *a = left, *b = right;
-    return ORDER(a->rank, b->rank);
-}
+ORDER_FUNCTION(mapping_compare_places, struct mapping_seat, ORDER(a->rank, b->rank))
 
 /* Read a line.
  * @return 1: a rank and its node, 0: the line is empty or a comment, or -HOLTER_EUSAGE */

@@ -418,13 +418,11 @@ struct turn {
     size_t index;
 };
 
-static int reroute_compare_turns(const void *a, const void *b)
-{
-    const struct turn *x = a, *y = b;
-    return 16 * ORDER(y->first, x->first) + 8 * ORDER(y->route->bytes, x->route->bytes) +
-           4 * ORDER(x->route->source, y->route->source) +
-           2 * ORDER(x->route->destination, y->route->destination) + ORDER(x->index, y->index);
-}
+ORDER_FUNCTION(reroute_compare_turns, struct turn,
+               16 * ORDER(b->first, a->first) + 8 * ORDER(b->route->bytes, a->route->bytes) +
+                   4 * ORDER(a->route->source, b->route->source) +
+                   2 * ORDER(a->route->destination, b->route->destination) +
+                   ORDER(a->index, b->index))
 
 static int reroute_sort_turns(struct reroute *r, const struct reroute_params *params,
                               const struct reroute_route *routes, size_t count, struct turn *turns)

@@ -7,11 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int given_compare_ends(const void *left, const void *right)
-{
-    const struct topology_given *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
-}
+ORDER_FUNCTION(given_compare_ends, struct topology_given,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 /* Order by ends, then as given, so that errors name the same routes on every machine. */
 static int given_compare_routes(const void *a, const void *b)

@@ -16,19 +16,12 @@ struct boundary {
     size_t before;   /* index of the phase after it */
 };
 
-static int phase_pauses_compare_lengths(const void *left, const void *right)
-{
-    const struct boundary *a = left, *b = right;
-    return ORDER(a->pause_ns, b->pause_ns);
-}
+ORDER_FUNCTION(phase_pauses_compare_lengths, struct boundary, ORDER(a->pause_ns, b->pause_ns))
 
 /* The first are those that are kept. */
-static int phase_pauses_compare(const void *left, const void *right)
-{
-    const struct boundary *a = left, *b = right;
-    return 4 * ORDER(b->octave, a->octave) + 2 * ORDER(b->height_ns, a->height_ns) +
-           ORDER(b->before, a->before);
-}
+ORDER_FUNCTION(phase_pauses_compare, struct boundary,
+               4 * ORDER(b->octave, a->octave) + 2 * ORDER(b->height_ns, a->height_ns) +
+                   ORDER(b->before, a->before))
 
 static void phase_pauses_rank(struct boundary *boundaries, size_t count)
 {

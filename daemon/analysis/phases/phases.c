@@ -4,6 +4,7 @@
 #include "daemon/analysis/phases/burst_clusters.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -202,11 +203,7 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t ma
 
 /* ---- the gap of the online phases ----------------------------------------------- */
 
-static int phases_compare_heights(const void *left, const void *right)
-{
-    const struct phase *a = left, *b = right;
-    return (a->height_ns < b->height_ns) - (a->height_ns > b->height_ns);
-}
+ORDER_FUNCTION(phases_compare_heights, struct phase, ORDER(b->height_ns, a->height_ns))
 
 static double phases_height_of(const struct phase *phase)
 {

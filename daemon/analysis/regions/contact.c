@@ -147,11 +147,8 @@ static void contact_clear_pairs(struct contact *contact)
     }
 }
 
-static int contact_compare_edges(const void *left, const void *right)
-{
-    const struct contact_edge *one = left, *other = right;
-    return 2 * ORDER(one->a, other->a) + ORDER(one->b, other->b);
-}
+ORDER_FUNCTION(contact_compare_edges, struct contact_edge,
+               2 * ORDER(a->a, b->a) + ORDER(a->b, b->b))
 
 int contact_close(struct contact *contact, const struct contact_edge **edges, size_t *count)
 {

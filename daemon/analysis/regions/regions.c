@@ -329,11 +329,8 @@ struct overlap {
     uint32_t shared;
 };
 
-static int regions_compare_places(const void *left, const void *right)
-{
-    const struct overlap *a = left, *b = right;
-    return 2 * ORDER(a->former, b->former) + ORDER(a->root, b->root);
-}
+ORDER_FUNCTION(regions_compare_places, struct overlap,
+               2 * ORDER(a->former, b->former) + ORDER(a->root, b->root))
 
 static int regions_compare_shared(const void *left, const void *right)
 {
@@ -395,11 +392,7 @@ static void regions_inherit_ids(const struct regions *r, const struct overlap *o
     }
 }
 
-static int regions_compare_ids(const void *left, const void *right)
-{
-    const struct region_info *a = left, *b = right;
-    return ORDER(a->id, b->id);
-}
+ORDER_FUNCTION(regions_compare_ids, struct region_info, ORDER(a->id, b->id))
 
 /* Number the new regions in the order of their lowest vertices; fill in list and region. */
 static void regions_number_new(struct partition *p, const uint32_t *sizes,

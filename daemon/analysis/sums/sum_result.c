@@ -15,11 +15,8 @@ struct sort_key {
     uint32_t number;
 };
 
-static int sum_order_compare_keys(const void *a, const void *b)
-{
-    const struct sort_key *x = a, *y = b;
-    return 2 * ORDER(x->hi, y->hi) + ORDER(x->lo, y->lo);
-}
+ORDER_FUNCTION(sum_order_compare_keys, struct sort_key,
+               2 * ORDER(a->hi, b->hi) + ORDER(a->lo, b->lo))
 
 /* Numbers of communicators and regions depend on who reported first; their places in order do not.
  * New ones change the places of others, but never which of two comes first, so an order once found
@@ -251,11 +248,8 @@ struct kind_weight {
 };
 
 /* Most time first; of equal times the first in canonical order. */
-static int sum_result_compare_kinds(const void *a, const void *b)
-{
-    const struct kind_weight *x = a, *y = b;
-    return 2 * ORDER(y->time_ns, x->time_ns) + ORDER(x->rows, y->rows);
-}
+ORDER_FUNCTION(sum_result_compare_kinds, struct kind_weight,
+               2 * ORDER(b->time_ns, a->time_ns) + ORDER(a->rows, b->rows))
 
 /* Choose the kinds whose callers are listed, at most so many rows of all of them.
  * @param keep  by number of a kind: set to whether it is listed */

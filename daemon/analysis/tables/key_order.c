@@ -1,8 +1,6 @@
 /* A radix sort of 64-bit keys (Knuth, The Art of Computer Programming 3, section 5.2.5). */
 #include "daemon/analysis/tables/key_order.h"
 
-#include <string.h>
-
 #define DIGIT_BITS 11u
 #define RADIX (1u << DIGIT_BITS)
 #define SHORT 64u /* insertion is quicker for so few */

@@ -59,11 +59,9 @@ struct bid {
     struct arrival from;
 };
 
-static int dumpi_settle_compare_bids(const void *a, const void *b)
-{
-    const struct bid *x = a, *y = b;
-    return 4 * ORDER(x->color, y->color) + 2 * ORDER(x->key, y->key) + ORDER(x->order, y->order);
-}
+ORDER_FUNCTION(dumpi_settle_compare_bids, struct bid,
+               4 * ORDER(a->color, b->color) + 2 * ORDER(a->key, b->key) +
+                   ORDER(a->order, b->order))
 
 static struct place *dumpi_comms_place_of(struct dumpi_comms *comms, const struct arrival *arrival)
 {

@@ -278,11 +278,8 @@ struct by_rank {
     uint32_t position;
 };
 
-static int otf2_defs_job_compare_ranks(const void *left, const void *right)
-{
-    const struct by_rank *a = left, *b = right;
-    return 2 * ORDER(a->rank, b->rank) + ORDER(a->position, b->position);
-}
+ORDER_FUNCTION(otf2_defs_job_compare_ranks, struct by_rank,
+               2 * ORDER(a->rank, b->rank) + ORDER(a->position, b->position))
 
 static int otf2_job_sort_group(struct otf2_arena *arena, struct otf2_group *group,
                                const int32_t *world)

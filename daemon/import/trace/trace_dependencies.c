@@ -1,7 +1,6 @@
 /* From the records of a trace to the ends of its messages. */
 #include "daemon/import/trace/trace_dependencies.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 
 #include <errno.h>

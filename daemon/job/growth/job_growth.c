@@ -2,7 +2,6 @@
  * scopes become episodes of the latency rules. */
 #include "daemon/job/growth/job_growth.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/job/growth/growth_state.h"
 
 #include <errno.h>

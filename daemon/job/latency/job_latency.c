@@ -3,7 +3,6 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/latency/job_latency_state.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/latency/job_latency_state.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,11 +84,7 @@ static int latency_add_contacts(struct job_latency *l, const struct closed_windo
     return latency_close_contacts(l);
 }
 
-static int region_trend_compare(const void *a, const void *b)
-{
-    uint32_t x = ((const struct region_trend *)a)->id, y = ((const struct region_trend *)b)->id;
-    return x < y ? -1 : x > y;
-}
+ORDER_FUNCTION(region_trend_compare, struct region_trend, ORDER(a->id, b->id))
 
 static struct region_trend *region_trend_find(const struct job_latency *l, uint32_t id)
 {

@@ -2,6 +2,7 @@
 #include "daemon/job/network/job_measured.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,11 +18,7 @@ void job_measured_finish(struct job_measured *m)
     *m = (struct job_measured){0};
 }
 
-static int measured_compare_links(const void *a, const void *b)
-{
-    const struct measured_row *p = a, *q = b;
-    return (p->link > q->link) - (p->link < q->link);
-}
+ORDER_FUNCTION(measured_compare_links, struct measured_row, ORDER(a->link, b->link))
 
 /* Merge the oldest window into the second oldest. */
 static int measured_merge_oldest(struct job_measured *m)

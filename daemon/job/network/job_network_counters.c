@@ -65,12 +65,9 @@ static uint64_t counter_scale_to_window(const struct job_network *n, const struc
     return (uint64_t)((double)count * ((double)window / (double)c->length_ns));
 }
 
-static int counter_compare_measured(const void *a, const void *b)
-{
-    const struct network_measured *x = a, *y = b;
-    return 4 * ORDER(x->link, y->link) + 2 * ORDER(x->receiver, y->receiver) +
-           ORDER(x->packets, y->packets);
-}
+ORDER_FUNCTION(counter_compare_measured, struct network_measured,
+               4 * ORDER(a->link, b->link) + 2 * ORDER(a->receiver, b->receiver) +
+                   ORDER(a->packets, b->packets))
 
 /* Figures of the sender take precedence over those of the receiver, and bytes over packets. Several
  * interfaces at one end of a link are its lanes. */

@@ -35,11 +35,9 @@ static struct link_order link_order_of(const struct congestion_link *links, size
     return (struct link_order){l->bytes, l->link, (uint32_t)at, (uint8_t)l->state};
 }
 
-static int link_order_compare(const void *a, const void *b)
-{
-    const struct link_order *x = a, *y = b;
-    return 4 * ORDER(y->bytes, x->bytes) + 2 * ORDER(y->state, x->state) + ORDER(x->link, y->link);
-}
+ORDER_FUNCTION(link_order_compare, struct link_order,
+               4 * ORDER(b->bytes, a->bytes) + 2 * ORDER(b->state, a->state) +
+                   ORDER(a->link, b->link))
 
 /* List the links that are published, by number, and count the states of all. */
 static int link_list_all(struct job_network *n)
@@ -120,12 +118,9 @@ static int link_make_rows(struct job_network *n)
 
 /* ---- ranks that load hot links -------------------------------------------------------------- */
 
-static int route_compare_bytes(const void *a, const void *b)
-{
-    const struct wire_link_route_row *x = a, *y = b;
-    return 8 * ORDER(y->bytes, x->bytes) + 4 * ORDER(y->messages, x->messages) +
-           2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
-}
+ORDER_FUNCTION(route_compare_bytes, struct wire_link_route_row,
+               8 * ORDER(b->bytes, a->bytes) + 4 * ORDER(b->messages, a->messages) +
+                   2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 /* Insert a route into the largest of one link, at most JOB_NETWORK_ROUTES. */
 struct largest {

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOG2_PART 65536.0            /* see WIRE_TRANSFER_ROW.log2_sum */
 #define LOG_PART (M_LN2 / LOG2_PART) /* of a natural logarithm */
@@ -23,11 +22,8 @@ static uint32_t loads_find_vertex(const struct job_network *n, uint32_t rank)
     return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
-static int loads_compare_pairs(const void *a, const void *b)
-{
-    const struct congestion_pair *x = a, *y = b;
-    return 2 * ORDER(x->source, y->source) + ORDER(x->destination, y->destination);
-}
+ORDER_FUNCTION(loads_compare_pairs, struct congestion_pair,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 /* Find where the pairs of each rank begin, which are in order of their sources. Those of ranks that
  * have no place come after all of them. */

@@ -196,12 +196,9 @@ static int diff_messages_compare_by_window(const struct recorded *a, const struc
            ORDER(a->instance, b->instance);
 }
 
-static int diff_messages_compare_by_number(const void *left, const void *right)
-{
-    const struct unmatched *a = left, *b = right;
-    return 2 * diff_messages_compare_by_window(&a->head, &b->head) +
-           ORDER(a->head.seq, b->head.seq);
-}
+ORDER_FUNCTION(diff_messages_compare_by_number, struct unmatched,
+               2 * diff_messages_compare_by_window(&a->head, &b->head) +
+                   ORDER(a->head.seq, b->head.seq))
 
 /* Compare messages of the same window, or, with `exact`, of the same number. Those with a match are
  * removed from both sides; the others stay. */

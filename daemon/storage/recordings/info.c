@@ -9,10 +9,10 @@
 #include "daemon/storage/recording_tables.h"
 #include "daemon/storage/recordings/numbers.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_HOSTS (1u << 20)
 
@@ -319,11 +319,7 @@ static int info_add_gap(void *user, uint64_t first, uint64_t end, uint64_t missi
     return 0;
 }
 
-static int info_compare_by_begin(const void *left, const void *right)
-{
-    const struct info_hole *a = left, *b = right;
-    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-}
+ORDER_FUNCTION(info_compare_by_begin, struct info_hole, ORDER(a->begin_ns, b->begin_ns))
 
 /* Join gaps of several agents that overlap. */
 static void info_join_gaps(struct reading *r)

@@ -14,7 +14,6 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WHY 400u
 #define DECLARATION 2048u

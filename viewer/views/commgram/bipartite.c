@@ -5,10 +5,7 @@
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 
-#include "holter/error.h"
-
 #include <math.h>
-#include <string.h>
 
 enum {
     WORK_UNITS = 1500000, /* work on the picture in one frame: some milliseconds */

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { HEAD = 56, AXIS = 24, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22, LATE_LEAST = 200 };
 

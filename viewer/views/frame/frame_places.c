@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The view whose icon a room has. */
 static const enum view_id room_icons[ROOMS] = {

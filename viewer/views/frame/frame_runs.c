@@ -4,7 +4,6 @@
 #include "viewer/views/frame/frame.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { LINE = 19, HEAD = 44, FOOT = 12 };
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the variables of formulas ---- */
 
@@ -114,11 +113,6 @@ static void variables_add_coordinates(struct variables *v, const struct model *m
 
 /* ---- slices ---- */
 
-static int landscape_compare_numbers(const void *a, const void *b)
-{
-    return ORDER(*(const double *)a, *(const double *)b);
-}
-
 /* One slice for each coordinate, if there are few of them. @param sorted  finite coordinates */
 static void landscape_find_coordinates(struct landscape_scale *scale, const double *sorted,
                                        uint32_t count)
@@ -165,7 +159,7 @@ static int landscape_make_scale(const struct landscape_drawing *d, struct landsc
     for (uint32_t rank = 0; rank < d->ranks; rank++)
         if (isfinite(values[rank]))
             sorted[count++] = values[rank];
-    qsort(sorted, count, sizeof *sorted, landscape_compare_numbers);
+    qsort(sorted, count, sizeof *sorted, order_doubles);
     scale->low = count ? sorted[0] : 0;
     scale->high = count ? sorted[count - 1] : 0;
     landscape_find_coordinates(scale, sorted, count);

@@ -1,7 +1,6 @@
 /* The two pictures in space: walls of functions over ranks, and the points of a layout. */
 #include "viewer/views/landscape/landscape_drawing.h"
 
-#include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 

@@ -3,7 +3,6 @@
 #include "viewer/views/landscape/landscape_drawing.h"
 #include "viewer/views/views.h"
 
-#include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>

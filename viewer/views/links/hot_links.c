@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     ROW = 40,
@@ -128,17 +127,11 @@ struct sorted {
     uint32_t link;
 };
 
-static int hot_links_compare_falling(const void *left, const void *right)
-{
-    const struct sorted *a = left, *b = right;
-    return 2 * ORDER(b->figure, a->figure) + ORDER(a->link, b->link);
-}
+ORDER_FUNCTION(hot_links_compare_falling, struct sorted,
+               2 * ORDER(b->figure, a->figure) + ORDER(a->link, b->link))
 
-static int hot_links_compare_rising(const void *left, const void *right)
-{
-    const struct sorted *a = left, *b = right;
-    return 2 * ORDER(a->figure, b->figure) + ORDER(a->link, b->link);
-}
+ORDER_FUNCTION(hot_links_compare_rising, struct sorted,
+               2 * ORDER(a->figure, b->figure) + ORDER(a->link, b->link))
 
 /* Sort links by a figure; figures are computed once, not for each comparison. */
 static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)

@@ -22,11 +22,9 @@ struct weighed {
     uint64_t id;
 };
 
-static int evolution_compare_by_weight(const void *left, const void *right)
-{
-    const struct weighed *a = left, *b = right;
-    return 4 * ORDER(b->trend, a->trend) + 2 * ORDER(b->latency, a->latency) + ORDER(a->id, b->id);
-}
+ORDER_FUNCTION(evolution_compare_by_weight, struct weighed,
+               4 * ORDER(b->trend, a->trend) + 2 * ORDER(b->latency, a->latency) +
+                   ORDER(a->id, b->id))
 
 static int evolution_order_regions(const struct latency *l, uint64_t first, uint64_t last,
                                    struct evolution *e)
@@ -53,11 +51,7 @@ static int evolution_order_regions(const struct latency *l, uint64_t first, uint
     return 0;
 }
 
-static int evolution_compare_by_begin(const void *left, const void *right)
-{
-    const struct evolution_segment *a = left, *b = right;
-    return ORDER(a->first, b->first);
-}
+ORDER_FUNCTION(evolution_compare_by_begin, struct evolution_segment, ORDER(a->first, b->first))
 
 /* Collect the periods of growth and the steady periods of all series; periods that touch, or are
  * less than `gap` windows apart, are united.

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     PAINT_SHARE = 600000, /* pixels painted in one frame */

@@ -3,7 +3,6 @@
  * vertices on their way, stacked on the right-hand side of their direction. */
 #include "viewer/views/views.h"
 
-#include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"

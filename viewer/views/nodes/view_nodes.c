@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { ROW = 28, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum {

@@ -2,7 +2,6 @@
  * advice with the places that show more. */
 #include "viewer/views/overview/overview_parts.h"
 
-#include "viewer/layout/format.h"
 #include "viewer/places/absence.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"

@@ -55,11 +55,7 @@ color_t marks_disc_color(const struct stage *s, const struct rank_graph *n, uint
 
 /* ---- hulls ---- */
 
-static int marks_compare_points(const void *left, const void *right)
-{
-    const struct point *a = left, *b = right;
-    return 2 * ORDER(a->x, b->x) + ORDER(a->y, b->y);
-}
+ORDER_FUNCTION(marks_compare_points, struct point, 2 * ORDER(a->x, b->x) + ORDER(a->y, b->y))
 
 static double marks_cross(struct point o, struct point a, struct point b)
 {

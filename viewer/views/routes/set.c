@@ -124,11 +124,8 @@ struct heavy {
     uint32_t number;
 };
 
-static int route_set_compare_heavier(const void *left, const void *right)
-{
-    const struct heavy *a = left, *b = right;
-    return 2 * ORDER(b->bytes, a->bytes) + ORDER(a->number, b->number);
-}
+ORDER_FUNCTION(route_set_compare_heavier, struct heavy,
+               2 * ORDER(b->bytes, a->bytes) + ORDER(a->number, b->number))
 
 /* Histogram of bytes with eight buckets for each power of two. */
 enum { BUCKETS = 64 * 8 };

@@ -5,7 +5,6 @@
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { BUTTONS = 148, RIGHT = 130 };
 

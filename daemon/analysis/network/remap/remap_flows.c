@@ -7,18 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int remap_flows_compare_ends(const void *left, const void *right)
-{
-    const struct remap_flow *a = left, *b = right;
-    return 2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
-}
+ORDER_FUNCTION(remap_flows_compare_ends, struct remap_flow,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
-static int remap_flows_compare_loads(const void *left, const void *right)
-{
-    const struct remap_flow *a = left, *b = right;
-    return 8 * ORDER(b->heaviest, a->heaviest) + 4 * ORDER(b->bytes, a->bytes) +
-           2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination);
-}
+ORDER_FUNCTION(remap_flows_compare_loads, struct remap_flow,
+               8 * ORDER(b->heaviest, a->heaviest) + 4 * ORDER(b->bytes, a->bytes) +
+                   2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 static int remap_flows_load(struct remap_flows *flows)
 {

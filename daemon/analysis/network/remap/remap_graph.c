@@ -62,11 +62,8 @@ static uint32_t remap_graph_copy_flows(struct remap_flow *flows,
     return count;
 }
 
-static int remap_graph_compare_partners(const void *a, const void *b)
-{
-    const struct remap_partner *one = a, *other = b;
-    return 2 * ORDER(other->weight, one->weight) + ORDER(one->process, other->process);
-}
+ORDER_FUNCTION(remap_graph_compare_partners, struct remap_partner,
+               2 * ORDER(b->weight, a->weight) + ORDER(a->process, b->process))
 
 /* Heaviest first. */
 static void remap_graph_sort_row(struct remap_partner *row, uint32_t count)

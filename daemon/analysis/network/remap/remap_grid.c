@@ -128,11 +128,8 @@ struct offset {
     double weight;
 };
 
-static int remap_grid_compare_offsets(const void *a, const void *b)
-{
-    const struct offset *one = a, *other = b;
-    return 2 * ORDER(other->weight, one->weight) + ORDER(one->difference, other->difference);
-}
+ORDER_FUNCTION(remap_grid_compare_offsets, struct offset,
+               2 * ORDER(b->weight, a->weight) + ORDER(a->difference, b->difference))
 
 /* Does a stride fit the others: is each a multiple of all smaller ones? */
 static bool remap_grid_fits(const uint32_t *strides, uint32_t count, uint32_t stride)

@@ -14,12 +14,9 @@ struct seat_entry {
     uint32_t spot, vertex, process; /* spot: key of its spot */
 };
 
-static int remap_places_compare_seats(const void *a, const void *b)
-{
-    const struct seat_entry *one = a, *other = b;
-    return 4 * ORDER(one->spot, other->spot) + 2 * ORDER(one->vertex, other->vertex) +
-           ORDER(one->process, other->process);
-}
+ORDER_FUNCTION(remap_places_compare_seats, struct seat_entry,
+               4 * ORDER(a->spot, b->spot) + 2 * ORDER(a->vertex, b->vertex) +
+                   ORDER(a->process, b->process))
 
 static int remap_places_make_slots(struct remap_places *places, const struct remap_problem *problem,
                                    uint32_t *slots)
