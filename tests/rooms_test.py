@@ -38,7 +38,7 @@ MATRIX = {
     ANALYSIS + "communities": "tables",
     ANALYSIS + "phases": "tables events",
     ANALYSIS + "commgram": "tables communities phases",
-    ANALYSIS + "network": "",
+    ANALYSIS + "network": "tables",
     ANALYSIS + "network/remap": "network",
     ANALYSIS + "formulas": "",
     # The daemon.

@@ -72,6 +72,14 @@ static struct alert *alerts_find_open(const struct alerts *alerts, const char *k
                                                                          : NULL;
 }
 
+static void alert_list_causes(struct alert *alert)
+{
+    const struct alert_evidence *evidence = alert->evidence;
+    for (size_t i = 0; evidence != NULL && i < evidence->cause_count; i++)
+        alert->cause_rows[i] = (struct wire_cause_row){
+            evidence->causes[i].name, evidence->causes[i].share, evidence->causes[i].text};
+}
+
 static int alerts_set_evidence(struct alert *alert, const struct alert_evidence *evidence)
 {
     if (alert->evidence == NULL)
@@ -79,10 +87,7 @@ static int alerts_set_evidence(struct alert *alert, const struct alert_evidence 
     if (alert->evidence == NULL)
         return -ENOMEM;
     *alert->evidence = *evidence;
-    for (size_t i = 0; i < evidence->cause_count; i++)
-        alert->cause_rows[i] = (struct wire_cause_row){alert->evidence->causes[i].name,
-                                                       alert->evidence->causes[i].share,
-                                                       alert->evidence->causes[i].text};
+    alert_list_causes(alert);
     return 0;
 }
 
@@ -273,4 +278,37 @@ struct wire_alert alert_message(const struct alert *alert, const char *job)
     message.causes = alert->cause_rows;
     message.causes_count = e->cause_count;
     return message;
+}
+
+static void alert_copy_state(struct state_bytes *b, struct alert **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    (void)STATE_OBJECT(b, (*out)->evidence);
+    alert_list_causes(*out);
+}
+
+/* The newest alerts of subjects, as their numbers. */
+static void alerts_copy_newest(struct state_bytes *b, struct alerts *alerts)
+{
+    state_copy_array(b, &alerts->newest, sizeof(struct alert *), 0, alerts->newest_capacity);
+    for (uint32_t i = 0; alerts->newest != NULL && i < alerts->subjects.count; i++) {
+        uint64_t id = b->reads ? 0 : alerts->newest[i]->id;
+        STATE_VALUE(b, id);
+        alerts->newest[i] = id > 0 && id <= alerts->count ? alerts->list[id - 1] : NULL;
+    }
+}
+
+void alerts_copy_state(struct state_bytes *b, struct alerts *alerts)
+{
+    STATE_VALUE(b, *alerts);
+    state_copy_array(b, &alerts->list, sizeof(struct alert *), alerts->count, alerts->capacity);
+    if (alerts->list == NULL)
+        alerts->count = alerts->capacity = 0;
+    for (size_t i = 0; i < alerts->count; i++)
+        alert_copy_state(b, &alerts->list[i]);
+    while (alerts->count > 0 && alerts->list[alerts->count - 1] == NULL)
+        alerts->count--; /* after an error */
+    key_table_copy_state(b, &alerts->subjects);
+    alerts_copy_newest(b, alerts);
 }

@@ -5,6 +5,7 @@
 #define HOLTER_DAEMON_ALERT_ALERTS_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #define ALERTS_MAXIMUM 16384u /**< alerts of a job; further episodes are dropped */
@@ -107,5 +108,8 @@ int alerts_restore(struct alerts *alerts, const struct wire_alert *alert);
 
 /** As a message; texts and rows are borrowed from the alert. */
 struct wire_alert alert_message(const struct alert *alert, const char *job);
+
+/** See state_bytes.h. */
+void alerts_copy_state(struct state_bytes *b, struct alerts *alerts);
 
 #endif

@@ -3,6 +3,8 @@
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
 #include "daemon/job/phases/picture.h"
+#include "holter/error.h"
+#include "version.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,6 +17,10 @@
  */
 #define CHANGES_NS UINT64_C(100000000)
 #define CHANGES_RANK_NS UINT64_C(20000)
+
+/* Of the bytes of a job's state. To be raised when what they mean changes though no structure has
+ * another size. */
+#define STATE_VERSION HOLTER_VERSION " 1"
 
 #define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
 
@@ -39,10 +45,33 @@ static void job_publish_report(void *user, const struct alert_report *report)
     job_alerts_publish(&job->alerts, &job->stream, alerts_report(&job->alerts.list, report));
 }
 
+static struct job_network_options job_network_options(const struct job *job)
+{
+    return (struct job_network_options){job->info.id, job->options.network, job->options.window_ns};
+}
+
+static struct job_growth_options job_growth_options(struct job *job)
+{
+    return (struct job_growth_options){.rules = job->options.rules,
+                                       .network = job->network,
+                                       .latency = job->latency,
+                                       .window_ns = job->options.window_ns,
+                                       .user = job,
+                                       .on_report = job_publish_report};
+}
+
+static struct job_hang_options job_hang_options(struct job *job)
+{
+    return (struct job_hang_options){.rules = job->options.rules,
+                                     .window_ns = job->options.window_ns,
+                                     .user = job,
+                                     .on_report = job_publish_report};
+}
+
 static int job_create_analyses(struct job *job)
 {
     const struct job_options *options = &job->options;
-    const struct job_network_options network = {job->info.id, options->network, options->window_ns};
+    const struct job_network_options network = job_network_options(job);
     int code = job_sums_init(&job->sums);
     code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
     code = code != 0 ? code : waits_create(&job->waits);
@@ -52,26 +81,19 @@ static int job_create_analyses(struct job *job)
             job_phases_create(&job->phases, options->window_ns, options->modelled, options->beside);
     if (code != 0 || options->rules == NULL)
         return code;
-    const struct job_growth_options growth = {.rules = options->rules,
-                                              .network = job->network,
-                                              .latency = job->latency,
-                                              .window_ns = options->window_ns,
-                                              .user = job,
-                                              .on_report = job_publish_report};
-    const struct job_hang_options hang = {.rules = options->rules,
-                                          .window_ns = options->window_ns,
-                                          .user = job,
-                                          .on_report = job_publish_report};
+    const struct job_growth_options growth = job_growth_options(job);
+    const struct job_hang_options hang = job_hang_options(job);
     code = job_growth_create(&job->growth, &growth);
     return code != 0 ? code : job_hang_create(&job->hang, &hang);
 }
 
-int job_create(struct job **out, const char *id, const struct job_options *options,
-               const struct job_output *output)
+/* Without analyses. */
+static struct job *job_create_parts(const char *id, const struct job_options *options,
+                                    const struct job_output *output)
 {
     struct job *job = calloc(1, sizeof(*job));
     if (job == NULL)
-        return -ENOMEM;
+        return NULL;
     job->options = *options;
     job_info_init(&job->info, id);
     job->stream = (struct job_stream){.job = job->info.id, .output = *output};
@@ -79,7 +101,14 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     job_windows_init(&job->windows, options->window_ns, options->grace_ns);
     rank_history_init(&job->rank_history);
     job_lateness_init(&job->lateness);
-    int code = job_create_analyses(job);
+    return job;
+}
+
+int job_create(struct job **out, const char *id, const struct job_options *options,
+               const struct job_output *output)
+{
+    struct job *job = job_create_parts(id, options, output);
+    int code = job == NULL ? -ENOMEM : job_create_analyses(job);
     if (code != 0) {
         job_destroy(job);
         return code;
@@ -383,4 +412,82 @@ void job_describe(const struct job *job, struct wire_job_row *out)
         .end_ns = info->state == JOB_RUNNING ? 0 : info->end_ns,
         .state = job_state_name(info->state),
     };
+}
+
+/* ---- state --------------------------------------------------------------- */
+
+/* What has to be the same where the state is read. */
+struct job_state_head {
+    char version[32];
+    uint64_t window_ns, has_rules;
+};
+
+static void job_copy_state(struct state_bytes *b, struct job *job)
+{
+    const struct job_network_options network = job_network_options(job);
+    const struct job_state_head head = {STATE_VERSION, job->options.window_ns,
+                                        job->options.rules != NULL};
+    struct job_state_head copy = head;
+    STATE_VALUE(b, copy);
+    if (b->code == 0 && memcmp(&copy, &head, sizeof(copy)) != 0)
+        b->code = -HOLTER_EVERSION;
+    job_info_copy_state(b, &job->info);
+    job_nodes_copy_state(b, &job->nodes);
+    job_places_copy_state(b, &job->places);
+    job_rank_messages_copy_state(b, &job->rank_messages);
+    job_captures_copy_state(b, &job->captures);
+    job_alerts_copy_state(b, &job->alerts);
+    STATE_VALUE(b, job->changes_due_ns);
+    job_unwatched_copy_state(b, &job->unwatched);
+    job_totals_copy_state(b, &job->totals);
+    job_sums_copy_state(b, &job->sums);
+    job_windows_copy_state(b, &job->windows, job->sums.run);
+    rank_history_copy_state(b, &job->rank_history);
+    job_latency_copy_state(b, &job->latency);
+    waits_copy_state(b, &job->waits);
+    job_lateness_copy_state(b, &job->lateness);
+    job_network_copy_state(b, &job->network, &network);
+    job_phases_copy_state(b, &job->phases, job->options.beside);
+    const struct job_growth_options growth = job_growth_options(job);
+    const struct job_hang_options hang = job_hang_options(job);
+    if (job->options.rules == NULL)
+        return;
+    job_growth_copy_state(b, &job->growth, &growth);
+    job_hang_copy_state(b, &job->hang, &hang);
+}
+
+int job_save(struct job *job, struct state_bytes *out)
+{
+    if (!job_network_is_settled(job->network) || !job_phases_are_settled(job->phases))
+        return -HOLTER_EEMPTY;
+    out->reads = out->code = 0;
+    out->length = 0;
+    job_copy_state(out, job);
+    return out->code;
+}
+
+/* Parts of a job that its code relies on. */
+static int job_is_complete(const struct job *job)
+{
+    return job->sums.run != NULL && job->latency != NULL && job->waits != NULL &&
+           job->network != NULL && job->phases != NULL &&
+           (job->growth != NULL) == (job->options.rules != NULL);
+}
+
+int job_restore(struct job **out, const char *id, const struct job_options *options,
+                const struct job_output *output, const void *bytes, size_t length)
+{
+    struct state_bytes b = {.reads = 1, .bytes = (uint8_t *)(uintptr_t)bytes, .length = length};
+    struct job *job = job_create_parts(id, options, output);
+    if (job == NULL)
+        return -ENOMEM;
+    job_copy_state(&b, job);
+    if (b.code == 0 && (b.at != length || !job_is_complete(job) || strcmp(job->info.id, id) != 0))
+        b.code = -HOLTER_EMALFORMED;
+    if (b.code != 0) {
+        job_destroy(job);
+        return b.code;
+    }
+    *out = job;
+    return 0;
 }

@@ -19,6 +19,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_H
 #define HOLTER_DAEMON_JOB_JOB_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
@@ -188,5 +189,15 @@ void job_labels(const struct job *job, const struct wire_alert *alert, struct al
 
 /** Host of an agent that reports this job; "?" for another. */
 const char *job_host(const struct job *job, uint64_t instance);
+
+/** The state of the job as bytes, see state_bytes.h.
+ *  @param out  what it had is replaced; zero-initialised is fine; the caller frees out->bytes
+ *  @return 0, -HOLTER_EEMPTY: not now, ask again after the next window, or another negative error
+ */
+int job_save(struct job *job, struct state_bytes *out);
+/** As job_create(), with the state that job_save() gave.
+ *  @return 0, -HOLTER_EVERSION or another negative error: those bytes are of no use */
+int job_restore(struct job **out, const char *id, const struct job_options *options,
+                const struct job_output *output, const void *bytes, size_t length);
 
 #endif

@@ -241,3 +241,13 @@ void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stre
 {
     job_alerts_publish(alerts, stream, alerts_resolve(&alerts->list, "agent-lost", host, now_ns));
 }
+
+void job_alerts_copy_state(struct state_bytes *b, struct job_alerts *alerts)
+{
+    const struct rules *rules = alerts->rules;
+    STATE_VALUE(b, *alerts);
+    alerts->rules = rules;
+    alerts_copy_state(b, &alerts->list);
+    STATE_ARRAY(b, alerts->deaths, alerts->death_count, 0);
+    STATE_ARRAY(b, alerts->dead_ranks, alerts->death_count, 0);
+}

@@ -5,6 +5,7 @@
 
 #include "daemon/alert/alerts.h"
 #include "daemon/alert/rules.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_nodes.h"
 #include "daemon/job/job_stream.h"
 
@@ -74,5 +75,8 @@ void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream
 /** The agent of a host reports again. */
 void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stream *stream,
                                 const char *host, uint64_t now_ns);
+
+/** See state_bytes.h; all but its rules. */
+void job_alerts_copy_state(struct state_bytes *b, struct job_alerts *alerts);
 
 #endif

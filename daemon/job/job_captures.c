@@ -190,3 +190,17 @@ void job_captures_publish_all(struct job_captures *captures, const struct job_st
             job_captures_publish_capture(captures, stream, &captures->list[i]);
     }
 }
+
+void job_captures_copy_state(struct state_bytes *b, struct job_captures *captures)
+{
+    STATE_VALUE(b, *captures);
+    if (b->reads) {
+        captures->buffer = (struct wire_buffer){0};
+        captures->arena = (struct wire_arena){0};
+    }
+    STATE_ARRAY(b, captures->list, captures->count, captures->capacity);
+    if (captures->list == NULL)
+        captures->count = captures->capacity = 0;
+    for (size_t i = 0; i < captures->count; i++)
+        state_copy_array(b, &captures->list[i].bytes, 1, captures->list[i].length, 0);
+}

@@ -6,6 +6,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 #define HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_stream.h"
 
 #define JOB_CAPTURE_BYTES ((size_t)16 << 20)
@@ -74,5 +75,8 @@ int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **
  * in the list */
 int job_capture_partners(struct job *job, const char *ranks, size_t maximum, char *out,
                          size_t capacity);
+
+/** See state_bytes.h. */
+void job_captures_copy_state(struct state_bytes *b, struct job_captures *captures);
 
 #endif

@@ -117,3 +117,9 @@ void job_info_merge(struct job_info *info, const struct wire_ranks *ranks)
     }
     job_info_merge_uncovered(info, ranks);
 }
+
+void job_info_copy_state(struct state_bytes *b, struct job_info *info)
+{
+    STATE_VALUE(b, *info);
+    STATE_ARRAY(b, info->uncovered, info->uncovered_count, 0);
+}

@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_INFO_H
 #define HOLTER_DAEMON_JOB_JOB_INFO_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job.h"
 
 /** An MPI function that the probe does not wrap. */
@@ -41,5 +42,8 @@ void job_info_extend(struct job_info *info, uint64_t start_ns, uint64_t length_n
 uint64_t job_info_rank_limit(const struct job_info *info);
 
 const char *job_state_name(enum job_state state);
+
+/** See state_bytes.h. */
+void job_info_copy_state(struct state_bytes *b, struct job_info *info);
 
 #endif

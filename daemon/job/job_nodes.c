@@ -179,3 +179,20 @@ struct job_losses job_nodes_update_row(struct job_node *node, const struct job_a
     node->row.host = node->host;
     return losses;
 }
+
+/* ---- state --------------------------------------------------------------- */
+
+void job_nodes_copy_state(struct state_bytes *b, struct job_nodes *nodes)
+{
+    STATE_VALUE(b, *nodes);
+    state_copy_array(b, &nodes->list, sizeof(struct job_node *), nodes->count, nodes->capacity);
+    if (nodes->list == NULL)
+        nodes->count = nodes->capacity = 0;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        struct job_node **node = &nodes->list[i];
+        if (STATE_OBJECT(b, *node))
+            (*node)->row.host = (*node)->host;
+    }
+    key_table_copy_state(b, &nodes->agent_keys);
+    STATE_ARRAY(b, nodes->agents, nodes->agent_keys.count, nodes->agent_capacity);
+}

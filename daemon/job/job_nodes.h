@@ -4,6 +4,7 @@
 #define HOLTER_DAEMON_JOB_JOB_NODES_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #define JOB_MAXIMUM_NODES (1u << 20) /**< nodes of one job */
@@ -84,5 +85,8 @@ struct job_losses {
 /** Take over what an agent reports on itself, and what it has lost. */
 struct job_losses job_nodes_update_row(struct job_node *node, const struct job_agent *agent,
                                        const struct wire_window *window);
+
+/** See state_bytes.h. */
+void job_nodes_copy_state(struct state_bytes *b, struct job_nodes *nodes);
 
 #endif

@@ -43,3 +43,18 @@ int job_places_update(struct job_places *places, struct job_place *place, uint32
     places->changed = 1;
     return 1;
 }
+
+void job_places_copy_state(struct state_bytes *b, struct job_places *places)
+{
+    STATE_VALUE(b, *places);
+    key_table_copy_state(b, &places->keys);
+    STATE_ARRAY(b, places->list, places->keys.count, places->capacity);
+    if (places->list == NULL)
+        key_table_finish(&places->keys);
+    for (uint32_t i = 0; i < places->keys.count; i++) {
+        struct job_place *place = &places->list[i];
+        size_t length = b->reads || place->placement == NULL ? 0 : strlen(place->placement);
+        STATE_VALUE(b, length);
+        STATE_ARRAY(b, place->placement, length, length + 1);
+    }
+}

@@ -3,6 +3,7 @@
 #define HOLTER_DAEMON_JOB_JOB_PLACES_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 struct job_place {
@@ -31,5 +32,8 @@ struct job_place *job_places_add(struct job_places *places, uint64_t rank);
 /** @return whether it is another place than before */
 int job_places_update(struct job_places *places, struct job_place *place, uint32_t node,
                       const struct wire_member_row *member);
+
+/** See state_bytes.h. */
+void job_places_copy_state(struct state_bytes *b, struct job_places *places);
 
 #endif

@@ -65,3 +65,13 @@ void job_rank_messages_publish(const struct job_rank_messages *messages,
         job_publish_recorded(stream, &head, kept->bytes, kept->length);
     }
 }
+
+void job_rank_messages_copy_state(struct state_bytes *b, struct job_rank_messages *messages)
+{
+    STATE_VALUE(b, *messages);
+    STATE_ARRAY(b, messages->list, messages->count, messages->capacity);
+    if (messages->list == NULL)
+        messages->count = messages->capacity = 0;
+    for (size_t i = 0; i < messages->count; i++)
+        state_copy_array(b, &messages->list[i].bytes, 1, messages->list[i].length, 0);
+}

@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_RANK_MESSAGES_H
 #define HOLTER_DAEMON_JOB_JOB_RANK_MESSAGES_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_stream.h"
 #include "daemon/storage/block/recorded.h"
 
@@ -35,5 +36,8 @@ void job_publish_recorded(const struct job_stream *stream, const struct recorded
 /** Publish all that was kept. @param at_ns  as if it came at this time */
 void job_rank_messages_publish(const struct job_rank_messages *messages,
                                const struct job_stream *stream, uint64_t at_ns);
+
+/** See state_bytes.h. */
+void job_rank_messages_copy_state(struct state_bytes *b, struct job_rank_messages *messages);
 
 #endif

@@ -247,3 +247,9 @@ int job_sums_update(struct job_sums *sums, const struct closed_window *window)
     sums->windows += code == 0 && !window->late;
     return code;
 }
+
+void job_sums_copy_state(struct state_bytes *b, struct job_sums *sums)
+{
+    STATE_VALUE(b, sums->windows);
+    run_sum_copy_state(b, &sums->run);
+}

@@ -3,6 +3,7 @@
 #define HOLTER_DAEMON_JOB_JOB_SUMS_H
 
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/analysis/waits/waits.h"
 #include "daemon/job/job_places.h"
 #include "daemon/job/rows/closed_window.h"
@@ -46,5 +47,8 @@ void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *wi
 
 /** Add a window that is closed to the sums since the start. @return 0 or -ENOMEM */
 int job_sums_update(struct job_sums *sums, const struct closed_window *window);
+
+/** See state_bytes.h. */
+void job_sums_copy_state(struct state_bytes *b, struct job_sums *sums);
 
 #endif

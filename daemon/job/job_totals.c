@@ -66,3 +66,10 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
     totals->newest = out;
     totals->recent[window->number % JOB_RECENT_WINDOWS] = out;
 }
+
+void job_totals_copy_state(struct state_bytes *b, struct job_totals *totals)
+{
+    STATE_VALUE(b, *totals);
+    for (uint32_t i = 0; i < JOB_RECENT_WINDOWS; i++)
+        node_set_copy_state(b, &totals->reported[i]);
+}

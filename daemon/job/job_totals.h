@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_TOTALS_H
 #define HOLTER_DAEMON_JOB_JOB_TOTALS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/rows/closed_window.h"
 #include "holter/wire.h"
 
@@ -32,5 +33,8 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
 
 /** @return NULL: nothing of this window is kept */
 const struct wire_totals *job_totals_find(const struct job_totals *totals, uint64_t window);
+
+/** See state_bytes.h. */
+void job_totals_copy_state(struct state_bytes *b, struct job_totals *totals);
 
 #endif

@@ -41,3 +41,10 @@ void job_unwatched_update(struct job_unwatched *unwatched, const struct closed_w
     unwatched->messages =
         unwatched->received > between_watched ? unwatched->received - between_watched : 0;
 }
+
+void job_unwatched_copy_state(struct state_bytes *b, struct job_unwatched *unwatched)
+{
+    STATE_VALUE(b, *unwatched);
+    key_table_copy_state(b, &unwatched->destinations);
+    STATE_ARRAY(b, unwatched->sent_to, unwatched->destinations.count, unwatched->capacity);
+}

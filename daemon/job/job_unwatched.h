@@ -7,6 +7,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_UNWATCHED_H
 #define HOLTER_DAEMON_JOB_JOB_UNWATCHED_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_places.h"
 #include "daemon/job/rows/closed_window.h"
 
@@ -26,5 +27,8 @@ void job_unwatched_finish(struct job_unwatched *unwatched);
  * known, and no further messages count */
 void job_unwatched_update(struct job_unwatched *unwatched, const struct closed_window *window,
                           const struct job_places *places, int complete);
+
+/** See state_bytes.h. */
+void job_unwatched_copy_state(struct state_bytes *b, struct job_unwatched *unwatched);
 
 #endif

@@ -192,3 +192,26 @@ int open_window_is_complete(const struct open_window *open, const struct job_nod
     }
     return 1;
 }
+
+/* ---- state --------------------------------------------------------------- */
+
+static void open_window_copy_state(struct state_bytes *b, struct open_window *open,
+                                   struct run_sum *run)
+{
+    node_set_copy_state(b, &open->reported);
+    window_sum_copy_state(b, &open->sum, run);
+    latency_rows_copy_state(b, &open->latency);
+    burst_rows_copy_state(b, &open->bursts);
+    counter_rows_copy_state(b, &open->counters);
+    STATE_ARRAY(b, open->calls, open->call_count, open->call_capacity);
+    STATE_ARRAY(b, open->pending, open->pending_count, open->pending_capacity);
+    STATE_ARRAY(b, open->processes, open->process_count, open->process_capacity);
+    STATE_ARRAY(b, open->unplaced, open->unplaced_count, open->unplaced_capacity);
+}
+
+void job_windows_copy_state(struct state_bytes *b, struct job_windows *windows, struct run_sum *run)
+{
+    STATE_VALUE(b, *windows);
+    for (uint32_t i = 0; i < windows->count; i++)
+        open_window_copy_state(b, &windows->open[i], run);
+}

@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/hang/hang.h"
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_nodes.h"
 #include "daemon/job/job_places.h"
 #include "daemon/job/rows/closed_window.h"
@@ -78,5 +79,9 @@ int open_window_is_complete(const struct open_window *open, const struct job_nod
 
 /** Nodes that were to report it and have not. */
 uint64_t open_window_count_missing(const struct open_window *open, const struct job_nodes *nodes);
+
+/** See state_bytes.h. @param run  to which the sums of windows belong */
+void job_windows_copy_state(struct state_bytes *b, struct job_windows *windows,
+                            struct run_sum *run);
 
 #endif

@@ -158,3 +158,16 @@ void job_lateness_publish_all(struct job_lateness *l, const struct job_stream *s
     for (size_t i = 0; i < l->stretches.count; i++)
         job_lateness_publish(l, stream, &l->stretches.slots[i], length_ns);
 }
+
+/* ---- state ---------------------------------------------------------------- */
+
+void rank_history_copy_state(struct state_bytes *b, struct rank_history *history)
+{
+    STATE_VALUE(b, history->too_many);
+    history_copy_state(b, &history->stretches);
+}
+
+void job_lateness_copy_state(struct state_bytes *b, struct job_lateness *l)
+{
+    history_copy_state(b, &l->stretches);
+}

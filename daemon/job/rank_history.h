@@ -6,6 +6,7 @@
 
 #include "daemon/analysis/sums/history.h"
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/analysis/waits/waits.h"
 #include "daemon/job/job_stream.h"
 #include "daemon/job/rows/closed_window.h"
@@ -61,5 +62,9 @@ void job_lateness_update(struct job_lateness *lateness, const struct job_stream 
 /** Publish all stretches, the oldest first. */
 void job_lateness_publish_all(struct job_lateness *lateness, const struct job_stream *stream,
                               uint64_t length_ns);
+
+/** See state_bytes.h. */
+void rank_history_copy_state(struct state_bytes *b, struct rank_history *history);
+void job_lateness_copy_state(struct state_bytes *b, struct job_lateness *lateness);
 
 #endif

@@ -268,3 +268,30 @@ void attribution_calm(struct attribution *a)
 {
     a->disturbed = false;
 }
+
+/* ---- state ------------------------------------------------------------------------ */
+
+static void attribution_slice_copy_state(struct state_bytes *b, struct attribution_slice *slice)
+{
+    STATE_ARRAY(b, slice->ranks, slice->rank_count, slice->rank_capacity);
+    STATE_ARRAY(b, slice->pairs, slice->pair_count, slice->pair_capacity);
+}
+
+void attribution_copy_state(struct state_bytes *b, struct attribution **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct attribution *a = *out;
+    STATE_ARRAY(b, a->node_of, a->place_capacity, 0);
+    STATE_ARRAY(b, a->nodes, a->node_count, a->node_capacity);
+    key_table_copy_state(b, &a->pairs);
+    STATE_ARRAY(b, a->slices, a->params.windows, 0);
+    if (a->slices == NULL)
+        a->params.windows = 0;
+    for (uint32_t i = 0; i < a->params.windows; i++)
+        attribution_slice_copy_state(b, &a->slices[i]);
+    attribution_slice_copy_state(b, &a->next);
+    STATE_ARRAY(b, a->base.ranks, a->base.rank_capacity, 0);
+    STATE_ARRAY(b, a->base.pairs, a->base.pair_capacity, 0);
+    STATE_ARRAY(b, a->partners, a->partner_capacity, 0);
+}

@@ -25,6 +25,7 @@
 
 #include "daemon/analysis/latency/latency.h"
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
@@ -155,5 +156,8 @@ int attribution_explain(const struct attribution *a, uint64_t onset, const uint3
  * longer".
  *  @return NULL: nothing that is known */
 const char *attribution_cause_phrase(const char *name, int several);
+
+/** See state_bytes.h. */
+void attribution_copy_state(struct state_bytes *b, struct attribution **attribution);
 
 #endif

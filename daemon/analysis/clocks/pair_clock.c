@@ -102,3 +102,11 @@ void pair_clocks_update(struct pair_clocks *clocks)
         pair_clock_update_offset(&clocks->pairs[clocks->noted[i]]);
     clocks->noted_count = 0;
 }
+
+void pair_clocks_copy_state(struct state_bytes *b, struct pair_clocks *clocks)
+{
+    STATE_VALUE(b, *clocks);
+    key_table_copy_state(b, &clocks->keys);
+    STATE_ARRAY(b, clocks->pairs, clocks->keys.count, clocks->capacity);
+    STATE_ARRAY(b, clocks->noted, clocks->noted_count, clocks->noted_capacity);
+}

@@ -19,6 +19,7 @@
 #define HOLTER_DAEMON_ANALYSIS_CLOCKS_PAIR_CLOCK_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 /** Maximum drift of a clock from its correction, seconds per second. */
 #define PAIR_CLOCK_RATE 1e-6
@@ -69,5 +70,8 @@ static inline int64_t pair_clock_offset(const struct pair_clock *pair, int down)
 {
     return down ? -pair->offset_ns : pair->offset_ns;
 }
+
+/** See state_bytes.h. */
+void pair_clocks_copy_state(struct state_bytes *b, struct pair_clocks *clocks);
 
 #endif

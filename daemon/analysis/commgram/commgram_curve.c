@@ -495,3 +495,38 @@ int curve_append_at(struct curve *curve, const struct curve_phase *phase, double
     outcome.point.height = height;
     return rc == 0 ? commgram_curve_add(curve, &outcome) : rc;
 }
+
+/* ---- state --------------------------------------------------------------------- */
+
+static void view_copy_state(struct state_bytes *b, struct view *view)
+{
+    partition_copy_state(b, &view->partition);
+    STATE_ARRAY(b, view->identity, view->partition.communities, view->capacity);
+}
+
+static void curve_forget_memory(struct curve *curve)
+{
+    curve->assignment = NULL;
+    curve->numbers = (struct key_table){0};
+    curve->fresh = (struct view){.capacity = 0};
+    curve->order = curve->begin = NULL;
+    curve->entries = NULL;
+    curve->capacity = 0;
+}
+
+void curve_copy_state(struct state_bytes *b, struct curve **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct curve *curve = *out;
+    if (b->reads)
+        curve_forget_memory(curve);
+    STATE_ARRAY(b, curve->patterns, curve->remembered, curve->params.most_patterns);
+    for (uint32_t i = 0; curve->patterns != NULL && i < curve->remembered; i++)
+        view_copy_state(b, &curve->patterns[i].view);
+    view_copy_state(b, &curve->last);
+    const struct assignment_params sizes = {curve->params.most_ranks, curve->params.most_ranks,
+                                            curve->params.most_ranks};
+    if (b->reads && b->code == 0)
+        b->code = assignment_create(&curve->assignment, &sizes);
+}

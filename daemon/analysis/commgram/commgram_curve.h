@@ -27,6 +27,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_CURVE_H
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_CURVE_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -88,5 +89,8 @@ int curve_append_at(struct curve *curve, const struct curve_phase *phase, double
  * the same phase gives the same point. */
 int curve_provisional(struct curve *curve, const struct curve_phase *phase,
                       struct curve_point *point, uint32_t *identities);
+
+/** See state_bytes.h. */
+void curve_copy_state(struct state_bytes *b, struct curve **curve);
 
 #endif

@@ -376,3 +376,30 @@ int communities_cut(const struct communities *c, uint32_t count, uint32_t *label
         labels[v] = labels[v] == v ? next++ : labels[labels[v]];
     return 0;
 }
+
+/* ---- state --------------------------------------------------------------------- */
+
+static void result_copy_state(struct state_bytes *b, struct result *r)
+{
+    struct community_graph *g = &r->graph;
+    struct community_tree *t = &r->tree;
+    const size_t vertices = g->vertices, nodes = (size_t)t->leaves + t->count;
+    STATE_ARRAY(b, g->first, vertices + 1, vertices + 2);
+    const size_t links = g->first == NULL ? 0 : g->first[vertices];
+    STATE_ARRAY(b, g->to, links, links + 1);
+    STATE_ARRAY(b, g->weight, links, links + 1);
+    STATE_ARRAY(b, g->loops, vertices, vertices + 1);
+    STATE_ARRAY(b, g->strength, vertices, vertices + 1);
+    STATE_ARRAY(b, t->join, t->count, (size_t)t->leaves + 1);
+    STATE_ARRAY(b, t->low, nodes, 2 * (size_t)t->leaves + 1);
+    STATE_ARRAY(b, r->label, vertices, vertices + 1);
+    STATE_ARRAY(b, r->merges, t->count, (size_t)t->count + 1);
+}
+
+void communities_copy_state(struct state_bytes *b, struct communities **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    STATE_ARRAY(b, (*out)->edges, (*out)->edge_count, (*out)->edge_room);
+    result_copy_state(b, &(*out)->result);
+}

@@ -50,6 +50,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMUNITIES_COMMUNITIES_H
 #define HOLTER_DAEMON_ANALYSIS_COMMUNITIES_COMMUNITIES_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -132,5 +133,8 @@ double communities_floor(uint32_t ranks, uint64_t messages);
  *  @param labels  of each vertex
  *  @return 0, or -HOLTER_ERANGE: more communities than vertices or fewer than components */
 int communities_cut(const struct communities *communities, uint32_t count, uint32_t *labels);
+
+/** See state_bytes.h. */
+void communities_copy_state(struct state_bytes *b, struct communities **communities);
 
 #endif

@@ -81,3 +81,8 @@ void partition_members(const struct partition *p, uint32_t *order, uint32_t *beg
         begin[c] = begin[c - 1];
     begin[0] = 0;
 }
+
+void partition_copy_state(struct state_bytes *b, struct partition *p)
+{
+    STATE_ARRAY(b, p->community, p->ranks, p->capacity);
+}

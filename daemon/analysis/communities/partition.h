@@ -7,6 +7,7 @@
 #define HOLTER_DAEMON_ANALYSIS_COMMUNITIES_PARTITION_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +45,8 @@ bool partition_equal(const struct partition *one, const struct partition *other)
  *  @param order  room for all ranks
  *  @param begin  room for communities + 1: where each begins in order, and where the last ends */
 void partition_members(const struct partition *partition, uint32_t *order, uint32_t *begin);
+
+/** See state_bytes.h. */
+void partition_copy_state(struct state_bytes *b, struct partition *partition);
 
 #endif

@@ -269,3 +269,8 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
     }
     return 0;
 }
+
+void burst_pairs_copy_state(struct state_bytes *b, struct burst_pairs *pairs)
+{
+    STATE_ARRAY(b, pairs->rows, pairs->count, pairs->capacity);
+}

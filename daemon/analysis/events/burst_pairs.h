@@ -9,6 +9,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/order.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -88,5 +89,8 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
  *  @return 0, or -ENOMEM: then `out` is empty */
 int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
                      struct burst_pairs *out);
+
+/** See state_bytes.h. */
+void burst_pairs_copy_state(struct state_bytes *b, struct burst_pairs *pairs);
 
 #endif

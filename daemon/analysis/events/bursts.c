@@ -332,3 +332,19 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
     out->pair_count = set->view.count;
     return 0;
 }
+
+void bursts_copy_state(struct state_bytes *b, struct bursts **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct bursts *set = *out;
+    const size_t room = (size_t)set->params.budget + 1;
+    STATE_ARRAY(b, set->time, set->count, room);
+    STATE_ARRAY(b, set->order, room, 0);
+    STATE_ARRAY(b, set->clusters, room, 0);
+    for (size_t i = 0; set->clusters != NULL && i < room; i++)
+        burst_pairs_copy_state(b, &set->clusters[i].pairs);
+    STATE_ARRAY(b, set->work.index, 0, set->work.places);
+    STATE_ARRAY(b, set->reserved, 0, set->reserved_capacity);
+    STATE_NO_ARRAY(b, set->view.rows, set->view.capacity);
+}

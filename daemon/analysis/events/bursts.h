@@ -42,6 +42,7 @@
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_BURSTS_H
 
 #include "daemon/analysis/events/burst_pairs.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -114,5 +115,8 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @param out     its pairs stay the set's, and valid until the next call for it
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
+
+/** See state_bytes.h. */
+void bursts_copy_state(struct state_bytes *b, struct bursts **set);
 
 #endif

@@ -608,3 +608,20 @@ struct hang_list hang_result(const struct hang_watch *watch)
 {
     return (struct hang_list){.list = watch->hangs, .count = watch->hang_count};
 }
+
+void hang_copy_state(struct state_bytes *b, struct hang_watch **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct hang_watch *w = *out;
+    w->params.zone = w->zone;
+    STATE_ARRAY(b, w->seats, w->seat_room, 0);
+    key_table_copy_state(b, &w->members);
+    STATE_ARRAY(b, w->member_seats, w->members.count, w->member_room);
+    key_table_copy_state(b, &w->comms);
+    STATE_ARRAY(b, w->comm_seats, w->comms.count, w->comm_room);
+    STATE_ARRAY(b, w->pending, w->pending_count, w->pending_capacity);
+    STATE_ARRAY(b, w->pending_next, w->pending_count, w->pending_capacity);
+    STATE_ARRAY(b, w->hangs, w->hang_count, HANG_MAXIMUM);
+    STATE_ARRAY(b, w->before, w->before_count, HANG_MAXIMUM);
+}

@@ -15,6 +15,7 @@
 #define HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
 
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -168,5 +169,8 @@ struct hang_list hang_result(const struct hang_watch *watch);
 /** What has become of the ranks of the hangs of the last window that had any. To be asked when
  *  there are none any more: has what they waited for come, or did they end waiting? */
 struct hang_fate hang_fate(const struct hang_watch *watch);
+
+/** See state_bytes.h. */
+void hang_copy_state(struct state_bytes *b, struct hang_watch **watch);
 
 #endif

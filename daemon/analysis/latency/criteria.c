@@ -427,3 +427,30 @@ size_t criteria_list(const struct criteria *criteria, struct criterion *out, siz
     }
     return count;
 }
+
+/* ---- state ----------------------------------------------------------------- */
+
+static void criteria_copy_cell(struct state_bytes *b, struct cell **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    histogram_copy_state(b, &(*out)->progress);
+    histogram_copy_state(b, &(*out)->horizon);
+    histogram_copy_state(b, &(*out)->pool);
+    histogram_copy_state(b, &(*out)->history);
+}
+
+void criteria_copy_state(struct state_bytes *b, struct criteria **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct criteria *criteria = *out;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+        for (unsigned s = 0; s < SIZE_CLASSES; s++)
+            criteria_copy_cell(b, &criteria->cells[l][s]);
+    STATE_ARRAY(b, criteria->ring, criteria->params.horizon, 0);
+    if (criteria->ring == NULL)
+        criteria->params.horizon = 0;
+    for (uint32_t i = 0; i < criteria->params.horizon; i++)
+        STATE_ARRAY(b, criteria->ring[i].entries, criteria->ring[i].count, 0);
+}

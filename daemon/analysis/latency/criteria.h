@@ -36,6 +36,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_CRITERIA_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_CRITERIA_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -117,5 +118,8 @@ size_t criteria_count(const struct criteria *criteria);
 /** List these classes by locality, then by size.
  *  @return how many were written, at most capacity */
 size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity);
+
+/** See state_bytes.h. */
+void criteria_copy_state(struct state_bytes *b, struct criteria **criteria);
 
 #endif

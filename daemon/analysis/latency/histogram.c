@@ -163,3 +163,10 @@ double histogram_quantile(const struct histogram *histogram, double q)
         return low; /* both neighbours are of this class, or there is but one */
     return low + part * (time_class_middle(histogram_next(histogram, c + 1)) - low);
 }
+
+void histogram_copy_state(struct state_bytes *b, struct histogram *histogram)
+{
+    STATE_VALUE(b, histogram->messages);
+    for (uint32_t p = 0; p < HISTOGRAM_PAGES; p++)
+        (void)STATE_OBJECT(b, histogram->pages[p]);
+}

@@ -11,6 +11,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_HISTOGRAM_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_HISTOGRAM_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
 
@@ -90,5 +91,8 @@ double histogram_ranked(const struct histogram *histogram, uint64_t k);
  *  in statistical packages", 1996, definition 7): q = 0.5 is the usual median.
  *  @return nanoseconds; NaN when empty or q is not within 0 to 1 */
 double histogram_quantile(const struct histogram *histogram, double q);
+
+/** See state_bytes.h. */
+void histogram_copy_state(struct state_bytes *b, struct histogram *histogram);
 
 #endif

@@ -72,3 +72,11 @@ void latency_trend_update(struct latency_trend *trend, uint64_t window,
     out->base /= unit;
     out->band /= unit;
 }
+
+void latency_trend_copy_state(struct state_bytes *b, struct latency_trend **trend)
+{
+    if (!STATE_OBJECT(b, *trend))
+        return;
+    trend_copy_state(b, &(*trend)->typical);
+    trend_copy_state(b, &(*trend)->mean);
+}

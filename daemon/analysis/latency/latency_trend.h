@@ -16,6 +16,7 @@
 
 #include "daemon/analysis/latency/latency.h"
 #include "daemon/analysis/latency/trend.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 struct latency_trend;
 
@@ -30,5 +31,8 @@ void latency_trend_destroy(struct latency_trend *trend);
  *  calm, that of the typical message. Levels are relative to the reference of this window. */
 void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out);
+
+/** See state_bytes.h. */
+void latency_trend_copy_state(struct state_bytes *b, struct latency_trend **trend);
 
 #endif

@@ -22,3 +22,9 @@ void message_ranks_finish(struct message_ranks *ranks)
     free(ranks->figures);
     *ranks = (struct message_ranks){.count = 0};
 }
+
+void message_ranks_copy_state(struct state_bytes *b, struct message_ranks *ranks)
+{
+    STATE_VALUE(b, *ranks);
+    STATE_ARRAY(b, ranks->figures, ranks->count, ranks->capacity);
+}

@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_MESSAGE_RANKS_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_MESSAGE_RANKS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdint.h>
 
 /** Of a rank: times in nanoseconds, and counts. */
@@ -39,5 +40,8 @@ struct message_ranks {
 int message_ranks_begin(struct message_ranks *ranks, uint32_t count);
 
 void message_ranks_finish(struct message_ranks *ranks);
+
+/** See state_bytes.h. */
+void message_ranks_copy_state(struct state_bytes *b, struct message_ranks *ranks);
 
 #endif

@@ -67,3 +67,16 @@ int time_counts_move(struct time_counts *to, struct time_counts *from)
         time_counts_clear(from);
     return code;
 }
+
+void time_counts_copy_state(struct state_bytes *b, struct time_counts *counts)
+{
+    if (!STATE_OBJECT(b, counts->cells))
+        return;
+    for (size_t i = 0; i < counts->cells->count; i++) {
+        struct histogram **cell = &counts->cells->of[counts->cells->used[i]];
+        if (STATE_OBJECT(b, *cell))
+            histogram_copy_state(b, *cell);
+        else /* after an error */
+            counts->cells->count = i;
+    }
+}

@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/latency/histogram.h"
 #include "daemon/analysis/matching/transfers.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <errno.h>
 
@@ -50,5 +51,8 @@ void time_counts_remove(struct time_counts *counts, unsigned class_, uint32_t ti
 
 /** Move all to other counts. @return 0 or -ENOMEM; then nothing moved */
 int time_counts_move(struct time_counts *to, struct time_counts *from);
+
+/** See state_bytes.h. */
+void time_counts_copy_state(struct state_bytes *b, struct time_counts *counts);
 
 #endif

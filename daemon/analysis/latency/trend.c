@@ -435,3 +435,8 @@ void trend_result(const struct trend *trend, struct trend_result *out)
     out->ratio = out->level / out->base;
     out->slope = exp(trend->result.slope * 60 / trend->params.window_s) - 1;
 }
+
+void trend_copy_state(struct state_bytes *b, struct trend **trend)
+{
+    (void)STATE_OBJECT(b, *trend);
+}

@@ -46,6 +46,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_TREND_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_TREND_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdint.h>
 
 /** Numbers as those of enum series_trend on the wire. */
@@ -112,5 +113,8 @@ int trend_is_calm(const struct trend *trend);
 
 /** The result as of the last update. */
 void trend_result(const struct trend *trend, struct trend_result *out);
+
+/** See state_bytes.h. */
+void trend_copy_state(struct state_bytes *b, struct trend **trend);
 
 #endif

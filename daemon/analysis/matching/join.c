@@ -366,3 +366,39 @@ void join_count(const struct join *join, struct join_counts *out)
     *out = join->counts;
     out->waiting = join_ends_count(&join->waiting) + join->open_halves;
 }
+
+/* ---- state ----------------------------------------------------------------- */
+
+static void join_forget_memory(struct join *join)
+{
+    join->places = join->spare = NULL;
+    join->call_index = NULL;
+    join->matches = NULL;
+    join->reporter_pairs = NULL;
+    join->calls = NULL;
+    join->scratch_capacity = join->call_index_capacity = join->match_capacity = 0;
+    join->pair_capacity = join->call_capacity = 0;
+    memset(join->pair_of, 0, sizeof(join->pair_of));
+    join->idle = (struct join_ends){0};
+}
+
+void join_copy_state(struct state_bytes *b, struct join **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct join *join = *out;
+    if (b->reads)
+        join_forget_memory(join);
+    STATE_ARRAY(b, join->open, join->open_count, join->open_capacity);
+    if (join->open == NULL)
+        join->open_count = join->open_capacity = 0;
+    for (size_t i = 0; i < join->open_count; i++) {
+        struct join_window *open = &join->open[i];
+        join_ends_copy_state(b, &open->ends);
+        STATE_ARRAY(b, open->limits, open->limit_count, open->limit_capacity);
+    }
+    join_ends_copy_state(b, &join->waiting);
+    join_ends_copy_state(b, &join->staying);
+    key_limits_copy_state(b, &join->limits);
+    pair_clocks_copy_state(b, &join->clocks);
+}

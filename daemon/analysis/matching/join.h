@@ -28,6 +28,7 @@
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_H
 
 #include "daemon/analysis/matching/join_ends.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -99,5 +100,8 @@ typedef void join_emit_fn(void *user, const struct joined *message);
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);
+
+/** See state_bytes.h. */
+void join_copy_state(struct state_bytes *b, struct join **join);
 
 #endif

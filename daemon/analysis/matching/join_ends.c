@@ -206,3 +206,12 @@ size_t join_writer_end(const struct join_writer *writer)
         ends->reporter_count = (size_t)writer->reporter + 1;
     return added;
 }
+
+void join_ends_copy_state(struct state_bytes *b, struct join_ends *ends)
+{
+    STATE_VALUE(b, *ends);
+    STATE_ARRAY(b, ends->sends, ends->send_count, ends->send_capacity);
+    STATE_ARRAY(b, ends->receives, ends->receive_count, ends->receive_capacity);
+    STATE_ARRAY(b, ends->calls, ends->call_count, ends->call_capacity);
+    STATE_ARRAY(b, ends->reporters, ends->reporter_count, ends->reporter_capacity);
+}

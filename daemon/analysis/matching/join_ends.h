@@ -10,6 +10,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_ENDS_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_ENDS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -255,5 +256,8 @@ static inline void join_put(struct join_writer *writer, const struct join_half *
     else
         join_put_send(writer, half);
 }
+
+/** See state_bytes.h. */
+void join_ends_copy_state(struct state_bytes *b, struct join_ends *ends);
 
 #endif

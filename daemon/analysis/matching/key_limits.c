@@ -86,3 +86,14 @@ int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t
             return 1;
     return 0;
 }
+
+void key_limits_copy_state(struct state_bytes *b, struct key_limits *limits)
+{
+    STATE_VALUE(b, *limits);
+    const size_t ring = key_limits_ring_of(limits);
+    STATE_ARRAY(b, limits->anyone, ring, 0);
+    key_table_copy_state(b, &limits->nodes);
+    STATE_ARRAY(b, limits->of_node, limits->nodes.count * ring, limits->node_capacity * ring);
+    key_table_copy_state(b, &limits->ranks);
+    STATE_ARRAY(b, limits->node_of, limits->ranks.count, limits->rank_capacity);
+}

@@ -8,6 +8,7 @@
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_KEY_LIMITS_H
 
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 /** Keys from `below` up were left out in a window. */
 struct key_limit {
@@ -46,5 +47,8 @@ static inline int key_limits_any(const struct key_limits *limits)
  *  that window, this one up to `span` windows earlier or later. */
 int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t window,
                         uint64_t key);
+
+/** See state_bytes.h. */
+void key_limits_copy_state(struct state_bytes *b, struct key_limits *limits);
 
 #endif

@@ -23,3 +23,9 @@ int transfers_add(struct transfers *transfers, const struct transfer *row)
         transfers->rows[transfers->count++] = *row;
     return code;
 }
+
+void transfers_copy_state(struct state_bytes *b, struct transfers *transfers)
+{
+    STATE_VALUE(b, *transfers);
+    STATE_ARRAY(b, transfers->rows, transfers->count, transfers->capacity);
+}

@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_TRANSFERS_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_TRANSFERS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/size_class.h"
 
 #include <stddef.h>
@@ -58,5 +59,8 @@ static inline unsigned transfer_class(const struct transfer *row)
 {
     return (unsigned)row->locality | (unsigned)row->size_class << 1;
 }
+
+/** See state_bytes.h. */
+void transfers_copy_state(struct state_bytes *b, struct transfers *transfers);
 
 #endif

@@ -291,3 +291,19 @@ const struct congestion_pair *congestion_pairs(const struct congestion *c, size_
     *count = c->pair_count;
     return c->pairs;
 }
+
+void congestion_copy_state(struct state_bytes *b, struct congestion **out,
+                           const struct topology *topology)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct congestion *c = *out;
+    c->topology = topology;
+    if (b->code == 0 && (topology == NULL || c->link_count != topology_links(topology)))
+        b->code = -HOLTER_EVERSION;
+    link_loads_copy_state(b, &c->loads, topology);
+    link_loads_copy_state(b, &c->latencies, topology);
+    STATE_ARRAY(b, c->tracks, c->link_count, (size_t)c->link_count + 1);
+    STATE_ARRAY(b, c->kinds, c->kind_count, 0);
+    STATE_ARRAY(b, c->pairs, c->pair_count, c->pair_capacity);
+}

@@ -40,6 +40,7 @@
 
 #include "daemon/analysis/network/link_loads.h"
 #include "daemon/analysis/network/topology.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -173,5 +174,9 @@ struct congestion_route {
 int congestion_routes(const struct topology *topology, const struct congestion_pair *pairs,
                       size_t count, const uint32_t *links, size_t link_count, size_t top,
                       struct congestion_route *out, size_t *found);
+
+/** See state_bytes.h. */
+void congestion_copy_state(struct state_bytes *b, struct congestion **congestion,
+                           const struct topology *topology);
 
 #endif

@@ -99,3 +99,18 @@ void link_loads_transit(const struct link_loads *l, struct link_load *out)
     for (uint32_t v = 0; v < l->vertex_count; v++)
         loads_add_to(&out[v], 0 - l->vertices[v].bytes_in, 0 - l->vertices[v].messages_in);
 }
+
+void link_loads_copy_state(struct state_bytes *b, struct link_loads **out,
+                           const struct topology *topology)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct link_loads *l = *out;
+    l->topology = topology;
+    if (b->code == 0 && (topology == NULL || l->link_count != topology_links(topology) ||
+                         l->vertex_count != topology_vertices(topology)))
+        b->code = -HOLTER_EVERSION;
+    STATE_ARRAY(b, l->values, l->link_count, (size_t)l->link_count + 1);
+    STATE_ARRAY(b, l->vertices, l->vertex_count, (size_t)l->vertex_count + 1);
+    STATE_ARRAY(b, l->route, 0, (size_t)l->capacity + 1);
+}

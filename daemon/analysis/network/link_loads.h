@@ -10,6 +10,7 @@
 #define HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H
 
 #include "daemon/analysis/network/topology.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdint.h>
 
@@ -59,5 +60,9 @@ const struct vertex_load *link_loads_vertices(const struct link_loads *loads);
 /** Bytes and messages that pass through each vertex: that enter over links and are not for it.
  *  Costs a pass over all links. @param out  topology_vertices() of them */
 void link_loads_transit(const struct link_loads *loads, struct link_load *out);
+
+/** See state_bytes.h. */
+void link_loads_copy_state(struct state_bytes *b, struct link_loads **loads,
+                           const struct topology *topology);
 
 #endif

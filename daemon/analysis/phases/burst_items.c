@@ -359,3 +359,16 @@ int64_t burst_items_recent(const struct burst_items *items, size_t count)
         sum += items->chunks[--slot]->count;
     return items->count == 0 ? INT64_MIN : items->chunks[slot]->item[0].burst.time_ns;
 }
+
+void burst_items_copy_state(struct state_bytes *b, struct burst_items **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct burst_items *items = *out;
+    state_copy_array(b, &items->chunks, sizeof(struct chunk *), items->count,
+                     (size_t)items->maximum + 1);
+    if (items->chunks == NULL)
+        items->count = 0;
+    for (uint32_t i = 0; i < items->count; i++)
+        (void)STATE_OBJECT(b, items->chunks[i]);
+}

@@ -10,6 +10,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_BURST_ITEMS_H
 #define HOLTER_DAEMON_ANALYSIS_PHASES_BURST_ITEMS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -97,5 +98,8 @@ int64_t burst_items_recent(const struct burst_items *items, size_t count);
 /** Items stored individually, and those that were folded into them. */
 uint64_t burst_items_count(const struct burst_items *items);
 uint64_t burst_items_folded(const struct burst_items *items);
+
+/** See state_bytes.h. */
+void burst_items_copy_state(struct state_bytes *b, struct burst_items **items);
 
 #endif

@@ -360,3 +360,32 @@ uint64_t phase_graphs_rows(const struct phase_graphs *g, int64_t from_ns, int64_
     }
     return rows;
 }
+
+/* ---- state ----------------------------------------------------------------- */
+
+void phase_graph_copy_state(struct state_bytes *b, struct phase_graph *graph)
+{
+    STATE_VALUE(b, *graph);
+    STATE_ARRAY(b, graph->edges, graph->count, 0);
+}
+
+void phase_graphs_copy_state(struct state_bytes *b, struct phase_graphs **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct phase_graphs *g = *out;
+    const size_t room = (size_t)g->params.segments + 1;
+    key_table_copy_state(b, &g->numbers.table);
+    STATE_ARRAY(b, g->numbers.order, g->numbers.ordered, 0);
+    state_copy_array(b, &g->segments, sizeof(struct segment *), g->counts.segments, room);
+    STATE_ARRAY(b, g->boundaries, g->counts.segments, room);
+    if (g->segments == NULL)
+        g->counts.segments = 0;
+    for (uint32_t i = 0; i < g->counts.segments; i++) {
+        struct segment **segment = &g->segments[i];
+        if (STATE_OBJECT(b, *segment))
+            STATE_ARRAY(b, (*segment)->table.rows, (*segment)->table.count, 0);
+    }
+    while (g->counts.segments > 0 && g->segments[g->counts.segments - 1] == NULL)
+        g->counts.segments--; /* after an error */
+}

@@ -24,6 +24,7 @@
 #define HOLTER_DAEMON_ANALYSIS_PHASES_PHASE_GRAPHS_H
 
 #include "daemon/analysis/events/burst_pairs.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -119,5 +120,9 @@ uint32_t phase_graphs_segments(const struct phase_graphs *graphs, int64_t from_n
 uint64_t phase_graphs_rows(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
 
 void phase_graphs_count(const struct phase_graphs *graphs, struct phase_graphs_counts *out);
+
+/** See state_bytes.h. */
+void phase_graphs_copy_state(struct state_bytes *b, struct phase_graphs **graphs);
+void phase_graph_copy_state(struct state_bytes *b, struct phase_graph *graph);
 
 #endif

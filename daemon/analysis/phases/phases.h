@@ -53,6 +53,7 @@
 #define HOLTER_DAEMON_ANALYSIS_PHASES_PHASES_H
 
 #include "daemon/analysis/phases/burst_items.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -134,5 +135,8 @@ int phases_cut_count(struct phases *phases, int64_t from_ns, int64_t to_ns, size
                      struct phase *out, size_t *count);
 
 void phases_count(const struct phases *phases, struct phases_counts *out);
+
+/** See state_bytes.h. */
+void phases_copy_state(struct state_bytes *b, struct phases **phases);
 
 #endif

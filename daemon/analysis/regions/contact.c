@@ -176,3 +176,14 @@ size_t contact_pairs(const struct contact *contact)
 {
     return contact->numbers.count;
 }
+
+void contact_copy_state(struct state_bytes *b, struct contact **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct contact *c = *out;
+    key_table_copy_state(b, &c->numbers);
+    STATE_ARRAY(b, c->pairs, c->numbers.count, c->pair_capacity);
+    STATE_ARRAY(b, c->vertices, c->vertex_capacity, 0);
+    STATE_NO_ARRAY(b, c->edges, c->edge_capacity);
+}

@@ -19,6 +19,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_REGIONS_CONTACT_H
 #define HOLTER_DAEMON_ANALYSIS_REGIONS_CONTACT_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,5 +70,8 @@ int contact_close(struct contact *contact, const struct contact_edge **edges, si
 
 /** Number of pairs that are remembered. */
 size_t contact_pairs(const struct contact *contact);
+
+/** See state_bytes.h. */
+void contact_copy_state(struct state_bytes *b, struct contact **contact);
 
 #endif

@@ -15,6 +15,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_REGIONS_CORRELATION_H
 #define HOLTER_DAEMON_ANALYSIS_REGIONS_CORRELATION_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -72,5 +73,8 @@ const struct correlate *correlation_row(const struct correlation *correlation, u
 
 /** R(p,q); 0 for p = q and for vertices without edges. */
 double correlation_value(const struct correlation *correlation, uint32_t p, uint32_t q);
+
+/** See state_bytes.h. */
+void correlation_copy_state(struct state_bytes *b, struct correlation **correlation);
 
 #endif

@@ -314,3 +314,25 @@ int linkage_compare(const void *left, const void *right)
     return 8 * ORDER(b->height, a->height) + 4 * ORDER(a->vertices, b->vertices) +
            2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
 }
+
+void linkage_copy_state(struct state_bytes *b, struct linkage **out,
+                        const struct linkage_loan *loan)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct linkage *l = *out;
+    STATE_ARRAY(b, l->clusters, l->capacity, 0);
+    STATE_ARRAY(b, l->parent, l->capacity, 0);
+    STATE_ARRAY(b, l->size, l->capacity, 0);
+    STATE_ARRAY(b, l->sum, l->capacity, 0);
+    STATE_ARRAY(b, l->seen, 0, (size_t)l->capacity + 1);
+    STATE_ARRAY(b, l->chain, l->length, l->capacity);
+    for (uint32_t v = 0; l->clusters != NULL && v < l->capacity; v++)
+        STATE_ARRAY(b, l->clusters[v].links, l->clusters[v].count, 0);
+    if (!b->reads)
+        return;
+    l->correlation = loan->correlation;
+    l->history.group = loan->group;
+    l->members = l->members == NULL || b->code != 0 ? NULL : loan->members;
+    l->merges = loan->merges;
+}

@@ -17,6 +17,7 @@
 #define HOLTER_DAEMON_ANALYSIS_REGIONS_LINKAGE_H
 
 #include "daemon/analysis/regions/correlation.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdint.h>
 
@@ -59,5 +60,15 @@ void linkage_cancel(struct linkage *linkage);
 
 /** Compare merges, for qsort(): in the order in which they would happen one after the other. */
 int linkage_compare(const void *a, const void *b);
+
+/** What a linkage that has begun borrows. */
+struct linkage_loan {
+    const struct correlation *correlation;
+    const uint32_t *group, *members;
+    struct linkage_merge *merges;
+};
+/** See state_bytes.h. */
+void linkage_copy_state(struct state_bytes *b, struct linkage **linkage,
+                        const struct linkage_loan *loan);
 
 #endif

@@ -554,3 +554,32 @@ const struct linkage_merge *regions_hierarchy(const struct regions *r, size_t *c
     *count = r->now.merge_count;
     return r->now.merges;
 }
+
+/* ---- state -------------------------------------------------------------------------- */
+
+static void regions_partition_copy_state(struct state_bytes *b, struct partition *p)
+{
+    const size_t room = (size_t)p->vertices + 1;
+    STATE_ARRAY(b, p->component, p->vertices, room);
+    STATE_ARRAY(b, p->parent, 0, room); /* while cutting */
+    STATE_ARRAY(b, p->region, p->vertices, room);
+    STATE_ARRAY(b, p->merges, p->merge_count, room);
+    STATE_ARRAY(b, p->list, p->list_count, room);
+}
+
+void regions_copy_state(struct state_bytes *b, struct regions **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct regions *r = *out;
+    correlation_copy_state(b, &r->correlation);
+    regions_partition_copy_state(b, &r->now);
+    regions_partition_copy_state(b, &r->next);
+    STATE_ARRAY(b, r->members, r->linking, (size_t)r->next.vertices + 1);
+    STATE_ARRAY(b, r->kept, r->next.vertices, (size_t)r->next.vertices + 1);
+    STATE_ARRAY(b, r->pending, r->pending_count, r->pending_capacity);
+    const struct linkage_loan loan = {
+        r->correlation, r->now.region, r->members,
+        r->next.merges == NULL ? NULL : r->next.merges + r->next.merge_count};
+    linkage_copy_state(b, &r->linkage, &loan);
+}

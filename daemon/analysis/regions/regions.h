@@ -36,6 +36,7 @@
 #define HOLTER_DAEMON_ANALYSIS_REGIONS_REGIONS_H
 
 #include "daemon/analysis/regions/linkage.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -112,5 +113,8 @@ const struct linkage_merge *regions_hierarchy(const struct regions *regions, siz
 
 /** @return whether an update is in progress */
 int regions_busy(const struct regions *regions);
+
+/** See state_bytes.h. */
+void regions_copy_state(struct state_bytes *b, struct regions **regions);
 
 #endif

@@ -113,3 +113,29 @@ const struct scope_finding *scopes_findings(const struct scopes *s, size_t *coun
     *count = s->open_count;
     return s->results;
 }
+
+void scopes_copy_state(struct state_bytes *b, struct scopes **out, scope_route_fn *route,
+                       const void *user)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct scopes *s = *out;
+    s->route = s->route == NULL ? NULL : route;
+    s->route_user = user;
+    STATE_ARRAY(b, s->node_of, s->rank_capacity, 0);
+    key_table_copy_state(b, &s->keys);
+    STATE_ARRAY(b, s->series, s->keys.count, s->series_capacity);
+    STATE_ARRAY(b, s->row_of, s->row_capacity, 0);
+    key_table_copy_state(b, &s->pair_keys);
+    key_table_copy_state(b, &s->both_keys);
+    STATE_ARRAY(b, s->pairs, s->pair_keys.count, s->pair_capacity);
+    STATE_ARRAY(b, s->links, s->link_count, s->link_capacity);
+    for (size_t i = 0; i < SCOPE_RECENT; i++)
+        STATE_ARRAY(b, s->recent[i].list, s->recent[i].count, s->recent[i].capacity);
+    for (int k = 0; k < SCOPE_TABLES; k++) {
+        struct scope_table *table = &s->tables[k];
+        STATE_ARRAY(b, table->sums, table->count, table->capacity);
+        STATE_ARRAY(b, table->tracks, table->count, table->track_capacity);
+    }
+    scopes_waits_copy_state(b, &s->waits);
+}

@@ -36,6 +36,7 @@
 #define HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_H
 
 #include "daemon/analysis/matching/transfers.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -137,5 +138,9 @@ const struct scope_finding *scopes_findings(const struct scopes *scopes, size_t 
 /** Does the scope have messages from source to destination? */
 int scopes_covers(const struct scopes *scopes, const struct scope *scope, uint32_t source,
                   uint32_t destination);
+
+/** See state_bytes.h. @param user  of the routes, where they were set */
+void scopes_copy_state(struct state_bytes *b, struct scopes **scopes, scope_route_fn *route,
+                       const void *user);
 
 #endif

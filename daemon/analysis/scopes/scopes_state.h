@@ -7,6 +7,7 @@
 
 #include "daemon/analysis/scopes/scopes.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdbool.h>
 
@@ -279,5 +280,8 @@ void scopes_find_symptoms(struct scopes *s);
 /* scopes_waits.c */
 int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct transfers *rows);
 void scopes_waits_finish(struct scope_waits *waits);
+
+/** See state_bytes.h. */
+void scopes_waits_copy_state(struct state_bytes *b, struct scope_waits *waits);
 
 #endif

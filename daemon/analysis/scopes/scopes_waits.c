@@ -313,3 +313,8 @@ int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct trans
     }
     return 0;
 }
+
+void scopes_waits_copy_state(struct state_bytes *b, struct scope_waits *waits)
+{
+    STATE_ARRAY(b, waits->ranks, waits->capacity, 0);
+}

@@ -351,3 +351,16 @@ struct history_span history_follow(const struct history *h, struct history_retai
     *kept = (struct history_retained){h, history_span_of(h, from, to), h->puts, h->cleared, items};
     return kept->span;
 }
+
+void history_copy_state(struct state_bytes *b, struct history *h)
+{
+    STATE_VALUE(b, *h);
+    STATE_ARRAY(b, h->slots, h->count, h->capacity);
+    for (size_t i = 0; h->slots != NULL && i < h->count; i++) {
+        struct history_slot *slot = &h->slots[i];
+        STATE_ARRAY(b, slot->items, slot->count, slot->count);
+        STATE_ARRAY(b, slot->values, (size_t)slot->count * h->columns, 0);
+    }
+    if (h->slots == NULL)
+        h->count = h->capacity = 0;
+}

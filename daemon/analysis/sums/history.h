@@ -8,6 +8,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_SUMS_HISTORY_H
 #define HOLTER_DAEMON_ANALYSIS_SUMS_HISTORY_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -88,5 +89,8 @@ struct history_retained {
  *  @param sums  space for items * columns figures, which are those of the call before */
 struct history_span history_follow(const struct history *history, struct history_retained *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items);
+
+/** See state_bytes.h. */
+void history_copy_state(struct state_bytes *b, struct history *history);
 
 #endif

@@ -165,3 +165,17 @@ void figures_add_window(struct run_sum *run, const struct figures *figures, uint
     figures_add_pairs(&run->total, figures);
     figures_add_calls(run, figures);
 }
+
+static uint32_t figures_count(uint32_t capacity, const struct key_table *table)
+{
+    return capacity < table->count ? capacity : table->count;
+}
+
+void figures_copy_state(struct state_bytes *b, struct figures *f, const struct run_sum *run)
+{
+    STATE_ARRAY(b, f->ranks, figures_count(f->rank_capacity, &run->ranks), f->rank_capacity);
+    STATE_ARRAY(b, f->pairs, figures_count(f->pair_capacity, &run->pairs), f->pair_capacity);
+    STATE_ARRAY(b, f->calls, figures_count(f->call_capacity, &run->calls), f->call_capacity);
+    STATE_ARRAY(b, f->callers, figures_count(f->caller_capacity, &run->callers),
+                f->caller_capacity);
+}

@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdbool.h>
 
@@ -94,5 +95,8 @@ void figures_add_rank(struct figures *figures, uint32_t number, const struct ran
 /** Add the figures of a window to those of its run, which have space for them.
  *  @param window  the window's number */
 void figures_add_window(struct run_sum *run, const struct figures *figures, uint64_t window);
+
+/** See state_bytes.h. */
+void figures_copy_state(struct state_bytes *b, struct figures *figures, const struct run_sum *run);
 
 #endif

@@ -269,3 +269,40 @@ size_t run_sum_pair_count(const struct run_sum *run)
 {
     return run->pairs.count;
 }
+
+/* ---- state --------------------------------------------------------------- */
+
+/* Orders and positions are found again when a result is asked for. */
+static void run_sum_forget_orders(struct run_sum *run)
+{
+    run->rank_order = run->pair_order = run->call_order = run->caller_order = (struct sum_order){0};
+    run->comm_position = run->region_position = NULL;
+    run->comm_positions = run->region_positions = 0;
+}
+
+void run_sum_copy_state(struct state_bytes *b, struct run_sum **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct run_sum *run = *out;
+    if (b->reads)
+        run_sum_forget_orders(run);
+    key_table_copy_state(b, &run->ranks);
+    key_table_copy_state(b, &run->pairs);
+    key_table_copy_state(b, &run->callers);
+    key_table_copy_state(b, &run->calls);
+    key_table_copy_state(b, &run->comm_ids);
+    key_table_copy_state(b, &run->region_names);
+    STATE_ARRAY(b, run->call_of, run->callers.count, run->call_of_capacity);
+    STATE_ARRAY(b, run->comms, run->comm_ids.count, run->comm_capacity);
+    STATE_ARRAY(b, run->regions, run->region_names.count, run->region_capacity);
+    figures_copy_state(b, &run->total, run);
+}
+
+void window_sum_copy_state(struct state_bytes *b, struct window_sum **out, struct run_sum *run)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    (*out)->run = run;
+    figures_copy_state(b, &(*out)->figures, run);
+}

@@ -12,6 +12,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_SUMS_WINDOW_SUM_H
 #define HOLTER_DAEMON_ANALYSIS_SUMS_WINDOW_SUM_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -195,5 +196,10 @@ int run_sum_result(struct run_sum *run, enum sum_part part, size_t maximum_pairs
 
 /** Distinct pairs so far. */
 size_t run_sum_pair_count(const struct run_sum *run);
+
+/** See state_bytes.h. */
+void run_sum_copy_state(struct state_bytes *b, struct run_sum **run);
+/** @param run  of the window */
+void window_sum_copy_state(struct state_bytes *b, struct window_sum **window, struct run_sum *run);
 
 #endif

@@ -115,3 +115,19 @@ uint64_t key_hash(const char *text)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
     return hash;
 }
+
+void key_table_copy_state(struct state_bytes *b, struct key_table *table)
+{
+    struct key_table copy = *table;
+    STATE_VALUE(b, copy);
+    STATE_ARRAY(b, copy.keys, copy.count, copy.capacity);
+    STATE_ARRAY(b, copy.after, copy.count, copy.capacity);
+    if (!b->reads)
+        return;
+    copy.index = NULL;
+    if (b->code == 0 && copy.capacity > 0 && key_table_grow_index(&copy, copy.capacity) != 0)
+        b->code = -ENOMEM;
+    if (b->code != 0)
+        key_table_finish(&copy);
+    *table = copy;
+}

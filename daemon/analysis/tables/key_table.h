@@ -8,6 +8,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_TABLES_KEY_TABLE_H
 #define HOLTER_DAEMON_ANALYSIS_TABLES_KEY_TABLE_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -125,5 +126,8 @@ static inline uint32_t key_table_number_after(struct key_table *table, struct ke
 /** Hash of a text, to make keys of. Texts may share one: whoever needs them apart counts in the
  *  key's other word. */
 uint64_t key_hash(const char *text);
+
+/** See state_bytes.h. */
+void key_table_copy_state(struct state_bytes *b, struct key_table *table);
 
 #endif

@@ -413,3 +413,23 @@ const struct waits_row *waits_rows(const struct waits *w)
 {
     return w->rows;
 }
+
+void waits_copy_state(struct state_bytes *b, struct waits **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct waits *w = *out;
+    if (b->reads)
+        w->collectives = (struct late_collectives){.capacity = 0};
+    STATE_ARRAY(b, w->ranks, w->rank_capacity, w->rank_capacity);
+    STATE_NO_ARRAY(b, w->rows, w->row_capacity);
+    key_table_copy_state(b, &w->pairs);
+    STATE_ARRAY(b, w->pair_ns, w->pairs.count, w->pair_capacity);
+    STATE_ARRAY(b, w->flight_ns, w->flight_capacity, w->flight_capacity);
+    STATE_ARRAY(b, w->used, w->used_count, w->used_capacity);
+    key_table_copy_state(b, &w->comms);
+    STATE_ARRAY(b, w->comm_rows, w->comms.count, w->comm_capacity);
+    STATE_ARRAY(b, w->late, w->rank_end, w->late_capacity);
+    STATE_NO_ARRAY(b, w->next_pending, w->pending_capacity);
+    STATE_NO_POINTER(b, w->window);
+}

@@ -27,6 +27,7 @@
 #include "daemon/analysis/hang/hang.h"
 #include "daemon/analysis/matching/transfers.h"
 #include "daemon/analysis/sums/window_sum.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 struct waits;
 
@@ -61,5 +62,8 @@ int waits_update(struct waits *waits, const struct waits_window *window);
 
 /** Waits of the ranks of the last window, in the order of its rows. Owned by the waits. */
 const struct waits_row *waits_rows(const struct waits *waits);
+
+/** See state_bytes.h. */
+void waits_copy_state(struct state_bytes *b, struct waits **waits);
 
 #endif

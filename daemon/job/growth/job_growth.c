@@ -351,3 +351,31 @@ void job_growth_end(struct job_growth *g, uint64_t now_ns)
             episode_resolve(g, &g->episodes[i], "the job has ended", now_ns);
     }
 }
+
+/* ---- state --------------------------------------------------------------- */
+
+/* Episodes of rules that this daemon does not have are dropped. */
+static void growth_find_rules(struct job_growth *g)
+{
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        struct growth_episode *e = &g->episodes[i];
+        const struct rule *rule = NULL;
+        while (e->rule != NULL && (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL)
+            if (strcmp(rule->name, e->evidence.rule) == 0)
+                break;
+        e->rule = rule;
+    }
+}
+
+void job_growth_copy_state(struct state_bytes *b, struct job_growth **out,
+                           const struct job_growth_options *options)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct job_growth *g = *out;
+    g->options = *options;
+    scopes_copy_state(b, &g->scopes, growth_route, options->network);
+    attribution_copy_state(b, &g->attribution);
+    if (b->reads)
+        growth_find_rules(g);
+}

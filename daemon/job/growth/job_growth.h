@@ -7,6 +7,7 @@
 
 #include "daemon/alert/alerts.h"
 #include "daemon/alert/rules.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/latency/job_latency.h"
 #include "daemon/job/network/job_network.h"
 
@@ -35,5 +36,9 @@ int job_growth_update(struct job_growth *growth, const struct closed_window *win
 
 /** The job has ended: so has all that was open. @param now_ns  end of its last window */
 void job_growth_end(struct job_growth *growth, uint64_t now_ns);
+
+/** See state_bytes.h. @param options  as for job_growth_create(), with rules */
+void job_growth_copy_state(struct state_bytes *b, struct job_growth **growth,
+                           const struct job_growth_options *options);
 
 #endif

@@ -216,3 +216,15 @@ void job_hang_end(struct job_hang *w, uint64_t now_ns)
     if (w != NULL)
         job_hang_resolve(w, "the job has ended", now_ns);
 }
+
+void job_hang_copy_state(struct state_bytes *b, struct job_hang **out,
+                         const struct job_hang_options *options)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct job_hang *w = *out;
+    w->options = *options;
+    w->rule = rules_next(options->rules, RULE_HANG, NULL);
+    STATE_NO_ARRAY(b, w->comms, w->comm_capacity);
+    hang_copy_state(b, &w->hangs);
+}

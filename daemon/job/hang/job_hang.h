@@ -5,6 +5,7 @@
 
 #include "daemon/alert/alerts.h"
 #include "daemon/alert/rules.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/rows/closed_window.h"
 
 struct job_hang;
@@ -29,5 +30,9 @@ int job_hang_update(struct job_hang *watch, const struct closed_window *window);
 /** The job has ended: so has the episode. @param watch  NULL: nothing is watched
  *  @param now_ns  end of its last window */
 void job_hang_end(struct job_hang *watch, uint64_t now_ns);
+
+/** See state_bytes.h. @param options  as for job_hang_create() */
+void job_hang_copy_state(struct state_bytes *b, struct job_hang **hang,
+                         const struct job_hang_options *options);
 
 #endif

@@ -292,3 +292,64 @@ void job_latency_counts(const struct job_latency *l, struct join_counts *out)
 {
     *out = l->counts;
 }
+
+/* ---- state --------------------------------------------------------------- */
+
+static void latency_forget_memory(struct job_latency *l)
+{
+    l->criteria_list = NULL;
+    l->criterion_rows = NULL;
+    l->series_rows = NULL;
+    l->rank_rows = NULL;
+    l->region_rows = NULL;
+    l->member_rows = NULL;
+    l->region_infos = NULL;
+    l->edges = NULL; /* edges that there was no memory for come with later windows */
+    l->edge_count = 0;
+    l->closing = NULL;
+}
+
+static void latency_copy_regions(struct state_bytes *b, struct job_latency *l)
+{
+    STATE_ARRAY(b, l->region_trends, l->region_count, l->region_capacity);
+    if (l->region_trends == NULL)
+        l->region_count = l->region_capacity = 0;
+    for (size_t i = 0; i < l->region_count; i++)
+        latency_trend_copy_state(b, &l->region_trends[i].trend);
+    STATE_ARRAY(b, l->region_sums, l->region_count, l->region_count + 1);
+    STATE_ARRAY(b, l->series, l->series_count, l->region_count + SCOPES_BEFORE_REGIONS + 1);
+}
+
+static void latency_copy_ranks(struct state_bytes *b, struct job_latency *l)
+{
+    STATE_ARRAY(b, l->node_of, l->rank_count, 0);
+    STATE_ARRAY(b, l->region_of, l->rank_count, 0);
+    STATE_ARRAY(b, l->ranks, l->rank_count, 0);
+    message_ranks_copy_state(b, &l->messages);
+    l->groups.regions = l->region_sums;
+    l->groups.region_of = l->region_of;
+    l->groups.ranks = l->ranks;
+    l->groups.messages = &l->messages;
+}
+
+void job_latency_copy_state(struct state_bytes *b, struct job_latency **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct job_latency *l = *out;
+    if (b->reads)
+        latency_forget_memory(l);
+    criteria_copy_state(b, &l->criteria);
+    join_copy_state(b, &l->join);
+    contact_copy_state(b, &l->contact);
+    regions_copy_state(b, &l->regions);
+    for (unsigned i = 0; i < SCOPES_BEFORE_REGIONS; i++)
+        latency_trend_copy_state(b, &l->trends[i]);
+    latency_copy_regions(b, l);
+    latency_rows_copy_state(b, &l->carry);
+    latency_copy_ranks(b, l);
+    for (size_t i = 0; i < STORED_WINDOWS; i++) {
+        STATE_ARRAY(b, l->kept[i].rows, l->kept[i].count, 0);
+        STATE_ARRAY(b, l->kept[i].criteria, l->kept[i].criteria_count, 0);
+    }
+}

@@ -7,6 +7,7 @@
 
 #include "daemon/analysis/latency/latency_trend.h"
 #include "daemon/analysis/matching/join.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/rows/closed_window.h"
 #include "holter/wire.h"
 
@@ -76,5 +77,8 @@ uint64_t job_latency_matched(const struct job_latency *latency);
 
 /** Ends joined, dropped and rejected so far. */
 void job_latency_counts(const struct job_latency *latency, struct join_counts *out);
+
+/** See state_bytes.h. */
+void job_latency_copy_state(struct state_bytes *b, struct job_latency **latency);
 
 #endif

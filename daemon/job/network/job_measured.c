@@ -107,3 +107,13 @@ int job_measured_message(struct job_measured *m, size_t number, struct wire_link
         (struct wire_links){.window = w->window, .links = m->message_rows, .links_count = w->count};
     return 1;
 }
+
+void job_measured_copy_state(struct state_bytes *b, struct job_measured *m)
+{
+    STATE_NO_ARRAY(b, m->message_rows, m->row_capacity);
+    STATE_ARRAY(b, m->windows, m->count, m->capacity);
+    if (m->windows == NULL)
+        m->count = m->capacity = 0;
+    for (size_t i = 0; i < m->count; i++)
+        STATE_ARRAY(b, m->windows[i].rows, m->windows[i].count, 0);
+}

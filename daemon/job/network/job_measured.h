@@ -8,6 +8,7 @@
 #ifndef HOLTER_DAEMON_JOB_NETWORK_JOB_MEASURED_H
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_MEASURED_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
@@ -48,5 +49,8 @@ int job_measured_add(struct job_measured *measured, const struct wire_links *lin
  *  @param out  without the job; borrowed until the next call  @return 1; 0: there is none, or no
  * memory */
 int job_measured_message(struct job_measured *measured, size_t number, struct wire_links *out);
+
+/** See state_bytes.h. */
+void job_measured_copy_state(struct state_bytes *b, struct job_measured *measured);
 
 #endif

@@ -1,5 +1,6 @@
 /* The network under one job: which network is in use, and which vertex each rank is on. */
 #include "daemon/job/network/job_network_state.h"
+#include "holter/error.h"
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/topology/network_tree.h"
@@ -556,4 +557,75 @@ void job_network_name_link(const struct job_network *n, uint32_t link, char *out
 uint64_t job_network_made(const struct job_network *n)
 {
     return n->graph == NULL ? 0 : n->made;
+}
+
+/* ---- state --------------------------------------------------------------------------------- */
+
+int job_network_is_settled(const struct job_network *n)
+{
+    return !n->places_changed;
+}
+
+/* Rows are made again when they are asked for. */
+static void network_forget_memory(struct job_network *n)
+{
+    n->links = NULL;
+    n->link_rows = NULL;
+    n->interface_rows = NULL;
+    n->link_count = n->link_capacity = n->link_rows_count = n->link_rows_capacity = 0;
+    n->interface_rows_count = n->interface_rows_capacity = 0;
+    n->rows_made = 0;
+    n->first = NULL;
+    n->first_capacity = 0;
+}
+
+static void network_copy_places(struct state_bytes *b, struct job_network *n)
+{
+    STATE_ARRAY(b, n->nodes, n->node_count, n->node_capacity);
+    STATE_ARRAY(b, n->ranks, n->rank_count, n->rank_capacity);
+    STATE_ARRAY(b, n->seats, n->rank_count, n->seat_capacity);
+    STATE_ARRAY(b, n->by_vertex, n->placed_ranks, (size_t)n->rank_count + 1);
+    STATE_ARRAY(b, n->grid.place_of, n->grid.room, 0);
+}
+
+/* The graph is made of the places, as it was. */
+static int network_make_again(struct job_network *n, int has_graph)
+{
+    struct job_network before = *n;
+    n->graph = NULL;
+    n->congestion = NULL;
+    n->collectives = NULL;
+    n->places_changed = has_graph;
+    int code = job_network_rebuild(n);
+    if (n->graph != NULL)
+        network_count_links(n->graph);
+    n->made = before.made;
+    n->changed = before.changed;
+    n->grid_changed = before.grid_changed;
+    return code != 0 ? code : (n->graph != NULL) == has_graph ? 0 : -HOLTER_EVERSION;
+}
+
+void job_network_copy_state(struct state_bytes *b, struct job_network **out,
+                            const struct job_network_options *options)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct job_network *n = *out;
+    const int has_graph = n->graph != NULL;
+    n->options = *options;
+    if (b->reads)
+        network_forget_memory(n);
+    network_copy_places(b, n);
+    job_measured_copy_state(b, &n->before);
+    counter_rows_copy_state(b, &n->counters);
+    STATE_ARRAY(b, n->pairs, n->pair_count, n->pair_capacity);
+    STATE_ARRAY(b, n->measured, n->measured_count, n->measured_capacity);
+    STATE_ARRAY(b, n->route_rows, n->route_rows_count, n->route_rows_capacity);
+    if (b->reads && b->code == 0)
+        b->code = network_make_again(n, has_graph);
+    else if (b->reads)
+        n->graph = NULL;
+    const struct topology *topology = n->graph == NULL ? NULL : n->graph->topology;
+    congestion_copy_state(b, &n->congestion, topology);
+    link_loads_copy_state(b, &n->collectives, topology);
 }

@@ -24,6 +24,7 @@
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_H
 
 #include "daemon/analysis/latency/latency.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/rows/closed_window.h"
 #include "daemon/topology/network_message.h"
 #include "daemon/topology/shared_network.h"
@@ -123,5 +124,12 @@ void job_network_name_link(const struct job_network *network, uint32_t link, cha
 
 /** How many networks the job has had: with a new one, routes change. */
 uint64_t job_network_made(const struct job_network *network);
+
+/** Does the network fit the places of ranks, as after the close of a window? Otherwise its state is
+ * not copied. */
+int job_network_is_settled(const struct job_network *network);
+/** See state_bytes.h. @param options  as for job_network_create() */
+void job_network_copy_state(struct state_bytes *b, struct job_network **network,
+                            const struct job_network_options *options);
 
 #endif

@@ -268,3 +268,26 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     *out = t->made;
     return code;
 }
+
+/* ---- state --------------------------------------------------------------- */
+
+void collective_table_copy_state(struct state_bytes *b, struct collective_table **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct collective_table *t = *out;
+    key_table_copy_state(b, &t->comm_keys);
+    STATE_ARRAY(b, t->comms, t->comm_keys.count, t->comm_capacity);
+    if (t->comms == NULL)
+        key_table_finish(&t->comm_keys);
+    for (uint32_t i = 0; i < t->comm_keys.count; i++)
+        STATE_ARRAY(b, t->comms[i].ranks, t->comms[i].positions, 0);
+    key_table_copy_state(b, &t->keys);
+    STATE_ARRAY(b, t->list, t->keys.count, t->capacity);
+    STATE_NO_ARRAY(b, t->numbers, t->numbers_capacity);
+    STATE_NO_ARRAY(b, t->position_of, t->rank_capacity);
+    STATE_NO_ARRAY(b, t->begin, t->begin_capacity);
+    STATE_NO_ARRAY(b, t->order, t->order_capacity);
+    STATE_NO_POINTER(b, t->into);
+    STATE_NO_POINTER(b, t->pairs);
+}

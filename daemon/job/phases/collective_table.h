@@ -15,6 +15,7 @@
 #define HOLTER_DAEMON_JOB_PHASES_COLLECTIVE_TABLE_H
 
 #include "daemon/analysis/events/bursts.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #define COLLECTIVE_ROWS (1u << 18)
@@ -53,5 +54,8 @@ struct collective_messages {
 int collective_table_expand(struct collective_table *table, uint64_t world,
                             const struct burst_sums *calls, struct bursts *into,
                             struct collective_messages *out);
+
+/** See state_bytes.h. */
+void collective_table_copy_state(struct state_bytes *b, struct collective_table **table);
 
 #endif

@@ -273,3 +273,19 @@ int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out
 {
     return phase_rows_list(r, 1, out);
 }
+
+/* ---- state --------------------------------------------------------------------------- */
+
+void job_phase_rows_copy_state(struct state_bytes *b, struct job_phase_rows **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct job_phase_rows *r = *out;
+    const size_t most = JOB_PHASE_ROWS_RETAINED;
+    phase_labels_copy_state(b, &r->finder);
+    curve_copy_state(b, &r->curve);
+    STATE_NO_ARRAY(b, r->labels, r->label_capacity);
+    STATE_ARRAY(b, r->kept, r->closed < most ? r->closed : most, r->retained_capacity);
+    STATE_NO_ARRAY(b, r->phases, r->phase_capacity);
+    STATE_NO_ARRAY(b, r->points, r->point_capacity);
+}

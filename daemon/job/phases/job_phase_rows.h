@@ -11,6 +11,7 @@
 #ifndef HOLTER_DAEMON_JOB_PHASES_JOB_PHASE_ROWS_H
 #define HOLTER_DAEMON_JOB_PHASES_JOB_PHASE_ROWS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/phases/phase_batch.h"
 #include "holter/wire.h"
 
@@ -65,5 +66,8 @@ void job_phase_rows_mark_unpublished(struct job_phase_rows *rows);
 
 /** All that are kept, then open ones. @return 0 or -ENOMEM */
 int job_phase_rows_list_all(struct job_phase_rows *rows, struct job_phase_list *out);
+
+/** See state_bytes.h. */
+void job_phase_rows_copy_state(struct state_bytes *b, struct job_phase_rows **rows);
 
 #endif

@@ -584,3 +584,28 @@ int job_phases_modelled(const struct job_phases *p)
 {
     return p->modelled;
 }
+
+/* ---- state ---------------------------------------------------------------------------------- */
+
+int job_phases_are_settled(const struct job_phases *p)
+{
+    return p->batch == NULL || phase_batch_is_done(p->batch);
+}
+
+void job_phases_copy_state(struct state_bytes *b, struct job_phases **out, int beside)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct job_phases *p = *out;
+    p->beside = beside != 0;
+    phases_copy_state(b, &p->phases);
+    phase_graphs_copy_state(b, &p->graphs);
+    job_phase_rows_copy_state(b, &p->rows);
+    phase_batch_copy_state(b, &p->batch);
+    collective_table_copy_state(b, &p->collectives);
+    burst_pool_copy_state(b, &p->pool);
+    phase_graph_copy_state(b, &p->graph);
+    for (uint32_t i = 0; i < p->pattern_count; i++)
+        phase_graph_copy_state(b, &p->patterns[i]);
+    STATE_NO_POINTER(b, p->numbers);
+}

@@ -27,6 +27,7 @@
 #ifndef HOLTER_DAEMON_JOB_PHASES_JOB_PHASES_H
 #define HOLTER_DAEMON_JOB_PHASES_JOB_PHASES_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/phases/job_phase_rows.h"
 #include "daemon/job/rows/closed_window.h"
 
@@ -120,5 +121,10 @@ int64_t job_phases_open_ns(const struct job_phases *phases);
 uint32_t job_phases_ranks(const struct job_phases *phases);
 
 int job_phases_modelled(const struct job_phases *phases);
+
+/** Does no thread work on phases? Otherwise their state is not copied. */
+int job_phases_are_settled(const struct job_phases *phases);
+/** See state_bytes.h. @param beside  as for job_phases_create() */
+void job_phases_copy_state(struct state_bytes *b, struct job_phases **phases, int beside);
 
 #endif

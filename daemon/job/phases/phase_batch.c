@@ -133,3 +133,19 @@ struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count
     *count = b->count;
     return b->items;
 }
+
+void phase_batch_copy_state(struct state_bytes *b, struct phase_batch **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    struct phase_batch *batch = *out;
+    phase_labels_copy_state(b, &batch->labels);
+    STATE_ARRAY(b, batch->items, batch->count, batch->capacity);
+    if (batch->items == NULL)
+        batch->count = batch->capacity = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct phase_batch_item *item = &batch->items[i];
+        phase_graph_copy_state(b, &item->graph);
+        STATE_ARRAY(b, item->labels, item->ranks, (size_t)item->ranks + 1);
+    }
+}

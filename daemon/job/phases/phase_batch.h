@@ -13,6 +13,7 @@
 
 #include "daemon/analysis/phases/phase_graphs.h"
 #include "daemon/analysis/phases/phases.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/phases/phase_labels.h"
 
 struct phase_batch;
@@ -58,5 +59,8 @@ struct phase_batch_item *phase_batch_finish(struct phase_batch *batch, size_t *c
 
 /** Drop all items. */
 void phase_batch_clear(struct phase_batch *batch);
+
+/** See state_bytes.h. Not while a thread works. */
+void phase_batch_copy_state(struct state_bytes *b, struct phase_batch **batch);
 
 #endif

@@ -119,3 +119,12 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
     int code = ranks == 0 ? -EINVAL : communities_update(l->communities, ranks, l->edges, edges);
     return code != 0 ? code : phase_labels_cut(l->communities, l->present, ranks, out, figures);
 }
+
+void phase_labels_copy_state(struct state_bytes *b, struct phase_labels **out)
+{
+    if (!STATE_OBJECT(b, *out))
+        return;
+    STATE_NO_ARRAY(b, (*out)->present, (*out)->present_capacity);
+    STATE_NO_ARRAY(b, (*out)->edges, (*out)->edge_capacity);
+    communities_copy_state(b, &(*out)->communities);
+}

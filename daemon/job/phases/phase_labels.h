@@ -8,6 +8,7 @@
 
 #include "daemon/analysis/commgram/commgram_curve.h"
 #include "daemon/analysis/phases/phase_graphs.h"
+#include "daemon/analysis/tables/state_bytes.h"
 
 #define PHASE_LABELS_RANKS (1u << 20)
 #define PHASE_LABELS_ABSENT CURVE_ABSENT
@@ -36,5 +37,8 @@ void phase_labels_destroy(struct phase_labels *labels);
  *  @return 0, -ENOMEM, or -EINVAL: there are no ranks; figures are those of the sums then */
 int phase_labels_find(struct phase_labels *labels, uint32_t ranks, const struct phase_graph *graph,
                       uint32_t *out, struct phase_figures *figures);
+
+/** See state_bytes.h. */
+void phase_labels_copy_state(struct state_bytes *b, struct phase_labels **labels);
 
 #endif

@@ -198,3 +198,16 @@ void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,
         pairs += window->bursts[i].pairs;
     }
 }
+
+void burst_rows_copy_state(struct state_bytes *b, struct burst_rows *rows)
+{
+    bursts_copy_state(b, &rows->messages.bursts);
+    bursts_copy_state(b, &rows->calls.bursts);
+    STATE_ARRAY(b, rows->modelled, rows->modelled_count, rows->modelled_room);
+}
+
+void burst_pool_copy_state(struct state_bytes *b, struct burst_pool *pool)
+{
+    for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++)
+        bursts_copy_state(b, &pool->sets[i].bursts);
+}

@@ -15,6 +15,7 @@
 #define HOLTER_DAEMON_JOB_PHASES_BURST_ROWS_H
 
 #include "daemon/analysis/events/bursts.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 #define BURST_ROWS_MAXIMUM_BURSTS 8192u
@@ -73,5 +74,9 @@ int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_w
  *  @param collectives  for each collective of the message the number that stands for it */
 void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,
                     const uint32_t *collectives);
+
+/** See state_bytes.h. */
+void burst_rows_copy_state(struct state_bytes *b, struct burst_rows *rows);
+void burst_pool_copy_state(struct state_bytes *b, struct burst_pool *pool);
 
 #endif

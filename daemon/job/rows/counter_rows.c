@@ -78,3 +78,9 @@ void counter_rows_sort(struct counter_rows *rows)
     }
     rows->count = kept;
 }
+
+void counter_rows_copy_state(struct state_bytes *b, struct counter_rows *rows)
+{
+    STATE_VALUE(b, *rows);
+    STATE_ARRAY(b, rows->list, rows->count, rows->capacity);
+}

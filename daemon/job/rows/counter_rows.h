@@ -2,6 +2,7 @@
 #ifndef HOLTER_DAEMON_JOB_NETWORK_COUNTER_ROWS_H
 #define HOLTER_DAEMON_JOB_NETWORK_COUNTER_ROWS_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 /** An interface of a node. Figures as in the columns of WIRE_COUNTER_ROW. */
@@ -28,5 +29,8 @@ void counter_rows_add(struct counter_rows *rows, const struct wire_window *windo
 /** Sort by node, then name, and add up what an agent reported in several messages; sums are
  * clamped to the largest number. The result does not depend on the order of messages. */
 void counter_rows_sort(struct counter_rows *rows);
+
+/** See state_bytes.h. */
+void counter_rows_copy_state(struct state_bytes *b, struct counter_rows *rows);
 
 #endif

@@ -110,3 +110,9 @@ int latency_rows_add_joined(struct latency_rows *rows, const struct joined *mess
         time_counts_remove(&rows->times, class_, bucket, 1);
     return code;
 }
+
+void latency_rows_copy_state(struct state_bytes *b, struct latency_rows *rows)
+{
+    transfers_copy_state(b, &rows->transfers);
+    time_counts_copy_state(b, &rows->times);
+}

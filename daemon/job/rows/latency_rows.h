@@ -6,6 +6,7 @@
 #include "daemon/analysis/latency/latency.h"
 #include "daemon/analysis/latency/time_counts.h"
 #include "daemon/analysis/matching/join.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/wire.h"
 
 /** Rows of one window. Zero-initialised is empty. Rows of the same key may stand more than once. */
@@ -31,5 +32,8 @@ int latency_rows_add_joined(struct latency_rows *rows, const struct joined *mess
 /** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing
  *  moved */
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from);
+
+/** See state_bytes.h. */
+void latency_rows_copy_state(struct state_bytes *b, struct latency_rows *rows);
 
 #endif

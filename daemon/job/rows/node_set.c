@@ -58,3 +58,9 @@ uint64_t node_set_join(struct node_set *set, const struct node_set *more)
     }
     return count;
 }
+
+void node_set_copy_state(struct state_bytes *b, struct node_set *set)
+{
+    STATE_VALUE(b, *set);
+    STATE_ARRAY(b, set->bits, set->words, 0);
+}

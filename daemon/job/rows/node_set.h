@@ -2,6 +2,7 @@
 #ifndef HOLTER_DAEMON_JOB_ROWS_NODE_SET_H
 #define HOLTER_DAEMON_JOB_ROWS_NODE_SET_H
 
+#include "daemon/analysis/tables/state_bytes.h"
 #include <stdint.h>
 
 /** Zero-initialised is empty. */
@@ -22,5 +23,8 @@ int node_set_add(struct node_set *set, uint32_t node);
 
 /** Add the nodes of another set; without memory none is added. @return how many were not in it */
 uint64_t node_set_join(struct node_set *set, const struct node_set *more);
+
+/** See state_bytes.h. */
+void node_set_copy_state(struct state_bytes *b, struct node_set *set);
 
 #endif
