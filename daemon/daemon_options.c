@@ -97,6 +97,10 @@ static const char options_usage[] =
     "  --lease TIME        after which another daemon takes over the jobs of one that has died, 1s "
     "to 60s;\n"
     "                      default 5s\n"
+    "  --checkpoint TIME   how often the state of a job is stored for the daemon that takes it "
+    "over, "
+    "1s to 1h;\n"
+    "                      default 60s\n"
     "  --check-rules       only check the rules and the options on alerts and metrics: 0 right, 2 "
     "wrong\n"
     "  --print-rules       only print the built-in rules\n"
@@ -429,6 +433,8 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {"fleet-keys", .text = &o->fleet_keys},
         {"lease", .duration_ns = &o->lease_ns, .least = 1e9, .most = 60e9,
          .expected = "a time from 1s to 60s"},
+        {"checkpoint", .duration_ns = &o->checkpoint_ns, .least = 1e9, .most = 3600e9,
+         .expected = "a time from 1s to 1h"},
         {"cluster", .text = &o->cluster},
         {"external-url", .text = &o->external_url},
         {"check-rules", .flag = &parser->check_only},
@@ -453,6 +459,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
     struct options_parser parser = {.options = out, .record = 1, .why = why, .capacity = capacity};
     *out = (struct daemon_options){.window_ns = 1000 * MS,
                                    .lease_ns = 5000 * MS,
+                                   .checkpoint_ns = 60000 * MS,
                                    .grace_ns = UINT64_MAX,
                                    .session = getenv("HOLTER_SESSION"),
                                    .keys = getenv("HOLTER_KEYS"),

@@ -40,6 +40,7 @@ struct daemon_options {
     const char *fleet;        /**< servers of the fleet that this daemon is one of; NULL: none */
     const char *fleet_keys;   /**< directory of what these servers ask for; NULL: nothing */
     uint64_t lease_ns;        /**< of jobs of the fleet */
+    uint64_t checkpoint_ns;   /**< between two states of them that are stored */
     const char *external_url; /**< of a page about a job, for alerts; NULL: none */
     char default_listen[280];
     char default_record[512];

@@ -279,6 +279,7 @@ static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
                                           .endpoint = endpoint,
                                           .instance = d->instance,
                                           .lease_ns = d->options.lease_ns,
+                                          .checkpoint_ns = d->options.checkpoint_ns,
                                           .publisher = publisher_for_jobs(d->publisher),
                                           .timeline = &d->timeline};
     return options.servers == NULL ? 0 : fleet_create(&d->fleet, &options, why, capacity);

@@ -224,18 +224,8 @@ static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_a
     }
 }
 
-int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
+static void alert_copy_report(struct alert *a, const struct wire_alert *alert)
 {
-    struct alert_evidence evidence;
-    if (alert->id != alerts->count + 1)
-        return -HOLTER_ERANGE;
-    /* All alerts name their rule, but only episodes of these kinds are identified by it. */
-    int has_evidence = strcmp(alert->kind, "latency") == 0 || strcmp(alert->kind, "hang") == 0;
-    alerts_copy_evidence(&evidence, alert);
-    struct alert *a = alerts_add(alerts, alert->kind, alert->host == NULL ? "" : alert->host,
-                                 has_evidence ? &evidence : NULL);
-    if (a == NULL)
-        return -ENOMEM;
     snprintf(a->title, sizeof(a->title), "%s", alert->title);
     text_copy(a->text, sizeof(a->text), alert->text);
     a->rank = alert->rank;
@@ -243,6 +233,27 @@ int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
     a->since_ns = alert->since_ns;
     a->fired_ns = alert->fired_ns;
     a->updated_ns = alert->updated_ns;
+}
+
+int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
+{
+    struct alert_evidence evidence;
+    if (alert->id == 0 || alert->id > alerts->count + 1)
+        return -HOLTER_ERANGE;
+    /* All alerts name their rule, but only episodes of these kinds are identified by it. */
+    int has_evidence = strcmp(alert->kind, "latency") == 0 || strcmp(alert->kind, "hang") == 0;
+    struct alert *a = alert->id > alerts->count ? NULL : alerts->list[alert->id - 1];
+    if (a != NULL) {
+        if (!has_evidence)
+            alert_copy_report(a, alert);
+        return 0;
+    }
+    alerts_copy_evidence(&evidence, alert);
+    a = alerts_add(alerts, alert->kind, alert->host == NULL ? "" : alert->host,
+                   has_evidence ? &evidence : NULL);
+    if (a == NULL)
+        return -ENOMEM;
+    alert_copy_report(a, alert);
     a->updates = alert->updates;
     return 0;
 }

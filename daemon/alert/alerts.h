@@ -103,7 +103,9 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
 /** Is the episode of this kind on this host firing? */
 int alerts_is_firing(const struct alerts *alerts, const char *kind, const char *host);
 
-/** Add an alert of a recording; in order of ids. @return 0, -ENOMEM or -HOLTER_ERANGE */
+/** Add an alert of a recording; in order of ids. Of an alert that is there the newest report is
+ * taken over, unless it is an episode that is found again in the messages.
+ *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int alerts_restore(struct alerts *alerts, const struct wire_alert *alert);
 
 /** As a message; texts and rows are borrowed from the alert. */

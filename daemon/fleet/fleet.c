@@ -37,6 +37,9 @@ static void fleet_on_event(void *user, const struct fleet_event *event)
     case FLEET_JOURNAL:
         worker_on_journal(fleet, event);
         break;
+    case FLEET_SAVED:
+        worker_on_saved(fleet, event);
+        break;
     case FLEET_ACQUIRED:
         worker_on_acquired(fleet, event);
         break;

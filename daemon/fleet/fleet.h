@@ -3,9 +3,10 @@
  * worker for the jobs that it holds: it reads their messages from the stream, in order.
  *
  * Each worker keeps a journal of what it publishes of a job that must not be published twice: which
- * windows it has closed, after which message, and its alerts. A daemon that takes the job over
- * reads the messages from the first one on, closes windows where the journal says that they were
- * closed, and goes on from its end: see jobs_resume_begin(). */
+ * windows it has closed, after which message, and its alerts. From time to time it stores the state
+ * of the job. A daemon that takes the job over reads the messages after that state, closes windows
+ * where the journal says that they were closed, and goes on from its end: see jobs_resume_begin().
+ * Without a state that it can use it reads from the first message on. */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_H
 #define HOLTER_DAEMON_FLEET_FLEET_H
 
@@ -24,6 +25,7 @@ struct fleet_options {
     const char *endpoint; /**< where this daemon listens, for clients that look for it; copied */
     uint64_t instance;    /**< of this run of the daemon */
     uint64_t lease_ns;
+    uint64_t checkpoint_ns;          /**< how often the state of a job is stored, at most */
     struct jobs_publisher publisher; /**< what jobs publish goes there, too */
     const struct timeline *timeline;
 };

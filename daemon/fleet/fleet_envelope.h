@@ -7,8 +7,10 @@
  *
  *   from a gateway     position 0; time: when the gateway received the message
  *   a worker's journal position: of the last envelope in the job's subject that the worker has
- * read; entries are alerts and totals that it has published, instance and time 0 to agents position
- * 0; the instance is that of the agent that gets the message */
+ * read; entries are alerts and totals that it has published, instance and time 0. An entry of
+ * another instance, without a message, says that the job's state was stored: the time is its length
+ *   a piece of a state the same position and instance; the time is where in the state it begins
+ *   to agents          position 0; the instance is that of the agent that gets the message */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 #define HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 

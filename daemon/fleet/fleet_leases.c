@@ -55,15 +55,21 @@ static int leases_renew(struct link_job *job)
     return code;
 }
 
+int link_keep_lease(struct link_job *job)
+{
+    const uint64_t left = leases_length(job->link) / 2;
+    return clock_mono_ns() + left > job->valid_ns ? leases_renew(job) : 0;
+}
+
 static int leases_on_journal(void *user, uint64_t seq, const void *bytes, size_t length)
 {
     struct link_job *job = user;
     struct fleet_event event = {.type = FLEET_JOURNAL, .seq = seq, .length = length};
     snprintf(event.job, sizeof(event.job), "%s", job->id);
     link_post(job->link, &event, bytes);
+    link_note_saved(&job->saved, bytes, length);
     job->journal_read = seq;
-    const uint64_t left = leases_length(job->link) / 2;
-    return clock_mono_ns() + left > job->valid_ns ? leases_renew(job) : 0;
+    return link_keep_lease(job);
 }
 
 static void leases_post(struct link_job *job, enum fleet_event_type type, uint64_t seq)
@@ -83,6 +89,18 @@ static int leases_read_journal(struct link_job *job)
                            leases_on_journal, job);
 }
 
+static int leases_read_saved(struct link_job *job)
+{
+    uint8_t *bytes = NULL;
+    struct fleet_event event = {.type = FLEET_SAVED, .seq = job->saved.position};
+    int code = link_read_saved(job, &bytes, &event.length);
+    snprintf(event.job, sizeof(event.job), "%s", job->id);
+    if (code == 0 && bytes != NULL)
+        link_post(job->link, &event, bytes);
+    free(bytes);
+    return code;
+}
+
 static int leases_subscribe(struct link_job *job)
 {
     return fleet_nats_subscribe(&job->subscription, job->link->nats, job->id, job->delivered + 1,
@@ -98,18 +116,25 @@ static int leases_attempt(struct link_job *job, int (*step)(struct link_job *job
     return code;
 }
 
-/* The loop knows the journal and the end of what there is before the first message. */
+/* The loop knows the journal, the state that was stored, and the end of what there is; it says then
+ * from where messages are to be read. */
 static int leases_begin(struct link_job *job)
 {
     uint64_t newest = 0;
     int code = leases_attempt(job, leases_read_journal);
+    code = code != 0 ? code : leases_attempt(job, leases_read_saved);
     code = code != 0 ? code : fleet_nats_last(job->link->nats, FLEET_IN, job->id, &newest);
-    code = code != 0 ? code : leases_attempt(job, leases_subscribe);
-    if (code != 0)
-        return code;
-    leases_post(job, FLEET_ACQUIRED, newest);
-    fleet_subscription_open(job->subscription);
-    return 0;
+    if (code == 0)
+        leases_post(job, FLEET_ACQUIRED, newest);
+    return code;
+}
+
+static void leases_read_from(struct link_job *job, uint64_t from)
+{
+    job->delivered = from - 1;
+    job->reads = 1;
+    if (leases_attempt(job, leases_subscribe) == 0)
+        fleet_subscription_open(job->subscription); /* or leases_check_reading() tries again */
 }
 
 /* @param released  give the lease up, so that another daemon need not wait for its end */
@@ -164,7 +189,7 @@ static void leases_check_reading(struct link_job *job)
 {
     const uint64_t now = clock_mono_ns();
     uint64_t newest;
-    if (now - job->checked_ns < CHECK_NS ||
+    if (!job->reads || now - job->checked_ns < CHECK_NS ||
         fleet_nats_last(job->link->nats, FLEET_IN, job->id, &newest) != 0)
         return;
     const uint64_t delivered = job->delivered;
@@ -238,8 +263,13 @@ static void leases_serve(struct fleet_link *link, const struct link_request *req
     case LINK_RUNNING:
         fleet_nats_put(link->nats, request->job, "running");
         break;
-    case LINK_ENDED:
+    case LINK_ENDED: /* nobody takes it over */
         fleet_nats_forget(link->nats, request->job);
+        fleet_nats_purge(link->nats, FLEET_STATE, request->job, UINT64_MAX);
+        break;
+    case LINK_READ:
+        if (job != NULL)
+            leases_read_from(job, request->from);
         break;
     case LINK_RELEASE:
         if (job != NULL)

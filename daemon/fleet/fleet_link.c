@@ -101,23 +101,38 @@ struct link_job *link_find_job(struct fleet_link *link, const char *job)
     return found;
 }
 
-int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
-                       uint8_t *bytes, size_t length, uint64_t token)
+static int link_queue(struct fleet_link *link, const char *job,
+                      const struct link_publication *given)
 {
     struct link_publication *publication = malloc(sizeof(*publication));
     if (publication == NULL)
         return -ENOMEM;
-    *publication = (struct link_publication){
-        .subject = subject, .token = token, .bytes = bytes, .length = length};
+    *publication = *given;
     snprintf(publication->job, sizeof(publication->job), "%s", job);
     pthread_mutex_lock(&link->mutex);
     publication->id = ++link->publications;
     *link->last = publication;
     link->last = &publication->next;
-    link->backlog += length;
+    link->backlog += publication->length;
     pthread_cond_signal(&link->published);
     pthread_mutex_unlock(&link->mutex);
     return 0;
+}
+
+int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
+                       uint8_t *bytes, size_t length, uint64_t token)
+{
+    const struct link_publication publication = {
+        .subject = subject, .token = token, .bytes = bytes, .length = length};
+    return link_queue(link, job, &publication);
+}
+
+int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *bytes,
+                             size_t length, uint64_t position)
+{
+    const struct link_publication publication = {
+        .subject = FLEET_STATE, .position = position, .bytes = bytes, .length = length};
+    return link_queue(link, job, &publication);
 }
 
 size_t fleet_link_backlog(struct fleet_link *link)
@@ -134,47 +149,48 @@ static uint64_t link_expected(struct fleet_link *link, const struct link_publica
 {
     uint64_t expected = UINT64_MAX;
     *held = 1;
-    if (publication->subject == FLEET_OUT) {
+    if (publication->subject != FLEET_IN) {
         pthread_mutex_lock(&link->mutex);
         const struct link_job *job = link_find_job(link, publication->job);
         *held = job != NULL && job->valid_ns != 0;
-        expected = *held ? job->journal_last : 0;
+        if (publication->subject == FLEET_OUT)
+            expected = *held ? job->journal_last : 0;
         pthread_mutex_unlock(&link->mutex);
     }
     return expected;
 }
 
-/* @return 0: stored or not ours, -ESTALE, or -EAGAIN */
-static int link_try(struct fleet_link *link, const struct link_publication *publication)
+int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq)
 {
     char id[64];
-    uint64_t seq = 0;
     int held;
-    snprintf(id, sizeof(id), "%" PRIx64 "-%" PRIu64, link->run, publication->id);
+    /* Pieces of a state have one number: their position tells them apart. */
+    snprintf(id, sizeof(id), "%" PRIx64 "-%" PRIu64 "-%" PRIu64, link->run, publication->id,
+             publication->position);
+    *seq = 0;
     const struct fleet_publication message = {
         publication->subject, publication->job,   id, link_expected(link, publication, &held),
         publication->bytes,   publication->length};
     if (!held)
         return 0;
-    int code = fleet_nats_publish(link->nats, &message, &seq);
+    int code = fleet_nats_publish(link->nats, &message, seq);
     if (code == -EAGAIN || publication->subject != FLEET_OUT)
         return code;
     pthread_mutex_lock(&link->mutex);
     struct link_job *job = link_find_job(link, publication->job);
     if (job != NULL && code == 0)
-        job->journal_last = seq;
+        job->journal_last = *seq;
     else if (job != NULL)
         job->valid_ns = 0; /* another daemon goes on with it */
     pthread_mutex_unlock(&link->mutex);
     return code;
 }
 
-/* @return 0, or -EAGAIN: given up, as the daemon leaves */
-static int link_publish_until_stored(struct fleet_link *link,
-                                     const struct link_publication *publication)
+int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication)
 {
-    int code, attempts = 0;
-    while ((code = link_try(link, publication)) == -EAGAIN) {
+    uint64_t seq;
+    int attempts = 0;
+    while (link_try(link, publication, &seq) == -EAGAIN) {
         if (attempts++ == 0)
             log_warn("the servers do not store: trying again");
         pthread_mutex_lock(&link->mutex);
@@ -211,7 +227,10 @@ static void *link_run_publisher(void *user)
     struct link_publication *publication;
     int gave_up = 0;
     while ((publication = link_next_publication(link)) != NULL) {
-        gave_up = gave_up || link_publish_until_stored(link, publication) != 0;
+        if (publication->subject == FLEET_STATE)
+            gave_up = gave_up || link_publish_saved(link, publication) != 0;
+        else
+            gave_up = gave_up || link_publish_until_stored(link, publication) != 0;
         if (!gave_up && publication->token != 0)
             link_post(link,
                       &(struct fleet_event){.type = FLEET_STORED, .token = publication->token},
@@ -239,12 +258,13 @@ void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t leng
 
 /* ---- requests to the thread of leases ---------------------------------------------- */
 
-static void link_request(struct fleet_link *link, enum link_request_type type, const char *job)
+static void link_request(struct fleet_link *link, enum link_request_type type, const char *job,
+                         uint64_t from)
 {
     struct link_request *request = malloc(sizeof(*request));
     if (request == NULL)
         return; /* the next look at the jobs makes up for it */
-    *request = (struct link_request){.type = type};
+    *request = (struct link_request){.type = type, .from = from};
     snprintf(request->job, sizeof(request->job), "%s", job);
     pthread_mutex_lock(&link->mutex);
     *link->last_request = request;
@@ -255,17 +275,22 @@ static void link_request(struct fleet_link *link, enum link_request_type type, c
 
 void fleet_link_note(struct fleet_link *link, const char *job)
 {
-    link_request(link, LINK_NOTE, job);
+    link_request(link, LINK_NOTE, job, 0);
 }
 
 void fleet_link_set_running(struct fleet_link *link, const char *job, int running)
 {
-    link_request(link, running ? LINK_RUNNING : LINK_ENDED, job);
+    link_request(link, running ? LINK_RUNNING : LINK_ENDED, job, 0);
 }
 
 void fleet_link_release(struct fleet_link *link, const char *job)
 {
-    link_request(link, LINK_RELEASE, job);
+    link_request(link, LINK_RELEASE, job, 0);
+}
+
+void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from)
+{
+    link_request(link, LINK_READ, job, from);
 }
 
 int fleet_link_holds(struct fleet_link *link, const char *job)

@@ -16,6 +16,7 @@ struct fleet_link;
 enum fleet_event_type {
     FLEET_STORED,   /**< publications up to the token are stored */
     FLEET_JOURNAL,  /**< an envelope of the journal of a job that is being acquired */
+    FLEET_SAVED,    /**< after the journal: the state that was stored last; seq: its position */
     FLEET_ACQUIRED, /**< this daemon holds the job; seq: the newest message of its subject */
     FLEET_MESSAGE,  /**< an envelope of a job that this daemon holds */
     FLEET_LOST,     /**< this daemon holds the job no longer */
@@ -55,6 +56,13 @@ void fleet_link_destroy(struct fleet_link *link);
  *  @return 0 or -ENOMEM: nothing was taken over */
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
                        uint8_t *bytes, size_t length, uint64_t token);
+/** Store the state of a job, and note in its journal that it was. What fails is given up: the state
+ * before it stays. @param bytes  taken over @param position  of the job's messages that are in it
+ *  @return as fleet_link_publish() */
+int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *bytes,
+                             size_t length, uint64_t position);
+/** Read the messages of an acquired job, from this number on. */
+void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from);
 /** Bytes that wait to be published; 0: nothing does. */
 size_t fleet_link_backlog(struct fleet_link *link);
 /** Longest envelope. */

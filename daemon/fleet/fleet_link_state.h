@@ -12,18 +12,25 @@ struct link_publication {
     char job[NATS_JOB_BYTES];
     uint64_t id; /* of this daemon */
     uint64_t token;
-    uint8_t *bytes; /* owned */
+    uint64_t position; /* of a state */
+    uint8_t *bytes;    /* owned */
     size_t length;
     struct link_publication *next;
 };
 
-enum link_request_type { LINK_NOTE, LINK_RUNNING, LINK_ENDED, LINK_RELEASE };
+enum link_request_type { LINK_NOTE, LINK_RUNNING, LINK_ENDED, LINK_RELEASE, LINK_READ };
 
 /* For the thread of leases. */
 struct link_request {
     enum link_request_type type;
     char job[NATS_JOB_BYTES];
+    uint64_t from; /* of LINK_READ */
     struct link_request *next;
+};
+
+/* A state that a journal says was stored. */
+struct link_saved {
+    uint64_t instance, length, position; /* instance 0: there is none */
 };
 
 /* A job that this daemon holds. Only the thread of leases adds and removes one. */
@@ -37,6 +44,8 @@ struct link_job {
     _Atomic uint64_t delivered; /* number of the last message; set by a thread of libnats */
     uint64_t behind;     /* number of a message that had not come at the last check; 0: none */
     uint64_t checked_ns; /* when that was */
+    int reads;           /* the loop has said from where */
+    struct link_saved saved;
     struct fleet_subscription *subscription;
     struct link_job *next;
 };
@@ -69,6 +78,22 @@ struct link_job *link_find_job(struct fleet_link *link, const char *job);
 
 /** Wait on a condition until a time of CLOCK_MONOTONIC. With the mutex. */
 void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns);
+
+/** Publish one message to the stream. @return 0: stored or not ours, -ESTALE, or -EAGAIN */
+int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq);
+/** @return 0, or -EAGAIN: given up, as the daemon leaves */
+int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication);
+
+/** In the thread that publishes (fleet_saved.c): all of a state, as pieces.
+ * @return as link_publish_until_stored() */
+int link_publish_saved(struct fleet_link *link, const struct link_publication *publication);
+/** In the thread of leases: note the state that an envelope of the journal is about. */
+void link_note_saved(struct link_saved *saved, const void *bytes, size_t length);
+/** Read the state that was noted. @param bytes  owned; NULL: it is not there, or damaged
+ *  @return 0 or -EAGAIN */
+int link_read_saved(struct link_job *job, uint8_t **bytes, size_t *length);
+/** Keep the lease while much is read. @return 0, -ESTALE: it is lost, or -EAGAIN */
+int link_keep_lease(struct link_job *job);
 
 /** The thread of leases (fleet_leases.c). */
 void *link_run_leases(void *link);

@@ -32,10 +32,10 @@ void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES])
 static void nats_subject(const struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                          char out[NATS_NAME_BYTES])
 {
+    static const char *const names[] = {"in", "out", "state"};
     char key[NATS_JOB_BYTES];
     fleet_nats_key(job, key);
-    snprintf(out, NATS_NAME_BYTES, "holter.%s.%s.%s", nats->cluster, key,
-             subject == FLEET_IN ? "in" : "out");
+    snprintf(out, NATS_NAME_BYTES, "holter.%s.%s.%s", nats->cluster, key, names[subject]);
 }
 
 static int nats_is_token(const char *text)
@@ -174,13 +174,14 @@ static void nats_on_control(natsConnection *connection, natsSubscription *subscr
 /* A stream that is there is used as it is: its limits and replicas are the administrator's. */
 static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
 {
-    char in[NATS_NAME_BYTES], out[NATS_NAME_BYTES];
-    const char *subjects[] = {in, out};
+    char in[NATS_NAME_BYTES], out[NATS_NAME_BYTES], state[NATS_NAME_BYTES];
+    const char *subjects[] = {in, out, state};
     jsStreamConfig config;
     jsErrCode code = 0;
     jsStreamInfo *info = NULL;
     snprintf(in, sizeof(in), "holter.%s.*.in", nats->cluster);
     snprintf(out, sizeof(out), "holter.%s.*.out", nats->cluster);
+    snprintf(state, sizeof(state), "holter.%s.*.state", nats->cluster);
     natsStatus s = js_GetStreamInfo(&info, nats->js, nats->stream, NULL, &code);
     jsStreamInfo_Destroy(info);
     if (s == NATS_OK)
@@ -188,7 +189,7 @@ static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
     jsStreamConfig_Init(&config);
     config.Name = nats->stream;
     config.Subjects = subjects;
-    config.SubjectsLen = 2;
+    config.SubjectsLen = 3;
     config.Storage = js_FileStorage;
     config.Replicas = replicas;
     s = js_AddStream(NULL, nats->js, &config, NULL, &code);
@@ -324,6 +325,22 @@ int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const c
         return 0;
     }
     return s == NATS_OK ? 0 : nats_fail("last message of", name, s);
+}
+
+void fleet_nats_purge(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                      uint64_t before)
+{
+    char name[NATS_NAME_BYTES];
+    jsOptions options;
+    nats_subject(nats, subject, job, name);
+    if (jsOptions_Init(&options) != NATS_OK)
+        return;
+    options.Wait = NATS_WAIT_MS;
+    options.Stream.Purge.Subject = name;
+    options.Stream.Purge.Sequence = before == UINT64_MAX ? 0 : before;
+    natsStatus s = js_PurgeStream(nats->js, nats->stream, &options, NULL);
+    if (s != NATS_OK)
+        nats_fail("purging", name, s);
 }
 
 static natsStatus nats_set_reading(jsSubOptions *options, const struct fleet_nats *nats,

@@ -3,9 +3,9 @@
  * may be called from several threads; only the callback of a subscription runs in a thread of
  * libnats.
  *
- * Names: stream holter_CLUSTER with the subjects holter.CLUSTER.*.in and holter.CLUSTER.*.out;
- * buckets holter_CLUSTER_leases, whose keys expire, and holter_CLUSTER_jobs. A job's id is a token
- * of subjects and a key, in which '=' stands for '.'. */
+ * Names: stream holter_CLUSTER with the subjects holter.CLUSTER.*.in, .out and .state; buckets
+ * holter_CLUSTER_leases, whose keys expire, and holter_CLUSTER_jobs. A job's id is a token of
+ * subjects and a key, in which '=' stands for '.'. */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_NATS_H
 #define HOLTER_DAEMON_FLEET_FLEET_NATS_H
 
@@ -22,7 +22,7 @@
 struct fleet_nats;
 struct fleet_subscription;
 
-enum fleet_subject { FLEET_IN, FLEET_OUT };
+enum fleet_subject { FLEET_IN, FLEET_OUT, FLEET_STATE };
 
 struct fleet_nats_options {
     const char *servers; /**< "nats://HOST:PORT,HOST:PORT,...", borrowed */
@@ -71,6 +71,10 @@ void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t leng
 /** Number of the last message of a subject; 0: it has none. @return 0 or -EAGAIN */
 int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                     uint64_t *seq);
+
+/** Drop the messages of a subject before a number; UINT64_MAX: all of them. */
+void fleet_nats_purge(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                      uint64_t before);
 
 /** Messages of a subject in order. @return 0, or anything else to read no further */
 typedef int fleet_on_message(void *user, uint64_t seq, const void *bytes, size_t length);

@@ -49,10 +49,16 @@ struct worker_alert {
 /* Of a worker: a job that this daemon holds, or is acquiring. */
 struct worker_job {
     char id[NATS_JOB_BYTES];
-    int begun;                   /* its messages are read */
-    int resuming;                /* those that a worker before this one had */
-    int running;                 /* as the fleet knows */
-    uint64_t newest;             /* number of the last message when the job was acquired */
+    int begun;         /* its messages are read */
+    int resuming;      /* those that a worker before this one had */
+    int running;       /* as the fleet knows */
+    uint64_t newest;   /* number of the last message when the job was acquired */
+    uint64_t messages; /* that were read */
+    uint8_t *state;    /* owned: what a worker before this one has saved; NULL: nothing */
+    size_t state_length;
+    uint64_t state_position;     /* message after which it was saved */
+    size_t state_closes;         /* how many of the closes are in it */
+    uint64_t save_ns;            /* CLOCK_MONOTONIC when the job is saved next */
     uint64_t position;           /* number of the last message that was read */
     uint64_t received_ns;        /* when a gateway received it */
     struct worker_close *closes; /* owned */
@@ -87,6 +93,7 @@ void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length
 
 void worker_on_journal(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event);
+void worker_on_saved(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_message(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_lost(struct fleet *fleet, const char *id);
 /** A batch of events was handled. @param empty  all that has come was read */

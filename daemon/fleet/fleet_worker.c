@@ -4,6 +4,7 @@
 #include "daemon/alert/alerts.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/job_accept.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "fleet"
+#define SAVE_SHARE 20u /* of the loop's time one part, at most, goes into saving a job */
 
 /* ---- jobs that are held ---------------------------------------------------------- */
 
@@ -44,8 +46,10 @@ static void worker_forget_past(struct worker_job *job)
         free(job->alerts[i].bytes);
     free(job->alerts);
     free(job->closes);
+    free(job->state);
     job->alerts = NULL;
     job->closes = NULL;
+    job->state = NULL;
     job->alert_count = job->close_count = job->close_next = 0;
 }
 
@@ -144,6 +148,11 @@ void worker_on_journal(struct fleet *fleet, const struct fleet_event *event)
         job = worker_add(fleet, event->job);
     int code = job == NULL ? -ENOMEM : fleet_reader_init(&reader, event->bytes, event->length);
     while (code == 0 && (code = fleet_reader_next(&reader, &entry)) == 1) {
+        code = 0;
+        if (entry.instance != 0) { /* a state was stored */
+            job->state_closes = job->close_count;
+            continue;
+        }
         code = wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL);
         if (code == 0 && message.type == WIRE_TYPE_TOTALS)
             code = worker_note_close(job, reader.position, &message.totals);
@@ -154,6 +163,19 @@ void worker_on_journal(struct fleet *fleet, const struct fleet_event *event)
     }
     if (code != 0)
         fleet_reject(fleet, event->job, holter_strerror(code));
+}
+
+void worker_on_saved(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct worker_job *job = worker_find(fleet, event->job);
+    uint8_t *bytes = job == NULL ? NULL : malloc(event->length);
+    if (bytes == NULL)
+        return; /* the job is read from its first message */
+    memcpy(bytes, event->bytes, event->length);
+    free(job->state);
+    job->state = bytes;
+    job->state_length = event->length;
+    job->state_position = event->seq;
 }
 
 static void worker_restore_alerts(struct fleet *fleet, struct worker_job *job)
@@ -175,8 +197,9 @@ static void worker_end_resuming(struct fleet *fleet, struct worker_job *job)
 {
     jobs_resume_end(fleet->jobs, job->id);
     job->resuming = 0;
-    log_info("job %s: goes on after message %" PRIu64 ", %zu windows and %zu alerts of before",
-             job->id, job->position, job->close_count, job->alert_count);
+    log_info("job %s: goes on after message %" PRIu64 ", %" PRIu64
+             " messages read, %zu windows and %zu alerts of before",
+             job->id, job->position, job->messages, job->close_count, job->alert_count);
     worker_forget_past(job);
 }
 
@@ -189,13 +212,31 @@ static void worker_close_before(struct fleet *fleet, struct worker_job *job, uin
         worker_end_resuming(fleet, job);
 }
 
+/* From the state that was stored, or where that cannot be used from the first message. */
+static int worker_begin(struct fleet *fleet, struct worker_job *job, struct job_fault *fault)
+{
+    const struct jobs_state state = {job->state, job->state_length};
+    int code = job->state == NULL ? 0 : jobs_resume_begin(fleet->jobs, job->id, &state, fault);
+    if (job->state != NULL && code == 0) {
+        job->position = job->state_position;
+        job->close_next = job->state_closes;
+        log_info("job %s: its state after message %" PRIu64 " is taken over", job->id,
+                 job->position);
+        return 0;
+    }
+    if (code != 0)
+        log_warn("job %s: its state cannot be used, it is read from its first message: %s", job->id,
+                 holter_strerror(code));
+    return jobs_resume_begin(fleet->jobs, job->id, NULL, fault);
+}
+
 void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
 {
     struct job_fault fault = {""};
     struct worker_job *job = worker_find(fleet, event->job);
     if (job == NULL)
         job = worker_add(fleet, event->job);
-    int code = job == NULL ? -ENOMEM : jobs_resume_begin(fleet->jobs, event->job, &fault);
+    int code = job == NULL ? -ENOMEM : worker_begin(fleet, job, &fault);
     if (code != 0) {
         log_warn("job %s cannot be held: %s", event->job,
                  fault.text[0] != '\0' ? fault.text : holter_strerror(code));
@@ -206,9 +247,11 @@ void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
     }
     job->begun = job->resuming = 1;
     job->newest = event->seq;
+    job->save_ns = clock_mono_ns() + fleet->options.checkpoint_ns;
     worker_restore_alerts(fleet, job);
-    if (job->newest == 0)
-        worker_end_resuming(fleet, job);
+    fleet_link_read(fleet->link, job->id, job->position + 1);
+    if (job->newest <= job->position)
+        worker_close_before(fleet, job, UINT64_MAX);
 }
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -269,6 +312,7 @@ void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
         worker_close_before(fleet, job, event->seq);
     worker_read_envelope(fleet, job, event);
     job->position = event->seq;
+    job->messages++;
     if (job->resuming && event->seq >= job->newest)
         worker_close_before(fleet, job, UINT64_MAX);
 }
@@ -317,6 +361,26 @@ static void worker_flush_journal(struct fleet *fleet, struct worker_job *job)
         job->journal = (struct fleet_envelope){0};
 }
 
+/* Store the state of a job, which takes at most a part of the loop's time. */
+static void worker_save(struct fleet *fleet, struct worker_job *job)
+{
+    const uint64_t begun = clock_mono_ns();
+    struct state_bytes state = {0};
+    if (job->resuming || !job->running || begun < job->save_ns || job->journal.length > 0)
+        return;
+    int code = jobs_save(fleet->jobs, job->id, &state);
+    if (code == 0)
+        code = fleet_link_publish_state(fleet->link, job->id, state.bytes, state.length,
+                                        job->position);
+    if (code != 0)
+        free(state.bytes);
+    if (code == -HOLTER_EEMPTY)
+        return; /* after the next window */
+    const uint64_t now = clock_mono_ns(), least = (now - begun) * SAVE_SHARE;
+    job->save_ns =
+        now + (least > fleet->options.checkpoint_ns ? least : fleet->options.checkpoint_ns);
+}
+
 void worker_tick(struct fleet *fleet)
 {
     for (size_t i = fleet->held_count; i-- > 0;) {
@@ -325,6 +389,7 @@ void worker_tick(struct fleet *fleet)
         if (state == NULL)
             continue;
         worker_flush_journal(fleet, job);
+        worker_save(fleet, job);
         const int running = job_state(state) == JOB_RUNNING || job_state(state) == JOB_LOST;
         if (job->resuming || running == job->running)
             continue;

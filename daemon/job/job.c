@@ -290,6 +290,11 @@ int job_find_alert(const struct job *job, uint64_t id, struct wire_alert *out)
            job_alerts_message(&job->alerts, job->info.id, alerts->list[id - 1], out);
 }
 
+size_t job_count_alerts(const struct job *job)
+{
+    return job->alerts.list.count;
+}
+
 void job_set_recording(struct job *job, const char *path)
 {
     job_info_set_recording(&job->info, path);
@@ -308,6 +313,18 @@ void job_keep_rank_message(struct job *job, const struct recorded *head, const v
                            size_t length)
 {
     job_rank_messages_add(&job->rank_messages, job->info.id, head, bytes, length);
+}
+
+int job_rank_message(const struct job *job, size_t number, struct recorded *head,
+                     const void **bytes, size_t *length)
+{
+    if (number >= job->rank_messages.count)
+        return 0;
+    const struct job_rank_message *message = &job->rank_messages.list[number];
+    *head = message->head;
+    *bytes = message->bytes;
+    *length = message->length;
+    return 1;
 }
 
 void job_publish_message(const struct job *job, const struct recorded *head, const void *bytes,

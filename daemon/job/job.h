@@ -131,6 +131,13 @@ void job_set_recording(struct job *job, const char *path);
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
+/** Alerts so far: their ids are 1 to this. */
+size_t job_count_alerts(const struct job *job);
+
+/** A message about ranks that was kept. @return 0: there are fewer */
+int job_rank_message(const struct job *job, size_t number, struct recorded *head,
+                     const void **bytes, size_t *length);
+
 /** Store a message about ranks as received, for recordings that begin later. */
 void job_keep_rank_message(struct job *job, const struct recorded *head, const void *bytes,
                            size_t length);

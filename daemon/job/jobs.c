@@ -241,7 +241,9 @@ static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance)
     recorder_open(jobs->recorder, job_id(job), path);
 }
 
-static int jobs_add(struct jobs *jobs, const char *id, struct job **out, struct job_fault *fault)
+/* @param state  of the job, NULL: it is a new one */
+static int jobs_add(struct jobs *jobs, const char *id, const struct jobs_state *state,
+                    struct job **out, struct job_fault *fault)
 {
     if (!job_id_valid(id)) {
         snprintf(fault->text, sizeof(fault->text),
@@ -254,7 +256,9 @@ static int jobs_add(struct jobs *jobs, const char *id, struct job **out, struct 
         return -HOLTER_ELIMIT;
     }
     struct job_output output = {jobs, jobs_want, jobs_publish, jobs_send_criteria};
-    int code = job_create(out, id, &jobs->options.job, &output);
+    int code = state == NULL
+                   ? job_create(out, id, &jobs->options.job, &output)
+                   : job_restore(out, id, &jobs->options.job, &output, state->bytes, state->length);
     if (code != 0)
         return code;
     jobs->list[jobs->count] =
@@ -279,7 +283,7 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
         *out = jobs->list[i].job;
         return 0;
     }
-    int code = jobs_add(jobs, id, out, fault);
+    int code = jobs_add(jobs, id, NULL, out, fault);
     if (code == 0 && jobs->recorder != NULL)
         jobs_record(jobs, *out, instance);
     return code;
@@ -384,7 +388,7 @@ static int jobs_start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *d
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
 {
     struct job *job;
-    int code = jobs_add(jobs, id, &job, fault);
+    int code = jobs_add(jobs, id, NULL, &job, fault);
     if (code != 0)
         return code;
     jobs->list[jobs->count - 1].replayed = 1;
@@ -423,18 +427,18 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
     return 0;
 }
 
-static void jobs_record_replayed(struct jobs *jobs, const struct recorded *head, const void *bytes,
-                                 size_t length)
+static void jobs_record_copy(struct jobs *jobs, const struct job *job, const struct recorded *head,
+                             const void *bytes, size_t length)
 {
     zmq_msg_t copy;
     if (jobs->recorder == NULL)
         return;
     if (zmq_msg_init_size(&copy, length) != 0) {
-        recorder_mark_lost(jobs->recorder, job_id(jobs_replayed(jobs)));
+        recorder_mark_lost(jobs->recorder, job_id(job));
         return;
     }
     memcpy(zmq_msg_data(&copy), bytes, length);
-    recorder_queue_message(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy);
+    recorder_queue_message(jobs->recorder, job_id(job), head, &copy);
     zmq_msg_close(&copy);
 }
 
@@ -460,7 +464,7 @@ int jobs_replay_ingest(struct jobs *jobs, const struct recorded *head,
     }
     int code = job_accept(job, head, message, &capture, fault);
     if (code == 0)
-        jobs_record_replayed(jobs, head, bytes, length);
+        jobs_record_copy(jobs, job, head, bytes, length);
     job_advance(job, now, now);
     jobs->counts.messages += (uint64_t)(is_window && code == 0);
     jobs->counts.bytes += is_window && code == 0 ? length : 0;
@@ -492,7 +496,8 @@ static struct entry *jobs_find_streamed(struct jobs *jobs, const char *id)
     return NULL;
 }
 
-/* All messages come again, so that the recording is a new one. */
+/* All messages come again, so that the recording is a new one. One that begins with the state of
+ * the job has the messages about its ranks from before, as every part of a recording does. */
 static void jobs_record_streamed(struct jobs *jobs, struct job *job)
 {
     char path[512];
@@ -503,20 +508,33 @@ static void jobs_record_streamed(struct jobs *jobs, struct job *job)
     }
     job_set_recording(job, path);
     recorder_open(jobs->recorder, job_id(job), path);
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    for (size_t i = 0; job_rank_message(job, i, &head, &bytes, &length); i++)
+        jobs_record_copy(jobs, job, &head, bytes, length);
 }
 
-int jobs_resume_begin(struct jobs *jobs, const char *id, struct job_fault *fault)
+int jobs_save(const struct jobs *jobs, const char *id, struct state_bytes *out)
+{
+    struct job *job = jobs_find(jobs, id);
+    return job == NULL ? -HOLTER_ENOJOB : job_save(job, out);
+}
+
+int jobs_resume_begin(struct jobs *jobs, const char *id, const struct jobs_state *state,
+                      struct job_fault *fault)
 {
     struct job *job;
     if (jobs_find(jobs, id) != NULL) {
         snprintf(fault->text, sizeof(fault->text), "job %.64s is here already", id);
         return -EEXIST;
     }
-    int code = jobs_add(jobs, id, &job, fault);
+    int code = jobs_add(jobs, id, state, &job, fault);
     if (code != 0)
         return code;
     struct entry *entry = &jobs->list[jobs->count - 1];
     entry->streamed = entry->resuming = 1;
+    entry->alerts = job_count_alerts(job);
     if (jobs->recorder != NULL)
         jobs_record_streamed(jobs, job);
     return 0;
@@ -530,7 +548,7 @@ void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert)
         return;
     restored.updates = 0; /* its messages come again, and are counted again */
     job_restore_alert(entry->job, &restored);
-    entry->alerts = alert->id;
+    entry->alerts = alert->id > entry->alerts ? alert->id : entry->alerts;
 }
 
 int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
@@ -576,6 +594,11 @@ void jobs_resume_end(struct jobs *jobs, const char *id)
     struct entry *entry = jobs_find_streamed(jobs, id);
     if (entry == NULL || !entry->resuming)
         return;
+    /* The recording and the clients have all alerts as they are now. */
+    const struct job_output output = {jobs, jobs_want, jobs_publish, NULL};
+    jobs->muted = 1;
+    job_snapshot(entry->job, WIRE_TYPE_ALERT, &output);
+    jobs->muted = 0;
     entry->resuming = 0;
     job_end_resuming(entry->job);
     jobs_resume_sinks(jobs, entry);

@@ -100,13 +100,26 @@ struct job *jobs_replayed(struct jobs *jobs);
 /** Bytes that are still to be written to its recording. */
 size_t jobs_replay_backlog(const struct jobs *jobs);
 
-/* A job of a fleet: its messages come from a stream, from its first one on. Those that a daemon
+/** As job_save(). */
+int jobs_save(const struct jobs *jobs, const char *id, struct state_bytes *out);
+
+/* A job of a fleet: its messages come from a stream, from its first one on, or from that after
+ * which its state was saved. Those that a daemon
  * before this one had are read again: windows are closed where that one closed them, all is
  * published and recorded, but nobody is notified of an alert, and no agent is asked. */
 
+/** State of a job, see job_save(); borrowed. */
+struct jobs_state {
+    const void *bytes;
+    size_t length;
+};
+
 /** Add the job, and begin to resume it.
+ *  @param state  as jobs_save() gave it to a daemon before this one; NULL: none, from the first
+ *                message on
  *  @return 0, -EEXIST or another negative error, and fault says why */
-int jobs_resume_begin(struct jobs *jobs, const char *id, struct job_fault *fault);
+int jobs_resume_begin(struct jobs *jobs, const char *id, const struct jobs_state *state,
+                      struct job_fault *fault);
 /** An alert that a daemon before this one has published; in order of ids, before the messages. */
 void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert);
 /** As jobs_ingest(), of a job that was added so, while it is resumed and after that.

@@ -3,6 +3,7 @@ counted twice or announced twice."""
 import json
 import os
 import random
+import re
 import signal
 import socket
 import unittest
@@ -240,6 +241,55 @@ class Fleets(unittest.TestCase):
         lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
         fleet.close()
         self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
+        self.place.__exit__(None, None, None)
+
+    def kill_after(self, fleet, job, windows, without_states=False):
+        """Kill the job's daemon after so many further windows. @return the name and the log of the one that goes on"""
+        first = fleet.holder(job)
+        tap = self.place.holter('tap', '-c', fleet.endpoint(first), '--topic', 'totals', '--no-snapshot', '--count', str(windows))
+        self.assertEqual(0, tap.finish().status)
+        fleet.kill(first)
+        if without_states:
+            fleet.publish('$JS.API.STREAM.PURGE.holter_default', b'{"filter":"holter.default.*.state"}')
+        name = lab.wait_for(lambda: fleet.holder(job), 'another worker')
+        lab.wait_for(lambda: 'goes on' in fleet.daemons[name].err(), 'the job to go on')
+        return name, fleet.daemons[name].err()
+
+    def same_rows(self, table, key, some, every):
+        """What a daemon wrote that went on with a job is what it had written had it read the job from its begin."""
+        rows = {tuple(row[k] for k in key): row for row in every._rows(table, key[0])}
+        mine = [row for row in some._rows(table, key[0])]
+        last = max(row[key[0]] for row in mine) - 5  # it was killed while it wrote
+        mine = [row for row in mine if row[key[0]] <= last]
+        self.assertGreater(len(mine), 10)
+        for row in mine:
+            self.assertEqual(rows[tuple(row[k] for k in key)], row)
+
+    def test_a_take_over_reads_what_came_after_the_state_that_was_stored(self):
+        rules = os.path.join(self.place.dir, 'rules.yaml')
+        with open(rules, 'w', encoding='utf-8') as f:
+            f.write('rules:\n  - name: hang\n    kind: hang\n    for: 1s\n    stopped-for: 1s\n')
+        fleet = self.start('abc', arguments=('--rules', rules, '--checkpoint', '1s'))
+        gate = os.path.join(self.place.dir, 'gate')
+        fleet.start_job('one', '1', 'hang', gate)
+        lab.wait_for(lambda: fleet.alerts('firing'), 'the alert')
+        second, log = self.kill_after(fleet, 'one', 40)
+        saved = int(re.search(r'its state after message (\d+) is taken over', log)[1])
+        newest, read = map(int, re.search(r'goes on after message (\d+), (\d+) messages read', log).groups())
+        self.assertGreater(saved, newest // 2)
+        self.assertLessEqual(read, newest - saved)
+        third, log = self.kill_after(fleet, 'one', 40, without_states=True)
+        self.assertNotIn('is taken over', log)
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, fleet.jobs['one'].finish().status)
+        self.check_job(fleet, 'one')
+        lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
+        fleet.close()
+        self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
+        rest, whole = fleet.recording(second, 'one'), fleet.recording(third, 'one')
+        self.same_rows('totals', ('window',), rest, whole)
+        self.same_rows('latency', ('window', 'scope', 'id'), rest, whole)
         self.place.__exit__(None, None, None)
 
     def test_clients_find_the_daemon_of_a_job_and_the_one_after_it(self):

@@ -63,7 +63,11 @@ static void a_restored_alert_goes_on(void **state)
         .rank = -1,
     };
     assert_int_equal(alerts_restore(&alerts, &alert), 0);
+    assert_int_equal(alerts_restore(&alerts, &alert), 0); /* the same one */
+    assert_int_equal(alerts.count, 1);
+    alert.id = 3;
     assert_int_not_equal(alerts_restore(&alerts, &alert), 0); /* ids follow one another */
+    alert.id = 1;
     assert_null(alerts_raise(&alerts, "data-lost", NULL, -1, 9, "data was lost", "7 records"));
     assert_non_null(alerts_resolve(&alerts, "data-lost", NULL, 10));
     assert_int_equal(alerts.count, 1);

@@ -143,7 +143,7 @@ static struct jobs *create_noting(struct totals_noted *noted)
     struct job_fault fault;
     char why[256];
     assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
-    assert_int_equal(jobs_resume_begin(jobs, "one", &fault), 0);
+    assert_int_equal(jobs_resume_begin(jobs, "one", NULL, &fault), 0);
     return jobs;
 }
 
@@ -254,12 +254,12 @@ static void a_job_that_is_abandoned_is_gone_and_publishes_nothing_more(void **st
     jobs_resume_end(jobs, "one");
     give_ranks(jobs, 0, 100 * S);
     give_window(jobs, 0, 100, 101 * S + 1);
-    assert_int_equal(jobs_resume_begin(jobs, "one", &fault), -EEXIST);
+    assert_int_equal(jobs_resume_begin(jobs, "one", NULL, &fault), -EEXIST);
     jobs_abandon(jobs, "one");
     jobs_abandon(jobs, "one");
     assert_null(jobs_find(jobs, "one"));
     assert_int_equal(noted.count, 0);
-    assert_int_equal(jobs_resume_begin(jobs, "one", &fault), 0);
+    assert_int_equal(jobs_resume_begin(jobs, "one", NULL, &fault), 0);
     jobs_destroy(jobs, 200 * S);
     assert_int_equal(noted.count, 0); /* what is open belongs to the daemon after this one */
 }
