@@ -46,10 +46,9 @@ static void copy_record(struct event *out, const struct event *slot)
     _Static_assert(sizeof(struct event) == RING_WORDS * sizeof(uint64_t), "copied in words");
     typedef uint64_t __attribute__((may_alias)) event_word;
     const event_word *from = (const event_word *)(const void *)slot;
-    uint64_t words[RING_WORDS];
+    event_word *to = (event_word *)(void *)out;
     for (size_t i = 0; i < RING_WORDS; i++)
-        words[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-    memcpy(out, words, sizeof(words));
+        to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
 
 static void fence_before_second_look(void)
