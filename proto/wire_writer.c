@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct writer {
-    struct wire_buffer *buffer;
-    msgpack_packer packer;
-};
-
 void wire_buffer_finish(struct wire_buffer *buffer)
 {
     free(buffer->bytes);
@@ -33,10 +28,8 @@ static int wire_writer_grow(struct wire_buffer *buffer, size_t length)
     return 0;
 }
 
-/* msgpack_packer_write: a refusal here makes every msgpack_pack function return it. */
-static int wire_writer_append(void *data, const char *bytes, size_t length)
+static inline int wire_writer_append(struct wire_buffer *buffer, const void *bytes, size_t length)
 {
-    struct wire_buffer *buffer = data;
     if (length > WIRE_MESSAGE_BYTES - buffer->length)
         return -HOLTER_ELIMIT;
     if (length > buffer->room - buffer->length) {
@@ -49,18 +42,28 @@ static int wire_writer_append(void *data, const char *bytes, size_t length)
     return 0;
 }
 
+/* The functions pack_uint64() and so on: those of msgpack-c with wire_writer_append() compiled in.
+ * Most values take a byte or two, so a call through a pointer for each costs more than the rest. */
+#define msgpack_pack_inline_func(name) static inline int pack##name
+#define msgpack_pack_inline_func_cint(name) static inline int pack##name
+#define msgpack_pack_inline_func_fixint(name) static inline int pack_fix##name
+#define msgpack_pack_user struct wire_buffer *
+#define msgpack_pack_append_buffer(buffer, bytes, length)                                          \
+    return wire_writer_append(buffer, bytes, length)
+#include <msgpack/pack_template.h>
+
 /* The decoder takes only UTF-8, but paths and names are any bytes: those that are no text become
  * '?'. */
-static int pack_text(struct writer *w, const char *text, size_t limit)
+static int pack_text(struct wire_buffer *buffer, const char *text, size_t limit)
 {
     if (!text)
         text = "";
     size_t length = utf8_cut(text, strnlen(text, limit + 1), limit);
-    int error = msgpack_pack_str(&w->packer, length);
+    int error = pack_str(buffer, length);
     while (!error && length > 0) {
         size_t valid = utf8_prefix(text, length);
-        error = valid ? wire_writer_append(w->buffer, text, valid)
-                      : wire_writer_append(w->buffer, "?", 1);
+        error =
+            valid ? wire_writer_append(buffer, text, valid) : wire_writer_append(buffer, "?", 1);
         size_t step = valid ? valid : 1;
         text += step;
         length -= step;
@@ -68,19 +71,20 @@ static int pack_text(struct writer *w, const char *text, size_t limit)
     return error;
 }
 
-static int pack_value(struct writer *w, enum wire_kind kind, uint64_t limit, const void *slot)
+static int pack_value(struct wire_buffer *buffer, enum wire_kind kind, uint64_t limit,
+                      const void *slot)
 {
     switch (kind) {
     case WIRE_KIND_U64: {
         uint64_t value = *(const uint64_t *)slot;
-        return value > limit ? -HOLTER_ERANGE : msgpack_pack_uint64(&w->packer, value);
+        return value > limit ? -HOLTER_ERANGE : pack_uint64(buffer, value);
     }
     case WIRE_KIND_I64:
-        return msgpack_pack_int64(&w->packer, *(const int64_t *)slot);
+        return pack_int64(buffer, *(const int64_t *)slot);
     case WIRE_KIND_F64:
-        return msgpack_pack_double(&w->packer, *(const double *)slot);
+        return pack_double(buffer, *(const double *)slot);
     case WIRE_KIND_STR:
-        return pack_text(w, *(const char *const *)slot, limit);
+        return pack_text(buffer, *(const char *const *)slot, limit);
     case WIRE_KIND_ROWS:
     case WIRE_KIND_BIN:
         break;
@@ -88,30 +92,30 @@ static int pack_value(struct writer *w, enum wire_kind kind, uint64_t limit, con
     return -HOLTER_EINTERNAL;
 }
 
-static int pack_rows(struct writer *w, const struct wire_field *field, const uint8_t *rows,
-                     uint64_t count)
+static int pack_rows(struct wire_buffer *buffer, const struct wire_field *field,
+                     const uint8_t *rows, uint64_t count)
 {
     const struct wire_rows *table = field->rows();
     if (count > field->limit)
         return -HOLTER_ELIMIT;
-    int error = msgpack_pack_array(&w->packer, count);
+    int error = pack_array(buffer, count);
     for (uint64_t i = 0; i < count && !error; i++, rows += table->size) {
-        error = msgpack_pack_array(&w->packer, table->count);
+        error = pack_array(buffer, table->count);
         for (size_t c = 0; c < table->count && !error; c++) {
             const struct wire_column *column = &table->columns[c];
-            error = pack_value(w, column->kind, column->limit, rows + column->offset);
+            error = pack_value(buffer, column->kind, column->limit, rows + column->offset);
         }
     }
     return error;
 }
 
-static int pack_bytes(struct writer *w, const struct wire_field *field, const uint8_t *bytes,
-                      uint64_t count)
+static int pack_bytes(struct wire_buffer *buffer, const struct wire_field *field,
+                      const uint8_t *bytes, uint64_t count)
 {
     if (count > field->limit)
         return -HOLTER_ELIMIT;
-    int error = msgpack_pack_bin(&w->packer, count);
-    return error || count == 0 ? error : wire_writer_append(w->buffer, (const char *)bytes, count);
+    int error = pack_bin(buffer, count);
+    return error || count == 0 ? error : wire_writer_append(buffer, bytes, count);
 }
 
 uint64_t wire_count_of(const uint8_t *slot)
@@ -142,17 +146,18 @@ int wire_is_present(const struct wire_field *field, const uint8_t *slot)
     return 0;
 }
 
-static int pack_field(struct writer *w, const struct wire_field *field, const uint8_t *slot)
+static int pack_field(struct wire_buffer *buffer, const struct wire_field *field,
+                      const uint8_t *slot)
 {
-    int error = msgpack_pack_uint64(&w->packer, field->key);
+    int error = pack_uint64(buffer, field->key);
     if (error)
         return error;
     const uint8_t *const *first = (const uint8_t *const *)(const void *)slot;
     if (field->kind == WIRE_KIND_ROWS)
-        return pack_rows(w, field, *first, wire_count_of(slot));
+        return pack_rows(buffer, field, *first, wire_count_of(slot));
     if (field->kind == WIRE_KIND_BIN)
-        return pack_bytes(w, field, *first, wire_count_of(slot));
-    return pack_value(w, field->kind, field->limit, slot);
+        return pack_bytes(buffer, field, *first, wire_count_of(slot));
+    return pack_value(buffer, field->kind, field->limit, slot);
 }
 
 int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *message)
@@ -160,8 +165,6 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
     const struct wire_table *table = wire_table(type);
     if (!table)
         return -HOLTER_EPROTOCOL;
-    struct writer w = {.buffer = buffer};
-    msgpack_packer_init(&w.packer, buffer, wire_writer_append);
     buffer->length = 0;
 
     const uint8_t *base = message;
@@ -169,15 +172,15 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
     for (size_t i = 0; i < table->count; i++)
         present += (size_t)wire_is_present(&table->fields[i], base + table->fields[i].offset);
 
-    int error = msgpack_pack_array(&w.packer, 2);
+    int error = pack_array(buffer, 2);
     if (!error)
-        error = msgpack_pack_uint64(&w.packer, type);
+        error = pack_uint64(buffer, type);
     if (!error)
-        error = msgpack_pack_map(&w.packer, present);
+        error = pack_map(buffer, present);
     for (size_t i = 0; i < table->count && !error; i++) {
         const struct wire_field *field = &table->fields[i];
         if (wire_is_present(field, base + field->offset))
-            error = pack_field(&w, field, base + field->offset);
+            error = pack_field(buffer, field, base + field->offset);
     }
     if (error)
         buffer->length = 0;
