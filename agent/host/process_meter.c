@@ -22,6 +22,8 @@ enum stat_field {
     STAT_FIELDS
 };
 
+#define BUSY 95 /* percent of the time on a core: what is left is no sign of anything */
+
 enum meter_file { METER_STAT, METER_SCHEDSTAT, METER_STATUS, METER_FILES };
 
 /* Counts since the begin of the process. */
@@ -39,6 +41,8 @@ struct process_meter {
     uint64_t clocks, clock_sum; /* samples of the clock, and their sum in kHz */
     uint64_t clock_khz;         /* the newest that is known; 0: none */
     int has_no_clock;
+    int is_busy; /* it was on a core all the time before the last row */
+    char state;  /* at the last row; 0: it is gone */
 };
 
 /* Read a file from its begin. @return bytes; the text is terminated */
@@ -150,7 +154,7 @@ static void meter_note_state(struct process_meter *meter, const uint64_t fields[
 void process_meter_sample(struct process_meter *meter)
 {
     uint64_t fields[STAT_FIELDS];
-    if (meter != NULL &&
+    if (meter != NULL && !meter->is_busy &&
         meter_read_stat(meter, fields, meter->has_no_clock ? STAT_STATE : STAT_PROCESSOR))
         meter_note_state(meter, fields);
 }
@@ -193,8 +197,11 @@ int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t st
 {
     uint64_t fields[STAT_FIELDS];
     struct meter_counts now;
-    if (meter == NULL || !meter_read_stat(meter, fields, STAT_FIELDS - 1) ||
-        now_ns <= meter->begin_ns)
+    if (meter == NULL)
+        return 0;
+    const int is_there = meter_read_stat(meter, fields, STAT_FIELDS - 1);
+    meter->state = (char)fields[STAT_STATE];
+    if (!is_there || now_ns <= meter->begin_ns)
         return 0;
     meter_note_state(meter, fields);
     meter_count(meter, fields, &now);
@@ -222,11 +229,17 @@ int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t st
             .clock_khz = meter->clock_khz,
             .steal_ns = meter_growth(now.steal_ns, begin->steal_ns),
         };
+    meter->is_busy = has_begun && row->user_ns + row->system_ns >= row->length_ns / 100 * BUSY;
     meter->begin = now;
     meter->begin_ns = now_ns;
     meter->samples = meter->runnable = meter->stopped = meter->blocked = meter->clocks =
         meter->clock_sum = 0;
     return has_begun;
+}
+
+char process_meter_state(const struct process_meter *meter)
+{
+    return meter == NULL ? 0 : meter->state;
 }
 
 /* ---- the node ------------------------------------------------------------ */

@@ -19,7 +19,8 @@ int process_meter_open(struct process_meter **out, const char *root, int32_t pid
 /** NULL is fine. */
 void process_meter_close(struct process_meter *meter);
 
-/** Note the state of the process. NULL is fine. */
+/** Note the state of the process, unless it was on a core all the time before the last row: it was
+ * neither stopped nor blocked, and likely is not now. NULL is fine. */
 void process_meter_sample(struct process_meter *meter);
 
 /** What was counted since the last call; the first call only begins. NULL is fine.
@@ -29,6 +30,10 @@ void process_meter_sample(struct process_meter *meter);
  *  @return 1; 0: nothing is known, and the row is unchanged */
 int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t steal_ns,
                        struct wire_process_row *row);
+
+/** State of the process when process_meter_take() was last called: 'R', 'S', 'D', 'T', 'Z' ...; 0:
+ * it was gone, or is not known. NULL is fine. */
+char process_meter_state(const struct process_meter *meter);
 
 /** Times of the node's cores since the boot, nanoseconds; 0: not known. */
 struct core_times {

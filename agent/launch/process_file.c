@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 size_t process_file(char *out, size_t capacity, int32_t pid, const char *file)
@@ -20,14 +19,4 @@ size_t process_file(char *out, size_t capacity, int32_t pid, const char *file)
     n = n < 0 ? 0 : n;
     out[n] = '\0';
     return (size_t)n;
-}
-
-char process_state(int32_t pid)
-{
-    char text[512];
-    if (process_file(text, sizeof text, pid, "stat") == 0)
-        return 0;
-    const char *behind = strrchr(text, ')'); /* the name may hold anything */
-    return behind != NULL && behind[1] == ' ' && behind[2] >= 'A' && behind[2] <= 'z' ? behind[2]
-                                                                                      : 0;
 }

@@ -11,8 +11,4 @@
  *  @return bytes read; 0 when there is no such process or it may not be read */
 size_t process_file(char *out, size_t capacity, int32_t pid, const char *file);
 
-/** State of a process, field 3 of /proc/<pid>/stat: 'R', 'S', 'D', 'T', 'Z' ...; 0: no such process
- */
-char process_state(int32_t pid);
-
 #endif

@@ -388,8 +388,8 @@ void census_end_window(struct census *census, struct node_job *job, uint64_t win
             continue;
         rank_end_window(rank, clocks, 0);
         rank_report_pending(rank, clocks, job->transfers);
-        rank_report_state(rank, window_ns);
         census_report_process(census->residents[i], clocks->now_ns, steal_ns);
+        rank_report_state(rank, process_meter_state(census->residents[i]->meter), window_ns);
         node_job_collect_carts(job, rank, clocks->now_ns);
     }
 }

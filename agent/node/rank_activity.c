@@ -1,8 +1,6 @@
 /* Describes a rank that makes no calls: pending receives, state of its process, its death. */
 #include "agent/node/rank_activity.h"
 
-#include "agent/launch/process_file.h"
-
 #define PENDING_NS                                                                                 \
     UINT64_C(                                                                                      \
         2000000000) /* a rank that is in one call for longer reports the receives it waits for */
@@ -73,11 +71,9 @@ void rank_report_pending(const struct rank *rank, const struct drain_clocks *clo
     }
 }
 
-void rank_report_state(const struct rank *rank, uint64_t window_ns)
+void rank_report_state(const struct rank *rank, char state, uint64_t window_ns)
 {
-    char state;
-    if (event_sum_is_silent(rank->sum, rank->index, window_ns) &&
-        (state = process_state(rank->pid)) != 0)
+    if (state != 0 && event_sum_is_silent(rank->sum, rank->index, window_ns))
         event_sum_state(rank->sum, rank->index, state);
 }
 

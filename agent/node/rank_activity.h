@@ -12,8 +12,8 @@ void rank_report_pending(const struct rank *rank, const struct drain_clocks *clo
                          struct transfer_sum *transfers);
 
 /** Record the state of the process when the rank made no call in the window.
- *  Call after rank_end_window(). */
-void rank_report_state(const struct rank *rank, uint64_t window_ns);
+ *  Call after rank_end_window(). @param state  0: not known */
+void rank_report_state(const struct rank *rank, char state, uint64_t window_ns);
 
 /** Whether MPI_Finalize has returned. */
 int rank_has_finalized(const struct rank *rank);

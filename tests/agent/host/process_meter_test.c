@@ -123,6 +123,27 @@ static void states_are_counted_in_samples(void **state)
     assert_int_equal(bed->row.blocked, 2);
 }
 
+static void
+a_process_that_was_on_its_core_all_the_time_is_looked_at_with_each_row_only(void **state)
+{
+    struct bed *bed = *state;
+    const int ticks = (int)sysconf(_SC_CLK_TCK);
+    take(bed, 10, 0);
+    put_process(bed, 'R', 1 + ticks / 55 + 1,
+                1000); /* 55 ticks each: a second of user and system */
+    assert_int_equal(take(bed, 11, 0), 1);
+    assert_int_equal(process_meter_state(bed->meter), 'R');
+    put_process(bed, 'T', 1 + ticks / 55 + 1, 1000);
+    process_meter_sample(bed->meter);
+    assert_int_equal(take(bed, 12, 0), 1);
+    assert_int_equal(bed->row.samples, 1);
+    assert_int_equal(bed->row.stopped, 1);
+    assert_int_equal(process_meter_state(bed->meter), 'T');
+    process_meter_sample(bed->meter);
+    assert_int_equal(take(bed, 13, 0), 1);
+    assert_int_equal(bed->row.samples, 2);
+}
+
 static void the_clock_is_that_of_the_core_where_it_ran_last(void **state)
 {
     struct bed *bed = *state;
@@ -220,6 +241,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_are_those_since_the_last_row, make_bed, remove_bed),
         cmocka_unit_test_setup_teardown(states_are_counted_in_samples, make_bed, remove_bed),
+        cmocka_unit_test_setup_teardown(
+            a_process_that_was_on_its_core_all_the_time_is_looked_at_with_each_row_only, make_bed,
+            remove_bed),
         cmocka_unit_test_setup_teardown(the_clock_is_that_of_the_core_where_it_ran_last, make_bed,
                                         remove_bed),
         cmocka_unit_test_setup_teardown(without_a_clock_or_schedstat_the_rest_is_known, make_bed,
