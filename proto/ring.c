@@ -47,6 +47,7 @@ static void copy_record(struct event *out, const struct event *slot)
     typedef uint64_t __attribute__((may_alias)) event_word;
     const event_word *from = (const event_word *)(const void *)slot;
     event_word *to = (event_word *)(void *)out;
+#pragma GCC unroll 8
     for (size_t i = 0; i < RING_WORDS; i++)
         to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
