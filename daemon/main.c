@@ -62,6 +62,7 @@ struct daemon {
     char metrics_token[41];
     uint64_t started_ns; /* daemon time */
     int leaving;
+    int status; /* of the process, when it leaves */
 };
 
 /* ---- callbacks between modules ------------------------------------------- */
@@ -164,6 +165,14 @@ static void daemon_on_turn(void *user, uint64_t watermark_ns, uint64_t now_ns)
 static void daemon_on_stop(void *user)
 {
     daemon_leave(user);
+}
+
+static void daemon_on_refused(void *user)
+{
+    struct daemon *d = user;
+    log_error("--fleet %s: the servers refuse this daemon: leaving", d->options.fleet);
+    d->status = EXIT_FAILURE;
+    daemon_leave(d);
 }
 
 static void daemon_on_stop_when_idle(void *user)
@@ -281,7 +290,9 @@ static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
                                           .lease_ns = d->options.lease_ns,
                                           .checkpoint_ns = d->options.checkpoint_ns,
                                           .publisher = publisher_for_jobs(d->publisher),
-                                          .timeline = &d->timeline};
+                                          .timeline = &d->timeline,
+                                          .user = d,
+                                          .on_refused = daemon_on_refused};
     return options.servers == NULL ? 0 : fleet_create(&d->fleet, &options, why, capacity);
 }
 
@@ -456,7 +467,7 @@ static int daemon_serve(struct daemon *d)
         log_info("listening on %s", d->options.listen[i]);
     uv_run(&d->loop, UV_RUN_DEFAULT);
     daemon_finish(d);
-    return EXIT_SUCCESS;
+    return d->status;
 }
 
 static void daemon_on_rules_fault(void *user, const char *text)

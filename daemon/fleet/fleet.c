@@ -52,6 +52,9 @@ static void fleet_on_event(void *user, const struct fleet_event *event)
     case FLEET_CONTROL:
         gateway_on_control(fleet, event->bytes, event->length);
         break;
+    case FLEET_REFUSED:
+        fleet->options.on_refused(fleet->options.user);
+        break;
     }
 }
 

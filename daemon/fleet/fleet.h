@@ -28,6 +28,9 @@ struct fleet_options {
     uint64_t checkpoint_ns;          /**< how often the state of a job is stored, at most */
     struct jobs_publisher publisher; /**< what jobs publish goes there, too */
     const struct timeline *timeline;
+    void *user;
+    /** The servers refuse this daemon for good: only a new start may help. */
+    void (*on_refused)(void *user);
 };
 
 /** Check the servers and the cluster of the options; sets why when they are wrong, or when this

@@ -91,6 +91,11 @@ static void link_on_control(void *user, const void *bytes, size_t length)
     link_post(user, &(struct fleet_event){.type = FLEET_CONTROL, .length = length}, bytes);
 }
 
+static void link_on_refused(void *user)
+{
+    link_post(user, &(struct fleet_event){.type = FLEET_REFUSED}, NULL);
+}
+
 /* ---- publishing ---------------------------------------------------------------- */
 
 struct link_job *link_find_job(struct fleet_link *link, const char *job)
@@ -347,6 +352,7 @@ int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *
     link->options = *options;
     link->options.nats.user = link;
     link->options.nats.on_control = link_on_control;
+    link->options.nats.on_refused = link_on_refused;
     link_init_conditions(link);
     int code = getrandom(&link->run, sizeof(link->run), 0) == sizeof(link->run) ? 0 : -errno;
     code = code != 0 ? code : uv_async_init(options->loop, &link->async, link_on_async);

@@ -21,6 +21,7 @@ enum fleet_event_type {
     FLEET_MESSAGE,  /**< an envelope of a job that this daemon holds */
     FLEET_LOST,     /**< this daemon holds the job no longer */
     FLEET_CONTROL,  /**< an envelope to agents */
+    FLEET_REFUSED,  /**< the servers refuse this daemon's keys, for good */
 };
 
 struct fleet_event {

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LOG_TOPIC "fleet-servers"
 #define SERVERS_BYTES 2048u
@@ -87,58 +86,32 @@ int fleet_nats_check(const char *servers, const char *cluster, char *why, size_t
 
 /* ---- connecting -------------------------------------------------------------- */
 
-/* @return the path of a file of the directory, NULL: it is not there */
-static const char *nats_key_file(const char *directory, const char *name, char out[NATS_PATH_BYTES])
-{
-    if (directory == NULL ||
-        snprintf(out, NATS_PATH_BYTES, "%s/%s", directory, name) >= (int)NATS_PATH_BYTES)
-        return NULL;
-    return access(out, F_OK) == 0 ? out : NULL;
-}
-
-static natsStatus nats_set_nkey(natsOptions *options, const char *public_file, const char *seed)
-{
-    char key[128] = "";
-    FILE *file = fopen(public_file, "re");
-    const int is_read = file != NULL && fgets(key, sizeof(key), file) != NULL;
-    if (file != NULL)
-        fclose(file);
-    key[strcspn(key, " \r\n")] = '\0';
-    return is_read ? natsOptions_SetNKeyFromSeed(options, key, seed) : NATS_INVALID_ARG;
-}
-
-static natsStatus nats_set_keys(natsOptions *options, const char *directory)
-{
-    char a[NATS_PATH_BYTES], b[NATS_PATH_BYTES];
-    natsStatus s = NATS_OK;
-    if (nats_key_file(directory, "user.creds", a))
-        s = natsOptions_SetUserCredentialsFromFiles(options, a, NULL);
-    if (s == NATS_OK && nats_key_file(directory, "nkey.seed", a) &&
-        nats_key_file(directory, "nkey.pub", b))
-        s = nats_set_nkey(options, b, a);
-    if (s == NATS_OK && nats_key_file(directory, "ca.pem", a)) {
-        s = natsOptions_SetSecure(options, true);
-        s = s == NATS_OK ? natsOptions_LoadCATrustedCertificates(options, a) : s;
-    }
-    if (s == NATS_OK && nats_key_file(directory, "cert.pem", a) &&
-        nats_key_file(directory, "key.pem", b))
-        s = natsOptions_LoadCertificatesChain(options, a, b);
-    return s;
-}
-
-/* What fails is returned by the call that fails, or found by its time; libnats would print. */
+/* What fails is returned by the call that fails, or found by its time; libnats would print. Only
+ * what the servers forbid is reported nowhere else: the call waits in vain. */
 static void nats_on_error(natsConnection *connection, natsSubscription *subscription, natsStatus s,
                           void *user)
 {
-    (void)connection;
+    const struct fleet_nats *nats = user;
+    const char *text = NULL;
     (void)subscription;
-    (void)s;
-    (void)user;
+    if (s == NATS_NOT_PERMITTED || s == NATS_CONNECTION_AUTH_FAILED) {
+        natsConnection_GetLastError(connection, &text);
+        log_warn("%.200s: %.300s, %.300s", nats->options.servers, text, nats->keys.text);
+    }
 }
 
-static natsStatus nats_set_options(natsOptions *options, const struct fleet_nats_options *given,
-                                   int *servers)
+/* libnats does not try again after servers have refused it twice. */
+static void nats_on_closed(natsConnection *connection, void *user)
 {
+    const struct fleet_nats *nats = user;
+    (void)connection;
+    if (!nats->closing && nats->options.on_refused != NULL)
+        nats->options.on_refused(nats->options.user);
+}
+
+static natsStatus nats_set_options(natsOptions *options, struct fleet_nats *nats, int *servers)
+{
+    const struct fleet_nats_options *given = &nats->options;
     char list[NATS_SERVERS_MAXIMUM][256];
     const char *urls[NATS_SERVERS_MAXIMUM];
     if (nats_split_servers(given->servers, list, servers) != 0)
@@ -153,11 +126,15 @@ static natsStatus nats_set_options(natsOptions *options, const struct fleet_nats
     s = s == NATS_OK ? natsOptions_SetReconnectJitter(options, RECONNECT_MS, RECONNECT_MS) : s;
     s = s == NATS_OK ? natsOptions_SetPingInterval(options, PING_MS) : s;
     s = s == NATS_OK ? natsOptions_SetMaxPingsOut(options, 2) : s;
-    s = s == NATS_OK ? natsOptions_SetErrorHandler(options, nats_on_error, NULL) : s;
+    s = s == NATS_OK ? natsOptions_SetErrorHandler(options, nats_on_error, nats) : s;
+    s = s == NATS_OK ? natsOptions_SetClosedCB(options, nats_on_closed, nats) : s;
     /* One thread calls the callbacks of all subscriptions. */
     s = s == NATS_OK ? nats_SetMessageDeliveryPoolSize(1) : s;
     s = s == NATS_OK ? natsOptions_UseGlobalMessageDelivery(options, true) : s;
-    return s == NATS_OK ? nats_set_keys(options, given->keys) : s;
+    /* Answers to daemons have a subject that others need not be allowed to subscribe to. */
+    if (s == NATS_OK && given->on_control != NULL)
+        s = natsOptions_SetCustomInboxPrefix(options, nats->inbox);
+    return s;
 }
 
 static void nats_on_control(natsConnection *connection, natsSubscription *subscription,
@@ -201,7 +178,9 @@ static natsStatus nats_open(struct fleet_nats *nats, int *servers)
     natsOptions *options = NULL;
     jsOptions js;
     natsStatus s = natsOptions_Create(&options);
-    s = s == NATS_OK ? nats_set_options(options, &nats->options, servers) : s;
+    s = s == NATS_OK ? nats_set_options(options, nats, servers) : s;
+    if (s == NATS_OK && fleet_keys_set(options, nats->options.keys, &nats->keys) != 0)
+        s = NATS_INVALID_ARG;
     s = s == NATS_OK ? natsConnection_Connect(&nats->connection, options) : s;
     natsOptions_Destroy(options);
     s = s == NATS_OK ? jsOptions_Init(&js) : s;
@@ -210,6 +189,20 @@ static natsStatus nats_open(struct fleet_nats *nats, int *servers)
         s = natsConnection_JetStream(&nats->js, nats->connection, &js);
     }
     return s;
+}
+
+/* The servers' own words where there are some, and the files that they were shown. */
+static void nats_describe_failure(const struct fleet_nats *nats, const char *step, natsStatus s,
+                                  char *why, size_t capacity)
+{
+    const char *detail = nats_GetLastError(NULL), *said = NULL;
+    if (nats->connection != NULL)
+        natsConnection_GetLastError(nats->connection, &said);
+    if (said != NULL && said[0] != '\0')
+        detail = said;
+    snprintf(why, capacity, "--fleet %.200s: %s: %s%s%.200s; %s", nats->options.servers, step,
+             natsStatus_GetText(s), detail == NULL ? "" : ": ", detail == NULL ? "" : detail,
+             nats->keys.text);
 }
 
 int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options *options, char *why,
@@ -223,6 +216,7 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
     snprintf(nats->cluster, sizeof(nats->cluster), "%s", options->cluster);
     snprintf(nats->stream, sizeof(nats->stream), "holter_%s", options->cluster);
     snprintf(nats->control, sizeof(nats->control), "holter.%s.agents", options->cluster);
+    snprintf(nats->inbox, sizeof(nats->inbox), "holter.%s.inbox", options->cluster);
     const char *step = "connecting";
     natsStatus s = nats_open(nats, &servers);
     const int replicas = servers >= NATS_REPLICAS ? NATS_REPLICAS : 1;
@@ -241,9 +235,7 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
         *out = nats;
         return 0;
     }
-    const char *detail = nats_GetLastError(NULL);
-    snprintf(why, capacity, "--fleet %.200s: %s: %s%s%.200s", options->servers, step,
-             natsStatus_GetText(s), detail == NULL ? "" : ": ", detail == NULL ? "" : detail);
+    nats_describe_failure(nats, step, s, why, capacity);
     fleet_nats_close(nats);
     return -HOLTER_EUNREACHABLE;
 }
@@ -252,6 +244,7 @@ void fleet_nats_close(struct fleet_nats *nats)
 {
     if (nats == NULL)
         return;
+    nats->closing = 1;
     natsSubscription_Destroy(nats->control_subscription);
     kvStore_Destroy(nats->buckets[FLEET_LEASES]);
     kvStore_Destroy(nats->buckets[FLEET_JOBS]);
@@ -414,13 +407,22 @@ static void nats_on_message(natsConnection *connection, natsSubscription *from, 
     natsMsg_Destroy(message);
 }
 
-/* libnats calls back for the last time; nobody else knows of it. */
-static void nats_on_complete(void *user)
+static void subscription_release(struct fleet_subscription *subscription)
 {
-    struct fleet_subscription *subscription = user;
+    pthread_mutex_lock(&subscription->mutex);
+    const int owners = --subscription->owners;
+    pthread_mutex_unlock(&subscription->mutex);
+    if (owners > 0)
+        return;
     pthread_cond_destroy(&subscription->changed);
     pthread_mutex_destroy(&subscription->mutex);
     free(subscription);
+}
+
+/* libnats calls back no more: it was closed here, or with the connection. */
+static void nats_on_complete(void *user)
+{
+    subscription_release(user);
 }
 
 int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nats, const char *job,
@@ -433,6 +435,7 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
         return -EAGAIN;
     pthread_mutex_init(&subscription->mutex, NULL);
     pthread_cond_init(&subscription->changed, NULL);
+    subscription->owners = 2;
     subscription->on_message = on_message;
     subscription->user = user;
     subscription->last = from == 0 ? 0 : from - 1;
@@ -448,7 +451,8 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
         *out = subscription;
         return 0;
     }
-    nats_on_complete(subscription);
+    subscription->owners = 1;
+    subscription_release(subscription);
     return nats_fail("subscribing to", name, s);
 }
 
@@ -475,5 +479,6 @@ void fleet_subscription_close(struct fleet_subscription *subscription)
     pthread_cond_broadcast(&subscription->changed);
     pthread_mutex_unlock(&subscription->mutex);
     natsSubscription_Unsubscribe(inner);
-    natsSubscription_Destroy(inner); /* then the callback at the end frees the rest */
+    natsSubscription_Destroy(inner);
+    subscription_release(subscription);
 }

@@ -27,14 +27,17 @@ enum fleet_subject { FLEET_IN, FLEET_OUT, FLEET_STATE };
 struct fleet_nats_options {
     const char *servers; /**< "nats://HOST:PORT,HOST:PORT,...", borrowed */
     const char *cluster; /**< letters, digits, '-' and '_'; borrowed */
-    /** Directory with what the servers ask for, each file optional: user.creds; nkey.seed with
-     * nkey.pub; ca.pem; cert.pem with key.pem. NULL: nothing. */
+    /** Directory with what the servers ask for, each file optional: user.creds, or nkey.seed with
+     * nkey.pub, or password; ca.pem; cert.pem with key.pem. NULL: nothing. */
     const char *keys;
     uint64_t lease_ns; /**< how long a lease lasts that is not renewed */
     void *user;
     /** A message to all daemons, see fleet_nats_send_all(); in a thread of libnats. NULL: nothing
      * is received or added, for clients. */
     void (*on_control)(void *user, const void *bytes, size_t length);
+    /** The servers refuse these keys for good: nothing more is stored or received; in a thread of
+     * libnats. Not called where on_control is NULL. */
+    void (*on_refused)(void *user);
 };
 
 /** Check the list of servers, and the name of the cluster. @return 0 or -HOLTER_EUSAGE */

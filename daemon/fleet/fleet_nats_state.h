@@ -11,11 +11,19 @@
 #define NATS_NAME_BYTES 192u
 #define NATS_PATH_BYTES 1024u
 
+/* Which files the servers were shown, or which one is wrong: the end of a message. */
+struct fleet_keys_report {
+    char text[2 * NATS_PATH_BYTES];
+};
+
 struct fleet_nats {
     struct fleet_nats_options options;
     char cluster[NATS_CLUSTER_BYTES];
     char stream[NATS_NAME_BYTES];
     char control[NATS_NAME_BYTES]; /* subject of messages to all daemons */
+    char inbox[NATS_NAME_BYTES];   /* subjects of answers to this daemon begin so */
+    struct fleet_keys_report keys;
+    _Atomic int closing; /* by this daemon */
     natsConnection *connection;
     jsCtx *js;
     kvStore *buckets[2]; /* by enum fleet_bucket */
@@ -27,6 +35,8 @@ struct fleet_subscription {
     pthread_mutex_t mutex; /* held while the callback runs */
     pthread_cond_t changed;
     int opened;
+    int owners; /* libnats, until it calls back no more, and who has it from fleet_nats_subscribe()
+                 */
     fleet_on_message *on_message;
     void *user;
     uint64_t last; /* number of the newest message */
@@ -35,6 +45,10 @@ struct fleet_subscription {
 
 /** The id of a job as a token of subjects and as a key. */
 void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES]);
+
+/** Set what the files of a directory hold. @param directory  NULL: nothing
+ *  @return 0, or -HOLTER_EUSAGE: the report names the file */
+int fleet_keys_set(natsOptions *options, const char *directory, struct fleet_keys_report *report);
 
 natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas);
 

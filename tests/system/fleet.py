@@ -1,0 +1,178 @@
+"""A fleet for tests: NATS servers, daemons and jobs, in a Lab."""
+import contextlib
+import json
+import os
+import signal
+import socket
+import unittest
+import urllib.request
+
+import lab
+import recording
+
+WINDOW = '200ms'
+
+
+class Fleet:
+    """Servers, daemons and jobs of one fleet, in a Lab."""
+
+    def __init__(self, place, servers=1, lease='2s', configuration=None):
+        """configuration: of the only server, in place of the usual one, with the address 0.0.0.0:4222."""
+        self.place, self.lease, self.configuration = place, lease, configuration
+        self.ports = [lab.free_port() for _ in range(servers)]
+        self.routes = [lab.free_port() for _ in range(servers)]
+        self.monitors = [lab.free_port() for _ in range(servers)]
+        self.servers = [None] * servers
+        self.url = ','.join(f'nats://127.0.0.1:{p}' for p in self.ports)
+        for number in range(servers):
+            self.start_server(number)
+        self.daemons = {}  # name: running
+        self.jobs = {}  # name: running
+        self.newest = {}  # job: the newest window that was seen
+
+    def start_server(self, number):
+        folder = os.path.join(self.place.dir, f'nats{number}')
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, 'nats.conf')
+        text = self.configuration or (
+            f'listen: 127.0.0.1:{self.ports[number]}\nserver_name: n{number}\nmax_payload: 32MB\n'
+            f'http: 127.0.0.1:{self.monitors[number]}\njetstream {{ store_dir: "{folder}" }}\n')
+        if len(self.ports) > 1:
+            routes = ', '.join(f'nats://127.0.0.1:{p}' for p in self.routes)
+            text += f'cluster {{ name: c, listen: 127.0.0.1:{self.routes[number]}, routes: [{routes}] }}\n'
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text.replace('0.0.0.0:4222', f'127.0.0.1:{self.ports[number]}'))
+        self.servers[number] = self.place.start(lab.installed('nats-server'), '-c', path)
+
+        def listens():
+            if not self.servers[number].alive():
+                raise AssertionError(str(self.servers[number]))
+            with contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', self.ports[number])):
+                return True
+        lab.wait_for(listens, 'a server')
+
+    def server_is_healthy(self, number):
+        """It has all that the other servers have."""
+        try:
+            with urllib.request.urlopen(f'http://127.0.0.1:{self.monitors[number]}/healthz', timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def endpoint(self, name):
+        return f'ipc://{self.place.run_dir}/{name}.sock'
+
+    def start_daemon(self, name, *arguments):
+        """A daemon with recordings of its own; the servers may still be electing."""
+        def serves():
+            running = self.daemons.get(name)
+            if running is None or not running.alive():
+                if running is not None and 'without fleets' in running.err():
+                    raise unittest.SkipTest('holterd was built without libnats')
+                self.daemons[name] = self.place.start(
+                    os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', self.endpoint(name), '--record',
+                    os.path.join(self.place.output, name), '--fleet', self.url, '--lease', self.lease, '--window', WINDOW,
+                    '--alert-log', os.path.join(self.place.output, 'alerts.json'), *arguments,
+                    env={'HOLTER_LOG': 'info'})
+                return False
+            return self.ask(name, 'status', '-v') is not None
+        lab.wait_for(serves, f'daemon {name}')
+
+    def ask(self, name, *command):
+        answer = self.place.holter(*command, '-f', 'json', '-c', self.endpoint(name)).finish()
+        return json.loads(answer.out) if answer.status == 0 else None
+
+    def holder(self, job):
+        """Name of the daemon that has this job, None: none has it just now."""
+        for name, running in self.daemons.items():
+            status = self.ask(name, 'status', '-v') if running.alive() else None
+            if status and any(j['job'].startswith(job) for j in status['jobs']):
+                return name
+        return None
+
+    def kill(self, name, sig=signal.SIGKILL):
+        self.daemons[name].kill(sig)
+        self.daemons[name].process.wait()
+        for ending in ('', '.stream', '.lock', '.stream.lock'):
+            path = self.endpoint(name)[len('ipc://'):] + ending
+            if sig == signal.SIGKILL and os.path.exists(path):
+                os.unlink(path)
+
+    def folder(self, job):
+        path = os.path.join(self.place.dir, job)
+        os.makedirs(path, exist_ok=True)
+        return path
+
+    def start_job(self, job, session, program='steps', gate=None, ranks=2):
+        """A job with an agent of its own, which knows all daemons. It goes on until end_job()."""
+        truths = os.path.join(self.folder(job), 'truth')
+        os.makedirs(truths, exist_ok=True)
+        arguments = [gate] if gate else [self.folder(job), 2000, 3000]
+        command = [os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', lab.program(program, 'mpich'), *arguments]
+        self.jobs[job] = self.place.start(*lab.mpirun('mpich', ranks, *command), env={
+            'HOLTER_DAEMON': ','.join(self.endpoint(n) for n in self.daemons), 'HOLTER_SESSION': session,
+            'HOLTER_JOB': job, 'TRUTH_DIR': truths})
+
+    def end_job(self, job):
+        with open(os.path.join(self.folder(job), 'end'), 'w', encoding='utf-8'):
+            pass
+        return self.jobs[job].finish()
+
+    def truth(self, job):
+        lines, truths = [], os.path.join(self.folder(job), 'truth')
+        for name in sorted(os.listdir(truths)):
+            with open(os.path.join(truths, name), encoding='utf-8') as f:
+                lines += f.readlines()
+        return lab.Truth(lines)
+
+    def state(self, job):
+        name = self.holder(job)
+        status = self.ask(name, 'status', '-v') if name else None
+        return next((j for j in status['jobs'] if j['job'].startswith(job)), None) if status else None
+
+    def wait_ended(self, job):
+        lab.wait_for(lambda: (self.state(job) or {}).get('state') == 'ended', f'the end of {job}')
+        return self.holder(job)
+
+    def recording(self, name, job):
+        folder = os.path.join(self.place.output, name)
+        paths = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith('holter-' + job) and f.endswith('.hrec')]
+        return recording.Recording(max(paths, key=lambda path: os.stat(path).st_mtime_ns))
+
+    def alerts(self, state=None):
+        """Lines that daemons appended to their common file, of all states or one."""
+        try:
+            with open(os.path.join(self.place.output, 'alerts.json'), encoding='utf-8') as f:
+                return [alert for alert in map(json.loads, f) if state in (None, alert['state'])]
+        except FileNotFoundError:
+            return []
+
+    def publish(self, subject, text):
+        """As a stranger who has a connection to the servers."""
+        with socket.create_connection(('127.0.0.1', self.ports[0])) as connection, connection.makefile('rwb') as file:
+            file.readline()
+            file.write(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(text), text))
+            file.flush()
+            while not file.readline().startswith(b'PONG'):
+                pass
+
+    def has_new_window(self, job):
+        """A window that began after the last call that returned true was published."""
+        name = self.holder(job)
+        status = self.ask(name, 'status', '-v') if name else None
+        row = next((j for j in status['jobs'] if j['job'].startswith(job)), None) if status else None
+        tap = self.place.holter('tap', '-f', 'json', '-c', self.endpoint(name), '--job', row['job'], '--topic', 'totals',
+                                '--no-snapshot', '--count', '1', '--for', '5').finish() if row else None
+        windows = [m['window'] for m in lab.stream_messages(tap.out)] if tap and tap.status == 0 else []
+        if not windows or max(windows) <= self.newest.get(job, 0):
+            return False
+        self.newest[job] = max(windows)
+        return True
+
+    def close(self):
+        for name, running in self.daemons.items():
+            if running.alive():
+                self.kill(name, signal.SIGTERM)
+        for running in self.servers:
+            running.kill()
+            running.process.wait()
