@@ -1,6 +1,7 @@
 /* How much a daemon bears: simulated agents that speak the real wire, each on a connection of its
  * own, report windows of a halo exchange to a holterd that is pinned to one core.
  *
+ *   daemon_load --connect ENDPOINT[,ENDPOINT...] [--begin WINDOW] [options]
  *   daemon_load HOLTERD [--agents N] [--ranks N] [--windows N] [--window-ms N] [--spread-ms N]
  *               [--order ORDER] [--record DIR] [--viewer] [--workers N] [--burst-rows N]
  * [--no-bursts]
@@ -17,6 +18,10 @@
  * in each window), or "shuffled". Agents report within --spread-ms after the end of a window, by
  * default half a window; the daemon's grace is 250 ms more, so that each window is published when
  * the last agent has reported.
+ *
+ * With --connect agents report to daemons that run already: see struct load. Windows are those from
+ * WINDOW on, numbered since 1970; by default from the next but one. What was sent is printed as
+ * JSON.
  *
  * It checks that everything arrived: messages, sums of the published totals, acknowledgements; and
  * prints rates, the daemon's share of its core (all threads), its memory, how long after a window's
@@ -51,6 +56,9 @@ struct settings {
     const char *holterd;
     const char *record;
     int viewer;
+    char *connect; /* NULL: to a daemon that is started */
+    uint64_t begin;
+    char endpoint[256];
     char stream[264];
 };
 
@@ -89,7 +97,7 @@ static pid_t start_daemon(const struct settings *s)
     snprintf(window, sizeof(window), "%" PRIu64 "ms", s->load.window_ns / MS);
     snprintf(grace, sizeof(grace), "%" PRIu64 "ms", s->load.spread_ns / MS + 250);
     pin(0, -1);
-    execl(s->holterd, s->holterd, "--listen", s->load.endpoint, "--window", window, "--grace",
+    execl(s->holterd, s->holterd, "--listen", s->load.endpoints[0], "--window", window, "--grace",
           grace, "--quit-when-idle", s->record == NULL ? "--no-record" : "--record", s->record,
           NULL);
     load_die(s->holterd);
@@ -285,7 +293,39 @@ static void gather(const struct settings *s, int done, struct load_tally *all)
         all->sent += one.sent;
         all->unacked += one.unacked;
         all->late_sends += one.late_sends;
+        all->redials += one.redials;
     }
+}
+
+/* Only send, and print what was sent. */
+static int run_connected(struct settings *s)
+{
+    int ready[2], go[2], done[2];
+    uint64_t base = 0;
+    struct load_tally sent = {0};
+    if (pipe(ready) != 0 || pipe(go) != 0 || pipe(done) != 0)
+        load_die("pipe");
+    for (unsigned w = 0; w < s->load.workers; w++) {
+        if (fork() == 0)
+            load_work(&s->load, w, ready[1], go[0], done[1]);
+    }
+    for (unsigned w = 0; w < s->load.workers; w++) {
+        if (read(ready[0], &base, sizeof(base)) != sizeof(base))
+            load_die("a worker");
+    }
+    if (s->begin == 0)
+        s->begin = (clock_mono_ns() + base) / s->load.window_ns + 2;
+    printf("{\"begin\": %" PRIu64 "}\n", s->begin);
+    fflush(stdout);
+    for (unsigned w = 0; w < s->load.workers; w++) {
+        if (write(go[1], &s->begin, sizeof(s->begin)) != sizeof(s->begin))
+            load_die("pipe");
+    }
+    gather(s, done[0], &sent);
+    printf("{\"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"sent\": %" PRIu64
+           ", \"unacknowledged\": %" PRIu64 ", \"late\": %" PRIu64 ", \"redials\": %" PRIu64 "}\n",
+           sent.messages, sent.bytes, sent.sent, sent.unacked, sent.late_sends, sent.redials);
+    return sent.unacked == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static uint64_t pairs_of(const struct load *load)
@@ -396,7 +436,8 @@ static int read_arguments(struct settings *s, int argc, char **argv)
         {"agents", 1, NULL, 'a'},     {"ranks", 1, NULL, 'r'},     {"windows", 1, NULL, 'w'},
         {"window-ms", 1, NULL, 'l'},  {"spread-ms", 1, NULL, 's'}, {"order", 1, NULL, 'o'},
         {"record", 1, NULL, 'R'},     {"viewer", 0, NULL, 'v'},    {"workers", 1, NULL, 'n'},
-        {"burst-rows", 1, NULL, 'b'}, {"no-bursts", 0, NULL, 'B'}, {NULL, 0, NULL, 0}};
+        {"burst-rows", 1, NULL, 'b'}, {"no-bursts", 0, NULL, 'B'}, {"connect", 1, NULL, 'c'},
+        {"begin", 1, NULL, 'f'},      {NULL, 0, NULL, 0}};
     struct load *l = &s->load;
     int option;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -432,6 +473,12 @@ static int read_arguments(struct settings *s, int argc, char **argv)
         case 'b':
             l->burst_rows = number;
             break;
+        case 'c':
+            s->connect = optarg;
+            break;
+        case 'f':
+            s->begin = strtoull(optarg, NULL, 10);
+            break;
         case 'B':
             l->burst_rows = 0;
             break;
@@ -439,12 +486,14 @@ static int read_arguments(struct settings *s, int argc, char **argv)
             return 0;
         }
     }
-    if (optind + 1 != argc || l->agents == 0 || l->ranks == 0 || l->windows < 2 ||
-        l->workers == 0 || l->window_ns == 0 ||
+    if (optind + (s->connect == NULL) != argc || l->agents == 0 || l->ranks == 0 ||
+        l->windows < 2 || l->workers == 0 || l->window_ns == 0 ||
         (l->burst_rows != 0 && l->burst_rows < LEAST_BURST_ROWS)) {
         fprintf(stderr, "usage: daemon_load [options] HOLTERD, see the head of its source\n");
         return 0;
     }
+    if (s->connect != NULL)
+        return 1;
     s->holterd = argv[optind];
     return s->record == NULL || !has_recording(s->record);
 }
@@ -459,8 +508,13 @@ static void complete(struct settings *s, const char *directory)
                                                  : rows;
     }
     l->spread_ns = l->spread_ns == UINT64_MAX ? l->window_ns / 2 : l->spread_ns;
-    snprintf(l->endpoint, sizeof(l->endpoint), "ipc://%s/d", directory);
-    snprintf(s->stream, sizeof(s->stream), "%s.stream", l->endpoint);
+    snprintf(s->endpoint, sizeof(s->endpoint), "ipc://%s/d", directory);
+    snprintf(s->stream, sizeof(s->stream), "%s.stream", s->endpoint);
+    if (s->connect == NULL)
+        l->endpoints[l->endpoint_count++] = s->endpoint;
+    for (char *e; s->connect != NULL && l->endpoint_count < LOAD_ENDPOINTS &&
+                  (e = strsep(&s->connect, ",")) != NULL;)
+        l->endpoints[l->endpoint_count++] = e;
     load_make_box(l);
 }
 
@@ -483,8 +537,9 @@ int main(int argc, char **argv)
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
+    const int connected = s.connect != NULL;
     complete(&s, directory);
-    int code = run(&s);
+    int code = connected ? run_connected(&s) : run(&s);
     rmdir(directory);
     return code;
 }

@@ -10,6 +10,8 @@
 
 #define LOAD_JOB "load.0"
 #define LOAD_PARTNERS 26u
+#define LOAD_ENDPOINTS 8u
+#define LOAD_PATIENCE_NS UINT64_C(3000000000)
 #define LOAD_EXCHANGES 10u    /**< of a window, at most the fewest messages of a pair */
 #define LOAD_BURST_ROWS 4096u /**< what an agent sends at most, unless it is told otherwise */
 #define S UINT64_C(1000000000)
@@ -20,13 +22,17 @@ struct load {
     unsigned agents, ranks, windows, workers, burst_rows; /* 0: no bursts */
     uint64_t window_ns, spread_ns;
     const char *order;
-    char endpoint[256];
+    /** Where agents connect: the first one to the first, others to the rest in turn. With several,
+     * an agent keeps what is not acknowledged, and when that takes LOAD_PATIENCE_NS it goes to the
+     * next one and sends it again. */
+    const char *endpoints[LOAD_ENDPOINTS];
+    unsigned endpoint_count;
     unsigned box[3]; /* ranks in each dimension */
 };
 
 /** What a worker tells when it is done. */
 struct load_tally {
-    uint64_t messages, bytes, sent, unacked, late_sends;
+    uint64_t messages, bytes, sent, unacked, late_sends, redials;
 };
 
 struct load_rows; /* of a window message; used again for the next */

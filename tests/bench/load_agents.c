@@ -12,8 +12,18 @@
 #include <unistd.h>
 #include <zmq.h>
 
+/* A message that was sent and may have to be sent again. */
+struct sent {
+    struct sent *next;
+    uint64_t seq, sent_ns;
+    size_t length;
+    uint8_t bytes[];
+};
+
 struct agent {
     void *socket;
+    unsigned number, endpoint;  /* endpoint: of load's, to which it is connected */
+    struct sent *first, **last; /* not acknowledged, oldest first; kept with several endpoints */
     uint64_t instance, seq, acked, burst_rows;
     struct wire_buffer next; /* the message to send when it is due */
 };
@@ -35,12 +45,47 @@ static void encode(struct wire_buffer *buffer, enum wire_type type, const void *
     }
 }
 
-static void send_message(struct wire_buffer *buffer, struct agent *agent, enum wire_type type,
-                         const void *message)
+/* With several endpoints nothing waits for a daemon that is dead: what is not sent is not
+ * acknowledged, and sent again. */
+static void send_bytes(const struct load *s, struct agent *agent, const void *bytes, size_t length)
+{
+    if (zmq_send(agent->socket, bytes, length, s->endpoint_count > 1 ? ZMQ_DONTWAIT : 0) < 0 &&
+        errno != EAGAIN)
+        load_die("send");
+}
+
+static void send_message(const struct load *s, struct wire_buffer *buffer, struct agent *agent,
+                         enum wire_type type, const void *message)
 {
     encode(buffer, type, message);
-    if (zmq_send(agent->socket, buffer->bytes, buffer->length, 0) < 0)
-        load_die("send");
+    send_bytes(s, agent, buffer->bytes, buffer->length);
+}
+
+/* Send the agent's newest numbered message. */
+static void send_numbered(const struct load *s, struct agent *agent,
+                          const struct wire_buffer *buffer)
+{
+    if (s->endpoint_count > 1) {
+        struct sent *kept = malloc(sizeof(*kept) + buffer->length);
+        if (kept == NULL)
+            load_die("memory");
+        *kept =
+            (struct sent){.seq = agent->seq, .sent_ns = clock_mono_ns(), .length = buffer->length};
+        memcpy(kept->bytes, buffer->bytes, buffer->length);
+        *agent->last = kept;
+        agent->last = &kept->next;
+    }
+    send_bytes(s, agent, buffer->bytes, buffer->length);
+}
+
+static void forget_acknowledged(struct agent *agent)
+{
+    for (struct sent *kept; (kept = agent->first) != NULL && kept->seq <= agent->acked;) {
+        agent->first = kept->next;
+        if (agent->first == NULL)
+            agent->last = &agent->first;
+        free(kept);
+    }
 }
 
 /* Read what has come. @return the last welcome's daemon time, 0 when there was none */
@@ -54,9 +99,11 @@ static uint64_t read_answers(struct agent *agent, struct wire_arena *arena, int 
         wait = 0;
         if (wire_decode(&message, arena, zmq_msg_data(&part), zmq_msg_size(&part), NULL) != 0)
             continue;
-        if (message.type == WIRE_TYPE_WELCOME)
+        if (message.type == WIRE_TYPE_WELCOME) {
             daemon_ns = message.welcome.daemon_ns;
-        else if (message.type == WIRE_TYPE_ACK && message.ack.seq > agent->acked)
+            if (message.welcome.acked > agent->acked)
+                agent->acked = message.welcome.acked;
+        } else if (message.type == WIRE_TYPE_ACK && message.ack.seq > agent->acked)
             agent->acked = message.ack.seq;
         else if (message.type == WIRE_TYPE_CRITERIA)
             agent->burst_rows =
@@ -65,7 +112,44 @@ static uint64_t read_answers(struct agent *agent, struct wire_arena *arena, int 
             fprintf(stderr, "daemon_load: refused: %s\n", message.refused.text);
     }
     zmq_msg_close(&part);
+    forget_acknowledged(agent);
     return daemon_ns;
+}
+
+static void say_hello(const struct load *s, void *context, struct agent *agent,
+                      struct wire_buffer *buffer)
+{
+    char host[32];
+    int linger = s->endpoint_count > 1 ? 0 : 5000;
+    snprintf(host, sizeof(host), "node%05u", agent->number);
+    agent->socket = zmq_socket(context, ZMQ_DEALER);
+    if (agent->socket == NULL || zmq_connect(agent->socket, s->endpoints[agent->endpoint]) != 0)
+        load_die("connect");
+    zmq_setsockopt(agent->socket, ZMQ_LINGER, &linger, sizeof(linger));
+    struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
+                               .role = "agent",
+                               .version = "load",
+                               .host = host,
+                               .pid = agent->number + 1,
+                               .instance = agent->instance};
+    send_message(s, buffer, agent, WIRE_TYPE_HELLO, &hello);
+}
+
+/* Go to the next daemon when the oldest message waits too long. */
+static void redial(const struct load *s, void *context, struct agent *agent,
+                   struct wire_buffer *buffer, struct load_tally *tally)
+{
+    const uint64_t now = clock_mono_ns();
+    if (agent->first == NULL || now - agent->first->sent_ns < LOAD_PATIENCE_NS)
+        return;
+    zmq_close(agent->socket);
+    agent->endpoint = (agent->endpoint + 1) % s->endpoint_count;
+    say_hello(s, context, agent, buffer);
+    for (struct sent *kept = agent->first; kept != NULL; kept = kept->next) {
+        kept->sent_ns = now;
+        send_bytes(s, agent, kept->bytes, kept->length);
+    }
+    tally->redials++;
 }
 
 /* @return the daemon's time less this machine's monotonic one */
@@ -73,21 +157,14 @@ static uint64_t dial(const struct load *s, void *context, struct agent *agent, u
                      struct wire_buffer *buffer, struct wire_arena *arena)
 {
     char host[32];
-    int linger = 5000;
+    const unsigned others = s->endpoint_count - 1;
     snprintf(host, sizeof(host), "node%05u", number);
-    *agent = (struct agent){.socket = zmq_socket(context, ZMQ_DEALER),
+    *agent = (struct agent){.number = number,
+                            .endpoint = number == 0 || others == 0 ? 0 : 1 + number % others,
                             .instance = number + 1,
                             .burst_rows = s->burst_rows};
-    if (agent->socket == NULL || zmq_connect(agent->socket, s->endpoint) != 0)
-        load_die("connect");
-    zmq_setsockopt(agent->socket, ZMQ_LINGER, &linger, sizeof(linger));
-    struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
-                               .role = "agent",
-                               .version = "load",
-                               .host = host,
-                               .pid = number + 1,
-                               .instance = agent->instance};
-    send_message(buffer, agent, WIRE_TYPE_HELLO, &hello);
+    agent->last = &agent->first;
+    say_hello(s, context, agent, buffer);
     uint64_t daemon_ns = read_answers(agent, arena, 1), base = daemon_ns - clock_mono_ns();
     struct wire_member_row *members = calloc(s->ranks, sizeof(*members));
     for (unsigned r = 0; r < s->ranks; r++)
@@ -101,7 +178,8 @@ static uint64_t dial(const struct load *s, void *context, struct agent *agent, u
                                .host = host,
                                .members = members,
                                .members_count = s->ranks};
-    send_message(buffer, agent, WIRE_TYPE_RANKS, &ranks);
+    encode(buffer, WIRE_TYPE_RANKS, &ranks);
+    send_numbered(s, agent, buffer);
     free(members);
     return base;
 }
@@ -146,11 +224,12 @@ static uint64_t make_window(const struct load *s, struct agent *agent, unsigned 
 
 /* One window of the agents from first to last. Messages are made before they are due, so that
  * making them does not delay sending them. */
-static void report(const struct load *s, struct agent *agents, unsigned first, unsigned count,
-                   uint64_t window, int final, uint64_t base, struct load_rows *rows,
-                   struct load_tally *tally)
+static void report(const struct load *s, void *context, struct agent *agents, unsigned first,
+                   unsigned count, uint64_t window, int final, uint64_t base,
+                   struct load_rows *rows, struct load_tally *tally)
 {
     static struct wire_arena arena;
+    static struct wire_buffer buffer;
     uint64_t end = (window + 1) * s->window_ns;
     for (unsigned i = 0; i < count; i++)
         tally->sent += make_window(s, &agents[i], first + i, window, final, rows);
@@ -158,17 +237,19 @@ static void report(const struct load *s, struct agent *agents, unsigned first, u
         uint64_t due = end + s->spread_ns * i / count;
         load_wait_until(base, due);
         tally->late_sends += clock_mono_ns() + base > due + 50 * MS;
-        if (zmq_send(agents[i].socket, agents[i].next.bytes, agents[i].next.length, 0) < 0)
-            load_die("send");
+        send_numbered(s, &agents[i], &agents[i].next);
         tally->messages++;
         tally->bytes += agents[i].next.length;
         read_answers(&agents[i], &arena, 0);
+        redial(s, context, &agents[i], &buffer, tally);
     }
 }
 
 /* Wait until all is acknowledged, for two minutes at most. @return how many agents are not */
-static uint64_t drain(struct agent *agents, unsigned count, struct wire_arena *arena)
+static uint64_t drain(const struct load *s, void *context, struct agent *agents, unsigned count,
+                      struct wire_arena *arena, struct load_tally *tally)
 {
+    struct wire_buffer buffer = {0};
     uint64_t unacked = count;
     for (unsigned tries = 0; unacked > 0 && tries < 2400; tries++) {
         if (tries > 0)
@@ -176,6 +257,7 @@ static uint64_t drain(struct agent *agents, unsigned count, struct wire_arena *a
         unacked = 0;
         for (unsigned i = 0; i < count; i++) {
             read_answers(&agents[i], arena, 0);
+            redial(s, context, &agents[i], &buffer, tally);
             unacked += agents[i].acked < agents[i].seq;
         }
     }
@@ -200,11 +282,14 @@ void load_work(const struct load *s, unsigned worker, int ready, int go, int don
         read(go, &begin, sizeof(begin)) != sizeof(begin))
         load_die("pipe");
     for (unsigned w = 0; w < s->windows; w++)
-        report(s, agents, first, count, begin + w, w + 1 == s->windows, base, rows, &tally);
-    tally.unacked = drain(agents, count, &arena);
+        report(s, context, agents, first, count, begin + w, w + 1 == s->windows, base, rows,
+               &tally);
+    tally.unacked = drain(s, context, agents, count, &arena, &tally);
     for (unsigned i = 0; i < count; i++) {
         struct wire_bye bye = {agents[i].seq};
-        send_message(&buffer, &agents[i], WIRE_TYPE_BYE, &bye);
+        int linger = 5000;
+        zmq_setsockopt(agents[i].socket, ZMQ_LINGER, &linger, sizeof(linger));
+        send_message(s, &buffer, &agents[i], WIRE_TYPE_BYE, &bye);
     }
     if (write(done, &tally, sizeof(tally)) != sizeof(tally))
         load_die("pipe");

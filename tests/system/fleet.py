@@ -113,6 +113,11 @@ class Fleet:
             'HOLTER_DAEMON': ','.join(self.endpoint(n) for n in self.daemons), 'HOLTER_SESSION': session,
             'HOLTER_JOB': job, 'TRUTH_DIR': truths})
 
+    def start_load(self, endpoints, *arguments):
+        """Agents of job load.0, simulated by tests/bench/daemon_load."""
+        return self.place.start(os.path.join(lab.BUILD, 'tests', 'bench', 'daemon_load'), '--workers', '1', *arguments,
+                                '--connect', endpoints)
+
     def end_job(self, job):
         with open(os.path.join(self.folder(job), 'end'), 'w', encoding='utf-8'):
             pass

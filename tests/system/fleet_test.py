@@ -5,10 +5,12 @@ import os
 import random
 import re
 import signal
+import time
 import unittest
 
 import checks
 import lab
+import recording
 from fleet import Fleet
 
 
@@ -177,6 +179,66 @@ class Fleets(unittest.TestCase):
         self.assertEqual(0, fleet.end_job('one').status)
         self.check_job(fleet, 'one')
         self.finish(fleet)
+
+
+class Equality(unittest.TestCase):
+    """The same frames, sent to a single daemon and to a fleet in which one daemon is the gateway of all agents but one, and
+    another the worker."""
+    ARGUMENTS = ('--window', '500ms', '--grace', '20s')  # windows close when all agents have reported
+    CLOCKS = {'published_ns', 'published_ns_text', 'arrival'}  # when a daemon published a window, and received a message
+    PLACES = {'recording'}  # a path
+
+    def differing(self, path, one, other, found):
+        """Adds the paths of values that differ, except for those that name a time or a place of the daemon's own."""
+        if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+            for key in one.keys() - self.CLOCKS - self.PLACES:
+                self.differing(f'{path}.{key}', one[key], other[key], found)
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            for number, pair in enumerate(zip(one, other)):
+                self.differing(f'{path}[{number}]', *pair, found)
+        elif one != other:
+            found.append(f'{path}: {str(one)[:100]} | {str(other)[:100]}')
+        return found
+
+    def exported(self, recorded):
+        told = self.place.holter('export', '-f', 'json', recorded.path).finish()
+        self.assertEqual(0, told.status, told)
+        return json.loads(told.out)
+
+    @staticmethod
+    def by_window(tap):
+        windows = {}
+        for message in lab.stream_messages(tap.finish().out):
+            if message.get('window'):
+                windows.setdefault(message['window'], []).append({k: v for k, v in message.items() if k != 'frame'})
+        return windows
+
+    def test_a_fleet_publishes_and_records_what_a_single_daemon_does(self):
+        with lab.Lab() as self.place:
+            fleet = Fleet(self.place)
+            single = self.place.daemon(*self.ARGUMENTS)
+            endpoint = self.place.env['HOLTER_DAEMON']
+            for name in 'ab':
+                fleet.start_daemon(name, *self.ARGUMENTS)
+            begin = int(time.time() / 0.5) + 8
+            load = [fleet.start_load(to, '--agents', 20, '--windows', 12, '--window-ms', 500, '--spread-ms', 50, '--begin', begin)
+                    for to in (endpoint, fleet.endpoint('a') + ',' + fleet.endpoint('b'))]
+            holder = lab.wait_for(lambda: fleet.holder('load'), 'the worker')
+            taps = [self.place.tap('-c', to, '--until-end', '--no-snapshot') for to in (endpoint, fleet.endpoint(holder))]
+            for running in load:
+                finished = running.finish()
+                self.assertEqual(0, finished.status, finished)
+            one, other = map(self.by_window, taps)
+            both = one.keys() & other.keys()
+            self.assertIn(begin + 11, both)
+            for window in both:
+                self.assertEqual([], self.differing(str(window), one[window], other[window], []))
+            fleet.wait_ended('load')
+            fleet.close()
+            single.kill(signal.SIGTERM)
+            single.finish()
+            own = recording.Recording(os.path.join(self.place.output, 'holter-load.0.hrec'))
+            self.assertEqual([], self.differing('', self.exported(own), self.exported(fleet.recording(holder, 'load')), []))
 
 
 class Long(unittest.TestCase):
