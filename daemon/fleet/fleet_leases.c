@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "fleet"
-#define ATTEMPTS 3
+#define ATTEMPTS 8
 #define RENEWALS 4 /* in the time of a lease */
 /* A lease counts as lost for its holder before it does for others. */
 #define HOLDER_SHARE(ns) ((ns) / 5 * 4)
@@ -107,12 +107,23 @@ static int leases_subscribe(struct link_job *job)
                                 leases_on_message, job);
 }
 
+/* A step of one job may wait for the servers: meanwhile no lease may expire. */
+static void leases_renew_due(struct fleet_link *link)
+{
+    const uint64_t soon = clock_mono_ns() + leases_length(link) / 2;
+    for (struct link_job *job = link->jobs; job != NULL; job = job->next)
+        if (job->valid_ns < soon && fleet_link_holds(link, job->id))
+            leases_renew(job);
+}
+
 /* A reader may be put on a server that has just died: try again while the lease lasts. */
 static int leases_attempt(struct link_job *job, int (*step)(struct link_job *job))
 {
-    int code = step(job);
-    for (int i = 1; i < ATTEMPTS && code == -EAGAIN && leases_renew(job) != -ESTALE; i++)
+    int code = -EAGAIN;
+    for (int i = 0; i < ATTEMPTS && code == -EAGAIN && fleet_link_holds(job->link, job->id); i++) {
+        leases_renew_due(job->link);
         code = step(job);
+    }
     return code;
 }
 

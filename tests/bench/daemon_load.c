@@ -1,7 +1,8 @@
 /* How much a daemon bears: simulated agents that speak the real wire, each on a connection of its
  * own, report windows of a halo exchange to a holterd that is pinned to one core.
  *
- *   daemon_load --connect ENDPOINT[,ENDPOINT...] [--begin WINDOW] [options]
+ *   daemon_load --connect ENDPOINT[,ENDPOINT...] [--begin WINDOW] [--until FILE]
+ *               [options]
  *   daemon_load HOLTERD [--agents N] [--ranks N] [--windows N] [--window-ms N] [--spread-ms N]
  *               [--order ORDER] [--record DIR] [--viewer] [--workers N] [--burst-rows N]
  * [--no-bursts]
@@ -20,8 +21,8 @@
  * the last agent has reported.
  *
  * With --connect agents report to daemons that run already: see struct load. Windows are those from
- * WINDOW on, numbered since 1970; by default from the next but one. What was sent is printed as
- * JSON.
+ * WINDOW on, numbered since 1970, by default from the next but one, until FILE is there. What was
+ * sent is printed as JSON.
  *
  * It checks that everything arrived: messages, sums of the published totals, acknowledgements; and
  * prints rates, the daemon's share of its core (all threads), its memory, how long after a window's
@@ -437,7 +438,7 @@ static int read_arguments(struct settings *s, int argc, char **argv)
         {"window-ms", 1, NULL, 'l'},  {"spread-ms", 1, NULL, 's'}, {"order", 1, NULL, 'o'},
         {"record", 1, NULL, 'R'},     {"viewer", 0, NULL, 'v'},    {"workers", 1, NULL, 'n'},
         {"burst-rows", 1, NULL, 'b'}, {"no-bursts", 0, NULL, 'B'}, {"connect", 1, NULL, 'c'},
-        {"begin", 1, NULL, 'f'},      {NULL, 0, NULL, 0}};
+        {"begin", 1, NULL, 'f'},      {"until", 1, NULL, 'u'},     {NULL, 0, NULL, 0}};
     struct load *l = &s->load;
     int option;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -475,6 +476,9 @@ static int read_arguments(struct settings *s, int argc, char **argv)
             break;
         case 'c':
             s->connect = optarg;
+            break;
+        case 'u':
+            l->until = optarg;
             break;
         case 'f':
             s->begin = strtoull(optarg, NULL, 10);

@@ -27,7 +27,8 @@ struct load {
      * next one and sends it again. */
     const char *endpoints[LOAD_ENDPOINTS];
     unsigned endpoint_count;
-    unsigned box[3]; /* ranks in each dimension */
+    const char *until; /* the first window that ends after this file is there is the last one */
+    unsigned box[3];   /* ranks in each dimension */
 };
 
 /** What a worker tells when it is done. */

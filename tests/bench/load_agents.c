@@ -281,9 +281,10 @@ void load_work(const struct load *s, unsigned worker, int ready, int go, int don
     if (write(ready, &base, sizeof(base)) != sizeof(base) ||
         read(go, &begin, sizeof(begin)) != sizeof(begin))
         load_die("pipe");
-    for (unsigned w = 0; w < s->windows; w++)
-        report(s, context, agents, first, count, begin + w, w + 1 == s->windows, base, rows,
-               &tally);
+    for (unsigned w = 0, final = 0; !final; w++) {
+        final = w + 1 == s->windows || (s->until != NULL && access(s->until, F_OK) == 0);
+        report(s, context, agents, first, count, begin + w, (int) final, base, rows, &tally);
+    }
     tally.unacked = drain(s, context, agents, count, &arena, &tally);
     for (unsigned i = 0; i < count; i++) {
         struct wire_bye bye = {agents[i].seq};

@@ -137,6 +137,10 @@ class Bed:
             raise unittest.SkipTest('TAP devices are not permitted here')
         self._ip('link', 'set', f'near{i}', 'netns', pid, 'name', 'eth0')
 
+    def set_link(self, name, state):
+        """Cut a host off (down), or join it again (up)."""
+        self._ip('link', 'set', f'bed{self.names.index(name) + 1}', state)
+
     def delay(self, name, microseconds):
         """From now on every frame to and from a host of `delayed` takes so much longer; 0: as at first."""
         self._set_link(name, b'delay %d\n' % microseconds)

@@ -16,14 +16,14 @@ WINDOW = '200ms'
 class Fleet:
     """Servers, daemons and jobs of one fleet, in a Lab."""
 
-    def __init__(self, place, servers=1, lease='2s', configuration=None):
+    def __init__(self, place, servers=1, lease='2s', configuration=None, address='127.0.0.1'):
         """configuration: of the only server, in place of the usual one, with the address 0.0.0.0:4222."""
-        self.place, self.lease, self.configuration = place, lease, configuration
+        self.place, self.lease, self.configuration, self.address = place, lease, configuration, address
         self.ports = [lab.free_port() for _ in range(servers)]
         self.routes = [lab.free_port() for _ in range(servers)]
         self.monitors = [lab.free_port() for _ in range(servers)]
         self.servers = [None] * servers
-        self.url = ','.join(f'nats://127.0.0.1:{p}' for p in self.ports)
+        self.url = ','.join(f'nats://{address}:{p}' for p in self.ports)
         for number in range(servers):
             self.start_server(number)
         self.daemons = {}  # name: running
@@ -35,7 +35,7 @@ class Fleet:
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, 'nats.conf')
         text = self.configuration or (
-            f'listen: 127.0.0.1:{self.ports[number]}\nserver_name: n{number}\nmax_payload: 32MB\n'
+            f'listen: {self.address}:{self.ports[number]}\nserver_name: n{number}\nmax_payload: 32MB\n'
             f'http: 127.0.0.1:{self.monitors[number]}\njetstream {{ store_dir: "{folder}" }}\n')
         if len(self.ports) > 1:
             routes = ', '.join(f'nats://127.0.0.1:{p}' for p in self.routes)
@@ -47,7 +47,7 @@ class Fleet:
         def listens():
             if not self.servers[number].alive():
                 raise AssertionError(str(self.servers[number]))
-            with contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', self.ports[number])):
+            with contextlib.suppress(OSError), socket.create_connection((self.address, self.ports[number])):
                 return True
         lab.wait_for(listens, 'a server')
 
@@ -75,6 +75,7 @@ class Fleet:
                     '--alert-log', os.path.join(self.place.output, 'alerts.json'), *arguments,
                     env={'HOLTER_LOG': 'info'})
                 return False
+            self.daemons[name].arguments = arguments
             return self.ask(name, 'status', '-v') is not None
         lab.wait_for(serves, f'daemon {name}')
 
@@ -105,13 +106,17 @@ class Fleet:
 
     def start_job(self, job, session, program='steps', gate=None, ranks=2):
         """A job with an agent of its own, which knows all daemons. It goes on until end_job()."""
+        self.jobs[job] = self.place.start(*self.job_command(job, program, gate, ranks), env=self.job_environment(job, session))
+
+    def job_command(self, job, program='steps', gate=None, ranks=2):
+        arguments = [gate] if gate else [self.folder(job), 2000, 3000]
+        return lab.mpirun('mpich', ranks, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', lab.program(program, 'mpich'), *arguments)
+
+    def job_environment(self, job, session):
         truths = os.path.join(self.folder(job), 'truth')
         os.makedirs(truths, exist_ok=True)
-        arguments = [gate] if gate else [self.folder(job), 2000, 3000]
-        command = [os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', lab.program(program, 'mpich'), *arguments]
-        self.jobs[job] = self.place.start(*lab.mpirun('mpich', ranks, *command), env={
-            'HOLTER_DAEMON': ','.join(self.endpoint(n) for n in self.daemons), 'HOLTER_SESSION': session,
-            'HOLTER_JOB': job, 'TRUTH_DIR': truths})
+        return {'HOLTER_DAEMON': ','.join(self.endpoint(n) for n in self.daemons), 'HOLTER_SESSION': session,
+                'HOLTER_JOB': job, 'TRUTH_DIR': truths}
 
     def start_load(self, endpoints, *arguments):
         """Agents of job load.0, simulated by tests/bench/daemon_load."""
@@ -161,18 +166,23 @@ class Fleet:
             while not file.readline().startswith(b'PONG'):
                 pass
 
-    def has_new_window(self, job):
-        """A window that began after the last call that returned true was published."""
+    def newest_window(self, job):
+        """Number of the newest window that was published, 0: none is known now."""
         name = self.holder(job)
         status = self.ask(name, 'status', '-v') if name else None
         row = next((j for j in status['jobs'] if j['job'].startswith(job)), None) if status else None
         tap = self.place.holter('tap', '-f', 'json', '-c', self.endpoint(name), '--job', row['job'], '--topic', 'totals',
                                 '--no-snapshot', '--count', '1', '--for', '5').finish() if row else None
         windows = [m['window'] for m in lab.stream_messages(tap.out)] if tap and tap.status == 0 else []
-        if not windows or max(windows) <= self.newest.get(job, 0):
-            return False
-        self.newest[job] = max(windows)
-        return True
+        return max(windows, default=0)
+
+    def has_new_window(self, job):
+        """A window that began after the last call that returned true was published."""
+        newest = self.newest_window(job)
+        is_new = newest > self.newest.get(job, 0)
+        if is_new:
+            self.newest[job] = newest
+        return is_new
 
     def close(self):
         for name, running in self.daemons.items():

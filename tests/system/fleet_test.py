@@ -5,9 +5,11 @@ import os
 import random
 import re
 import signal
+import sys
 import time
 import unittest
 
+import bed
 import checks
 import lab
 import recording
@@ -241,37 +243,129 @@ class Equality(unittest.TestCase):
             self.assertEqual([], self.differing('', self.exported(own), self.exported(fleet.recording(holder, 'load')), []))
 
 
-class Long(unittest.TestCase):
-    def test_servers_gateways_and_workers_die_at_random(self):
-        """Three servers, of which one may be dead, and three daemons, of which one is."""
-        with lab.Lab() as place:
-            chance = random.Random(7)
-            fleet = Fleet(place, servers=3, lease='4s')
-            for number in range(3):
-                lab.wait_for(lambda number=number: fleet.server_is_healthy(number), 'a server')
-            for name in 'abc':
-                fleet.start_daemon(name)
-            for job, session in (('one', '1'), ('two', '2'), ('three', '3')):
-                fleet.start_job(job, session)
-            for job in fleet.jobs:
-                lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
-            for _ in range(4):
-                server, name = chance.randrange(3), chance.choice('abc')
-                fleet.servers[server].kill()
-                fleet.servers[server].process.wait()
-                fleet.kill(name)
-                for job in fleet.jobs:
-                    lab.wait_for(lambda job=job: fleet.has_new_window(job), 'a new window')
-                fleet.start_server(server)
-                fleet.start_daemon(name)
-                lab.wait_for(lambda server=server: fleet.server_is_healthy(server), 'a server that has caught up')
-            for job in fleet.jobs:
-                self.assertEqual(0, fleet.end_job(job).status)
-            test = Fleets()
-            for job in fleet.jobs:
-                test.check_job(fleet, job)
+class Partition(unittest.TestCase):
+    OUTAGE = 100  # windows of 200 ms
+
+    def test_a_node_that_is_cut_off_for_20_s_reports_all_of_them_afterwards(self):
+        with lab.Lab() as place, bed.Bed(place, 1) as hosts:
+            fleet = Fleet(place)
+            keys = os.path.join(place.dir, 'keys')
+            self.assertEqual(0, place.holter('keys', keys).finish().status)
+            place.env['HOLTER_KEYS'] = keys
+            endpoints = {name: f'tcp://{bed.NETWORK}.254:{lab.free_port()}' for name in 'ab'}
+            for name, endpoint in endpoints.items():
+                fleet.start_daemon(name, '--listen', endpoint, '--keys', keys)
+            command = fleet.job_command('one')
+            environment = fleet.job_environment('one', '1') | {'HOLTER_DAEMON': ','.join(endpoints.values())}
+            fleet.jobs['one'] = hosts.on('node1', *command, env=environment)
+            lab.wait_for(lambda: fleet.has_new_window('one'), 'a window')
+            hosts.set_link('node1', 'down')
+            down = time.time_ns() // 200000000
+            lab.wait_for(lambda: time.time_ns() // 200000000 > down + self.OUTAGE, 'the end of the outage')
+            self.assertLess(fleet.newest_window('one'), down + self.OUTAGE // 2)
+            hosts.set_link('node1', 'up')
+            lab.wait_for(lambda: fleet.newest_window('one') > down + self.OUTAGE, 'the windows of the outage')
+            self.assertEqual(0, fleet.end_job('one').status)
+            holder = fleet.wait_ended('one')
+            Fleets.check_job(self, fleet, 'one')
+            windows = fleet.recording(holder, 'one').window_numbers()
+            self.assertEqual([], [w for w in range(down, down + self.OUTAGE) if w not in windows])
             fleet.close()
 
 
+class Long(unittest.TestCase):
+    """Three servers, three daemons, simulated agents, an MPI program, and in each round a job that hangs for a while."""
+    ROUNDS = 20
+    AGENTS = os.environ.get('HOLTER_TEST_AGENTS', '400')
+
+    def start_fleet(self):
+        rules = os.path.join(self.place.dir, 'rules.yaml')
+        with open(rules, 'w', encoding='utf-8') as f:
+            f.write('rules:\n  - name: hang\n    kind: hang\n    for: 1s\n    stopped-for: 1s\n')
+        fleet = Fleet(self.place, servers=3, lease='4s')
+        for number in range(3):
+            lab.wait_for(lambda number=number: fleet.server_is_healthy(number), 'a server')
+        for name in 'abc':
+            fleet.start_daemon(name, '--window', '1s', '--rules', rules)
+        self.end = os.path.join(self.place.dir, 'end')
+        self.load = fleet.start_load(','.join(map(fleet.endpoint, 'abca')), '--agents', self.AGENTS, '--ranks', 2, '--windows', 1000000,
+                                     '--no-bursts', '--until', self.end)
+        fleet.start_job('one', '1')
+        for job in ('load', 'one'):
+            lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
+        return fleet
+
+    def victim(self, fleet, number, job):
+        """In turn each server, the workers of the jobs and a daemon that is gateway only, then by chance."""
+        victims = [0, 1, 2, fleet.holder('load'), fleet.holder('one'), fleet.holder(job)]
+        gateways = [name for name in 'abc' if name not in victims]
+        victims += gateways or [self.chance.choice('abc')]
+        return victims[number] if number < len(victims) else self.chance.choice(victims)
+
+    def kill(self, fleet, victim):
+        if isinstance(victim, int):
+            fleet.servers[victim].kill()
+            fleet.servers[victim].process.wait()
+        else:
+            fleet.kill(victim)
+
+    def restart(self, fleet, victim):
+        if isinstance(victim, int):
+            fleet.start_server(victim)
+            lab.wait_for(lambda: fleet.server_is_healthy(victim), 'a server that has caught up')
+        else:
+            fleet.start_daemon(victim, *fleet.daemons[victim].arguments)
+
+    def round(self, fleet, number):
+        """One kill while a job begins to hang, and its end. @return the job"""
+        job, gate = f'hang{number:02}', os.path.join(self.place.dir, f'gate{number}')
+        fleet.start_job(job, str(10 + number), 'hang', gate)
+        lab.wait_for(lambda: (fleet.state(job) or {}).get('start_ns'), 'a window')
+        victim = None
+        while victim is None:
+            victim = self.victim(fleet, number, job)
+        killed = time.monotonic()
+        self.kill(fleet, victim)
+        later = {}
+        for name in ('load', 'one', job):
+            lab.wait_for(lambda name=name: fleet.has_new_window(name), 'a new window')
+            later[name] = round(time.monotonic() - killed, 1)
+        lab.wait_for(lambda: any(a['job'].startswith(job + '.') for a in fleet.alerts('firing')), 'the alert')
+        self.restart(fleet, victim)
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, fleet.jobs[job].finish().status)
+        lab.wait_for(lambda: any(a['job'].startswith(job + '.') for a in fleet.alerts('resolved')), 'the end of the alert')
+        Fleets.check_job(self, fleet, job)
+        print(f'killed {victim}: new windows seen after {later} s', file=sys.stderr, flush=True)
+        return job
+
+    def check_load(self, fleet):
+        """Each message of the simulated agents is in the recording once, and in the totals of the windows."""
+        with open(self.end, 'w', encoding='utf-8'):
+            pass
+        load = self.load.finish()
+        self.assertEqual(0, load.status, load)
+        begin, sent = map(json.loads, load.out.splitlines())
+        recorded = fleet.recording(fleet.wait_ended('load'), 'load')
+        windows = sent['messages'] // int(self.AGENTS)
+        self.assertEqual(sent['messages'] + int(self.AGENTS), recorded.message_count())
+        self.assertEqual(sent['sent'], recorded.totals()['sent'])
+        self.assertEqual(list(range(begin['begin'], begin['begin'] + windows)), recorded.window_numbers())
+        print(f'{sent}, {windows} windows', file=sys.stderr, flush=True)
+
+    def test_servers_gateways_and_workers_die_in_turn_and_at_random(self):
+        with lab.Lab() as self.place:
+            self.chance = random.Random(7)
+            fleet = self.start_fleet()
+            hung = [self.round(fleet, number) for number in range(self.ROUNDS)]
+            self.assertEqual(0, fleet.end_job('one').status)
+            self.check_load(fleet)
+            Fleets.check_job(self, fleet, 'one')
+            fleet.close()
+            for state in ('firing', 'resolved'):
+                self.assertEqual(sorted(hung), sorted(a['job'].partition('.')[0] for a in fleet.alerts(state)), state)
+
+
 if __name__ == '__main__':
-    lab.main()
+    lab.main(network=True)

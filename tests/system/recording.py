@@ -426,6 +426,13 @@ class Recording:
         """[(matched, unmatched)] since the job's start, as published with each window, in this order."""
         return self._query('SELECT matched, unmatched FROM totals ORDER BY matched + unmatched, matched')
 
+    def message_count(self):
+        """How many messages of agents there are, without reading them."""
+        return self._query('SELECT TOTAL(messages) FROM block')[0][0]
+
+    def window_numbers(self):
+        return [row[0] for row in self._query('SELECT window FROM totals ORDER BY window')]
+
     def received(self):
         """Messages received in each window."""
         return [row[0] for row in self._query('SELECT received FROM totals ORDER BY window')]
