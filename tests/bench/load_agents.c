@@ -274,7 +274,7 @@ void load_work(const struct load *s, unsigned worker, int ready, int go, int don
     struct wire_buffer buffer = {0};
     struct wire_arena arena = {0};
     void *context = zmq_ctx_new();
-    zmq_ctx_set(context, ZMQ_MAX_SOCKETS, (int)count + 16);
+    zmq_ctx_set(context, ZMQ_MAX_SOCKETS, 3 * (int)count + 16); /* some are closing */
     uint64_t base = 0, begin;
     for (unsigned i = 0; i < count; i++)
         base = dial(s, context, &agents[i], first + i, &buffer, &arena);

@@ -328,6 +328,7 @@ class Long(unittest.TestCase):
         self.kill(fleet, victim)
         later = {}
         for name in ('load', 'one', job):
+            self.assertTrue(self.load.alive(), self.load)
             lab.wait_for(lambda name=name: fleet.has_new_window(name), 'a new window')
             later[name] = round(time.monotonic() - killed, 1)
         lab.wait_for(lambda: any(a['job'].startswith(job + '.') for a in fleet.alerts('firing')), 'the alert')

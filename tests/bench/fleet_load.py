@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""What a fleet costs: processor time of gateway, worker and NATS server for each window of an agent, their memory, and bytes.
+
+usage: fleet_load.py BUILD [AGENTS[xRANKS]...]      default: 500x8 2000x8 5000x8 200x32
+
+One nats-server and two daemons on this machine: all agents but one (daemon_load, bursts on) are connected to the gateway,
+the first one to the worker, which holds the job and records it. Windows are as long as two cores need: a second for each
+500 messages of 8 ranks. Processor time is that of all threads from the second window to the end of the job; it does not depend on who
+else uses the cores, as wall-clock time does. Fails when a message was not counted once.
+"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+WINDOWS = 8
+TICK = os.sysconf('SC_CLK_TCK')
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+def cpu_us(process):
+    with open(f'/proc/{process.pid}/stat', encoding='ascii') as f:
+        fields = f.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1e6 / TICK
+
+
+def memory_mib(process, field):
+    with open(f'/proc/{process.pid}/status', encoding='ascii') as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(field)) / 1024
+
+
+def stored_bytes(folder):
+    return sum(os.stat(os.path.join(d, f)).st_blocks * 512 for d, _, names in os.walk(folder) for f in names)
+
+
+class Run:
+    """One fleet and its load, in a temporary folder."""
+
+    def __init__(self, build, folder, agents, ranks):
+        self.build, self.folder, self.agents, self.ranks = build, folder, agents, ranks
+        self.window_s = max(1, round(agents * ranks / 4000))
+        self.server = f'nats://127.0.0.1:{free_port()}'
+        self.processes = {}
+
+    def start(self, name, *command):
+        with open(os.path.join(self.folder, name + '.log'), 'wb') as log:
+            self.processes[name] = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE if name == 'load' else log, stderr=log)
+        return self.processes[name]
+
+    def start_daemon(self, name):
+        self.start(name, os.path.join(self.build, 'daemon', 'holterd'), '--listen', self.endpoint(name), '--fleet', self.server,
+                   '--window', f'{self.window_s}s', '--grace', f'{self.window_s}s', '--lease', '20s',
+                   '--record', os.path.join(self.folder, 'recording-' + name))
+        while self.status(name) is None:
+            if self.processes[name].poll() is not None:
+                raise SystemExit(f'fleet_load: {name} ended: see {self.folder}')
+
+    def endpoint(self, name):
+        return f'ipc://{self.folder}/{name}'
+
+    def status(self, name):
+        told = subprocess.run([os.path.join(self.build, 'agent', 'holter'), 'status', '-f', 'json', '-c', self.endpoint(name)],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        return json.loads(told.stdout)['jobs'] if told.returncode == 0 else None
+
+    def wait_for(self, condition):
+        while not condition():
+            if any(p.poll() not in (None, 0) for p in self.processes.values()):
+                raise SystemExit(f'fleet_load: a process ended: see {self.folder}')
+            time.sleep(0.2)
+
+    def measure(self):
+        configuration = os.path.join(self.folder, 'nats.conf')
+        store = os.path.join(self.folder, 'store')
+        with open(configuration, 'w', encoding='utf-8') as f:
+            f.write(f'listen: {self.server[len("nats://"):]}\nmax_payload: 32MB\njetstream {{ store_dir: "{store}" }}\n')
+        self.start('server', shutil.which('nats-server') or '/usr/sbin/nats-server', '-c', configuration)
+        time.sleep(1)
+        self.start_daemon('worker')
+        load = self.start('load', os.path.join(self.build, 'tests', 'bench', 'daemon_load'), '--agents', self.agents, '--ranks', self.ranks,
+                          '--windows', WINDOWS, '--window-ms', self.window_s * 1000, '--connect',
+                          self.endpoint('worker') + ',' + self.endpoint('gateway'))
+        self.wait_for(lambda: self.status('worker'))
+        self.start_daemon('gateway')
+        begin = json.loads(load.stdout.readline())['begin']
+        time.sleep(max(0, (begin + 2) * self.window_s - time.time()))
+        parts = ('gateway', 'worker', 'server')
+        before = {name: cpu_us(self.processes[name]) for name in parts}
+        sent = json.loads(load.stdout.readline())
+        self.wait_for(lambda: self.status('worker')[0]['state'] == 'ended')
+        each = {name: (cpu_us(self.processes[name]) - before[name]) / (self.agents * (WINDOWS - 1)) for name in parts}
+        peak = {name: memory_mib(self.processes[name], 'VmHWM') for name in parts}
+        for name in ('gateway', 'worker'):
+            self.processes[name].terminate()
+            self.processes[name].wait()
+        recorded = os.path.join(self.folder, 'recording-worker', 'holter-load.0.hrec')
+        info = subprocess.run([os.path.join(self.build, 'agent', 'holter'), 'export', '-f', 'csv', '--table', 'totals', recorded],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+        counted = sum(int(row.split(',')[info[0].split(',').index('sent')]) for row in info[1:])
+        messages = sent['messages']
+        row = (self.agents, self.ranks, self.window_s, *(each[n] for n in parts), *(peak[n] for n in parts),
+               sent['bytes'] / messages / 1024, stored_bytes(store) / messages / 1024, os.path.getsize(recorded) / messages / 1024,
+               sent['sent'] - counted + sent['unacknowledged'])
+        print('%6d %5d %6d %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %8.1f %8.1f %8.2f %5d' % row, flush=True)
+        return sent['sent'] == counted and sent['unacknowledged'] == 0
+
+    def close(self):
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+def main():
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    print('                      us for each agent and window          memory at most, MiB       KiB for each agent and window')
+    print('agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  lost')
+    exact = True
+    for case in sys.argv[2:] or ['500x8', '2000x8', '5000x8', '200x32']:
+        agents, _, ranks = case.partition('x')
+        with tempfile.TemporaryDirectory(prefix='holter-fleet-') as folder:
+            run = Run(sys.argv[1], folder, int(agents), int(ranks or 8))
+            try:
+                exact = run.measure() and exact
+            finally:
+                run.close()
+    return 0 if exact else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
