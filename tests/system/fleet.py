@@ -85,11 +85,11 @@ class Fleet:
 
     def holder(self, job):
         """Name of the daemon that has this job, None: none has it just now."""
-        for name, running in self.daemons.items():
-            status = self.ask(name, 'status', '-v') if running.alive() else None
-            if status and any(j['job'].startswith(job) for j in status['jobs']):
-                return name
-        return None
+        return next((name for name, running in self.daemons.items() if running.alive() and self.holds(name, job)), None)
+
+    def holds(self, name, job):
+        status = self.ask(name, 'status', '-v')
+        return bool(status) and any(j['job'].startswith(job) for j in status['jobs'])
 
     def kill(self, name, sig=signal.SIGKILL):
         self.daemons[name].kill(sig)

@@ -67,6 +67,21 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def test_a_worker_that_was_stopped_and_wakes_up_leaves_the_job_to_the_other(self):
+        fleet = self.start()
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        first = fleet.holder('one')
+        second, = fleet.daemons.keys() - {first}
+        fleet.daemons[first].kill(signal.SIGSTOP)
+        lab.wait_for(lambda: fleet.holds(second, 'one'), 'another worker')
+        fleet.daemons[first].kill(signal.SIGCONT)
+        lab.wait_for(lambda: not fleet.holds(first, 'one'), 'the end of the first worker\'s')
+        self.assertTrue(fleet.holds(second, 'one'))
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
     def test_an_alert_is_announced_once_although_another_daemon_goes_on(self):
         rules = os.path.join(self.place.dir, 'rules.yaml')
         with open(rules, 'w', encoding='utf-8') as f:
