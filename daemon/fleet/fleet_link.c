@@ -42,7 +42,8 @@ void link_post(struct fleet_link *link, const struct fleet_event *event, const v
     if (event->length > 0)
         memcpy(copy->bytes, bytes, event->length);
     pthread_mutex_lock(&link->mutex);
-    while (event->length > 0 && link->event_bytes > EVENT_BYTES && !link->stopped)
+    /* Journals are short, and the thread that reads them has leases to renew. */
+    while (event->type == FLEET_MESSAGE && link->event_bytes > EVENT_BYTES && !link->stopped)
         pthread_cond_wait(&link->drained, &link->mutex);
     *link->last_event = copy;
     link->last_event = &copy->next;

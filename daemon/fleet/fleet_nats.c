@@ -15,7 +15,7 @@
 #define SERVERS_BYTES 2048u
 #define PING_MS 2000
 #define RECONNECT_MS 200
-#define READ_MS 2000 /* without a message for so long the reading failed */
+#define LEASE_SHARE 5u
 #define HEARTBEAT_NS INT64_C(1000000000)
 
 /* ---- names ----------------------------------------------------------------- */
@@ -188,6 +188,10 @@ static natsStatus nats_open(struct fleet_nats *nats, int *servers)
         js.Wait = NATS_WAIT_MS;
         s = natsConnection_JetStream(&nats->js, nats->connection, &js);
     }
+    if (s == NATS_OK) {
+        js.Wait = nats->read_ms;
+        s = natsConnection_JetStream(&nats->reading, nats->connection, &js);
+    }
     return s;
 }
 
@@ -216,6 +220,9 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
     snprintf(nats->cluster, sizeof(nats->cluster), "%s", options->cluster);
     snprintf(nats->stream, sizeof(nats->stream), "holter_%s", options->cluster);
     snprintf(nats->control, sizeof(nats->control), "holter.%s.agents", options->cluster);
+    /* Several such waits, for a server that has died, fit into a lease. */
+    const uint64_t share_ms = options->lease_ns / LEASE_SHARE / UINT64_C(1000000);
+    nats->read_ms = share_ms == 0 || share_ms > NATS_WAIT_MS ? NATS_WAIT_MS : (int64_t)share_ms;
     snprintf(nats->inbox, sizeof(nats->inbox), "holter.%s.inbox", options->cluster);
     const char *step = "connecting";
     natsStatus s = nats_open(nats, &servers);
@@ -248,6 +255,7 @@ void fleet_nats_close(struct fleet_nats *nats)
     natsSubscription_Destroy(nats->control_subscription);
     kvStore_Destroy(nats->buckets[FLEET_LEASES]);
     kvStore_Destroy(nats->buckets[FLEET_JOBS]);
+    jsCtx_Destroy(nats->reading);
     jsCtx_Destroy(nats->js);
     natsConnection_Destroy(nats->connection);
     nats_CloseAndWait(NATS_WAIT_MS); /* no callback runs after this */
@@ -309,7 +317,7 @@ int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const c
     jsErrCode code = 0;
     natsMsg *message = NULL;
     nats_subject(nats, subject, job, name);
-    natsStatus s = js_GetLastMsg(&message, nats->js, nats->stream, name, NULL, &code);
+    natsStatus s = js_GetLastMsg(&message, nats->reading, nats->stream, name, NULL, &code);
     if (s == NATS_OK)
         *seq = natsMsg_GetSequence(message);
     natsMsg_Destroy(message);
@@ -367,11 +375,12 @@ int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const c
     natsSubscription *subscription = NULL;
     nats_subject(nats, subject, job, name);
     natsStatus s = nats_set_reading(&options, nats, from);
-    s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->js, name, NULL, &options, NULL) : s;
+    s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->reading, name, NULL, &options, NULL)
+                     : s;
     int code = s == NATS_OK ? 0 : nats_fail("reading", name, s);
     for (uint64_t seq = 0; code == 0 && seq < to;) {
         natsMsg *message = NULL;
-        s = natsSubscription_NextMsg(&message, subscription, READ_MS);
+        s = natsSubscription_NextMsg(&message, subscription, nats->read_ms);
         if (s != NATS_OK) {
             code = nats_fail("reading on", name, s);
             break;
@@ -441,8 +450,8 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
     subscription->last = from == 0 ? 0 : from - 1;
     nats_subject(nats, FLEET_IN, job, name);
     natsStatus s = nats_set_reading(&options, nats, from);
-    s = s == NATS_OK ? js_Subscribe(&subscription->subscription, nats->js, name, nats_on_message,
-                                    subscription, NULL, &options, NULL)
+    s = s == NATS_OK ? js_Subscribe(&subscription->subscription, nats->reading, name,
+                                    nats_on_message, subscription, NULL, &options, NULL)
                      : s;
     if (s == NATS_OK)
         s = natsSubscription_SetOnCompleteCB(subscription->subscription, nats_on_complete,

@@ -1,7 +1,7 @@
 /* A thin layer over libnats: one connection, one stream, two buckets, acknowledged publishing,
- * reading in order, leases. All functions wait for the servers' answer, at most NATS_WAIT_MS, and
- * may be called from several threads; only the callback of a subscription runs in a thread of
- * libnats.
+ * reading in order, leases. All functions wait for the servers' answer, at most NATS_WAIT_MS; those
+ * that read wait for a part of a lease. They may be called from several threads; only the callback
+ * of a subscription runs in a thread of libnats.
  *
  * Names: stream holter_CLUSTER with the subjects holter.CLUSTER.*.in, .out and .state; buckets
  * holter_CLUSTER_leases, whose keys expire, and holter_CLUSTER_jobs. A job's id is a token of

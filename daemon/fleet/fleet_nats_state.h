@@ -26,6 +26,8 @@ struct fleet_nats {
     _Atomic int closing; /* by this daemon */
     natsConnection *connection;
     jsCtx *js;
+    jsCtx *reading; /* waits for read_ms */
+    int64_t read_ms;
     kvStore *buckets[2]; /* by enum fleet_bucket */
     natsSubscription *control_subscription;
 };

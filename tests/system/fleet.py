@@ -145,9 +145,14 @@ class Fleet:
         return self.holder(job)
 
     def recording(self, name, job):
+        """The newest one, of a job that has ended: it is written by a thread that may be behind."""
         folder = os.path.join(self.place.output, name)
-        paths = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith('holter-' + job) and f.endswith('.hrec')]
-        return recording.Recording(max(paths, key=lambda path: os.stat(path).st_mtime_ns))
+
+        def complete():
+            paths = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith('holter-' + job) and f.endswith('.hrec')]
+            found = recording.Recording(max(paths, key=lambda path: os.stat(path).st_mtime_ns)) if paths else None
+            return found if found and found.begun() and found.state() == 'ended' else None
+        return lab.wait_for(complete, 'a recording')
 
     def alerts(self, state=None):
         """Lines that daemons appended to their common file, of all states or one."""

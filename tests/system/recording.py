@@ -348,6 +348,10 @@ class Recording:
         """Whether it has tables: the first thing that its daemon writes, unless it is killed before."""
         return bool(self._query("SELECT 1 FROM sqlite_master WHERE name = 'agent'"))
 
+    def state(self):
+        """Of the job, None: it is not written yet."""
+        return next((row[0] for row in self._query('SELECT state FROM job')), None)
+
     def check(self):
         """The file is whole: SQLite says so, every message can be read, none is there twice."""
         if self._query('PRAGMA integrity_check') != [('ok',)]:
