@@ -45,6 +45,32 @@ enum call_class call_class_of(uint16_t call)
     return (enum call_class)(classes[call] - 1);
 }
 
+enum call_flow call_flow_of(uint32_t call)
+{
+    switch (call) {
+    case CALL_Barrier:
+    case CALL_Allreduce:
+    case CALL_Allgather:
+    case CALL_Allgatherv:
+    case CALL_Alltoall:
+    case CALL_Alltoallv:
+    case CALL_Alltoallw:
+    case CALL_Reduce_scatter:
+    case CALL_Reduce_scatter_block:
+        return CALL_FLOW_ALL;
+    case CALL_Bcast:
+    case CALL_Scatter:
+    case CALL_Scatterv:
+        return CALL_FLOW_OUT;
+    case CALL_Reduce:
+    case CALL_Gather:
+    case CALL_Gatherv:
+        return CALL_FLOW_IN;
+    default:
+        return CALL_FLOW_NONE;
+    }
+}
+
 const char *call_class_name(enum call_class class_)
 {
     return (unsigned)class_ < CALL_CLASSES ? class_names[class_] : "other";

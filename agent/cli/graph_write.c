@@ -1,6 +1,7 @@
 /* Writes graphs of dependencies. */
 #include "agent/cli/graph_write.h"
 
+#include "holter/call.h"
 #include "proto/json.h"
 #include "proto/quantity.h"
 
@@ -177,7 +178,56 @@ static void graph_write_edges(FILE *out, const struct graph_written *w)
     fputc(']', out);
 }
 
-/* The critical chain that ends in the matched receive of greatest lateness, from its begin. */
+/* A rank's part in a collective; null: it has not left it. */
+static void graph_write_member(FILE *out, const struct dependencies *d,
+                               const struct dependency_member *m)
+{
+    const struct dependency_event *enter = &d->events[m->enter];
+    fprintf(out, "{\"rank\":%" PRIu32, enter->rank);
+    graph_write_count(out, "from", enter->node);
+    graph_write_time(out, "entered_ns", enter->begin_ns);
+    graph_write_count(out, "lateness_ns", enter->lateness_ns);
+    if (m->leave == DEPENDENCY_NONE) {
+        fputs(",\"to\":null,\"left_ns\":null", out);
+    } else {
+        graph_write_count(out, "to", d->events[m->leave].node);
+        graph_write_time(out, "left_ns", d->events[m->leave].end_ns);
+    }
+    fputc('}', out);
+}
+
+static void graph_write_collectives(FILE *out, const struct graph_written *w)
+{
+    const struct dependencies *d = w->dependencies;
+    fputs(",\n\"collectives\":[", out);
+    for (uint32_t i = 0; i < d->collective_count; i++) {
+        const struct dependency_collective *c = &d->collectives[i];
+        fprintf(out, "%s{\"collective\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
+        graph_write_text(out, "call", call_name(c->call));
+        graph_write_count(out, "comm", c->comm);
+        graph_write_count(out, "layer", c->layer);
+        graph_write_count(out, "step", c->step);
+        graph_write_count(out, "ranks", c->count);
+        fputs(",\"awaited\":", out);
+        if (c->awaited == DEPENDENCY_NONE)
+            fputs("null", out);
+        else
+            fprintf(out, "%" PRIu32, d->events[c->awaited].rank);
+        graph_write_time(out, "first_ns", c->first_ns);
+        graph_write_time(out, "last_ns", c->last_ns);
+        graph_write_time(out, "end_ns", c->end_ns);
+        graph_write_count(out, "lateness_ns", c->lateness_ns);
+        fputs(",\"members\":[", out);
+        for (uint32_t k = 0; !w->hosts && k < c->count; k++) {
+            fputs(k == 0 ? "" : ",", out);
+            graph_write_member(out, d, &d->members[c->first + k]);
+        }
+        fputs("]}", out);
+    }
+    fputc(']', out);
+}
+
+/* The critical chain of the greatest lateness, from its begin. */
 static void graph_write_chain(FILE *out, const struct graph_written *w)
 {
     const struct dependencies *d = w->dependencies;
@@ -189,8 +239,9 @@ static void graph_write_chain(FILE *out, const struct graph_written *w)
         const struct dependency_event *e = &d->events[chain[i]];
         fprintf(out, "%s{\"rank\":%" PRIu32, i + 1 == count ? "\n" : ",\n", e->rank);
         graph_write_count(out, "step", e->step);
-        graph_write_text(out, "event", e->receive ? "receive" : "send");
-        graph_write_count(out, "peer", e->peer);
+        graph_write_text(out, "event", dependencies_event_name(e));
+        graph_write_text(out, "call", call_name(e->call));
+        graph_write_time(out, "peer", e->peer == DEPENDENCY_NONE ? PEER_NONE : (int64_t)e->peer);
         graph_write_time(out, "tag", e->tag);
         graph_write_count(out, "bytes", e->bytes);
         graph_write_time(out, "begin_ns", e->begin_ns);
@@ -231,6 +282,7 @@ void graph_write_json(FILE *out, const struct graph_written *w)
     graph_write_lanes(out, w);
     graph_write_nodes(out, w);
     graph_write_edges(out, w);
+    graph_write_collectives(out, w);
     graph_write_chain(out, w);
     fputs("}\n", out);
 }
@@ -319,6 +371,25 @@ static void graph_write_dot_edge(FILE *out, const struct graph_written *w,
     fputs("\"];\n", out);
 }
 
+/* A collective is a vertex of its own, which those that enter lead to, and which leads to those
+ * that leave: awaited ones with whole lines, others with dotted ones. */
+static void graph_write_dot_collective(FILE *out, const struct dependencies *d, uint32_t i)
+{
+    const struct dependency_collective *c = &d->collectives[i];
+    fprintf(out, "  c%" PRIu32 " [shape=box, style=solid, label=\"%s\"];\n", i, call_name(c->call));
+    for (uint32_t k = c->first; k < c->first + c->count; k++) {
+        const struct dependency_member *m = &d->members[k];
+        const struct dependency_event *enter = &d->events[m->enter];
+        fprintf(out, "  n%" PRIu32 " -> c%" PRIu32 " [style=%s%s];\n", enter->node, i,
+                dependencies_is_awaited(d, enter) ? "solid" : "dotted",
+                m->enter == c->awaited ? ", penwidth=2" : "");
+        if (m->leave != DEPENDENCY_NONE)
+            fprintf(out, "  c%" PRIu32 " -> n%" PRIu32 " [style=%s];\n", i,
+                    d->events[m->leave].node,
+                    dependencies_waits_in_collective(d, &d->events[m->leave]) ? "solid" : "dotted");
+    }
+}
+
 void graph_write_dot(FILE *out, const struct graph_written *w)
 {
     const struct dependency_graph *g = w->graph;
@@ -340,5 +411,7 @@ void graph_write_dot(FILE *out, const struct graph_written *w)
                     i);
     for (uint32_t i = 0; i < g->edge_count; i++)
         graph_write_dot_edge(out, w, &g->edges[i]);
+    for (uint32_t i = 0; !w->hosts && i < w->dependencies->collective_count; i++)
+        graph_write_dot_collective(out, w->dependencies, i);
     fputs("}\n", out);
 }

@@ -25,7 +25,7 @@ struct export_source {
 extern const char *const export_sums[];
 
 /** Further tables: the graphs of dependencies of all captures, "graph_ranks", "graph_nodes",
- * "graph_edges", "graph_chain"; terminated by NULL. */
+ * "graph_edges", "graph_chain", "graph_collectives"; terminated by NULL. */
 extern const char *const export_graphs[];
 
 /** Whether a list, terminated by NULL, has a name. */

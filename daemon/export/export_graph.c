@@ -4,13 +4,15 @@
 #include "daemon/analysis/dependencies/dependencies.h"
 #include "daemon/export/captured_calls.h"
 
+#include "holter/call.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const export_graphs[] = {"graph_ranks", "graph_nodes", "graph_edges", "graph_chain",
-                                     NULL};
+const char *const export_graphs[] = {"graph_ranks", "graph_nodes",       "graph_edges",
+                                     "graph_chain", "graph_collectives", NULL};
 
 /* A graph, and one row of a table of it. */
 struct graph_rows {
@@ -35,6 +37,13 @@ static void graph_rows_count(struct graph_rows *r, const char *name, uint64_t va
 static void graph_rows_text(struct graph_rows *r, const char *name, const char *value)
 {
     r->cells[r->columns++] = (struct cell){name, CELL_TEXT, 0, NAN, value, NULL, 0};
+}
+
+static void graph_rows_known(struct graph_rows *r, const char *name, int known, int64_t value)
+{
+    graph_rows_number(r, name, value);
+    if (!known)
+        r->cells[r->columns - 1] = (struct cell){name, CELL_NULL, 0, NAN, "", NULL, 0};
 }
 
 /* A figure of which 0 means that it is not known. */
@@ -110,14 +119,37 @@ static void graph_rows_make_event(struct graph_rows *r, uint32_t at)
     graph_rows_count(r, "position", at);
     graph_rows_count(r, "rank", e->rank);
     graph_rows_count(r, "step", e->step);
-    graph_rows_text(r, "event", e->receive ? "receive" : "send");
-    graph_rows_count(r, "peer", e->peer);
+    graph_rows_text(r, "event", dependencies_event_name(e));
+    graph_rows_text(r, "call", call_name(e->call));
+    graph_rows_number(r, "peer", e->peer == DEPENDENCY_NONE ? PEER_NONE : (int64_t)e->peer);
     graph_rows_number(r, "tag", e->tag);
     graph_rows_count(r, "bytes", e->bytes);
     graph_rows_number(r, "begin_ns", e->begin_ns);
     graph_rows_number(r, "end_ns", e->end_ns);
     graph_rows_count(r, "lateness_ns", e->lateness_ns);
     graph_rows_count(r, "caused_ns", e->caused_ns);
+}
+
+/* A rank's part in a collective. @param at  position in the members */
+static void graph_rows_make_member(struct graph_rows *r, uint32_t at)
+{
+    const struct dependency_member *m = &r->d->members[at];
+    const struct dependency_event *enter = &r->d->events[m->enter];
+    const struct dependency_event *leave =
+        m->leave == DEPENDENCY_NONE ? NULL : &r->d->events[m->leave];
+    const struct dependency_collective *c = &r->d->collectives[enter->collective];
+    graph_rows_count(r, "collective", enter->collective);
+    graph_rows_text(r, "call", call_name(c->call));
+    graph_rows_count(r, "comm", c->comm);
+    graph_rows_count(r, "rank", enter->rank);
+    graph_rows_count(r, "awaited", m->enter == c->awaited);
+    graph_rows_count(r, "from_node", enter->node);
+    graph_rows_known(r, "to_node", leave != NULL, leave == NULL ? 0 : (int64_t)leave->node);
+    graph_rows_count(r, "step", enter->step);
+    graph_rows_number(r, "entered_ns", enter->begin_ns);
+    graph_rows_known(r, "left_ns", leave != NULL, leave == NULL ? 0 : leave->end_ns);
+    graph_rows_count(r, "lateness_ns", enter->lateness_ns);
+    graph_rows_count(r, "caused_ns", enter->caused_ns);
 }
 
 /* ---- tables ---------------------------------------------------------------- */
@@ -129,13 +161,16 @@ static uint32_t graph_rows_find(const struct graph_rows *r, const char *table,
                                 graph_rows_make **make)
 {
     const struct dependency_graph *g = &r->d->ranks;
+    const struct dependency_collective *last =
+        r->d->collective_count == 0 ? NULL : &r->d->collectives[r->d->collective_count - 1];
     const struct {
         uint32_t rows;
         graph_rows_make *make;
     } tables[] = {{g->lane_count, graph_rows_make_rank},
                   {g->node_count, graph_rows_make_node},
                   {g->edge_count, graph_rows_make_edge},
-                  {r->chain_count, graph_rows_make_event}};
+                  {r->chain_count, graph_rows_make_event},
+                  {last == NULL ? 0 : last->first + last->count, graph_rows_make_member}};
     size_t at = 0;
     while (export_graphs[at + 1] != NULL && strcmp(export_graphs[at], table) != 0)
         at++;
@@ -167,12 +202,17 @@ static int graph_rows_put_graph(struct row_writer *writer, struct graph_rows *r,
 static int graph_rows_put_names(struct row_writer *writer, const char *table)
 {
     struct dependency_event events[2] = {{.match = 1}, {.receive = 1}};
+    struct dependency_collective collective = {.count = 1};
+    struct dependency_member member = {0, 1};
     struct dependency_lane lane = {.ranks = 1};
     struct dependency_node node = {.count = 2};
     struct dependency_edge edge = {.receive = 1};
     const struct dependencies d = {
         .events = events,
         .event_count = 2,
+        .collectives = &collective,
+        .members = &member,
+        .collective_count = 1,
         .ranks = {&node, 1, &edge, 1, &lane, 1, 1},
     };
     const struct captured_calls captured = {.capture = 0};

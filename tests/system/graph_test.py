@@ -2,6 +2,7 @@
 import collections
 import json
 import os
+import re
 import signal
 import sqlite3
 import time
@@ -60,7 +61,16 @@ class Graphs(unittest.TestCase):
         self.assertEqual(sum(l['caused_ns'] for l in graph['lanes']), sum(late))
         for a, b in zip(graph['chain'], graph['chain'][1:]):
             self.assertLess(a['step'], b['step'])
-            self.assertTrue(a['rank'] == b['rank'] or (a['event'], a['peer']) == ('send', b['rank']))
+            self.assertTrue(a['rank'] == b['rank'] or (a['event'], a['peer']) == ('send', b['rank']) or
+                            (a['event'], b['event'], a['call']) == ('enter', 'leave', b['call']))
+        for collective in graph['collectives']:
+            self.assertLessEqual(collective['first_ns'], collective['last_ns'])
+            for member in collective['members']:
+                entered, left = nodes[member['from']], nodes[member['to'] or 0]
+                self.assertEqual(member['rank'], entered['rank'])
+                self.assertTrue(collective['awaited'] is None or entered['layer'] < collective['layer'] or
+                                member['rank'] != collective['awaited'])
+                self.assertTrue(member['to'] is None or entered['layer'] < left['layer'])
 
     def messages(self, graph):
         """How many there are of each sender, receiver, tag and size."""
@@ -219,16 +229,28 @@ class Graphs(unittest.TestCase):
         return json.loads(done.out)['tables'][table]
 
     def test_exported_tables_are_the_graph(self):
-        recording = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
+        self.tables_are_the_graph(os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'))
+        recording = self.path('minife.hrec')
+        source = os.path.join(self.unpack('dumpi'), 'minife-8')
+        self.assertEqual(0, self.place.holter('import', '-o', recording, source).finish().status)
+        self.assertEqual(141, self.tables_are_the_graph(recording))
+
+    def tables_are_the_graph(self, recording):
+        """@return number of collectives"""
         graph = self.graph(recording)
+        members = [{'collective': c['collective'], 'call': c['call'], 'comm': c['comm'], **m,
+                    'from_node': m['from'], 'to_node': m['to'], 'awaited': int(m['rank'] == c['awaited'])}
+                   for c in graph['collectives'] for m in c['members']]
         for table, rows in (('graph_ranks', 'lanes'), ('graph_nodes', 'nodes'), ('graph_edges', 'edges'),
-                            ('graph_chain', 'chain')):
+                            ('graph_chain', 'chain'), ('graph_collectives', 'members')):
             found = [r for r in self.exported(table, recording) if r['capture'] == graph['capture']]
-            self.assertEqual(len(graph[rows]), len(found), table)
-            for given, expected in zip(found, graph[rows]):
+            expected_rows = members if rows == 'members' else graph[rows]
+            self.assertEqual(len(expected_rows), len(found), table)
+            for given, expected in zip(found, expected_rows):
                 names = expected.keys() & given.keys()
                 self.assertGreater(len(names), 6)
                 self.assertEqual({k: expected[k] for k in names}, {k: given[k] for k in names})
+        return len(graph['collectives'])
 
     def test_ranks_that_caused_lateness_are_recorded(self):
         recording = self.path('minife.hrec')
@@ -250,8 +272,13 @@ class Graphs(unittest.TestCase):
             lines = f.read().splitlines()
         self.assertEqual(('digraph dependencies {', '}'), (lines[0], lines[-1]))
         self.assertEqual(len(graph['nodes']), sum(' [label=' in line for line in lines))
+        self.assertFalse(any(' c0 ' in line for line in lines))
         self.assertEqual(graph['layers'], sum('rank=same' in line for line in lines))
         self.assertEqual(len(graph['edges']), sum('->' in line and 'penwidth' in line for line in lines))
+        done = self.place.holter('graph', source, '-f', 'dot').finish()
+        members = sum(c['ranks'] for c in graph['collectives'])
+        self.assertEqual(members, len(re.findall(r'n\d+ -> c\d+', done.out)))
+        self.assertEqual(members, len(re.findall(r'c\d+ -> n\d+', done.out)))
 
     def test_wrong_usage_is_2_and_what_cannot_be_read_is_1(self):
         source = self.unpack('otf2')

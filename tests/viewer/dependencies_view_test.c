@@ -123,10 +123,12 @@ static void each_rank_has_a_lane_and_each_message_two_bars(void **state)
     assert_non_null(find_text(&d.scene, "0 unmatched ends"));
     assert_non_null(find_text(&d.scene, "rank 7"));
     assert_int_equal(p->d.counts.matched, 32);
-    assert_int_equal(p->d.ranks.node_count, 8 * 5);
+    assert_int_equal(p->d.collective_count, 4);
+    assert_non_null(find_text(&d.scene, "8 ranks, 4 collectives"));
+    assert_int_equal(p->d.ranks.node_count, 8 * 8);
     find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, &bars);
     assert_int_equal(bars, 64);
-    assert_int_equal(plot_of(&d.scene)->a, 5);
+    assert_int_equal(plot_of(&d.scene)->a, 8); /* the collectives, and an exchange between two */
     assert_int_equal(plot_of(&d.scene)->b, 8);
     close_desk(&d, m);
 }
@@ -154,15 +156,17 @@ static void by_step_each_event_is_a_square(void **state)
     open_desk(&d, m);
     uint32_t squares;
     press_key(&d, m, "#");
-    assert_int_equal(plot_of(&d.scene)->a, 8); /* a send and a receive in each exchange */
+    /* a send and a receive in each exchange, and to enter and leave a collective, the last of which
+     * nobody has left */
+    assert_int_equal(plot_of(&d.scene)->a, 15);
     find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, &squares);
     assert_int_equal(squares, 64);
     point_at(&d, m, find_hit(&d.scene, HIT_BUTTON, COMMAND_DEPENDENCY_MESSAGE, NULL));
-    assert_non_null(find_text(&d.scene, "rank 7 receives, step 7"));
+    assert_non_null(find_text(&d.scene, "rank 7 receives, step 13"));
     assert_non_null(find_text(&d.scene, "rank 6 to rank 7, tag 7"));
     press_key(&d, m, "#"); /* by window, without lanes */
     press_key(&d, m, "#");
-    assert_int_equal(plot_of(&d.scene)->a, 5);
+    assert_int_equal(plot_of(&d.scene)->a, 8); /* the collectives, and an exchange between two */
     close_desk(&d, m);
 }
 
@@ -176,7 +180,7 @@ static void hovering_a_glyph_shows_its_figures_and_a_click_selects_the_rank(void
     struct scene_hit at = *last;
     at.box = (struct box){at.box.x + at.box.w / 2 - 1, at.box.y + at.box.h / 2 - 1, 2, 2};
     point_at(&d, m, &at);
-    assert_non_null(find_text(&d.scene, "rank 5 on node000, layer 4"));
+    assert_non_null(find_text(&d.scene, "rank 5 on node000, layer 7"));
     assert_non_null(find_text(&d.scene, "received 1 message, 64"));
     assert_non_null(find_text(&d.scene, "late by 60"));
     click_on(&d, m, &at);
@@ -282,14 +286,14 @@ static void keys_and_the_wheel_zoom_and_arrows_move_within_the_columns(void **st
     open_desk(&d, m);
     const struct scene_hit *plot = plot_of(&d.scene);
     double shown = plot->x1 - plot->x0;
-    assert_int_equal(plot->a, 81);
-    assert_true(plot->x0 == 0 && shown < 81);
+    assert_int_equal(plot->a, 160);
+    assert_true(plot->x0 == 0 && shown < 160);
     struct input in = {.kind = INPUT_KEY, .key = KEY_RIGHT};
     for (int i = 0; i < 200; i++) {
         ui_input(&d.ui, m, &d.scene, &in);
         desk_layout(&d, m);
     }
-    assert_true(plot_of(&d.scene)->x1 <= 81.001 && plot_of(&d.scene)->x1 > 80.9);
+    assert_true(plot_of(&d.scene)->x1 <= 160.001 && plot_of(&d.scene)->x1 > 159.9);
     press_key(&d, m, "0");
     assert_true(plot_of(&d.scene)->x0 == 0);
     press_key(&d, m, "-");
@@ -333,11 +337,11 @@ static void the_graph_of_the_visible_time_has_its_messages_only(void **state)
     const struct capture *newer = &m->captures.items[0], *older = &m->captures.items[1];
     struct desk d;
     open_desk(&d, m);
-    assert_int_equal(plot_of(&d.scene)->a, 81);
+    assert_int_equal(plot_of(&d.scene)->a, 160);
     int64_t middle = older->begin_ns + (older->end_ns - older->begin_ns) / 2;
     ui_show_span(&d.ui, m, middle, older->end_ns);
     press_key(&d, m, "v");
-    assert_true(plot_of(&d.scene)->a < 60 && plot_of(&d.scene)->a > 20);
+    assert_true(plot_of(&d.scene)->a < 120 && plot_of(&d.scene)->a > 40);
     assert_non_null(find_text(&d.scene, "capture 1,"));
     ui_show_span(&d.ui, m, newer->begin_ns, newer->end_ns);
     desk_layout(&d, m);
@@ -347,7 +351,7 @@ static void the_graph_of_the_visible_time_has_its_messages_only(void **state)
     assert_null(plot_of(&d.scene));
     assert_non_null(find_text(&d.scene, "No messages were captured in the visible time"));
     press_key(&d, m, "v");
-    assert_int_equal(plot_of(&d.scene)->a, 81);
+    assert_int_equal(plot_of(&d.scene)->a, 160);
     close_desk(&d, m);
 }
 
@@ -388,7 +392,7 @@ static void without_captures_or_messages_it_says_so(void **state)
     open_desk(&d, m);
     assert_non_null(find_text(&d.scene, "No capture so far"));
     close_desk(&d, m);
-    m = job_of(8, 1, 0); /* calls that are no messages */
+    m = job_of(1, 1, 0); /* one call, of one rank */
     open_desk(&d, m);
     assert_non_null(find_text(&d.scene, "This capture has no messages"));
     ((struct capture *)m->captures.items)->without_messages = 1;

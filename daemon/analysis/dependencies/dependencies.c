@@ -2,6 +2,8 @@
 #include "daemon/analysis/dependencies/dependencies.h"
 #include "daemon/analysis/dependencies/dependency_state.h"
 
+#include "holter/call.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,6 +11,8 @@ void dependencies_finish(struct dependencies *d)
 {
     free(d->events);
     free(d->order);
+    free(d->collectives);
+    free(d->members);
     dependency_graph_finish(&d->ranks);
     *d = (struct dependencies){0};
 }
@@ -23,35 +27,123 @@ static int dependencies_want(const struct dependency_wishes *w, const struct dep
     return w->has_rank == NULL || w->has_rank(w->user, end->rank);
 }
 
+int dependencies_waits_in_collective(const struct dependencies *d,
+                                     const struct dependency_event *event)
+{
+    if (event->collective == DEPENDENCY_NONE || !event->receive)
+        return 0;
+    const struct dependency_collective *c = &d->collectives[event->collective];
+    enum call_flow flow = call_flow_of(c->call);
+    return c->awaited != DEPENDENCY_NONE &&
+           (flow == CALL_FLOW_ALL || (event->rank == c->root) == (flow == CALL_FLOW_IN));
+}
+
+int dependencies_is_awaited(const struct dependencies *d, const struct dependency_event *event)
+{
+    if (event->collective == DEPENDENCY_NONE || event->receive)
+        return 0;
+    const struct dependency_collective *c = &d->collectives[event->collective];
+    return call_flow_of(c->call) != CALL_FLOW_OUT || event->rank == c->root;
+}
+
+const char *dependencies_event_name(const struct dependency_event *event)
+{
+    if (event->collective != DEPENDENCY_NONE)
+        return event->receive ? "leave" : "enter";
+    return event->receive ? "receive" : "send";
+}
+
 static struct dependency_event dependencies_event_of(const struct dependency_end *end)
 {
     return (struct dependency_event){
         .bytes = end->bytes,
         .begin_ns = end->begin_ns,
-        .end_ns = end->end_ns,
+        .end_ns = end->collective && !end->receive ? end->begin_ns : end->end_ns,
         .rank = end->rank,
         .peer = end->peer,
         .tag = end->tag,
+        .collective = DEPENDENCY_NONE,
         .match = DEPENDENCY_NONE,
+        .call = end->call,
         .edge = DEPENDENCY_NONE,
         .receive = end->receive,
     };
 }
 
+/* Did the same call complete both? */
+static int dependencies_are_of_one_call(const struct dependency_event *a,
+                                        const struct dependency_event *b)
+{
+    return a->rank == b->rank && a->receive && b->receive && a->collective == DEPENDENCY_NONE &&
+           b->collective == DEPENDENCY_NONE && a->begin_ns == b->begin_ns && a->end_ns == b->end_ns;
+}
+
+/* Collectives of the requested ends. */
+static void dependencies_gather(struct dependencies *d, struct dependency_ends *e,
+                                const uint32_t *place)
+{
+    uint32_t used = 0;
+    d->collectives = e->collectives;
+    d->members = e->members;
+    for (uint32_t i = 0; i < e->collective_count; i++) {
+        struct dependency_collective c = e->collectives[i];
+        uint32_t first = c.first, count = c.count;
+        c.first = used;
+        for (uint32_t k = first; k < first + count; k++) {
+            struct dependency_member m = e->members[k];
+            if (place[m.enter] == DEPENDENCY_NONE)
+                continue;
+            m.enter = place[m.enter];
+            m.leave = m.leave == DEPENDENCY_NONE ? m.leave : place[m.leave];
+            d->members[used++] = m;
+            d->events[m.enter].collective = d->collective_count;
+            if (m.leave != DEPENDENCY_NONE)
+                d->events[m.leave].collective = d->collective_count;
+        }
+        c.count = used - c.first;
+        if (c.count > 0)
+            d->collectives[d->collective_count++] = c;
+    }
+    e->collectives = NULL;
+    e->members = NULL;
+    e->collective_count = 0;
+}
+
+/* When ranks entered and left, and for whom they wait. */
+static void dependencies_measure(struct dependencies *d, struct dependency_collective *c)
+{
+    enum call_flow flow = call_flow_of(c->call);
+    c->awaited = DEPENDENCY_NONE;
+    for (uint32_t k = c->first; k < c->first + c->count; k++) {
+        const struct dependency_member *m = &d->members[k];
+        int64_t at_ns = d->events[m->enter].begin_ns;
+        int64_t left_ns = m->leave == DEPENDENCY_NONE ? at_ns : d->events[m->leave].end_ns;
+        int begins = k == c->first;
+        if (flow == CALL_FLOW_OUT ? d->events[m->enter].rank == c->root
+                                  : begins || at_ns > c->last_ns)
+            c->awaited = m->enter;
+        c->first_ns = begins || at_ns < c->first_ns ? at_ns : c->first_ns;
+        c->last_ns = begins || at_ns > c->last_ns ? at_ns : c->last_ns;
+        c->end_ns = begins || left_ns > c->end_ns ? left_ns : c->end_ns;
+    }
+}
+
 /* Copy the requested ends. @param place  set: by end, position of its event */
-static void dependencies_select(struct dependencies *d, const struct dependency_ends *e,
+static void dependencies_select(struct dependencies *d, struct dependency_ends *e,
                                 const struct dependency_wishes *wishes, uint32_t *place)
 {
     for (uint32_t i = 0; i < e->count; i++) {
         place[i] = DEPENDENCY_NONE;
-        if (!dependencies_want(wishes, &e->ends[i]))
+        if (!dependencies_want(wishes, &e->ends[i]) ||
+            (e->ends[i].collective && e->collective_of[i] == DEPENDENCY_NONE))
             continue;
         place[i] = d->event_count;
         d->events[d->event_count++] = dependencies_event_of(&e->ends[i]);
     }
     for (uint32_t i = 0; i < e->count; i++) {
-        if (place[i] == DEPENDENCY_NONE)
+        if (place[i] == DEPENDENCY_NONE || e->ends[i].collective)
             continue;
+        d->counts.ends++;
         uint32_t match = e->match[i], other = match == DEPENDENCY_NONE ? match : place[match];
         d->events[place[i]].match = other;
         d->counts.unmatched += other == DEPENDENCY_NONE;
@@ -62,7 +154,13 @@ static void dependencies_select(struct dependencies *d, const struct dependency_
     for (uint32_t i = 0; i < e->count; i++)
         if (place[d->order[i]] != DEPENDENCY_NONE)
             d->order[kept++] = place[d->order[i]];
-    d->counts.ends = d->event_count;
+    dependencies_gather(d, e, place);
+    for (uint32_t i = 0; i < d->collective_count; i++)
+        dependencies_measure(d, &d->collectives[i]);
+    for (uint32_t i = 0; i < d->event_count; i++)
+        d->events[i].group = i > 0 && dependencies_are_of_one_call(&d->events[i - 1], &d->events[i])
+                                 ? d->events[i - 1].group
+                                 : i;
 }
 
 static void dependencies_span(struct dependencies *d)
@@ -81,6 +179,8 @@ static int dependencies_build(struct dependencies *d, struct dependency_ends *e,
     uint32_t *place = malloc((e->count + (size_t)1) * sizeof *place);
     d->events = malloc((e->count + (size_t)1) * sizeof *d->events);
     int error = place == NULL || d->events == NULL ? -ENOMEM : dependency_match(e, &d->counts);
+    if (error == 0)
+        error = dependency_collectives(e, &d->counts);
     if (error == 0)
         error = dependency_order(e, &d->order, &d->counts);
     if (error == 0) {

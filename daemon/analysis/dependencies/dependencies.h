@@ -16,11 +16,26 @@
  * channel. A pair that contradicts itself (sizes), or that would make the order a cycle, is
  * rejected and counted. So the order is acyclic, whatever the records say.
  *
- * Nodes. PCLVis, Algorithm 1: a node is a run of a rank's receives and the sends after them. Since
+ * Collectives. To leave a blocking collective depends on those who enter it, as call_flow_of() has
+ * it: on all of them, or on the root, or, of the root, on the others. So all ranks of a collective
+ * meet in one place, and not each with each. The n-th collective of a rank on a communicator is the
+ * n-th one of each other rank; where rings begin in the middle, the calls of a rank are shifted
+ * against those of the rank that has most of them, so that they are the same calls, overlap where
+ * none may leave before all have entered, and end at the same times as far as possible. To enter a
+ * collective of the first kind has one step in all of its ranks, the greatest, so that the ranks
+ * are compared: who enters last is late by the time that the first one waits.
+ *
+ * Receives that one call completes (MPI_Waitall) do not depend on each other: they have one step,
+ * and which of their messages came last is estimated, from the times at which they were sent and
+ * what messages like them normally take.
+ *
+ * Nodes. PCLVis, Algorithm 1: a node is a run of a rank's receives and the sends after them; to
+ * enter a collective counts as a send there, and to leave it as a receive. Since
  * all receives of a node precede all its sends, the graph of nodes is acyclic where the order of
  * events is. The layer of a node is the longest chain of nodes before it.
  *
- * Lateness. Of an event: its end less the earliest end of its step. What it adds to the greatest
+ * Lateness. Of an event: its end (of one that enters a collective its begin) less the earliest one
+ * of its step. What it adds to the greatest
  * lateness of those that it depends on was caused in its rank, since the event before.
  *
  * All of it takes O(n log n) for n ends. */
@@ -29,19 +44,44 @@
 
 #include "daemon/analysis/dependencies/dependency_calls.h"
 
-/** A send or a receive. */
+/** A send or a receive; or one end of a collective, which a rank enters or leaves. */
 struct dependency_event {
     uint64_t bytes;
-    int64_t begin_ns, end_ns; /**< of its call */
+    int64_t begin_ns, end_ns; /**< of its call; both its begin where it enters a collective */
     uint64_t lateness_ns;     /**< against the earliest event of its step */
     uint64_t caused_ns;       /**< of that, not inherited from an event that it depends on */
-    uint32_t rank, peer;
+    uint32_t rank, peer;      /**< of a collective its root, or DEPENDENCY_NONE */
     int32_t tag;
-    uint32_t match; /**< position of the other end; DEPENDENCY_NONE: not matched */
-    uint32_t node;  /**< position of its node */
-    uint32_t edge;  /**< position of its message; DEPENDENCY_NONE: not matched */
+    uint32_t collective; /**< its position; DEPENDENCY_NONE: it is a message's */
+    uint32_t group;      /**< the first of the receives that the same call completed, or itself */
+    uint32_t match;      /**< position of the other end; DEPENDENCY_NONE: not matched */
+    uint32_t node;       /**< position of its node */
+    uint32_t edge;       /**< position of its message; DEPENDENCY_NONE: not matched */
     uint32_t step;
-    uint8_t receive;
+    uint16_t call;   /**< holter/call.h */
+    uint8_t receive; /**< or it leaves a collective */
+};
+
+/** A call of a blocking collective by ranks. */
+struct dependency_collective {
+    uint64_t comm;    /**< job-wide id of the communicator */
+    uint32_t first;   /**< its members stand together from this position on */
+    uint32_t count;   /**< of members that are known, one or more */
+    uint32_t root;    /**< rank; DEPENDENCY_NONE: it has none */
+    uint32_t awaited; /**< event that the others wait for: the last one to enter, or the root's;
+                           DEPENDENCY_NONE: not known */
+    uint32_t layer;   /**< nodes that leave it are in this layer or behind it */
+    uint32_t step;    /**< greatest of the events that others wait for */
+    int64_t first_ns, last_ns; /**< when the first and the last rank entered */
+    int64_t end_ns;            /**< when the last rank left it, as far as known */
+    uint64_t lateness_ns;      /**< greatest of the events that others wait for */
+    uint32_t entered;          /**< working memory */
+    uint16_t call;
+};
+
+/** Events of a rank in a collective. */
+struct dependency_member {
+    uint32_t enter, leave; /**< leave: DEPENDENCY_NONE: it is still in the call */
 };
 
 /** What a rank, or all ranks of a host together, do between two runs of sends: a glyph. */
@@ -95,14 +135,15 @@ struct dependency_graph {
 };
 
 struct dependency_counts {
-    uint64_t ends;
-    uint64_t matched;   /**< messages: edges */
-    uint64_t aligned;   /**< of them, those of channels that began before the records do */
-    uint64_t unmatched; /**< ends without the other end: of messages that went on before or after,
-                             or with ranks of which there are no records */
-    uint64_t rejected; /**< pairs that contradicted each other: both ends count as unmatched, too */
-    uint64_t cut;      /**< matched messages of which one end is outside of the span or ranks: the
-                            other end counts as unmatched, too */
+    uint64_t ends;       /**< of messages */
+    uint64_t matched;    /**< messages: edges */
+    uint64_t aligned;    /**< of them, those of channels that began before the records do */
+    uint64_t unmatched;  /**< ends without the other end: of messages that went on before or after,
+                              or with ranks of which there are no records */
+    uint64_t rejected;   /**< pairs that contradicted each other: both ends count as unmatched, too;
+                              and calls of collectives that contradict those of other ranks */
+    uint64_t cut;        /**< matched messages of which one end is outside of the span or ranks: the
+                              other end counts as unmatched, too */
     uint64_t referenced; /**< messages whose latency is by the reference of the job */
     uint64_t backward;   /**< messages that arrived before they were sent, as the clocks have it */
 };
@@ -112,6 +153,9 @@ struct dependencies {
     uint32_t event_count;
     uint32_t *order; /**< owned; positions of events: none before one that it depends on */
     uint32_t steps;  /**< number of them */
+    struct dependency_collective *collectives; /**< owned; by communicator, then in their order */
+    struct dependency_member *members;         /**< owned; of each collective by rank */
+    uint32_t collective_count;
     struct dependency_graph ranks;
     struct dependency_counts counts;
     uint64_t lateness_ns; /**< the greatest */
@@ -143,7 +187,18 @@ int dependencies_aggregate(const struct dependencies *d, uint32_t open,
                            struct dependency_graph *out);
 void dependency_graph_finish(struct dependency_graph *graph);
 
-/** The matched receive of greatest lateness, of several the one of the highest step.
+/** Does an event wait for those that enter its collective? */
+int dependencies_waits_in_collective(const struct dependencies *d,
+                                     const struct dependency_event *event);
+
+/** Does an event enter a collective, so that others wait for it there? */
+int dependencies_is_awaited(const struct dependencies *d, const struct dependency_event *event);
+
+/** "send", "receive", "enter" or "leave". */
+const char *dependencies_event_name(const struct dependency_event *event);
+
+/** The matched receive, or entry into a collective, of greatest lateness; of several the one of the
+ *  highest step, and of those of one call the one that came last.
  *  @return its position; DEPENDENCY_NONE: there is none */
 uint32_t dependencies_latest(const struct dependencies *d);
 

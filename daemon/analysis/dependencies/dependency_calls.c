@@ -86,13 +86,20 @@ static int dependency_calls_is_end(const struct dependency_record *r)
            (!r->running && (r->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE));
 }
 
+/* It has no known rank where it needs one. */
+static int dependency_calls_is_unknown(const struct dependency_record *r, int collective)
+{
+    int has_peer = r->peer >= 0 && r->peer < DEPENDENCY_RANKS;
+    if (collective)
+        return r->comm == 0 || (call_flow_of(r->call) != CALL_FLOW_ALL && !has_peer);
+    return !has_peer || r->comm == 0 || r->tag < 0 || r->tag > INT32_MAX;
+}
+
 static int dependency_calls_append(struct dependency_calls *calls, uint32_t thread,
-                                   const struct dependency_record *r)
+                                   const struct dependency_record *r, int receive, int collective)
 {
     struct dependency_thread *t = &calls->threads[thread];
-    int receive = (r->flags & EVENT_RECV) != 0;
-    if (r->peer < 0 || r->peer >= DEPENDENCY_RANKS || r->comm == 0 || r->tag < 0 ||
-        r->tag > INT32_MAX) {
+    if (dependency_calls_is_unknown(r, collective)) {
         calls->unknown++;
         return 0;
     }
@@ -113,9 +120,11 @@ static int dependency_calls_append(struct dependency_calls *calls, uint32_t thre
         .posted_ns = dependency_calls_clamp(receive ? r->posted_ns : r->begin_ns),
         .thread = thread,
         .rank = (uint32_t)t->rank,
-        .peer = (uint32_t)r->peer,
+        .peer = r->peer < 0 ? DEPENDENCY_NONE : (uint32_t)r->peer,
         .tag = (int32_t)r->tag,
+        .call = (uint16_t)r->call,
         .receive = (uint8_t)receive,
+        .collective = (uint8_t)collective,
     };
     int64_t at = receive ? end->end_ns : end->begin_ns;
     t->order_ns = end->order_ns = at > t->order_ns ? at : t->order_ns;
@@ -142,7 +151,14 @@ int dependency_calls_add(struct dependency_calls *calls, uint32_t thread,
     calls->records++;
     if (record->running && !record->quiet && record->begin_ns < t->read_ns)
         t->read_ns = record->begin_ns;
-    return dependency_calls_is_end(record) ? dependency_calls_append(calls, thread, record) : 0;
+    if (dependency_calls_is_end(record))
+        return dependency_calls_append(calls, thread, record, (record->flags & EVENT_RECV) != 0, 0);
+    if (call_flow_of(record->call) == CALL_FLOW_NONE || record->comm_size == 1 ||
+        record->flags & (EVENT_FAILED | EVENT_INTER))
+        return 0;
+    int error = dependency_calls_append(calls, thread, record, 0, 1);
+    return error != 0 || record->running ? error
+                                         : dependency_calls_append(calls, thread, record, 1, 1);
 }
 
 /* ---- captures ------------------------------------------------------------ */
@@ -170,17 +186,20 @@ static struct dependency_record dependency_calls_record_of(const struct wire_cap
     int64_t zero = m->at_ns > (uint64_t)FAR_NS ? FAR_NS : (int64_t)m->at_ns;
     int64_t begin = dependency_calls_clamp(e->begin_ns);
     int64_t posted = e->posted_ns == 0 ? begin : dependency_calls_clamp(e->posted_ns);
+    int is_call = e->kind == EVENT_CALL || e->kind == EVENT_PART;
     int64_t length = e->length_ns > (uint64_t)FAR_NS ? FAR_NS : (int64_t)e->length_ns;
     return (struct dependency_record){
         .number = e->number,
         .comm = e->comm < m->comms_count ? m->comms[e->comm].id : 0,
+        .comm_size = e->comm < m->comms_count ? m->comms[e->comm].size : 0,
         .bytes = e->bytes,
         .begin_ns = zero + begin,
         .end_ns = zero + begin + length,
         .posted_ns = zero + posted,
         .peer = e->peer,
         .tag = e->tag,
-        .flags = e->kind == EVENT_CALL || e->kind == EVENT_PART ? (uint32_t)e->flags : 0,
+        .flags = is_call ? (uint32_t)e->flags : 0,
+        .call = is_call ? (uint32_t)e->call : 0,
         .running = e->running != 0,
         .quiet = dependency_calls_is_quiet(e),
     };

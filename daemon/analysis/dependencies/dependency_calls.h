@@ -1,4 +1,5 @@
-/* The ends of messages of a capture or trace: what the graph of dependencies is made of.
+/* The ends of messages, and of collectives, of a capture or trace: what the graph of dependencies
+ * is made of.
  *
  * Pure. Records are added thread by thread, in the order in which the thread wrote them; which
  * records are ends of messages is said in holter/event.h. Whatever arrives is checked: a record
@@ -7,6 +8,8 @@
  * Words
  *   end      a send, at the entry of the call that posted it, or a receive, at the exit of the call
  *            that completed it: an event of PCLVis, section 3.
+ *            Of a blocking collective (call_flow_of()) a rank has two: it enters, which is like
+ *            a send, and it leaves, which is like a receive.
  *   complete a thread whose first record is number 0, and which has no gap: all its ends are known.
  *            The rings of a capture are read in the middle of a job, so that mostly they are not.
  */
@@ -27,14 +30,17 @@
 
 /** A record of a thread. Times are nanoseconds of one clock, as far as clocks agree. */
 struct dependency_record {
-    uint64_t number; /**< in its thread, from 0 */
-    uint64_t comm;   /**< job-wide id of the communicator; 0: not known */
+    uint64_t number;    /**< in its thread, from 0 */
+    uint64_t comm;      /**< job-wide id of the communicator; 0: not known */
+    uint64_t comm_size; /**< ranks of it: of one rank alone collectives are no ends, for the id may
+                             be that of such communicators of other ranks, too */
     uint64_t bytes;
     int64_t begin_ns, end_ns; /**< entry and exit of the call */
     int64_t posted_ns;        /**< entry of the call that posted it; begin_ns: it was this one */
     int64_t peer;             /**< rank, or PEER_* */
     int64_t tag;
     uint32_t flags; /**< enum event_flag */
+    uint32_t call;  /**< holter/call.h */
     int running;    /**< the call has not returned: end_ns is when the ring was read */
     int quiet;      /**< of a running call: it sends no messages, as MPI_Barrier and MPI_Wait */
 };
@@ -42,12 +48,14 @@ struct dependency_record {
 struct dependency_end {
     uint64_t comm, bytes;
     int64_t begin_ns, end_ns, posted_ns;
-    int64_t order_ns; /**< its moment in the order of the rank; never less than that of an end
-                           before it in its thread */
-    uint32_t thread;  /**< position in the threads */
-    uint32_t rank, peer;
+    int64_t order_ns;    /**< its moment in the order of the rank; never less than that of an end
+                              before it in its thread */
+    uint32_t thread;     /**< position in the threads */
+    uint32_t rank, peer; /**< of a collective its root, or DEPENDENCY_NONE */
     int32_t tag;
-    uint8_t receive;
+    uint16_t call;
+    uint8_t receive;    /**< or it leaves */
+    uint8_t collective; /**< it is an end of one: begin_ns and end_ns are those of the call */
 };
 
 struct dependency_thread {

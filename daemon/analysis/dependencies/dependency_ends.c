@@ -14,6 +14,9 @@ void dependency_ends_finish(struct dependency_ends *e)
     free(e->ranks);
     free(e->match);
     free(e->kind);
+    free(e->collectives);
+    free(e->members);
+    free(e->collective_of);
     *e = (struct dependency_ends){0};
 }
 

@@ -128,9 +128,8 @@ static int dependency_match_align(const struct channel *c, int64_t *out)
     return found;
 }
 
-static int64_t dependency_match_slack(const struct dependency_ends *e,
-                                      const struct dependency_rank *a,
-                                      const struct dependency_rank *b)
+int64_t dependency_match_slack(const struct dependency_ends *e, const struct dependency_rank *a,
+                               const struct dependency_rank *b)
 {
     const struct dependency_host *hosts = e->calls->hosts;
     const uint64_t most = INT64_MAX / 16;
@@ -180,22 +179,24 @@ int dependency_match(struct dependency_ends *e, struct dependency_counts *counts
     struct channel_end *rows = malloc((e->count + (size_t)1) * sizeof *rows);
     if (rows == NULL)
         return -ENOMEM;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < e->count; i++) {
         const struct dependency_end *end = &e->ends[i];
-        rows[i] = (struct channel_end){.comm = end->comm,
-                                       .posted_ns = end->posted_ns,
-                                       .from = end->receive ? end->peer : end->rank,
-                                       .to = end->receive ? end->rank : end->peer,
-                                       .tag = end->tag,
-                                       .end = i,
-                                       .receive = end->receive};
+        if (!end->collective)
+            rows[count++] = (struct channel_end){.comm = end->comm,
+                                                 .posted_ns = end->posted_ns,
+                                                 .from = end->receive ? end->peer : end->rank,
+                                                 .to = end->receive ? end->rank : end->peer,
+                                                 .tag = end->tag,
+                                                 .end = i,
+                                                 .receive = end->receive};
     }
-    qsort(rows, e->count, sizeof *rows, dependency_match_compare);
-    for (uint32_t i = 0, k, end; i < e->count; i = end) {
-        for (k = i; k < e->count && dependency_match_is_same(&rows[k], &rows[i]); k++)
+    qsort(rows, count, sizeof *rows, dependency_match_compare);
+    for (uint32_t i = 0, k, end; i < count; i = end) {
+        for (k = i; k < count && dependency_match_is_same(&rows[k], &rows[i]); k++)
             if (rows[k].receive)
                 break;
-        for (end = k; end < e->count && dependency_match_is_same(&rows[end], &rows[i]); end++)
+        for (end = k; end < count && dependency_match_is_same(&rows[end], &rows[i]); end++)
             continue;
         struct channel c = {.e = e,
                             .sends = rows + i,

@@ -26,18 +26,20 @@ static void dependency_nodes_add_event(struct dependency_node *n, const struct d
     n->last_step = e->step;
     n->begin_ns = e->begin_ns < n->begin_ns ? e->begin_ns : n->begin_ns;
     n->end_ns = e->end_ns > n->end_ns ? e->end_ns : n->end_ns;
+    n->lateness_ns = e->lateness_ns > n->lateness_ns ? e->lateness_ns : n->lateness_ns;
+    n->caused_ns = saturated_sum(n->caused_ns, e->caused_ns);
+    if (e->collective != DEPENDENCY_NONE)
+        return;
     n->receives += e->receive;
     n->sends += !e->receive;
     uint64_t *bytes = e->receive ? &n->received_bytes : &n->sent_bytes;
     *bytes = saturated_sum(*bytes, e->bytes);
-    n->lateness_ns = e->lateness_ns > n->lateness_ns ? e->lateness_ns : n->lateness_ns;
-    n->caused_ns = saturated_sum(n->caused_ns, e->caused_ns);
 }
 
 static void dependency_nodes_add_lane(struct dependency_lane *lane,
                                       const struct dependency_event *e)
 {
-    lane->messages++;
+    lane->messages += e->collective == DEPENDENCY_NONE;
     lane->lateness_ns = e->lateness_ns > lane->lateness_ns ? e->lateness_ns : lane->lateness_ns;
     lane->caused_ns = saturated_sum(lane->caused_ns, e->caused_ns);
 }
@@ -78,6 +80,13 @@ static void dependency_nodes_layer(struct dependencies *d)
         if (e->receive && e->match != DEPENDENCY_NONE) {
             uint32_t layer = g->nodes[d->events[e->match].node].layer + 1;
             n->layer = layer > n->layer ? layer : n->layer;
+        }
+        if (dependencies_waits_in_collective(d, e)) {
+            uint32_t layer = d->collectives[e->collective].layer;
+            n->layer = layer > n->layer ? layer : n->layer;
+        } else if (dependencies_is_awaited(d, e)) {
+            struct dependency_collective *c = &d->collectives[e->collective];
+            c->layer = n->layer + 1 > c->layer ? n->layer + 1 : c->layer;
         }
         g->layers = n->layer + 1 > g->layers ? n->layer + 1 : g->layers;
     }

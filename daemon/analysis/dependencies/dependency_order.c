@@ -1,10 +1,13 @@
 /* An order in which no event stands before one that it depends on. */
 #include "daemon/analysis/dependencies/dependency_state.h"
 
+#include "holter/call.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-/* Ranks advance through their ends; a receive waits for its send. */
+/* Ranks advance through their ends; a receive waits for its send, and a rank in a collective for
+ * those that it depends on there. */
 struct ordering {
     struct dependency_ends *e;
     uint32_t *next;   /* owned; by rank: its first end that is not ordered */
@@ -15,10 +18,67 @@ struct ordering {
     uint32_t ready_count, count, walks;
 };
 
+/* The first member of a collective that has not entered, in its order, or DEPENDENCY_NONE. Each
+ * member is passed once. */
+static uint32_t dependency_order_missing(const struct ordering *o, struct dependency_collective *c)
+{
+    const struct dependency_member *m = &o->e->members[c->first];
+    while (c->entered < c->count && o->done[m[c->entered].enter])
+        c->entered++;
+    return c->entered < c->count ? m[c->entered].enter : DEPENDENCY_NONE;
+}
+
+static uint32_t dependency_order_root(const struct dependency_ends *e,
+                                      const struct dependency_collective *c)
+{
+    for (uint32_t k = c->first; k < c->first + c->count; k++)
+        if (e->ends[e->members[k].enter].rank == c->root)
+            return e->members[k].enter;
+    return DEPENDENCY_NONE;
+}
+
+/* An end that is not done and that this one depends on, or DEPENDENCY_NONE. */
+static uint32_t dependency_order_awaited(const struct ordering *o, uint32_t end)
+{
+    const struct dependency_ends *e = o->e;
+    uint32_t match = e->match[end], in = e->collective_of[end];
+    if (!e->ends[end].receive)
+        return DEPENDENCY_NONE;
+    if (in == DEPENDENCY_NONE)
+        return match == DEPENDENCY_NONE || o->done[match] ? DEPENDENCY_NONE : match;
+    struct dependency_collective *c = &e->collectives[in];
+    enum call_flow flow = call_flow_of(c->call);
+    int is_root = e->ends[end].rank == c->root;
+    if (flow == CALL_FLOW_OUT && !is_root)
+        return c->awaited == DEPENDENCY_NONE || o->done[c->awaited] ? DEPENDENCY_NONE : c->awaited;
+    return flow == CALL_FLOW_ALL || (flow == CALL_FLOW_IN && is_root)
+               ? dependency_order_missing(o, c)
+               : DEPENDENCY_NONE;
+}
+
 static int dependency_order_waits(const struct ordering *o, uint32_t end)
 {
-    uint32_t match = o->e->match[end];
-    return o->e->ends[end].receive && match != DEPENDENCY_NONE && !o->done[match];
+    return dependency_order_awaited(o, end) != DEPENDENCY_NONE;
+}
+
+static void dependency_order_wake(struct ordering *o, uint32_t end)
+{
+    uint32_t rank = o->e->rank_of[end];
+    if (o->next[rank] == end)
+        o->ready[o->ready_count++] = rank;
+}
+
+/* The last one that others wait for in a collective has entered it. */
+static void dependency_order_open(struct ordering *o, uint32_t end)
+{
+    const struct dependency_ends *e = o->e;
+    struct dependency_collective *c = &e->collectives[e->collective_of[end]];
+    int opens = call_flow_of(c->call) == CALL_FLOW_OUT
+                    ? end == c->awaited
+                    : dependency_order_missing(o, c) == DEPENDENCY_NONE;
+    for (uint32_t k = c->first; opens && k < c->first + c->count; k++)
+        if (e->members[k].leave != DEPENDENCY_NONE)
+            dependency_order_wake(o, e->members[k].leave);
 }
 
 static uint32_t dependency_order_end_of(const struct dependency_rank *rank)
@@ -34,31 +94,49 @@ static void dependency_order_advance(struct ordering *o, uint32_t rank)
         uint32_t at = o->next[rank], match = e->match[at];
         o->done[at] = 1;
         o->order[o->count++] = at;
-        if (match != DEPENDENCY_NONE && !e->ends[at].receive && e->rank_of[match] != rank &&
-            o->next[e->rank_of[match]] == match)
-            o->ready[o->ready_count++] = e->rank_of[match];
+        if (e->ends[at].receive)
+            continue;
+        if (match != DEPENDENCY_NONE && e->rank_of[match] != rank)
+            dependency_order_wake(o, match);
+        if (e->collective_of[at] != DEPENDENCY_NONE)
+            dependency_order_open(o, at);
     }
 }
 
+/* An end depends on none of another rank any more. */
+static void dependency_order_separate(struct dependency_ends *e, uint32_t end)
+{
+    uint32_t in = e->collective_of[end];
+    if (in == DEPENDENCY_NONE) {
+        e->match[e->match[end]] = DEPENDENCY_NONE;
+        e->match[end] = DEPENDENCY_NONE;
+        return;
+    }
+    const struct dependency_collective *c = &e->collectives[in];
+    for (uint32_t k = c->first; k < c->first + c->count; k++)
+        if (e->members[k].leave == end)
+            e->members[k].leave = DEPENDENCY_NONE;
+    e->collective_of[end] = DEPENDENCY_NONE;
+}
+
 /* All ranks that are left wait for each other: follow who waits for whom until a rank comes again,
- * and reject the pair of that cycle whose receive ended first. */
+ * and of that cycle reject the pair, or the part in a collective, that ended first. */
 static void dependency_order_reject(struct ordering *o, uint32_t rank)
 {
     struct dependency_ends *e = o->e;
     for (o->walks++; o->passed[rank] != o->walks;) {
         o->passed[rank] = o->walks;
-        rank = e->rank_of[e->match[o->next[rank]]];
+        rank = e->rank_of[dependency_order_awaited(o, o->next[rank])];
     }
     uint32_t first = o->next[rank];
     for (uint32_t at = rank;;) {
-        at = e->rank_of[e->match[o->next[at]]];
+        at = e->rank_of[dependency_order_awaited(o, o->next[at])];
         if (at == rank)
             break;
         if (e->ends[o->next[at]].end_ns < e->ends[first].end_ns)
             first = o->next[at];
     }
-    e->match[e->match[first]] = DEPENDENCY_NONE;
-    e->match[first] = DEPENDENCY_NONE;
+    dependency_order_separate(e, first);
     o->ready[o->ready_count++] = e->rank_of[first];
 }
 
@@ -67,6 +145,8 @@ static void dependency_order_run(struct ordering *o, struct dependency_counts *c
     const struct dependency_ends *e = o->e;
     for (uint32_t i = 0; i < e->rank_count; i++)
         o->next[i] = e->ranks[i].first;
+    for (uint32_t i = 0; i < e->collective_count; i++)
+        e->collectives[i].awaited = dependency_order_root(e, &e->collectives[i]);
     for (uint32_t i = 0; i < e->rank_count; i++) {
         dependency_order_advance(o, i);
         while (o->ready_count > 0)

@@ -22,6 +22,10 @@ struct dependency_ends {
     uint32_t rank_count;
     uint32_t *match; /* owned; by end: the other end, or DEPENDENCY_NONE */
     uint8_t *kind;   /* owned; by end: 1: aligned */
+    struct dependency_collective *collectives; /* owned; members are ends */
+    struct dependency_member *members;         /* owned */
+    uint32_t *collective_of; /* owned; by end: its collective, or DEPENDENCY_NONE */
+    uint32_t collective_count;
     const struct dependency_calls *calls;
 };
 
@@ -31,6 +35,13 @@ void dependency_ends_finish(struct dependency_ends *e);
 
 /** Find pairs. @return 0 or -ENOMEM */
 int dependency_match(struct dependency_ends *e, struct dependency_counts *counts);
+
+/** How much the stamps of two ranks may differ. */
+int64_t dependency_match_slack(const struct dependency_ends *e, const struct dependency_rank *a,
+                               const struct dependency_rank *b);
+
+/** Find which calls of ranks are one collective. @return 0 or -ENOMEM */
+int dependency_collectives(struct dependency_ends *e, struct dependency_counts *counts);
 
 /** Order all ends so that none stands before one that it depends on; pairs that prevent that are
  *  rejected. @param order  set; owned by the caller @return 0 or -ENOMEM */

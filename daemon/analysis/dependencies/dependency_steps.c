@@ -1,13 +1,18 @@
 /* Logical steps of events, their lateness, and what of it each caused (Isaacs et al.). */
 #include "daemon/analysis/dependencies/dependency_state.h"
 
+#include "holter/call.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
-/* The event before it in its rank, or DEPENDENCY_NONE. */
+/* The event before its call in its rank, or DEPENDENCY_NONE. */
 static uint32_t dependency_steps_previous(const struct dependencies *d, uint32_t at)
 {
-    return at > 0 && d->events[at - 1].rank == d->events[at].rank ? at - 1 : DEPENDENCY_NONE;
+    uint32_t first = d->events[at].group;
+    return first > 0 && d->events[first - 1].rank == d->events[at].rank ? first - 1
+                                                                        : DEPENDENCY_NONE;
 }
 
 /* The send of a matched receive, or DEPENDENCY_NONE. */
@@ -16,28 +21,86 @@ static uint32_t dependency_steps_send(const struct dependencies *d, uint32_t at)
     return d->events[at].receive ? d->events[at].match : DEPENDENCY_NONE;
 }
 
+/* All ranks have entered a collective. Those that do nothing else before they leave it have the
+ * greatest step of them. */
+static void dependency_steps_level(struct dependencies *d, const struct dependency_collective *c)
+{
+    for (uint32_t k = c->first; k < c->first + c->count; k++) {
+        uint32_t enter = d->members[k].enter, next = enter + 1;
+        int is_last = next == d->event_count || d->events[next].rank != d->events[enter].rank;
+        if (d->members[k].leave == next || is_last)
+            d->events[enter].step = c->step;
+    }
+}
+
+static void dependency_steps_enter(struct dependencies *d, const struct dependency_event *event)
+{
+    struct dependency_collective *c = &d->collectives[event->collective];
+    c->step = event->step > c->step ? event->step : c->step;
+    c->entered++;
+    if (c->entered == c->count && call_flow_of(c->call) == CALL_FLOW_ALL)
+        dependency_steps_level(d, c);
+}
+
 static void dependency_steps_count(struct dependencies *d)
 {
+    for (uint32_t i = 0; i < d->collective_count; i++)
+        d->collectives[i].entered = 0;
     for (uint32_t i = 0; i < d->event_count; i++) {
         uint32_t at = d->order[i], step = 0;
         uint32_t before[] = {dependency_steps_previous(d, at), dependency_steps_send(d, at)};
         for (unsigned k = 0; k < 2; k++)
             if (before[k] != DEPENDENCY_NONE && d->events[before[k]].step + 1 > step)
                 step = d->events[before[k]].step + 1;
-        d->events[at].step = step;
+        struct dependency_event *event = &d->events[at];
+        if (event->group != at && event[-1].step > step)
+            step = event[-1].step;
+        if (dependencies_waits_in_collective(d, event) &&
+            d->collectives[event->collective].step + 1 > step)
+            step = d->collectives[event->collective].step + 1;
+        event->step = step;
+        if (dependencies_is_awaited(d, event))
+            dependency_steps_enter(d, event);
         d->steps = step + 1 > d->steps ? step + 1 : d->steps;
     }
+    /* Receives of one call have the greatest step of them, which is that of the last one. */
+    for (uint32_t i = d->event_count; i-- > 1;)
+        if (d->events[i].group != i)
+            d->events[i - 1].step = d->events[i].step;
 }
 
+/* The greatest lateness of those that the events of a call depend on.
+ * @param first  event of the call */
+static uint64_t dependency_steps_inherited(const struct dependencies *d, uint32_t first)
+{
+    const struct dependency_event *event = &d->events[first];
+    uint32_t previous = dependency_steps_previous(d, first);
+    uint64_t most = previous == DEPENDENCY_NONE ? 0 : d->events[previous].lateness_ns;
+    if (dependencies_waits_in_collective(d, event)) {
+        uint64_t late_ns = d->collectives[event->collective].lateness_ns;
+        most = late_ns > most ? late_ns : most;
+    }
+    for (uint32_t i = first; i < d->event_count && d->events[i].group == first; i++) {
+        uint32_t send = dependency_steps_send(d, i);
+        if (send != DEPENDENCY_NONE && d->events[send].lateness_ns > most)
+            most = d->events[send].lateness_ns;
+    }
+    return most;
+}
+
+/* The first event of a call has what was caused before its end. */
 static void dependency_steps_blame(struct dependencies *d)
 {
     for (uint32_t i = 0; i < d->event_count; i++) {
+        const struct dependency_event *event = &d->events[i];
+        if (!dependencies_is_awaited(d, event))
+            continue;
+        struct dependency_collective *c = &d->collectives[event->collective];
+        c->lateness_ns = event->lateness_ns > c->lateness_ns ? event->lateness_ns : c->lateness_ns;
+    }
+    for (uint32_t i = 0; i < d->event_count; i++) {
         struct dependency_event *event = &d->events[i];
-        uint32_t before[] = {dependency_steps_previous(d, i), dependency_steps_send(d, i)};
-        uint64_t inherited = 0;
-        for (unsigned k = 0; k < 2; k++)
-            if (before[k] != DEPENDENCY_NONE && d->events[before[k]].lateness_ns > inherited)
-                inherited = d->events[before[k]].lateness_ns;
+        uint64_t inherited = event->group == i ? dependency_steps_inherited(d, i) : UINT64_MAX;
         event->caused_ns = event->lateness_ns > inherited ? event->lateness_ns - inherited : 0;
     }
 }
@@ -65,18 +128,48 @@ int dependency_steps(struct dependencies *d)
     return 0;
 }
 
+/* Of the receives of a call the one whose message came last, as far as can be estimated: the call
+ * ended with it. */
+static uint32_t dependency_steps_last_of_call(const struct dependencies *d, uint32_t at)
+{
+    uint32_t last = at;
+    double latest_ns = -INFINITY;
+    for (uint32_t i = d->events[at].group;
+         i < d->event_count && d->events[i].group == d->events[at].group; i++) {
+        if (d->events[i].edge == DEPENDENCY_NONE)
+            continue;
+        const struct dependency_edge *edge = &d->ranks.edges[d->events[i].edge];
+        double usual_ns = edge->latency > 0 ? (double)edge->transfer_ns / edge->latency : 0;
+        double came_ns = usual_ns - (double)edge->transfer_ns; /* against the end of the call */
+        if (came_ns <= latest_ns)
+            continue;
+        latest_ns = came_ns;
+        last = i;
+    }
+    return last;
+}
+
+static int dependency_steps_counts(const struct dependencies *d, const struct dependency_event *e)
+{
+    if (e->collective != DEPENDENCY_NONE)
+        return !e->receive && d->collectives[e->collective].count > 1;
+    return e->receive && e->match != DEPENDENCY_NONE;
+}
+
 uint32_t dependencies_latest(const struct dependencies *d)
 {
     uint32_t latest = DEPENDENCY_NONE;
     for (uint32_t i = 0; i < d->event_count; i++) {
         const struct dependency_event *e = &d->events[i],
                                       *l = latest == DEPENDENCY_NONE ? NULL : &d->events[latest];
-        if (e->receive && e->match != DEPENDENCY_NONE &&
+        if (dependency_steps_counts(d, e) &&
             (l == NULL || e->lateness_ns > l->lateness_ns ||
              (e->lateness_ns == l->lateness_ns && e->step > l->step)))
             latest = i;
     }
-    return latest;
+    return latest == DEPENDENCY_NONE || !d->events[latest].receive
+               ? latest
+               : dependency_steps_last_of_call(d, latest);
 }
 
 uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32_t *out,
@@ -88,11 +181,15 @@ uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32
             out[count] = event;
         count++;
         uint32_t previous = dependency_steps_previous(d, event);
-        uint32_t send = dependency_steps_send(d, event);
-        event = previous == DEPENDENCY_NONE                           ? send
-                : send == DEPENDENCY_NONE                             ? previous
-                : d->events[send].end_ns > d->events[previous].end_ns ? send
-                                                                      : previous;
+        uint32_t other = dependencies_waits_in_collective(d, &d->events[event])
+                             ? d->collectives[d->events[event].collective].awaited
+                             : dependency_steps_send(d, event);
+        int is_other =
+            previous == DEPENDENCY_NONE ||
+            (other != DEPENDENCY_NONE && d->events[other].end_ns > d->events[previous].end_ns);
+        event = is_other                      ? other
+                : d->events[previous].receive ? dependency_steps_last_of_call(d, previous)
+                                              : previous;
     }
     return count;
 }

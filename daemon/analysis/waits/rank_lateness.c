@@ -21,24 +21,6 @@ void late_collectives_finish(struct late_collectives *collectives)
     *collectives = (struct late_collectives){.capacity = 0};
 }
 
-int rank_lateness_synchronises(uint32_t call)
-{
-    switch (call) {
-    case CALL_Barrier:
-    case CALL_Allreduce:
-    case CALL_Allgather:
-    case CALL_Allgatherv:
-    case CALL_Alltoall:
-    case CALL_Alltoallv:
-    case CALL_Alltoallw:
-    case CALL_Reduce_scatter:
-    case CALL_Reduce_scatter_block:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 static struct key late_collectives_key(const struct hang_calls *c)
 {
     return (struct key){.hi = c->comm, .lo = (uint64_t)c->call << 48 | c->calls};
@@ -47,7 +29,7 @@ static struct key late_collectives_key(const struct hang_calls *c)
 static int late_collectives_counts(const struct hang_calls *c, uint32_t ranks)
 {
     return c->rank < ranks && c->comm != 0 && c->calls > 0 && c->calls < MAXIMUM_CALLS &&
-           rank_lateness_synchronises(c->call);
+           call_flow_of(c->call) == CALL_FLOW_ALL;
 }
 
 static int late_collectives_compare(struct late_collectives *l, const struct hang_calls *c)

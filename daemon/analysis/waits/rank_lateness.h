@@ -64,7 +64,4 @@ int rank_lateness_add_collectives(struct late_collectives *collectives,
                                   const struct hang_calls *calls, size_t call_count,
                                   struct rank_lateness *rows, uint32_t count);
 
-/** Does no rank leave the call before all of its communicator have entered it? */
-int rank_lateness_synchronises(uint32_t call);
-
 #endif

@@ -2,6 +2,7 @@
 #include "daemon/import/trace/trace_dependencies.h"
 
 #include "daemon/analysis/tables/key_table.h"
+#include "holter/call.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,26 +11,25 @@ struct reading {
     const struct trace_job *job;
     const struct trace_reader *reader;
     struct trace_messages *out;
-    struct key_table slots; /* of communicators: rank and slot */
-    uint64_t *ids;          /* owned; by number of the slot */
-    size_t id_capacity;
+    struct key_table slots;   /* of communicators: rank and slot */
+    struct trace_comm *comms; /* owned; by number of the slot */
+    size_t comm_capacity;
     uint32_t stream, thread; /* the present stream, and its thread in the calls */
     uint64_t number;         /* of the next record */
     uint64_t entered;        /* entry of the newest call: times that go back are corrected */
 };
 
-/* @param id  set; 0: not known @return 0 or -ENOMEM */
-static int trace_dependencies_comm(struct reading *r, uint32_t slot, uint64_t *id)
+/* @param comm  set; its id is 0 where it is not known @return 0 or -ENOMEM */
+static int trace_dependencies_comm(struct reading *r, uint32_t slot, struct trace_comm *comm)
 {
     uint32_t rank = r->job->rank_of[r->stream], known = r->slots.count;
-    struct trace_comm comm = {0};
-    uint32_t at =
-        KEY_TABLE_EXTEND(&r->slots, ((struct key){rank, slot}), UINT32_MAX, r->ids, r->id_capacity);
+    uint32_t at = KEY_TABLE_EXTEND(&r->slots, ((struct key){rank, slot}), UINT32_MAX, r->comms,
+                                   r->comm_capacity);
     if (at == KEY_NONE)
         return -ENOMEM;
-    if (at == known && r->reader->comm(r->reader->user, rank, slot, &comm) == 0)
-        r->ids[at] = comm.id;
-    *id = r->ids[at];
+    if (at == known && r->reader->comm(r->reader->user, rank, slot, &r->comms[at]) != 0)
+        r->comms[at] = (struct trace_comm){.id = 0};
+    *comm = r->comms[at];
     return 0;
 }
 
@@ -42,25 +42,29 @@ static int64_t trace_dependencies_time(const struct reading *r, uint64_t ticks)
 
 static int trace_dependencies_add(struct reading *r, const struct event *e)
 {
-    uint64_t comm = 0, enter = e->t_enter < r->entered ? r->entered : e->t_enter;
+    struct trace_comm comm = {.id = 0};
+    uint64_t enter = e->t_enter < r->entered ? r->entered : e->t_enter;
     uint64_t leave = e->t_exit < enter ? enter : e->t_exit;
-    int is_message =
-        (e->kind == EVENT_CALL || e->kind == EVENT_PART) && e->flags & (EVENT_SEND | EVENT_RECV);
+    int is_call = e->kind == EVENT_CALL || e->kind == EVENT_PART;
+    int is_end = is_call &&
+                 (e->flags & (EVENT_SEND | EVENT_RECV) || call_flow_of(e->call) != CALL_FLOW_NONE);
     int has_post = e->flags & EVENT_DONE && e->request != 0 && e->t_post != 0;
-    int error = is_message ? trace_dependencies_comm(r, e->comm, &comm) : 0;
+    int error = is_end ? trace_dependencies_comm(r, e->comm, &comm) : 0;
     if (error != 0)
         return error;
     r->entered = enter;
     const struct dependency_record record = {
         .number = r->number++,
-        .comm = comm,
+        .comm = comm.id,
+        .comm_size = comm.size,
         .bytes = e->bytes,
         .begin_ns = trace_dependencies_time(r, enter),
         .end_ns = trace_dependencies_time(r, leave),
         .posted_ns = trace_dependencies_time(r, has_post ? e->t_post : enter),
         .peer = e->peer,
         .tag = e->tag,
-        .flags = is_message ? e->flags : 0,
+        .flags = is_end ? e->flags : 0,
+        .call = is_end ? e->call : 0,
     };
     return dependency_calls_add(&r->out->calls, r->thread, &record);
 }
@@ -106,7 +110,7 @@ int trace_dependencies(const struct trace_job *job, const struct trace_reader *r
     for (; error == 0 && r.stream < job->stream_count; r.stream++)
         error = trace_dependencies_stream(&r, batch);
     key_table_finish(&r.slots);
-    free(r.ids);
+    free(r.comms);
     free(batch);
     return error;
 }

@@ -99,18 +99,17 @@ static uint32_t dependency_glyph_bars(struct stage *s, const struct dependency_p
                                       const struct glyph *g, const struct dependency_node *n)
 {
     uint32_t under = DEPENDENCY_NONE;
-    uint32_t received = n->receives < BARS ? n->receives : BARS,
-             sent = n->sends < BARS ? n->sends : BARS;
+    uint32_t bars[2] = {n->sends < BARS ? n->sends : BARS, n->receives < BARS ? n->receives : BARS};
+    uint32_t drawn[2] = {0, 0};
     const double pi = 3.14159265358979;
-    for (uint32_t i = 0; i < received; i++) {
-        double angle = pi / 2 + pi * (i + 0.5) / received;
-        if (dependency_glyph_bar(s, p, g, n->first + i, angle))
-            under = n->first + i;
-    }
-    for (uint32_t i = 0; i < sent; i++) {
-        double angle = -pi / 2 + pi * (i + 0.5) / sent;
-        if (dependency_glyph_bar(s, p, g, n->first + n->receives + i, angle))
-            under = n->first + n->receives + i;
+    for (uint32_t i = n->first; i < n->first + n->count; i++) {
+        const struct dependency_event *e = &p->picture->d.events[i];
+        uint32_t side = e->receive != 0;
+        if (e->collective != DEPENDENCY_NONE || drawn[side] >= bars[side])
+            continue;
+        double angle = (side ? pi / 2 : -pi / 2) + pi * (drawn[side]++ + 0.5) / bars[side];
+        if (dependency_glyph_bar(s, p, g, i, angle))
+            under = i;
     }
     return under;
 }

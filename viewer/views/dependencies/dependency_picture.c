@@ -148,7 +148,8 @@ static int dependency_picture_follow(const struct stage *s, struct dependency_pi
     if (key == p->chain_key)
         return 0;
     uint32_t event = dependency_picture_message(s, p);
-    if (event != DEPENDENCY_NONE && !p->d.events[event].receive)
+    if (event != DEPENDENCY_NONE && !p->d.events[event].receive &&
+        p->d.events[event].match != DEPENDENCY_NONE)
         event = p->d.events[event].match;
     uint32_t count = dependencies_chain(&p->d, event, NULL, 0);
     int error = ARRAY_RESIZE(p->chain, count + 1);

@@ -55,6 +55,9 @@ uint32_t dependency_picture_host(const struct dependency_picture *picture,
 /** Does the plot show this square? */
 int dependency_plot_shows(const struct dependency_plot *plot, uint32_t column, uint32_t lane);
 
+/** Lane of an event in the graph that is shown. */
+uint32_t dependency_plot_lane(const struct dependency_plot *plot, uint32_t event);
+
 /** Screen position of an event. */
 struct point dependency_plot_event(const struct dependency_plot *plot, uint32_t event);
 
@@ -75,6 +78,14 @@ void dependency_edges_layout(struct stage *stage, const struct dependency_plot *
 /** The messages of a node, one by one. */
 void dependency_edges_of_node(struct stage *stage, const struct dependency_plot *plot,
                               uint32_t node);
+
+/** Collectives: a bar over the lanes of their ranks, between those that enter and those that leave.
+ */
+void dependency_collectives_layout(struct stage *stage, const struct dependency_plot *plot);
+
+/** Lines of the tooltip about a collective. */
+void dependency_collectives_tip(struct stage *stage, const struct dependency_plot *plot,
+                                uint32_t collective);
 
 /** A curve from one event to another. */
 void dependency_edges_curve(struct stage *stage, const struct dependency_plot *plot, uint32_t from,

@@ -2,6 +2,7 @@
 #include "viewer/views/dependencies/dependency_picture.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/call.h"
 #include "viewer/layout/format.h"
 
 #include <math.h>
@@ -14,8 +15,7 @@ int dependency_plot_shows(const struct dependency_plot *p, uint32_t column, uint
            y < p->v.box.y + p->v.box.h;
 }
 
-/* Lane of an event in the graph that is shown. */
-static uint32_t dependency_plot_lane(const struct dependency_plot *p, uint32_t event)
+uint32_t dependency_plot_lane(const struct dependency_plot *p, uint32_t event)
 {
     const struct dependencies *d = &p->picture->d;
     return p->picture->lane_of[d->ranks.nodes[d->events[event].node].lane];
@@ -76,12 +76,19 @@ static void dependency_plot_event_tip(struct stage *s, const struct dependency_p
                                       uint32_t event)
 {
     const struct dependency_event *e = &p->picture->d.events[event];
-    tooltip_add(&s->tip, 0, "rank %u %s, step %u", e->rank, e->receive ? "receives" : "sends",
-                e->step);
+    int is_message = e->collective == DEPENDENCY_NONE;
+    const char *does = is_message   ? e->receive ? "receives" : "sends"
+                       : e->receive ? "leaves"
+                                    : "enters";
+    tooltip_add(&s->tip, 0, "rank %u %s%s%s, step %u", e->rank, does, is_message ? "" : " ",
+                is_message ? "" : call_name(e->call), e->step);
     tooltip_add(&s->tip, s->brush.theme->text, "%s late, of that %s caused here",
                 format_duration((double)e->lateness_ns).text,
                 format_duration((double)e->caused_ns).text);
-    dependency_glyph_message_tip(s, p, event);
+    if (is_message)
+        dependency_glyph_message_tip(s, p, event);
+    else
+        dependency_collectives_tip(s, p, e->collective);
 }
 
 struct square {
@@ -164,10 +171,12 @@ void dependency_plot_layout(struct stage *s, const struct dependency_plot *p)
     dependency_edges_layout(s, p);
     if (p->steps) {
         dependency_plot_events(s, p);
+        dependency_collectives_layout(s, p);
         dependency_plot_chain(s, p);
         return;
     }
     dependency_plot_lines(s, p);
+    dependency_collectives_layout(s, p);
     dependency_plot_chain(s, p);
     uint32_t under = dependency_plot_node_under(s, p);
     if (under != DEPENDENCY_NONE)

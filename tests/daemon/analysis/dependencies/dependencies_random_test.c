@@ -1,6 +1,7 @@
 /* Random programs against a batch reference: real vector clocks, and Algorithm 1 word for word. */
 #include "daemon/analysis/dependencies/dependencies.h"
 
+#include "holter/call.h"
 #include "tests/daemon/analysis/dependencies/message_program.h"
 
 #include <setjmp.h>
@@ -42,7 +43,8 @@ static void check_acyclic(const struct dependencies *d)
     for (uint32_t i = 0; i < d->event_count; i++) {
         const struct dependency_event *e = &d->events[i];
         if (i > 0 && e[-1].rank == e->rank)
-            assert_true(place[i - 1] < place[i] && e[-1].step < e->step);
+            assert_true(place[i - 1] < place[i] &&
+                        (e[-1].step < e->step || e[-1].group == e->group));
         if (!e->receive || e->match == DEPENDENCY_NONE)
             continue;
         const struct dependency_event *s = &d->events[e->match];
@@ -57,6 +59,20 @@ static void check_acyclic(const struct dependencies *d)
         assert_int_equal(d->events[e->send].node, e->from);
         assert_int_equal(d->events[e->receive].node, e->to);
         assert_int_equal(d->events[e->send].edge, i);
+    }
+    for (uint32_t i = 0; i < d->event_count; i++) {
+        const struct dependency_event *e = &d->events[i];
+        if (!dependencies_waits_in_collective(d, e))
+            continue;
+        const struct dependency_collective *c = &d->collectives[e->collective];
+        assert_true(c->step < e->step && c->layer <= d->ranks.nodes[e->node].layer);
+        for (uint32_t k = c->first; k < c->first + c->count; k++) {
+            const struct dependency_event *enter = &d->events[d->members[k].enter];
+            if (!dependencies_is_awaited(d, enter))
+                continue;
+            assert_true(place[d->members[k].enter] < place[i] && enter->step <= c->step);
+            assert_true(d->ranks.nodes[enter->node].layer < c->layer);
+        }
     }
     for (uint32_t i = 1; i < d->ranks.node_count; i++) {
         const struct dependency_node *n = &d->ranks.nodes[i];
@@ -231,6 +247,8 @@ static void rings_that_begin_at_different_messages_give_the_pairs_that_were(void
 static void records_of_nonsense_do_no_harm(void **state)
 {
     (void)state;
+    static const uint32_t called[] = {CALL_Send, CALL_Barrier, CALL_Bcast, CALL_Reduce};
+    uint64_t collectives = 0, rejected = 0;
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, INT64_MAX, 1000, 2000};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct dependency_calls calls = {0};
@@ -240,9 +258,12 @@ static void records_of_nonsense_do_no_harm(void **state)
         uint32_t host = dependency_calls_host(&calls, "n", program_random(&p, 2) ? UINT64_MAX : 9);
         for (uint32_t r = 0; r < 4; r++)
             dependency_calls_thread(&calls, r / 2, r, host, times[program_random(&p, 7)]);
+        uint64_t numbers[6] = {0};
         for (uint32_t i = 0; i < 400; i++) {
+            uint32_t thread = program_random(&p, 6);
+            int gap = program_random(&p, 100) == 0;
             const struct dependency_record record = {
-                .number = program_random(&p, 50) ? i : (uint64_t)times[program_random(&p, 7)],
+                .number = gap ? (uint64_t)times[program_random(&p, 7)] : numbers[thread]++,
                 .comm = program_random(&p, 3),
                 .bytes = program_random(&p, 2) ? UINT64_MAX : 0,
                 .begin_ns = times[program_random(&p, 7)],
@@ -250,18 +271,22 @@ static void records_of_nonsense_do_no_harm(void **state)
                 .posted_ns = times[program_random(&p, 7)],
                 .peer = (int64_t)program_random(&p, 4) - 1,
                 .tag = (int64_t)program_random(&p, 3) - 1,
-                .flags = program_random(&p, 1 << 12),
+                .flags = program_random(&p, 1 << 12) & (program_random(&p, 2) ? ~0u : 0u),
+                .call = called[program_random(&p, 4)],
                 .running = program_random(&p, 9) == 0,
             };
-            assert_int_equal(dependency_calls_add(&calls, program_random(&p, 6), &record), 0);
+            assert_int_equal(dependency_calls_add(&calls, thread, &record), 0);
         }
         assert_int_equal(dependencies_make(&d, &calls, NULL), 0);
         check_acyclic(&d);
+        collectives += d.collective_count;
+        rejected += d.counts.rejected;
         assert_int_equal(dependencies_aggregate(&d, program_random(&p, 2), &hosts), 0);
         dependency_graph_finish(&hosts);
         dependencies_finish(&d);
         dependency_calls_finish(&calls);
     }
+    assert_true(collectives > 0 && rejected > 0);
 }
 
 int main(void)

@@ -1,0 +1,242 @@
+/* Which calls of ranks are one collective. */
+#include "daemon/analysis/dependencies/dependency_state.h"
+
+#include "holter/bisect.h"
+#include "holter/call.h"
+#include "holter/order.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIED = 4 }; /* calls before and after the likely one */
+
+/* A call of a rank. */
+struct collective_row {
+    uint64_t comm;
+    uint32_t enter, leave; /* ends; leave: DEPENDENCY_NONE: it is in progress */
+    uint32_t collective;   /* position, or DEPENDENCY_NONE */
+};
+
+/* Calls of one rank on one communicator, in their order. */
+struct collective_run {
+    struct collective_row *rows;
+    const struct dependency_rank *rank;
+    int64_t count;
+};
+
+static int dependency_collectives_compare(const void *a, const void *b)
+{
+    const struct collective_row *x = a, *y = b;
+    return 2 * ORDER(x->comm, y->comm) + ORDER(x->enter, y->enter);
+}
+
+/* The leave of a call is the next end of its thread. */
+static uint32_t dependency_collectives_leave(const struct dependency_ends *e, uint32_t enter)
+{
+    uint32_t at = enter + 1;
+    while (at < e->count && e->rank_of[at] == e->rank_of[enter] &&
+           e->ends[at].thread != e->ends[enter].thread)
+        at++;
+    int leaves = at < e->count && e->rank_of[at] == e->rank_of[enter] && e->ends[at].collective &&
+                 e->ends[at].receive;
+    return leaves ? at : DEPENDENCY_NONE;
+}
+
+static uint32_t dependency_collectives_list(const struct dependency_ends *e,
+                                            struct collective_row *rows)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        if (e->ends[i].collective && !e->ends[i].receive)
+            rows[count++] = (struct collective_row){
+                e->ends[i].comm, i, dependency_collectives_leave(e, i), DEPENDENCY_NONE};
+    if (count > 0)
+        qsort(rows, count, sizeof *rows, dependency_collectives_compare);
+    return count;
+}
+
+static const struct dependency_end *dependency_collectives_call(const struct dependency_ends *e,
+                                                                const struct collective_run *run,
+                                                                int64_t i)
+{
+    return &e->ends[run->rows[i].enter];
+}
+
+static int dependency_collectives_are_alike(const struct dependency_end *a,
+                                            const struct dependency_end *b)
+{
+    return a->call == b->call && (call_flow_of(a->call) == CALL_FLOW_ALL || a->peer == b->peer);
+}
+
+/* The mean difference of the ends of calls if call i of one rank is call i + shift of the other.
+ * @return NAN: they cannot be the same */
+static double dependency_collectives_distance(const struct dependency_ends *e,
+                                              const struct collective_run *run,
+                                              const struct collective_run *other, int64_t shift)
+{
+    int64_t slack_ns = dependency_match_slack(e, run->rank, other->rank), pairs = 0;
+    double sum_ns = 0;
+    for (int64_t i = shift < 0 ? -shift : 0; i < run->count && i + shift < other->count; i++) {
+        const struct dependency_end *a = dependency_collectives_call(e, run, i);
+        const struct dependency_end *b = dependency_collectives_call(e, other, i + shift);
+        if (!dependency_collectives_are_alike(a, b) ||
+            (call_flow_of(a->call) == CALL_FLOW_ALL &&
+             (a->begin_ns > b->end_ns + slack_ns || b->begin_ns > a->end_ns + slack_ns)))
+            return NAN;
+        sum_ns += fabs((double)(a->end_ns - b->end_ns));
+        pairs++;
+    }
+    return pairs > 0 ? sum_ns / (double)pairs : NAN;
+}
+
+/* @param out  set to the shift @return 0: there is none */
+static int dependency_collectives_align(const struct dependency_ends *e,
+                                        const struct collective_run *run,
+                                        const struct collective_run *other, int64_t *out)
+{
+    int64_t end_ns = dependency_collectives_call(e, run, run->count - 1)->end_ns;
+    int64_t near =
+        (int64_t)BISECT(i, 0u, (uint64_t)other->count,
+                        dependency_collectives_call(e, other, (int64_t)i)->end_ns < end_ns);
+    double least = INFINITY;
+    *out = 0;
+    if (run->rank->complete && other->rank->complete)
+        return 1;
+    for (int64_t last = near - TRIED; last <= near + TRIED; last++) {
+        int64_t shift = last - (run->count - 1);
+        double distance = dependency_collectives_distance(e, run, other, shift);
+        if (!(distance < least))
+            continue;
+        least = distance;
+        *out = shift;
+    }
+    return least < INFINITY;
+}
+
+/* The next run of rows of one communicator. */
+static struct collective_run dependency_collectives_run(const struct dependency_ends *e,
+                                                        struct collective_row *rows, uint32_t count)
+{
+    uint32_t rank = e->rank_of[rows[0].enter];
+    struct collective_run run = {.rows = rows, .rank = &e->ranks[rank]};
+    while (run.count < count && e->rank_of[rows[run.count].enter] == rank)
+        run.count++;
+    return run;
+}
+
+/* Number the collectives of one communicator, from a number on.
+ * @return the number after the last one */
+static uint32_t dependency_collectives_number(const struct dependency_ends *e,
+                                              struct collective_row *rows, uint32_t count,
+                                              uint32_t next, struct dependency_counts *counts)
+{
+    struct collective_run most = {.count = 0}, run;
+    uint32_t lowest = DEPENDENCY_NONE, highest = 0;
+    for (uint32_t i = 0; i < count; i += (uint32_t)run.count) {
+        run = dependency_collectives_run(e, rows + i, count - i);
+        most = run.count > most.count ? run : most;
+    }
+    /* A shift is greater than -count. */
+    for (uint32_t i = 0; i < count; i += (uint32_t)run.count) {
+        int64_t shift = 0;
+        run = dependency_collectives_run(e, rows + i, count - i);
+        int found = run.rows == most.rows || dependency_collectives_align(e, &run, &most, &shift);
+        counts->rejected += found ? 0 : (uint64_t)run.count;
+        for (int64_t k = 0; found && k < run.count; k++) {
+            uint32_t at = (uint32_t)(count + shift + k);
+            run.rows[k].collective = at;
+            lowest = at < lowest ? at : lowest;
+            highest = at > highest ? at : highest;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].collective != DEPENDENCY_NONE)
+            rows[i].collective += next - lowest;
+    return next + highest - lowest + 1;
+}
+
+/* Does a rank belong to what its collective is by the first one? */
+static int dependency_collectives_fits(const struct dependency_ends *e,
+                                       const struct dependency_collective *c,
+                                       const struct dependency_end *end)
+{
+    return c->count == 0 ||
+           dependency_collectives_are_alike(&e->ends[e->members[c->first].enter], end);
+}
+
+static void dependency_collectives_fill(struct dependency_ends *e,
+                                        const struct collective_row *rows, uint32_t count,
+                                        struct dependency_counts *counts)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].collective != DEPENDENCY_NONE)
+            e->collectives[rows[i].collective].count++;
+    for (uint32_t i = 0; i < e->collective_count; i++) {
+        e->collectives[i].first = used;
+        used += e->collectives[i].count;
+        e->collectives[i].count = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].collective == DEPENDENCY_NONE)
+            continue;
+        struct dependency_collective *c = &e->collectives[rows[i].collective];
+        const struct dependency_end *end = &e->ends[rows[i].enter];
+        if (!dependency_collectives_fits(e, c, end)) {
+            counts->rejected++;
+            continue;
+        }
+        c->comm = end->comm;
+        c->call = end->call;
+        c->root = call_flow_of(end->call) == CALL_FLOW_ALL ? DEPENDENCY_NONE : end->peer;
+        e->members[c->first + c->count++] =
+            (struct dependency_member){rows[i].enter, rows[i].leave};
+    }
+}
+
+/* One rank alone depends on nobody. */
+static void dependency_collectives_keep(struct dependency_ends *e)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < e->collective_count; i++) {
+        const struct dependency_collective c = e->collectives[i];
+        if (c.count < 2)
+            continue;
+        for (uint32_t k = c.first; k < c.first + c.count; k++) {
+            e->collective_of[e->members[k].enter] = kept;
+            if (e->members[k].leave != DEPENDENCY_NONE)
+                e->collective_of[e->members[k].leave] = kept;
+        }
+        e->collectives[kept++] = c;
+    }
+    e->collective_count = kept;
+}
+
+int dependency_collectives(struct dependency_ends *e, struct dependency_counts *counts)
+{
+    struct collective_row *rows = malloc((e->count + (size_t)1) * sizeof *rows);
+    e->collective_of = malloc((e->count + (size_t)1) * sizeof *e->collective_of);
+    if (rows == NULL || e->collective_of == NULL) {
+        free(rows);
+        return -ENOMEM;
+    }
+    memset(e->collective_of, 0xff, (e->count + (size_t)1) * sizeof *e->collective_of);
+    uint32_t count = dependency_collectives_list(e, rows);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i; end < count && rows[end].comm == rows[i].comm; end++)
+            continue;
+        e->collective_count =
+            dependency_collectives_number(e, rows + i, end - i, e->collective_count, counts);
+    }
+    e->collectives = calloc(e->collective_count + (size_t)1, sizeof *e->collectives);
+    e->members = malloc((count + (size_t)1) * sizeof *e->members);
+    int enough = e->collectives != NULL && e->members != NULL;
+    if (enough) {
+        dependency_collectives_fill(e, rows, count, counts);
+        dependency_collectives_keep(e);
+    }
+    free(rows);
+    return enough ? 0 : -ENOMEM;
+}
