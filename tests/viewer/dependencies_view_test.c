@@ -190,6 +190,27 @@ static void hovering_a_glyph_shows_its_figures_and_a_click_selects_the_rank(void
     close_desk(&d, m);
 }
 
+static void pointing_at_a_collective_shows_who_came_last_and_a_click_selects_that_rank(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, 1);
+    struct desk d;
+    open_desk(&d, m);
+    const struct scene_hit *bar = NULL; /* from the first lane to the last one */
+    for (size_t i = 0; i < d.scene.hit_count; i++)
+        if (d.scene.hits[i].kind == HIT_RANK && d.scene.hits[i].box.w < 10 &&
+            d.scene.hits[i].box.h > 200)
+            bar = &d.scene.hits[i];
+    struct scene_hit between = *bar;
+    between.box.h = bar->box.h / 7; /* of the first two lanes */
+    point_at(&d, m, &between);
+    assert_non_null(find_text(&d.scene, "MPI_Allreduce of 8 ranks"));
+    assert_non_null(find_text(&d.scene, "rank 0 came last"));
+    click_on(&d, m, &between);
+    assert_true(ui_rank_selected(&d.ui, 0));
+    close_desk(&d, m);
+}
+
 static void a_click_on_a_bar_shows_the_critical_chain_of_its_message(void **state)
 {
     (void)state;
@@ -408,6 +429,8 @@ int main(void)
         cmocka_unit_test(the_rank_that_caused_lateness_is_listed),
         cmocka_unit_test(by_step_each_event_is_a_square),
         cmocka_unit_test(hovering_a_glyph_shows_its_figures_and_a_click_selects_the_rank),
+        cmocka_unit_test(
+            pointing_at_a_collective_shows_who_came_last_and_a_click_selects_that_rank),
         cmocka_unit_test(a_click_on_a_bar_shows_the_critical_chain_of_its_message),
         cmocka_unit_test(many_ranks_are_nodes_and_a_node_opens),
         cmocka_unit_test(

@@ -64,8 +64,10 @@ static void dependency_collectives_bar(struct stage *s, const struct dependency_
     scene_rect(s->brush.scene, (struct box){x - BAR / 2, hit.y, BAR, hit.h}, BAR / 2, color);
     if (c->awaited != DEPENDENCY_NONE) {
         scene_hit(s->brush.scene, hit, HIT_RANK, d->d.events[c->awaited].rank, 0);
-        dependency_collectives_dot(s, p, (struct point){x, dependency_collectives_y(p, c->awaited)},
-                                   s->brush.theme->warn);
+        if (c->last_ns > c->first_ns)
+            dependency_collectives_dot(s, p,
+                                       (struct point){x, dependency_collectives_y(p, c->awaited)},
+                                       s->brush.theme->warn);
     }
     if (box_has(hit, s->brush.mouse_x, s->brush.mouse_y) && s->tip.count == 0)
         dependency_collectives_tip(s, p, at);
