@@ -65,7 +65,7 @@ static int dependency_picture_refresh(const struct stage *s, struct dependency_p
     p->key = key;
     p->made_of = c->messages.count;
     p->subject = subject;
-    p->hosts_key = p->graph_key = p->chain_key = p->model_host_key = 0;
+    p->hosts_key = p->graph_key = p->labels_key = p->chain_key = p->model_host_key = 0;
     dependency_picture_measure(p);
     return 0;
 }

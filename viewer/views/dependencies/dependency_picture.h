@@ -18,9 +18,11 @@ struct dependency_picture {
     const struct dependency_graph *graph; /**< the one that is shown: d.ranks or hosts */
     uint64_t graph_key;
     uint32_t *lane_of; /**< owned; by lane of d.ranks: lane of the graph that is shown */
-    uint8_t *marked;   /**< owned; by lane that is shown: it has a selected rank */
-    int some_marked;   /**< ranks are selected */
-    uint32_t *chain;   /**< owned; events, the last one first */
+    double labels_w;   /**< width of the widest label of a lane */
+    uint64_t labels_key;
+    uint8_t *marked; /**< owned; by lane that is shown: it has a selected rank */
+    int some_marked; /**< ranks are selected */
+    uint32_t *chain; /**< owned; events, the last one first */
     uint32_t chain_count;
     uint64_t chain_key;
     uint32_t *model_host; /**< owned; by host of the capture: its index in the model */

@@ -100,18 +100,21 @@ static char *dependencies_view_label_text(const struct dependency_picture *pictu
     return out;
 }
 
-/* Width of the labels, at most a fourth of the panel. */
-static double dependencies_view_gutter(const struct stage *s,
-                                       const struct dependency_picture *picture,
+/* Width of the labels, at most a fourth of the panel. Measured when the lanes have changed. */
+static double dependencies_view_gutter(const struct stage *s, struct dependency_picture *picture,
                                        const struct capture *c, double w)
 {
-    double most = 0;
     char text[280];
-    for (uint32_t i = 0; i < picture->graph->lane_count; i++)
-        most =
-            fmax(most, scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES,
-                                   dependencies_view_label_text(picture, c, i, text, sizeof text)));
-    return fmin(fmax(ceil(most) + 14, GUTTER), w / 4);
+    if (picture->labels_key != picture->graph_key)
+        picture->labels_w = 0;
+    for (uint32_t i = 0;
+         picture->labels_key != picture->graph_key && i < picture->graph->lane_count; i++)
+        picture->labels_w =
+            fmax(picture->labels_w,
+                 scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES,
+                             dependencies_view_label_text(picture, c, i, text, sizeof text)));
+    picture->labels_key = picture->graph_key;
+    return fmin(fmax(ceil(picture->labels_w) + 14, GUTTER), w / 4);
 }
 
 static void dependencies_view_label(struct stage *s, const struct dependency_plot *p, uint32_t lane)
