@@ -152,6 +152,7 @@ struct story {
     int resolved, hang, death; /* an older alert; rank that hangs or died, 0: none */
     uint32_t captured;         /* calls of each rank, captured for the alert; 0: none */
     int messages;              /* of these calls */
+    int late;                  /* ranks come late */
     struct synthetic_commgram gram;
 };
 
@@ -171,6 +172,8 @@ static struct model *tell(const struct story *t, struct synthetic *job)
             synthetic_skip(job, 4);
         synthetic_window(job, into_model, model);
         synthetic_latencies(job, &t->latency, into_model, model);
+        if (t->late)
+            synthetic_lateness(job, &t->latency, into_model, model);
         if (t->resolved && i == 40)
             synthetic_growth(job, &older, 3, "resolved", into_model, model);
     }
@@ -474,10 +477,11 @@ static int dependencies_shots(const char *directory)
     static const struct shot many[] = {
         {.name = "dependencies-nodes", .view = VIEW_DEPENDENCIES, LARGE},
         {.name = "dependencies-nodes-steps", .view = VIEW_DEPENDENCIES, LARGE, .steps = 1},
+        {.name = "lateness", .view = VIEW_DEPENDENCIES, LARGE, .steps = BY_WINDOW},
     };
     struct story told = growth;
     told.captured = 60;
-    told.messages = 1;
+    told.messages = told.late = 1;
     told.ranks = 12;
     told.per_node = 4;
     int failed = SHOOT(told, few);

@@ -412,6 +412,34 @@ void synthetic_death(struct synthetic *j, uint32_t rank, synthetic_sink *sink, v
 /* ---- latency -----------------------------------------------------------------------------------
  */
 
+void synthetic_lateness(const struct synthetic *j, const struct synthetic_latency *l,
+                        synthetic_sink *sink, void *user)
+{
+    struct wire_lateness_row *rows = calloc(j->ranks, sizeof *rows);
+    struct wire_message m = {.type = WIRE_TYPE_LATENESS};
+    uint64_t noise = j->window * 7919, at = j->window - SYNTHETIC_FIRST, count = 0;
+    for (uint32_t rank = 0; rows && rank < j->ranks; rank++) {
+        uint32_t node = rank / j->per_node, away = node > 3 ? node - 3 : 3 - node;
+        uint64_t late = (uint64_t)(unit(&noise) * 40e6);
+        int own = rank % 64 == 17, slow = at >= l->onset + away / 2 && at < l->recovery;
+        if (!own && !slow)
+            continue;
+        late += slow ? 200000000 / (1 + away / 8) : 0;
+        rows[count++] = (struct wire_lateness_row){rank, late,
+                                                   away == 0 && slow ? late
+                                                   : own             ? late / 4
+                                                                     : 0};
+    }
+    m.lateness = (struct wire_lateness){.job = "48213.0",
+                                        .window = j->window,
+                                        .windows = 1,
+                                        .length_ns = SYNTHETIC_SECOND,
+                                        .ranks = rows,
+                                        .ranks_count = count};
+    sink(user, &m, 0);
+    free(rows);
+}
+
 double synthetic_ratio(const struct synthetic_latency *l, uint32_t region, uint64_t window)
 {
     uint64_t noise = window * 1000003 + region, at = window - SYNTHETIC_FIRST;

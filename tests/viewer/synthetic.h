@@ -75,6 +75,13 @@ void synthetic_growth(const struct synthetic *job, const struct synthetic_latenc
 void synthetic_hang(const struct synthetic *job, uint64_t id, uint32_t rank, synthetic_sink *sink,
                     void *user);
 
+/** Who came late in the newest window: from the onset on the ranks of the third node cause it, and
+ * the farther a node is from that one, the later its ranks are late; each 64th rank is late by
+ * itself.
+ */
+void synthetic_lateness(const struct synthetic *job, const struct synthetic_latency *latency,
+                        synthetic_sink *sink, void *user);
+
 /** The alert that a rank died. */
 void synthetic_death(struct synthetic *job, uint32_t rank, synthetic_sink *sink, void *user);
 

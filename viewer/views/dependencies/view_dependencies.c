@@ -31,9 +31,13 @@ static void dependencies_view_facts(const struct dependency_picture *p, const st
         snprintf(out, room, "capture %llu, %s: %s", (unsigned long long)c->id,
                  format_clock(c->asked_ns, 1).text, quantity_things(n->matched, "message").text);
     if (used > 0 && (size_t)used < room)
-        snprintf(out + used, room - (size_t)used, " of %s, %s, %s at most late",
-                 quantity_things(p->d.ranks.lane_count, "rank").text,
-                 quantity_things(p->d.collective_count, "collective").text,
+        used += snprintf(out + used, room - (size_t)used, " of %s",
+                         quantity_things(p->d.ranks.lane_count, "rank").text);
+    if (p->d.collective_count && used > 0 && (size_t)used < room)
+        used += snprintf(out + used, room - (size_t)used, ", %s",
+                         quantity_things(p->d.collective_count, "collective").text);
+    if (used > 0 && (size_t)used < room)
+        snprintf(out + used, room - (size_t)used, ", %s at most late",
                  format_duration((double)p->d.lateness_ns).text);
 }
 
