@@ -621,6 +621,37 @@ static void many_ranks_are_discs_that_open(void **state)
     model_destroy(m);
 }
 
+static void of_many_regions_each_is_one_disc_with_its_number(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct synthetic job;
+    struct desk d;
+    const struct synthetic_latency latency = {.regions = 64};
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, 4096, 16, 6, 1); /* 256 nodes */
+    synthetic_begin(&job, into, m);
+    synthetic_regions(&job, &latency, into, m);
+    for (int i = 0; i < 3; i++)
+        synthetic_window(&job, into, m);
+    synthetic_finish(&job);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    do
+        desk_layout(&d, m);
+    while (d.pictures.busy);
+    assert_non_null(find_text(&d.scene, "4,096 ranks as 64 discs"));
+    for (uint32_t region = 1; region <= 64; region++) {
+        char number[8];
+        int shown = 0;
+        snprintf(number, sizeof number, "%u", region);
+        for (size_t i = 0; i < d.scene.item_count; i++)
+            shown |= !strcmp(scene_text_of(&d.scene, &d.scene.items[i]), number);
+        assert_true(shown);
+    }
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_graph_moves_under_the_mouse(void **state)
 {
     (void)state;
@@ -925,6 +956,7 @@ int main(void)
         cmocka_unit_test(ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed),
         cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),
         cmocka_unit_test(many_ranks_are_discs_that_open),
+        cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),

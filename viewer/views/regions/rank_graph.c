@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More regions than have labels beside them, and fewer discs than have theirs inside. */
+enum { LABELS = 24, LABELLED_DISCS = 128 };
+
 void rank_graph_finish(struct rank_graph *n)
 {
     free(n->vertices);
@@ -92,7 +95,9 @@ static int rank_graph_choose_units(struct rank_graph *n, const struct model *m, 
         key_table_finish(keys);
         if (rank_graph_number_vertices(n, m, open, keys) < 0)
             return -ENOMEM;
-        if (n->unit == UNIT_REGION || keys->count <= NETWORK_VERTICES * 2)
+        int crowded = n->unit == UNIT_NODE && !n->opened && m->latency.region_count > LABELS;
+        uint32_t most = crowded ? LABELLED_DISCS : 2 * NETWORK_VERTICES;
+        if (n->unit == UNIT_REGION || keys->count <= most)
             return 0;
     }
 }
