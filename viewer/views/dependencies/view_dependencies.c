@@ -256,7 +256,7 @@ static void dependencies_view_fit(struct stage *s, struct dependency_plot *p, st
 static void dependencies_view_plot(struct stage *s, struct dependency_picture *picture,
                                    const struct capture *c, struct box panel)
 {
-    double late = panel.w > 900 ? LATE_WIDTH : 0;
+    double late = panel.w > 4 * LATE_WIDTH ? LATE_WIDTH : 0;
     double gutter = dependencies_view_gutter(s, picture, c, panel.w);
     struct box room = {panel.x + gutter, panel.y + HEAD, panel.w - gutter - 16 - late,
                        panel.h - HEAD - AXIS - 4};

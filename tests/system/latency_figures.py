@@ -1,0 +1,120 @@
+"""Makes the pictures of docs/latency.md.
+
+    HOLTER_BUILD=build tests/system/latency_figures.py [NAME...]
+
+Three jobs: the recording of a slow link that comes with Holter, as it is when its alert has fired; MiniFE as libdumpi
+recorded it; and 4,096 ranks that are made up, from the generators of the tests."""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+import commgram
+import lab
+import small_png
+
+FOLDER = os.path.join(lab.SOURCE, 'docs', 'figures')
+MOST_BYTES = 200_000
+SIZE = '1280x720'
+FIRED = '33.5'  # seconds of the recording
+
+SLOW_LINK = {
+    'latency-overview': ['--at', 'overview'],
+    'latency-alerts': ['--at', 'latency/alerts'],
+    'latency-attribution': ['--at', 'latency/attribution'],
+    'latency-regions': ['--at', 'latency/regions'],
+    'latency-captures': ['--at', 'latency/captures'],
+    'latency-dependencies': ['--at', 'latency/graph'],
+    'lateness-slow-link': ['--at', 'latency/graph', '--arrange', 'window'],
+    'criteria-slow-link': ['--at', 'latency/criteria'],
+    'metrics-slow-link': ['--at', 'communication/metrics', '--shape', '3d'],
+}
+MINIFE = {
+    'attribution-minife': ['--at', 'latency/attribution'],
+    'regions-minife': ['--at', 'latency/regions'],
+    'dependencies-minife': ['--at', 'latency/graph'],
+    'lateness-minife': ['--at', 'latency/graph', '--arrange', 'window'],
+    'criteria-minife': ['--at', 'latency/criteria'],
+    'metrics-minife': ['--at', 'communication/metrics', '--shape', '3d'],
+}
+MADE = {
+    'attribution-4096': ['--at', 'latency/attribution'],
+    'regions-4096': ['--at', 'latency/regions'],
+    'criteria-4096': ['--at', 'latency/criteria'],
+    'metrics-4096': ['--at', 'communication/metrics', '--shape', '3d'],
+}
+GALLERY = {'dependencies-nodes': 'dependencies-4096', 'lateness': 'lateness-4096'}
+
+
+def keep(path, name):
+    small_png.shrink(path)
+    size = os.path.getsize(path)
+    if size > MOST_BYTES:
+        raise AssertionError(f'{name}.png has {size} bytes')
+    shutil.copy(path, os.path.join(FOLDER, name + '.png'))
+    print(f'{name}.png: {size} bytes')
+
+
+def done(finished):
+    if finished.status != 0:
+        raise AssertionError(str(finished))
+
+
+def shoot(place, pictures, *options):
+    for name, address in pictures.items():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        path = os.path.join(place.dir, name + '.png')
+        done(place.holter('view', '--snapshot', path, '--size', SIZE, *address, *options).finish(90))
+        keep(path, name)
+
+
+def slow_link(place):
+    """The replay stands where the alert fires."""
+    endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
+    place.env['HOLTER_DAEMON'] = endpoint
+    replay = place.holter('replay', '--paused', os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'))
+    lab.wait_for(lambda: not replay.alive() or place.status(), 'the replay')
+    done(place.holter('replay', '--ask', f'seek +{FIRED}s').finish(60))
+    shoot(place, SLOW_LINK)
+    replay.kill(15)
+    replay.finish()
+
+
+def minife(place):
+    """@return path of the trace"""
+    trace = os.path.join(place.dir, 'minife-8')
+    os.makedirs(trace)
+    for packed in glob.glob(os.path.join(lab.SOURCE, 'tests', 'data', 'dumpi', 'minife-8', '*.zst')):
+        path = os.path.join(trace, os.path.basename(packed)[:-len('.zst')])
+        subprocess.run(['zstd', '-dqf', packed, '-o', path], check=True)
+    return trace
+
+
+def made_up(place):
+    made = os.path.join(place.dir, 'made.hrec')
+    bench = os.path.join(lab.BUILD, 'tests', 'bench', 'replay_bench')
+    subprocess.run([bench, '--make', made, '--ranks', '4096', '--nodes', '64', '--windows', '120'], check=True,
+                   stdout=subprocess.DEVNULL)
+    with commgram.Replay(place, made) as replay:
+        shoot(place, MADE, '--job', replay.job, '--from', '30', '--to', '90')
+    gallery = os.path.join(lab.BUILD, 'tests', 'viewer', 'viewer-gallery')
+    subprocess.run([gallery, place.dir, 'dependencies'], check=True, env={**os.environ, 'SDL_VIDEODRIVER': 'dummy'})
+    for shot, name in GALLERY.items():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            keep(os.path.join(place.dir, shot + '.png'), name)
+
+
+def main():
+    with lab.Lab() as place:
+        slow_link(place)
+        recording = os.path.join(place.dir, 'minife.hrec')
+        done(place.holter('import', '-o', recording, minife(place)).finish(60))
+        with commgram.Replay(place, recording) as replay:
+            shoot(place, MINIFE, '--job', replay.job)
+        made_up(place)
+
+
+if __name__ == '__main__':
+    main()
