@@ -296,12 +296,12 @@ static void colours_of_nodes_have_a_legend(void **state)
     close_stand(&s);
 }
 
-static void other_networks_are_named_not_drawn(void **state)
+static void other_networks_are_drawn_by_their_tiers(void **state)
 {
     (void)state;
     struct stand s;
     open_on(&s, "fattree:4,4/1,2", 2);
-    assert_non_null(find_text(&s.desk.scene, "Not a torus"));
+    assert_non_null(find_text(&s.desk.scene, "Fat tree"));
     close_stand(&s);
 }
 
@@ -642,7 +642,7 @@ int main(void)
         cmocka_unit_test(the_dimension_of_the_fullest_link_is_seen),
         cmocka_unit_test(the_first_direction_fills_the_panel),
         cmocka_unit_test(colours_of_nodes_have_a_legend),
-        cmocka_unit_test(other_networks_are_named_not_drawn),
+        cmocka_unit_test(other_networks_are_drawn_by_their_tiers),
         cmocka_unit_test(measured_packets_of_blue_gene_are_the_loads),
         cmocka_unit_test(links_below_the_range_are_not_drawn),
         cmocka_unit_test(a_node_that_is_selected_is_so_in_both_pictures),

@@ -759,12 +759,12 @@ static void the_rail_has_rooms_and_the_tabs_what_the_job_has(void **state)
     ui_go(&d.ui, VIEW_MONITOR);
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "What this job has no data for"));
-    assert_non_null(find_text(&d.scene, "Network: Torus"));
+    assert_non_null(find_text(&d.scene, "Network: Topology"));
     assert_non_null(find_text(&d.scene, "No network is known"));
     desk_check(&d, "monitor");
     ui_go(&d.ui, VIEW_NETWORK); /* chosen all the same: its tab is there, no other */
     desk_layout(&d, m);
-    assert_null(find_text(&d.scene, "Torus"));
+    assert_null(find_text(&d.scene, "Topology"));
     /* the button in focus has a ring */
     d.ui.focus = (struct ui_focus){1, COMMAND_ROOM, ROOM_SYSTEM};
     desk_layout(&d, m);

@@ -31,7 +31,7 @@ const struct place_name place_names[VIEWS] = {
     [VIEW_MONITOR] = {ROOM_SYSTEM, "Monitor", "monitor", NULL},
     [VIEW_LINKS] = {ROOM_NETWORK, "Links", "links", NULL},
     [VIEW_NETWORK] = {ROOM_NETWORK, "Network", "network", NULL},
-    [VIEW_TORUS] = {ROOM_NETWORK, "Torus", "torus", NULL},
+    [VIEW_TORUS] = {ROOM_NETWORK, "Topology", "torus", "topology"},
     [VIEW_ROUTES] = {ROOM_NETWORK, "Routes", "routes", NULL},
     [VIEW_WHAT_IF] = {ROOM_NETWORK, "What-if", "what-if", NULL},
 };

@@ -42,7 +42,7 @@ int torus_shown(const struct torus_choice *t, const struct topology *topology, u
     const struct topology_spec *spec = topology ? topology_spec(topology) : NULL;
     int n = 0;
     out[0] = out[1] = out[2] = PROJECTION_NONE;
-    if (!spec || spec->kind != TOPOLOGY_CARTESIAN)
+    if (!spec || spec->kind != TOPOLOGY_CARTESIAN || topology_has_tiers(topology))
         return 0;
     if (t->chosen && spec->dimension_count >= 3) {
         int good =

@@ -236,6 +236,21 @@ uint32_t topology_at(const struct topology *topology, const uint32_t *coordinate
 int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t *dimension,
                        int *direction);
 
+/** 1 if the network is drawn as tiers, not as rings: trees, dragonflies, and Cartesian networks
+ * whose dimensions are linked all to all. */
+int topology_has_tiers(const struct topology *topology);
+
+/** 1 for the five tiers of a Cray XC (Visuco, section 7.4): a column of a row is a cabinet, two
+ * neighbouring ones a group. */
+int topology_is_cray_xc(const struct topology_spec *spec);
+
+/** Level of a vertex: of a fat tree 0 for nodes, then one for each level of switches; else 0 for
+ * nodes and 1 for switches. @param index  its number within its level */
+uint32_t topology_level(const struct topology *topology, uint32_t vertex, uint32_t *index);
+
+/** "node", "level 2" of a fat tree, "router" of a dragonfly, "switch". */
+const char *topology_level_name(const struct topology *topology, uint32_t level);
+
 /** Node or other vertex of this name: given, or as topology_vertex_name(); TOPOLOGY_NONE: there is
  * none. */
 uint32_t topology_find(const struct topology *topology, const char *name);

@@ -12,14 +12,37 @@ enum { DIRECTIONS = 3, KINDS = 5, NAMED = 3 };
 
 static const double alike = 1.25; /* below this ratio two groups carry about the same */
 
+/* Levels of both ends of a link that runs along no dimension, lower one first, and whether it leads
+ * down. Links between switches of one level are a tier of their own: within a group of a dragonfly,
+ * or between two. */
+static uint32_t link_class_tier(const struct topology *t, uint32_t link, uint32_t levels[2])
+{
+    uint32_t from, to, a, b;
+    topology_link(t, link, &from, &to);
+    levels[0] = topology_level(t, from, &a);
+    levels[1] = topology_level(t, to, &b);
+    const struct topology_spec *spec = topology_spec(t);
+    if (spec->kind == TOPOLOGY_DRAGONFLY && levels[0] == 1 && levels[1] == 1)
+        return 2 + (a / spec->dimensions[1].size != b / spec->dimensions[1].size);
+    return levels[0] < levels[1] ? 2 * levels[0] : 2 * levels[1] + 1;
+}
+
+static int link_class_has_levels(const struct topology *t)
+{
+    const enum topology_kind kind = topology_spec(t)->kind;
+    return kind == TOPOLOGY_DRAGONFLY || kind == TOPOLOGY_FAT_TREE;
+}
+
 uint32_t link_class_of(const struct topology *t, uint32_t link)
 {
-    uint32_t from, to, dimension;
+    uint32_t from, to, dimension, levels[2];
     int direction;
     if (!topology_link(t, link, &from, &to))
         return LINK_CLASSES;
     if (topology_link_axis(t, link, &dimension, &direction))
         return dimension * DIRECTIONS + (uint32_t)direction;
+    if (link_class_has_levels(t))
+        return link_class_tier(t, link, levels);
     uint32_t kind =
         (uint32_t)topology_vertex_kind(t, from) * KINDS + (uint32_t)topology_vertex_kind(t, to);
     return kind < LINK_CLASSES ? kind : LINK_CLASSES;
@@ -30,12 +53,22 @@ void link_class_name(struct link_class *c, const struct topology *t, uint32_t li
 {
     static const char *const signs[DIRECTIONS] = {"+", "-", ""};
     static const char *const kinds[KINDS] = {"node", "switch", "core", "NUMA node", "process"};
-    uint32_t from, to, dimension;
+    uint32_t from, to, dimension, levels[2];
     int direction;
     if (topology_link_axis(t, link, &dimension, &direction)) {
         snprintf(c->name, sizeof c->name, "%s%s", topology_spec(t)->dimensions[dimension].name,
                  signs[direction]);
         c->group = dimension;
+        return;
+    }
+    if (link_class_has_levels(t)) {
+        const uint32_t tier = link_class_tier(t, link, levels);
+        const char *const group =
+            levels[0] == levels[1] && tier == 3 ? topology_spec(t)->dimensions[0].name : NULL;
+        snprintf(c->name, sizeof c->name, "%s to %s",
+                 group ? group : topology_level_name(t, levels[0]),
+                 group ? group : topology_level_name(t, levels[1]));
+        c->group = levels[0] == levels[1] ? tier : tier / 2 * 2;
         return;
     }
     topology_link(t, link, &from, &to);

@@ -1,5 +1,6 @@
-/* Loads by classes of links: by dimension and direction of a Cartesian network, else by the kinds
- * of the vertices at both ends; and a sentence about them. */
+/* Loads by classes of links: by dimension and direction of a Cartesian network, by tier of a
+ * dragonfly or fat tree, else by the kinds of the vertices at both ends; and a sentence about them.
+ */
 #ifndef HOLTER_VIEWER_VIEWS_COMMON_LINK_CLASSES_H
 #define HOLTER_VIEWER_VIEWS_COMMON_LINK_CLASSES_H
 

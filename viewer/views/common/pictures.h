@@ -49,6 +49,7 @@ struct pictures {
     struct commgram_drawing *commgram;
     struct links_drawing *links;
     struct torus_drawing *torus;
+    struct tiers_drawing *tiers;
     struct network_drawing *network;
     struct routes_drawing *routes;
     struct dependency_picture *dependencies;

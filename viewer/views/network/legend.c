@@ -56,11 +56,12 @@ static void network_legend_add_dimensions(struct shelf *h, const struct topology
 {
     const struct network_graph *g = &h->s->ui->graph;
     const struct theme *t = h->s->brush.theme;
+    const uint32_t count = spec->dimension_count - (spec->kind == TOPOLOGY_DRAGONFLY ? 1 : 0);
     double w = 0;
-    for (uint32_t d = 0; d < spec->dimension_count; d++)
+    for (uint32_t d = 0; d < count; d++)
         w += scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 22;
     network_legend_add_caption(h, "together by", w);
-    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+    for (uint32_t d = 0; d < count; d++) {
         int on = (g->applied & 1u << d) != 0;
         double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 20;
         scene_outline(h->s->brush.scene, (struct box){h->x, h->y, own, 24}, 5, 1,
@@ -74,9 +75,12 @@ static void network_legend_add_dimensions(struct shelf *h, const struct topology
 
 static void network_legend_add_levels(struct shelf *h)
 {
-    static const char *const names[] = {"none", "1 up", "2 up", "3 up", "4 up"};
+    const char *names[] = {"none", "1 up", "2 up", "3 up", "4 up"};
     const struct network_graph *g = &h->s->ui->graph;
+    const struct topology *t = h->s->model->network.topology;
     int count = (int)(g->levels < 4 ? g->levels : 4) + 1;
+    for (int i = 1; i < count && topology_spec(t)->kind == TOPOLOGY_FAT_TREE; i++)
+        names[i] = topology_level_name(t, (uint32_t)i);
     if (count > 1)
         network_legend_add_choice(h, "together by switch", names, count, (int)g->applied_level,
                                   COMMAND_NET_LEVEL);

@@ -12,19 +12,6 @@ enum { NEIGHBOURS = 4096 };
 
 /* ---- Cartesian: digits by the order of dimensions ---- */
 
-/* The five tiers of a Cray XC: a column of a row is a cabinet. */
-static int route_order_is_cray(const struct topology_spec *spec)
-{
-    static const char *const tiers[] = {"row", "column", "cage", "slot", "cpu"};
-    if (spec->dimension_count != 5)
-        return 0;
-    for (int d = 0; d < 5; d++)
-        if (strcmp(spec->dimensions[d].name, tiers[d]) ||
-            spec->dimensions[d].connection != TOPOLOGY_ALL)
-            return 0;
-    return 1;
-}
-
 static void route_order_sort_by_dimensions(struct route_order *o, const struct topology *t,
                                            const struct ui *ui)
 {
@@ -33,7 +20,7 @@ static void route_order_sort_by_dimensions(struct route_order *o, const struct t
     int chosen = ui->routes.dimensions == g->dimensions;
     uint32_t digit[TOPOLOGY_DIMENSIONS] = {0}, vertex = 0;
     o->levels = g->dimensions;
-    o->tiers = route_order_is_cray(spec) && !chosen;
+    o->tiers = topology_is_cray_xc(spec) && !chosen;
     for (uint32_t l = 0; l < o->levels; l++) {
         uint32_t d = o->dimension[l] = chosen ? ui->routes.order[l] : l;
         snprintf(o->names[l], sizeof o->names[l], "%s", spec->dimensions[d].name);
@@ -64,8 +51,8 @@ static void route_order_set_names(struct route_order *o, uint32_t levels, const 
 
 static void route_order_sort_by_group(struct route_order *o, const struct topology *t)
 {
-    static const char *const words[] = {"group", "router", "node"};
     const struct topology_dimension *d = topology_spec(t)->dimensions;
+    const char *const words[] = {d[0].name, d[1].name, d[2].name};
     uint32_t row = 0, nodes = topology_nodes(t);
     route_order_set_names(o, 3, words);
     for (uint32_t router = 0; router < d[0].size * d[1].size; router++) {
@@ -85,8 +72,7 @@ static void route_order_sort_by_leaves(struct route_order *o, const struct topol
     uint32_t nodes = topology_nodes(t), height = spec->dimension_count;
     o->levels = height;
     for (uint32_t l = 0; l < height; l++)
-        snprintf(o->names[l], sizeof o->names[l], l + 1 < height ? "below %u" : "node",
-                 height - 1 - l);
+        snprintf(o->names[l], sizeof o->names[l], "%s", topology_level_name(t, height - 1 - l));
     for (uint32_t v = 0; v < o->count; v++) {
         uint32_t level = height - 1, below = 1;
         for (uint32_t l = 0;

@@ -5,7 +5,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
-#include "viewer/views/torus/drawing.h"
+#include "viewer/views/torus/tiers.h"
 
 #include "holter/error.h"
 
@@ -206,6 +206,8 @@ static void torus_layout(struct stage *s, struct box box)
 {
     struct torus_drawing *d = NULL;
     box = box_inset(box, 14, 10);
+    if (tiers_layout(s, box))
+        return;
     int error = torus_prepare(s, &d);
     if (error || !torus_belongs(s, 0)) {
         piece_panel(s, box, "torus");
@@ -218,8 +220,9 @@ static void torus_layout(struct stage *s, struct box box)
             piece_empty(s, box, "Too large to be drawn node by node",
                         "View links ranks its links.");
         else
-            piece_empty(s, box, "Not a torus",
-                        "This view shows tori, meshes and hypercubes; see view links for others.");
+            piece_empty(s, box, "No regular network",
+                        "This view shows tori, meshes, trees and dragonflies; view network shows "
+                        "any graph.");
         return;
     }
     torus_view_add_head(s, (struct box){box.x, box.y, box.w, HEAD - 4});
@@ -261,7 +264,9 @@ static void torus_icon(const struct brush *b, struct box box, color_t color)
 static void torus_view_finish(struct pictures *pictures)
 {
     torus_drawing_destroy(pictures->torus);
+    tiers_drawing_destroy(pictures->tiers);
     pictures->torus = NULL;
+    pictures->tiers = NULL;
 }
 
 const struct view torus_view = {torus_icon, torus_layout, torus_view_finish};

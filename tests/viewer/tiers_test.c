@@ -1,0 +1,249 @@
+/* The picture of networks with tiers: where vertices are, and what it shows and selects. */
+#include "tests/data_file.h"
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic_network.h"
+
+#include "viewer/layout/floor_plan.h"
+#include "viewer/ui/ui_input.h"
+#include "viewer/views/common/link_classes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct topology *network_of(const char *form)
+{
+    struct topology_spec spec = {0};
+    struct topology *out = NULL;
+    char why[256];
+    assert_int_equal(topology_short(&spec, form, why, sizeof why), 0);
+    assert_int_equal(topology_create(&out, &spec, why, sizeof why), 0);
+    topology_spec_finish(&spec);
+    return out;
+}
+
+/* ---- where vertices are ---- */
+
+static const struct floor_block *block_of(const struct floor_plan *p, uint32_t tier, uint32_t nth)
+{
+    for (uint32_t i = 0; i < p->block_count; i++)
+        if (p->blocks[i].tier == tier && !p->blocks[i].joined && nth-- == 0)
+            return &p->blocks[i];
+    fail_msg("there are too few boxes of tier %u", tier);
+    return NULL;
+}
+
+static int box_holds(const struct box *box, struct point at)
+{
+    return at.x >= box->x && at.x <= box->x + box->w && at.y >= box->y && at.y <= box->y + box->h;
+}
+
+static void nodes_of_a_cray_are_in_the_box_of_their_cabinet_and_apart(void **state)
+{
+    (void)state;
+    struct topology *t = network_of("dragonfly:2,12,3,16,4");
+    struct floor_plan plan = {0};
+    uint8_t *used = calloc(topology_vertices(t), 1);
+    memset(used + 192, 1, 192); /* all of cabinet 1 */
+    assert_int_equal(floor_plan_make(&plan, t, used, 1200, 700), 0);
+    const struct floor_block *cabinet = block_of(&plan, 1, 1), *empty = block_of(&plan, 1, 2);
+    assert_true(cabinet->used && !empty->used);
+    assert_true(cabinet->box.w > 3 * empty->box.w);
+    for (uint32_t v = 192; v < 384; v++) {
+        assert_true(box_holds(&cabinet->box, plan.at[v]));
+        assert_true(plan.size[v] > 2);
+        for (uint32_t other = 192; other < v; other++)
+            assert_true(fabs(plan.at[v].x - plan.at[other].x) >= (double)plan.size[v] ||
+                        fabs(plan.at[v].y - plan.at[other].y) >= (double)plan.size[v]);
+    }
+    assert_true(box_holds(&empty->box, plan.at[384]) && plan.size[384] <= 0);
+    floor_plan_finish(&plan);
+    topology_destroy(t);
+    free(used);
+}
+
+static void routers_of_a_dragonfly_are_in_the_box_of_their_nodes(void **state)
+{
+    (void)state;
+    struct topology *t = network_of("dragonfly:groups=5,routers=4,nodes=2,global=1");
+    struct floor_plan plan = {0};
+    uint8_t *used = calloc(topology_vertices(t), 1);
+    memset(used, 1, topology_nodes(t));
+    assert_int_equal(floor_plan_make(&plan, t, used, 900, 600), 0);
+    for (uint32_t router = 0; router < 20; router++) {
+        const struct floor_block *box = block_of(&plan, 1, router);
+        assert_true(box_holds(&box->box, plan.at[topology_nodes(t) + router]));
+        assert_true(box_holds(&box->box, plan.at[2 * router + 1]));
+    }
+    floor_plan_finish(&plan);
+    topology_destroy(t);
+    free(used);
+}
+
+static void each_level_of_a_fat_tree_is_above_the_one_below(void **state)
+{
+    (void)state;
+    struct topology *t = network_of("fattree:k=4");
+    struct floor_plan plan = {0};
+    uint8_t *used = calloc(topology_vertices(t), 1);
+    uint32_t from, to, index;
+    assert_int_equal(floor_plan_make(&plan, t, used, 900, 600), 0);
+    assert_int_equal(plan.levels, 4);
+    for (uint32_t l = 0; l < topology_links(t); l++)
+        if (topology_link(t, l, &from, &to))
+            assert_int_equal(topology_level(t, from, &index) < topology_level(t, to, &index),
+                             plan.at[from].y > plan.at[to].y);
+    floor_plan_finish(&plan);
+    topology_destroy(t);
+    free(used);
+}
+
+static void children_of_a_tree_are_below_their_parent_and_share_its_width(void **state)
+{
+    (void)state;
+    /* two switches with two nodes each, below a third */
+    struct topology_named names[7] = {
+        {"a", VERTEX_NODE},   {"b", VERTEX_NODE},   {"c", VERTEX_NODE},  {"d", VERTEX_NODE},
+        {"s", VERTEX_SWITCH}, {"t", VERTEX_SWITCH}, {"r", VERTEX_SWITCH}};
+    static const uint32_t parent[] = {4, 4, 5, 5, 6, 6};
+    struct topology_edge edges[12] = {{0}};
+    for (uint32_t v = 0; v < 6; v++) {
+        edges[2 * v] = (struct topology_edge){.from = v, .to = parent[v]};
+        edges[2 * v + 1] = (struct topology_edge){.from = parent[v], .to = v};
+    }
+    struct topology_spec spec = {.kind = TOPOLOGY_TREE,
+                                 .vertices = names,
+                                 .vertex_count = 7,
+                                 .edges = edges,
+                                 .edge_count = 12};
+    struct topology *t;
+    char why[256] = "";
+    assert_int_equal(topology_create(&t, &spec, why, sizeof why), 0);
+    struct floor_plan plan = {0};
+    uint8_t used[7] = {0};
+    assert_int_equal(floor_plan_make(&plan, t, used, 800, 300), 0);
+    static const double x[] = {-300, -100, 100, 300, -200, 200, 0};
+    for (uint32_t v = 0; v < 7; v++) {
+        assert_true(fabs(plan.at[v].x - x[v]) < 1e-6);
+        assert_true(fabs(plan.at[v].y - (v < 4 ? 100 : v < 6 ? 0 : -100)) < 1e-6);
+    }
+    floor_plan_finish(&plan);
+    topology_destroy(t);
+}
+
+/* ---- names ---- */
+
+static void a_network_has_one_name_for_each_of_its_tiers(void **state)
+{
+    (void)state;
+    struct topology *tree = network_of("fattree:k=4"),
+                    *fly = network_of("dragonfly:groups=5,routers=4,nodes=2,global=1");
+    struct link_class c = {0};
+    link_class_name(&c, tree, 0);
+    assert_string_equal(c.name, "node to level 1");
+    link_class_name(&c, tree, topology_links(tree) - 1);
+    assert_string_equal(c.name, "level 3 to level 2");
+    link_class_name(&c, fly, 0);
+    assert_string_equal(c.name, "node to router");
+    const uint32_t nodes = topology_nodes(fly);
+    link_class_name(&c, fly, topology_link_between(fly, nodes, nodes + 1));
+    assert_string_equal(c.name, "router to router");
+    link_class_name(&c, fly, topology_link_between(fly, nodes, nodes + 4));
+    assert_string_equal(c.name, "group to group");
+    topology_destroy(tree);
+    topology_destroy(fly);
+}
+
+/* ---- the view ---- */
+
+struct bed {
+    struct synthetic_network net;
+    struct model *model;
+    struct desk desk;
+};
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    assert_int_equal(model_apply(user, message, snapshot), 0);
+}
+
+static void open_job(struct bed *b, const char *form, const char *file)
+{
+    size_t length;
+    char *text = data_file(file, &length);
+    memset(b, 0, sizeof *b);
+    assert_int_equal(model_create(&b->model, 256u << 20), 0);
+    synthetic_network_init(&b->net, form, 1);
+    synthetic_network_read(&b->net, text, 1e-3);
+    free(text);
+    synthetic_network_begin(&b->net, into, b->model);
+    for (int i = 0; i < 4; i++)
+        synthetic_network_window(&b->net, into, b->model);
+    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_TORUS);
+    desk_layout(&b->desk, b->model);
+}
+
+static void close_job(struct bed *b)
+{
+    desk_close(&b->desk);
+    synthetic_network_finish(&b->net);
+    model_destroy(b->model);
+}
+
+static void the_picture_of_a_cray_names_its_tiers_and_the_unused_one(void **state)
+{
+    (void)state;
+    struct bed b;
+    open_job(&b, "dragonfly:2,12,3,16,4",
+             "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt");
+    assert_non_null(find_text(&b.desk.scene, "Dragonfly"));
+    assert_non_null(find_text(&b.desk.scene, "column 6"));
+    assert_non_null(find_text(&b.desk.scene, "row, column unused")); /* all in one cabinet */
+    desk_check(&b.desk, "the tiers of a Cray");
+    close_job(&b);
+}
+
+static void a_click_on_a_node_of_the_picture_selects_it(void **state)
+{
+    (void)state;
+    struct bed b;
+    open_job(&b, "fattree:k=8", "par-comm-data/hopbyte/MiniMD_Vesta_n128_c1_w_hopbyte.txt");
+    assert_non_null(find_text(&b.desk.scene, "level 3"));
+    const struct scene_hit *plot = NULL;
+    for (size_t i = 0; i < b.desk.scene.hit_count; i++)
+        if (b.desk.scene.hits[i].kind == HIT_TORUS)
+            plot = &b.desk.scene.hits[i];
+    assert_non_null(plot);
+    /* nodes are in the lowest of four rows, 128 of them to the right of the names */
+    const double x = plot->box.x + plot->box.w - 14 - 2,
+                 y = plot->box.y + 14 + (plot->box.h - 28) * 3.5 / 4;
+    for (int i = 0; i < 4; i++) {
+        const enum input_kind kinds[] = {INPUT_MOVE, INPUT_MOVE, INPUT_PRESS, INPUT_RELEASE};
+        ui_input(&b.desk.ui, b.model, &b.desk.scene,
+                 &(struct input){.kind = kinds[i], .x = x, .y = y, .clicks = i > 1});
+        desk_layout(&b.desk, b.model);
+    }
+    assert_int_equal(b.desk.ui.selection.kind, SELECT_VERTEX);
+    assert_int_equal(b.desk.ui.selection.a, 127);
+    close_job(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_of_a_cray_are_in_the_box_of_their_cabinet_and_apart),
+        cmocka_unit_test(routers_of_a_dragonfly_are_in_the_box_of_their_nodes),
+        cmocka_unit_test(each_level_of_a_fat_tree_is_above_the_one_below),
+        cmocka_unit_test(children_of_a_tree_are_below_their_parent_and_share_its_width),
+        cmocka_unit_test(a_network_has_one_name_for_each_of_its_tiers),
+        cmocka_unit_test(the_picture_of_a_cray_names_its_tiers_and_the_unused_one),
+        cmocka_unit_test(a_click_on_a_node_of_the_picture_selects_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
