@@ -171,9 +171,9 @@ static double settle(struct desk *d, double *first, double *longest)
 
 static double select_links(struct desk *d)
 {
-    double longest = 0;
+    double longest = 0, first, share;
+    settle(d, &first, &share); /* a picture of new data in progress is not the selection's */
     for (int i = 0; i < 6; i++) {
-        double first, share;
         ui_select(&d->ui, (struct selection){SELECT_LINK, (uint64_t)(101 * i + 7), 0});
         longest = fmax(longest, settle(d, &first, &share));
     }

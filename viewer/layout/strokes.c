@@ -142,7 +142,7 @@ static uint64_t strokes_key_of(const struct strokes *s, struct box box, double s
     return key ? key : 1;
 }
 
-static void strokes_draw_items(const struct strokes *s, struct scene *scene)
+void strokes_draw_items(const struct strokes *s, struct scene *scene)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const struct stroke *t = &s->all[i];

@@ -44,6 +44,9 @@ void strokes_sort(struct strokes *strokes);
  * @param ground  colour of the background */
 void strokes_draw(struct strokes *strokes, struct scene *scene, struct box box, color_t ground);
 
+/** Draw them as items of the scene, whatever their number. */
+void strokes_draw_items(const struct strokes *strokes, struct scene *scene);
+
 /** Draw incrementally instead: begin a picture of w x h pixels, whatever the number of strokes. The
  * strokes are in pixels of that picture and must not change until it is complete; `image` remains
  * the previous picture until then.

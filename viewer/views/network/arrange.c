@@ -34,6 +34,7 @@ void network_drawing_destroy(struct network_drawing *d)
     network_arrangement_finish(&d->now);
     network_arrangement_finish(&d->next);
     strokes_finish(&d->strokes);
+    strokes_finish(&d->chosen);
     free(d->colors);
     free(d);
 }

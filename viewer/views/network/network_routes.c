@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define FADED 0.8 /* share of the ground in the colours of what is not selected */
+
 enum {
+    CHOSEN = 4000,        /* selected lines that are drawn one by one at most */
     PAINT_SHARE = 600000, /* pixels painted in one frame */
     MANY = 4000,          /* number of edges above which lines are coarser */
     WIDEST = 2,           /* of lines that carry more than any does in reality */
@@ -68,10 +71,10 @@ struct paint {
     double least;          /* minimum width of a line: thinner neighbouring routes are merged */
 };
 
-static struct paint network_routes_make_paint(const struct stage *s, const struct wiring *w)
+static struct paint network_routes_make_paint(const struct stage *s, const struct wiring *w,
+                                              int some)
 {
-    struct paint p = {.s = s, .w = w, .metric = network_metric(s->ui)};
-    p.some = network_selects(s, w);
+    struct paint p = {.s = s, .w = w, .metric = network_metric(s->ui), .some = some};
     for (uint32_t i = 0; p.some && i < w->route_count; i++) {
         if (!(w->routes[i].marks & FLOW_SELECTED))
             continue;
@@ -100,7 +103,7 @@ static color_t network_routes_choose_color(const struct paint *p, uint32_t r)
     if (!p->some)
         return color;
     if (!(route->marks & FLOW_SELECTED))
-        return color_mix(color, t->panel, 0.8);
+        return color_mix(color, t->panel, FADED);
     for (uint32_t i = 0; i < p->few_count && !route->given; i++)
         if (p->few[i] == r)
             return t->regions[i];
@@ -264,10 +267,10 @@ static int network_routes_color_routes(const struct stage *s, struct network_dra
 
 /* Make the strokes of all routes and units; faded ones come first. */
 static void network_routes_make_strokes(const struct stage *s, struct network_drawing *d,
-                                        const struct plot *plot, double k)
+                                        const struct plot *plot, double k, int some)
 {
     const struct arrangement *a = &d->now;
-    struct paint paint = network_routes_make_paint(s, &a->wiring);
+    struct paint paint = network_routes_make_paint(s, &a->wiring, some);
     strokes_clear(&d->strokes);
     paint.least = a->wiring.edge_count > MANY ? 1.2 : 0.8;
     if (network_routes_color_routes(s, d, &paint) < 0)
@@ -283,21 +286,63 @@ static void network_routes_make_strokes(const struct stage *s, struct network_dr
         int marks = (int)t->away;
         t->away = !(marks & FLOW_SHOWN) ? 3 : paint.some && !(marks & FLOW_SELECTED) ? 2.8f : 0;
     }
-    network_add_units(s, d, plot, k);
+    network_add_units(s, d, plot, k, some);
     strokes_sort(&d->strokes);
+}
+
+/* ---- the selection above the picture ---- */
+
+/* The selected routes, innermost on their edges, as one line for each edge that they take and each
+ * colour. @return 1, or 0: there are too many, and the picture itself has to fade the others */
+static int network_routes_make_chosen(const struct stage *s, struct network_drawing *d,
+                                      const struct plot *plot, uint64_t key)
+{
+    const struct wiring *w = &d->now.wiring;
+    if (d->chosen_key == key)
+        return d->chosen_fits;
+    struct paint paint = network_routes_make_paint(s, w, 1);
+    double *offsets = calloc(w->edge_count + 1u, sizeof *offsets);
+    strokes_clear(&d->chosen);
+    d->chosen_key = key;
+    d->chosen_fits = offsets && !ui_shows_difference(s->ui);
+    for (uint32_t i = 0; d->chosen_fits && i < w->route_count; i++) {
+        const struct wiring_route *r = &w->routes[w->order[i]];
+        if ((r->marks & (FLOW_SHOWN | FLOW_SELECTED)) != (FLOW_SHOWN | FLOW_SELECTED))
+            break; /* these are the first ones of the order */
+        const color_t color = network_routes_choose_color(&paint, w->order[i]);
+        for (uint32_t n = 0; r->bytes && n < r->count; n++) {
+            const uint32_t e = w->steps[r->first + n];
+            const struct course course = network_routes_make_course(&d->now, plot, &w->edges[e]);
+            const double share = network_routes_edge_width(w, plot, e) * (double)r->bytes /
+                                 (double)w->edges[e].bytes,
+                         width = fmax(share, 0.8);
+            if (network_routes_in_sight(plot, &course))
+                network_routes_add_strip(&d->chosen, plot, &course,
+                                         &(struct strip){.offset = 0.4 + offsets[e],
+                                                         .width = width,
+                                                         .red = width * (color >> 24),
+                                                         .green = width * (color >> 16 & 0xff),
+                                                         .blue = width * (color >> 8 & 0xff)},
+                                         0);
+            offsets[e] += share;
+        }
+        d->chosen_fits = d->chosen.count <= CHOSEN;
+    }
+    free(offsets);
+    return d->chosen_fits;
 }
 
 /* ---- drawing ---- */
 
+/* Key of what is drawn apart from the selection. */
 static uint64_t network_routes_key_of(const struct stage *s, const struct network_drawing *d,
                                       const struct plot *plot)
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
-    uint64_t key = mix_number(mix_number(mix_number(w->order_key, w->key), d->now.version),
+    uint64_t key = mix_number(mix_number(mix_number(w->sorted_key, w->key), d->now.version),
                               (uint64_t)s->ui->graph.size);
-    key = mix_number(mix_number(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
-    key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
+    key = mix_number(mix_number(key, (uint64_t)s->ui->theme), s->ui->network.filter.version);
     key = mix_number(key, (uint64_t)s->ui->network.compare);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
@@ -309,10 +354,10 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
 }
 
 static void network_routes_begin_picture(const struct stage *s, struct network_drawing *d,
-                                         const struct plot *plot, uint64_t key)
+                                         const struct plot *plot, uint64_t key, int some)
 {
     double k = s->brush.scene->scale;
-    network_routes_make_strokes(s, d, plot, k);
+    network_routes_make_strokes(s, d, plot, k, some);
     d->strokes_key = 0;
     if (strokes_begin(&d->strokes, (int)lround(plot->section.box.w * k),
                       (int)lround(plot->section.box.h * k), s->brush.theme->panel) < 0)
@@ -323,10 +368,10 @@ static void network_routes_begin_picture(const struct stage *s, struct network_d
 
 /* Draw the last finished picture at its present position, and do a part of the next one. */
 static void network_routes_draw_picture(struct stage *s, struct network_drawing *d,
-                                        const struct plot *plot, uint64_t key)
+                                        const struct plot *plot, uint64_t key, int some)
 {
     if (key != d->drawn_key && !d->strokes.busy)
-        network_routes_begin_picture(s, d, plot, key);
+        network_routes_begin_picture(s, d, plot, key, some);
     if (d->strokes.busy && !strokes_work(&d->strokes, PAINT_SHARE)) {
         d->drawn_key = d->making_key;
         d->drawn = d->making;
@@ -342,28 +387,41 @@ int network_few(const struct wiring *w)
     return w->step_count <= STROKES_ITEMS / 2;
 }
 
+/* A selection of a few lines lies on a veil over the picture, which then need not be drawn again:
+ * that takes a second where there are very many. */
+static void network_routes_draw_many(struct stage *s, struct network_drawing *d,
+                                     const struct plot *plot, uint64_t key, uint64_t chosen_key,
+                                     int some)
+{
+    const int above = some && network_routes_make_chosen(s, d, plot, chosen_key);
+    network_routes_draw_picture(s, d, plot, some && !above ? chosen_key : key, some && !above);
+    if (!above)
+        return;
+    scene_rect(s->brush.scene, plot->section.box, 0, color_fade(s->brush.theme->panel, FADED));
+    strokes_draw_items(&d->chosen, s->brush.scene);
+}
+
 void network_draw_routes(struct stage *s, struct network_drawing *d, const struct plot *plot)
 {
-    uint64_t key = network_routes_key_of(s, d, plot);
+    const uint64_t key = network_routes_key_of(s, d, plot);
+    const struct selection *sel = &s->ui->selection;
+    const uint64_t chosen_key =
+        mix_number(
+            mix_number(mix_number(mix_number(key, d->now.wiring.order_key), sel->kind), sel->a),
+            sel->b) |
+        1;
+    const int some = network_selects(s, &d->now.wiring);
     if (!network_few(&d->now.wiring)) {
-        network_routes_draw_picture(s, d, plot, key);
+        network_routes_draw_many(s, d, plot, key, chosen_key, some);
         return;
     }
     d->drawn_key = 0;
-    if (d->strokes_key != key) {
+    if (d->strokes_key != chosen_key) {
         d->strokes.busy = 0;
-        network_routes_make_strokes(s, d, plot, 0);
-        d->strokes_key = key;
+        network_routes_make_strokes(s, d, plot, 0, some);
+        d->strokes_key = chosen_key;
     }
-    for (uint32_t i = 0; i < d->strokes.count; i++) {
-        const struct stroke *t = &d->strokes.all[i];
-        if (t->x0 == t->x1 && t->y0 == t->y1)
-            scene_disc(s->brush.scene, (double)t->x0, (double)t->y0, (double)t->width / 2,
-                       t->color);
-        else
-            scene_line(s->brush.scene, (double)t->x0, (double)t->y0, (double)t->x1, (double)t->y1,
-                       (double)t->width, t->color);
-    }
+    strokes_draw_items(&d->strokes, s->brush.scene);
 }
 
 /* Arrowhead in the middle of the selected link, on the side of its direction. */

@@ -95,10 +95,9 @@ static void network_units_draw_unit(const struct stage *s, const struct wiring_u
 }
 
 void network_add_units(const struct stage *s, struct network_drawing *d, const struct plot *plot,
-                       double k)
+                       double k, int some)
 {
     const struct wiring *w = &d->now.wiring;
-    int some = network_selects(s, w);
     double left = k > 0 ? plot->section.box.x : 0, top = k > 0 ? plot->section.box.y : 0,
            scale = k > 0 ? k : 1;
     for (uint32_t i = 0; i < w->unit_count; i++) {
@@ -219,7 +218,7 @@ uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,
 {
     const struct wiring *w = &d->now.wiring;
     uint32_t under = network_units_under_mouse(s, d, plot);
-    int some = network_selects(s, w), few = network_few(w);
+    int some = network_selects(s, w), own = network_few(w) || (some && d->chosen_fits);
     for (uint32_t i = 0; i < w->unit_count; i++) {
         const struct wiring_unit *u = &w->units[i];
         struct layer layers[4];
@@ -231,7 +230,7 @@ uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,
             continue;
         network_units_add_hits(s, u, x, y, r);
         int marked = i == under || network_units_is_chosen(s, u);
-        if (marked || (few && !network_faded(s, w, some, i)))
+        if (marked || (own && !network_faded(s, w, some, i)))
             network_units_draw_unit(s, u, x, y, layers,
                                     network_units_make_layers(s, w, plot, i, 0, marked, layers));
     }

@@ -55,7 +55,7 @@ struct wiring_edge {
     uint32_t back;     /**< edge in the opposite direction; WIRING_NONE */
     uint64_t bytes;
     double real;           /**< bytes in reality, which differ while a what-if is shown */
-    uint32_t first, count; /**< section of stack[]: routes over the edge, after wiring_order() */
+    uint32_t first, count; /**< section of stack[]: routes over the edge, after wiring_pair() */
 };
 
 /** Zero-initialised is empty. Arrays are owned. */
@@ -76,9 +76,11 @@ struct wiring {
     uint32_t step_count, step_room;
     int grouped; /**< 1: some units are groups */
 
-    uint32_t *stack;     /**< routes by edge, ordered by a figure, visible routes first */
-    uint32_t *order;     /**< all routes in that order */
-    uint32_t *by_figure; /**< all routes ordered by the figure only */
+    uint32_t *stack;      /**< routes by edge, ordered by a figure, visible routes first */
+    uint32_t *order;      /**< all routes in that order */
+    uint64_t *edge_bytes; /**< bytes of edges[], side by side for loops over all steps */
+    uint32_t *cursors;    /**< by edge: working memory of wiring_order() */
+    uint32_t *by_figure;  /**< all routes ordered by the figure only */
     double most[WIRING_METRICS];
     uint64_t heaviest;    /**< maximum of bytes over an edge */
     uint64_t most_inside; /**< maximum of bytes within a group */
@@ -160,6 +162,9 @@ struct network_drawing {
     uint64_t strokes_key, drawn_key, making_key; /**< keys of the strokes, of the visible picture
                                                     and of the picture in progress */
     struct box drawn, making; /**< sections of the graph that the pictures show */
+    struct strokes chosen;    /**< the selected routes, above the picture */
+    uint64_t chosen_key;
+    int chosen_fits; /**< 0: they are too many for that */
 
     uint32_t legend[256]; /**< colour map of in-degree ratios */
     struct image legend_image;
@@ -206,9 +211,10 @@ int network_few(const struct wiring *wiring);
 
 /** Add units to the picture: faded ones below the routes; all of them where there are many.
  * @param k  pixels for each logical pixel in a picture whose top left is the plot's; 0: logical
- * pixels of the scene */
+ * pixels of the scene
+ * @param some  1: those that are not selected are faded */
 void network_add_units(const struct stage *stage, struct network_drawing *drawing,
-                       const struct plot *plot, double k);
+                       const struct plot *plot, double k, int some);
 
 /** Draw circles and squares with hits and names. @return unit under the mouse; WIRING_NONE: none */
 uint32_t network_draw_units(struct stage *stage, const struct network_drawing *drawing,

@@ -19,6 +19,8 @@ void wiring_finish(struct wiring *w)
     free(w->route_of);
     free(w->steps);
     free(w->stack);
+    free(w->edge_bytes);
+    free(w->cursors);
     free(w->order);
     free(w->by_figure);
     free(w->walk);
@@ -218,12 +220,29 @@ int wiring_add_real(struct wiring *w, const struct stage *s)
     return 0;
 }
 
+/* Sections of the stack: how many routes cross each edge. */
+static int wiring_divide_stack(struct wiring *w)
+{
+    w->stack = malloc((w->step_count + 1u) * sizeof *w->stack);
+    w->edge_bytes = calloc(w->edge_count + 1u, sizeof *w->edge_bytes);
+    w->cursors = malloc((w->edge_count + 1u) * sizeof *w->cursors);
+    if (!w->stack || !w->edge_bytes || !w->cursors)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < w->step_count; i++)
+        w->edges[w->steps[i]].count++;
+    for (uint32_t e = 0, at = 0; e < w->edge_count; e++) {
+        w->edges[e].first = at;
+        at += w->edges[e].count;
+    }
+    return 0;
+}
+
 int wiring_pair(struct wiring *w)
 {
     for (uint32_t e = 0; e < w->edge_count; e++)
         w->edges[e].back =
             key_table_find(&w->edge_keys, (struct key){w->edges[e].to, w->edges[e].from});
-    return wiring_count_partners(w);
+    return wiring_divide_stack(w) < 0 ? -ENOMEM : wiring_count_partners(w);
 }
 
 /* ---- figures ---- */
@@ -235,8 +254,8 @@ static void wiring_clear_figures(struct wiring *w)
         u->in = u->out = u->in_bytes = u->out_bytes = u->transit = u->inside = 0;
     }
     for (uint32_t i = 0; i < w->edge_count; i++) {
-        w->edges[i].bytes = 0;
         w->edges[i].real = 0;
+        w->edge_bytes[i] = 0;
     }
     for (uint32_t i = 0; i < w->route_count; i++) {
         struct wiring_route *r = &w->routes[i];
@@ -277,12 +296,16 @@ static void wiring_add_routes(struct wiring *w)
         a->out_bytes += r->bytes;
         b->in += r->messages;
         b->in_bytes += r->bytes;
-        for (uint32_t k = 0; k < r->count; k++) {
-            struct wiring_edge *e = &w->edges[w->steps[r->first + k]];
-            e->bytes += r->bytes;
-            w->units[e->to].transit += k + 1 < r->count ? r->bytes : 0;
-        }
+        for (uint32_t k = 0; k < r->count; k++)
+            w->edge_bytes[w->steps[r->first + k]] += r->bytes;
     }
+    for (uint32_t i = 0; i < w->edge_count; i++) {
+        struct wiring_edge *e = &w->edges[i];
+        e->bytes = w->edge_bytes[i];
+        w->units[e->to].transit += e->bytes;
+    }
+    for (uint32_t i = 0; i < w->unit_count; i++) /* what arrived, less what was for it */
+        w->units[i].transit -= w->units[i].in_bytes;
 }
 
 static void wiring_find_maxima(struct wiring *w)
@@ -295,9 +318,12 @@ static void wiring_find_maxima(struct wiring *w)
         r->values[METRIC_LENGTH] =
             r->bytes ? round(r->values[METRIC_HOP_BYTES] / (double)r->bytes) : r->count;
         r->length = (uint32_t)r->values[METRIC_LENGTH];
-        for (uint32_t k = 0; k < r->count; k++)
-            r->values[METRIC_LOAD] =
-                fmax(r->values[METRIC_LOAD], (double)w->edges[w->steps[r->first + k]].bytes);
+        uint64_t load = 0;
+        for (uint32_t k = 0; k < r->count; k++) {
+            const uint64_t bytes = w->edge_bytes[w->steps[r->first + k]];
+            load = bytes > load ? bytes : load;
+        }
+        r->values[METRIC_LOAD] = (double)load;
         for (int metric = 0; metric < WIRING_METRICS; metric++)
             w->most[metric] = fmax(w->most[metric], r->values[metric]);
     }
@@ -419,9 +445,7 @@ static int wiring_reserve_stack(struct wiring *w)
         w->order = malloc((w->route_count + 1u) * sizeof *w->order);
     if (!w->by_figure)
         w->by_figure = malloc((w->route_count + 1u) * sizeof *w->by_figure);
-    if (!w->stack)
-        w->stack = malloc((w->step_count + 1u) * sizeof *w->stack);
-    return w->order && w->by_figure && w->stack ? 0 : -ENOMEM;
+    return w->order && w->by_figure ? 0 : -ENOMEM;
 }
 
 int wiring_order(struct wiring *w, enum flow_metric metric)
@@ -439,20 +463,11 @@ int wiring_order(struct wiring *w, enum flow_metric metric)
     w->sorted_key = sorted;
     wiring_partition_routes(w);
     for (uint32_t i = 0; i < w->edge_count; i++)
-        w->edges[i].first = w->edges[i].count = 0;
-    for (uint32_t i = 0; i < w->step_count; i++)
-        w->edges[w->steps[i]].count++;
-    for (uint32_t i = 0, at = 0; i < w->edge_count; i++) {
-        w->edges[i].first = at;
-        at += w->edges[i].count;
-        w->edges[i].count = 0;
-    }
+        w->cursors[i] = w->edges[i].first;
     for (uint32_t i = 0; i < w->route_count; i++) {
         const struct wiring_route *r = &w->routes[w->order[i]];
-        for (uint32_t k = 0; k < r->count; k++) {
-            struct wiring_edge *e = &w->edges[w->steps[r->first + k]];
-            w->stack[e->first + e->count++] = w->order[i];
-        }
+        for (uint32_t k = 0; k < r->count; k++)
+            w->stack[w->cursors[w->steps[r->first + k]]++] = w->order[i];
     }
     w->order_key = key;
     return 1;
