@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/order.h"
 #include "holter/plain_text.h"
 #include "viewer/model/model_network_parts.h"
 
@@ -388,22 +389,36 @@ static int enter_samples(struct network *n)
     return 0;
 }
 
-static int model_network_compare_by_link(const void *left, const void *right, void *user)
+static int model_network_compare_keys(const void *left, const void *right)
 {
-    const struct network_link *links = user;
-    uint32_t a = links[*(const uint32_t *)left].link, b = links[*(const uint32_t *)right].link;
-    return a < b ? -1 : a > b;
+    return ORDER(*(const uint64_t *)left, *(const uint64_t *)right);
+}
+
+/* Positions of rows in order of their link. @return owned by the caller; NULL: no memory */
+static uint32_t *model_network_sort_by_link(const struct network_link *links, uint32_t count)
+{
+    uint64_t *keys = malloc((count + 1u) * sizeof *keys); /* link and position side by side */
+    uint32_t *order = malloc((count + 1u) * sizeof *order);
+    if (!keys || !order) {
+        free(keys);
+        free(order);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)links[i].link << 32 | i;
+    qsort(keys, count, sizeof *keys, model_network_compare_keys);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (uint32_t)keys[i];
+    free(keys);
+    return order;
 }
 
 static int model_network_apply_rows(struct network *n, struct network_parts *p,
                                     const struct wire_links *w)
 {
-    uint32_t *order = malloc((p->link_count + 1) * sizeof *order);
+    uint32_t *order = model_network_sort_by_link(p->links, p->link_count);
     if (!order)
         return -ENOMEM;
-    for (uint32_t i = 0; i < p->link_count; i++)
-        order[i] = i;
-    qsort_r(order, p->link_count, sizeof *order, model_network_compare_by_link, p->links);
     rows_clear(n);
     n->by_link = order;
     n->links = p->links;

@@ -359,8 +359,6 @@ struct network_drawing *network_arrange(struct stage *s)
             spring_work(&d->now.spring, SPRING_SHARE);
         moving = network_move(&d->now);
     }
-    if (error >= 0 && wiring_order(&d->now.wiring, network_metric(s->ui)) < 0)
-        return NULL;
     pictures->busy |= moving || d->now.spring.layout || (d->next.wiring.key && error >= 0);
     return d->now.at ? d : NULL;
 }

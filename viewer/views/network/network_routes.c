@@ -246,7 +246,8 @@ static int network_routes_color_routes(const struct stage *s, struct network_dra
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = paint->metric;
-    uint64_t key = mix_number(mix_number(w->order_key, w->key), (uint64_t)s->ui->theme);
+    uint64_t key = mix_number(wiring_order_key(w, metric), w->key);
+    key = mix_number(key, (uint64_t)s->ui->theme);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
     key = mix_real(mix_number(key, (uint64_t)paint->some), w->most[metric]) | 1;
@@ -273,7 +274,8 @@ static void network_routes_make_strokes(const struct stage *s, struct network_dr
     struct paint paint = network_routes_make_paint(s, &a->wiring, some);
     strokes_clear(&d->strokes);
     paint.least = a->wiring.edge_count > MANY ? 1.2 : 0.8;
-    if (network_routes_color_routes(s, d, &paint) < 0)
+    if (network_routes_color_routes(s, d, &paint) < 0 ||
+        wiring_order(&d->now.wiring, paint.metric) < 0)
         return;
     int differs = ui_shows_difference(s->ui);
     for (uint32_t e = 0; e < a->wiring.edge_count; e++)
@@ -304,7 +306,8 @@ static int network_routes_make_chosen(const struct stage *s, struct network_draw
     double *offsets = calloc(w->edge_count + 1u, sizeof *offsets);
     strokes_clear(&d->chosen);
     d->chosen_key = key;
-    d->chosen_fits = offsets && !ui_shows_difference(s->ui);
+    d->chosen_fits =
+        offsets && !ui_shows_difference(s->ui) && wiring_order(&d->now.wiring, paint.metric) == 0;
     for (uint32_t i = 0; d->chosen_fits && i < w->route_count; i++) {
         const struct wiring_route *r = &w->routes[w->order[i]];
         if ((r->marks & (FLOW_SHOWN | FLOW_SELECTED)) != (FLOW_SHOWN | FLOW_SELECTED))
@@ -340,8 +343,8 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
-    uint64_t key = mix_number(mix_number(mix_number(w->sorted_key, w->key), d->now.version),
-                              (uint64_t)s->ui->graph.size);
+    uint64_t key = mix_number(mix_number(mix_number(w->figures_key, w->key), d->now.version),
+                              (uint64_t)s->ui->graph.size * WIRING_METRICS + metric);
     key = mix_number(mix_number(key, (uint64_t)s->ui->theme), s->ui->network.filter.version);
     key = mix_number(key, (uint64_t)s->ui->network.compare);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
@@ -481,9 +484,9 @@ static uint32_t network_routes_route_at(const struct wiring *w, const struct plo
     return last;
 }
 
-uint32_t network_route_under(const struct stage *s, const struct wiring *w,
-                             const struct arrangement *a, const struct plot *plot)
+uint32_t network_route_under(const struct stage *s, struct arrangement *a, const struct plot *plot)
 {
+    struct wiring *w = &a->wiring;
     double best = near_enough, best_off = 0;
     uint32_t edge = WIRING_NONE;
     if (!box_has(plot->section.box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
@@ -501,7 +504,9 @@ uint32_t network_route_under(const struct stage *s, const struct wiring *w,
             edge = e;
         }
     }
-    return edge == WIRING_NONE ? WIRING_NONE : network_routes_route_at(w, plot, edge, best_off);
+    return edge == WIRING_NONE || wiring_order(w, network_metric(s->ui)) < 0
+               ? WIRING_NONE
+               : network_routes_route_at(w, plot, edge, best_off);
 }
 
 void network_draw_route(const struct stage *s, const struct arrangement *a, const struct plot *plot,

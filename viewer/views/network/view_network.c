@@ -92,7 +92,7 @@ static void network_view_add_draw(struct stage *s, struct network_drawing *d, st
     section_hit(&plot.section, s->brush.scene, HIT_NETWORK, 0);
     network_draw_routes(s, d, &plot);
     network_draw_link(s, &d->now, &plot);
-    uint32_t route = network_route_under(s, &d->now.wiring, &d->now, &plot);
+    uint32_t route = network_route_under(s, &d->now, &plot);
     if (route != WIRING_NONE) {
         network_draw_route(s, &d->now, &plot, route);
         network_view_add_route_hit(s, &d->now.wiring, route);

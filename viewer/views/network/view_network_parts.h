@@ -118,8 +118,12 @@ int wiring_figures(struct wiring *wiring, const struct stage *stage);
 /** Copy the marks of visible and selected routes if they changed. @return 1 when they did */
 int wiring_marks(struct wiring *wiring, const struct flows *flows);
 
-/** Stack the routes of each edge: routes that pass the filter first, the largest figure innermost.
- * @return 1 when the order changed, 0, or -ENOMEM */
+/** Key of the order that the routes are to be stacked in. */
+uint64_t wiring_order_key(const struct wiring *wiring, enum flow_metric metric);
+
+/** Stack the routes of each edge, unless they are: routes that pass the filter first, the largest
+ * figure innermost. Called where stacks are read, as new figures come more often than pictures are
+ * made. @return 0 or -ENOMEM */
 int wiring_order(struct wiring *wiring, enum flow_metric metric);
 
 /** Find opposite edges and partners of units, after building. @return 0 or -ENOMEM */
@@ -196,8 +200,8 @@ void network_draw_routes(struct stage *stage, struct network_drawing *drawing,
                          const struct plot *plot);
 
 /** Route under the mouse; WIRING_NONE: none. */
-uint32_t network_route_under(const struct stage *stage, const struct wiring *wiring,
-                             const struct arrangement *arrangement, const struct plot *plot);
+uint32_t network_route_under(const struct stage *stage, struct arrangement *arrangement,
+                             const struct plot *plot);
 void network_draw_route(const struct stage *stage, const struct arrangement *arrangement,
                         const struct plot *plot, uint32_t route);
 

@@ -448,10 +448,15 @@ static int wiring_reserve_stack(struct wiring *w)
     return w->order && w->by_figure ? 0 : -ENOMEM;
 }
 
+uint64_t wiring_order_key(const struct wiring *w, enum flow_metric metric)
+{
+    return mix_number(mix_number(mix_number(13, w->figures_key), w->marks_key), (uint64_t)metric) |
+           1;
+}
+
 int wiring_order(struct wiring *w, enum flow_metric metric)
 {
-    uint64_t key =
-        mix_number(mix_number(mix_number(13, w->figures_key), w->marks_key), (uint64_t)metric) | 1;
+    const uint64_t key = wiring_order_key(w, metric);
     if (key == w->order_key)
         return 0;
     if (wiring_reserve_stack(w) < 0)
@@ -470,5 +475,5 @@ int wiring_order(struct wiring *w, enum flow_metric metric)
             w->stack[w->cursors[w->steps[r->first + k]]++] = w->order[i];
     }
     w->order_key = key;
-    return 1;
+    return 0;
 }
