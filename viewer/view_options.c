@@ -74,7 +74,8 @@ const char options_help[] =
     "      --compare WHAT      with --apply, and of two runs: show the network before, after "
     "(default "
     "with\n"
-    "                          --apply) or the difference (default of two runs)\n"
+    "                          --apply), the difference (default of two runs), or both side by "
+    "side\n"
     "      --no-collectives    CommGram: without the messages that stand for collectives\n"
     "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
@@ -183,7 +184,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
 {
     static const char *const themes[] = {[THEME_DARK] = "dark", [THEME_LIGHT] = "light", NULL};
     static const char *const compares[] = {
-        [COMPARE_BEFORE] = "before", [COMPARE_AFTER] = "after", "difference", NULL};
+        [COMPARE_BEFORE] = "before", [COMPARE_AFTER] = "after", "difference", "both", NULL};
     static const char *const shapes[] = {"list", "matrix", "histogram", "3d", "layout", NULL};
     static const char *const arrangements[] = {
         [BY_LAYER] = "layer", [BY_STEP] = "step", [BY_WINDOW] = "window", NULL};

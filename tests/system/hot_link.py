@@ -109,9 +109,9 @@ class Show:
         os.replace(self.place.dir + '/p.png', self.path(name + '.png'))
 
     def both(self, *recordings):
-        """Both runs in one picture, and what differs most."""
-        finished = self.place.holter('view', *recordings, '--view', 'links', '--since-start', '--snapshot',
-                                     self.place.dir + '/p.png', '--size', '1600x900').finish(120)
+        """Both runs side by side in one picture, and what differs most."""
+        finished = self.place.holter('view', *recordings, '--view', 'network', '--compare', 'both', '--since-start',
+                                     '--snapshot', self.place.dir + '/p.png', '--size', '1600x900').finish(120)
         if finished.status != 0:
             raise AssertionError(finished)
         os.replace(self.place.dir + '/p.png', self.path('-both.png'))

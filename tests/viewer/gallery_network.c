@@ -130,6 +130,7 @@ struct stage_parts {
 static void lay_out(struct stage_parts *p, struct model *model)
 {
     ui_update_flows(p->ui, model, p->range);
+    torus_update(p->ui, model, p->range);
     for (int i = 0; i < 2 || p->pictures->busy; i++)
         frame_scene(p->scene, model, p->range, p->ui, p->theme, p->pictures, type_measure(p->type));
 }
@@ -306,6 +307,27 @@ static const struct shot shots[] = {
      .suggested = 2,
      .compare = COMPARE_DIFFERENCE,
      .applied = FLOWS_ROUTES},
+    {.name = "graph-routes-both",
+     .view = VIEW_NETWORK,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2,
+     .compare = COMPARE_BOTH,
+     .applied = FLOWS_MAPPING},
+    {.name = "torus-both",
+     .view = VIEW_TORUS,
+     LARGE,
+     .suggested = 2,
+     .compare = COMPARE_BOTH,
+     .applied = FLOWS_MAPPING},
+    {.name = "routes-both",
+     .view = VIEW_ROUTES,
+     LARGE,
+     .suggested = 2,
+     .loads = 1,
+     .all_routes = 1,
+     .compare = COMPARE_BOTH,
+     .applied = FLOWS_MAPPING},
     {.name = "graph-small", .view = VIEW_NETWORK, SMALL, .metric = METRIC_BYTES},
     {.name = "graph-imb", .view = VIEW_NETWORK, .job = JOB_IMB, LARGE, .metric = METRIC_BYTES},
     {.name = "graph-host", .view = VIEW_NETWORK, .job = JOB_HOST, LARGE, .metric = METRIC_BYTES},

@@ -283,6 +283,52 @@ static void test_suggested_routes_are_blue(void **state)
     assert_true(blue > 0);
 }
 
+/* Positions of all vertices in a half of the picture. @return how many there are */
+static uint32_t places_between(const struct fixture *f, double left, double right,
+                               struct point out[64])
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < f->desk.scene.hit_count; i++) {
+        const struct scene_hit *h = &f->desk.scene.hits[i];
+        if (h->kind != HIT_PLACE || h->x0 < left || h->x0 >= right || h->a >= 64)
+            continue;
+        out[h->a] = (struct point){h->x0, h->y0};
+        count++;
+    }
+    return count;
+}
+
+static void test_before_and_after_have_the_same_positions_side_by_side(void **state)
+{
+    struct fixture *f = *state;
+    struct point before[64] = {{0}}, after[64] = {{0}};
+    show(f);
+    network_asked(&f->model->network, SUGGEST_MAPPING, "hop-bytes");
+    synthetic_network_mapping(&f->net, 1, into, f->model);
+    network_replied(&f->model->network, SUGGEST_MAPPING, 0, NULL);
+    ui_command(&f->desk.ui, f->model, COMMAND_APPLY, SUGGEST_MAPPING);
+    ui_command(&f->desk.ui, f->model, COMMAND_COMPARE, COMPARE_BOTH);
+    show(f);
+    assert_non_null(find_text(&f->desk.scene, "reality, before suggestion 1: mapping"));
+    assert_non_null(find_text(&f->desk.scene, "suggestion 1: mapping"));
+    assert_int_equal(places_between(f, 0, f->desk.ui.w, before), 64);
+    double left = INFINITY, right = 0;
+    for (uint32_t v = 0; v < 32; v++) { /* the last one of each vertex is that of the left half */
+        left = fmin(left, before[v].x);
+        right = fmax(right, before[v].x);
+    }
+    assert_int_equal(places_between(f, left - 1, right + 1, before), 32);
+    assert_int_equal(places_between(f, right + 1, f->desk.ui.w, after), 32);
+    for (uint32_t v = 0; v < 32; v++) {
+        assert_true(fabs(after[v].x - before[v].x - (after[0].x - before[0].x)) < 1e-6);
+        assert_true(fabs(after[v].y - before[v].y) < 1e-6);
+    }
+    desk_check(&f->desk, "both");
+    ui_command(&f->desk.ui, f->model, COMMAND_UNDO_STEP, 0);
+    show(f);
+    assert_null(find_text(&f->desk.scene, "reality, before suggestion"));
+}
+
 /* ---- lassos ------------------------------------------------------------------------------------
  */
 
@@ -429,6 +475,7 @@ int main(void)
         FIXTURE(test_click_selects_a_node),
         FIXTURE(test_click_selects_a_route),
         FIXTURE(test_suggested_routes_are_blue),
+        FIXTURE(test_before_and_after_have_the_same_positions_side_by_side),
         FIXTURE(test_lasso_within),
         FIXTURE(test_lasso_crossing),
         FIXTURE(test_drag_moves_and_wheel_zooms),

@@ -139,6 +139,9 @@ void scene_panel(struct scene *s, struct box box, color_t ground, const char *na
     va_start(arguments, name);
     vsnprintf(p->name, sizeof p->name, name, arguments);
     va_end(arguments);
+    const size_t used = strlen(p->name);
+    if (s->suffix)
+        snprintf(p->name + used, sizeof p->name - used, "%s", s->suffix);
 }
 
 void scene_overlay(struct scene *s)

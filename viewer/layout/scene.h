@@ -179,7 +179,8 @@ struct scene {
     size_t panel_capacity, item_room, point_room, letter_room, hit_room;
     size_t row_start; /**< first point of the shape under construction */
     struct text_measure measure;
-    int failed; /**< memory ran out: the scene is incomplete */
+    const char *suffix; /**< borrowed; appended to names of panels; NULL: nothing */
+    int failed;         /**< memory ran out: the scene is incomplete */
 };
 
 /** Clear the scene and begin a new one. scale: device pixels per logical pixel, for lines one

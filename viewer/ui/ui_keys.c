@@ -134,7 +134,7 @@ const struct key_line key_lines[KEY_IDS] = {
     {KEYS_ORDER, {'O'}, "O", "routes", IN(VIEW_ROUTES), "next order of the dimensions"},
     {KEYS_LOADS, {'k'}, "k", "routes", IN(VIEW_ROUTES), "loads of links"},
     {KEYS_REROUTE, {'r'}, "r", "routes", IN(VIEW_ROUTES), "ask for better routes"},
-    {KEYS_COMPARE, {'a'}, "a", "what-if", IN_NETWORK, "before, after or difference"},
+    {KEYS_COMPARE, {'a'}, "a", "what-if", IN_NETWORK, "before, after, difference or both"},
     {KEYS_UNDO, {'u'}, "u", "what-if", IN_NETWORK, "undo the newest step"},
 };
 

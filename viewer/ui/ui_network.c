@@ -90,6 +90,9 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->network.metric) < 0)
         return -ENOMEM;
     int marked = flows_mark(&range->flows, of, &ui->network.filter, &picked);
+    if (marked >= 0 && ui_shows_both(ui) && ui->network.applied &&
+        flows_mark(&range->reality, m, &ui->network.filter, &picked) < 0)
+        return -ENOMEM;
     int grouped = ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows) : 0;
     if (marked < 0 || grouped < 0)
         return -ENOMEM;
@@ -149,21 +152,30 @@ int ui_shows_difference(const struct ui *ui)
     return ui->network.applied && ui->network.compare == COMPARE_DIFFERENCE;
 }
 
+int ui_shows_both(const struct ui *ui)
+{
+    const int pictures =
+        ui->view == VIEW_NETWORK || ui->view == VIEW_TORUS || ui->view == VIEW_ROUTES;
+    return ui->network.compare == COMPARE_BOTH &&
+           ((pictures && ui->network.applied) || (ui->view == VIEW_MATRIX && ui_other_run(ui)));
+}
+
 char *ui_network_state(const struct ui *ui, char *out, size_t capacity)
 {
     char text[200];
     const struct other_run *other = ui->network.other;
     out[0] = 0;
     if (!ui->network.what_if.count && other) {
-        static const char *const states[COMPARES] = {"before", "after", "difference"};
+        static const char *const states[COMPARES] = {"before", "after", "difference", "after"};
         const int differs = ui->network.compare == COMPARE_DIFFERENCE;
+        const int after = !differs && ui->network.compare != COMPARE_BEFORE;
         if (!other->same_network && ui->view >= VIEW_LINKS)
             snprintf(out, capacity, "before: %.100s, the other run has another network",
                      other->names[0]);
         else
             snprintf(out, capacity, "%s: %.80s%s%.80s, %s", states[ui->network.compare],
-                     other->names[ui->network.compare == COMPARE_AFTER], differs ? " to " : "",
-                     differs ? other->names[1] : "", other_run_text(other, text, sizeof text));
+                     other->names[after], differs ? " to " : "", differs ? other->names[1] : "",
+                     other_run_text(other, text, sizeof text));
         return out;
     }
     if (!ui->network.what_if.count)

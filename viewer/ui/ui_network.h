@@ -25,6 +25,7 @@ enum network_compare {
     COMPARE_BEFORE,     /**< the reality */
     COMPARE_AFTER,      /**< the state of the what-if */
     COMPARE_DIFFERENCE, /**< that state, and by how much it differs from the reality */
+    COMPARE_BOTH,       /**< the reality and that state side by side, where a view is a picture */
     COMPARES,
 };
 
@@ -71,6 +72,9 @@ const struct other_run *ui_other_run(const struct ui *ui);
 
 /** Whether the views show the difference between what-if and reality. */
 int ui_shows_difference(const struct ui *ui);
+
+/** 1 if the view is laid out twice: for the reality and for the shown state of the network. */
+int ui_shows_both(const struct ui *ui);
 
 /** Commands about the network. @return enum ui_effect */
 int ui_network_command(struct ui *ui, const struct model *model, enum ui_command command,

@@ -160,7 +160,9 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
     key = mix_number(key, ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
     key = mix_number(mix_number(key, r->flows.version), r->reality.version);
     key = mix_number(mix_number(key, p->slice_of), p->slices + p->slice_at);
-    return mix_number(key, ui->network.applied * 2u + (unsigned)ui_shows_difference(ui)) | 1;
+    return mix_number(key, ui->network.applied * 2u +
+                               (unsigned)(ui_shows_difference(ui) || ui_shows_both(ui))) |
+           1;
 }
 
 /* Loads of an unrestricted present are taken from the flows, suggestions included. */
@@ -171,15 +173,15 @@ static int from_flows(const struct torus_choice *t, const struct torus_panel *p,
            r->flows.link_count == p->link_count;
 }
 
-/* Keeps the loads of the reality while the difference from it is shown. */
+/* Keeps the loads of the reality while they are shown, too, or the difference from them. */
 static int ui_torus_panel_set_before(const struct ui *ui, struct torus_panel *p,
                                      const struct range *r)
 {
     const struct flows *real = &r->reality;
     free(p->before);
     p->before = NULL;
-    if (!ui_shows_difference(ui) || !from_flows(&ui->torus, p, r) || p->figure == TORUS_MEASURED ||
-        real->link_count != p->link_count)
+    if (!(ui_shows_difference(ui) || ui_shows_both(ui)) || !from_flows(&ui->torus, p, r) ||
+        p->figure == TORUS_MEASURED || real->link_count != p->link_count)
         return 0;
     p->before = malloc((p->link_count + 1) * sizeof *p->before);
     if (!p->before)

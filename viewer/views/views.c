@@ -1,6 +1,8 @@
 /* The list of all views. The only source of the views, beside the frame, that knows them all. */
 #include "viewer/views/views.h"
 
+#include <stdlib.h>
+
 const struct view *const views[VIEWS] = {
     [VIEW_LIVE] = &live_view,           [VIEW_COMMGRAM] = &commgram_view,
     [VIEW_REGIONS] = &regions_view,     [VIEW_ALERTS] = &alerts_view,
@@ -21,5 +23,8 @@ void pictures_finish(struct pictures *pictures)
         if (views[i]->finish)
             views[i]->finish(pictures);
     pictures_finish_shared(pictures);
+    if (pictures->before)
+        pictures_finish(pictures->before);
+    free(pictures->before);
     *pictures = (struct pictures){0};
 }

@@ -117,22 +117,25 @@ double piece_metric_most(const struct stage *s, enum flow_metric metric)
 
 double piece_compare(const struct stage *s, double right, double y)
 {
-    static const char *const words[COMPARES] = {"before", "after", "difference"};
+    static const char *const words[COMPARES] = {"before", "after", "difference", "both"};
+    const int active = s->other ? COMPARE_BOTH : (int)s->ui->network.compare;
+    if (s->follows) /* the buttons are in the other half */
+        return 0;
     if (!s->ui->network.what_if.count && s->ui->network.other)
-        return widget_choice(&s->brush, right, y, words, COMPARES, (int)s->ui->network.compare,
-                             COMMAND_COMPARE);
+        return widget_choice(&s->brush, right, y, words, COMPARES, active, COMMAND_COMPARE);
     if (!s->ui->network.what_if.count)
         return 0;
     double undo = scene_width(s->brush.scene, TEXT_SMALL, 0, "Undo") + 20;
     widget_button(&s->brush, right - undo, y, "Undo", 0, COMMAND_UNDO_STEP, 0);
     return undo + 6 +
-           widget_choice(&s->brush, right - undo - 6, y, words, COMPARES,
-                         (int)s->ui->network.compare, COMMAND_COMPARE);
+           widget_choice(&s->brush, right - undo - 6, y, words, COMPARES, active, COMMAND_COMPARE);
 }
 
 void piece_add_state(const struct stage *s, char *out, size_t capacity)
 {
     char state[280];
+    if (s->other) /* it is above each half */
+        return;
     ui_network_state(s->ui, state, sizeof state);
     size_t length = strlen(state), old = strlen(out);
     if (!length || length + 3 >= capacity)

@@ -48,6 +48,7 @@ struct pictures {
     struct regions_picture *regions;
     struct commgram_drawing *commgram;
     struct links_drawing *links;
+    struct pictures *before; /**< owned; of the reality, while it is shown beside another state */
     struct torus_drawing *torus;
     struct tiers_drawing *tiers;
     struct network_drawing *network;

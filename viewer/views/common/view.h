@@ -17,6 +17,9 @@ struct stage {
     const struct range *range;
     const struct ui *ui;
     struct pictures *pictures;
+    const struct pictures *other; /**< of the other state that is shown beside this one; NULL: none
+                                   */
+    int follows; /**< 1: positions are those of the other state, the reality's is the scale */
     const struct scene_hit *hover; /**< hit under the mouse in the previous scene; NULL: none */
     struct tooltip tip;            /**< filled by the view that owns the hit under the mouse */
 };

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -355,6 +356,62 @@ static void frame_add_stale_note(const struct stage *s, struct box box)
     scene_text(s->brush.scene, note.x + 14, note.y + 6, w - 28, TEXT_SMALL, 0, t->text, text);
 }
 
+/* A view below the name of the state that it shows. */
+static void frame_add_half(struct stage *s, const struct view *view, struct box box)
+{
+    char state[280];
+    ui_network_state(s->ui, state, sizeof state);
+    scene_panel(s->brush.scene, box, s->brush.theme->ground, "view.half");
+    scene_text(s->brush.scene, box.x + 16, box.y + 6, box.w - 32, TEXT_SMALL_STRONG, TEXT_CLAUSES,
+               s->brush.theme->text, state);
+    view->layout(s, (struct box){box.x, box.y + 20, box.w, box.h - 20});
+}
+
+/* The reality beside the state that is shown: the same view twice, with the same positions, scale
+ * and order. The right half is first, as the left one takes its positions. */
+static void frame_add_both(struct stage *s, const struct view *view, struct box box)
+{
+    struct pictures *before = s->pictures->before;
+    const int first = !before;
+    if (first)
+        before = s->pictures->before = calloc(1, sizeof *before);
+    struct ui *ui = malloc(2 * sizeof *ui);
+    if (!before || !ui) {
+        free(ui);
+        return;
+    }
+    ui[0] = ui[1] = *s->ui;
+    struct torus_panel *left = &ui[0].torus.panels[0], *right = &ui[1].torus.panels[0];
+    ui[0].network.compare = COMPARE_BEFORE;
+    ui[0].network.applied = 0;
+    ui[1].network.compare = COMPARE_AFTER;
+    if (left->before) {
+        left->loads = left->before;
+        left->version = ~left->version; /* another one than that of any panel */
+    }
+    left->before = right->before = NULL;
+    const double half = floor(box.w / 2);
+    struct range range = *s->range;
+    struct stage after = *s, reality = *s;
+    after.ui = &ui[1];
+    after.other = before;
+    frame_add_half(&after, view, (struct box){box.x + half, box.y, box.w - half, box.h});
+    if (s->ui->network.applied)
+        range.flows = s->range->reality;
+    reality.ui = &ui[0];
+    reality.range = &range;
+    reality.pictures = before;
+    reality.other = s->pictures;
+    reality.follows = 1;
+    before->busy = 0;
+    s->brush.scene->suffix = ".before";
+    frame_add_half(&reality, view, (struct box){box.x, box.y, half, box.h});
+    s->brush.scene->suffix = NULL;
+    s->pictures->busy |= before->busy | first; /* the scale is known once both have been made */
+    s->tip = after.tip.count ? after.tip : reality.tip;
+    free(ui);
+}
+
 static void frame_layout(struct stage *s)
 {
     const struct ui *ui = s->ui;
@@ -377,7 +434,9 @@ static void frame_layout(struct stage *s)
     main_box.y += verdict_h;
     main_box.h -= verdict_h;
     scene_panel(s->brush.scene, main_box, t->ground, "view.%s", place_names[view].name);
-    if (main_box.h >= VIEW_LEAST)
+    if (main_box.h >= VIEW_LEAST && ui_shows_both(ui))
+        frame_add_both(s, views[view], main_box);
+    else if (main_box.h >= VIEW_LEAST)
         views[view]->layout(s, main_box);
     else
         piece_empty(s, main_box, "Too little room for this view", NULL);

@@ -282,8 +282,9 @@ static int network_build_next(struct network_drawing *d, const struct stage *s, 
             return more;
         if (wiring_add_real(&a->wiring, s) < 0 || wiring_pair(&a->wiring) < 0 ||
             wiring_figures(&a->wiring, s) < 0 ||
-            (network_keeps_places(a, &d->now) ? network_take_places(a, &d->now)
-                                              : network_begin_places(a, &d->now)) < 0)
+            (s->follows                         ? network_take_places(a, &s->other->network->now)
+             : network_keeps_places(a, &d->now) ? network_take_places(a, &d->now)
+                                                : network_begin_places(a, &d->now)) < 0)
             return -ENOMEM;
     }
     spring_work(&a->spring, SPRING_SHARE);
@@ -303,6 +304,8 @@ static void network_scale(struct network_drawing *d, const struct stage *s)
 {
     struct wiring *w = &d->now.wiring;
     struct wiring_scale *scale = &d->scale;
+    if (s->other && !s->follows && s->other->network)
+        *scale = s->other->network->scale;
     if (!s->ui->network.applied) {
         *scale = (struct wiring_scale){.graph_version = d->now.graph_version,
                                        .largest = s->range->flows.largest,
@@ -334,9 +337,25 @@ static int network_update_figures(struct network_drawing *d, const struct stage 
         return -ENOMEM;
     wiring_marks(&a->wiring, f);
     network_scale(d, s);
-    if (changed && !s->ui->network.applied && !a->spring.layout && network_drifted(a))
+    if (changed && !s->follows && !s->ui->network.applied && !a->spring.layout &&
+        network_drifted(a))
         return network_begin_places(a, a);
     return 0;
+}
+
+/* Each unit where its first vertex is in the other state. */
+static void network_follow(struct arrangement *a, const struct arrangement *leader)
+{
+    for (uint32_t u = 0; u < a->wiring.unit_count; u++) {
+        const uint32_t vertex = a->wiring.units[u].vertex, k = vertex < leader->wiring.vertex_count
+                                                                   ? leader->wiring.unit_of[vertex]
+                                                                   : WIRING_NONE;
+        if (k != WIRING_NONE)
+            a->at[u] = leader->at[k];
+    }
+    a->spring.half = leader->spring.half;
+    a->spring.unit = leader->spring.unit;
+    a->version = leader->version;
 }
 
 struct network_drawing *network_arrange(struct stage *s)
@@ -345,6 +364,10 @@ struct network_drawing *network_arrange(struct stage *s)
     if (!pictures->network && !(pictures->network = calloc(1, sizeof *pictures->network)))
         return NULL;
     struct network_drawing *d = pictures->network;
+    if (s->follows && (!s->other->network || !s->other->network->now.at)) {
+        pictures->busy = 1;
+        return NULL;
+    }
     uint64_t key = network_compute_key(d, s);
     int error = 0;
     if (key != d->now.wiring.key)
@@ -359,6 +382,8 @@ struct network_drawing *network_arrange(struct stage *s)
             spring_work(&d->now.spring, SPRING_SHARE);
         moving = network_move(&d->now);
     }
+    if (s->follows && d->now.at)
+        network_follow(&d->now, &s->other->network->now);
     pictures->busy |= moving || d->now.spring.layout || (d->next.wiring.key && error >= 0);
     return d->now.at ? d : NULL;
 }

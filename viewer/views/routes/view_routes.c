@@ -410,15 +410,18 @@ static void routes_layout(struct stage *s, struct box box)
     scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
                routes_view_format_gains(s, gains, sizeof gains));
     double room = route_bands_room(d), top = panel.y + 56;
-    double side = floor(fmin(panel.h - 56 - room - 26, panel.w - room - NAMES - SIDE - 30));
+    /* side by side with another state there is room for the matrix alone */
+    const double choices = s->other ? 0 : SIDE;
+    double side = floor(fmin(panel.h - 56 - room - 26, panel.w - room - NAMES - choices - 30));
     if (side < 60)
         return;
     struct route_window w = {.name = "routes.plot"};
     w.box = (struct box){floor(panel.x + 14 + room), floor(top + room), side, side};
     ui_routes(s->ui, &w.x, &w.y, &w.extent);
     double x = w.box.x + side + NAMES;
-    routes_view_add_beside(
-        s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - 62});
+    if (!s->other)
+        routes_view_add_beside(
+            s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - 62});
     routes_view_add_plot(s, d, &w);
 }
 

@@ -269,7 +269,9 @@ static int torus_drawing_make_values(const struct stage *s, struct torus_drawing
         }
         largest = fmax(largest, v->largest);
     }
-    d->top = torus_drawing_round_up(largest);
+    const struct torus_drawing *other = s->other ? s->other->torus : NULL;
+    d->own_top = torus_drawing_round_up(largest);
+    d->top = other ? fmax(d->own_top, other->own_top) : d->own_top;
     return 0;
 }
 

@@ -48,7 +48,8 @@ struct torus_drawing {
     uint32_t nodes_in_place;
 
     struct torus_values values[TORUS_PANELS];
-    double top; /**< maximum of the colour map: largest load of all panels, rounded up */
+    double own_top; /**< of the panels; top is that of the other state's, too, if that is shown */
+    double top;     /**< maximum of the colour map: largest load of all panels, rounded up */
 
     uint8_t *lit;    /**< owned; by place in space: 1 if it belongs to the selection */
     color_t *colors; /**< owned; likewise */

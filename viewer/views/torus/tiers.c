@@ -98,6 +98,10 @@ static int tiers_update_used(struct tiers_drawing *d, const struct stage *s)
             if (figures->in || figures->out || figures->transit)
                 tiers_mark_used(d, v);
         }
+    const struct tiers_drawing *other = s->other ? s->other->tiers : NULL;
+    for (uint32_t v = 0; other && v < other->vertex_count; v++)
+        if (other->used[v])
+            tiers_mark_used(d, v);
     for (uint32_t r = 0; r < n->seat_count; r++)
         if (n->seats[r] < d->vertex_count)
             tiers_mark_used(d, n->seats[r]);
