@@ -117,14 +117,14 @@ static void text_clock(uint64_t time_ns, char out[9])
 /* ---- title and text ------------------------------------------------------ */
 
 /* @param when    " since 12:00:00", or from when to when
- * @param ratio   now, or at worst */
+ * @param past    the ratio was this at worst, and is back */
 static void text_write_title(const struct job_growth *g, struct growth_episode *e, const char *when,
-                             double ratio, int over)
+                             int past, int over)
 {
     struct growth_text title = {e->title, sizeof(e->title), 0};
     char names[57], progress[56] = "";
     const char *cause = text_of_cause(e);
-    struct quantity times = quantity_ratio(ratio);
+    struct quantity times = quantity_ratio(past ? e->evidence.ratio_worst : e->evidence.ratio);
     const size_t longer = cause == NULL || strlen(cause) <= LATE ? 0 : strlen(cause) - LATE;
     growth_list_scopes(g, e->finding.members, growth_named(&e->finding), names,
                        sizeof(names) - longer);
@@ -134,10 +134,10 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
     growth_append(&title, "%s%s%s%s: ", text_kind(&e->finding), names, cause == NULL ? "" : " ",
                   cause == NULL ? "" : cause);
     if (e->finding.part == SCOPE_LATENESS)
-        growth_append(&title, "others %s %s as long%s", over ? "waited up to" : "wait", times.text,
+        growth_append(&title, "others %s %s as long%s", past ? "waited up to" : "wait", times.text,
                       when);
     else
-        growth_append(&title, "messages %s %s as long%s", over ? "took up to" : "take", times.text,
+        growth_append(&title, "messages %s %s as long%s", past ? "took up to" : "take", times.text,
                       when);
     if (title.length + strlen(progress) < sizeof(e->title))
         growth_append(&title, "%s", progress);
@@ -146,9 +146,11 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
 void growth_write_title(const struct job_growth *g, struct growth_episode *e)
 {
     char clock[9], when[32];
+    /* the alert fires until the ratio has stayed low for some time */
+    const int back = e->evidence.ratio < e->rule->clear;
     text_clock(e->evidence.onset_ns, clock);
-    snprintf(when, sizeof(when), " since %s", clock);
-    text_write_title(g, e, when, e->evidence.ratio, 0);
+    snprintf(when, sizeof(when), " since %s%s", clock, back ? ", not now" : "");
+    text_write_title(g, e, when, back, 0);
 }
 
 void growth_write_end(const struct job_growth *g, struct growth_episode *e, uint64_t now_ns)
@@ -162,7 +164,7 @@ void growth_write_end(const struct job_growth *g, struct growth_episode *e, uint
     e->evidence.ratio_worst = e->finding.worst;
     if (!isnan(e->evidence.progress) && length_ns > 0)
         e->evidence.progress = fmax(1 - (double)e->evidence.lost_ns / length_ns, 0);
-    text_write_title(g, e, when, e->evidence.ratio_worst, 1);
+    text_write_title(g, e, when, 1, 1);
     growth_write_text(e);
 }
 

@@ -1,5 +1,5 @@
 /* Which of two findings follows from the other, by what the attribution says of synthetic jobs with
- * a known reason of delay. */
+ * a known reason of delay; and what the title of an alert says. */
 #include "daemon/job/growth/growth_state.h"
 #include "tests/daemon/analysis/attribution/summed.h"
 #include "tests/daemon/analysis/attribution/synthetic_job.h"
@@ -80,12 +80,38 @@ static void messages_that_a_late_rank_holds_up_stay_a_symptom(void **state)
     assert_int_equal(g.findings[1].symptom_of, 0);
 }
 
+/* An alert about rank 3, whose messages once took 25 times as long. */
+static const char *title_at(double ratio)
+{
+    static struct growth_episode e;
+    static const struct rule rule = {.clear = 1.2};
+    const struct job_growth g = {0};
+    e = (struct growth_episode){
+        .rule = &rule,
+        .finding = {.members = {{.kind = SCOPE_RANK, .a = 3}},
+                    .member_count = 1,
+                    .part = SCOPE_TRANSFER},
+        .evidence = {
+            .ratio = ratio, .ratio_worst = 25, .progress = 1, .onset_ns = UINT64_C(3600000000000)}};
+    growth_write_title(&g, &e);
+    return e.title;
+}
+
+static void a_title_does_not_call_messages_slow_that_are_fast_again(void **state)
+{
+    (void)state;
+    assert_string_equal(title_at(12), "rank 3: messages take 12x as long since 01:00:00");
+    assert_string_equal(title_at(0.9),
+                        "rank 3: messages took up to 25x as long since 01:00:00, not now");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_that_a_slow_link_holds_up_follow_from_it),
         cmocka_unit_test(messages_of_another_node_stay_a_symptom),
         cmocka_unit_test(messages_that_a_late_rank_holds_up_stay_a_symptom),
+        cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
