@@ -827,6 +827,100 @@ static void the_overview_of_a_fault_says_where_why_and_what_to_do(void **state)
     model_destroy(m);
 }
 
+/* Width of the largest disc in the row of a locality in the strip, or of the job. */
+static double largest_disc(const struct desk *d, uint64_t scope)
+{
+    const struct scene_hit *row = find_hit(&d->scene, HIT_SERIES, scope);
+    double w = 0;
+    assert_non_null(row);
+    for (size_t i = 0; i < d->scene.item_count; i++) {
+        const struct scene_item *item = &d->scene.items[i];
+        double y = item->box.y + item->box.h / 2;
+        if (item->kind == SCENE_DISC && y > row->box.y && y < row->box.y + row->box.h)
+            w = fmax(w, item->box.w);
+    }
+    return w;
+}
+
+static void in_the_overview_latency_has_the_time_of_the_curve(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    /* within nodes messages are as slow as between them, but lose little */
+    for (uint32_t i = 0; i < m->latency.series_count; i++) {
+        struct latency_series *series = &m->latency.series[i];
+        for (uint32_t k = 0; k < series->count && series->scope == SERIES_INTRA; k++) {
+            struct latency_point *at = &series->points[k];
+            at->reference = 16;
+            for (int part = 0; part < LATENCY_PARTS; part++)
+                at->part_ns[part] /= 50;
+        }
+    }
+    for (int calm = 0; calm < 2; calm++) {
+        desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+        m->alerts.count = calm ? 0 : m->alerts.count;
+        desk_layout(&d, m);
+        const struct scene_panel *curve = find_panel(&d.scene, "commgram.strip.plot");
+        const struct scene_hit *time = NULL;
+        assert_non_null(find_panel(&d.scene, "evolution"));
+        for (size_t i = 0; i < d.scene.hit_count; i++)
+            if (d.scene.hits[i].kind == HIT_SERIES && d.scene.hits[i].x1 > d.scene.hits[i].x0)
+                time = &d.scene.hits[i];
+        assert_true(curve && time);
+        assert_true(time->box.x == curve->box.x && time->box.w == curve->box.w);
+        /* what was lost between nodes and within them is drawn to one scale */
+        assert_true(largest_disc(&d, SERIES_INTRA) < largest_disc(&d, SERIES_INTER));
+        desk_check(&d, "one time");
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
+static void a_small_overview_says_once_what_is_wrong(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_null(find_panel(&d.scene, "verdict"));
+    assert_non_null(find_panel(&d.scene, "overview.verdict"));
+    ui_go(&d.ui, VIEW_MATRIX);
+    desk_layout(&d, m);
+    assert_non_null(find_panel(&d.scene, "verdict"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void a_flag_without_room_for_its_title_names_the_culprit(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct alert *a = &m->alerts.items[0];
+    struct desk d;
+    snprintf(a->title, sizeof a->title,
+             "nodes n3 and n7: messages take 5.1x as long since "
+             "08:00:48; the job makes 13 %% of its progress, and so on to the end");
+    snprintf(a->culprit, sizeof a->culprit, "node");
+    snprintf(a->culprits, sizeof a->culprits, "n3 and n7");
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    size_t flags = 0, where = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        const char *panel = d.scene.panels[item->panel].name;
+        int named =
+            item->kind == SCENE_TEXT && !strcmp(d.scene.letters + item->first, "nodes n3 and n7");
+        flags += named && !strcmp(panel, "commgram.strip.plot");
+        where += named && !strcmp(panel, "overview.where");
+    }
+    assert_int_equal(flags, 1);
+    assert_int_equal(where, 1);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_overview_of_a_replay_says_that_it_is_one(void **state)
 {
     (void)state;
@@ -963,6 +1057,9 @@ int main(void)
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
+        cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),
+        cmocka_unit_test(a_small_overview_says_once_what_is_wrong),
+        cmocka_unit_test(a_flag_without_room_for_its_title_names_the_culprit),
         cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),
         cmocka_unit_test(every_view_has_a_text_snapshot),
         cmocka_unit_test(the_same_scene_is_not_painted_twice),

@@ -5,6 +5,8 @@
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 double timeline_x(const struct timeline *l, int64_t ns)
 {
@@ -140,7 +142,8 @@ void timeline_cursor(const struct stage *s, const struct timeline *l, struct box
 struct flag {
     const struct alert *alert;
     double x;       /* position of the onset */
-    struct box box; /* box of the title; width 0: there is no room for it */
+    int length;     /* of the title that is shown */
+    struct box box; /* of the title; width 0: there is no room for it */
 };
 
 enum { FLAGS = 64, FLAG_H = 18 };
@@ -152,6 +155,23 @@ static int timeline_flag_is_free(const struct flag *flags, size_t count, struct 
             flags[i].box.x < box.x + box.w + 4)
             return 0;
     return 1;
+}
+
+/* Width of a flag that has the title, or where that is too wide its beginning: "node n3", the
+ * culprit. @return 0: that is too wide, too */
+static double timeline_flag_width(const struct stage *s, const struct alert *a, double most,
+                                  int *length)
+{
+    char text[sizeof a->title];
+    snprintf(text, sizeof text, "%s", a->title);
+    *length = (int)strlen(text);
+    double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, text) + 14;
+    if (w > most && strstr(text, ": ")) {
+        *length = (int)(strstr(text, ": ") - text);
+        text[*length] = '\0';
+        w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, text) + 14;
+    }
+    return w > most ? 0 : w;
 }
 
 static size_t timeline_place_flags(const struct stage *s, const struct timeline *l, struct box plot,
@@ -166,11 +186,12 @@ static size_t timeline_place_flags(const struct stage *s, const struct timeline 
             double x = floor(timeline_x(l, (int64_t)a->onset_ns)) + 0.5;
             if (a->state != order[k] || x < plot.x || x > plot.x + plot.w)
                 continue;
-            double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, a->title) + 14;
+            int length;
+            double w = timeline_flag_width(s, a, plot.w / 2, &length);
             struct box box = {x + w > plot.x + plot.w ? x - w : x, plot.y, w, FLAG_H};
-            if (!words || w > plot.w / 2 || box.x < plot.x || !timeline_flag_is_free(flags, n, box))
+            if (!words || box.x < plot.x || !timeline_flag_is_free(flags, n, box))
                 box.w = 0;
-            flags[n++] = (struct flag){a, x, box};
+            flags[n++] = (struct flag){a, x, length, box};
         }
     }
     return n;
@@ -211,8 +232,9 @@ void timeline_alerts(const struct stage *s, const struct timeline *l, struct box
         scene_rect(s->brush.scene,
                    (struct box){box.x < flags[i].x ? box.x + box.w - 2 : box.x, box.y, 2, box.h}, 0,
                    timeline_alert_color(t, a));
-        scene_text(s->brush.scene, box.x + 8, box.y + 2, box.w - 14, TEXT_AXIS_STRONG, 0,
-                   a->state == ALERT_RESOLVED ? t->second : timeline_alert_color(t, a), a->title);
+        scene_textf(s->brush.scene, box.x + 8, box.y + 2, box.w - 13, TEXT_AXIS_STRONG, 0,
+                    a->state == ALERT_RESOLVED ? t->second : timeline_alert_color(t, a), "%.*s",
+                    flags[i].length, a->title);
     }
 }
 

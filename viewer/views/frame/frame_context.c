@@ -556,10 +556,16 @@ static void context_add_summary(struct stage *s, struct box box)
     context_fact(s, &at, "time", "%s", piece_time_text(s).text);
     if (r->total[PAIR_MESSAGES])
         context_fact_traffic(s, &at, "messages", r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
-    if (r->by_waiting_count)
-        context_fact(s, &at, "ranks wait", "%s to %s of their time",
-                     format_share(range_waiting(r, r->by_waiting[r->by_waiting_count - 1])).text,
-                     format_share(range_waiting(r, r->by_waiting[0])).text);
+    if (r->by_waiting_count) {
+        double most = range_waiting(r, r->by_waiting[0]),
+               least = range_waiting(r, r->by_waiting[r->by_waiting_count - 1]);
+        if (most - least < 0.01)
+            context_fact(s, &at, "ranks wait", "all alike, %s of their time",
+                         format_share(most).text);
+        else
+            context_fact(s, &at, "ranks wait", "%s to %s of their time", format_share(least).text,
+                         format_share(most).text);
+    }
     if (m->network.rows_known && well)
         context_fact(s, &at, "links", "none is hot");
     if (at.y + 56 <= end)

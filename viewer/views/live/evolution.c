@@ -16,7 +16,7 @@ enum {
     ROW = 21,     /* minimum height of a row */
     TALLEST = 34, /* maximum height of a row */
     SMALLEST = 2, /* radius of the smallest circle */
-    FIXED = 3,    /* rows of the job and both localities, which do not scroll */
+    FIXED = 3,    /* rows of the job and both localities, which do not scroll: at most */
 };
 
 int evolution_known(const struct model *m)
@@ -24,12 +24,20 @@ int evolution_known(const struct model *m)
     return m->latency.series_count > 0;
 }
 
-double evolution_height(const struct model *m, uint32_t most)
+/* Rows of the job and the localities. */
+static uint32_t evolution_fixed_rows(const struct model *m)
 {
-    uint32_t regions = 0;
-    for (uint32_t i = 0; i < m->latency.series_count; i++)
-        regions += m->latency.series[i].scope == SERIES_REGION;
-    return HEAD + FOOT + (FIXED + (double)(regions < most ? regions : most)) * ROW;
+    uint32_t n = 0;
+    for (uint32_t scope = SERIES_JOB; scope < SERIES_REGION; scope++)
+        n += latency_find(&m->latency, (enum series_scope)scope, 0) != NULL;
+    return n;
+}
+
+double evolution_height(const struct model *m, uint32_t most, int tallest)
+{
+    uint32_t fixed = evolution_fixed_rows(m), regions = m->latency.series_count - fixed;
+    return HEAD + FOOT +
+           (fixed + (double)(regions < most ? regions : most)) * (tallest ? TALLEST : ROW);
 }
 
 /* ---- a row ---- */
@@ -364,12 +372,13 @@ static uint32_t evolution_add_fixed_rows(struct stage *s, const struct evolution
     static const char *const names[FIXED] = {"job", "intra-node", "inter-node"};
     const struct latency *l = &s->model->latency;
     uint32_t n = 0;
+    double scale = 0; /* one for all, so that what is lost within and between nodes compares */
+    for (uint32_t scope = SERIES_JOB; scope < SERIES_REGION; scope++)
+        scale = fmax(scale, evolution_most_lost(latency_find(l, (enum series_scope)scope, 0), p));
     for (uint32_t scope = SERIES_JOB; scope < SERIES_REGION && n < most; scope++) {
         const struct latency_series *series = latency_find(l, (enum series_scope)scope, 0);
-        struct row row = {series,
-                          names[scope],
-                          {rows.x, rows.y + n * row_h, rows.w - 8, row_h},
-                          evolution_most_lost(series, p)};
+        struct row row = {
+            series, names[scope], {rows.x, rows.y + n * row_h, rows.w - 8, row_h}, scale};
         if (!series)
             continue;
         evolution_add_row(s, p, &row, 0);
@@ -407,8 +416,8 @@ void evolution_layout(struct stage *s, struct box box, const struct timeline *li
                                .compressed = s->ui->compress};
     piece_panel(s, box, "evolution");
     evolution_columns(s, e, &p);
-    uint32_t room = (uint32_t)fmax(floor(rows.h / ROW), 1),
-             fixed = room >= FIXED + (e->order_count > 1 ? 2 : 1) ? FIXED : 1;
+    uint32_t room = (uint32_t)fmax(floor(rows.h / ROW), 1), fixed = evolution_fixed_rows(s->model);
+    fixed = room >= fixed + (e->order_count > 1 ? 2 : 1) ? fixed : 1;
     uint32_t wanted = fixed + e->order_count;
     double row_h = fmin(floor(rows.h / (wanted < room ? wanted : room)), TALLEST);
     if (!p.compressed) {

@@ -310,7 +310,7 @@ static struct split live_view_split_height(const struct stage *s, double room)
         return split;
     }
     split.strips = fmin(fmax(room * 0.36, 244), 420);
-    double rest = room - split.strips - 8, wanted = evolution_height(s->model, 12);
+    double rest = room - split.strips - 8, wanted = evolution_height(s->model, 12, 0);
     if (rest < 96) { /* a very low window shows the curve only */
         split.strips = room;
         return split;

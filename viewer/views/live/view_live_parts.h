@@ -15,8 +15,8 @@
 /** 1 if there is something to show. */
 int evolution_known(const struct model *model);
 
-/** Height that shows every row, for at most `most` regions. */
-double evolution_height(const struct model *model, uint32_t most);
+/** Height that shows every row, as low or as tall as rows are, for at most `most` regions. */
+double evolution_height(const struct model *model, uint32_t most, int tallest);
 
 void evolution_layout(struct stage *stage, struct box box, const struct timeline *line);
 

@@ -398,6 +398,8 @@ void matrix_panel(struct stage *s, struct box box, int large)
         right -= matrix_view_add_legend(s, right, box.y + 10);
     snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
              piece_pairs_range_text(s).text);
+    if (!large) /* the large one says why the span is another one */
+        what[strcspn(what, "(")] = '\0';
     if (s->ui->network.other)
         piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 12,

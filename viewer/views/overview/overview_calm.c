@@ -7,6 +7,8 @@
 #include "viewer/views/common/timeline.h"
 #include "viewer/views/matrix/view_matrix.h"
 
+#include "holter/call.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -66,7 +68,7 @@ static void overview_add_rate(const struct stage *s, struct box box, const char 
     scene_text(s->brush.scene, box.x, box.y + 4, figure, TEXT_LOGO, 0, t->text,
                isnan(mean) ? "\xe2\x80\x93" : format_si(mean, unit).text);
     scene_text(s->brush.scene, box.x, box.y + 30, figure, TEXT_SMALL, 0, t->second, what);
-    struct box plot = {box.x + figure + 8, box.y + 4, box.w - figure - 8, fmin(box.h - 12, 60)};
+    struct box plot = {box.x + figure + 8, box.y + 4, box.w - figure - 8, box.h - 30};
     if (plot.w < 40 || plot.h < 16)
         return;
     ui_visible(s->ui, s->model, &begin, &end);
@@ -80,7 +82,7 @@ static void overview_add_rate(const struct stage *s, struct box box, const char 
 static void overview_add_rates(const struct stage *s, struct box panel)
 {
     struct box box = overview_calm_panel(s, panel, "rates", "Rates");
-    double h = floor(fmin(box.h / 2, 90));
+    double h = floor(box.h / 2);
     overview_add_rate(s, (struct box){box.x, box.y, box.w, h}, "messages sent", "/s",
                       overview_messages_rate, "messages");
     if (box.h >= 2 * h && h >= 48)
@@ -118,6 +120,47 @@ static int overview_are_alike(const struct range *r)
            0.01;
 }
 
+/* The MPI functions with most of the time in MPI, as many as there is room for. */
+static void overview_add_calls(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    uint64_t ns[CALL_NUMBERS] = {0}, all = 0;
+    uint32_t first[CALL_NUMBERS]; /* in the model's table, of several communicators and regions */
+    double y = box.y + 22, name = box.w > 260 ? 150 : box.w - 60;
+    for (uint32_t i = s->range->call_count; i-- > 0;) {
+        uint16_t call = model_call_at(s->model, i).call;
+        uint64_t time = s->range->calls[(size_t)i * CALLS_COLUMNS + CALLS_TIME_NS];
+        if (call >= CALL_NUMBERS)
+            continue;
+        ns[call] += time;
+        all += time;
+        first[call] = i;
+    }
+    if (!all || y + 24 > box.y + box.h)
+        return;
+    scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, TEXT_CLAUSES, t->second,
+                "calls by time in MPI, %s", piece_pairs_range_text(s).text);
+    for (; y + 24 <= box.y + box.h; y += 24) {
+        uint16_t most = 0;
+        for (uint16_t call = 1; call < CALL_NUMBERS; call++)
+            most = ns[call] > ns[most] ? call : most;
+        double share = (double)ns[most] / (double)all;
+        if (share < 0.0005)
+            return;
+        int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == first[most];
+        piece_row(s, (struct box){box.x - 4, y - 2, box.w + 8, 22}, HIT_CALL, first[most], 0,
+                  selected, UI_LISTS, 0);
+        scene_text(s->brush.scene, box.x, y + 1, name, TEXT_SMALL, TEXT_MIDDLE, t->text,
+                   call_name(most));
+        if (box.w > 260)
+            widget_bar(&s->brush, (struct box){box.x + name + 4, y + 6, box.w - name - 64, 8},
+                       share, t->classes[call_class_of(most)]);
+        scene_text(s->brush.scene, box.x + box.w - 56, y + 1, 56, TEXT_SMALL,
+                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(share).text);
+        ns[most] = 0;
+    }
+}
+
 static void overview_add_balance(struct stage *s, struct box panel)
 {
     const struct theme *t = s->brush.theme;
@@ -131,7 +174,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
     y += 24;
     widget_stack(&s->brush, (struct box){box.x, y, box.w, 10}, shares, MODEL_CLASSES, t->classes);
     y += 16;
-    if (y + 16 < end && piece_class_legend_width(s, shares) <= box.w) {
+    if (mpi >= 0.0005 && y + 16 < end && piece_class_legend_width(s, shares) <= box.w) {
         piece_class_legend(s, box.x + piece_class_legend_width(s, shares), y, shares);
         y += 24;
     }
@@ -140,6 +183,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
     if (overview_are_alike(r)) {
         scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "all ranks wait alike, %s",
                     format_share(range_waiting(r, r->by_waiting[0])).text);
+        overview_add_calls(s, (struct box){box.x, y + 32, box.w, end - y - 32});
         return;
     }
     uint32_t most = r->by_waiting[0], least = r->by_waiting[r->by_waiting_count - 1],
@@ -163,6 +207,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
         if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
             piece_rank_tip(s, rows[i].rank);
     }
+    overview_add_calls(s, (struct box){box.x, y + 8, box.w, end - y - 8});
 }
 
 void overview_add_calm(struct stage *s, const struct box *panels, int count)

@@ -136,8 +136,10 @@ static void overview_add_where(struct stage *s, struct box panel, const struct a
 {
     struct box box = overview_add_panel(s, panel, "where", "Where");
     char text[700], from[130], to[130];
+    int several = strcmp(a->culprit, "node-pair") != 0 &&
+                  (strchr(a->culprits, ',') || strstr(a->culprits, " and "));
     if (a->culprit[0] && a->culprits[0])
-        snprintf(text, sizeof text, "%s %s", a->culprit, a->culprits);
+        snprintf(text, sizeof text, "%s%s %s", a->culprit, several ? "s" : "", a->culprits);
     else
         evidence_where(a, text, sizeof text);
     if (!text[0])

@@ -56,13 +56,15 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
 {
     int over = a->state == ALERT_RESOLVED;
     struct quantity length = format_duration((double)alert_length_ns(a, model_now_ns(s->model)));
+    uint32_t more = alerts_count(&s->model->alerts, ALERT_FIRING) - (a->state == ALERT_FIRING);
     int n =
         snprintf(out, room, "%s %s, %s %s", over ? "was so from" : "since",
                  format_clock((int64_t)a->onset_ns, 0).text, over ? "for" : "that is", length.text);
-    if (!isnan(a->progress) && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, "; the job %s %.0f\xc2\xa0%% of its progress and %s %s",
-                 over ? "made" : "makes", 100 * a->progress, over ? "lost" : "has lost",
-                 format_duration((double)a->lost_ns).text);
+    if (!isnan(a->progress) && n > 0 && (size_t)n < room) /* its progress is in the title */
+        n += snprintf(out + n, room - (size_t)n, "; the job %s %s", over ? "lost" : "has lost",
+                      format_duration((double)a->lost_ns).text);
+    if (more && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, "; %u more alert%s", more, more == 1 ? "" : "s");
 }
 
 /* Headline and details of a job without a pending or firing alert. */
@@ -155,27 +157,54 @@ static void overview_add_first(const struct stage *s, struct box box)
     widget_button(&s->brush, box.x + box.w - w, box.y + 20, "understood", 0, COMMAND_UNDERSTOOD, 0);
 }
 
-static double overview_add_curve(struct stage *s, struct box box, double h)
+/* The visible time. Where latency is shown below the curve, both have the same scale. */
+static struct timeline overview_line(const struct stage *s, struct box box, int gutters)
 {
-    int64_t begin, end;
-    struct pictures *pictures = s->pictures;
-    if (!pictures->commgram && !(pictures->commgram = calloc(1, sizeof *pictures->commgram)))
-        return 0;
-    ui_visible(s->ui, s->model, &begin, &end);
-    struct timeline line = {box.x + 10, box.w - 20, begin, end};
-    strip_curve_layout(s, pictures->commgram, (struct box){box.x, box.y, box.w, h}, &line);
-    struct box axis = {box.x, box.y + h, box.w, AXIS};
-    scene_panel(s->brush.scene, axis, 0, "overview.axis");
-    strip_axis_layout(s, &line, axis.y + 2);
-    return h + AXIS;
+    struct timeline line = {box.x + (gutters ? NAMES : 10),
+                            box.w - (gutters ? NAMES + FIGURES : 20), 0, 0};
+    ui_visible(s->ui, s->model, &line.begin, &line.end);
+    return line;
 }
 
-/* Latency by region, over the same time as the curve. */
-static void overview_add_evolution(struct stage *s, struct box box)
+static void overview_add_curve(struct stage *s, struct box box, const struct timeline *line)
 {
-    struct timeline line = {box.x + NAMES, box.w - NAMES - FIGURES, 0, 0};
-    ui_visible(s->ui, s->model, &line.begin, &line.end);
-    evolution_layout(s, box, &line);
+    struct pictures *pictures = s->pictures;
+    if (!pictures->commgram && !(pictures->commgram = calloc(1, sizeof *pictures->commgram)))
+        return;
+    strip_curve_layout(s, pictures->commgram, box, line);
+    struct box axis = {box.x, box.y + box.h, box.w, AXIS};
+    scene_panel(s->brush.scene, axis, 0, "overview.axis");
+    strip_axis_layout(s, line, axis.y + 2);
+}
+
+/* Heights of the parts from the curve on. */
+struct heights {
+    double curve, parts, evolution, rest; /* 0: not shown */
+};
+
+/* The curve and what is below it come first, then latency by region, which shows since when; in a
+ * large window what the job does stands below a fault, too. */
+static struct heights overview_split_height(const struct stage *s, double room, int fault)
+{
+    struct heights h = {.curve = floor(fmin(fmax(room * 0.32, 84), 220))};
+    double least = fault ? 200 : 254, below = room - h.curve - AXIS - 4;
+    if (below - 4 < 120)
+        h.curve = fmax(room - AXIS, 60);
+    below = room - h.curve - AXIS - 4;
+    h.parts = below < 100 ? 0 : below;
+    if (!evolution_known(s->model) || below < least + GAP + evolution_height(s->model, 1, 0))
+        return h;
+    h.evolution = fmin(below - least - GAP, evolution_height(s->model, UINT32_MAX, 1));
+    h.parts = below - h.evolution - GAP;
+    if (fault && h.parts > 2 * least + GAP) {
+        h.rest = h.parts - least - GAP;
+        h.parts = least;
+    } else if (h.parts > least + 80) {
+        double more = fmin(floor((h.parts - least) / 2), 100);
+        h.curve += more;
+        h.parts -= more;
+    }
+    return h;
 }
 
 static void overview_layout(struct stage *s, struct box box)
@@ -195,22 +224,26 @@ static void overview_layout(struct stage *s, struct box box)
         overview_add_first(s, (struct box){inner.x, y, inner.w, FIRST});
         y += FIRST;
     }
-    double curve = floor(fmin(fmax((foot - y) * 0.32, 84), 220));
-    if (foot - y - curve - AXIS < 120)
-        curve = fmax(foot - y - AXIS, 60);
-    y += overview_add_curve(s, (struct box){inner.x, y, inner.w, curve}, curve) + 4;
-    if (foot - y < 100)
+    struct heights h = overview_split_height(s, foot - y, a != NULL);
+    struct timeline line = overview_line(s, inner, h.evolution > 0);
+    overview_add_curve(s, (struct box){inner.x, y, inner.w, h.curve}, &line);
+    y += h.curve + AXIS + 4;
+    if (h.parts <= 0)
         return;
-    /* what a fault needs to say is short: below it, latency by region shows since when */
-    double h = foot - y, evolution = a && evolution_known(s->model) && h > 360 ? h - 208 : 0;
-    int count = overview_split(
-        (struct box){inner.x, y, inner.w, h - evolution - (evolution > 0 ? GAP : 0)}, parts);
-    if (evolution > 0)
-        overview_add_evolution(s, (struct box){inner.x, foot - evolution, inner.w, evolution});
+    int count = overview_split((struct box){inner.x, y, inner.w, h.parts}, parts);
     if (a)
         overview_add_fault(s, a, parts, count);
     else
         overview_add_calm(s, parts, count);
+    y += h.parts + GAP;
+    if (h.evolution <= 0)
+        return;
+    evolution_layout(s, (struct box){inner.x, y, inner.w, h.evolution}, &line);
+    y += h.evolution + GAP;
+    if (h.rest <= 0)
+        return;
+    count = overview_split((struct box){inner.x, y, inner.w, h.rest}, parts);
+    overview_add_calm(s, parts, count);
 }
 
 static void overview_icon(const struct brush *b, struct box box, color_t color)
