@@ -448,6 +448,23 @@ static void calls_are_kept_by_function_communicator_and_region(void **state)
     drop(&f);
 }
 
+static void what_an_agent_counted_before_the_first_window_gives_no_rate(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    struct wire_node_row row = {.host = "late", .agent_pid = 999, .uplink_bytes = 1000};
+    struct wire_message m = {.type = WIRE_TYPE_NODES};
+    for (int later = 0; later < 2; later++) {
+        m.nodes = (struct wire_nodes){
+            .job = "48213.0", .window = later ? f.job.window : 0, .nodes = &row, .nodes_count = 1};
+        into(f.model, &m, 0);
+        const struct model_node *node = &f.model->nodes[f.model->node_count - 1];
+        assert_string_equal(node->name, "late");
+        assert_int_equal(node->window, node->window_before);
+    }
+    drop(&f);
+}
+
 static void a_restarted_agent_gives_no_rate(void **state)
 {
     (void)state;
@@ -485,6 +502,7 @@ int main(void)
         cmocka_unit_test(many_items_of_few_figures_follow_few_items_of_many),
         cmocka_unit_test(a_death_marks_its_rank),
         cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
+        cmocka_unit_test(what_an_agent_counted_before_the_first_window_gives_no_rate),
         cmocka_unit_test(a_restarted_agent_gives_no_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -921,6 +921,88 @@ static void a_flag_without_room_for_its_title_names_the_culprit(void **state)
     model_destroy(m);
 }
 
+/* Rectangles of a colour in the panel of a view. */
+static size_t rects_of(const struct desk *d, const char *panel, color_t color)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->scene.item_count; i++)
+        n += d->scene.items[i].kind == SCENE_RECT && d->scene.items[i].color == color &&
+             !strcmp(d->scene.panels[d->scene.items[i].panel].name, panel);
+    return n;
+}
+
+static void a_late_rank_is_numbered_and_neither_links_nor_mapping_are_offered(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct alert *a = &m->alerts.items[0];
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    snprintf(a->culprit, sizeof a->culprit, "rank");
+    snprintf(a->culprits, sizeof a->culprits, "33");
+    snprintf(a->causes[0].name, sizeof a->causes[0].name, "kept-off-its-core");
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "kept off its core"));
+    assert_null(find_text(&d.scene, "the links"));
+    assert_null(find_text(&d.scene, "a better mapping"));
+    m->rank_count = 8;
+    desk_layout(&d, m);
+    size_t numbers = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        numbers += d.scene.items[i].kind == SCENE_TEXT &&
+                   !strcmp(d.scene.panels[d.scene.items[i].panel].name, "overview.where") &&
+                   strspn(d.scene.letters + d.scene.items[i].first, "01234567") == 1;
+    assert_int_equal(numbers, 8);
+    m->rank_count = 64;
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void lists_mark_what_an_alert_names(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct alert *a = &m->alerts.items[0];
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_NODES);
+    snprintf(a->culprit, sizeof a->culprit, "node");
+    snprintf(a->culprits, sizeof a->culprits, "%s", m->hosts[1].name);
+    desk_layout(&d, m);
+    assert_int_equal(rects_of(&d, "nodes", d.theme.bad), 1);
+    ui_go(&d.ui, VIEW_RANKS);
+    desk_layout(&d, m);
+    size_t without = rects_of(&d, "ranks", d.theme.bad);
+    a->rank = d.range.by_waiting[0]; /* the first in the list */
+    desk_layout(&d, m);
+    assert_int_equal(rects_of(&d, "ranks", d.theme.bad), without + 1);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+/* As of a file with counts of messages: nothing was matched, no call has a time. */
+static void what_has_no_times_is_not_judged(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 30);
+    struct desk d;
+    m->alerts.count = 0;
+    for (uint32_t i = 0; i < m->latency.series_count; i++)
+        for (uint32_t k = 0; k < m->latency.series[i].count; k++)
+            m->latency.series[i].points[k].messages = 0;
+    for (uint64_t k = 0; k < m->series.count; k++) {
+        struct window_totals *w =
+            (struct window_totals *)series_at(&m->series, m->series.first + k);
+        memset(w->class_ns, 0, sizeof w->class_ns);
+    }
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_null(find_panel(&d.scene, "evolution"));
+    assert_non_null(find_text(&d.scene, "No times of calls are known"));
+    assert_null(find_text(&d.scene, "all ranks wait alike"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_overview_of_a_replay_says_that_it_is_one(void **state)
 {
     (void)state;
@@ -1060,6 +1142,9 @@ int main(void)
         cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),
         cmocka_unit_test(a_small_overview_says_once_what_is_wrong),
         cmocka_unit_test(a_flag_without_room_for_its_title_names_the_culprit),
+        cmocka_unit_test(a_late_rank_is_numbered_and_neither_links_nor_mapping_are_offered),
+        cmocka_unit_test(lists_mark_what_an_alert_names),
+        cmocka_unit_test(what_has_no_times_is_not_judged),
         cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),
         cmocka_unit_test(every_view_has_a_text_snapshot),
         cmocka_unit_test(the_same_scene_is_not_painted_twice),

@@ -221,8 +221,10 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
             m->node_count++;
         }
         struct model_node *node = &m->nodes[k];
-        /* A restarted agent counts from zero: no rate across that. */
-        int anew = row->agent_pid != node->now.agent_pid || row->cpu_ns < node->now.cpu_ns;
+        /* A restarted agent counts from zero: no rate across that. What is known before the first
+         * window has no time. */
+        int anew = !node->window || row->agent_pid != node->now.agent_pid ||
+                   row->cpu_ns < node->now.cpu_ns;
         if (n->window != node->window) {
             node->before = anew ? *row : node->now;
             node->window_before = anew ? n->window : node->window;

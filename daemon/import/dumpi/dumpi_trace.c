@@ -424,7 +424,7 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
         if (dumpi_trace_is_readable(part) && part->file.whole)
             memcpy(trace->facts.version, part->file.version.part, 3);
     }
-    snprintf(trace->mpi, sizeof trace->mpi, "unknown: a DUMPI trace, version %d.%d.%d", version[0],
+    snprintf(trace->mpi, sizeof trace->mpi, "imported: a DUMPI trace, version %d.%d.%d", version[0],
              version[1], version[2]);
     trace->job.name = trace->name[0] != '\0' ? trace->name : "dumpi";
     trace->job.app = trace->app;

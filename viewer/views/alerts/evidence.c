@@ -116,10 +116,11 @@ static void evidence_add_ratio(struct pen *p, const struct alert *a)
         snprintf(text, sizeof text, "what it was%s", over ? " at worst" : "");
         if (!over && a->worst > a->ratio)
             evidence_append(text, sizeof text, ", at worst ", format_ratio(a->worst).text);
-        if (!over && a->slope != 0 && fabs(a->slope) < STEP_SLOPE)
+        if (!over && a->slope > 0 && a->slope < STEP_SLOPE)
             evidence_append(text, sizeof text, ", ", format_slope(a->slope).text);
         double used = scene_text(p->stage->brush.scene, p->x, p->y, p->w, TEXT_LARGE, 0,
-                                 evidence_color(t, a), format_ratio(alert_ratio(a)).text);
+                                 alert_ratio(a) > 1 ? evidence_color(t, a) : t->text,
+                                 format_ratio(alert_ratio(a)).text);
         scene_text(p->stage->brush.scene, p->x + used + 10, p->y + 10, p->w - used - 10, TEXT_SMALL,
                    0, t->second, text);
     }
@@ -156,11 +157,11 @@ static void evidence_add_cause(struct pen *p, const struct alert *a, uint32_t i)
     snprintf(name, sizeof name, "%s", c->name);
     for (char *at = name; *at; at++)
         *at = *at == '-' ? ' ' : *at;
-    scene_text(scene, p->x, p->y + 1, CAUSE_NAME - 8, TEXT_SMALL, 0, t->text, name);
+    double left = fmin(fmax(scene_width(scene, TEXT_SMALL, 0, name) + 9, CAUSE_NAME), p->w / 2);
+    scene_text(scene, p->x, p->y + 1, left - 8, TEXT_SMALL, 0, t->text, name);
     if (isnan(c->share))
         return;
-    widget_bar(&p->stage->brush,
-               (struct box){p->x + CAUSE_NAME, p->y + 6, p->w - CAUSE_NAME - CAUSE_SHARE, 8},
+    widget_bar(&p->stage->brush, (struct box){p->x + left, p->y + 6, p->w - left - CAUSE_SHARE, 8},
                c->share, evidence_cause_color(t, a, i));
     scene_textf(scene, p->x + p->w - CAUSE_SHARE, p->y + 1, CAUSE_SHARE, TEXT_SMALL,
                 TEXT_RIGHT | TEXT_FIGURES, t->text, "%.0f\xc2\xa0%%", c->share * 100);
@@ -234,7 +235,7 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     const struct theme *t = p->stage->brush.theme;
     char text[700];
     int full = detail == EVIDENCE_FULL;
-    evidence_title(p, a, 3);
+    evidence_title(p, a, 4);
     evidence_where(a, text, sizeof text);
     evidence_paragraph(p, TEXT_SMALL, t->text, full ? 4 : 2, text);
     if (detail == EVIDENCE_LINE)
@@ -257,6 +258,23 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     evidence_captured(p, a);
     if (full)
         evidence_provenance(p, a);
+}
+
+const struct alert *evidence_alert(const struct stage *s)
+{
+    const struct alerts *all = &s->model->alerts;
+    if (s->ui->alert_picked)
+        return alerts_find(all, s->ui->alert);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].state == ALERT_FIRING)
+            return &all->items[i];
+    return NULL;
+}
+
+void evidence_mark_row(const struct stage *s, struct box row, const struct alert *a)
+{
+    scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 4, row.h - 6}, 1.5,
+               evidence_color(s->brush.theme, a));
 }
 
 double evidence_card(struct stage *s, struct box box, const struct alert *a,

@@ -20,6 +20,12 @@ const char *evidence_state(const struct alert *alert);
 /** Place of an alert: "region 3 · ranks 96-127 on node007, node008"; "" when it has none. */
 void evidence_where(const struct alert *alert, char *out, size_t room);
 
+/** The alert whose culprit is marked: the picked one, else the newest that fires; NULL: none. */
+const struct alert *evidence_alert(const struct stage *stage);
+
+/** Mark a row of a list as what an alert names. */
+void evidence_mark_row(const struct stage *stage, struct box row, const struct alert *alert);
+
 /** Lay out the card of an alert, at most as high as the box. A click on it selects the alert.
  * @return its height; 0: the box is too small, nothing was drawn */
 double evidence_card(struct stage *stage, struct box box, const struct alert *alert,

@@ -4,6 +4,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
 
 #include <math.h>
 
@@ -245,8 +246,8 @@ static void bipartite_add_labels(const struct stage *s, const struct commgram_dr
     const struct columns *c = &d->columns;
     const struct theme *t = s->brush.theme;
     uint32_t every = (uint32_t)fmax(ceil(LABEL_PX / c->step), 1), under = bipartite_hovered(s, d);
-    int64_t begin, end;
-    ui_visible(s->ui, s->model, &begin, &end);
+    struct timeline time = {.w = 1};
+    ui_visible(s->ui, s->model, &time.begin, &time.end);
     for (uint32_t k = 0; k < c->count; k += every) {
         const struct wire_column_row *row = &p->columns[k];
         double w = fmin(c->step * every, 110), x = plot.x + columns_x(c, k) + c->bar_w / 2;
@@ -256,7 +257,9 @@ static void bipartite_add_labels(const struct stage *s, const struct commgram_dr
         int flags = (every == 1 ? TEXT_CENTRE : TEXT_LEFT) | TEXT_FIGURES;
         scene_text(s->brush.scene, x, plot.y + plot.h + 6, w, TEXT_AXIS, flags,
                    k == under ? t->text : t->second,
-                   strip_moment((int64_t)row->begin_ns, begin, end - begin).text);
+                   timeline_moment(&time, (int64_t)row->begin_ns,
+                                   time.end - time.begin < INT64_C(120000000000))
+                       .text);
         scene_textf(s->brush.scene, x, plot.y + plot.h + 20, w, TEXT_AXIS, flags,
                     k == under ? t->text : t->faint, row->open ? "%s \xe2\x80\xa6" : "%s",
                     format_duration((double)(row->end_ns - row->begin_ns)).text);

@@ -16,8 +16,6 @@ enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 /* Pixels: pauses as wide as this are gaps of the line; phases are at least so long. */
 static const double idle_gap = 3, shortest = 2;
 
-#define FINE_NS INT64_C(2000000000) /* shorter spans are labelled relative to their begin */
-
 /* ---- what is drawn ---- */
 
 /* The phases of a curve: those of the picture under it; of the job, as they were closed, in the
@@ -335,8 +333,7 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
     strip_add_newest(s, &phases, box);
-    if (l->end - l->begin >= FINE_NS)
-        timeline_grid(s, l, plot.y, plot.h);
+    timeline_grid(s, l, plot.y, plot.h);
     scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
     scene_overlay(s->brush.scene);
     strip_add_hover(s, d, &phases, l, plot);
@@ -351,32 +348,6 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     hit->x1 = (double)l->end;
     timeline_alert_hits(s, l, plot, 1);
     timeline_captures(s, l, plot);
-}
-
-struct quantity strip_moment(int64_t ns, int64_t begin, int64_t span)
-{
-    if (span >= FINE_NS)
-        return format_clock(ns, span < INT64_C(120000000000));
-    if (ns <= begin)
-        return quantity_print("0");
-    return quantity_print("+%s", format_duration((double)(ns - begin)).text);
-}
-
-void strip_axis_layout(const struct stage *s, const struct timeline *l, double y)
-{
-    int64_t span = l->end - l->begin;
-    if (span >= FINE_NS) {
-        timeline_axis(s, l, y);
-        return;
-    }
-    double step = nice_ceil((double)span * 92 / fmax(l->w, 1));
-    for (double at = step; at < (double)span; at += step) {
-        int64_t ns = l->begin + (int64_t)at;
-        double x = timeline_x(l, ns);
-        if (x < l->x + l->w - 30)
-            scene_text(s->brush.scene, x - 40, y, 80, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
-                       s->brush.theme->second, strip_moment(ns, l->begin, span).text);
-    }
 }
 
 void strip_band_layout(struct stage *s, struct commgram_drawing *d, struct box box)

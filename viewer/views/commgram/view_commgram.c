@@ -306,7 +306,7 @@ static void commgram_layout(struct stage *s, struct box box)
     strip_curve_layout(s, d, (struct box){inner.x, y, inner.w, strip}, &line);
     y += strip;
     scene_panel(s->brush.scene, (struct box){inner.x, y, inner.w, AXIS}, 0, "commgram.axis");
-    strip_axis_layout(s, &line, y + 2);
+    timeline_axis(s, &line, y + 2);
     y += AXIS;
     double links = y;
     y += LINKS;

@@ -37,12 +37,6 @@ uint32_t bipartite_hovered(const struct stage *stage, const struct commgram_draw
 void strip_curve_layout(struct stage *stage, struct commgram_drawing *drawing, struct box box,
                         const struct timeline *line);
 
-/** Time axis of the strip; spans below two seconds count from the left edge. */
-void strip_axis_layout(const struct stage *stage, const struct timeline *line, double y);
-
-/** A time as text, in the precision that suits the visible span. @return out */
-struct quantity strip_moment(int64_t ns, int64_t begin, int64_t span);
-
 /** The whole job as a narrow curve, with the visible time framed. */
 void strip_band_layout(struct stage *stage, struct commgram_drawing *drawing, struct box box);
 

@@ -66,7 +66,7 @@ struct quantity piece_time_text(const struct stage *s)
     ui_whole_time(s->model, &oldest, &newest);
     double length = (double)(end - begin);
     if (begin <= oldest && end >= newest)
-        return quantity_print("whole time, %s", format_duration(length).text);
+        return quantity_print("whole time, %s", format_duration((double)(newest - oldest)).text);
     if (s->ui->time.follow)
         return quantity_print("last %s", format_duration(length).text);
     return quantity_print("held: %s to %s", format_clock(begin, length < 2e9).text,

@@ -13,28 +13,49 @@ double timeline_x(const struct timeline *l, int64_t ns)
     return l->x + l->w * (double)(ns - l->begin) / (double)(l->end - l->begin);
 }
 
+/* Whether times are counted from the left edge. */
+static int timeline_is_short(const struct timeline *l)
+{
+    return l->end - l->begin < INT64_C(2000000000);
+}
+
 static int64_t timeline_axis_step(const struct timeline *l)
 {
-    double least_px = 92;
-    return nice_time_step((int64_t)(least_px / l->w * (double)(l->end - l->begin)));
+    double least = 92 / fmax(l->w, 1) * (double)(l->end - l->begin);
+    return timeline_is_short(l) ? (int64_t)fmax(nice_ceil(least), 1)
+                                : nice_time_step((int64_t)least);
+}
+
+static int64_t timeline_axis_first(const struct timeline *l, int64_t step)
+{
+    return timeline_is_short(l) ? l->begin + step : (l->begin / step + 1) * step;
+}
+
+struct quantity timeline_moment(const struct timeline *l, int64_t ns, int exact)
+{
+    if (!timeline_is_short(l))
+        return format_clock(ns, exact);
+    if (ns <= l->begin)
+        return quantity_print("0");
+    return quantity_print("+%s", format_duration((double)(ns - l->begin)).text);
 }
 
 void timeline_axis(const struct stage *s, const struct timeline *l, double y)
 {
-    int64_t step = timeline_axis_step(l), at = (l->begin / step + 1) * step;
+    int64_t step = timeline_axis_step(l), at = timeline_axis_first(l, step);
     for (; at < l->end; at += step) {
         double x = timeline_x(l, at);
         if (x < l->x + 26 || x > l->x + l->w - 26)
             continue;
         scene_text(s->brush.scene, x - 40, y, 80, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
-                   s->brush.theme->second, format_clock(at, step < 1000000000).text);
+                   s->brush.theme->second, timeline_moment(l, at, step < 1000000000).text);
     }
 }
 
 void timeline_grid(const struct stage *s, const struct timeline *l, double y, double h)
 {
     int64_t step = timeline_axis_step(l);
-    for (int64_t at = (l->begin / step + 1) * step; at < l->end; at += step)
+    for (int64_t at = timeline_axis_first(l, step); at < l->end; at += step)
         scene_line(s->brush.scene, timeline_x(l, at), y, timeline_x(l, at), y + h, 1,
                    s->brush.theme->grid);
 }

@@ -13,7 +13,11 @@ struct timeline {
 
 double timeline_x(const struct timeline *line, int64_t ns);
 
-/** Clock times under a plot. */
+/** A time as text: the clock, with tenths if `exact`; of less than two seconds since the left edge.
+ */
+struct quantity timeline_moment(const struct timeline *line, int64_t ns, int exact);
+
+/** Times under a plot. */
 void timeline_axis(const struct stage *stage, const struct timeline *line, double y);
 
 /** Thin vertical lines at the times of the axis. */

@@ -118,10 +118,12 @@ static void frame_format_facts(const struct stage *s, char *out, size_t room)
     ui_whole_time(m, &begin, &end);
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
     frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
-    snprintf(out, room, "job %s%s%s ranks on %u node%s%s%s%s%s", m->job, dot,
-             quantity_grouped(m->world).text, m->host_count, m->host_count == 1 ? "" : "s",
-             mpi[0] ? dot : "", mpi, dot,
-             format_elapsed(m->start_ns ? (int64_t)(until - m->start_ns) : 0).text);
+    int64_t length = m->start_ns ? (int64_t)(until - m->start_ns) : 0;
+    snprintf(out, room, "job %s%s%s ranks on %s node%s%s%s%s%s", m->job, dot,
+             quantity_grouped(m->world).text, quantity_grouped(m->host_count).text,
+             m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
+             m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
+                                                        : format_elapsed(length).text);
     size_t used = strlen(out);
     if (m->seen < m->world && used < room)
         snprintf(out + used, room - used, "%s%llu not seen yet", dot,
@@ -232,8 +234,8 @@ static void frame_add_loss_facts(struct status_line *line, const struct monitor_
                        quantity_grouped(m->latency.rejected).text);
 }
 
-/* What this viewer missed, and whether all MPI functions in use are covered. */
-static void frame_add_coverage_facts(struct status_line *line)
+/* What this viewer missed, and whether all MPI functions in use are covered by the probe. */
+static void frame_add_coverage_facts(struct status_line *line, int probed)
 {
     const struct theme *t = line->stage->brush.theme;
     const struct model *m = line->stage->model;
@@ -244,7 +246,7 @@ static void frame_add_coverage_facts(struct status_line *line)
         frame_add_fact(line, t->bad, "the viewer is out of memory: figures are incomplete");
     if (m->uncovered_used)
         frame_add_fact(line, t->warn, "%u MPI functions in use are not covered", m->uncovered_used);
-    else if (m->job[0])
+    else if (m->job[0] && probed)
         frame_add_fact(line, t->second, "every MPI call covered");
 }
 
@@ -256,7 +258,7 @@ static void frame_add_cost_facts(const struct stage *s, double end)
     struct monitor_cost c = monitor_cost_of(m);
     if (c.measured)
         frame_add_fact(&line, t->second, "probe %s/call", format_duration(c.call_ns).text);
-    if (c.rated) {
+    if (c.rated && c.measured) { /* an import had no agents */
         frame_add_fact(&line, t->second, "agents %s of a core", format_share(c.cpu_share).text);
         frame_add_fact(&line, t->second, "uplink %s per node", format_si(c.uplink, "B/s").text);
     }
@@ -269,9 +271,9 @@ static void frame_add_cost_facts(const struct stage *s, double end)
     uint64_t error = monitor_clock_error(m, &c);
     if (m->node_count && error == WIRE_ANY)
         frame_add_fact(&line, t->warn, "clocks not aligned yet");
-    else if (m->node_count)
+    else if (m->node_count && error)
         frame_add_fact(&line, t->second, "clock \xc2\xb1%s", format_duration((double)error).text);
-    frame_add_coverage_facts(&line);
+    frame_add_coverage_facts(&line, c.measured > 0);
 }
 
 static void frame_format_recording(const struct stage *s, char *out, size_t room, color_t *color)

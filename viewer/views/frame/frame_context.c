@@ -551,12 +551,12 @@ static void context_add_summary(struct stage *s, struct box box)
     double used =
         context_add_section(s, box, well ? "Nothing stands out" : "Nothing else stands out", "");
     struct box at = {box.x + 2, box.y + used, box.w - 4, box.h - used};
-    context_fact(s, &at, "ranks", "%s on %u node%s", quantity_grouped(m->world).text, m->host_count,
-                 m->host_count == 1 ? "" : "s");
+    context_fact(s, &at, "ranks", "%s on %s node%s", quantity_grouped(m->world).text,
+                 quantity_grouped(m->host_count).text, m->host_count == 1 ? "" : "s");
     context_fact(s, &at, "time", "%s", piece_time_text(s).text);
     if (r->total[PAIR_MESSAGES])
         context_fact_traffic(s, &at, "messages", r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
-    if (r->by_waiting_count) {
+    if (r->by_waiting_count && range_waiting(r, r->by_waiting[0]) > 0) {
         double most = range_waiting(r, r->by_waiting[0]),
                least = range_waiting(r, r->by_waiting[r->by_waiting_count - 1]);
         if (most - least < 0.01)

@@ -258,7 +258,7 @@ static void landscape_add_head(const struct stage *s, const struct landscape_dra
                  ? "nothing"
                  : landscape_event_name(s, d, d->events[c->event]),
              s->range->callers_kind == RANGE_START ? "since the start" : piece_range_text(s).text);
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Landscape", what);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Metrics", what);
     right = landscape_add_choices(s, d, panel);
     landscape_format_means(s, d, means, sizeof means);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 43, right - panel.x - 20, TEXT_AXIS, 0,

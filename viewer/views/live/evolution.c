@@ -19,9 +19,18 @@ enum {
     FIXED = 3,    /* rows of the job and both localities, which do not scroll: at most */
 };
 
+/* Whether any of its messages were matched: between nodes none is, of a job on one. */
+static uint32_t evolution_has_messages(const struct latency_series *series)
+{
+    for (uint32_t i = series ? series->count : 0; i-- > 0;)
+        if (series->points[i].messages)
+            return 1;
+    return 0;
+}
+
 int evolution_known(const struct model *m)
 {
-    return m->latency.series_count > 0;
+    return evolution_has_messages(latency_find(&m->latency, SERIES_JOB, 0)) > 0;
 }
 
 /* Rows of the job and the localities. */
@@ -29,13 +38,15 @@ static uint32_t evolution_fixed_rows(const struct model *m)
 {
     uint32_t n = 0;
     for (uint32_t scope = SERIES_JOB; scope < SERIES_REGION; scope++)
-        n += latency_find(&m->latency, (enum series_scope)scope, 0) != NULL;
+        n += evolution_has_messages(latency_find(&m->latency, (enum series_scope)scope, 0));
     return n;
 }
 
 double evolution_height(const struct model *m, uint32_t most, int tallest)
 {
-    uint32_t fixed = evolution_fixed_rows(m), regions = m->latency.series_count - fixed;
+    uint32_t fixed = evolution_fixed_rows(m), regions = 0;
+    for (uint32_t i = 0; i < m->latency.series_count; i++)
+        regions += m->latency.series[i].scope == SERIES_REGION;
     return HEAD + FOOT +
            (fixed + (double)(regions < most ? regions : most)) * (tallest ? TALLEST : ROW);
 }
@@ -135,8 +146,10 @@ static void evolution_add_reading(const struct stage *s, const struct evolution_
     struct latency_point at = {.typical = NAN};
     for (uint32_t i = p->count; i-- > 0;)
         if (p->columns[i].x < p->box.x + p->box.w &&
-            evolution_at(row->series, &p->columns[i], &at) && !isnan(at.typical))
+            evolution_at(row->series, &p->columns[i], &at) && at.messages && !isnan(at.typical))
             break;
+        else
+            at = (struct latency_point){.typical = NAN};
     double right = row->box.x + row->box.w - 14, y = row->box.y + row->box.h / 2 - 8;
     color_t color = at.trend == TREND_GROWTH   ? t->bad
                     : at.trend == TREND_STEADY ? t->warn
@@ -379,7 +392,7 @@ static uint32_t evolution_add_fixed_rows(struct stage *s, const struct evolution
         const struct latency_series *series = latency_find(l, (enum series_scope)scope, 0);
         struct row row = {
             series, names[scope], {rows.x, rows.y + n * row_h, rows.w - 8, row_h}, scale};
-        if (!series)
+        if (!evolution_has_messages(series))
             continue;
         evolution_add_row(s, p, &row, 0);
         n++;

@@ -279,7 +279,7 @@ static void live_view_title_row(struct stage *s, struct box box)
                        s->brush.theme->faint, per);
         right -= box.w > 560 ? width + 24 : 0;
     }
-    widget_title(&s->brush, box.x, box.y + 4, right - box.x, "Live", what);
+    widget_title(&s->brush, box.x, box.y + 4, right - box.x, "Over time", what);
 }
 
 /* Matrix and heat map side by side under the strips. */

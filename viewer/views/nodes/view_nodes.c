@@ -2,6 +2,7 @@
 #include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>
@@ -86,9 +87,12 @@ static void nodes_view_node_row(struct stage *s, const struct table *table, stru
 {
     const struct theme *t = s->brush.theme;
     char text[96];
+    const struct alert *named = evidence_alert(s);
     uint64_t host = model_host_find(s->model, n->name);
     int selected = ui_marks_node(s->ui, s->model, host);
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
+    if (named && ui_alert_marks_node(s->model, named, host))
+        evidence_mark_row(s, row, named);
     widget_cell(&s->brush, table, row, HOST, t->text, n->name);
     widget_cell(&s->brush, table, row, STATE, n->now.connected ? t->good : t->bad,
                 n->now.connected ? "connected" : "no contact");

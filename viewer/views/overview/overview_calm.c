@@ -169,6 +169,11 @@ static void overview_add_balance(struct stage *s, struct box panel)
     struct box box = overview_calm_panel(s, panel, "balance", "Balance");
     double shares[MODEL_CLASSES] = {0}, mpi = overview_classes(s, shares), y = box.y + 4;
     double end = box.y + box.h;
+    if (!(mpi > 0)) {
+        scene_paragraph(scene, box.x, y, box.w, TEXT_BODY, t->second, 3,
+                        "No times of calls are known, only messages and bytes.");
+        return;
+    }
     scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "%s of the ranks' time is in MPI",
                 format_share(mpi).text);
     y += 24;

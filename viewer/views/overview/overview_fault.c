@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NAMED: up to so many nodes are drawn with their names, in boxes of NODE_W x NODE_H. */
-enum { HEAD = 36, PAD = 12, NAMED = 24, NODE_W = 84, NODE_H = 50 };
+/* NAMED: up to so many nodes are drawn with their names, in boxes of NODE_W x NODE_H. Cells of
+ * ranks are CELL wide at most, and have their number if at least NUMBERED. */
+enum { HEAD = 36, PAD = 12, NAMED = 24, NODE_W = 84, NODE_H = 50, CELL = 40, NUMBERED = 26 };
 
 static struct box overview_add_panel(const struct stage *s, struct box box, const char *name,
                                      const char *title)
@@ -36,7 +37,7 @@ static struct cells overview_fit_cells(struct box box, uint32_t count)
     double most = floor(box.w / 5) * floor(box.h / 5);
     c.per = most >= 1 ? (uint32_t)ceil(count / most) : count;
     uint32_t cells = (count + c.per - 1) / c.per;
-    c.side = floor(fmin(sqrt(box.w * box.h / fmax(cells, 1)), 26));
+    c.side = floor(fmin(sqrt(box.w * box.h / fmax(cells, 1)), CELL));
     while (c.side > 4 && floor(box.w / c.side) * floor(box.h / c.side) < cells)
         c.side--;
     c.across = (uint32_t)fmax(floor(box.w / c.side), 1);
@@ -97,6 +98,10 @@ static void overview_add_cells(struct stage *s, struct box box, const struct ale
             break;
         scene_rect(s->brush.scene, cell, fmin(3, cell.w / 4),
                    marked ? evidence_color(t, a) : color_mix(t->panel, t->second, 0.35));
+        if (c.per == 1 && !nodes && c.side >= NUMBERED)
+            scene_text(s->brush.scene, cell.x, cell.y + cell.h / 2 - 8, cell.w, TEXT_AXIS,
+                       TEXT_CENTRE | TEXT_FIGURES, marked ? t->panel : t->text,
+                       quantity_print("%u", first).text);
         if (c.per == 1)
             scene_hit(s->brush.scene, cell, nodes ? HIT_NODE : HIT_RANK, first, 0);
         if (!box_has(cell, s->brush.mouse_x, s->brush.mouse_y))
@@ -175,9 +180,11 @@ static void overview_add_ways(const struct stage *s, struct box box, const struc
                 {VIEW_LINKS, "the links"},
                 {VIEW_WHAT_IF, "a better mapping"}};
     double x = box.x, y = box.y;
-    (void)a;
+    /* neither the network nor a mapping helps ranks that are late, or messages within a node */
+    int local = s->model->host_count < 2 || !strcmp(a->culprit, "rank");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (place_absence(s->model, ways[i].view))
+        int network = ways[i].view == VIEW_LINKS || ways[i].view == VIEW_WHAT_IF;
+        if ((network && local) || place_absence(s->model, ways[i].view))
             continue;
         double w = scene_width(s->brush.scene, TEXT_SMALL, 0, ways[i].label) + 20;
         if (x + w > box.x + box.w) {

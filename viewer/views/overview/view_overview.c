@@ -174,7 +174,7 @@ static void overview_add_curve(struct stage *s, struct box box, const struct tim
     strip_curve_layout(s, pictures->commgram, box, line);
     struct box axis = {box.x, box.y + box.h, box.w, AXIS};
     scene_panel(s->brush.scene, axis, 0, "overview.axis");
-    strip_axis_layout(s, line, axis.y + 2);
+    timeline_axis(s, line, axis.y + 2);
 }
 
 /* Heights of the parts from the curve on. */

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
@@ -96,9 +97,12 @@ static void ranks_view_rank_row(struct stage *s, const struct table *table, stru
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
+    const struct alert *named = evidence_alert(s);
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
+    if (named && ui_alert_marks_rank(s->model, named, rank))
+        evidence_mark_row(s, row, named);
     widget_cell(&s->brush, table, row, RANK, dead ? t->bad : t->text,
                 quantity_print(dead ? "%u died" : "%u", rank).text);
     widget_cell(&s->brush, table, row, NODE, t->second, model_host_of(s->model, rank));

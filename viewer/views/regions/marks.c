@@ -199,17 +199,6 @@ void marks_add_labels(const struct stage *s, const struct rank_graph *n, const s
 
 /* ---- what an alert names ---- */
 
-const struct alert *marks_alert(const struct stage *s)
-{
-    const struct alerts *all = &s->model->alerts;
-    if (s->ui->alert_picked)
-        return alerts_find(all, s->ui->alert);
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->items[i].state == ALERT_FIRING)
-            return &all->items[i];
-    return NULL;
-}
-
 /* A vertex of several ranks is what its first rank is. */
 enum marks_role marks_role(const struct alert *a, const struct rank_graph *n, uint32_t vertex)
 {

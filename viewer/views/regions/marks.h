@@ -24,9 +24,6 @@ void marks_add_hulls(const struct stage *stage, const struct rank_graph *graph,
 void marks_add_labels(const struct stage *stage, const struct rank_graph *graph,
                       const struct section *view, struct marks_labels *labels);
 
-/** The alert whose culprit is ringed: the picked one, else the newest that fires; NULL: none. */
-const struct alert *marks_alert(const struct stage *stage);
-
 enum marks_role { ROLE_NONE, ROLE_CULPRIT, ROLE_VICTIM };
 
 /** What an alert says of a vertex: a rank that carries it, or one that it delays.

@@ -7,6 +7,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/layout/section.h"
+#include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/regions/marks.h"
 #include "viewer/views/regions/rank_graph.h"
@@ -255,7 +256,7 @@ static void regions_view_draw_vertices(const struct stage *s, const struct rank_
 {
     const struct theme *t = s->brush.theme;
     int some = marks_some_chosen(s);
-    const struct alert *alert = marks_alert(s);
+    const struct alert *alert = evidence_alert(s);
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
         double x = section_x(v, p->x), y = section_y(v, p->y), r = marks_radius(p, v);
@@ -461,7 +462,7 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
         snprintf(text + used, sizeof text - used, " No messages in this span of time.");
         used = strlen(text);
     }
-    const struct alert *alert = marks_alert(s);
+    const struct alert *alert = evidence_alert(s);
     if (alert && (alert->span_count || alert->rank >= 0)) {
         snprintf(text + used, sizeof text - used, " Red ring: what alert %llu names%s.",
                  (unsigned long long)alert->id,
