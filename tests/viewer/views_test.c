@@ -161,6 +161,22 @@ static void many_ranks_are_added_up_and_it_is_said(void **state)
     model_destroy(m);
 }
 
+static void ranks_at_the_axes_of_the_matrix_are_whole_numbers(void **state)
+{
+    (void)state;
+    struct model *m = model_of(131072, 1, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        assert_false(d.scene.items[i].kind == SCENE_TEXT && d.scene.items[i].whole_count &&
+                     !strcmp(d.scene.panels[d.scene.items[i].panel].name, "matrix") &&
+                     d.scene.items[i].box.w < 60);
+    assert_non_null(find_text(&d.scene, "100\xc2\xa0k"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void a_rank_that_died_has_a_card_and_a_flag(void **state)
 {
     (void)state;
@@ -720,6 +736,10 @@ static void the_column_lists_nothing_where_all_is_alike(void **state)
                PAIR_COLUMNS * sizeof *d.range.pairs);
     desk_layout(&d, m);
     assert_false(context_has(&d, "Waiting the most") || context_has(&d, "Busiest pairs"));
+    for (uint32_t i = 0; i < m->alerts.count; i++)
+        m->alerts.items[i].state = ALERT_PENDING;
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "Nothing else stands out"));
     desk_check(&d, "alike");
     desk_close(&d);
     model_destroy(m);
@@ -1116,6 +1136,7 @@ int main(void)
         cmocka_unit_test(without_data_every_view_says_so),
         cmocka_unit_test(the_header_shows_the_state_of_job_and_connection),
         cmocka_unit_test(many_ranks_are_added_up_and_it_is_said),
+        cmocka_unit_test(ranks_at_the_axes_of_the_matrix_are_whole_numbers),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(latency_stands_under_the_curve),

@@ -545,7 +545,7 @@ static void context_add_summary(struct stage *s, struct box box)
     const struct model *m = s->model;
     const struct range *r = s->range;
     double end = box.y + box.h;
-    int well = !alerts_count(&m->alerts, ALERT_FIRING);
+    int well = !alerts_count(&m->alerts, ALERT_FIRING) && !alerts_count(&m->alerts, ALERT_PENDING);
     if (box.h < 120)
         return;
     double used =

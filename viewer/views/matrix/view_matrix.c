@@ -162,6 +162,12 @@ static double matrix_view_y_of(const struct grid *g, double rank)
     return g->plot.y + (rank - g->row) / g->extent * g->plot.h;
 }
 
+/* A rank at an axis: in thousands where digits need more room than there is between two. */
+static struct quantity matrix_view_format_rank(double rank, double step)
+{
+    return step >= 10000 ? format_axis(rank, "") : quantity_print("%.0f", rank);
+}
+
 static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
 {
     const struct theme *t = s->brush.theme;
@@ -171,13 +177,15 @@ static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
         double x = matrix_view_x_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
         if (x - 14 >= g->plot.x - 14 && x + 14 <= g->plot.x + g->plot.w + 8)
             scene_textf(s->brush.scene, x - 18, g->plot.y - 16, 36, TEXT_AXIS,
-                        TEXT_CENTRE | TEXT_FIGURES, t->second, "%.0f", rank);
+                        TEXT_CENTRE | TEXT_FIGURES, t->second, "%s",
+                        matrix_view_format_rank(rank, step).text);
     }
     for (double rank = ceil(g->row / step) * step; rank < g->row + g->extent; rank += step) {
         double y = matrix_view_y_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
         if (y <= g->plot.y + g->plot.h - 4)
             scene_textf(s->brush.scene, g->plot.x - 46, fmax(y - 7, g->plot.y - 2), 40, TEXT_AXIS,
-                        TEXT_RIGHT | TEXT_FIGURES, t->second, "%.0f", rank);
+                        TEXT_RIGHT | TEXT_FIGURES, t->second, "%s",
+                        matrix_view_format_rank(rank, step).text);
     }
 }
 
@@ -331,8 +339,8 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
         n = snprintf(text, sizeof text, "Each cell is one pair of ranks.");
     if (s->model->folded && n > 0 && (size_t)n < sizeof text)
         snprintf(text + n, sizeof text - (size_t)n,
-                 " %llu smaller pairs are known only as sums of their sources and are not drawn.",
-                 (unsigned long long)s->model->folded);
+                 " %s smaller pairs are known only as sums of their sources and are not drawn.",
+                 quantity_grouped(s->model->folded).text);
     scene_text(s->brush.scene, x, y, w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
 
