@@ -158,6 +158,11 @@ static void many_ranks_are_added_up_and_it_is_said(void **state)
     assert_true(d.pictures.matrix.per_cell > 1);
     assert_true((uint32_t)d.pictures.matrix.image.w <= 4096 / d.pictures.matrix.per_cell + 1);
     desk_close(&d);
+    m->folded = 917504; /* in the small matrix of the overview, too */
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "917,504 further pairs are not drawn"));
+    desk_close(&d);
     model_destroy(m);
 }
 

@@ -325,21 +325,20 @@ static double matrix_view_add_legend(const struct stage *s, double right, double
                              piece_quantity(s->ui->quantity, (uint64_t)p->high).text);
 }
 
-/* Footnote: aggregation, and pairs that are not in the picture. */
+/* Footnote: aggregation, and pairs that are not in the picture: these have no row of their own. */
 static void matrix_view_add_footnote(const struct stage *s, const struct grid *g, double x,
-                                     double y, double w)
+                                     double y, double w, int large)
 {
-    char text[256];
-    int n = 0;
-    if (g->per_cell > 1)
-        n = snprintf(text, sizeof text,
-                     "Each cell is the sum of %u \xc3\x97 %u ranks; zoom in for single pairs.",
-                     g->per_cell, g->per_cell);
-    else
-        n = snprintf(text, sizeof text, "Each cell is one pair of ranks.");
-    if (s->model->folded && n > 0 && (size_t)n < sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n,
-                 " %s smaller pairs are known only as sums of their sources and are not drawn.",
+    char text[256] = "";
+    size_t n = 0;
+    if (large && g->per_cell > 1)
+        n = (size_t)snprintf(text, sizeof text,
+                             "Each cell is the sum of %u \xc3\x97 %u ranks; zoom in for pairs. ",
+                             g->per_cell, g->per_cell);
+    else if (large)
+        n = (size_t)snprintf(text, sizeof text, "Each cell is one pair of ranks. ");
+    if (s->model->folded && n < sizeof text)
+        snprintf(text + n, sizeof text - n, "%s further pairs are not drawn.",
                  quantity_grouped(s->model->folded).text);
     scene_text(s->brush.scene, x, y, w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
@@ -424,8 +423,9 @@ void matrix_panel(struct stage *s, struct box box, int large)
         double used = matrix_view_add_legend(s, g.plot.x + side, g.plot.y - 32);
         scene_text(s->brush.scene, g.plot.x, g.plot.y - 32, side - used - 12, TEXT_AXIS, 0,
                    t->second, "source \xe2\x86\x93   destination \xe2\x86\x92");
-        matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side);
     }
+    if (large || box.y + box.h - g.plot.y - side > 26)
+        matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side, large);
     matrix_view_add_plot(s, &g);
 }
 
