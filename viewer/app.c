@@ -266,8 +266,7 @@ static void app_compose_fully(struct app *a)
     while (a->pictures.busy);
 }
 
-/* A line for the user, for five seconds. */
-__attribute__((format(printf, 2, 3))) static void app_notify(struct app *a, const char *format, ...)
+void app_notify(struct app *a, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -281,8 +280,8 @@ __attribute__((format(printf, 2, 3))) static void app_notify(struct app *a, cons
 /* The file appears when it is complete. */
 static int save_scene(const struct app *a, const char *path)
 {
-    char part[512];
-    snprintf(part, sizeof part, "%.500s.part", path);
+    char part[1032];
+    snprintf(part, sizeof part, "%.1024s.part", path);
     FILE *file = fopen(part, "w");
     if (!file)
         return -errno;
@@ -290,36 +289,75 @@ static int save_scene(const struct app *a, const char *path)
     return fclose(file) == 0 && rename(part, path) == 0 ? 0 : -errno;
 }
 
-int app_save(struct app *a, const char *path)
+int app_is_text(const char *path)
 {
     size_t n = strlen(path);
-    if (n > 4 && !strcmp(path + n - 4, ".txt"))
+    return n > 4 && !strcmp(path + n - 4, ".txt");
+}
+
+int app_save(struct app *a, const char *path)
+{
+    if (app_is_text(path))
         return save_scene(a, path);
     int error = painter_paint(&a->painter, &a->scene, a->type);
     return error ? error : png_write(&a->painter.canvas, path);
 }
 
-/* Keys "s" and "S": a picture, or the scene as text, in the working directory, named after job and
- * time. */
+void app_caption(struct app *a)
+{
+    char caption[120];
+    app_notify(
+        a, "%s",
+        picture_caption(&a->ui, a->model, place_names[a->ui.view].label, caption, sizeof caption));
+}
+
+/* Compose a page: A4 across at 200 dots an inch, light as paper, without the mouse. */
+static void app_compose_page(struct app *a)
+{
+    a->ui.scale = 1.46;
+    a->ui.w = 2339 / a->ui.scale;
+    a->ui.h = 1654 / a->ui.scale;
+    a->ui.theme = THEME_LIGHT;
+    a->ui.mouse.x = a->ui.mouse.y = -1;
+    app_caption(a);
+    app_compose_fully(a);
+}
+
+/* Keys of KEYS_PICTURE: a file in the chosen directory, named after job and time. */
 static void save_picture(struct app *a)
 {
-    char path[200], clock[32];
+    const struct ui *ui = &a->ui;
+    const enum theme_kind theme = ui->theme;
+    const struct ui_mouse_state mouse = ui->mouse;
+    const double w = ui->w, h = ui->h, scale = ui->scale;
+    char path[1024], clock[32];
     time_t seconds = time(NULL);
     struct tm parts;
     strftime(clock, sizeof clock, "%Y%m%d-%H%M%S", localtime_r(&seconds, &parts));
-    snprintf(path, sizeof path, "holter-%s-%s.%s", a->model->job[0] ? a->model->job : "view", clock,
-             a->ui.picture_is_text ? "txt" : "png");
-    char caption[120];
-    if (!a->ui.picture_is_text) /* the status bar of the picture has the caption */
-        app_notify(a, "%s",
-                   picture_caption(&a->ui, a->model, place_names[a->ui.view].label, caption,
-                                   sizeof caption));
-    app_compose_fully(a);
+    snprintf(path, sizeof path, "%s/holter-%s-%s%s", a->options->save_in,
+             a->model->job[0] ? a->model->job : "view", clock,
+             ui->picture == PICTURE_TEXT   ? ".txt"
+             : ui->picture == PICTURE_PAGE ? "-page.png"
+                                           : ".png");
+    if (ui->picture == PICTURE_PAGE) {
+        app_compose_page(a);
+    } else {
+        if (ui->picture == PICTURE_SEEN)
+            app_caption(a);
+        app_compose_fully(a);
+    }
     int error = app_save(a, path);
+    a->ui.theme = theme;
+    a->ui.mouse = mouse;
+    a->ui.w = w;
+    a->ui.h = h;
+    a->ui.scale = scale;
+    const char *shown = strncmp(path, "./", 2) != 0 ? path : path + 2;
     if (error)
-        app_notify(a, "no picture: %.100s", holter_strerror(error));
+        app_notify(a, "%.100s: not saved: %.50s", shown, holter_strerror(error));
     else
-        app_notify(a, "picture saved as %.120s", path);
+        app_notify(a, "%s saved as %.130s", ui->picture == PICTURE_PAGE ? "page" : "picture",
+                   shown);
 }
 
 /* Key "Y": the address of what is seen goes to the clipboard. */
@@ -401,7 +439,8 @@ void app_suggest_given(struct app *a)
 static void keep_mapping(struct app *a)
 {
     char path[300], why[200] = "";
-    if (save_mapping(a->model, &a->ui.network.what_if, ".", path, sizeof path, why, sizeof why) < 0)
+    if (save_mapping(a->model, &a->ui.network.what_if, a->options->save_in, path, sizeof path, why,
+                     sizeof why) < 0)
         app_notify(a, "no file: %.140s", why);
     else
         app_notify(a, "mapping saved as %.120s", path);
@@ -525,6 +564,8 @@ static void app_do_small(struct app *a, int effects)
         save_picture(a);
     if (effects & UI_COPY)
         app_copy_address(a);
+    if (effects & UI_COPY_ROWS)
+        app_copy_rows(a);
     if (effects & UI_UNDERSTOOD)
         first_run_end();
 }

@@ -135,6 +135,8 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     if (!error) {
         ui_follow_data(&a.ui, a.model, app_now_ms());
         ui_tick(&a.ui, app_now_ms() + 1000);
+        if (!app_is_text(o->snapshot))
+            app_caption(&a);
         do
             app_compose(&a);
         while (a.pictures.busy);

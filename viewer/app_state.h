@@ -54,8 +54,21 @@ void app_set_span(struct app *app);
 /** Make the scene of what is known and chosen. */
 void app_compose(struct app *app);
 
+/** Whether a name is that of a file of text. */
+int app_is_text(const char *path);
+
+/** Show title, time and scale of a picture in its status line. */
+void app_caption(struct app *app);
+
 /** Save the scene, as a picture or as text by the name's end. @return 0 or a negative error */
 int app_save(struct app *app, const char *path);
+
+/** A line for the user, for five seconds. */
+void app_notify(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Copy the selected rows of the list in sight, or all of them, to the clipboard; where no list is,
+ *  the right column about the selection, or the texts of the view. */
+void app_copy_rows(struct app *app);
 
 /** What the command line selects, once it is there. @return 0, or why it is not */
 int app_select_given(struct app *app);

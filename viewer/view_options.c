@@ -84,6 +84,8 @@ const char options_help[] =
     "      --snapshot FILE     take a picture without a display and leave; the scene as text, if "
     "FILE "
     "ends in .txt\n"
+    "      --save-in DIR       where the window saves pictures, pages, scenes and mappings\n"
+    "                          (default: the working directory)\n"
     "      --after S           take it after S seconds of data, or when the job has ended "
     "(default: 5)\n"
     "  -h, --help\n"
@@ -202,6 +204,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
         {"theme", .word = &o->theme, .words = themes},
         {"since-start", .flag = &o->since_start},
         {"snapshot", .text = &o->snapshot},
+        {"save-in", .text = &o->save_in},
         {"after", .real = &o->after, .most = 1e6},
         {"phases", .number = &o->phases, .least = 1, .most = UI_MAXIMUM_PHASES},
         {"communities", .number = &o->communities, .least = 1, .most = MODEL_RANKS},
@@ -259,6 +262,7 @@ static int view_options_address(struct options *o, char *why, size_t capacity)
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t capacity)
 {
     *o = (struct options){.view = -1,
+                          .save_in = ".",
                           .shape = -1,
                           .compare = -1,
                           .w = 1600,

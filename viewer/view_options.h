@@ -17,6 +17,7 @@ struct options {
     const char *names[2];   /**< of both runs, for people; NULL: not given */
     char name_text[2][256]; /**< what names points to */
     const char *snapshot;   /**< NULL: a window */
+    const char *save_in;    /**< directory of what the window saves; not NULL */
     int view;               /**< enum view_id; -1: not given */
     const char *at;         /**< an address; NULL: none. It sets view, from, to and since_start */
     struct address address; /**< of it */

@@ -106,8 +106,8 @@ static int window_key_of(SDL_Keycode code, unsigned modifiers)
 {
     if (modifiers & KMOD_ALT)
         return code == SDLK_LEFT ? KEY_BACK : code == SDLK_RIGHT ? KEY_FORWARD : 0;
-    if (modifiers & KMOD_CTRL && code == SDLK_c)
-        return KEY_COPY;
+    if (modifiers & KMOD_CTRL)
+        return code == SDLK_c ? KEY_COPY : code == SDLK_p ? KEY_PRINT : 0;
     static const struct {
         SDL_Keycode code;
         int key;

@@ -32,6 +32,7 @@ enum input_key {
     KEY_BACK,    /**< Alt and left */
     KEY_FORWARD, /**< Alt and right */
     KEY_COPY,    /**< Ctrl and C */
+    KEY_PRINT,   /**< Ctrl and P */
 };
 
 struct input {

@@ -67,6 +67,7 @@ void scene_begin(struct scene *s, double w, double h, double scale, struct text_
     s->measure = measure;
     s->panel_count = s->item_count = s->point_count = s->letter_count = s->hit_count = 0;
     s->row_start = 0;
+    s->cell = 0;
     s->failed = 0;
 }
 
@@ -378,6 +379,7 @@ static double scene_add_text(struct scene *s, struct box slot, enum text_style s
         return 0;
     item->style = style;
     item->flags = flags;
+    item->cell = s->cell;
     item->first = (uint32_t)first;
     item->count = (uint32_t)bytes;
     item->slot = (struct box){slot.x, slot.y, slot.w, text_line(style)};

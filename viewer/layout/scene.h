@@ -100,6 +100,7 @@ struct scene_item {
     uint32_t whole, whole_count; /**< texts that were shortened: the whole text in scene.letters;
                                     count 0: nothing was left out */
     const struct image *image;
+    uint8_t cell; /**< texts in a table: number of the column + 1; 0: none */
 };
 
 /** What can be pointed at. a and b identify the object; their meaning depends on the kind. */
@@ -156,6 +157,7 @@ struct scene_hit {
     double x0, x1, y0, y1; /**< values at the edges of the box, for kinds that define them */
     uint32_t list;         /**< for a row of a list: enum ui_list + 1; 0: not a row */
     uint32_t row;          /**< index of the row in the whole list */
+    uint8_t selected;      /**< the row is marked as selected */
 };
 
 struct scene_panel {
@@ -178,6 +180,7 @@ struct scene {
     size_t panel_count, item_count, point_count, letter_count, hit_count;
     size_t panel_capacity, item_room, point_room, letter_room, hit_room;
     size_t row_start; /**< first point of the shape under construction */
+    uint8_t cell;     /**< of the texts that follow: see struct scene_item */
     struct text_measure measure;
     const char *suffix; /**< borrowed; appended to names of panels; NULL: nothing */
     int failed;         /**< memory ran out: the scene is incomplete */

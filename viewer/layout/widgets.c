@@ -297,9 +297,11 @@ void widget_cell(const struct brush *b, const struct table *table, struct box ro
                  color_t color, const char *text)
 {
     struct box box = column_box(table, c, row.x, row.w);
+    b->scene->cell = (uint8_t)(c + 1);
     if (box.w > 0)
         scene_text(b->scene, box.x, row.y + floor((row.h + 1 - text_line(TEXT_BODY)) / 2), box.w,
                    TEXT_BODY, table->columns[c].flags | TEXT_FIGURES | TEXT_MIDDLE, color, text);
+    b->scene->cell = 0;
 }
 
 void widget_table_head(const struct brush *b, const struct table *table, struct box box, int sorted,
@@ -318,8 +320,10 @@ void widget_table_head(const struct brush *b, const struct table *table, struct 
                  : descending ? " \xe2\x86\x93"
                               : " \xe2\x86\x91");
         color_t color = c == sorted || hover ? b->theme->text : b->theme->second;
+        b->scene->cell = (uint8_t)(c + 1);
         scene_text(b->scene, cell.x, box.y + (box.h - 14) / 2, cell.w, TEXT_AXIS_STRONG,
                    columns[c].flags & TEXT_RIGHT, color, title);
+        b->scene->cell = 0;
         if (columns[c].sortable)
             scene_hit(b->scene, area, HIT_SORT, table->list, (uint64_t)c);
     }

@@ -103,6 +103,9 @@ struct ui_regions_choice {
     uint64_t open; /**< region whose ranks are drawn individually; 0: none */
 };
 
+/** What is saved of the window: what is seen, the text of its scene, or a page to print. */
+enum ui_picture { PICTURE_SEEN, PICTURE_TEXT, PICTURE_PAGE, UI_PICTURES };
+
 /** What calls are grouped by. */
 enum call_group { GROUP_CALL, GROUP_COMM, GROUP_REGION, GROUP_NONE };
 
@@ -141,7 +144,8 @@ struct ui {
     struct ui_matrix_choice matrix;
     struct ui_regions_choice regions;
     struct ui_commgram_choice commgram;
-    int picture_is_text; /**< UI_PICTURE: the text of the scene is saved, no picture */
+    enum ui_picture picture; /**< UI_PICTURE: what is saved */
+    int copy_is_csv;         /**< UI_COPY_ROWS: as csv, not as aligned text */
     struct ui_network_choice network;
     struct ui_routes_choice routes;
     struct ui_capture_choice capture;
@@ -164,6 +168,7 @@ enum ui_effect {
     UI_CAPTURE = 256,     /**< request a capture: ui_capture_argument() */
     UI_UNDERSTOOD = 1024, /**< the explanation of the first run is not shown any more */
     UI_COPY = 512,        /**< copy the address of what is seen: ui_address() */
+    UI_COPY_ROWS = 2048,  /**< copy the rows in sight, or those selected */
 };
 
 void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme);
@@ -231,6 +236,13 @@ void ui_sort_list(struct ui *ui, uint64_t list, uint64_t column);
 
 /** Scrolls the list that a HIT_LIST belongs to. */
 void ui_scroll_list(struct ui *ui, const struct scene_hit *hit, double rows);
+
+/** Area (HIT_LIST) of a list. @return NULL: it is not in sight */
+const struct scene_hit *ui_list_area(const struct scene *scene, enum ui_list list);
+
+/** Area of the list to copy: the one under the mouse, else that of the view, else any
+ * that is in sight. @return NULL: there is none */
+const struct scene_hit *ui_list_in_sight(const struct ui *ui, const struct scene *scene);
 
 /** Moves the cursor of the view's list by rows and keeps it visible. @return UI_CHANGED, or 0:
  * there is none */

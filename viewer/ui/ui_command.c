@@ -30,6 +30,9 @@ static int command_choose(struct ui *ui, const struct model *model, enum ui_comm
         return UI_CHANGED | UI_UNDERSTOOD;
     case COMMAND_COPY:
         return UI_CHANGED | UI_COPY;
+    case COMMAND_COPY_ROWS:
+        ui->copy_is_csv = argument == 1;
+        return UI_CHANGED | UI_COPY_ROWS;
     case COMMAND_QUANTITY:
         ui->quantity = argument == PAIR_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
         return UI_CHANGED;
@@ -101,7 +104,7 @@ static int command_window(struct ui *ui, const struct model *model, enum ui_comm
         ui->list.cursor[LIST_FOUND] = 0;
         return UI_CHANGED;
     case COMMAND_PICTURE:
-        ui->picture_is_text = argument == 1;
+        ui->picture = argument < UI_PICTURES ? (enum ui_picture)argument : PICTURE_SEEN;
         return UI_CHANGED | UI_PICTURE;
     case COMMAND_DESELECT:
         ui_select(ui, (struct selection){0});

@@ -14,6 +14,7 @@ enum ui_command {
     COMMAND_ROOM,       /**< argument: enum room_id; opens its last place */
     COMMAND_BACK,       /**< argument: 0 back to the place before, 1 forward again */
     COMMAND_COPY,       /**< copy the address of what is seen */
+    COMMAND_COPY_ROWS,  /**< copy the rows in sight; argument: 1: as csv */
     COMMAND_UNDERSTOOD, /**< no further explanation of the overview */
     COMMAND_PAUSE,      /**< stop following time, or follow again */
     COMMAND_FOLLOW,     /**< newest data at the right edge */
@@ -27,7 +28,7 @@ enum ui_command {
     COMMAND_MATRIX_ALL,
     COMMAND_GROUP, /**< argument: enum call_group */
     COMMAND_SEARCH,
-    COMMAND_PICTURE,    /**< argument: 1: as the text of its scene */
+    COMMAND_PICTURE,    /**< argument: enum ui_picture */
     COMMAND_DESELECT,   /**< select nothing */
     COMMAND_COLOUR,     /**< argument: enum graph_colour */
     COMMAND_COMPRESS,   /**< argument: 0 plain time axis, 1 steady stretches compressed */

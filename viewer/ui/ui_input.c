@@ -466,7 +466,8 @@ static const struct {
     int arguments; /* whether the command has one */
 } command_keys[] = {
     {KEYS_BACK, COMMAND_BACK, 0},
-    {KEYS_COPY, COMMAND_COPY, 0},
+    {KEYS_COPY, COMMAND_COPY_ROWS, 1},
+    {KEYS_ADDRESS, COMMAND_COPY, 0},
     {KEYS_SEARCH, COMMAND_SEARCH, 0},
     {KEYS_PAUSE, COMMAND_PAUSE, 0},
     {KEYS_FOLLOW, COMMAND_FOLLOW, 0},

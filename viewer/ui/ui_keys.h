@@ -16,6 +16,7 @@ enum key_id {
     KEYS_BACK,
     KEYS_FORWARD,
     KEYS_COPY,
+    KEYS_ADDRESS,
     KEYS_SEARCH,
     KEYS_ESCAPE,
     KEYS_PAUSE,

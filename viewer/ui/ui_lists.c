@@ -19,7 +19,7 @@ void ui_scroll_list(struct ui *ui, const struct scene_hit *hit, double rows)
     ui->list.scroll[hit->a] = fmin(fmax(ui->list.scroll[hit->a] + rows, 0), last);
 }
 
-static const struct scene_hit *list_of(const struct scene *scene, enum ui_list list)
+const struct scene_hit *ui_list_area(const struct scene *scene, enum ui_list list)
 {
     for (size_t i = scene->hit_count; i-- > 0;)
         if (scene->hits[i].kind == HIT_LIST && scene->hits[i].a == list)
@@ -48,10 +48,21 @@ static int view_list(const struct ui *ui)
     return -1;
 }
 
+const struct scene_hit *ui_list_in_sight(const struct ui *ui, const struct scene *scene)
+{
+    int list = ui->jobs_first ? LIST_JOBS : view_list(ui);
+    const struct scene_hit *area = scene_hit_under(scene, ui->mouse.x, ui->mouse.y, HIT_LIST);
+    if (!area && list >= 0)
+        area = ui_list_area(scene, (enum ui_list)list);
+    for (list = 0; !area && list < UI_LISTS; list++)
+        area = ui_list_area(scene, (enum ui_list)list);
+    return area;
+}
+
 int ui_step_list(struct ui *ui, const struct scene *scene, double rows)
 {
     int list = ui->jobs_first ? LIST_JOBS : view_list(ui);
-    const struct scene_hit *area = list < 0 ? NULL : list_of(scene, (enum ui_list)list);
+    const struct scene_hit *area = list < 0 ? NULL : ui_list_area(scene, (enum ui_list)list);
     if (!area || area->x1 < 1)
         return 0;
     double shown = fmax(floor(area->y1 - area->y0), 1);

@@ -126,6 +126,7 @@ static void captures_view_add_labels(struct stage *s, const struct captures_plot
                 scene_hit(s->brush.scene, box, HIT_RANK, thread->rank, thread->thread);
             hit->list = LIST_CAPTURE + 1;
             hit->row = p->lanes.first + i;
+            hit->selected = marked != 0;
         }
         if (i % step)
             continue;

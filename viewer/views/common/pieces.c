@@ -253,6 +253,7 @@ void piece_row(struct stage *s, struct box box, enum hit_kind kind, uint64_t a, 
     if (list < UI_LISTS) {
         hit->list = list + 1;
         hit->row = row;
+        hit->selected = selected != 0;
     }
 }
 

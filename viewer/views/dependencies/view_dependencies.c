@@ -133,6 +133,7 @@ static void dependencies_view_label(struct stage *s, const struct dependency_plo
                                        : scene_hit(s->brush.scene, box, HIT_RANK, l->id, 0);
     hit->list = LIST_DEPENDENCY + 1;
     hit->row = lane;
+    hit->selected = p->picture->marked[lane] != 0;
     scene_text(s->brush.scene, box.x, box.y + floor((box.h - text_line(TEXT_AXIS)) / 2), box.w,
                TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES | TEXT_MIDDLE,
                p->picture->marked[lane] ? t->accent : t->second, text);

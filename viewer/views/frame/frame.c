@@ -301,6 +301,23 @@ static void frame_format_recording(const struct stage *s, char *out, size_t room
     }
 }
 
+/* Buttons that copy the rows in sight. @return their width */
+static double frame_add_copy(const struct stage *s, double right, struct box box)
+{
+    static const char *const words[] = {"csv", "copy rows as text"};
+    const double begin = right;
+    for (int i = 0; i < 2; i++) {
+        double w = scene_width(s->brush.scene, TEXT_AXIS, 0, words[i]) + 1;
+        struct box place = {right - w, box.y + 1, w, box.h - 1};
+        int hover = box_has(place, s->brush.mouse_x, s->brush.mouse_y);
+        scene_text(s->brush.scene, place.x, box.y + 6, w, TEXT_AXIS, 0,
+                   hover ? s->brush.theme->text : s->brush.theme->info, words[i]);
+        scene_hit(s->brush.scene, place, HIT_BUTTON, COMMAND_COPY_ROWS, !i);
+        right -= w + 10;
+    }
+    return begin - right + 6;
+}
+
 /* The address of what is seen, at the right; a click copies it. @return width with its margin */
 static double frame_add_address(const struct stage *s, struct box box)
 {
@@ -316,7 +333,7 @@ static double frame_add_address(const struct stage *s, struct box box)
     scene_text(s->brush.scene, place.x, box.y + 6, w, TEXT_AXIS, TEXT_MIDDLE,
                hover ? s->brush.theme->text : s->brush.theme->info, text);
     scene_hit(s->brush.scene, place, HIT_BUTTON, COMMAND_COPY, 0);
-    return w + 16;
+    return w + 16 + frame_add_copy(s, place.x - 16, box);
 }
 
 static void frame_add_status(const struct stage *s)

@@ -291,6 +291,8 @@ static void evolution_add_row_hits(const struct stage *s, const struct evolution
         if (!part && !row->name) {
             hit->list = LIST_SERIES + 1;
             hit->row = number;
+            hit->selected =
+                s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == row->series->id;
         }
     }
 }
