@@ -24,6 +24,8 @@ class Scene:
     def __init__(self, text):
         self.panels = {name: (float(x), float(y)) for name, x, y in re.findall(
             r'^panel (\S+) (\S+),(\S+) ', text, re.MULTILINE)}
+        self.size = tuple(float(n) for n in re.search(r'^scene (\d+)x(\d+)$', text, re.MULTILINE).groups())
+        self.text = text
         self.texts = [(float(x), float(y), float(w), float(h), words) for x, y, w, h, words in re.findall(
             r'^  text (\S+),(\S+) (\S+)x(\S+) #[0-9a-f]+ (.*)$', text, re.MULTILINE)]
         self.hits = [(kind, float(x), float(y), float(w), float(h)) for kind, x, y, w, h in re.findall(
@@ -37,14 +39,23 @@ class Scene:
         x, y, w, h, _ = [text for text in self.texts if text[4] == words][number]
         return round(x + w / 2), round(y + h / 2)
 
+    def overlaps(self):
+        """Pairs of texts that lie upon each other, those of overlays left out."""
+        plain = ''.join(part for part in re.split(r'^(?=panel )', self.text, flags=re.MULTILINE)
+                        if not re.match(r'panel .* overlay$', part, re.MULTILINE))
+        texts = [(float(x), float(y), float(w), float(h), words) for x, y, w, h, words in re.findall(
+            r'^  text (\S+),(\S+) (\S+)x(\S+) #[0-9a-f]+ (.+)$', plain, re.MULTILINE)]
+        return [(a[4], b[4]) for i, a in enumerate(texts) for b in texts[i + 1:]
+                if min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0]) > 1 and min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1]) > 4]
+
     def area(self, kind):
         return next(hit[1:] for hit in self.hits if hit[0] == kind)
 
 
 class Window:
-    def __init__(self, place, directory, options=('--view', 'links', '--since-start'), first=r'Hot links', env=None):
+    def __init__(self, place, directory, options=('--view', 'links', '--since-start'), first=r'Hot links', env=None, screen=SIZE):
         self.place, self.directory = place, directory
-        self.server = place.start(lab.installed('Xvfb'), '-displayfd', 1, '-screen', 0, SIZE + 'x24', '-nolisten', 'tcp')
+        self.server = place.start(lab.installed('Xvfb'), '-displayfd', 1, '-screen', 0, screen + 'x24', '-nolisten', 'tcp')
         number = lab.wait_for(lambda: self.server.out().strip() or not self.server.alive(), 'the X server')
         self.env = {'DISPLAY': f':{number}', 'SDL_VIDEODRIVER': 'x11'} | (env or {})
         self.view = place.holter('view', *options, '--size', SIZE, env=self.env, cwd=directory)
@@ -55,6 +66,9 @@ class Window:
         finished = self.place.start(lab.installed('xdotool'), *words, env=self.env).finish()
         if finished.status != 0:
             raise AssertionError(finished)
+
+    def server_window(self):
+        return self.place.start(lab.installed('xdotool'), 'search', '--name', 'holter', env=self.env).finish().out.split()[-1]
 
     def scene(self):
         for path in glob.glob(os.path.join(self.directory, '*.txt')):
@@ -163,6 +177,42 @@ class Rooms(unittest.TestCase):
             self.focus(window)
             self.assertEqual(0, window.close().status)
             self.assertTrue(os.path.exists(os.path.join(place.dir, 'holter', 'view-seen')))
+            daemon.kill(2)
+            self.assertEqual(0, daemon.finish().status)
+
+
+class Sizes(unittest.TestCase):
+    """A window that is dragged from the size of a laptop's corner to a large screen and back."""
+    SIZES = (640, 400), (1024, 640), (1600, 900), (3840, 2160), (640, 400)
+
+    def drag(self, window, scale):
+        wid = window.server_window()
+        for (w0, h0), (w1, h1) in zip(self.SIZES, self.SIZES[1:]):
+            steps = [(w0 + (w1 - w0) * i // 6, h0 + (h1 - h0) * i // 6) for i in range(1, 7)]
+            window.tool(*[word for w, h in steps for word in ('windowsize', wid, w, h)])
+            used = min(scale, w1 / 320, h1 / 200)  # letters do not become larger than a small window holds
+            scene = lab.wait_for(lambda: next((s for s in (window.scene(),) if s.size == (w1 // used, h1 // used)), None),
+                                 f'{w1}x{h1}')
+            self.assertTrue(scene.has(r'^node node3: '), f'the verdict at {w1}x{h1}, scale {scale}')
+            self.assertEqual([], scene.overlaps(), f'{w1}x{h1}, scale {scale}')
+
+    def test_the_verdict_stays_and_texts_stay_apart(self):
+        with lab.Lab() as place:
+            directory = os.path.join(place.dir, 'window')
+            os.mkdir(directory)
+            endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
+            place.env['HOLTER_DAEMON'] = endpoint
+            daemon = place.holter('replay', '--paused', '--from', '85%', '-c', endpoint, Rooms.RECORDING)
+            asked = place.holter('replay', '--timeout', lab.PATIENCE, '--ask', 'settle').finish()
+            self.assertEqual(0, asked.status, asked)
+            for scale in (1, 3):
+                window = Window(place, directory, ('--scale', scale), r'^node node3: ', screen='3840x2160')
+                self.drag(window, scale)
+                window.tool('key', 'ctrl+c')
+                window.wait(r'^copied as text: [1-9]', 'the clipboard')
+                window.tool('key', 'ctrl+p')
+                lab.wait_for(lambda: glob.glob(os.path.join(directory, '*-page.png')), 'the page')
+                self.assertEqual(0, window.close().status)
             daemon.kill(2)
             self.assertEqual(0, daemon.finish().status)
 

@@ -6,6 +6,7 @@
 #include <SDL.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,17 +88,27 @@ static double display_scale(const struct window *win)
     return points > 0 && pixels > 0 ? (double)pixels / points : 1;
 }
 
+/* The user's factor, or what leaves the layouts the size that they are made for. */
+static double window_user_scale(const struct window *win)
+{
+    enum { LEAST_W = 320, LEAST_H = 200 };
+    int points_w = 1, points_h = 1;
+    SDL_GetWindowSize(win->window, &points_w, &points_h);
+    double most = fmin((double)points_w / LEAST_W, (double)points_h / LEAST_H);
+    return fmin(win->user_scale, fmax(most, 0.5));
+}
+
 double window_scale(const struct window *win)
 {
-    return display_scale(win) * win->user_scale;
+    return display_scale(win) * window_user_scale(win);
 }
 
 void window_size(const struct window *win, double *w, double *h)
 {
     int points_w = 1, points_h = 1;
     SDL_GetWindowSize(win->window, &points_w, &points_h);
-    *w = points_w / win->user_scale;
-    *h = points_h / win->user_scale;
+    *w = points_w / window_user_scale(win);
+    *h = points_h / window_user_scale(win);
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -136,7 +147,7 @@ static int window_key_of(SDL_Keycode code, unsigned modifiers)
 
 static int from_mouse(const struct window *win, const SDL_Event *event, struct input *in)
 {
-    double k = 1 / win->user_scale;
+    double k = 1 / window_user_scale(win);
     switch (event->type) {
     case SDL_MOUSEMOTION:
         *in =

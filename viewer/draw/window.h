@@ -8,7 +8,8 @@
 struct window;
 
 /** Open a window.
- *  @param scale  the user's own factor; that of the display is multiplied to it
+ *  @param scale  the user's own factor, less in small windows; that of the display is multiplied to
+ * it
  *  @param why    room for a sentence, on failure
  *  @return 0 or a negative error */
 int window_open(struct window **out, int w, int h, double scale, char *why, size_t capacity);

@@ -37,13 +37,16 @@ static void places_add_room(const struct stage *s, struct box cell, enum room_id
         scene_rect(scene, cell, 0, color_mix(t->panel, t->raised, 0.7));
         scene_rect(scene, (struct box){cell.x, cell.y, 3, cell.h}, 0, t->accent);
     }
+    int low = cell.h < 40; /* no room for an icon above the name */
     double middle = cell.y + cell.h / 2;
-    views[room_icons[room]]->icon(
-        &s->brush, (struct box){cell.x + cell.w / 2 - 11, middle - 20, 22, 20}, color);
-    scene_text(scene, cell.x + 1, middle + 5, cell.w - 2, TEXT_AXIS, TEXT_CENTRE,
+    if (!low)
+        views[room_icons[room]]->icon(
+            &s->brush, (struct box){cell.x + cell.w / 2 - 11, middle - 20, 22, 20}, color);
+    scene_text(scene, cell.x + 1, middle + (low ? -7 : 5), cell.w - 2, TEXT_AXIS, TEXT_CENTRE,
                on ? t->text : color, room_names[room].label);
     if (room == ROOM_LATENCY)
-        places_add_alert_badge(s, (struct box){cell.x + cell.w / 2 + 8, middle - 23, 20, 14});
+        places_add_alert_badge(s, low ? (struct box){cell.x + cell.w - 21, middle - 7, 20, 14}
+                                      : (struct box){cell.x + cell.w / 2 + 8, middle - 23, 20, 14});
     scene_hit(scene, cell, HIT_BUTTON, COMMAND_ROOM, room);
 }
 

@@ -39,8 +39,8 @@ double verdict_layout(struct stage *s, struct box box)
     double w = more > 0 ? scene_width(scene, TEXT_SMALL, TEXT_FIGURES, text) + 1 : 0;
     scene_text(scene, line.x + line.w - w - 10, line.y + 3, w, TEXT_SMALL, TEXT_FIGURES, t->text,
                text);
-    scene_text(scene, line.x + 12, line.y + 3, line.w - w - 34, TEXT_SMALL_STRONG, TEXT_MIDDLE,
-               t->bad, a->title);
+    scene_text(scene, line.x + 12, line.y + 3, line.w - w - 34, TEXT_SMALL_STRONG, TEXT_CLAUSES,
+               t->bad, a->title); /* its begin names the culprit */
     scene_hit(scene, line, HIT_ALERT, a->id, 0);
     return VERDICT;
 }
