@@ -3,18 +3,20 @@
  * tests/bench/remap_bench.c shows the effect of a change. */
 #include "daemon/analysis/network/remap/remap_blocks.h"
 
-#include "daemon/analysis/network/remap/remap_boxes.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define UNITS (2 * TOPOLOGY_DIMENSIONS)
+#define MAX_BLOCKS 128u
 #define MIN_SPOTS 32u /* smallest network, in spots */
 #define WORK_STEP 60000u
-#define TRIES 500u /* exchanges to try for each block in one annealing */
+#define TRY_WORK 37500u /* work of one annealing for each block: about 500 exchanges are tried */
+#define ALL_BYTES 1e12  /* what all blocks together exchange, for the graph of the blocks */
 #define PIECES 64u
 #define HOT 0.17       /* first temperature at least, as a share of what a block exchanges, */
 #define HOT_RANDOM 0.1 /* plus up to this much at random; */
@@ -27,10 +29,17 @@
              one */
 #define EVEN 1e-9 /* costs that differ by a smaller share are equal */
 
+/* A dimension of the network of blocks: of a ring of 4 two such dimensions are made. */
+struct unit {
+    enum topology_connection connection;
+    uint32_t size;
+    uint32_t stride; /* of its digit in the key of a spot */
+};
+
 struct remap_blocks {
     const struct remap_graph *graph;   /* borrowed */
     const struct remap_places *places; /* dimensions; a ring of 4 counts as two of size 2 */
-    struct remap_unit units[UNITS];    /* dimensions, and halves of rings of 4 */
+    struct unit units[UNITS];          /* dimensions, and halves of rings of 4 */
     uint32_t unit_count;
     uint32_t room;     /* seats of each spot */
     uint32_t *key;     /* of each spot */
@@ -44,9 +53,9 @@ struct remap_blocks {
     /* The present random choice of blocks. */
     uint32_t outer[UNITS], outer_count; /* units that distinguish blocks */
     uint32_t count;                     /* number of blocks */
-    uint32_t offset[REMAP_MAX_BOXES];   /* contribution of each place to the key of a spot */
+    uint32_t offset[MAX_BLOCKS];        /* contribution of each place to the key of a spot */
     double *weights;                    /* matrix of weights, blocks x blocks */
-    struct remap_boxes *boxes;
+    uint32_t place[MAX_BLOCKS];         /* of each block, after annealing */
 };
 
 /* ---- units ---------------------------------------------------------------------- */
@@ -55,19 +64,12 @@ static void remap_blocks_add_unit(struct remap_blocks *b, enum topology_connecti
                                   uint32_t size)
 {
     if (size > 1)
-        b->units[b->unit_count++] = (struct remap_unit){connection, size, 0};
+        b->units[b->unit_count++] = (struct unit){connection, size, 0};
 }
 
 static bool remap_blocks_is_split(const struct remap_dimension *d)
 {
     return d->connection == TOPOLOGY_TORUS && d->size == 4;
-}
-
-/* Are distances along a dimension numbers of bits in which codes differ? See remap_boxes.h. */
-static bool remap_blocks_has_codes(const struct remap_dimension *d)
-{
-    return d->scale == 1 && (d->size <= 2 || d->connection == TOPOLOGY_MESH ||
-                             (d->connection == TOPOLOGY_TORUS && d->size % 2 == 0));
 }
 
 /* Are all vertices of the network in use, each by the same number of processes? */
@@ -79,7 +81,7 @@ static bool remap_blocks_is_full(const struct remap_places *places)
         return false;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
         volume *= places->dimensions[d].size;
-        if (volume > places->spots || !remap_blocks_has_codes(&places->dimensions[d]))
+        if (volume > places->spots)
             return false;
     }
     for (uint32_t s = 0; s < places->spots; s++)
@@ -134,9 +136,8 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
     b->slots = malloc((n + 1) * sizeof(*b->slots));
     b->next = malloc((n + 1) * sizeof(*b->next));
     b->block = malloc((n + 1) * sizeof(*b->block));
-    b->weights = malloc(REMAP_MAX_BOXES * REMAP_MAX_BOXES * sizeof(*b->weights));
-    if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights ||
-        remap_boxes_create(&b->boxes) != 0) {
+    b->weights = malloc(MAX_BLOCKS * MAX_BLOCKS * sizeof(*b->weights));
+    if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights) {
         remap_blocks_destroy(b);
         return -ENOMEM;
     }
@@ -159,7 +160,6 @@ void remap_blocks_destroy(struct remap_blocks *b)
     free(b->next);
     free(b->block);
     free(b->weights);
-    remap_boxes_destroy(b->boxes);
     free(b);
 }
 
@@ -182,7 +182,7 @@ static void remap_blocks_choose(struct remap_blocks *b)
 {
     const uint32_t share = 4u << remap_below(&b->random, 2);
     uint32_t most = b->places->spots / share, left = b->unit_count;
-    most = most > REMAP_MAX_BOXES ? REMAP_MAX_BOXES : most;
+    most = most > MAX_BLOCKS ? MAX_BLOCKS : most;
     b->count = b->places->spots;
     for (uint32_t u = 0; u < left; u++)
         b->outer[u] = u;
@@ -205,7 +205,7 @@ static uint32_t remap_blocks_block_of(const struct remap_blocks *b, uint32_t spo
 {
     uint32_t block = 0;
     for (uint32_t k = 0; k < b->outer_count; k++) {
-        const struct remap_unit *unit = &b->units[b->outer[k]];
+        const struct unit *unit = &b->units[b->outer[k]];
         block = block * unit->size + b->key[spot] / unit->stride % unit->size;
     }
     return block;
@@ -228,28 +228,84 @@ static void remap_blocks_sum_weights(struct remap_blocks *b)
 
 /* ---- a step --------------------------------------------------------------------- */
 
-/* @return work; 0: the chosen network cannot be annealed */
+/* A network with one place for each block. @return 0 or an error code */
+static int remap_blocks_create_network(const struct remap_blocks *b, struct topology **out)
+{
+    struct topology_spec spec = {.kind = TOPOLOGY_CARTESIAN, .dimension_count = b->outer_count};
+    char why[128];
+    for (uint32_t k = 0; k < b->outer_count; k++) {
+        struct topology_dimension *d = &spec.dimensions[k];
+        *d = (struct topology_dimension){.size = b->units[b->outer[k]].size,
+                                         .connection = b->units[b->outer[k]].connection,
+                                         .step = k};
+        snprintf(d->name, sizeof(d->name), "%u", k);
+    }
+    return topology_create(out, &spec, why, sizeof(why));
+}
+
+/* Anneal the blocks, and set their places. @return work, or 0: there is no memory */
+static uint64_t remap_blocks_search(struct remap_blocks *b, const struct remap_problem *problem)
+{
+    struct remap_graph graph = {0};
+    struct remap_places places = {0};
+    struct remap_search search = {0};
+    uint32_t slots[MAX_BLOCKS];
+    uint64_t work = 0;
+    if (remap_graph_init(&graph, problem, false) == 0 &&
+        remap_places_init(&places, problem, false, slots) == 0 &&
+        remap_search_init(&search, &graph, &places, problem->seats, b->count,
+                          remap_random(&b->random)) == 0) {
+        const double scale = remap_search_scale(&search);
+        const double hot = HOT + HOT_RANDOM * (double)remap_below(&b->random, 1024) / 1024;
+        remap_search_load(&search, slots);
+        for (uint32_t i = 0; i < PIECES; i++)
+            remap_search_run(&search, scale * hot * pow(COLD / hot, (double)i / PIECES),
+                             b->count * TRY_WORK / PIECES);
+        for (uint32_t i = 0; i < b->count; i++)
+            b->place[i] = places.vertex[search.slot[i]];
+        work = search.work + 20ull * b->count * b->count;
+    }
+    remap_search_finish(&search);
+    remap_places_finish(&places);
+    remap_graph_finish(&graph);
+    return work;
+}
+
+/* @return work; 0: the chosen network cannot be annealed, or its blocks exchange nothing */
 static uint64_t remap_blocks_anneal(struct remap_blocks *b)
 {
-    struct remap_unit units[UNITS];
-    for (uint32_t k = 0; k < b->outer_count; k++)
-        units[k] = b->units[b->outer[k]];
-    uint64_t work = remap_boxes_begin(b->boxes, units, b->outer_count, b->count, b->weights,
-                                      remap_random(&b->random));
-    const double hot = HOT + HOT_RANDOM * (double)remap_below(&b->random, 1024) / 1024;
-    for (uint32_t i = 0; i < PIECES && work > 0; i++)
-        work += remap_boxes_run(b->boxes, hot * pow(COLD / hot, (double)i / PIECES),
-                                b->count * TRIES / PIECES);
+    struct remap_problem problem = {.processes = b->count};
+    struct remap_edge *edges = malloc(MAX_BLOCKS * MAX_BLOCKS * sizeof(*edges));
+    struct topology *topology = NULL;
+    uint32_t seats[MAX_BLOCKS];
+    uint64_t work = 0;
+    double all = 0;
+    for (uint32_t i = 0; i < b->count * b->count; i++)
+        all += b->weights[i];
+    if (edges != NULL && all > 0 && isfinite(all) &&
+        remap_blocks_create_network(b, &topology) == 0) {
+        for (uint32_t p = 0; p < b->count; p++) {
+            seats[p] = p;
+            for (uint32_t q = 0; q < p; q++)
+                edges[problem.edge_count++] = (struct remap_edge){
+                    p, q, (uint64_t)(b->weights[p * b->count + q] / all * ALL_BYTES), 0};
+        }
+        problem.topology = topology;
+        problem.seats = seats;
+        problem.edges = edges;
+        work = remap_blocks_search(b, &problem);
+    }
+    topology_destroy(topology);
+    free(edges);
     return work;
 }
 
 /* Move every process to where its block moved. */
 static void remap_blocks_move_processes(struct remap_blocks *b)
 {
-    const uint8_t *places = remap_boxes_places(b->boxes);
     for (uint32_t p = 0; p < b->graph->processes; p++) {
         const uint32_t spot = b->places->spot[b->slots[p]], from = b->block[p];
-        const uint32_t key = b->key[spot] - b->offset[from] + b->offset[places[from]];
+        const uint32_t key = b->key[spot] - b->offset[from] + b->offset[b->place[from]];
         b->next[p] = b->places->first[b->spot_at[key]] + b->slots[p] % b->room;
     }
 }

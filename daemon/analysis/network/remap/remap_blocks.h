@@ -2,7 +2,7 @@
  * annealing of these, do not find.
  *
  * Good mappings of grids are products: the same arrangement repeated along dimensions that are
- * independent of it. Two such mappings differ by exchanges of whole boxes, and each of these
+ * independent of it. Two such mappings differ by exchanges of whole blocks, and each of these
  * exchanges on its own is a great loss. So some dimensions are chosen at random, where a ring of 4
  * counts as two dimensions of 2; processes that differ only along the other dimensions form a
  * block, and the inside of blocks does not change. The graph of the blocks, which is much smaller,
@@ -11,7 +11,7 @@
  * multilevel partitioning, but along the network instead of the graph).
  *
  * It applies only where all seats of a Cartesian network are in use, with equally many on each
- * vertex. Memory: 12 bytes a process, 8 bytes a spot, and about 200 kB. Pure. */
+ * vertex. Memory: 12 bytes a process, 8 bytes a spot, and about 2 MB. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BLOCKS_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_BLOCKS_H
 
