@@ -16,10 +16,8 @@
 static const char help[] =
     "usage: holter commgram [OPTION]...\n"
     "\n"
-    "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and what "
-    "was "
-    "sent\n"
-    "between these.\n"
+    "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and what\n"
+    "was sent between these.\n"
     "\n"
     "      --from SECONDS      begin, since the job's begin; default: its begin\n"
     "      --to SECONDS        end, likewise; default: its end, or now\n"

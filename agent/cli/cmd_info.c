@@ -17,9 +17,8 @@ static const char help[] =
     "      --check               as without: every message is always read whole\n"
     "  -h, --help                this text\n"
     "\n"
-    "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for "
-    "wrong\n"
-    "usage.\n";
+    "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for\n"
+    "wrong usage.\n";
 
 /* @return the exit status */
 static int cmd_info_print(const char *path, int json)

@@ -18,24 +18,19 @@
 static const char help[] =
     "usage: holter record [OPTION]... [JOB]\n"
     "\n"
-    "Records a job that runs, from now on, here: beside the recording of its daemon, or where that "
-    "makes\n"
-    "none. Ends with the job, or when it is interrupted. Without JOB it is the newest running one, "
-    "or the\n"
-    "next to come.\n"
+    "Records a job that runs, from now on, here: beside the recording of its daemon, or where\n"
+    "that makes none. Ends with the job, or when it is interrupted. Without JOB it is the newest\n"
+    "running one, or the next to come.\n"
     "\n"
-    "  -o, --output FILE       the recording, a new file; otherwise holter-JOB.hrec, or "
-    "holter-JOB-2.hrec\n"
-    "                          and so on, in this directory\n"
-    "      --max-size SIZE     of the recording, 16M and more: it goes on in parts, of which the "
-    "oldest are\n"
-    "                          removed\n" DIAL_HELP
+    "  -o, --output FILE       the recording, a new file; otherwise holter-JOB.hrec, or\n"
+    "                          holter-JOB-2.hrec and so on, in this directory\n"
+    "      --max-size SIZE     of the recording, 16M and more: it goes on in parts, of which the\n"
+    "                          oldest are removed\n" DIAL_HELP
     "      --timeout SECONDS   how long the daemon may be away before it is given up (default 5)\n"
     "  -h, --help              this text\n"
     "\n"
-    "Status: 0 when the job has ended or a signal came, 1 when nothing came, the recording cannot "
-    "be written\n"
-    "or the daemon is out of reach, 2 for wrong usage.\n";
+    "Status: 0 when the job has ended or a signal came, 1 when nothing came, the recording cannot\n"
+    "be written or the daemon is out of reach, 2 for wrong usage.\n";
 
 #define LOOK_MS 250          /* interval of checks whether the daemon moved or is unreachable */
 #define WAIT_NS 1000000000u  /* time without a job after which a message is printed */

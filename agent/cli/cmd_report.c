@@ -14,22 +14,19 @@
 static const char help[] =
     "usage: holter report [OPTION]... RECORDING\n"
     "\n"
-    "Writes one HTML file that needs nothing else: alerts with their causes, CommGram, latency, "
-    "time "
-    "in MPI,\n"
-    "hot links, a better mapping, who sends to whom, calls, ranks, and pictures of the viewer.\n"
+    "Writes one HTML file that needs nothing else: alerts with their causes, CommGram, latency,\n"
+    "time in MPI, hot links, a better mapping, who sends to whom, calls, ranks, and pictures of\n"
+    "the viewer.\n"
     "\n"
     "  -o, --output FILE   default: report.html; -: standard output\n"
-    "      --topology T    network under the job, a file or short form, instead of the recorded "
-    "one\n"
+    "      --topology T    network under the job, a file or short form, instead of the recorded\n"
+    "                      one\n"
     "      --no-pictures   without pictures of the viewer\n"
     "      --no-advice     without looking for a better mapping\n"
     "  -h, --help          this text\n"
     "\n"
-    "Results that the recording does not have, as it was imported or the network is another one, "
-    "are made "
-    "by\n"
-    "a replay. Status: 0, 1 when something failed, 2 for wrong usage.\n";
+    "Results that the recording does not have, as it was imported or the network is another one,\n"
+    "are made by a replay. Status: 0, 1 when something failed, 2 for wrong usage.\n";
 
 struct reporting {
     const char *recording, *output, *topology;

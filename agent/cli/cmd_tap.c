@@ -29,18 +29,17 @@ static const char help[] =
     "      --count N         end after N messages\n"
     "      --until-end       end when the job has ended\n"
     "      --no-snapshot     leave out the current state\n"
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
-    "HOLTER_DAEMON, or the\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise\n"
+    "                          HOLTER_DAEMON, or the\n"
     "                        newest session of this user on this host\n"
     "      --keys DIR        CURVE keys, when the daemon asks for them\n"
     "      --timeout SECONDS how long the daemon may be away before it is given up (default 5)\n"
     "\n"
-    "In text, \"waiting\" is the share of time in receives, waits, polls and collectives,\n"
-    "and of sends whose receiver had not come.\n"
+    "In text, \"waiting\" is the share of time in receives, waits, polls and collectives, and of\n"
+    "sends whose receiver had not come.\n"
     "\n"
-    "Status: 0 when what was asked for has come, 1 when it has not or the daemon is out of reach, "
-    "2 for wrong\n"
-    "usage.\n";
+    "Status: 0 when what was asked for has come, 1 when it has not or the daemon is out of reach,\n"
+    "2 for wrong usage.\n";
 
 #define LOOK_MS 250 /* interval of checks whether the daemon moved or is unreachable */
 

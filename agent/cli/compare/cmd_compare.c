@@ -9,19 +9,17 @@
 static const char help[] =
     "usage: holter compare [OPTION]... BEFORE.hrec AFTER.hrec\n"
     "\n"
-    "Compares two runs of a program, before and after a change: time, rates, latency, waiting, "
-    "and what\n"
-    "its links and pairs of ranks carry. What differs most stands first.\n"
+    "Compares two runs of a program, before and after a change: time, rates, latency, waiting,\n"
+    "and what its links and pairs of ranks carry. What differs most stands first.\n"
     "\n"
-    "      --topology T            network of both: a file, see holter-topology(5), or a short "
-    "form,\n"
-    "                              torus:4,4,8; cart: the grid of their processes; default: as "
-    "recorded\n"
+    "      --topology T            network of both: a file, see holter-topology(5), or a short\n"
+    "                              form, torus:4,4,8; cart: the grid of their processes; default:\n"
+    "                              as recorded\n"
     "  -f, --format text|json      one object with json\n"
     "  -n, --lines N               links, pairs and phases listed of each kind (10)\n"
     "  -h, --help                  this text\n"
     "\n"
-    "Status: 0, 1 when a recording cannot be read, 2 for wrong usage. `holter view BEFORE.hrec "
+    "Status: 0, 1 when a recording cannot be read, 2 for wrong usage. `holter view BEFORE.hrec\n"
     "AFTER.hrec` shows both.\n";
 
 static int cmd_compare_run(struct compare_run runs[2], int json, uint64_t lines)
