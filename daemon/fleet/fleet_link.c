@@ -107,6 +107,12 @@ struct link_job *link_find_job(struct fleet_link *link, const char *job)
     return found;
 }
 
+/* A state is not what agents wait for. */
+static size_t link_backlog_of(const struct link_publication *publication)
+{
+    return publication->subject == FLEET_STATE ? 0 : publication->length;
+}
+
 static int link_queue(struct fleet_link *link, const char *job,
                       const struct link_publication *given)
 {
@@ -119,7 +125,7 @@ static int link_queue(struct fleet_link *link, const char *job,
     publication->id = ++link->publications;
     *link->last = publication;
     link->last = &publication->next;
-    link->backlog += publication->length;
+    link->backlog += link_backlog_of(publication);
     pthread_cond_signal(&link->published);
     pthread_mutex_unlock(&link->mutex);
     return 0;
@@ -192,11 +198,11 @@ int link_try(struct fleet_link *link, const struct link_publication *publication
     return code;
 }
 
-int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication)
+int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication,
+                              uint64_t *seq)
 {
-    uint64_t seq;
     int attempts = 0;
-    while (link_try(link, publication, &seq) == -EAGAIN) {
+    while (link_try(link, publication, seq) == -EAGAIN) {
         if (attempts++ == 0)
             log_warn("the servers do not store: trying again");
         pthread_mutex_lock(&link->mutex);
@@ -233,16 +239,17 @@ static void *link_run_publisher(void *user)
     struct link_publication *publication;
     int gave_up = 0;
     while ((publication = link_next_publication(link)) != NULL) {
+        uint64_t seq;
         if (publication->subject == FLEET_STATE)
             gave_up = gave_up || link_publish_saved(link, publication) != 0;
         else
-            gave_up = gave_up || link_publish_until_stored(link, publication) != 0;
+            gave_up = gave_up || link_publish_until_stored(link, publication, &seq) != 0;
         if (!gave_up && publication->token != 0)
             link_post(link,
                       &(struct fleet_event){.type = FLEET_STORED, .token = publication->token},
                       NULL);
         pthread_mutex_lock(&link->mutex);
-        link->backlog -= publication->length;
+        link->backlog -= link_backlog_of(publication);
         pthread_mutex_unlock(&link->mutex);
         free(publication->bytes);
         free(publication);

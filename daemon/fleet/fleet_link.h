@@ -64,7 +64,7 @@ int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *
                              size_t length, uint64_t position);
 /** Read the messages of an acquired job, from this number on. */
 void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from);
-/** Bytes that wait to be published; 0: nothing does. */
+/** Bytes that wait to be published, states not counted; 0: nothing does. */
 size_t fleet_link_backlog(struct fleet_link *link);
 /** Longest envelope. */
 size_t fleet_link_maximum(const struct fleet_link *link);

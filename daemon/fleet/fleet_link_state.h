@@ -79,10 +79,12 @@ struct link_job *link_find_job(struct fleet_link *link, const char *job);
 /** Wait on a condition until a time of CLOCK_MONOTONIC. With the mutex. */
 void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns);
 
-/** Publish one message to the stream. @return 0: stored or not ours, -ESTALE, or -EAGAIN */
+/** Publish one message to the stream. @param seq  its number; 0: it was not stored @return 0:
+ * stored or not ours, -ESTALE, or -EAGAIN */
 int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq);
-/** @return 0, or -EAGAIN: given up, as the daemon leaves */
-int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication);
+/** The same until it is answered. @return 0, or -EAGAIN: given up, as the daemon leaves */
+int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication,
+                              uint64_t *seq);
 
 /** In the thread that publishes (fleet_saved.c): all of a state, as pieces.
  * @return as link_publish_until_stored() */

@@ -53,7 +53,7 @@ static int saved_publish(struct fleet_link *link, const struct link_publication 
     message.bytes = envelope.bytes;
     message.length = envelope.length;
     code = subject == FLEET_STATE ? link_try(link, &message, seq)
-                                  : link_publish_until_stored(link, &message);
+                                  : link_publish_until_stored(link, &message, seq);
     fleet_envelope_finish(&envelope);
     return code;
 }
@@ -78,9 +78,9 @@ int link_publish_saved(struct fleet_link *link, const struct link_publication *s
         log_warn("job %s: its state was not stored: %s", state->job, holter_strerror(code));
     if (code != 0)
         return 0;
-    const struct fleet_entry note = {link->run, length, NULL, 0};
+    const struct fleet_entry note = {link->run, length, (const uint8_t *)"", 0};
     code = saved_publish(link, state, FLEET_OUT, &note, &seq);
-    if (code == 0)
+    if (code == 0 && seq != 0)
         fleet_nats_purge(link->nats, FLEET_STATE, state->job, first);
     log_debug("job %s: its state after message %" PRIu64 " is stored, %zu bytes, %zu compressed",
               state->job, state->position, state->length, length);

@@ -56,7 +56,7 @@ struct worker_job {
     uint64_t messages; /* that were read */
     uint8_t *state;    /* owned: what a worker before this one has saved; NULL: nothing */
     size_t state_length;
-    uint64_t state_position;     /* message after which it was saved */
+    uint64_t state_position;     /* message after which it was saved, also by this one */
     size_t state_closes;         /* how many of the closes are in it */
     uint64_t save_ns;            /* CLOCK_MONOTONIC when the job is saved next */
     uint64_t position;           /* number of the last message that was read */

@@ -366,13 +366,16 @@ static void worker_save(struct fleet *fleet, struct worker_job *job)
 {
     const uint64_t begun = clock_mono_ns();
     struct state_bytes state = {0};
-    if (job->resuming || !job->running || begun < job->save_ns || job->journal.length > 0)
+    if (job->resuming || !job->running || begun < job->save_ns || job->journal.length > 0 ||
+        job->position == job->state_position)
         return;
     int code = jobs_save(fleet->jobs, job->id, &state);
     if (code == 0)
         code = fleet_link_publish_state(fleet->link, job->id, state.bytes, state.length,
                                         job->position);
-    if (code != 0)
+    if (code == 0)
+        job->state_position = job->position;
+    else
         free(state.bytes);
     if (code == -HOLTER_EEMPTY)
         return; /* after the next window */

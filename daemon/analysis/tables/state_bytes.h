@@ -2,7 +2,7 @@
  *
  * Each NAME_copy_state() lists what its structure owns, once for both directions: it writes the
  * structure to the bytes, or makes it from them. A structure is copied as it lies in memory, and
- * each of its pointers is named after that: it is made anew from the bytes, or set to what it
+ * each of its pointers is named after that: it is made of the bytes, or set to what it
  * borrows. So nothing is forgotten but what a function sets to zero itself: memory that is reused.
  *
  * The bytes are good for programs that lay out their structures alike: the size of each stands
