@@ -1,14 +1,15 @@
-"""Makes the pictures of docs/gallery.md: what the window shows of jobs in nine situations.
+"""Makes the pictures of docs/gallery.md: what the window shows of jobs in ten situations.
 
     HOLTER_BUILD=build tests/system/gallery.py [NAME...]
 
 They are of jobs that run, of docs/slow-link.hrec, which is of a job on four hosts, and of traces in tests/data. Only
-the job of 4,096 ranks is made up, by the generator of the benchmarks."""
+jobs of thousands of ranks are made up, by the generators of the tests."""
 import os
 import shutil
 import sys
 
 import bed
+import commgram
 import import_test
 import lab
 import network_test
@@ -22,7 +23,7 @@ MEGABITS = 60  # of a link that is hot
 
 def shoot(place, name, *options):
     path = os.path.join(place.dir, name + '.png')
-    finished = place.holter('view', '--snapshot', path, '--size', '1600x900', '--after', 1, *options).finish(90)
+    finished = place.holter('view', '--snapshot', path, '--size', '1600x900', '--after', 1, *options).finish(300)
     if finished.status != 0:
         raise AssertionError(finished)
     small_png.shrink(path)
@@ -73,7 +74,7 @@ def replayed(name, make, where='100%', *options):
         endpoint = place.env['HOLTER_DAEMON'] = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
         daemon = place.holter('replay', '--paused', '--from', where, '-c', endpoint, make(place))
         lab.wait_for(lambda: place.status() or not daemon.alive(), 'the replay')
-        place.holter('replay', '--timeout', 90, '--ask', 'settle').finish(120)
+        place.holter('replay', '--timeout', 300, '--ask', 'settle').finish(320)
         shoot(place, name, *options)
         daemon.kill(2)
         daemon.finish()
@@ -93,6 +94,10 @@ def imported(place):
     meta, = (f for f in os.listdir(folder) if f.endswith('.meta'))
     place.holter('import', '-o', path, os.path.join(folder, meta)).finish(60)
     return path
+
+
+def million(place):
+    return commgram.make(os.path.join(place.dir, 'random.hrec'), 'random', 2 ** 20, 2 ** 20, per_node=8192)
 
 
 def recorded(_):
@@ -126,6 +131,7 @@ SITUATIONS = {
     'hot-link': hot_link,
     'phase-change': lambda: replayed('phase-change', recorded, '+24s', '--at', 'communication/commgram'),
     'ranks-4096': lambda: replayed('ranks-4096', generated, '+54s'),
+    'ranks-1048576': lambda: replayed('ranks-1048576', million, '100%', '--at', 'communication/matrix'),
     'replay': lambda: replayed('replay', recorded, '+36s', '--at', 'overview/live'),
     'import': lambda: replayed('import', imported),
 }
