@@ -35,10 +35,8 @@ struct remap_run {
     double cost; /**< cost at its beginning */
     double hot;  /**< temperature as a share of remap_search_scale() */
     uint64_t length, used;
-    bool cold;       /**< annealing is over and the descent is under way */
-    bool part;       /**< a hot run with barred steps, which leaves a good local optimum */
-    uint32_t barred; /**< ways that are not used at first, as in struct remap_search */
-    bool fresh;      /**< from a start that was not annealed before */
+    bool cold;  /**< annealing is over and the descent is under way */
+    bool fresh; /**< from a start that was not annealed before */
 };
 
 struct remap {

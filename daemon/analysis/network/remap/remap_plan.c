@@ -16,22 +16,12 @@
  * on average. A run cools down geometrically. */
 
 /* Annealing of all steps. */
-#define FIRST_HOT 0.17     /* initial temperature of the first runs */
-#define FRESH_HOT 0.2      /* initial temperature of starts that were not annealed before */
-#define PARTS_HOT 0.05     /* initial temperature for the inter-node objective */
-#define COLD 0.2           /* last temperature as a share of the first */
-#define TRIES 6000u        /* attempted exchanges for each process in one run */
-#define WORK_TRY 75u       /* work of one attempt, in units of remap.c */
-#define FRESH_INTERVAL 12u /* one of so many runs is from a start that was not annealed before */
-
-/* Annealing with some ways of stepping barred (plan_bar_ways). */
-#define BARRED_HOT 0.237        /* minimum of the initial temperature, */
-#define BARRED_HOT_HALF 0.024   /* plus this amount when half of the ways are barred, */
-#define BARRED_HOT_RANDOM 0.015 /* plus up to this amount at random */
-#define BARRED_COLD 0.12        /* temperature when the bars are lifted */
-#define BARRED_SHARE 0.75       /* share of the run after which the bars are lifted */
-#define UNBARRED_HOT 0.14       /* temperature from there on */
-#define BARRED_TRIES 15000u     /* attempted exchanges for each process */
+#define FIRST_HOT 0.17 /* initial temperature of the first runs */
+#define FRESH_HOT 0.2  /* initial temperature of starts that were not annealed before */
+#define PARTS_HOT 0.05 /* initial temperature for the inter-node objective */
+#define COLD 0.2       /* last temperature as a share of the first */
+#define TRIES 6000u    /* attempted exchanges for each process in one run */
+#define WORK_TRY 75u   /* work of one attempt, in units of remap.c */
 
 /* Shares of the work. */
 #define BLOCKS_SHARE 0.9     /* of the work of annealing, for exchanges of blocks */
@@ -346,11 +336,6 @@ static void plan_step_links(struct remap *r)
 
 /* ---- annealing ------------------------------------------------------------------ */
 
-static bool plan_can_bar(const struct remap *r)
-{
-    return r->search.crossings > 3;
-}
-
 /* Choose the best start that was not annealed yet at times, else the best of all. */
 static struct remap_start *plan_choose_start(struct remap *r)
 {
@@ -363,35 +348,14 @@ static struct remap_start *plan_choose_start(struct remap *r)
             fresh = s;
     }
     /* annealing lowers the cost of a start by an eighth or less: much worse ones have no chance */
-    if (fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1) &&
-        (!best->tried || !plan_can_bar(r) || r->runs % FRESH_INTERVAL == 0))
-        return fresh;
-    return best;
-}
-
-/* Prepare a run from a good mapping at a temperature that destroys half of it, with some ways of
- * stepping barred, which preserves the order along those ways. Such a run leaves local optima to
- * which annealing of all ways returns. */
-static void plan_bar_ways(struct remap *r, struct remap_run *run)
-{
-    const uint32_t ways = r->search.crossings, most = ways / 2;
-    uint32_t bar = remap_below(&r->search.random, most + 1);
-    run->part = true;
-    run->hot = BARRED_HOT + BARRED_HOT_HALF * bar / most +
-               BARRED_HOT_RANDOM * (double)remap_below(&r->search.random, 1024) / 1024;
-    while (bar > 0) {
-        const uint32_t way = 1u << remap_below(&r->search.random, ways);
-        bar -= (run->barred & way) == 0;
-        run->barred |= way;
-    }
+    return fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1) ? fresh : best;
 }
 
 static void plan_begin_run(struct remap *r)
 {
     struct remap_start *start = plan_choose_start(r);
     const uint64_t left = r->stage_end - r->work;
-    const bool part = start->tried && plan_can_bar(r) && r->runs % 6 != 5;
-    uint64_t length = (uint64_t)r->movable_count * (part ? BARRED_TRIES : TRIES) * WORK_TRY;
+    uint64_t length = (uint64_t)r->movable_count * TRIES * WORK_TRY;
     const uint64_t least = r->limit / (start->tried || r->runs == 0 ? 24 : 5);
     if (length < least)
         length = least;
@@ -406,8 +370,6 @@ static void plan_begin_run(struct remap *r)
                                                                           : FRESH_HOT,
                                 .length = length,
                                 .fresh = !start->tried};
-    if (part)
-        plan_bar_ways(r, &r->run);
     start->tried = true;
     r->runs++;
 }
@@ -417,23 +379,12 @@ static void plan_end_run(struct remap *r)
     r->stale = r->search.cost < (1 - 1e-9) * r->best_cost ? 0 : r->stale + 1;
     if (r->run.fresh)
         r->hot = r->stale == 0 && r->objective != REMAP_INTER_NODE ? FIRST_HOT : r->hot;
-    else if (r->run.part)
-        ; /* a barred run is no evidence about the temperature of others */
     else if (r->search.cost > 1.01 * r->run.cost)
         r->hot *= 0.85; /* too hot: the run lost what was good in the start */
     else if (r->search.cost > (1 - 1e-9) * r->run.cost)
         r->hot *= 1.1; /* too cold: the run returned to its start */
     plan_add_to_pool(r, true);
     r->run = (struct remap_run){0};
-}
-
-static double plan_temperature(const struct remap_run *run, double done)
-{
-    if (!run->part)
-        return run->hot * pow(COLD, done);
-    if (done < BARRED_SHARE)
-        return run->hot * pow(BARRED_COLD / run->hot, done / BARRED_SHARE);
-    return UNBARRED_HOT * pow(0.4, (done - BARRED_SHARE) / (1 - BARRED_SHARE));
 }
 
 /* Exchange blocks of the best mapping, for a share of the work of annealing. */
@@ -470,9 +421,7 @@ static void plan_step_annealing(struct remap *r)
             return;
         if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
             plan_begin_links(r);
-        else if (r->stale > 1 && plan_all_move(r) &&
-                 (plan_can_bar(r) ? r->runs % FRESH_INTERVAL == FRESH_INTERVAL - 1
-                                  : r->runs % 4 != 0)) {
+        else if (r->stale > 1 && plan_all_move(r) && r->runs % 4 != 0) {
             r->stage = STAGE_STARTS;
             r->more = true;
             r->runs++;
@@ -486,8 +435,7 @@ static void plan_step_annealing(struct remap *r)
     while (r->search.work < end && !run->cold) {
         const double done = (double)run->used / (double)run->length;
         const uint64_t begin = r->search.work;
-        r->search.barred = done < BARRED_SHARE ? run->barred : 0;
-        remap_search_run(&r->search, scale * plan_temperature(run, done), piece);
+        remap_search_run(&r->search, scale * run->hot * pow(COLD, done), piece);
         run->used += r->search.work - begin;
         run->cold = run->used >= run->length;
     }

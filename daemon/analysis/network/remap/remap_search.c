@@ -14,53 +14,7 @@
 #define WORK_UPDATE                                                                                \
     7u /* updating a partner's table after an exchange, for each dimension that changes */
 
-#define NOWHERE                                                                                    \
-    31u /* a step to the same spot, or one that is not along a dimension: never barred */
 #define MAX_TABLE_ENTRIES (1u << 25) /* limit of the number of doubles in all tables of costs */
-
-/* A ring of four is the product of two pairs: the steps across each pair are a separate way. */
-static uint32_t remap_search_ways(const struct remap_dimension *dimension)
-{
-    return dimension->connection == TOPOLOGY_TORUS && dimension->size == 4 ? 2 : 1;
-}
-
-static uint8_t remap_search_crossing(const struct remap_places *places, uint32_t from, uint32_t to)
-{
-    const uint32_t *one = remap_at(places, from), *other = remap_at(places, to);
-    uint32_t way = 0;
-    for (uint32_t d = 0; d < places->dimension_count; d++) {
-        const uint32_t low = one[d] < other[d] ? one[d] : other[d];
-        const uint32_t high = one[d] < other[d] ? other[d] : one[d];
-        if (low != high)
-            return (uint8_t)(way + (remap_search_ways(&places->dimensions[d]) > 1 &&
-                                    low / 2 != high / 2));
-        way += remap_search_ways(&places->dimensions[d]);
-    }
-    return NOWHERE;
-}
-
-static int remap_search_find_crossings(struct remap_search *search)
-{
-    const struct remap_places *places = search->places;
-    const uint32_t count = places->near_first[places->spots];
-    search->crossing = malloc((size_t)count + 1);
-    if (search->crossing == NULL)
-        return -ENOMEM;
-    bool all = places->dimension_count == 0;
-    for (uint32_t d = 0; d < places->dimension_count; d++) {
-        search->crossings += remap_search_ways(&places->dimensions[d]);
-        all |= places->dimensions[d].connection == TOPOLOGY_ALL;
-    }
-    if (search->crossings > NOWHERE || all) { /* no way can be barred */
-        search->crossings = 0;
-        memset(search->crossing, NOWHERE, count);
-        return 0;
-    }
-    for (uint32_t s = 0; s < places->spots; s++)
-        for (uint32_t i = places->near_first[s]; i < places->near_first[s + 1]; i++)
-            search->crossing[i] = remap_search_crossing(places, s, places->near[i]);
-    return 0;
-}
 
 int remap_search_init(struct remap_search *search, const struct remap_graph *graph,
                       const struct remap_places *places, const uint32_t *movable, uint32_t count,
@@ -87,7 +41,7 @@ int remap_search_init(struct remap_search *search, const struct remap_graph *gra
         search->moves[movable[i]] = true;
     for (uint32_t i = 0; i < REMAP_CHANCES; i++)
         search->chance[i] = -log((i + 0.5) / REMAP_CHANCES);
-    return remap_search_find_crossings(search);
+    return 0;
 }
 
 void remap_search_finish(struct remap_search *search)
@@ -97,7 +51,6 @@ void remap_search_finish(struct remap_search *search)
     free(search->at);
     free(search->table);
     free(search->chance);
-    free(search->crossing);
     *search = (struct remap_search){0};
 }
 
@@ -316,10 +269,7 @@ uint32_t remap_search_run(struct remap_search *search, double temperature, uint6
         const uint32_t spot = remap_search_spot_of(search, partner),
                        near = places->near_first[spot];
         const uint32_t count = places->near_first[spot + 1] - near;
-        const uint32_t step = near + (uint32_t)((t >> 48) * count >> 16);
-        const uint32_t target = places->near[step];
-        if (search->barred >> search->crossing[step] & 1)
-            continue;
+        const uint32_t target = places->near[near + ((t >> 48) * count >> 16)];
         const uint32_t slot = places->first[target], room = places->first[target + 1] - slot;
         const uint32_t q = search->at[slot + ((t & 0xffffffff) * room >> 32)];
         const double chance = search->chance[(t >> 32) & (REMAP_CHANCES - 1)];

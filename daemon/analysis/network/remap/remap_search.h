@@ -17,16 +17,12 @@ struct remap_search {
     const struct remap_places *places; /**< borrowed */
     const uint32_t *movable;           /**< borrowed; processes that may move */
     uint32_t movable_count;
-    bool *moves;        /**< may this process move? */
-    uint32_t *slot;     /**< of each process */
-    uint32_t *at;       /**< process in each slot */
-    double *table;      /**< processes x width: cost at each coordinate; NULL: added up each time */
-    double *chance;     /**< table of -ln(u) for uniformly distributed u */
-    double cost;        /**< sum over pairs of weight x distance */
-    uint8_t *crossing;  /**< of each entry of places->near: the way of stepping that leads there */
-    uint32_t crossings; /**< number of ways: one along each dimension, two in a ring of 4; 0: not
-                           distinguished, as in networks with fully connected dimensions */
-    uint32_t barred;    /**< a bit for each way that annealing does not use */
+    bool *moves;    /**< may this process move? */
+    uint32_t *slot; /**< of each process */
+    uint32_t *at;   /**< process in each slot */
+    double *table;  /**< processes x width: cost at each coordinate; NULL: added up each time */
+    double *chance; /**< table of -ln(u) for uniformly distributed u */
+    double cost;    /**< sum over pairs of weight x distance */
     uint64_t random;
     uint32_t cursor, idle; /**< of the descent: the process in turn, and how many did not move since
                               the last move */
