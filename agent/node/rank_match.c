@@ -34,7 +34,8 @@ static struct match_source rank_match_make_source(struct rank *rank, uint32_t ri
     return (struct match_source){clock, ring, rank_match_find_comm, rank};
 }
 
-void rank_match_mark_lost(struct rank *rank)
+/* Records of the rank are missing: what is unmatched so far cannot be matched any more. */
+static void rank_match_mark_lost(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->tables.comm_count; i++)
         rank->matching.comms[i].lost =

@@ -16,9 +16,6 @@ void rank_match_stop(struct rank *rank);
 void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
                       const struct event *batch, size_t taken);
 
-/** Records of the rank are missing: what is unmatched so far cannot be matched any more. */
-void rank_match_mark_lost(struct rank *rank);
-
 /** The rings were drained: report to the matcher up to which time all records are known. For ranks
  * of several threads. */
 void rank_match_report_watermark(struct rank *rank, const struct drain_clocks *clocks);

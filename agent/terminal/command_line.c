@@ -18,7 +18,9 @@ int command_line_wrong(const char *command, const char *option, const char *valu
     return 2;
 }
 
-int command_line_recording(const char *command, const char *value)
+/* Check that --output names a file in which a recording can be written.
+ *  @return 0, or the exit status 2 after printing an error */
+static int command_line_recording(const char *command, const char *value)
 {
     if (value[0] == '\0')
         return command_line_wrong(command, "output", value);

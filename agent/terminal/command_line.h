@@ -37,10 +37,6 @@ int command_line_read_one(const struct command_line *line, int argc, char **argv
 int command_line_append(const char *command, char *words, size_t size, const char *name,
                         const char *value);
 
-/** Check that --output names a file in which a recording can be written.
- *  @return 0, or the exit status 2 after printing an error */
-int command_line_recording(const char *command, const char *value);
-
 /** Print that an option of a command that runs a program is not used.
  *  @param strict  from struct command_line
  *  @param what    the option @param why  what is wrong

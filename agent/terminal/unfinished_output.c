@@ -53,9 +53,10 @@ static _Noreturn void unfinished_output_watch_and_remove(const char *path, const
     _exit(0);
 }
 
-/* Child processes inherit the pipe: their output is removed after they have ended. The cleaner
- * keeps all signals blocked, so that a signal to the process group does not end it. */
-int unfinished_watch(struct unfinished *u, const char *path)
+/* Start the cleaner of a path. Child processes inherit the pipe: their output is removed after they
+ * have ended. The cleaner keeps all signals blocked, so that a signal to the process group does not
+ * end it. @return 0, or -errno: nothing will remove the path */
+static int unfinished_watch(struct unfinished *u, const char *path)
 {
     sigset_t all, before;
     int ends[2], code = 0;

@@ -19,10 +19,6 @@ struct unfinished {
  *  @param path  does not exist yet; borrowed during the call */
 void unfinished_begin(struct unfinished *unfinished, const char *path);
 
-/** The same for a path that may exist; leaves SIGXFSZ as it is.
- *  @return 0, or -errno: nothing will remove it */
-int unfinished_watch(struct unfinished *unfinished, const char *path);
-
 /** Make a directory as mkdtemp(3) does. It is removed when this process and its children have
  * ended, even if they were killed.
  *  @param directory  ends in XXXXXX, which is replaced @return 0, or -errno: there is none */

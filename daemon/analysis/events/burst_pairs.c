@@ -38,7 +38,9 @@ void burst_pairs_finish(struct burst_pairs *pairs)
     *pairs = (struct burst_pairs){0};
 }
 
-int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
+/* Reserve space for rows that the caller writes; earlier rows are lost.
+ *  @return 0, or -ENOMEM: nothing has changed */
+static int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
 {
     if (rows <= pairs->capacity)
         return 0;

@@ -68,10 +68,6 @@ void burst_pairs_work_finish(struct burst_pairs_work *work);
 int burst_pairs_init(struct burst_pairs *pairs);
 void burst_pairs_finish(struct burst_pairs *pairs);
 
-/** Reserve space for rows that the caller writes; earlier rows are lost.
- *  @return 0, or -ENOMEM: nothing has changed */
-int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows);
-
 /** Forget the rows, keep the memory. */
 void burst_pairs_clear(struct burst_pairs *pairs);
 
