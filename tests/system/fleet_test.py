@@ -117,9 +117,9 @@ class Fleets(unittest.TestCase):
 
     def same_rows(self, table, key, some, every):
         """What a daemon wrote that went on with a job is what it had written had it read the job from its begin."""
-        rows = {tuple(row[k] for k in key): row for row in every._rows(table, key[0])}
-        mine = [row for row in some._rows(table, key[0])]
-        last = max(row[key[0]] for row in mine) - 5  # it was killed while it wrote
+        rows = {tuple(row[k] for k in key): row for row in every.rows(table, key[0])}
+        mine = some.rows(table, key[0])
+        last = mine[-1][key[0]] - 5  # it was killed while it wrote
         mine = [row for row in mine if row[key[0]] <= last]
         self.assertGreater(len(mine), 10)
         for row in mine:
@@ -150,7 +150,24 @@ class Fleets(unittest.TestCase):
         rest, whole = fleet.recording(second, 'one'), fleet.recording(third, 'one')
         self.same_rows('totals', ('window',), rest, whole)
         self.same_rows('latency', ('window', 'scope', 'id'), rest, whole)
+        self.assertEqual([row['id'] for row in whole.alerts()], [row['id'] for row in rest.alerts()])
+        messages = whole.messages()
+        self.assertGreater(len(messages), len(rest.messages()))
+        for message in rest.messages():
+            self.assertIn(message, messages)
         self.place.__exit__(None, None, None)
+
+    def test_a_state_of_a_daemon_with_other_options_is_not_used(self):
+        fleet = Fleet(self.place)
+        fleet.start_daemon('a', '--checkpoint', '1s')
+        fleet.start_daemon('b', '--checkpoint', '1s', '--topology', 'torus:4,4')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        _, log = self.kill_after(fleet, 'one', 25)
+        self.assertIn('its state cannot be used, it is read from its first message', log)
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
 
     def test_clients_find_the_daemon_of_a_job_and_the_one_after_it(self):
         fleet = self.start()

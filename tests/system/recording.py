@@ -410,21 +410,22 @@ class Recording:
         rows = self._query(f"SELECT * FROM latency WHERE scope = '{scope}' ORDER BY window")
         return [dict(zip(columns, row)) for row in rows]
 
-    def _rows(self, table, key):
+    def rows(self, table, key):
+        """Rows of a table, [{column: value}]."""
         columns = [row[1] for row in self._query(f'PRAGMA table_info({table})')]
         return [dict(zip(columns, row)) for row in self._query(f'SELECT * FROM {table} ORDER BY {key}')]
 
     def phases(self):
         """Rows of the table `phase`."""
-        return self._rows('phase', 'id')
+        return self.rows('phase', 'id')
 
     def alerts(self):
         """Rows of the table `alert`."""
-        return self._rows('alert', 'id')
+        return self.rows('alert', 'id')
 
     def curve(self):
         """Rows of the table `curve`."""
-        return self._rows('curve', 'phase')
+        return self.rows('curve', 'phase')
 
     def matched(self):
         """[(matched, unmatched)] since the job's start, as published with each window, in this order."""
