@@ -155,6 +155,10 @@ static void a_fleet_needs_servers_and_a_name(void **state)
     assert_int_equal(o.lease_ns, 5000 * MS);
     assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "a", "--lease", "1s"), OPTIONS_RUN);
     assert_int_equal(o.lease_ns, 1000 * MS);
+    assert_int_equal(o.checkpoint_ns, 60000 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--checkpoint", "5s"), OPTIONS_RUN);
+    assert_int_equal(o.checkpoint_ns, 5000 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--checkpoint", "2h"), OPTIONS_WRONG);
     static const char *const servers[] = {"nats://a:4222,", "http://a", "nats://a b", ","};
     for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
         assert_int_equal(parse(&o, why, sizeof(why), "--fleet", servers[i]), OPTIONS_WRONG);
