@@ -154,6 +154,29 @@ class Fleet:
             return found if found and found.begun() and found.state() == 'ended' else None
         return lab.wait_for(complete, 'a recording')
 
+    def parts(self, job):
+        """Recordings of a job by all its workers, oldest first."""
+        paths = [os.path.join(folder, f) for folder, _, files in os.walk(self.place.output) for f in files
+                 if f.startswith(f'holter-{job}.') and f.endswith('.hrec')]
+        found = [recording.Recording(path) for path in sorted(paths, key=lambda path: os.stat(path).st_mtime_ns)]
+        return [part for part in found if part.begun()]
+
+    def joined_sums(self, job):
+        """Of the windows in all recordings of a job, each message once."""
+        messages = {(instance, seq): message for part in self.parts(job)
+                    for instance, seq, name, message in part.numbered_messages() if name == 'window'}
+        sums = recording.Sums()
+        for message in messages.values():
+            sums.add(message)
+        return sums
+
+    def joined_totals(self, job):
+        """{window: {column: value}}, of each window as the last of the workers published it."""
+        windows = {}
+        for part in self.parts(job):
+            windows |= part.totals_by_window()
+        return windows
+
     def alerts(self, state=None):
         """Lines that daemons appended to their common file, of all states or one."""
         try:

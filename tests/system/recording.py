@@ -360,6 +360,10 @@ class Recording:
 
     def messages(self):
         """[(agent's instance, name, message)] in order of arrival."""
+        return [(instance, name, message) for instance, _, name, message in self.numbered_messages()]
+
+    def numbered_messages(self):
+        """[(agent's instance, number, name, message)] in order of arrival."""
         agents, blocks = self._query('SELECT agent, instance FROM agent',
                                      'SELECT first, messages, data FROM block ORDER BY first')
         agents, found = dict(agents), []
@@ -374,7 +378,7 @@ class Recording:
         twice = [key for key, n in seen.items() if n > 1]
         if twice:
             raise AssertionError(f'{self.path}: recorded twice: {twice}')
-        return [(instance, name, message) for instance, _, name, message in found]
+        return found
 
     def windows(self):
         return [message for _, name, message in self.messages() if name == 'window']
@@ -431,9 +435,9 @@ class Recording:
         """[(matched, unmatched)] since the job's start, as published with each window, in this order."""
         return self._query('SELECT matched, unmatched FROM totals ORDER BY matched + unmatched, matched')
 
-    def message_count(self):
-        """How many messages of agents there are, without reading them."""
-        return self._query('SELECT TOTAL(messages) FROM block')[0][0]
+    def totals_by_window(self):
+        """{window: {column: value}} of the table `totals`."""
+        return {row['window']: row for row in self._rows('totals', 'window')}
 
     def window_numbers(self):
         return [row[0] for row in self._query('SELECT window FROM totals ORDER BY window')]
