@@ -83,11 +83,11 @@ void dependency_edges_of_node(struct stage *stage, const struct dependency_plot 
 
 /** Collectives: a bar over the lanes of their ranks, between those that enter and those that leave.
  */
-void dependency_collectives_layout(struct stage *stage, const struct dependency_plot *plot);
+void collective_bars_layout(struct stage *stage, const struct dependency_plot *plot);
 
 /** Lines of the tooltip about a collective. */
-void dependency_collectives_tip(struct stage *stage, const struct dependency_plot *plot,
-                                uint32_t collective);
+void collective_bars_tip(struct stage *stage, const struct dependency_plot *plot,
+                         uint32_t collective);
 
 /** A curve from one event to another. */
 void dependency_edges_curve(struct stage *stage, const struct dependency_plot *plot, uint32_t from,

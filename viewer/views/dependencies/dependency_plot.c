@@ -88,7 +88,7 @@ static void dependency_plot_event_tip(struct stage *s, const struct dependency_p
     if (is_message)
         dependency_glyph_message_tip(s, p, event);
     else
-        dependency_collectives_tip(s, p, e->collective);
+        collective_bars_tip(s, p, e->collective);
 }
 
 struct square {
@@ -171,12 +171,12 @@ void dependency_plot_layout(struct stage *s, const struct dependency_plot *p)
     dependency_edges_layout(s, p);
     if (p->steps) {
         dependency_plot_events(s, p);
-        dependency_collectives_layout(s, p);
+        collective_bars_layout(s, p);
         dependency_plot_chain(s, p);
         return;
     }
     dependency_plot_lines(s, p);
-    dependency_collectives_layout(s, p);
+    collective_bars_layout(s, p);
     dependency_plot_chain(s, p);
     uint32_t under = dependency_plot_node_under(s, p);
     if (under != DEPENDENCY_NONE)

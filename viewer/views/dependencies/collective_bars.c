@@ -9,7 +9,7 @@
 #define BAR 3.0
 #define DOTS_LEAST 6.0 /* height of a lane that has room for the dot of a member */
 
-void dependency_collectives_tip(struct stage *s, const struct dependency_plot *p, uint32_t at)
+void collective_bars_tip(struct stage *s, const struct dependency_plot *p, uint32_t at)
 {
     const struct dependencies *d = &p->picture->d;
     const struct dependency_collective *c = &d->collectives[at];
@@ -24,21 +24,21 @@ void dependency_collectives_tip(struct stage *s, const struct dependency_plot *p
 }
 
 /* Middle of the lane of an event. */
-static double dependency_collectives_y(const struct dependency_plot *p, uint32_t event)
+static double collective_bars_y(const struct dependency_plot *p, uint32_t event)
 {
     return section_y(&p->v, dependency_plot_lane(p, event) + 0.5);
 }
 
-static void dependency_collectives_dot(const struct stage *s, const struct dependency_plot *p,
-                                       struct point at, color_t color)
+static void collective_bars_dot(const struct stage *s, const struct dependency_plot *p,
+                                struct point at, color_t color)
 {
     if (p->v.uy >= DOTS_LEAST && at.y >= p->v.box.y && at.y <= p->v.box.y + p->v.box.h)
         scene_disc(s->brush.scene, at.x, at.y, BAR, color);
 }
 
 /* One bar from the highest lane to the lowest, with a dot for each lane that has a member. */
-static void dependency_collectives_bar(struct stage *s, const struct dependency_plot *p,
-                                       uint32_t at, color_t color)
+static void collective_bars_bar(struct stage *s, const struct dependency_plot *p, uint32_t at,
+                                color_t color)
 {
     const struct dependency_picture *d = p->picture;
     const struct dependency_collective *c = &d->d.collectives[at];
@@ -49,9 +49,9 @@ static void dependency_collectives_bar(struct stage *s, const struct dependency_
     if (x < plot.x || x > plot.x + plot.w)
         return;
     for (uint32_t k = 0; k < c->count; k++) {
-        double y = dependency_collectives_y(p, members[k].enter);
+        double y = collective_bars_y(p, members[k].enter);
         if (y != before) /* ranks of a host have one lane */
-            dependency_collectives_dot(s, p, (struct point){x, y}, color);
+            collective_bars_dot(s, p, (struct point){x, y}, color);
         before = y;
         top = fmin(top, y);
         bottom = fmax(bottom, y);
@@ -65,18 +65,17 @@ static void dependency_collectives_bar(struct stage *s, const struct dependency_
     if (c->awaited != DEPENDENCY_NONE) {
         scene_hit(s->brush.scene, hit, HIT_RANK, d->d.events[c->awaited].rank, 0);
         if (c->last_ns > c->first_ns)
-            dependency_collectives_dot(s, p,
-                                       (struct point){x, dependency_collectives_y(p, c->awaited)},
-                                       s->brush.theme->warn);
+            collective_bars_dot(s, p, (struct point){x, collective_bars_y(p, c->awaited)},
+                                s->brush.theme->warn);
     }
     if (box_has(hit, s->brush.mouse_x, s->brush.mouse_y) && s->tip.count == 0)
-        dependency_collectives_tip(s, p, at);
+        collective_bars_tip(s, p, at);
 }
 
-void dependency_collectives_layout(struct stage *s, const struct dependency_plot *p)
+void collective_bars_layout(struct stage *s, const struct dependency_plot *p)
 {
     const struct dependencies *d = &p->picture->d;
     for (uint32_t i = 0; i < d->collective_count; i++)
-        dependency_collectives_bar(s, p, i,
-                                   color_mix(s->brush.theme->second, s->brush.theme->panel, 0.35));
+        collective_bars_bar(s, p, i,
+                            color_mix(s->brush.theme->second, s->brush.theme->panel, 0.35));
 }
