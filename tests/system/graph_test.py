@@ -127,6 +127,10 @@ class Graphs(unittest.TestCase):
         self.assertEqual(expected, self.messages(whole))
         self.assertEqual((0, 0, 0), tuple(whole['counts'][k] for k in ('aligned', 'unmatched', 'rejected')))
         self.assertEqual(RANKS, whole['ranks'])
+        # all but one are in the barrier, and have not left it
+        barrier = whole['collectives'][-1]
+        self.assertEqual(('MPI_Barrier', RANKS - 1), (barrier['call'], barrier['ranks']))
+        self.assertEqual([None] * (RANKS - 1), [m['to'] for m in barrier['members']])
         # the newest records alone give some of these messages
         self.assertFalse(self.messages(few) - self.messages(whole))
         self.assertTrue(0 < few['counts']['aligned'] == len(few['edges']) < len(whole['edges']))
