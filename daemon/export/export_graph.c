@@ -120,7 +120,6 @@ static void graph_rows_make_event(struct graph_rows *r, uint32_t at)
     graph_rows_count(r, "rank", e->rank);
     graph_rows_count(r, "step", e->step);
     graph_rows_text(r, "event", dependencies_event_name(e));
-    graph_rows_text(r, "call", call_name(e->call));
     graph_rows_number(r, "peer", e->peer == DEPENDENCY_NONE ? PEER_NONE : (int64_t)e->peer);
     graph_rows_number(r, "tag", e->tag);
     graph_rows_count(r, "bytes", e->bytes);
@@ -128,6 +127,7 @@ static void graph_rows_make_event(struct graph_rows *r, uint32_t at)
     graph_rows_number(r, "end_ns", e->end_ns);
     graph_rows_count(r, "lateness_ns", e->lateness_ns);
     graph_rows_count(r, "caused_ns", e->caused_ns);
+    graph_rows_text(r, "call", call_name(e->call));
 }
 
 /* A rank's part in a collective. @param at  position in the members */

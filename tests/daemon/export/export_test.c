@@ -104,7 +104,9 @@ static void csv_of_graphs_has_its_columns_without_a_capture(void **state)
         "capture,edge,from_node,to_node,source,destination,tag,bytes,sent_ns,received_ns,"
         "transfer_ns,latency,send_step,receive_step,lateness_ns\r\n",
         "capture,position,rank,step,event,peer,tag,bytes,begin_ns,end_ns,lateness_ns,"
-        "caused_ns\r\n"};
+        "caused_ns,call\r\n",
+        "capture,collective,call,comm,rank,awaited,from_node,to_node,step,entered_ns,left_ns,"
+        "lateness_ns,caused_ns\r\n"};
     for (size_t i = 0; export_graphs[i] != NULL; i++) {
         FILE *out = begin();
         assert_int_equal(export_csv(out, &source, export_graphs[i]), 0);
