@@ -70,7 +70,7 @@ struct dependency_collective {
     uint32_t root;    /**< rank; DEPENDENCY_NONE: it has none */
     uint32_t awaited; /**< event that the others wait for: the last one to enter, or the root's;
                            DEPENDENCY_NONE: not known */
-    uint32_t layer;   /**< nodes that leave it are in this layer or behind it */
+    uint32_t layer;   /**< nodes that leave it are in this layer or a later one */
     uint32_t step;    /**< greatest of the events that others wait for */
     int64_t first_ns, last_ns; /**< when the first and the last rank entered */
     int64_t end_ns;            /**< when the last rank left it, as far as known */
