@@ -43,18 +43,34 @@ FIGURES = {
         ('simulation-rank', '10 (d)', 'small', [*ONE, '--phases=1', '--communities=4320', '--ranks=2160']),
     ],
 }
+REROUTED = ['--suggest', 'routes', '--apply', '--compare', 'both']
+
 # Format, file and network of an import: [(name, figure of Fujiwara et al., options)]
 NETWORKS = {
     ('hopbyte', 'MiniMD_Mira_n2048_c1_s1', 'torus:4,4,4,16,2'): [
         ('network-minimd', '7 (a)', ['--view', 'network']),
         ('links-minimd', '2 (b)', ['--view', 'links', '--suggest', 'mapping']),
+        ('reroute-minimd', '10', ['--view', 'routes', '--select', 'vertex:(0,0,0,0,0)', *REROUTED]),
     ],
-    ('hopbyte', 'IMB-MPI1_Vesta_n32_c16', 'torus:2,2,2,2,2'): [('network-imb', '2 (a)', ['--view', 'network'])],
+    ('hopbyte', 'IMB-MPI1_Vesta_n32_c16', 'torus:2,2,2,2,2'): [
+        ('network-imb', '2 (a)', ['--view', 'network']),
+        ('reroute-imb', '5', ['--view', 'routes', '--select', 'route:(1,1,1,1,1)-(0,0,0,0,0)', *REROUTED]),
+    ],
     ('hopbyte', 'MiniMD_Vesta_n64_c1_w', 'torus:2,2,4,2,2/order=C,D,E,B,A'): [
         ('routes-one', '6', ['--view', 'routes', '--select', 'route:(1,0,2,1,0)-(0,1,2,0,0)']),
     ],
     ('hopbyte', 'MiniMD_Theta_n256_c1_w', 'dragonfly:2,12,3,16,4'): [
         ('routes-theta-256', '13 (b)', ['--view', 'routes']),
+        ('topology-theta-256', '13 (b)', ['--view', 'topology']),
+    ],
+    ('hopbyte', 'MiniMD_Theta_n128_c1_w', 'dragonfly:2,12,3,16,4'): [
+        ('topology-theta-128', '13 (a)', ['--view', 'topology']),
+    ],
+}
+# Format and files of two imports: [(name, figure, options)]
+COMPARED = {
+    ('route', 'IoDefault_Mira_n512_c16', 'IoOpt_Mira_n512_c16'): [
+        ('routes-io', '12', ['--view', 'routes', '--compare', 'both', '--since-start']),
     ],
 }
 SIZES = {'small': '1024x640', 'large': '1600x900'}
@@ -64,9 +80,10 @@ def rank_list(ranks):
     return ','.join(map(str, ranks))
 
 
-def shoot(place, replay, name, size, *options):
+def shoot(place, what, name, size, *options):
+    """@param what  arguments that say what is viewed"""
     path = os.path.join(place.dir, name + '.png')
-    finished = place.holter('view', '--job', replay.job, '--snapshot', path, '--size', SIZES[size], *options).finish(90)
+    finished = place.holter('view', *what, '--snapshot', path, '--size', SIZES[size], *options).finish(90)
     if finished.status != 0:
         raise AssertionError(str(finished))
     small_png.shrink(path)
@@ -83,7 +100,7 @@ def draw(place, replay, name, size, options):
         groups = replay.picture(*shown).groups(0)
         mine = next(g for g in groups if 2160 in g)
         options = [*shown, f'--ranks={rank_list(mine)}']
-    return shoot(place, replay, name, size, '--view', 'commgram', *options)
+    return shoot(place, ['--job', replay.job], name, size, '--view', 'commgram', *options)
 
 
 def imported(place, kind, name, network):
@@ -102,7 +119,7 @@ def imported(place, kind, name, network):
 
 def main(names):
     os.makedirs(FOLDER, exist_ok=True)
-    known = {f[0] for figures in [*FIGURES.values(), *NETWORKS.values()] for f in figures}
+    known = {f[0] for figures in [*FIGURES.values(), *NETWORKS.values(), *COMPARED.values()] for f in figures}
     for name in set(names) - known:
         sys.exit(f'{name}: there are {", ".join(sorted(known))}')
     with lab.Lab() as place:
@@ -120,7 +137,13 @@ def main(names):
                 continue
             with commgram.Replay(place, imported(place, *source)) as replay:
                 for name, figure, options in wanted:
-                    print(f'{name}.png: figure {figure}, {shoot(place, replay, name, "large", *options)} bytes')
+                    size = shoot(place, ['--job', replay.job], name, 'large', *options)
+                    print(f'{name}.png: figure {figure}, {size} bytes')
+        for (kind, *files), figures in COMPARED.items():
+            wanted = [f for f in figures if not names or f[0] in names]
+            recordings = [imported(place, kind, name, None) for name in files if wanted]
+            for name, figure, options in wanted:
+                print(f'{name}.png: figure {figure}, {shoot(place, recordings, name, "large", *options)} bytes')
 
 
 if __name__ == '__main__':

@@ -21,6 +21,14 @@ struct making {
     int failed;
 };
 
+enum { BOTH = 1024 }; /* routes of each of two states side by side, at least */
+
+/* Side by side with another state there are no buttons for more routes. */
+static uint32_t route_set_maximum(const struct stage *s)
+{
+    return s->other && s->ui->routes.maximum < BOTH ? BOTH : s->ui->routes.maximum;
+}
+
 static uint64_t route_set_key_of(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
@@ -34,7 +42,7 @@ static uint64_t route_set_key_of(const struct stage *s)
     key = mix_number(key, s->ui->selection.kind);
     if (s->ui->selection.kind == SELECT_ROUTE)
         key = mix_number(mix_number(key, s->ui->selection.a), s->ui->selection.b);
-    key = mix_number(key, s->ui->routes.maximum);
+    key = mix_number(key, route_set_maximum(s));
     return key | 1;
 }
 
@@ -199,7 +207,7 @@ int route_set_update(struct route_set *set, const struct stage *s)
     if (!picked && one->kind == SELECT_ROUTE)
         route_set_add_idle(&k, one->a, one->b);
     else if (!picked && !flow_filter_active(&s->ui->network.filter))
-        route_set_add_heaviest(&k, s->ui->routes.maximum);
+        route_set_add_heaviest(&k, route_set_maximum(s));
     else
         for (uint32_t i = 0; i < f->route_count; i++)
             if ((f->route_marks[i] & wanted) == wanted)
