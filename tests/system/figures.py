@@ -50,7 +50,7 @@ NETWORKS = {
     ('hopbyte', 'MiniMD_Mira_n2048_c1_s1', 'torus:4,4,4,16,2'): [
         ('network-minimd', '7 (a)', ['--view', 'network']),
         ('links-minimd', '2 (b)', ['--view', 'links', '--suggest', 'mapping']),
-        ('reroute-minimd', '10', ['--view', 'routes', '--select', 'vertex:(0,0,0,0,0)', *REROUTED]),
+        ('reroute-minimd', '10', ['--view', 'routes', '--select', 'vertex:(0,3,1,2,1)', *REROUTED]),
     ],
     ('hopbyte', 'IMB-MPI1_Vesta_n32_c16', 'torus:2,2,2,2,2'): [
         ('network-imb', '2 (a)', ['--view', 'network']),
