@@ -607,12 +607,24 @@ static void a_brush_keeps_its_routes_while_they_are_compared(void **state)
     lay_out(b);
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
     assert_int_equal(f->shown_routes, count);
-    letter(b, "a");
-    letter(b, "a");
+    for (int i = 0; i < 3; i++) /* the difference, both, and before again */
+        letter(b, "a");
     assert_int_equal(b->desk.ui.network.compare, COMPARE_BEFORE);
     assert_int_equal(f->shown_routes, count);
     letter(b, "u");
     assert_int_equal(b->desk.ui.network.what_if.count, 0);
+}
+
+static void loads_of_collectives_are_a_column_when_there_are_some(void **state)
+{
+    struct bed *b = *state;
+    lay_out(b);
+    assert_null(find_text(&b->desk.scene, "collectives"));
+    b->model->network.links[0].collective_bytes = 7890000;
+    lay_out(b);
+    assert_non_null(find_text(&b->desk.scene, "collectives"));
+    assert_non_null(find_text(&b->desk.scene, "7.89"));
+    desk_check(&b->desk, "a column of collectives");
 }
 
 /* A part of the time is asked about by its windows; the whole time is not limited. */
@@ -846,6 +858,7 @@ int main(void)
         T(a_long_name_loses_its_middle_and_keeps_both_ends),
         T(links_with_the_same_figures_are_one_row_until_they_are_listed),
         T(a_brush_keeps_its_routes_while_they_are_compared),
+        T(loads_of_collectives_are_a_column_when_there_are_some),
         T(the_visible_time_is_what_is_asked_about),
         T(routes_are_asked_for_on_the_mapping_that_is_shown),
         T(a_better_network_looks_less_bright),

@@ -18,7 +18,7 @@ enum {
     SENTENCE = 20,
     NOTE = 22
 }; /* FOLDED: so many like links are one row */
-enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLUMNS };
+enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLLECTIVE, COLUMNS };
 
 /* What the load is relative to: the network's capacity where it is known. */
 static const char of_capacity[] = "of capacity";
@@ -33,6 +33,7 @@ static const struct table links_table = {
             [MULTIPLE] = {"of the mean", 92, TEXT_RIGHT, 0, 2},
             [LATENCY] = {"latency", 66, TEXT_RIGHT, 1, 1},
             [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
+            [COLLECTIVE] = {"collectives", 86, TEXT_RIGHT, 1, 5},
         },
     .count = COLUMNS,
     .list = LIST_LINKS,
@@ -94,6 +95,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
                               .share = NAN,
                               .latency = NAN,
                               .ratio = NAN,
+                              .collective = NAN,
                               .real = NAN};
     if (piece_loads_are_measured(s)) {
         hot_links_add_counted(s, link, out);
@@ -108,6 +110,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
         out->share = row ? row->share : NAN;
         out->latency = row ? row->latency : NAN;
         out->ratio = row ? row->ratio : NAN;
+        out->collective = row ? (double)row->collective_bytes : NAN;
         out->since = row ? row->since : 0;
     } else {
         uint64_t first, last = hot_links_visible(s, &first);
@@ -144,14 +147,18 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
     for (uint32_t i = 0; i < d->count; i++) {
         struct link_figures f = {.load = 0};
         uint32_t link = d->order[i];
-        if (!d->live && !d->measured && column != LATENCY && column != RATIO) {
+        if (!d->live && !d->measured && column != LATENCY && column != RATIO &&
+            column != COLLECTIVE) {
             f.load = (double)flows->loads[link];
             f.real = link < real->link_count ? (double)real->loads[link] : 0;
         } else {
             link_figures(s, d->live, link, &f);
         }
         double load = ui_shows_difference(s->ui) ? fabs(f.load - f.real) : f.load;
-        double figure = column == LATENCY ? f.latency : column == RATIO ? f.ratio : load;
+        double figure = column == LATENCY      ? f.latency
+                        : column == RATIO      ? f.ratio
+                        : column == COLLECTIVE ? f.collective
+                                               : load;
         items[i] = (struct sorted){isnan(figure) ? -1 : figure, link};
     }
     qsort(items, d->count, sizeof *items,
@@ -399,6 +406,9 @@ static void hot_links_add_figures(const struct stage *s, const struct table *tab
                 : isnan(f->ratio) ? t->faint
                                   : t->second,
                 format_ratio(f->ratio).text);
+    if (table->count > COLLECTIVE && !isnan(f->collective))
+        widget_cell(&s->brush, table, row, COLLECTIVE, t->second,
+                    format_si(f->collective, "B").text);
 }
 
 /* Before and after as bars on the scale of the reality: its load above, that of the what-if below.
@@ -465,6 +475,7 @@ static void hot_links_run_row(struct stage *s, const struct table *table, struct
     box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
     if (box.w > 0 && s->ui->network.applied)
         hot_links_add_change(s, box, &f);
+    f.collective = NAN; /* like links differ in it */
     hot_links_add_figures(s, table, row, &f);
 }
 
@@ -586,6 +597,16 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
                     s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
 }
 
+/* Did collectives load a link in the newest window? Only then their column is of use. */
+static int hot_links_have_collectives(const struct stage *s, const struct links_drawing *d)
+{
+    const struct network *n = &s->model->network;
+    for (uint32_t i = 0; d->live && !s->ui->network.applied && i < n->link_count; i++)
+        if (n->links[i].collective_bytes)
+            return 1;
+    return 0;
+}
+
 void hot_links_layout(struct stage *s, struct box panel)
 {
     char what[500];
@@ -611,6 +632,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     struct table table = links_table;
     if (d->live && !isnan(s->model->network.links[0].share))
         table.columns[MULTIPLE].title = of_capacity;
+    table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
     if (s->ui->network.applied)
         table.columns[SPARK].title = "before, after";
     if (ui_shows_difference(s->ui))

@@ -33,7 +33,9 @@ struct link_figures {
     uint64_t since; /**< window in which the state began; 0: not known */
     int packets;    /**< load is in packets, not bytes */
     double load, multiple, share, latency, ratio; /**< multiple: of the mean; NaN: not known */
-    double real; /**< load in reality, while a what-if is shown; NaN: it is not */
+    double collective; /**< bytes of messages inside collectives, as modelled; not in load; NaN: not
+                          known */
+    double real;       /**< load in reality, while a what-if is shown; NaN: it is not */
 };
 
 /** Update the order of the list. @return NULL when memory ran out */
