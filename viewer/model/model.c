@@ -55,6 +55,8 @@ static void forget_facts(struct model *m)
     series_finish(&m->series);
     free(m->hosts);
     free(m->nodes);
+    name_table_finish(&m->host_names);
+    name_table_finish(&m->node_names);
     alerts_finish(&m->alerts);
     captures_finish(&m->captures);
     latency_clear(&m->latency);
@@ -141,10 +143,10 @@ uint64_t model_host_find(const struct model *m, const char *name)
 
 static uint32_t host_number(struct model *m, const char *name)
 {
-    const uint64_t known = model_host_find(m, name);
-    if (known != UINT64_MAX)
-        return (uint32_t)known;
-    if (ARRAY_FIT(m->hosts, m->host_capacity, m->host_count + 1) != 0)
+    uint32_t number = name_table_number(&m->host_names, name, UINT32_MAX);
+    if (number < m->host_count)
+        return number;
+    if (number != m->host_count || ARRAY_FIT(m->hosts, m->host_capacity, m->host_count + 1) != 0)
         return UINT32_MAX;
     struct model_host *host = &m->hosts[m->host_count];
     *host = (struct model_host){0};
@@ -194,27 +196,16 @@ static int apply_places(struct model *m, const struct wire_places *p)
     return error;
 }
 
-/* Nodes come in the same order from window to window: looked for from where it stood the last time
- * on. */
-static uint32_t node_number(const struct model *m, const char *host, uint64_t hint)
-{
-    for (uint32_t i = 0; i < m->node_count; i++) {
-        uint32_t k = (uint32_t)((hint + i) % m->node_count);
-        if (!strcmp(m->nodes[k].name, host))
-            return k;
-    }
-    return m->node_count;
-}
-
 static int apply_nodes(struct model *m, const struct wire_nodes *n)
 {
-    for (uint64_t i = 0, hint = 0; i < n->nodes_count; i++, hint++) {
+    for (uint64_t i = 0; i < n->nodes_count; i++) {
         const struct wire_node_row *row = &n->nodes[i];
         const char *host = row->host ? row->host : "?";
-        uint32_t k = node_number(m, host, hint);
-        hint = k;
+        uint32_t k = name_table_number(&m->node_names, host, UINT32_MAX);
+        if (k > m->node_count)
+            return -ENOMEM;
         if (k == m->node_count) {
-            if (ARRAY_FIT(m->nodes, m->node_capacity, k + 1) != 0)
+            if (ARRAY_FIT(m->nodes, m->node_capacity, (size_t)k + 1) != 0)
                 return -ENOMEM;
             m->nodes[k] = (struct model_node){.now = *row, .window = n->window};
             text_copy(m->nodes[k].name, sizeof m->nodes[k].name, host);

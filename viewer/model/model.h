@@ -6,7 +6,7 @@
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
 #include "daemon/analysis/sums/history.h"
-#include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/name_table.h"
 #include "viewer/model/contexts.h"
 #include "viewer/model/measured.h"
 #include "viewer/model/model_alerts.h"
@@ -164,14 +164,16 @@ struct model {
                                    one figure: that time */
     uint64_t folded; /**< pairs that are summed up in PAIR_OTHERS rows of the newest window */
 
-    struct model_host *hosts; /**< owned */
+    struct model_host *hosts;     /**< owned */
+    struct name_table host_names; /**< numbers as in hosts */
     uint32_t host_count;
     size_t host_capacity;
     struct model_comm *comms; /**< owned; 0 is "no communicator" */
     uint32_t comm_count;
     struct model_region *regions; /**< owned; 0 is outside */
     uint32_t region_count;
-    struct model_node *nodes; /**< owned */
+    struct model_node *nodes;     /**< owned */
+    struct name_table node_names; /**< likewise */
     uint32_t node_count;
     size_t node_capacity;
     struct alerts alerts;

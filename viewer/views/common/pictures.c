@@ -30,6 +30,8 @@ void pictures_finish_shared(struct pictures *p)
 {
     array_release(&p->bars);
     array_release(&p->cells);
+    free(p->profile.bars);
+    p->profile = (struct rank_profile){0};
     array_release(&p->order);
     p->bars_room = p->cells_room = p->order_room = 0;
     p->order_count = 0;

@@ -5,6 +5,7 @@
 #define HOLTER_VIEWER_VIEWS_COMMON_PICTURES_H
 
 #include "viewer/layout/scene.h"
+#include "viewer/model/series.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,14 @@ struct evolution {
     uint32_t segment_count;
 };
 
+/** Mean shares of time of ranks side by side, valid while the key stays the same. */
+struct rank_profile {
+    uint64_t key;
+    double *bars; /**< owned; MODEL_CLASSES shares a bar, NaN where no rank has figures */
+    size_t capacity;
+    double all[MODEL_CLASSES]; /**< sums over the bars */
+};
+
 struct lane_bar;
 
 /** Pictures of all views. Zero-initialised is empty. The drawings are owned by their views and
@@ -45,6 +54,7 @@ struct pictures {
     struct picture heat;
     struct picture captures;
     struct evolution evolution;
+    struct rank_profile profile;
     struct regions_picture *regions;
     struct commgram_drawing *commgram;
     struct links_drawing *links;

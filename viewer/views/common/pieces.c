@@ -239,6 +239,11 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
         s->ui->quantity == PAIR_BYTES ? "bytes" : "messages");
 }
 
+struct quantity piece_rank_axis(double rank, double step)
+{
+    return step < 5000 ? quantity_print("%.0f", rank) : format_axis(rank, "");
+}
+
 void piece_row(struct stage *s, struct box box, enum hit_kind kind, uint64_t a, uint64_t b,
                int selected, enum ui_list list, uint32_t row)
 {

@@ -28,6 +28,9 @@ struct quantity piece_quantity(enum pair_column column, uint64_t value);
 /** "rank 3", "others". */
 struct quantity piece_rank(uint64_t rank);
 
+/** A rank on an axis with this step: "1500", "300 k". */
+struct quantity piece_rank_axis(double rank, double step);
+
 /** Extent of a capture: "8 ranks, 1,203 calls". */
 struct quantity piece_capture_size(const struct capture *capture);
 

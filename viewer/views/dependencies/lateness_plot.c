@@ -156,7 +156,8 @@ static void lateness_layout_ranks(const struct stage *s, const struct lateness_r
         double y = plot.y + (rank + 0.5) / r->ranks * plot.h - 7;
         if (y + 14 <= plot.y + plot.h + 4)
             scene_textf(s->brush.scene, plot.x - GUTTER + 4, fmax(y, plot.y - 2), GUTTER - 10,
-                        TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, "%.0f", rank);
+                        TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, "%s",
+                        piece_rank_axis(rank, step).text);
     }
 }
 

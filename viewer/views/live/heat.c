@@ -112,7 +112,8 @@ static void heat_add_rank_axis(const struct stage *s, const struct raster *r, st
         if (y + 14 > plot.y + plot.h + 4)
             break;
         scene_textf(s->brush.scene, plot.x - 46, fmax(y, plot.y - 2), 40, TEXT_AXIS,
-                    TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, "%.0f", rank);
+                    TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, "%s",
+                    piece_rank_axis(rank, step).text);
     }
 }
 

@@ -162,12 +162,6 @@ static double matrix_view_y_of(const struct grid *g, double rank)
     return g->plot.y + (rank - g->row) / g->extent * g->plot.h;
 }
 
-/* A rank at an axis: in thousands where digits need more room than there is between two. */
-static struct quantity matrix_view_format_rank(double rank, double step)
-{
-    return step >= 10000 ? format_axis(rank, "") : quantity_print("%.0f", rank);
-}
-
 static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
 {
     const struct theme *t = s->brush.theme;
@@ -178,14 +172,14 @@ static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
         if (x - 14 >= g->plot.x - 14 && x + 14 <= g->plot.x + g->plot.w + 8)
             scene_textf(s->brush.scene, x - 18, g->plot.y - 16, 36, TEXT_AXIS,
                         TEXT_CENTRE | TEXT_FIGURES, t->second, "%s",
-                        matrix_view_format_rank(rank, step).text);
+                        piece_rank_axis(rank, step).text);
     }
     for (double rank = ceil(g->row / step) * step; rank < g->row + g->extent; rank += step) {
         double y = matrix_view_y_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
         if (y <= g->plot.y + g->plot.h - 4)
             scene_textf(s->brush.scene, g->plot.x - 46, fmax(y - 7, g->plot.y - 2), 40, TEXT_AXIS,
                         TEXT_RIGHT | TEXT_FIGURES, t->second, "%s",
-                        matrix_view_format_rank(rank, step).text);
+                        piece_rank_axis(rank, step).text);
     }
 }
 

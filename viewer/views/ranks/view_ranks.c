@@ -9,9 +9,11 @@
 
 #include "holter/call.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROW = 26, HEAD = 38 }; /* HEAD: what is above and below the rows */
 enum { RANK, NODE, BAR, WAITING, IN_MPI, MOSTLY, AWAITED, SENT, SENT_BYTES, CALLS, COLUMNS };
@@ -124,55 +126,92 @@ static void ranks_view_rank_row(struct stage *s, const struct table *table, stru
     widget_cell(&s->brush, table, row, CALLS, t->text, format_si((double)f[RANK_CALLS], "").text);
 }
 
+/* Bars of the profile, each of `per_bar` ranks. */
+struct profile_bars {
+    uint32_t count, per_bar;
+};
+
+static struct profile_bars ranks_view_bars(const struct range *r, double w)
+{
+    uint32_t bars = (uint32_t)fmax(fmin(w / 2, r->rank_count), 1);
+    uint32_t per_bar = (r->rank_count + bars - 1) / bars;
+    return (struct profile_bars){(r->rank_count + per_bar - 1) / per_bar, per_bar};
+}
+
+/* Means of the shares of time of the ranks of a bar that have figures; NaN: none has. */
+static void ranks_view_sum_bar(const struct range *r, uint32_t first, uint32_t count, double *means)
+{
+    double shares[MODEL_CLASSES];
+    uint32_t n = 0;
+    memset(means, 0, MODEL_CLASSES * sizeof *means);
+    for (uint32_t rank = first; rank < first + count && rank < r->rank_count; rank++) {
+        if (!r->ranks[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS])
+            continue;
+        range_shares(r, rank, shares);
+        for (int c = 0; c < MODEL_CLASSES; c++)
+            means[c] += shares[c];
+        n++;
+    }
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        means[c] = n ? means[c] / n : NAN;
+}
+
+/* @return 0, -ENOMEM */
+static int ranks_view_sum_profile(const struct stage *s, struct profile_bars bars)
+{
+    struct rank_profile *p = &s->pictures->profile;
+    const struct range *r = s->range;
+    uint64_t key = 1 + r->version * MODEL_RANKS + bars.count;
+    if (p->key == key)
+        return 0;
+    if (ARRAY_FIT(p->bars, p->capacity, (size_t)bars.count * MODEL_CLASSES) != 0)
+        return -ENOMEM;
+    memset(p->all, 0, sizeof p->all);
+    for (uint32_t b = 0; b < bars.count; b++) {
+        double *means = p->bars + (size_t)b * MODEL_CLASSES;
+        ranks_view_sum_bar(r, b * bars.per_bar, bars.per_bar, means);
+        for (int c = 0; c < MODEL_CLASSES; c++)
+            p->all[c] += isnan(means[c]) ? 0 : means[c];
+    }
+    p->key = key;
+    return 0;
+}
+
 /* Profile: all ranks side by side in rank order; a bar shows the mean of the ranks that share it.
  */
-static void ranks_view_add_profile(struct stage *s, struct box plot)
+static void ranks_view_add_profile(struct stage *s, struct box plot, struct profile_bars bars)
 {
     const struct theme *t = s->brush.theme;
-    const struct range *r = s->range;
-    if (!r->rank_count)
-        return;
-    uint32_t bars = (uint32_t)fmin(plot.w / 2, r->rank_count);
-    uint32_t per_bar = (r->rank_count + bars - 1) / bars;
-    bars = (r->rank_count + per_bar - 1) / per_bar;
-    double w = plot.w / bars, gap = w > 4 ? 1 : 0;
+    double w = plot.w / bars.count, gap = w > 4 ? 1 : 0;
     for (int i = 0; i <= 2; i++) {
         double y = floor(plot.y + plot.h * i / 2) + (i == 2 ? -0.5 : 0.5);
         scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, t->grid);
         scene_textf(s->brush.scene, plot.x - 48, fmin(y - 7, plot.y + plot.h - 10), 42, TEXT_AXIS,
                     TEXT_RIGHT | TEXT_FIGURES, t->second, "%d\xc2\xa0%%", 100 - 50 * i);
     }
-    for (uint32_t b = 0; b < bars; b++) {
-        double sums[MODEL_CLASSES] = {0}, below = 0;
-        uint32_t n = 0;
-        for (uint32_t rank = b * per_bar; rank < (b + 1) * per_bar && rank < r->rank_count;
-             rank++) {
-            double shares[MODEL_CLASSES];
-            range_shares(r, rank, shares);
-            for (int c = 0; c < MODEL_CLASSES; c++)
-                sums[c] += shares[c];
-            n++;
-        }
-        for (int c = 0; c < MODEL_CLASSES && n; c++) {
-            double h = fmin(sums[c] / n, 1 - below) * plot.h;
+    for (uint32_t b = 0; b < bars.count; b++) {
+        const double *shares = s->pictures->profile.bars + (size_t)b * MODEL_CLASSES;
+        double below = 0;
+        for (int c = 0; c < MODEL_CLASSES && !isnan(shares[c]); c++) {
+            double h = fmin(shares[c], 1 - below) * plot.h;
             if (h > 0.2)
                 scene_rect(s->brush.scene,
                            (struct box){plot.x + b * w, plot.y + plot.h * (1 - below) - h,
                                         fmax(w - gap, 1), h},
                            0, t->classes[c]);
-            below += sums[c] / n;
+            below += shares[c];
         }
-        if (per_bar == 1)
+        if (bars.per_bar == 1)
             scene_hit(s->brush.scene, (struct box){plot.x + b * w, plot.y, w, plot.h}, HIT_RANK, b,
                       0);
     }
     if (!box_has(plot, s->brush.mouse_x, s->brush.mouse_y))
         return;
-    uint32_t rank = (uint32_t)((s->brush.mouse_x - plot.x) / w) * per_bar;
-    if (per_bar == 1)
+    uint32_t rank = (uint32_t)((s->brush.mouse_x - plot.x) / w) * bars.per_bar;
+    if (bars.per_bar == 1)
         piece_rank_tip(s, rank);
     else
-        tooltip_add(&s->tip, 0, "mean of ranks %u\xe2\x80\x93%u", rank, rank + per_bar - 1);
+        tooltip_add(&s->tip, 0, "mean of ranks %u\xe2\x80\x93%u", rank, rank + bars.per_bar - 1);
 }
 
 static void ranks_view_rank_axis(const struct stage *s, struct box plot, double y)
@@ -183,34 +222,37 @@ static void ranks_view_rank_axis(const struct stage *s, struct box plot, double 
         double x = plot.x + rank * w + (w > 8 ? w / 2 : 0);
         if (x + 20 <= plot.x + plot.w + 14)
             scene_textf(s->brush.scene, x - 20, y, 40, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
-                        s->brush.theme->second, "%.0f", rank);
+                        s->brush.theme->second, "%s", piece_rank_axis(rank, step).text);
     }
 }
 
 static void ranks_view_add_profile_panel(struct stage *s, struct box panel, const char *range)
 {
-    char what[160];
-    uint32_t ranks = s->range->rank_count;
-    uint32_t bars = (uint32_t)fmax(fmin((panel.w - 84) / 2, ranks), 1);
-    uint32_t per_bar = (ranks + bars - 1) / bars;
-    if (per_bar > 1)
-        snprintf(what, sizeof what, "each bar the mean of %u ranks, %s", per_bar, range);
+    char what[240];
+    const struct range *r = s->range;
+    struct box plot = {panel.x + 58, panel.y + 42, panel.w - 76, panel.h - 42 - 24};
+    struct profile_bars bars = ranks_view_bars(r, plot.w);
+    if (ranks_view_sum_profile(s, bars) < 0)
+        return;
+    const double *shares = s->pictures->profile.all;
+    if (r->by_waiting_count < r->rank_count)
+        snprintf(what, sizeof what, "of the %s of %s ranks with figures of their own, %s",
+                 quantity_grouped(r->by_waiting_count).text, quantity_grouped(r->rank_count).text,
+                 range);
+    else if (bars.per_bar > 1)
+        snprintf(what, sizeof what, "each bar the mean of %s ranks, %s",
+                 quantity_grouped(bars.per_bar).text, range);
     else
         snprintf(what, sizeof what, "rank by rank, %s", range);
     piece_panel(s, panel, "ranks.profile");
     double right = panel.x + panel.w - 12;
-    double shares[MODEL_CLASSES] = {0};
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        for (int c = 0; c < MODEL_CLASSES; c++)
-            shares[c] += (double)s->range->ranks[(size_t)rank * RANK_COLUMNS + (size_t)c];
     double room = right - panel.x - 12 -
                   scene_width(s->brush.scene, TEXT_TITLE, 0, "Where the time goes") - 12;
     if (piece_class_legend_width(s, shares) <= room)
         right -= piece_class_legend(s, right, panel.y + 11, shares) + 12;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Where the time goes",
                  what);
-    struct box plot = {panel.x + 58, panel.y + 42, panel.w - 76, panel.h - 42 - 24};
-    ranks_view_add_profile(s, plot);
+    ranks_view_add_profile(s, plot, bars);
     ranks_view_rank_axis(s, plot, plot.y + plot.h + 5);
 }
 
