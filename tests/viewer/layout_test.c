@@ -355,6 +355,121 @@ static void a_job_of_4096_ranks_has_room_for_its_texts(void **state)
     check_job(job_of(4096, 64, 12, 0), "4096 ranks", 1);
 }
 
+/* A job of 2^20 ranks on 16,384 nodes, of whose ranks one a node has rows of its own: the stream of
+ * a job that is too large for more. The job that is synthesised has these ranks only. */
+enum { MILLION = 1 << 20, MILLION_NODES = 1 << 14, MILLION_PER = MILLION / MILLION_NODES };
+
+static void spread_ranks(struct wire_message *message)
+{
+    struct wire_rank_row *ranks = (struct wire_rank_row *)message->rank_window.ranks;
+    for (uint64_t i = 0; i < message->rank_window.ranks_count; i++) {
+        ranks[i].rank *= MILLION_PER;
+        ranks[i].awaited = ranks[i].awaited ? (ranks[i].awaited - 1) * MILLION_PER + 1 : 0;
+    }
+}
+
+static void spread_pairs(struct wire_message *message)
+{
+    struct wire_pair_row *pairs = (struct wire_pair_row *)message->pair_window.pairs;
+    for (uint64_t i = 0; i < message->pair_window.pairs_count; i++) {
+        pairs[i].source *= MILLION_PER;
+        pairs[i].destination *= MILLION_PER;
+    }
+}
+
+static void shrink_pairs(struct wire_message *message)
+{
+    struct wire_pair_row *pairs = (struct wire_pair_row *)message->pair_window.pairs;
+    for (uint64_t i = 0; i < message->pair_window.pairs_count; i++) {
+        pairs[i].source /= MILLION_PER;
+        pairs[i].destination /= MILLION_PER;
+    }
+}
+
+static void into_million(void *user, const struct wire_message *given, int snapshot)
+{
+    struct wire_message message = *given;
+    struct wire_place_row *places = NULL;
+    if (message.type == WIRE_TYPE_JOB) {
+        message.job.world = message.job.seen = MILLION;
+    } else if (message.type == WIRE_TYPE_PLACES) {
+        uint64_t count = message.places.places_count;
+        places = malloc(count * sizeof *places);
+        assert_non_null(places);
+        memcpy(places, message.places.places, count * sizeof *places);
+        for (uint64_t i = 0; i < count; i++)
+            places[i].rank *= MILLION_PER;
+        message.places.places = places;
+    } else if (message.type == WIRE_TYPE_RANK_WINDOW) {
+        spread_ranks(&message); /* the rows are made again for each window */
+    } else if (message.type == WIRE_TYPE_PAIR_WINDOW) {
+        spread_pairs(&message);
+    } else if (message.type == WIRE_TYPE_CALLER_WINDOW) {
+        return;
+    }
+    model_apply(user, &message, snapshot);
+    if (message.type == WIRE_TYPE_PAIR_WINDOW)
+        shrink_pairs(&message);
+    free(places);
+}
+
+static struct model *job_of_a_million_ranks(void)
+{
+    const struct synthetic_latency latency = {
+        .regions = 64, .slow = 3, .onset = 2, .recovery = 900, .rate = 0.4, .most = 14};
+    struct synthetic job;
+    struct model *m;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, MILLION_NODES, 1, 6, 1);
+    for (uint32_t n = 0; n < job.nodes; n++)
+        snprintf(job.names[n], sizeof job.names[n], "nid%05u-hsn0.cluster.local", n % 100000);
+    synthetic_begin(&job, into_million, m);
+    for (int i = 0; i < 4; i++)
+        synthetic_window(&job, into_million, m);
+    struct synthetic whole = job; /* regions name spans of ranks: of all of them */
+    whole.ranks = MILLION;
+    whole.per_node = MILLION_PER;
+    synthetic_regions(&whole, &latency, into, m);
+    synthetic_growth(&whole, &latency, 7, "firing", into, m);
+    synthetic_finish(&job);
+    assert_int_equal(m->rank_count, MILLION);
+    assert_int_equal(m->host_count, MILLION_NODES);
+    return m;
+}
+
+/* What a scene may have: some items for each of the pixels of a line, whatever the number of ranks.
+ */
+static void check_bounds(struct findings *f)
+{
+    const struct scene *s = &f->desk->scene;
+    size_t most = 8 * (size_t)(s->w + s->h);
+    if (s->item_count > most || s->point_count > most || s->hit_count > most)
+        found(f, "%zu items, %zu points, %zu hits: more than %zu", s->item_count, s->point_count,
+              s->hit_count, most);
+}
+
+static void a_job_of_a_million_ranks_has_room_for_its_texts_and_bounded_scenes(void **state)
+{
+    struct model *m = job_of_a_million_ranks();
+    uint32_t count = 0;
+    (void)state;
+    for (int v = 0; v < VIEWS; v++) {
+        struct desk d;
+        struct findings f = {.desk = &d};
+        desk_open(&d, 1600, 900, 1, THEME_DARK, (enum view_id)v);
+        snprintf(f.what, sizeof f.what, "%s 2^20 ranks", place_names[v].name);
+        desk_layout(&d, m);
+        check_scene(&f);
+        check_bounds(&f);
+        if (v == VIEW_RANKS)
+            assert_non_null(find_text(&d.scene, "of the 16,384 of 1,048,576 ranks"));
+        count += f.count;
+        desk_close(&d);
+    }
+    model_destroy(m);
+    assert_int_equal(count, 0);
+}
+
 /* Texts of the header lie beside each other, and buttons of views neither in it nor on the rail. */
 static void check_header(struct findings *f)
 {
@@ -485,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_calm_job_has_room_for_its_texts),
         cmocka_unit_test(a_job_with_faults_has_room_for_its_texts),
         cmocka_unit_test(an_imported_job_has_room_for_its_texts),
+        cmocka_unit_test(a_job_of_a_million_ranks_has_room_for_its_texts_and_bounded_scenes),
         cmocka_unit_test(a_job_of_4096_ranks_has_room_for_its_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,7 +237,7 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     int full = detail == EVIDENCE_FULL;
     evidence_title(p, a, 4);
     evidence_where(a, text, sizeof text);
-    evidence_paragraph(p, TEXT_SMALL, t->text, full ? 4 : 2, text);
+    evidence_paragraph(p, TEXT_SMALL, t->text, full ? 4 : 3, text);
     if (detail == EVIDENCE_LINE)
         return;
     evidence_add_ratio(p, a);
