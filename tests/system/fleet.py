@@ -144,14 +144,14 @@ class Fleet:
         lab.wait_for(lambda: (self.state(job) or {}).get('state') == 'ended', f'the end of {job}')
         return self.holder(job)
 
-    def recording(self, name, job):
-        """The newest one, of a job that has ended: it is written by a thread that may be behind."""
+    def recording(self, name, job, state='ended'):
+        """The newest one, in a state: it is written by a thread that may be behind."""
         folder = os.path.join(self.place.output, name)
 
         def complete():
             paths = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith('holter-' + job) and f.endswith('.hrec')]
             found = recording.Recording(max(paths, key=lambda path: os.stat(path).st_mtime_ns)) if paths else None
-            return found if found and found.begun() and found.state() == 'ended' else None
+            return found if found and found.begun() and found.state() == state else None
         return lab.wait_for(complete, 'a recording')
 
     def parts(self, job):

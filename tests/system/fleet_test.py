@@ -147,7 +147,7 @@ class Fleets(unittest.TestCase):
         lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
         fleet.close()
         self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
-        rest, whole = fleet.recording(second, 'one'), fleet.recording(third, 'one')
+        rest, whole = fleet.recording(second, 'one', 'running'), fleet.recording(third, 'one')  # one was killed
         self.same_rows('totals', ('window',), rest, whole)
         self.same_rows('latency', ('window', 'scope', 'id'), rest, whole)
         self.assertEqual([row['id'] for row in whole.alerts()], [row['id'] for row in rest.alerts()])
