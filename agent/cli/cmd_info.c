@@ -17,7 +17,7 @@ static const char help[] =
     "      --check               as without: every message is always read whole\n"
     "  -h, --help                this text\n"
     "\n"
-    "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for\n"
+    "Status: 0, 1 when a file cannot be read or is damaged (what can be read is printed), 2 for\n"
     "wrong usage.\n";
 
 /* @return the exit status */

@@ -39,7 +39,7 @@ static const char help[] =
     "      --no-keys           serve on a tcp endpoint of this host without them, to all its\n"
     "                          users\n"
     "      --ask WORDS         \"pause\", \"play\", \"step\", \"step back\", \"seek T\", \"speed\n"
-    "                          X\", \"loop on\", \"loop off\", or \"\" to be told where it is;\n"
+    "                          X\", \"loop on\", \"loop off\", or \"\", which asks where it is;\n"
     "                          waits for a seek, or a preview of where it goes; \"settle\" waits\n"
     "                          until it is no preview any more\n"
     "      --timeout SECONDS   --ask: how long the daemon may be away before it is given up\n"

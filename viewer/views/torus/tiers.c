@@ -223,7 +223,7 @@ static void tiers_add_line(struct tiers_drawing *d, const struct stage *s, const
                                      (float)at[i].y, (float)width, away, color});
 }
 
-/* Links without load, where they are few enough to be told apart. */
+/* Links without load, where they are few enough to be distinguished. */
 static void tiers_add_idle(struct tiers_drawing *d, const struct stage *s, const struct section *k)
 {
     const struct topology *t = s->model->network.topology;
