@@ -82,18 +82,18 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
-    def test_an_alert_is_announced_once_although_another_daemon_goes_on(self):
-        rules = os.path.join(self.place.dir, 'rules.yaml')
+    def start_hang(self, names, *arguments):
+        """Daemons, and a job that hangs until there is a file. @return the daemons, the file"""
+        rules, gate = (os.path.join(self.place.dir, name) for name in ('rules.yaml', 'gate'))
         with open(rules, 'w', encoding='utf-8') as f:
             f.write('rules:\n  - name: hang\n    kind: hang\n    for: 1s\n    stopped-for: 1s\n')
-        fleet = self.start(arguments=('--rules', rules))
-        gate = os.path.join(self.place.dir, 'gate')
+        fleet = self.start(names, arguments=('--rules', rules, *arguments))
         fleet.start_job('one', '1', 'hang', gate)
         lab.wait_for(lambda: fleet.alerts('firing'), 'the alert')
-        first = fleet.holder('one')
-        fleet.kill(first)
-        second = lab.wait_for(lambda: fleet.holder('one') if fleet.holder('one') != first else None, 'another worker')
-        lab.wait_for(lambda: 'goes on' in fleet.daemons[second].err(), 'the job to go on')
+        return fleet, gate
+
+    def end_hang(self, fleet, gate):
+        """Let it go on to its end: the alert about it fired and was resolved once."""
         with open(gate, 'w', encoding='utf-8'):
             pass
         self.assertEqual(0, fleet.jobs['one'].finish().status)
@@ -101,6 +101,14 @@ class Fleets(unittest.TestCase):
         lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
         fleet.close()
         self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
+
+    def test_an_alert_is_announced_once_although_another_daemon_goes_on(self):
+        fleet, gate = self.start_hang('ab')
+        first = fleet.holder('one')
+        fleet.kill(first)
+        second = lab.wait_for(lambda: fleet.holder('one') if fleet.holder('one') != first else None, 'another worker')
+        lab.wait_for(lambda: 'goes on' in fleet.daemons[second].err(), 'the job to go on')
+        self.end_hang(fleet, gate)
         self.place.__exit__(None, None, None)
 
     def kill_after(self, fleet, job, windows, without_states=False):
@@ -126,13 +134,7 @@ class Fleets(unittest.TestCase):
             self.assertEqual(rows[tuple(row[k] for k in key)], row)
 
     def test_a_take_over_reads_what_came_after_the_state_that_was_stored(self):
-        rules = os.path.join(self.place.dir, 'rules.yaml')
-        with open(rules, 'w', encoding='utf-8') as f:
-            f.write('rules:\n  - name: hang\n    kind: hang\n    for: 1s\n    stopped-for: 1s\n')
-        fleet = self.start('abc', arguments=('--rules', rules, '--checkpoint', '1s'))
-        gate = os.path.join(self.place.dir, 'gate')
-        fleet.start_job('one', '1', 'hang', gate)
-        lab.wait_for(lambda: fleet.alerts('firing'), 'the alert')
+        fleet, gate = self.start_hang('abc', '--checkpoint', '1s')
         second, log = self.kill_after(fleet, 'one', 40)
         saved = int(re.search(r'its state after message (\d+) is taken over', log)[1])
         newest, read = map(int, re.search(r'goes on after message (\d+), (\d+) messages read', log).groups())
@@ -140,13 +142,7 @@ class Fleets(unittest.TestCase):
         self.assertLessEqual(read, newest - saved)
         third, log = self.kill_after(fleet, 'one', 40, without_states=True)
         self.assertNotIn('is taken over', log)
-        with open(gate, 'w', encoding='utf-8'):
-            pass
-        self.assertEqual(0, fleet.jobs['one'].finish().status)
-        self.check_job(fleet, 'one')
-        lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
-        fleet.close()
-        self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
+        self.end_hang(fleet, gate)
         rest, whole = fleet.recording(second, 'one', 'running'), fleet.recording(third, 'one')  # one was killed
         self.same_rows('totals', ('window',), rest, whole)
         self.same_rows('latency', ('window', 'scope', 'id'), rest, whole)
