@@ -915,6 +915,11 @@ static void a_small_overview_says_once_what_is_wrong(void **state)
     desk_layout(&d, m);
     assert_non_null(find_panel(&d.scene, "verdict"));
     desk_close(&d);
+    desk_open(&d, 533, 240, 1, THEME_DARK, VIEW_OVERVIEW); /* no room for the view */
+    desk_layout(&d, m);
+    assert_non_null(find_panel(&d.scene, "verdict"));
+    assert_null(find_panel(&d.scene, "overview.verdict"));
+    desk_close(&d);
     model_destroy(m);
 }
 

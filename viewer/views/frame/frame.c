@@ -26,7 +26,6 @@ enum {
     CONTEXT = 316,
     WIDE = 1180,
     NARROW = 480,
-    VIEW_LEAST = 150,
     FACTS_LEFT = 14
 };
 

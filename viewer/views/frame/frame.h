@@ -5,6 +5,8 @@
 
 #include "viewer/views/common/view.h"
 
+enum { VIEW_LEAST = 150 /**< height of the box of a view, below which it is not laid out */ };
+
 /** Lay out the viewer's whole window (header, rail, view, context, status and overlays) from facts
  * and choices.
  *  @param scene  filled; on entry the previous scene, for what the mouse is over */

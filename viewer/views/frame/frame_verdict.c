@@ -22,8 +22,9 @@ double verdict_layout(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     struct scene *scene = s->brush.scene;
-    int shown = s->ui->view == VIEW_ALERTS || s->ui->view == VIEW_OVERVIEW; /* by the view itself */
-    const struct alert *a = shown ? NULL : verdict_alert(s->model);
+    int by_view = (s->ui->view == VIEW_ALERTS || s->ui->view == VIEW_OVERVIEW) &&
+                  box.h >= VIEW_LEAST; /* the view itself shows it */
+    const struct alert *a = by_view ? NULL : verdict_alert(s->model);
     uint32_t firing = alerts_count(&s->model->alerts, ALERT_FIRING);
     struct box line = {box.x + 14, box.y + 8, box.w - 28, VERDICT - 8};
     char text[64];
