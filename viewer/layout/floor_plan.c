@@ -167,11 +167,12 @@ static void floor_plan_fill(struct arranging *k, uint32_t tier, uint32_t first, 
     const uint32_t size = k->spec->dimensions[tier].size, nodes = floor_plan_count_nodes(k, tier),
                    columns = floor_plan_columns(&k->spec->dimensions[tier], box),
                    rows = (size + columns - 1) / columns;
-    struct floor_span *x = calloc((size_t)columns + rows, sizeof *x), *y = x + columns;
+    struct floor_span *x = calloc((size_t)columns + rows, sizeof *x);
     if (!x) {
         k->failed = 1;
         return;
     }
+    struct floor_span *y = x + columns;
     for (uint32_t i = 0; i < size; i++)
         if (floor_plan_is_used(k, first + i * nodes, nodes))
             x[i % columns].used = y[i / columns].used = 1;

@@ -539,6 +539,13 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
     }
 }
 
+/* A list says something only where the values that it shows differ: by a twentieth, and by a
+ * hundredth of the time. */
+static int context_waits_apart(double most, double least)
+{
+    return most >= least + 0.01 && most >= 1.05 * least;
+}
+
 /* What there is to say of a job where nothing stands out and nothing is selected. */
 static void context_add_summary(struct stage *s, struct box box)
 {
@@ -563,7 +570,7 @@ static void context_add_summary(struct stage *s, struct box box)
     if (r->by_waiting_count && range_waiting(r, r->by_waiting[0]) > 0) {
         double most = range_waiting(r, r->by_waiting[0]),
                least = range_waiting(r, r->by_waiting[r->by_waiting_count - 1]);
-        if (most - least < 0.01)
+        if (!context_waits_apart(most, least))
             context_fact(s, &at, "ranks wait", "all alike, %s of their time",
                          format_share(most).text);
         else
@@ -577,13 +584,12 @@ static void context_add_summary(struct stage *s, struct box box)
                         "Click a rank, node, pair or link to see its figures here.");
 }
 
-/* A list says something only where the values differ that it shows: by a hundredth of the time. */
 static int context_waits_differ(const struct range *r, double h)
 {
     uint32_t listed = (uint32_t)fmax(floor((h - 26) / 38), 2);
     listed = listed < r->by_waiting_count ? listed : r->by_waiting_count;
-    return listed > 1 &&
-           range_waiting(r, r->by_waiting[0]) - range_waiting(r, r->by_waiting[listed - 1]) >= 0.01;
+    return listed > 1 && context_waits_apart(range_waiting(r, r->by_waiting[0]),
+                                             range_waiting(r, r->by_waiting[listed - 1]));
 }
 
 /* Likewise pairs: the busiest has a tenth more than the last one that would be listed. */
@@ -591,9 +597,14 @@ static int context_pairs_differ(const struct stage *s)
 {
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
-    uint32_t last = r->top_count[q] < DELAYED ? r->top_count[q] : DELAYED;
-    return last > 1 && (double)r->pairs[(size_t)r->top[q][0] * PAIR_COLUMNS + q] >
-                           1.1 * (double)r->pairs[(size_t)r->top[q][last - 1] * PAIR_COLUMNS + q];
+    if (r->top_count[q] < 2)
+        return 0;
+    uint32_t listed = r->top_count[q];
+    if (listed > DELAYED)
+        listed = DELAYED;
+    const uint64_t *most = &r->pairs[(size_t)r->top[q][0] * PAIR_COLUMNS];
+    const uint64_t *least = &r->pairs[(size_t)r->top[q][listed - 1] * PAIR_COLUMNS];
+    return (double)most[q] > 1.1 * (double)least[q];
 }
 
 /* Where nothing is selected: on one node pairs by delay; where something is wrong links if one is
