@@ -142,8 +142,8 @@ static void overview_add_calls(struct stage *s, struct box box)
                 "calls by time in MPI, %s", piece_pairs_range_text(s).text);
     for (; y + 24 <= box.y + box.h; y += 24) {
         uint16_t most = 0;
-        for (uint16_t call = 1; call < CALL_NUMBERS; call++)
-            most = ns[call] > ns[most] ? call : most;
+        for (unsigned call = 1; call < CALL_NUMBERS; call++)
+            most = ns[call] > ns[most] ? (uint16_t)call : most;
         double share = (double)ns[most] / (double)all;
         if (share < 0.0005)
             return;
