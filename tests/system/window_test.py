@@ -106,9 +106,24 @@ class Window:
         return finished
 
 
-class Rooms(unittest.TestCase):
-    """Every place is reached by keys, in a replay of a job on four hosts whose network is a tree."""
+class Replayed(unittest.TestCase):
+    """Windows about a recording that is paused."""
     RECORDING = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
+
+    def start_replay(self, place):
+        """@return the daemon, the directory of the window"""
+        directory = os.path.join(place.dir, 'window')
+        os.mkdir(directory)
+        endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
+        place.env['HOLTER_DAEMON'] = endpoint
+        daemon = place.holter('replay', '--paused', '--from', '85%', '-c', endpoint, self.RECORDING)
+        asked = place.holter('replay', '--timeout', lab.PATIENCE, '--ask', 'settle').finish()
+        self.assertEqual(0, asked.status, asked)
+        return daemon, directory
+
+
+class Rooms(Replayed):
+    """Every place is reached by keys, in a replay of a job on four hosts whose network is a tree."""
     PLACES = {  # what the recording has data for; captures only once they were made
         1: ['overview', 'live'],
         2: ['commgram', 'matrix', 'pairs', 'ranks', 'calls', 'landscape'],
@@ -158,13 +173,7 @@ class Rooms(unittest.TestCase):
 
     def test_every_place_is_reached_by_keys(self):
         with lab.Lab() as place:
-            directory = os.path.join(place.dir, 'window')
-            os.mkdir(directory)
-            endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
-            place.env['HOLTER_DAEMON'] = endpoint
-            daemon = place.holter('replay', '--paused', '--from', '85%', '-c', endpoint, self.RECORDING)
-            asked = place.holter('replay', '--timeout', lab.PATIENCE, '--ask', 'settle').finish()
-            self.assertEqual(0, asked.status, asked)
+            daemon, directory = self.start_replay(place)
             wrong = place.holter('view', '--at', 'latency/lobby').finish()
             self.assertEqual(2, wrong.status, wrong)
             self.assertIn("room 'latency' has no place 'lobby'", wrong.err)
@@ -181,7 +190,7 @@ class Rooms(unittest.TestCase):
             self.assertEqual(0, daemon.finish().status)
 
 
-class Sizes(unittest.TestCase):
+class Sizes(Replayed):
     """A window that is dragged from the size of a laptop's corner to a large screen and back."""
     SIZES = (640, 400), (1024, 640), (1600, 900), (3840, 2160), (640, 400)
 
@@ -198,13 +207,7 @@ class Sizes(unittest.TestCase):
 
     def test_the_verdict_stays_and_texts_stay_apart(self):
         with lab.Lab() as place:
-            directory = os.path.join(place.dir, 'window')
-            os.mkdir(directory)
-            endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
-            place.env['HOLTER_DAEMON'] = endpoint
-            daemon = place.holter('replay', '--paused', '--from', '85%', '-c', endpoint, Rooms.RECORDING)
-            asked = place.holter('replay', '--timeout', lab.PATIENCE, '--ask', 'settle').finish()
-            self.assertEqual(0, asked.status, asked)
+            daemon, directory = self.start_replay(place)
             for scale in (1, 3):
                 window = Window(place, directory, ('--scale', scale), r'^node node3: ', screen='3840x2160')
                 self.drag(window, scale)

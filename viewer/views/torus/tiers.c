@@ -275,11 +275,10 @@ static void tiers_add_vertices(struct tiers_drawing *d, const struct stage *s,
                      half = fmax((double)d->plan.size[v] * k->ux, 1) / 2;
         if (d->plan.size[v] <= 0 || !section_shows(k, x, y, half))
             continue;
-        const int inner = topology_vertex_kind(s->model->network.topology, v) == VERTEX_NODE;
-        const double r = inner ? 0 : half;
-        strokes_add(&d->strokes, &(struct stroke){(float)(x - (inner ? half : 0)), (float)y,
-                                                  (float)(x + (inner ? half : 0)), (float)y,
-                                                  (float)(2 * (inner ? half : r)), inner ? 1 : 0.9f,
+        const int is_node = topology_vertex_kind(s->model->network.topology, v) == VERTEX_NODE;
+        const double reach = is_node ? half : 0; /* others are dots */
+        strokes_add(&d->strokes, &(struct stroke){(float)(x - reach), (float)y, (float)(x + reach),
+                                                  (float)y, (float)(2 * half), is_node ? 1 : 0.9f,
                                                   tiers_vertex_color(d, s, v)});
     }
 }
