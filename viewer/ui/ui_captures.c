@@ -99,6 +99,7 @@ static void ui_captures_see(struct ui *ui, uint64_t id)
     ui->capture.begin_ns = ui->capture.end_ns = 0;
     ui->list.scroll[LIST_CAPTURE] = 0;
     ui->list.cursor[LIST_CAPTURE] = 0;
+    ui_dependencies_begin(ui);
 }
 
 static void ui_captures_step(struct ui *ui, const struct model *m, int newer)
@@ -125,8 +126,6 @@ int ui_capture_command(struct ui *ui, const struct model *m, enum ui_command com
         ui_captures_step(ui, m, argument != 0);
     } else if (command == COMMAND_CAPTURE_ALL) {
         ui->capture.begin_ns = ui->capture.end_ns = 0;
-    } else if (command == COMMAND_CAPTURE_ROWS) {
-        ui->capture.rows = argument != 0;
     } else if (command == COMMAND_CAPTURE_READ) {
         ui->capture.requested = (m->captures.count ? m->captures.items[0].id : 0) + 1;
         ui_captures_see(ui, 0);
@@ -135,24 +134,6 @@ int ui_capture_command(struct ui *ui, const struct model *m, enum ui_command com
         ui_captures_zoom(ui, c, argument ? 0.5 : 2, 0.5);
     }
     return UI_CHANGED;
-}
-
-int ui_capture_key(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    switch (id) {
-    case KEYS_CAPTURE:
-        return ui_command(ui, m, COMMAND_CAPTURE_STEP, (uint64_t)which);
-    case KEYS_READ:
-        return ui_command(ui, m, COMMAND_CAPTURE_READ, 0);
-    case KEYS_ALL:
-        return ui_command(ui, m, COMMAND_CAPTURE_ALL, 0);
-    case KEYS_SINGLE:
-        return ui_command(ui, m, COMMAND_CAPTURE_ROWS, !ui->capture.rows);
-    case KEYS_ZOOM:
-        return ui_command(ui, m, COMMAND_CAPTURE_ZOOM, which != 1);
-    default:
-        return 0;
-    }
 }
 
 int ui_capture_arrow(struct ui *ui, const struct model *m, int horizontal, int far)

@@ -5,7 +5,6 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/model.h"
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 
 struct ui;
 struct input;
@@ -30,10 +29,9 @@ char *ui_capture_argument(const struct ui *ui, const struct model *model, char *
 void ui_capture_span(const struct ui *ui, const struct capture *capture, int64_t *begin,
                      int64_t *end);
 
-/** Commands, keys (0: the key has no meaning), arrows and the mouse in the view of captures. */
+/** Commands, arrows and the mouse in the view of captures. */
 int ui_capture_command(struct ui *ui, const struct model *model, enum ui_command command,
                        uint64_t argument);
-int ui_capture_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 int ui_capture_arrow(struct ui *ui, const struct model *model, int horizontal, int far);
 void ui_capture_drag(struct ui *ui, const struct model *model, const struct scene_hit *hit,
                      double dx, double dy);

@@ -1,9 +1,12 @@
-/* Which function executes what a button or a key requests. The commands of a view have one handler
- * in that view's own file; those of the whole window are here. */
+/* What a button or a key requests. `choices` is the table of the commands that set a choice; others
+ * have a handler: those of a view in that view's own file, those of the whole window here. */
 #include "viewer/ui/ui_command.h"
 
 #include "viewer/places/absence.h"
 #include "viewer/ui/ui.h"
+
+#include <stddef.h>
+#include <string.h>
 
 typedef int command_handler(struct ui *ui, const struct model *model, enum ui_command command,
                             uint64_t argument);
@@ -33,25 +36,6 @@ static int command_choose(struct ui *ui, const struct model *model, enum ui_comm
     case COMMAND_COPY_ROWS:
         ui->copy_is_csv = argument == 1;
         return UI_CHANGED | UI_COPY_ROWS;
-    case COMMAND_QUANTITY:
-        ui->quantity = argument == PAIR_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
-        return UI_CHANGED;
-    case COMMAND_RANGE:
-        ui->time.range = argument == RANGE_START ? RANGE_START : RANGE_SPAN;
-        return UI_CHANGED;
-    case COMMAND_GROUP:
-        if (argument > GROUP_NONE)
-            return 0;
-        ui->group = (enum call_group)argument;
-        return UI_CHANGED;
-    case COMMAND_COLOUR:
-        if (argument > COLOUR_LATENCY)
-            return 0;
-        ui->regions.colour = (enum graph_colour)argument;
-        return UI_CHANGED;
-    case COMMAND_COMPRESS:
-        ui->compress = argument != 0;
-        return UI_CHANGED;
     case COMMAND_GRAPH_OPEN:
         if (ui->regions.open != argument)
             ui_remember(ui);
@@ -81,15 +65,6 @@ static int command_window(struct ui *ui, const struct model *model, enum ui_comm
         return UI_CHANGED;
     case COMMAND_FOLLOW:
         ui->time.follow = 1;
-        return UI_CHANGED;
-    case COMMAND_THEME:
-        ui->theme = ui->theme == THEME_DARK ? THEME_LIGHT : THEME_DARK;
-        return UI_CHANGED;
-    case COMMAND_HELP:
-        ui->overlay.help = !ui->overlay.help;
-        return UI_CHANGED;
-    case COMMAND_DRAWER:
-        ui->overlay.drawer = !ui->overlay.drawer;
         return UI_CHANGED;
     case COMMAND_TIME_IN:
     case COMMAND_TIME_OUT:
@@ -130,10 +105,83 @@ static const struct {
     {COMMAND_LANDSCAPE_HOME, landscape_command}, {COMMAND_REPLAY_MARK, transport_command},
 };
 
+/* Commands that set one choice to their argument, or change it to the next value. Handlers do what
+ * else follows from it. */
+static const struct choice {
+    enum ui_command command;
+    size_t offset; /* of an int or an enum in struct ui */
+    int count;     /* of its values, which begin with 0 */
+    int changes;   /* 1: to the next value, whatever the argument */
+} choices[] = {
+    {COMMAND_THEME, offsetof(struct ui, theme), THEMES, 1},
+    {COMMAND_HELP, offsetof(struct ui, overlay.help), 2, 1},
+    {COMMAND_DRAWER, offsetof(struct ui, overlay.drawer), 2, 1},
+    {COMMAND_QUANTITY, offsetof(struct ui, quantity), PAIR_COLUMNS, 0},
+    {COMMAND_RANGE, offsetof(struct ui, time.range), RANGE_START + 1, 0},
+    {COMMAND_GROUP, offsetof(struct ui, group), GROUP_NONE + 1, 0},
+    {COMMAND_COLOUR, offsetof(struct ui, regions.colour), COLOUR_LATENCY + 1, 0},
+    {COMMAND_COMPRESS, offsetof(struct ui, compress), 2, 0},
+    {COMMAND_MODELLED, offsetof(struct ui, commgram.unmodelled), 2, 1},
+    {COMMAND_METRIC, offsetof(struct ui, network.metric), METRICS, 0},
+    {COMMAND_RANK_SCALE, offsetof(struct ui, network.rank_log), 2, 0},
+    {COMMAND_OBJECTIVE, offsetof(struct ui, network.objective), REMAP_OBJECTIVES, 0},
+    {COMMAND_ONLY_SELECTED, offsetof(struct ui, network.only_selected), 2, 0},
+    {COMMAND_COMPARE, offsetof(struct ui, network.compare), COMPARES, 0},
+    {COMMAND_REROUTE_FIRST, offsetof(struct ui, network.criterion), ROUTE_CRITERIA, 0},
+    {COMMAND_REROUTE_DELTA, offsetof(struct ui, network.delta), ROUTE_DELTAS, 0},
+    {COMMAND_TORUS_VIEW, offsetof(struct ui, torus.view), 3, 0},
+    {COMMAND_TORUS_FIGURE, offsetof(struct ui, torus.figure), TORUS_FIGURES, 0},
+    {COMMAND_TORUS_PAINT, offsetof(struct ui, torus.paint), TORUS_PAINTS, 0},
+    {COMMAND_TORUS_FOLD, offsetof(struct ui, torus.fold), TORUS_FOLDS, 0},
+    {COMMAND_TORUS_GRID, offsetof(struct ui, torus.grid), 2, 1},
+    {COMMAND_TORUS_MENU, offsetof(struct ui, torus.menu), 2, 1},
+    {COMMAND_NET_TOOL, offsetof(struct ui, graph.tool), NETWORK_TOOLS, 0},
+    {COMMAND_NET_SIZE, offsetof(struct ui, graph.size), NETWORK_SIZES, 0},
+    {COMMAND_LENS, offsetof(struct ui, routes.lens), 2, 1},
+    {COMMAND_ROUTE_LOADS, offsetof(struct ui, routes.loads), 2, 1},
+    {COMMAND_CAPTURE_ROWS, offsetof(struct ui, capture.rows), 2, 0},
+    {COMMAND_DEPENDENCY_STEPS, offsetof(struct ui, dependencies.steps), DEPENDENCY_ARRANGEMENTS, 0},
+    {COMMAND_DEPENDENCY_FOLD, offsetof(struct ui, dependencies.fold), FOLDS, 0},
+    {COMMAND_DEPENDENCY_VISIBLE, offsetof(struct ui, dependencies.visible), 2, 0},
+    {COMMAND_LANDSCAPE_SHAPE, offsetof(struct ui, landscape.shape), LANDSCAPE_SHAPES, 0},
+    {COMMAND_LANDSCAPE_SLOT, offsetof(struct ui, landscape.event), LANDSCAPE_EVENTS, 0},
+};
+
+/* @return NULL: the command does not set a choice */
+static const struct choice *choice_find(enum ui_command command)
+{
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (choices[i].command == command)
+            return &choices[i];
+    return NULL;
+}
+
+static uint64_t choice_next(const struct ui *ui, const struct choice *choice)
+{
+    int value;
+    memcpy(&value, (const char *)ui + choice->offset, sizeof value);
+    return (uint64_t)(value + 1) % (uint64_t)choice->count;
+}
+
+int ui_command_next(struct ui *ui, const struct model *model, enum ui_command command)
+{
+    const struct choice *choice = choice_find(command);
+    return choice ? ui_command(ui, model, command, choice_next(ui, choice)) : 0;
+}
+
 int ui_command(struct ui *ui, const struct model *model, enum ui_command command, uint64_t argument)
 {
+    const struct choice *choice = choice_find(command);
+    int effects = 0;
+    if (choice) {
+        argument = choice->changes ? choice_next(ui, choice) : argument;
+        if (argument >= (uint64_t)choice->count)
+            return 0;
+        memcpy((char *)ui + choice->offset, &(int){(int)argument}, sizeof(int));
+        effects = UI_CHANGED;
+    }
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if ((unsigned)command <= (unsigned)groups[i].last)
-            return groups[i].handler(ui, model, command, argument);
+            return effects | groups[i].handler(ui, model, command, argument);
     return 0;
 }

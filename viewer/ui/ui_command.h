@@ -1,5 +1,5 @@
 /* The commands of the viewer: what buttons and keys request, and the one function that executes a
- * command. They stand in groups, each of which has one handler: see ui_command.c. */
+ * command: see ui_command.c. */
 #ifndef HOLTER_VIEWER_UI_UI_COMMAND_H
 #define HOLTER_VIEWER_UI_UI_COMMAND_H
 
@@ -142,5 +142,8 @@ enum ui_command {
  *  @return enum ui_effect, or-ed */
 int ui_command(struct ui *ui, const struct model *model, enum ui_command command,
                uint64_t argument);
+
+/** Executes a command that sets a choice, with the next value as its argument. */
+int ui_command_next(struct ui *ui, const struct model *model, enum ui_command command);
 
 #endif

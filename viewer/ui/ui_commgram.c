@@ -155,9 +155,6 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
     case COMMAND_COMMUNITIES:
         ui->commgram.communities = ui_commgram_step_communities(ui, m, argument != 0);
         break;
-    case COMMAND_MODELLED:
-        ui->commgram.unmodelled = !ui->commgram.unmodelled;
-        break;
     case COMMAND_SIZES_ALL:
         ui->commgram.size_low = UI_SIZE_MINIMUM;
         ui->commgram.size_high = UI_SIZE_MAXIMUM;

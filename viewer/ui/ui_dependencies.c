@@ -64,7 +64,7 @@ static void ui_dependencies_move(struct ui *ui, const struct scene_hit *hit, dou
     ui->dependencies.first = fmin(fmax(hit->x0 + columns, 0), most);
 }
 
-static void ui_dependencies_forget_place(struct ui *ui)
+void ui_dependencies_begin(struct ui *ui)
 {
     ui->dependencies.first = 0;
     ui->list.scroll[LIST_DEPENDENCY] = 0;
@@ -75,10 +75,8 @@ int ui_dependencies_command(struct ui *ui, const struct model *m, enum ui_comman
 {
     struct ui_dependencies_choice *d = &ui->dependencies;
     if (command == COMMAND_DEPENDENCY_STEPS) {
-        d->steps = argument < DEPENDENCY_ARRANGEMENTS ? (int)argument : 0;
         d->first = 0;
-    } else if (command == COMMAND_DEPENDENCY_FOLD && argument < FOLDS) {
-        d->fold = (enum dependency_fold)argument;
+    } else if (command == COMMAND_DEPENDENCY_FOLD) {
         d->open = 0;
         ui->list.scroll[LIST_DEPENDENCY] = 0;
     } else if (command == COMMAND_DEPENDENCY_OPEN) {
@@ -87,42 +85,16 @@ int ui_dependencies_command(struct ui *ui, const struct model *m, enum ui_comman
         d->message = argument;
         d->message_subject = ui_dependencies_subject(ui, m);
     } else if (command == COMMAND_DEPENDENCY_VISIBLE) {
-        d->visible = argument != 0;
         if (d->visible)
             ui_pause_time(ui, m);
-        ui_dependencies_forget_place(ui);
+        ui_dependencies_begin(ui);
     } else if (command == COMMAND_DEPENDENCY_ALL) {
         d->zoom = 1;
-        ui_dependencies_forget_place(ui);
+        ui_dependencies_begin(ui);
     } else if (command == COMMAND_DEPENDENCY_ZOOM) {
         ui_dependencies_scale(ui, argument ? 1.5 : 1 / 1.5, d->first, 0);
     }
     return UI_CHANGED;
-}
-
-int ui_dependencies_key(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    switch (id) {
-    case KEYS_CAPTURE:
-        ui_dependencies_forget_place(ui);
-        return ui_command(ui, m, COMMAND_CAPTURE_STEP, (uint64_t)which);
-    case KEYS_READ:
-        return ui_command(ui, m, COMMAND_CAPTURE_READ, 0);
-    case KEYS_VISIBLE:
-        return ui_command(ui, m, COMMAND_DEPENDENCY_VISIBLE, !ui->dependencies.visible);
-    case KEYS_ALL:
-        return ui_command(ui, m, COMMAND_DEPENDENCY_ALL, 0);
-    case KEYS_SINGLE:
-        return ui_command(ui, m, COMMAND_DEPENDENCY_FOLD,
-                          ((uint64_t)ui->dependencies.fold + 1) % FOLDS);
-    case KEYS_STEPS:
-        return ui_command(ui, m, COMMAND_DEPENDENCY_STEPS,
-                          ((uint64_t)ui->dependencies.steps + 1) % DEPENDENCY_ARRANGEMENTS);
-    case KEYS_ZOOM:
-        return ui_command(ui, m, COMMAND_DEPENDENCY_ZOOM, which != 1);
-    default:
-        return 0;
-    }
 }
 
 int ui_dependencies_arrow(struct ui *ui, const struct scene *scene, int horizontal, int far)

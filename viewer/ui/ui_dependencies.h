@@ -6,7 +6,6 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/model.h"
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 
 struct ui;
 struct input;
@@ -43,10 +42,12 @@ uint64_t ui_dependencies_subject(const struct ui *ui, const struct model *model)
 /** Width of a column by that of zoom 1. */
 double ui_dependencies_zoom(const struct ui *ui);
 
-/** Commands, keys (0: the key has no meaning), arrows and the mouse in the view. */
+/** Makes the first columns and lanes visible. */
+void ui_dependencies_begin(struct ui *ui);
+
+/** Commands, arrows and the mouse in the view. */
 int ui_dependencies_command(struct ui *ui, const struct model *model, enum ui_command command,
                             uint64_t argument);
-int ui_dependencies_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 int ui_dependencies_arrow(struct ui *ui, const struct scene *scene, int horizontal, int far);
 void ui_dependencies_drag(struct ui *ui, const struct scene_hit *hit, double dx, double dy);
 void ui_dependencies_wheel(struct ui *ui, const struct scene_hit *hit, const struct input *in);

@@ -1,5 +1,6 @@
 /* Handles mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
- * the keys do. `hit_actions` is the table to add a kind of hit to; keys are in ui_keys.c. */
+ * the keys do. `hit_actions` is the table to add a kind of hit to, `key_commands` that of
+ * what keys request; the keys themselves are in ui_keys.c. */
 #include "viewer/ui/ui_input.h"
 
 #include "viewer/places/absence.h"
@@ -405,6 +406,14 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
     } else if (ui->view == VIEW_REGIONS || ui->view == VIEW_NETWORK) {
         struct camera *camera = ui->view == VIEW_REGIONS ? &ui->regions.camera : &ui->graph.camera;
         camera_zoom(camera, factor, camera->x, camera->y);
+    } else if (ui->view == VIEW_ROUTES) {
+        double x, y, extent;
+        ui_routes(ui, &x, &y, &extent);
+        ui_zoom_routes(ui, m, factor, x + extent / 2, y + extent / 2);
+    } else if (ui->view == VIEW_CAPTURES) {
+        return ui_command(ui, m, COMMAND_CAPTURE_ZOOM, factor < 1);
+    } else if (ui->view == VIEW_DEPENDENCIES) {
+        return ui_command(ui, m, COMMAND_DEPENDENCY_ZOOM, factor < 1);
     } else if (ui->view == VIEW_TORUS) {
         torus_zoom(ui, factor);
     } else if (ui->view == VIEW_LANDSCAPE && ui->landscape.shape >= LANDSCAPE_WALLS) {
@@ -459,26 +468,76 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
     return 0;
 }
 
-/* Keys of one command each, with the argument of their first key; of the others it is one more. */
+#define IN(view) (UINT32_C(1) << (view))
+
+/* Arguments of the command of a key that are no numbers. */
+enum { WHICH = -1, NEXT = -2 };
+
+/* What keys request: the first line that applies to the view and is not ignored. */
 static const struct {
     enum key_id id;
+    uint32_t views; /* as bits IN(view); 0: all */
     enum ui_command command;
-    int arguments; /* whether the command has one */
-} command_keys[] = {
-    {KEYS_BACK, COMMAND_BACK, 0},
-    {KEYS_COPY, COMMAND_COPY_ROWS, 1},
-    {KEYS_ADDRESS, COMMAND_COPY, 0},
-    {KEYS_SEARCH, COMMAND_SEARCH, 0},
-    {KEYS_PAUSE, COMMAND_PAUSE, 0},
-    {KEYS_FOLLOW, COMMAND_FOLLOW, 0},
-    {KEYS_DRAWER, COMMAND_DRAWER, 0},
-    {KEYS_THEME, COMMAND_THEME, 0},
-    {KEYS_PICTURE, COMMAND_PICTURE, 1},
-    {KEYS_HELP, COMMAND_HELP, 0},
-    {KEYS_AMOUNT, COMMAND_PHASES, 1},
-    {KEYS_COMMUNITIES, COMMAND_COMMUNITIES, 1},
-    {KEYS_COLLECTIVES, COMMAND_MODELLED, 0},
-    {KEYS_UNDO, COMMAND_UNDO_STEP, 0},
+    int argument; /* a number; WHICH: position in the line of the key; NEXT: next value of a choice
+                   */
+} key_commands[] = {
+    {KEYS_LASSO, IN(VIEW_NETWORK), COMMAND_NET_TOOL, NEXT},
+    {KEYS_CIRCLES, IN(VIEW_NETWORK), COMMAND_NET_SIZE, NEXT},
+    {KEYS_LENS, IN(VIEW_ROUTES), COMMAND_LENS, 0},
+    {KEYS_ORDER, IN(VIEW_ROUTES), COMMAND_ROUTE_ORDER, 0},
+    {KEYS_LOADS, IN(VIEW_ROUTES), COMMAND_ROUTE_LOADS, 0},
+    {KEYS_REROUTE, IN(VIEW_ROUTES), COMMAND_REROUTE, 0},
+    {KEYS_AMOUNT, IN(VIEW_ROUTES), COMMAND_ROUTES_MAXIMUM, WHICH},
+    {KEYS_CAPTURE, IN(VIEW_CAPTURES) | IN(VIEW_DEPENDENCIES), COMMAND_CAPTURE_STEP, WHICH},
+    {KEYS_READ, IN(VIEW_CAPTURES) | IN(VIEW_DEPENDENCIES), COMMAND_CAPTURE_READ, 0},
+    {KEYS_SINGLE, IN(VIEW_CAPTURES), COMMAND_CAPTURE_ROWS, NEXT},
+    {KEYS_SINGLE, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_FOLD, NEXT},
+    {KEYS_STEPS, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_STEPS, NEXT},
+    {KEYS_VISIBLE, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_VISIBLE, NEXT},
+    {KEYS_SHAPE, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_SHAPE, NEXT},
+    {KEYS_LAYOUT, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_LAYOUT, 0},
+    {KEYS_AXIS, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_AXIS_MEAN, WHICH},
+    {KEYS_AXIS, IN(VIEW_TORUS), COMMAND_TORUS_VIEW, WHICH},
+    {KEYS_PIN, IN(VIEW_TORUS), COMMAND_TORUS_PIN, 0},
+    {KEYS_PLAY, IN(VIEW_TORUS), COMMAND_TORUS_PLAY, TORUS_WINDOWS},
+    {KEYS_TORUS_FOLD, IN(VIEW_TORUS), COMMAND_TORUS_FOLD, NEXT},
+    {KEYS_ALL, IN(VIEW_NETWORK), COMMAND_NET_ALL, 0},
+    {KEYS_ALL, IN(VIEW_ROUTES), COMMAND_ROUTES_ALL, 0},
+    {KEYS_ALL, IN(VIEW_CAPTURES), COMMAND_CAPTURE_ALL, 0},
+    {KEYS_ALL, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_ALL, 0},
+    {KEYS_ALL, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_HOME, 0},
+    {KEYS_ALL, IN(VIEW_TORUS), COMMAND_TORUS_HOME, 0},
+    {KEYS_ALL, IN(VIEW_REGIONS), COMMAND_GRAPH_ALL, 0},
+    {KEYS_ALL, IN(VIEW_COMMGRAM), COMMAND_TIME_ALL, 0},
+    {KEYS_ALL, 0, COMMAND_MATRIX_ALL, 0},
+    {KEYS_PAUSE, 0, COMMAND_REPLAY_PLAY, 0},
+    {KEYS_STEP, 0, COMMAND_REPLAY_STEP, WHICH},
+    {KEYS_SPEED, 0, COMMAND_REPLAY_SPEED, WHICH},
+    {KEYS_MARK, 0, COMMAND_REPLAY_MARK, WHICH},
+    {KEYS_LOOP, 0, COMMAND_REPLAY_LOOP, 0},
+    {KEYS_BACK, 0, COMMAND_BACK, 0},
+    {KEYS_FORWARD, 0, COMMAND_BACK, 1},
+    {KEYS_COPY, 0, COMMAND_COPY_ROWS, WHICH},
+    {KEYS_ADDRESS, 0, COMMAND_COPY, 0},
+    {KEYS_SEARCH, 0, COMMAND_SEARCH, 0},
+    {KEYS_PAUSE, 0, COMMAND_PAUSE, 0},
+    {KEYS_FOLLOW, 0, COMMAND_FOLLOW, 0},
+    {KEYS_DRAWER, 0, COMMAND_DRAWER, 0},
+    {KEYS_THEME, 0, COMMAND_THEME, 0},
+    {KEYS_PICTURE, 0, COMMAND_PICTURE, WHICH},
+    {KEYS_HELP, 0, COMMAND_HELP, 0},
+    {KEYS_AMOUNT, 0, COMMAND_PHASES, WHICH},
+    {KEYS_COMMUNITIES, 0, COMMAND_COMMUNITIES, WHICH},
+    {KEYS_COLLECTIVES, 0, COMMAND_MODELLED, 0},
+    {KEYS_UNDO, 0, COMMAND_UNDO_STEP, 0},
+    {KEYS_FIGURE, 0, COMMAND_METRIC, NEXT},
+    {KEYS_LOGARITHM, 0, COMMAND_RANK_SCALE, NEXT},
+    {KEYS_COMPRESS, 0, COMMAND_COMPRESS, NEXT},
+    {KEYS_COLOUR, 0, COMMAND_COLOUR, NEXT},
+    {KEYS_QUANTITY, 0, COMMAND_QUANTITY, NEXT},
+    {KEYS_COMPARE, 0, COMMAND_COMPARE, NEXT},
+    {KEYS_SUMS, 0, COMMAND_RANGE, NEXT},
+    {KEYS_GROUP, 0, COMMAND_GROUP, NEXT},
 };
 
 /* A key opens its room, and in that room the next place. */
@@ -489,59 +548,30 @@ static int key_room(struct ui *ui, const struct model *m, int room)
     return ui_command(ui, m, COMMAND_ROOM, (uint64_t)room);
 }
 
-/* Keys that step to the next value of a choice. @return enum ui_effect; 0: the key is none */
-static int key_choice(struct ui *ui, const struct model *m, enum key_id id)
+/* Keys whose command or argument depends on more than one choice. @return enum ui_effect; 0: it is
+ * none of them */
+static int key_special(struct ui *ui, const struct model *m, enum key_id id, int which)
 {
-    switch (id) {
-    case KEYS_FIGURE:
-        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->network.metric + 1) % METRICS);
-    case KEYS_LOGARITHM:
-        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->network.rank_log);
-    case KEYS_COMPRESS:
-        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
-    case KEYS_COLOUR:
-        return ui_command(ui, m, COMMAND_COLOUR,
-                          ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
-    case KEYS_QUANTITY:
-        return ui_command(ui, m, COMMAND_QUANTITY,
-                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
-    case KEYS_COMPARE:
-        return ui_command(ui, m, COMMAND_COMPARE, ((uint64_t)ui->network.compare + 1) % COMPARES);
-    case KEYS_SUMS:
-        return ui_command(ui, m, COMMAND_RANGE,
-                          ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
-    case KEYS_GROUP:
-        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
-    default:
-        return 0;
-    }
-}
-
-/* What the view itself does with a key. @return enum ui_effect; 0: nothing */
-static int key_of_view(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    switch (ui->view) {
-    case VIEW_NETWORK:
-        return network_graph_key(ui, id) ? UI_CHANGED : 0;
-    case VIEW_ROUTES:
-        return ui_routes_key(ui, m, id, which);
-    case VIEW_CAPTURES:
-        return ui_capture_key(ui, m, id, which);
-    case VIEW_DEPENDENCIES:
-        return ui_dependencies_key(ui, m, id, which);
-    case VIEW_LANDSCAPE:
-        return landscape_key(ui, m, id, which);
-    case VIEW_TORUS:
-        return torus_key(ui, m, id, which) ? UI_CHANGED : 0;
-    case VIEW_LINKS:
-    case VIEW_WHAT_IF:
-        if (id != KEYS_AMOUNT)
-            return 0;
+    const struct landscape_choice *l = &ui->landscape;
+    const enum flow_metric metric = ui->network.metric;
+    if (id == KEYS_ROOM)
+        return key_room(ui, m, which);
+    if (id == KEYS_ZOOM)
+        return zoom_key(ui, m, which == 1 ? 2 : 0.5);
+    if (id == KEYS_QUIT)
+        return UI_QUIT;
+    if (id == KEYS_FIGURE && ui->view == VIEW_NETWORK) /* figures of routes only */
+        return ui_command(ui, m, COMMAND_METRIC, metric < METRIC_LOAD ? metric + 1u : METRIC_BYTES);
+    if (id == KEYS_FIGURE && ui->view == VIEW_LANDSCAPE)
+        return ui_command(ui, m, COMMAND_LANDSCAPE_FIGURE,
+                          (l->events[l->event].figure + 1u) % RANK_FIGURES);
+    if (id == KEYS_ROUTE_FOLD && ui->view == VIEW_ROUTES)
+        return ui_command(ui, m, COMMAND_FOLD, ui_routes_next_fold(ui, m));
+    if (id == KEYS_AMOUNT && (ui->view == VIEW_LINKS || ui->view == VIEW_WHAT_IF)) {
         ui_narrow_metric(ui, which == 0);
         return UI_CHANGED;
-    default:
-        return 0;
     }
+    return 0;
 }
 
 /* All keys but those that move. @return enum ui_effect; 0: the key has no meaning */
@@ -549,34 +579,18 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
 {
     int which = 0;
     const struct key_line *line = key_find(key, &which);
-    if (!line)
-        return 0;
-    int effects = key_of_view(ui, m, line->id, which);
-    effects = effects ? effects : transport_key(ui, m, line->id, which);
-    for (size_t i = 0; !effects && i < sizeof command_keys / sizeof *command_keys; i++)
-        if (command_keys[i].id == line->id)
-            return ui_command(ui, m, command_keys[i].command,
-                              command_keys[i].arguments ? (uint64_t)which : 0);
-    if (effects)
-        return effects;
-    switch (line->id) {
-    case KEYS_ROOM:
-        return key_room(ui, m, which);
-    case KEYS_FORWARD:
-        return ui_command(ui, m, COMMAND_BACK, 1);
-    case KEYS_ALL:
-        return ui_command(ui, m,
-                          ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
-                          : ui->view == VIEW_COMMGRAM ? COMMAND_TIME_ALL
-                                                      : COMMAND_MATRIX_ALL,
-                          0);
-    case KEYS_ZOOM:
-        return zoom_key(ui, m, which == 1 ? 2 : 0.5);
-    case KEYS_QUIT:
-        return UI_QUIT;
-    default:
-        return key_choice(ui, m, line->id);
+    int effects = line ? key_special(ui, m, line->id, which) : 0;
+    for (size_t i = 0; line && !effects && i < sizeof key_commands / sizeof *key_commands; i++) {
+        const enum ui_command command = key_commands[i].command;
+        const int argument = key_commands[i].argument;
+        if (key_commands[i].id != line->id ||
+            (key_commands[i].views && !(key_commands[i].views & IN(ui->view))))
+            continue;
+        effects = argument == NEXT ? ui_command_next(ui, m, command)
+                                   : ui_command(ui, m, command,
+                                                (uint64_t)(argument == WHICH ? which : argument));
     }
+    return effects;
 }
 
 static int ends_of_time(struct ui *ui, const struct model *m, int key)

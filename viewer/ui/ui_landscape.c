@@ -117,8 +117,6 @@ int landscape_command(struct ui *ui, const struct model *m, enum ui_command comm
     struct landscape_choice *c = &ui->landscape;
     switch (command) {
     case COMMAND_LANDSCAPE_SHAPE:
-        if (argument < LANDSCAPE_SHAPES)
-            c->shape = (enum landscape_shape)argument;
         if (c->shape != LANDSCAPE_LAYOUT)
             c->event = 0;
         break;
@@ -129,9 +127,6 @@ int landscape_command(struct ui *ui, const struct model *m, enum ui_command comm
         if (argument < RANK_FIGURES)
             c->events[c->event].figure = (enum rank_figure)argument;
         landscape_show_all(c);
-        break;
-    case COMMAND_LANDSCAPE_SLOT:
-        c->event = argument < LANDSCAPE_EVENTS ? (int)argument : 0;
         break;
     case COMMAND_LANDSCAPE_EVENT:
         c->events[c->event].id = (uint32_t)argument + 1;
@@ -164,7 +159,7 @@ int landscape_command(struct ui *ui, const struct model *m, enum ui_command comm
     return UI_CHANGED;
 }
 
-/* ---- mouse and keys ---- */
+/* ---- mouse ---- */
 
 static void landscape_move_level(struct landscape_choice *c, const struct scene_hit *hit, double x)
 {
@@ -261,25 +256,4 @@ void landscape_turn(struct ui *ui, double horizontal, double vertical)
     struct landscape_choice *c = &ui->landscape;
     c->yaw = fmod(c->yaw + horizontal * 0.1, 2 * M_PI);
     c->pitch = fmin(fmax(c->pitch + vertical * 0.1, -M_PI / 2), M_PI / 2);
-}
-
-int landscape_key(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    const struct landscape_choice *c = &ui->landscape;
-    switch (id) {
-    case KEYS_SHAPE:
-        return landscape_command(ui, m, COMMAND_LANDSCAPE_SHAPE,
-                                 ((uint64_t)c->shape + 1) % LANDSCAPE_SHAPES);
-    case KEYS_FIGURE:
-        return landscape_command(ui, m, COMMAND_LANDSCAPE_FIGURE,
-                                 ((uint64_t)c->events[c->event].figure + 1) % RANK_FIGURES);
-    case KEYS_LAYOUT:
-        return landscape_command(ui, m, COMMAND_LANDSCAPE_LAYOUT, 0);
-    case KEYS_AXIS:
-        return landscape_command(ui, m, COMMAND_LANDSCAPE_AXIS_MEAN, (uint64_t)which);
-    case KEYS_ALL:
-        return landscape_command(ui, m, COMMAND_LANDSCAPE_HOME, 0);
-    default:
-        return 0;
-    }
 }

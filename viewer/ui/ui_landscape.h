@@ -6,7 +6,6 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/rank_calls.h"
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 
 #include "daemon/analysis/formulas/formulas.h"
 
@@ -78,8 +77,5 @@ int landscape_wheel(struct ui *ui, const struct scene *scene, double x, double y
 /** Keys: zoom around the middle; turn, in steps. */
 void landscape_zoom(struct ui *ui, double factor);
 void landscape_turn(struct ui *ui, double horizontal, double vertical);
-
-/** A letter, when the view is visible. @return enum ui_effect; 0: it has no meaning */
-int landscape_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 
 #endif

@@ -279,13 +279,21 @@ void ui_narrow_metric(struct ui *ui, int narrower)
 
 /* ---- commands ------------------------------------------------------------ */
 
-static int command_what_if(struct ui *ui, const struct model *m, enum ui_command command,
-                           uint64_t argument)
+int ui_network_command(struct ui *ui, const struct model *m, enum ui_command command,
+                       uint64_t argument)
 {
     struct ui_network_choice *n = &ui->network;
+    int suggests = argument < SUGGESTIONS;
     switch (command) {
+    case COMMAND_FILTER_CLEAR:
+        flow_filter_clear(&n->filter);
+        break;
+    case COMMAND_REMAP:
+        return m->network.topology ? UI_CHANGED | UI_REMAP : UI_CHANGED;
+    case COMMAND_REROUTE:
+        return m->network.topology ? UI_CHANGED | UI_REROUTE : UI_CHANGED;
     case COMMAND_APPLY:
-        if (argument < SUGGESTIONS)
+        if (suggests)
             ui_network_show(ui, m, (enum suggestion_kind)argument);
         break;
     case COMMAND_UNDO_STEP:
@@ -294,55 +302,15 @@ static int command_what_if(struct ui *ui, const struct model *m, enum ui_command
     case COMMAND_LINKS_UNFOLD:
         n->unfolded = (uint32_t)argument;
         break;
-    case COMMAND_COMPARE:
-        n->compare = argument < COMPARES ? (enum network_compare)argument : COMPARE_AFTER;
-        break;
-    case COMMAND_REROUTE_FIRST:
-        n->criterion = argument < ROUTE_CRITERIA ? (enum route_criterion)argument : ROUTE_LOAD;
-        break;
-    case COMMAND_REROUTE_DELTA:
-        n->delta = argument < ROUTE_DELTAS ? (uint32_t)argument : 0;
-        break;
-    default:
-        break;
-    }
-    return UI_CHANGED;
-}
-
-int ui_network_command(struct ui *ui, const struct model *m, enum ui_command command,
-                       uint64_t argument)
-{
-    int suggests = argument < SUGGESTIONS;
-    switch (command) {
-    case COMMAND_METRIC:
-        ui->network.metric = argument < METRICS ? (enum flow_metric)argument : METRIC_BYTES;
-        break;
-    case COMMAND_FILTER_CLEAR:
-        flow_filter_clear(&ui->network.filter);
-        break;
-    case COMMAND_RANK_SCALE:
-        ui->network.rank_log = argument != 0;
-        break;
-    case COMMAND_OBJECTIVE:
-        ui->network.objective =
-            argument < REMAP_OBJECTIVES ? (enum remap_objective)argument : REMAP_HOP_BYTES;
-        break;
-    case COMMAND_ONLY_SELECTED:
-        ui->network.only_selected = argument != 0;
-        break;
-    case COMMAND_REMAP:
-        return m->network.topology ? UI_CHANGED | UI_REMAP : UI_CHANGED;
-    case COMMAND_REROUTE:
-        return m->network.topology ? UI_CHANGED | UI_REROUTE : UI_CHANGED;
     case COMMAND_DISCARD:
-        ui->network.discarded = suggests ? (enum suggestion_kind)argument : SUGGEST_MAPPING;
+        n->discarded = suggests ? (enum suggestion_kind)argument : SUGGEST_MAPPING;
         return suggests ? UI_CHANGED | UI_DISCARD : UI_CHANGED;
     case COMMAND_SAVE_MAPPING:
-        return m->network.suggestions[SUGGEST_MAPPING].ready || ui->network.what_if.seats
+        return m->network.suggestions[SUGGEST_MAPPING].ready || n->what_if.seats
                    ? UI_CHANGED | UI_MAPPING
                    : UI_CHANGED;
     default:
-        return command_what_if(ui, m, command, argument);
+        break;
     }
     return UI_CHANGED;
 }

@@ -229,12 +229,6 @@ int network_graph_command(struct ui *ui, const struct model *model, enum ui_comm
     (void)model;
     struct network_graph *g = &ui->graph;
     switch (command) {
-    case COMMAND_NET_TOOL:
-        g->tool = argument < NETWORK_TOOLS ? (enum network_tool)argument : NETWORK_PAN;
-        break;
-    case COMMAND_NET_SIZE:
-        g->size = argument == NETWORK_PARTNERS ? NETWORK_PARTNERS : NETWORK_MESSAGES;
-        break;
     case COMMAND_NET_DIMENSION:
         ui_graph_choose(g);
         if (argument < TOPOLOGY_DIMENSIONS)
@@ -501,34 +495,10 @@ int network_graph_release(struct ui *ui, const struct model *m, const struct sce
     return taken;
 }
 
-/* ---- keys ---------------------------------------------------------------- */
-
 int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
 {
     const struct scene_hit *hit = scene_hit_under(scene, x, y, HIT_NETWORK);
     if (hit)
         camera_zoom(&ui->graph.camera, factor, scene_hit_x(hit, x), scene_hit_y(hit, y));
     return hit != NULL;
-}
-
-int network_graph_key(struct ui *ui, enum key_id id)
-{
-    struct network_graph *g = &ui->graph;
-    switch (id) {
-    case KEYS_FIGURE: /* figures of routes only */
-        ui->network.metric =
-            ui->network.metric < METRIC_LOAD ? ui->network.metric + 1 : METRIC_BYTES;
-        return 1;
-    case KEYS_LASSO:
-        g->tool = (g->tool + 1) % NETWORK_TOOLS;
-        return 1;
-    case KEYS_CIRCLES:
-        g->size = (g->size + 1) % NETWORK_SIZES;
-        return 1;
-    case KEYS_ALL:
-        camera_home(&g->camera);
-        return 1;
-    default:
-        return 0;
-    }
 }

@@ -9,7 +9,6 @@
 #include "viewer/model/flows.h"
 
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 #define NETWORK_LASSO 512u /**< maximum of points of a lasso */
 #define NETWORK_OPEN 256u  /**< maximum of groups open at once */
 #define NETWORK_SINGLE                                                                             \
@@ -85,9 +84,6 @@ int network_graph_press(struct ui *ui, const struct scene *scene, int shift, int
 int network_graph_drag(struct ui *ui, double dx, double dy);
 int network_graph_release(struct ui *ui, const struct model *model, const struct scene *scene,
                           int dragged);
-
-/** Keys. @return 1: the graph has handled it */
-int network_graph_key(struct ui *ui, enum key_id id);
 
 /** Closes the open groups, or shows the whole graph. */
 void network_graph_escape(struct ui *ui);

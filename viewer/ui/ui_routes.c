@@ -73,12 +73,6 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
         ui->routes.fold = ui->routes.fold == (int)argument ? 0 : (int)(argument % 32);
         ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;
-    case COMMAND_LENS:
-        ui->routes.lens = !ui->routes.lens;
-        break;
-    case COMMAND_ROUTE_LOADS:
-        ui->routes.loads = !ui->routes.loads;
-        break;
     case COMMAND_ROUTE_ORDER:
         ui_routes_reorder(ui, m, argument);
         break;
@@ -93,38 +87,10 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
     return UI_CHANGED;
 }
 
-static int levels_of(const struct model *m)
+uint64_t ui_routes_next_fold(const struct ui *ui, const struct model *m)
 {
     const struct topology_grid *g = m->network.topology ? topology_grid(m->network.topology) : NULL;
-    return g ? (int)g->dimensions : 3;
-}
-
-int ui_routes_key(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    double x, y, extent;
-    ui_routes(ui, &x, &y, &extent);
-    switch (id) {
-    case KEYS_LENS:
-        return ui_command(ui, m, COMMAND_LENS, 0);
-    case KEYS_ROUTE_FOLD:
-        return ui_command(ui, m, COMMAND_FOLD,
-                          (uint64_t)((ui->routes.fold + 1) % (levels_of(m) + 1)));
-    case KEYS_ORDER:
-        return ui_command(ui, m, COMMAND_ROUTE_ORDER, 0);
-    case KEYS_LOADS:
-        return ui_command(ui, m, COMMAND_ROUTE_LOADS, 0);
-    case KEYS_REROUTE:
-        return ui_command(ui, m, COMMAND_REROUTE, 0);
-    case KEYS_AMOUNT:
-        return ui_command(ui, m, COMMAND_ROUTES_MAXIMUM, (uint64_t)which);
-    case KEYS_ALL:
-        return ui_command(ui, m, COMMAND_ROUTES_ALL, 0);
-    case KEYS_ZOOM:
-        ui_zoom_routes(ui, m, which == 1 ? 2 : 0.5, x + extent / 2, y + extent / 2);
-        return UI_CHANGED;
-    default:
-        return 0;
-    }
+    return ((uint64_t)ui->routes.fold + 1) % (g ? g->dimensions + 1u : 4u);
 }
 
 void ui_zoom_lens(struct ui *ui, double factor)

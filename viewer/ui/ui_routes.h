@@ -4,7 +4,6 @@
 
 #include "viewer/model/model.h"
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 
 struct ui;
 
@@ -20,14 +19,18 @@ struct ui_routes_choice {
     uint32_t maximum; /**< heaviest routes shown without a selection and a filter */
 };
 
-/** Visible part of the route matrix, shares of its sides; zoom around a place and move it; keys of
- * its own (0: the key is none of them) and commands. @return enum ui_effect */
+/** Visible part of the route matrix, shares of its sides; zoom around a place and move it;
+ * commands.
+ */
 void ui_routes(const struct ui *ui, double *x, double *y, double *extent);
 void ui_zoom_routes(struct ui *ui, const struct model *model, double factor, double x, double y);
 void ui_pan_routes(struct ui *ui, double dx, double dy);
 void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far);
 void ui_zoom_lens(struct ui *ui, double factor);
-int ui_routes_key(struct ui *ui, const struct model *model, enum key_id id, int which);
+
+/** Argument of COMMAND_FOLD for the next level; without known dimensions as if there were three. */
+uint64_t ui_routes_next_fold(const struct ui *ui, const struct model *model);
+
 int ui_routes_command(struct ui *ui, const struct model *model, enum ui_command command,
                       uint64_t argument);
 

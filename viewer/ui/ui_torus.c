@@ -155,59 +155,22 @@ static void ui_torus_restrict(struct torus_choice *t, uint32_t *choice, uint64_t
     t->menu = 0;
 }
 
-static void ui_torus_look_along(struct torus_choice *t, uint64_t view)
-{
-    t->view = view < 3 ? (int)view : 0;
-    t->view_chosen = 1;
-}
-
-static void ui_torus_choose_figure(struct torus_choice *t, uint64_t figure)
-{
-    t->figure = figure < TORUS_FIGURES ? (enum torus_figure)figure : TORUS_BYTES;
-    t->figure_chosen = 1;
-}
-
-static void ui_torus_show_all_colours(struct torus_choice *t)
-{
-    t->low = 0;
-    t->high = 1;
-}
-
-/* What the nodes are coloured by. */
-static void torus_paint_command(struct torus_choice *t, enum ui_command command, uint64_t argument)
-{
-    if (command == COMMAND_TORUS_COLOURS_ALL)
-        ui_torus_show_all_colours(t);
-    else
-        t->paint = argument < TORUS_PAINTS ? (enum torus_paint)argument : TORUS_RANKS;
-}
-
-/* Which traffic is shown: that of one communicator, or of one region. */
-static void torus_restrict_command(struct torus_choice *t, const struct model *m,
-                                   enum ui_command command, uint64_t argument)
-{
-    if (command == COMMAND_TORUS_COMM)
-        ui_torus_restrict(t, &t->comm, argument, m->comm_count);
-    else
-        ui_torus_restrict(t, &t->region, argument, m->region_count);
-}
-
 int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
 {
     struct torus_choice *t = &ui->torus;
     switch (command) {
     case COMMAND_TORUS_VIEW:
-        ui_torus_look_along(t, argument);
+        t->view_chosen = 1;
         break;
     case COMMAND_TORUS_LINKS:
         t->hidden ^= argument < 32 ? 1u << argument : 0;
         break;
     case COMMAND_TORUS_FIGURE:
-        ui_torus_choose_figure(t, argument);
+        t->figure_chosen = 1;
         break;
-    case COMMAND_TORUS_PAINT:
     case COMMAND_TORUS_COLOURS_ALL:
-        torus_paint_command(t, command, argument);
+        t->low = 0;
+        t->high = 1;
         break;
     case COMMAND_TORUS_PIN:
         torus_pin(ui, m);
@@ -221,27 +184,20 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
     case COMMAND_TORUS_SLICES:
         torus_toggle_slices(ui, m);
         break;
-    case COMMAND_TORUS_GRID:
-        t->grid = !t->grid;
-        break;
     case COMMAND_TORUS_PLAY:
         ui_torus_play(ui, m, argument);
         break;
-    case COMMAND_TORUS_MENU:
-        t->menu = !t->menu;
-        break;
     case COMMAND_TORUS_COMM:
+        ui_torus_restrict(t, &t->comm, argument, m->comm_count);
+        break;
     case COMMAND_TORUS_REGION:
-        torus_restrict_command(t, m, command, argument);
+        ui_torus_restrict(t, &t->region, argument, m->region_count);
         break;
     case COMMAND_TORUS_DIMENSION:
         ui_torus_choose_dimension(ui, m, argument);
         break;
     case COMMAND_TORUS_SLICE:
         next_slice(ui, m, argument);
-        break;
-    case COMMAND_TORUS_FOLD:
-        t->fold = (enum torus_fold)(argument % TORUS_FOLDS);
         break;
     case COMMAND_TORUS_HOME:
         ui_torus_home(t);
@@ -422,21 +378,4 @@ void torus_pan(struct ui *ui, double x, double y)
 {
     ui->torus.x += x / ui->torus.zoom;
     ui->torus.y += y / ui->torus.zoom;
-}
-
-int torus_key(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    if (id == KEYS_AXIS)
-        torus_command(ui, m, COMMAND_TORUS_VIEW, (uint64_t)which);
-    else if (id == KEYS_PIN)
-        torus_command(ui, m, COMMAND_TORUS_PIN, 0);
-    else if (id == KEYS_PLAY)
-        torus_command(ui, m, COMMAND_TORUS_PLAY, TORUS_WINDOWS);
-    else if (id == KEYS_TORUS_FOLD)
-        torus_command(ui, m, COMMAND_TORUS_FOLD, ui->torus.fold + 1u);
-    else if (id == KEYS_ALL)
-        torus_command(ui, m, COMMAND_TORUS_HOME, 0);
-    else
-        return 0;
-    return 1;
 }

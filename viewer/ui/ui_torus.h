@@ -9,7 +9,6 @@
 #include "viewer/layout/scene.h"
 
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 #define TORUS_PANELS 13 /**< the present and twelve more */
 
 enum torus_figure { TORUS_BYTES, TORUS_MESSAGES, TORUS_MEASURED, TORUS_FIGURES };
@@ -131,9 +130,6 @@ void torus_toggle_slices(struct ui *ui, const struct model *model);
 /** Pins the present picture as a panel; removes a panel. */
 void torus_pin(struct ui *ui, const struct model *model);
 void torus_unpin(struct torus_choice *torus, uint64_t which);
-
-/** A letter, when view torus is visible. @return 1: the torus has handled it */
-int torus_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 
 /** Keys: zoom both pictures around their middle; move the rings, in distances between stacks. */
 void torus_zoom(struct ui *ui, double factor);

@@ -151,24 +151,6 @@ int transport_command(struct ui *ui, const struct model *m, enum ui_command comm
     return UI_CHANGED;
 }
 
-int transport_key(struct ui *ui, const struct model *m, enum key_id id, int which)
-{
-    switch (id) {
-    case KEYS_PAUSE:
-        return transport_command(ui, m, COMMAND_REPLAY_PLAY, 0);
-    case KEYS_STEP:
-        return transport_command(ui, m, COMMAND_REPLAY_STEP, (uint64_t)which);
-    case KEYS_SPEED:
-        return transport_command(ui, m, COMMAND_REPLAY_SPEED, (uint64_t)which);
-    case KEYS_MARK:
-        return transport_command(ui, m, COMMAND_REPLAY_MARK, (uint64_t)which);
-    case KEYS_LOOP:
-        return transport_command(ui, m, COMMAND_REPLAY_LOOP, 0);
-    default:
-        return 0;
-    }
-}
-
 /* ---- mouse --------------------------------------------------------------- */
 
 static void seek_mouse(struct ui *ui, const struct playback *p, const struct scene_hit *hit)

@@ -6,7 +6,6 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/playback.h"
 #include "viewer/ui/ui_command.h"
-#include "viewer/ui/ui_keys.h"
 
 struct ui;
 struct model;
@@ -38,11 +37,9 @@ int transport_loops(const struct transport *transport, const struct playback *pl
 double transport_speed_shown(const struct transport *transport, const struct playback *playback);
 uint64_t transport_position(const struct transport *transport, const struct playback *playback);
 
-/** Commands and keys of a replay; without one they do nothing. @return enum ui_effect; of a key 0:
- *  the key has no meaning */
+/** Commands of a replay. @return enum ui_effect; 0: nothing is replayed */
 int transport_command(struct ui *ui, const struct model *model, enum ui_command command,
                       uint64_t argument);
-int transport_key(struct ui *ui, const struct model *model, enum key_id id, int which);
 
 /** The mouse: the button was pressed on the time line, which drags the knob; or clicked on marks.
  *  @return 1 when it was */
