@@ -5,6 +5,8 @@
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
 
+#include "holter/order.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -388,43 +390,19 @@ int wiring_marks(struct wiring *w, const struct flows *f)
 
 /* ---- stacks ---- */
 
-/* Sort routes by a figure, the largest first, then by index. Radix sort: the bits of non-negative
- * floating-point numbers order like the numbers, so they are inverted and sorted digit by digit,
- * lowest first. */
-static int wiring_sort_routes(struct wiring *w, int metric)
+/* Routes in the order of a figure. */
+struct wiring_order {
+    const struct wiring_route *routes;
+    int metric;
+};
+
+/* The largest first, then by index. */
+static int wiring_compare_routes(const void *left, const void *right, void *user)
 {
-    enum { DIGITS = 1 << 16 };
-    uint32_t n = w->route_count, *from = malloc((n + 1u) * sizeof *from),
-             *to = malloc((n + 1u) * sizeof *to), *counts = malloc(DIGITS * sizeof *counts);
-    uint64_t *keys = malloc((n + 1u) * sizeof *keys);
-    int error = from && to && counts && keys ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < n && !error; i++) {
-        memcpy(&keys[i], &w->routes[i].values[metric], sizeof *keys);
-        keys[i] = ~keys[i];
-        from[i] = i;
-    }
-    for (int shift = 0; shift < 64 && !error; shift += 16) {
-        uint32_t at = 0, *swap = from;
-        memset(counts, 0, DIGITS * sizeof *counts);
-        for (uint32_t i = 0; i < n; i++)
-            counts[keys[i] >> shift & (DIGITS - 1)]++;
-        for (uint32_t k = 0; k < DIGITS; k++) {
-            uint32_t count = counts[k];
-            counts[k] = at;
-            at += count;
-        }
-        for (uint32_t i = 0; i < n; i++)
-            to[counts[keys[from[i]] >> shift & (DIGITS - 1)]++] = from[i];
-        from = to;
-        to = swap;
-    }
-    if (!error)
-        memcpy(w->by_figure, from, n * sizeof *from);
-    free(from);
-    free(to);
-    free(counts);
-    free(keys);
-    return error;
+    const struct wiring_order *o = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    double x = o->routes[a].values[o->metric], y = o->routes[b].values[o->metric];
+    return 2 * ORDER(y, x) + ORDER(a, b);
 }
 
 /* Order: visible and selected routes first, then visible ones, then the rest; each part by figure.
@@ -463,9 +441,13 @@ int wiring_order(struct wiring *w, enum flow_metric metric)
         return -ENOMEM;
     int figure = (int)metric < WIRING_METRICS ? (int)metric : METRIC_BYTES;
     uint64_t sorted = mix_number(w->figures_key, (uint64_t)figure) | 1;
-    if (sorted != w->sorted_key && wiring_sort_routes(w, figure) < 0)
-        return -ENOMEM;
-    w->sorted_key = sorted;
+    if (sorted != w->sorted_key) {
+        for (uint32_t i = 0; i < w->route_count; i++)
+            w->by_figure[i] = i;
+        qsort_r(w->by_figure, w->route_count, sizeof *w->by_figure, wiring_compare_routes,
+                &(struct wiring_order){w->routes, figure});
+        w->sorted_key = sorted;
+    }
     wiring_partition_routes(w);
     for (uint32_t i = 0; i < w->edge_count; i++)
         w->cursors[i] = w->edges[i].first;
