@@ -6,8 +6,7 @@
 #include "viewer/views/links/view_links_parts.h"
 
 #include "holter/error.h"
-#include "tests/viewer/desk.h"
-#include "tests/viewer/synthetic_network.h"
+#include "tests/viewer/network_bed.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -20,79 +19,39 @@
 
 #include <cmocka.h>
 
-struct bed {
-    struct synthetic_network net;
-    struct model *model;
-    struct desk desk;
-};
-
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
-static void open_job(struct bed *b, const char *form, uint32_t per_node, int windows)
-{
-    assert_int_equal(model_create(&b->model, 64u << 20), 0);
-    synthetic_network_init(&b->net, form, per_node);
-    b->net.measured = 1;
-    synthetic_network_begin(&b->net, into, b->model);
-    for (int i = 0; i < windows; i++)
-        synthetic_network_window(&b->net, into, b->model);
-}
-
 static int setup(void **state)
 {
-    struct bed *b = calloc(1, sizeof *b);
-    open_job(b, "torus:8,4,4/capacity=2e8", 2, 30);
-    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
-    desk_layout(&b->desk, b->model);
+    struct network_bed *b = calloc(1, sizeof *b);
+    network_bed_open(b, VIEW_LINKS,
+                     &(struct network_job){"torus:8,4,4/capacity=2e8", NULL, 2, 30, 1});
     *state = b;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct bed *b = *state;
-    desk_close(&b->desk);
-    synthetic_network_finish(&b->net);
-    model_destroy(b->model);
-    free(b);
+    network_bed_close(*state);
+    free(*state);
     return 0;
 }
 
-static void lay_out(struct bed *b)
+static void lay_out(struct network_bed *b)
 {
     desk_layout(&b->desk, b->model);
 }
 
-static int input(struct bed *b, struct input in)
+static int press_key(struct network_bed *b, int key)
 {
-    int effects = ui_input(&b->desk.ui, b->model, &b->desk.scene, &in);
-    lay_out(b);
-    if (ui_settle(&b->desk.ui, b->model, &b->desk.scene))
-        lay_out(b);
-    return effects;
+    return network_bed_input(b, (struct input){.kind = INPUT_KEY, .key = key});
 }
 
-static int press_key(struct bed *b, int key)
+static int drag(struct network_bed *b, double x0, double y0, double x1, double y1)
 {
-    return input(b, (struct input){.kind = INPUT_KEY, .key = key});
-}
-
-static int letter(struct bed *b, const char *text)
-{
-    struct input in = {.kind = INPUT_TEXT};
-    snprintf(in.text, sizeof in.text, "%s", text);
-    return input(b, in);
-}
-
-static int drag(struct bed *b, double x0, double y0, double x1, double y1)
-{
-    input(b, (struct input){.kind = INPUT_PRESS, .x = x0, .y = y0, .clicks = 1});
+    network_bed_input(b, (struct input){.kind = INPUT_PRESS, .x = x0, .y = y0, .clicks = 1});
     if (hypot(x1 - x0, y1 - y0) > 0)
-        input(b, (struct input){.kind = INPUT_MOVE, .x = x1, .y = y1});
-    return input(b, (struct input){.kind = INPUT_RELEASE, .x = x1, .y = y1, .clicks = 1});
+        network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = x1, .y = y1});
+    return network_bed_input(b,
+                             (struct input){.kind = INPUT_RELEASE, .x = x1, .y = y1, .clicks = 1});
 }
 
 static const struct scene_hit *hit_of(const struct scene *s, enum hit_kind kind, uint64_t a)
@@ -104,24 +63,18 @@ static const struct scene_hit *hit_of(const struct scene *s, enum hit_kind kind,
     return NULL;
 }
 
-static int click(struct bed *b, enum hit_kind kind, uint64_t a)
+static int click(struct network_bed *b, enum hit_kind kind, uint64_t a)
 {
     struct box box = hit_of(&b->desk.scene, kind, a)->box;
     double x = box.x + box.w / 2, y = box.y + box.h / 2;
     return drag(b, x, y, x, y);
 }
 
-static int button(struct bed *b, enum ui_command command, uint64_t argument)
+static int button(struct network_bed *b, enum ui_command command, uint64_t argument)
 {
-    const struct scene *s = &b->desk.scene;
-    for (size_t i = 0; i < s->hit_count; i++) {
-        const struct scene_hit *h = &s->hits[i];
-        double x = h->box.x + h->box.w / 2, y = h->box.y + h->box.h / 2;
-        if (h->kind == HIT_BUTTON && h->a == command && h->b == argument)
-            return drag(b, x, y, x, y);
-    }
-    fail_msg("no button for command %d", (int)command);
-    return 0;
+    struct box box = network_bed_button(b, command, argument)->box;
+    double x = box.x + box.w / 2, y = box.y + box.h / 2;
+    return drag(b, x, y, x, y);
 }
 
 #define SEEN(text) assert_non_null(find_text(&b->desk.scene, text))
@@ -132,7 +85,7 @@ static int button(struct bed *b, enum ui_command command, uint64_t argument)
 
 static void hot_links_are_described_in_words(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     SEEN("Hot links");
     SEEN("(0,0,0) \xe2\x86\x92 (1,0,0)");
     SEEN("congested for 29");
@@ -148,7 +101,7 @@ static void hot_links_are_described_in_words(void **state)
 
 static void the_ranking_follows_the_newest_window(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct wire_link_row row = b->net.links[7];
     row.bytes *= 50;
     row.state = LINK_HOT;
@@ -159,7 +112,7 @@ static void the_ranking_follows_the_newest_window(void **state)
                                   .links_count = 1,
                                   .left_out = 12345,
                                   .hot = 1};
-    into(b->model, &m, 0);
+    network_bed_apply(b->model, &m, 0);
     lay_out(b);
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, row.link)->row, 0);
     SEEN("and 12,345 links with less load");
@@ -168,8 +121,8 @@ static void the_ranking_follows_the_newest_window(void **state)
 
 static void held_time_has_its_own_ranking(void **state)
 {
-    struct bed *b = *state;
-    letter(b, " ");
+    struct network_bed *b = *state;
+    network_bed_type(b, " ");
     assert_false(b->desk.ui.time.follow);
     SEEN("loaded, ");
     NOT_SEEN("newest window");
@@ -180,7 +133,7 @@ static void held_time_has_its_own_ranking(void **state)
 
 static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     uint64_t link = b->net.links[0].link;
     uint32_t count;
     click(b, HIT_LINK, link);
@@ -203,7 +156,7 @@ static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
 
 static void keys_walk_the_list(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     press_key(b, KEY_DOWN);
     assert_int_equal(b->desk.ui.selection.a, b->net.links[0].link);
     press_key(b, KEY_DOWN);
@@ -214,7 +167,7 @@ static void keys_walk_the_list(void **state)
 
 static void columns_sort_it(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct scene *s = &b->desk.scene;
     const struct scene_hit *sort = NULL;
     for (size_t i = 0; i < s->hit_count; i++)
@@ -233,9 +186,9 @@ static void columns_sort_it(void **state)
 /* As counters of others are imported: no messages at all. */
 static void without_messages_counters_are_ranked(void **state)
 {
-    struct bed bed = {0}, *b = &bed;
+    struct network_bed bed = {0}, *b = &bed;
     (void)state;
-    open_job(b, "torus:4,4,2", 1, 0);
+    network_bed_begin(b, &(struct network_job){"torus:4,4,2", NULL, 1, 0, 1});
     synthetic_network_read(&b->net, "", 1);
     for (uint64_t w = 0; w < 10; w++) {
         struct wire_link_row rows[40] = {0};
@@ -247,11 +200,11 @@ static void without_messages_counters_are_ranked(void **state)
                                              .unit = 1,
                                              .measured = w == 9 ? 0 : i * 1000};
         uint64_t window = b->net.job.window;
-        synthetic_window(&b->net.job, into, b->model);
+        synthetic_window(&b->net.job, network_bed_apply, b->model);
         struct wire_message m = {.type = WIRE_TYPE_LINKS};
         m.links = (struct wire_links){
             .job = "48213.0", .window = window, .links = rows, .links_count = 40};
-        into(b->model, &m, 0);
+        network_bed_apply(b->model, &m, 0);
     }
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
     lay_out(b);
@@ -271,7 +224,7 @@ static void without_messages_counters_are_ranked(void **state)
 
 static void a_brush_along_the_values_filters_all_views(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
     struct box plot = hit_of(&b->desk.scene, HIT_METRIC, METRIC_LOAD)->box;
     double middle = plot.x + plot.w / 2;
@@ -292,7 +245,7 @@ static void a_brush_along_the_values_filters_all_views(void **state)
 
 static void a_brush_along_the_ranks_keeps_the_first_of_them(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
     button(b, COMMAND_METRIC, METRIC_HOP_BYTES);
     const struct scene_hit *hit = hit_of(&b->desk.scene, HIT_METRIC, METRIC_HOP_BYTES);
@@ -309,7 +262,7 @@ static void a_brush_along_the_ranks_keeps_the_first_of_them(void **state)
 
 static void a_click_selects_what_has_that_rank(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
     for (int metric = 0; metric < METRICS; metric++) {
         button(b, COMMAND_METRIC, (uint64_t)metric);
@@ -330,20 +283,20 @@ static void a_click_selects_what_has_that_rank(void **state)
 
 static void keys_choose_figure_scale_and_range(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
     assert_int_equal(b->desk.ui.network.metric, METRIC_LOAD);
-    letter(b, "[");
+    network_bed_type(b, "[");
     uint32_t half = flows_above(f, b->desk.ui.network.filter.low);
     assert_in_range(half, f->ranked_count / 2, f->ranked_count - 1);
-    letter(b, "[");
+    network_bed_type(b, "[");
     assert_true(flows_above(f, b->desk.ui.network.filter.low) <= half);
     for (int i = 0; i < 12; i++)
-        letter(b, "]");
+        network_bed_type(b, "]");
     assert_false(b->desk.ui.network.filter.ranged);
-    letter(b, "n");
+    network_bed_type(b, "n");
     assert_int_equal(b->desk.ui.network.metric, METRIC_IN);
-    letter(b, "i");
+    network_bed_type(b, "i");
     assert_int_equal(b->desk.ui.network.rank_log, 1);
     const struct scene_hit *hit = hit_of(&b->desk.scene, HIT_METRIC, METRIC_IN);
     assert_float_equal(hit->y1, log10(f->ranked_count + 1), 1e-9);
@@ -352,7 +305,7 @@ static void keys_choose_figure_scale_and_range(void **state)
 
 static void the_ends_of_the_colours_can_be_moved(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct scene *s = &b->desk.scene;
     struct box low = {0};
     for (size_t i = 0; i < s->hit_count; i++)
@@ -371,7 +324,7 @@ static void the_ends_of_the_colours_can_be_moved(void **state)
 /* All links up along A carry 200 bytes, those up along B half of it, the others nothing. */
 static void a_sentence_says_what_the_loads_are(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct topology *t = b->model->network.topology;
     uint64_t *loads = calloc(topology_links(t) + 1u, sizeof *loads);
     struct link_classes classes;
@@ -402,7 +355,7 @@ static void a_sentence_says_what_the_loads_are(void **state)
 
 static void a_long_name_loses_its_middle_and_keeps_both_ends(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct scene *s = &b->desk.scene;
     double w = scene_width(s, TEXT_BODY, 0, "rack-12-host-3");
     scene_text(s, 0, 0, w, TEXT_BODY, TEXT_MIDDLE, 1,
@@ -417,8 +370,8 @@ static void a_long_name_loses_its_middle_and_keeps_both_ends(void **state)
 
 static void links_with_the_same_figures_are_one_row_until_they_are_listed(void **state)
 {
-    struct bed *b = *state;
-    letter(b, "w"); /* since the start */
+    struct network_bed *b = *state;
+    network_bed_type(b, "w"); /* since the start */
     lay_out(b);
     const struct links_drawing *d = b->desk.pictures.links;
     uint32_t listed = 0, run = UINT32_MAX;
@@ -442,7 +395,7 @@ static void links_with_the_same_figures_are_one_row_until_they_are_listed(void *
 }
 
 /* The question that would be asked now; NULL where another code than 0 is expected. */
-static struct ui_question *ask(struct bed *b, enum suggestion_kind kind, int code)
+static struct ui_question *ask(struct network_bed *b, enum suggestion_kind kind, int code)
 {
     char why[200] = "";
     struct ui_question *q = malloc(sizeof *q);
@@ -467,7 +420,7 @@ static void forget(struct ui_question *q)
 
 static void a_mapping_is_asked_for_shown_and_undone(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct network *n = &b->model->network;
     button(b, COMMAND_OBJECTIVE, REMAP_MAX_LINK);
     assert_true(button(b, COMMAND_REMAP, 0) & UI_REMAP);
@@ -475,10 +428,10 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     assert_string_equal(q->argument, "objective=max-link");
     forget(q);
     network_asked(n, SUGGEST_MAPPING, "max-link");
-    synthetic_network_mapping(&b->net, 0.4, into, b->model);
+    synthetic_network_mapping(&b->net, 0.4, network_bed_apply, b->model);
     lay_out(b);
     SEEN("searching, 40.0");
-    synthetic_network_mapping(&b->net, 1, into, b->model);
+    synthetic_network_mapping(&b->net, 1, network_bed_apply, b->model);
     network_replied(n, SUGGEST_MAPPING, 0, NULL);
     lay_out(b);
     SEEN("-36.6");
@@ -507,7 +460,7 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
 
 static void only_selected_ranks_move_when_that_is_wanted(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     ui_select(&b->desk.ui, (struct selection){SELECT_NODE, 4, 0});
     lay_out(b);
     button(b, COMMAND_ONLY_SELECTED, 1);
@@ -518,7 +471,7 @@ static void only_selected_ranks_move_when_that_is_wanted(void **state)
 
 static void routes_are_asked_for_what_is_selected(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     char expected[64];
     const struct flows *f = &b->desk.range.flows;
     SEEN("For the 100 routes over the most loaded links");
@@ -550,7 +503,7 @@ static void routes_are_asked_for_what_is_selected(void **state)
     forget(q);
     struct network *n = &b->model->network;
     network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, into, b->model);
+    uint32_t count = synthetic_network_routes(&b->net, network_bed_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
@@ -561,7 +514,7 @@ static void routes_are_asked_for_what_is_selected(void **state)
 /* Visuco, Fig. 10: the routes over the most loaded links are brushed, and rerouted. */
 static void a_brush_is_what_is_asked_about(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
     flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, (double)f->largest * 0.9,
                       (double)f->largest);
@@ -577,7 +530,7 @@ static void a_brush_is_what_is_asked_about(void **state)
         assert_int_equal(q->request.routes[at++].destination, f->routes[i].destination);
     }
     forget(q);
-    letter(b, "a"); /* without a what-if it compares nothing */
+    network_bed_type(b, "a"); /* without a what-if it compares nothing */
     lay_out(b);
     assert_int_equal(b->desk.range.flows.applied, 0);
     b->desk.ui.network.compare = COMPARE_AFTER;
@@ -595,29 +548,29 @@ static void a_brush_is_what_is_asked_about(void **state)
 /* The brushed routes stay in sight when their load is less. */
 static void a_brush_keeps_its_routes_while_they_are_compared(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct network *n = &b->model->network;
     const struct flows *f = &b->desk.range.flows;
     flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, (double)f->largest * 0.9,
                       (double)f->largest);
     lay_out(b);
     network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, into, b->model);
+    uint32_t count = synthetic_network_routes(&b->net, network_bed_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
     assert_int_equal(f->shown_routes, count);
     for (int i = 0; i < 3; i++) /* the difference, both, and before again */
-        letter(b, "a");
+        network_bed_type(b, "a");
     assert_int_equal(b->desk.ui.network.compare, COMPARE_BEFORE);
     assert_int_equal(f->shown_routes, count);
-    letter(b, "u");
+    network_bed_type(b, "u");
     assert_int_equal(b->desk.ui.network.what_if.count, 0);
 }
 
 static void loads_of_collectives_are_a_column_when_there_are_some(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     lay_out(b);
     assert_null(find_text(&b->desk.scene, "collectives"));
     b->model->network.links[0].collective_bytes = 7890000;
@@ -630,7 +583,7 @@ static void loads_of_collectives_are_a_column_when_there_are_some(void **state)
 /* A part of the time is asked about by its windows; the whole time is not limited. */
 static void the_visible_time_is_what_is_asked_about(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     char expected[64];
     uint64_t first = 0, last = 0;
     struct ui_question *q = ask(b, SUGGEST_MAPPING, 0);
@@ -651,11 +604,11 @@ static void the_visible_time_is_what_is_asked_about(void **state)
 /* Steps build on each other: what is asked for later names the state that is shown. */
 static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct network *n = &b->model->network;
     const struct what_if *w = &b->desk.ui.network.what_if;
     network_asked(n, SUGGEST_MAPPING, "hop-bytes");
-    synthetic_network_mapping(&b->net, 1, into, b->model);
+    synthetic_network_mapping(&b->net, 1, network_bed_apply, b->model);
     network_replied(n, SUGGEST_MAPPING, 0, NULL);
     lay_out(b);
     button(b, COMMAND_APPLY, SUGGEST_MAPPING);
@@ -668,7 +621,7 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
     ask(b, SUGGEST_ROUTES, -HOLTER_EUSAGE);
     button(b, COMMAND_COMPARE, COMPARE_AFTER);
     network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, into, b->model);
+    synthetic_network_routes(&b->net, network_bed_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     SEEN("for another state: ask again"); /* the answer is said to be for the reality */
@@ -698,10 +651,10 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
 /* The scale is that of the reality: the same load has the same colour before and after. */
 static void a_better_network_looks_less_bright(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct network *n = &b->model->network;
     network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, into, b->model);
+    synthetic_network_routes(&b->net, network_bed_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     double before = b->desk.range.flows.maximum[METRIC_LOAD];
@@ -717,7 +670,7 @@ static void a_better_network_looks_less_bright(void **state)
 
 static void what_went_wrong_is_said(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     network_asked(&b->model->network, SUGGEST_MAPPING, "hop-bytes");
     network_replied(&b->model->network, SUGGEST_MAPPING, -1, "the job has no messages yet");
     lay_out(b);
@@ -735,8 +688,8 @@ static void it_fits_windows_of_all_sizes(void **state)
                                         "dragonfly:groups=9,routers=4,nodes=2,global=2"};
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct bed bed = {0};
-        open_job(&bed, forms[i], 2, 12);
+        struct network_bed bed = {0};
+        network_bed_begin(&bed, &(struct network_job){forms[i], NULL, 2, 12, 1});
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             for (int shown = 0; shown < METRICS; shown++) {
                 desk_open(&bed.desk, sizes[s][0], sizes[s][1], shown % 2 ? 2 : 1,
@@ -765,13 +718,13 @@ static void it_fits_windows_of_all_sizes(void **state)
 
 static void a_fault_of_the_description_is_shown_in_its_place(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct wire_message m = {.type = WIRE_TYPE_TOPOLOGY};
     m.topology = (struct wire_topology){.job = "48213.0",
                                         .name = "Mira",
                                         .source = "/etc/holter/mira.yaml",
                                         .fault = "line 12: dimension C has no size"};
-    into(b->model, &m, 0);
+    network_bed_apply(b->model, &m, 0);
     lay_out(b);
     SEEN("/etc/holter/mira.yaml");
     SEEN("line 12: dimension C has no size");
@@ -784,7 +737,7 @@ static void a_fault_of_the_description_is_shown_in_its_place(void **state)
 
 static void what_is_not_in_the_network_is_said_below_its_links(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     snprintf(b->model->network.fault, sizeof b->model->network.fault,
              "host n9 is not in mira.yaml: its ranks have no place in the network");
     lay_out(b);
@@ -795,7 +748,7 @@ static void what_is_not_in_the_network_is_said_below_its_links(void **state)
 
 static void the_context_column_leads_to_the_view(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     ui_go(&b->desk.ui, VIEW_RANKS);
     lay_out(b);
     SEEN("load, share of capacity");
@@ -811,7 +764,7 @@ static void the_context_column_leads_to_the_view(void **state)
 /* By name and by number; torus:8,4,4 with 256 ranks. */
 static void selections_are_found_by_name(void **state)
 {
-    const struct bed *b = *state;
+    const struct network_bed *b = *state;
     static const char *const none[] = {
         "rank:256",   "rank:-1",        "rank:",      "rank:99999999999999999999", "pair:1",
         "pair:1-256", "vertex:(8,0,0)", "vertex:128", "link:(0,0,0)-(2,0,0)",      "link:(0,0,0)",

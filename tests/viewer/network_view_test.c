@@ -1,6 +1,5 @@
 /* View "network": what its scene says, and what keys and mouse do there. */
-#include "tests/viewer/desk.h"
-#include "tests/viewer/synthetic_network.h"
+#include "tests/viewer/network_bed.h"
 
 #include "viewer/ui/ui_input.h"
 
@@ -15,26 +14,11 @@
 
 #include <cmocka.h>
 
-struct fixture {
-    struct model *model;
-    struct synthetic_network net;
-    struct desk desk;
-};
-
-static void into(void *user, const struct wire_message *message, int snapshot)
+static struct network_bed *begin(const char *form, uint32_t per_node)
 {
-    model_apply(user, message, snapshot);
-}
-
-static struct fixture *begin(const char *form, uint32_t per_node)
-{
-    struct fixture *f = calloc(1, sizeof *f);
+    struct network_bed *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    assert_int_equal(model_create(&f->model, 64 << 20), 0);
-    synthetic_network_init(&f->net, form, per_node);
-    synthetic_network_begin(&f->net, into, f->model);
-    for (int i = 0; i < 20; i++)
-        synthetic_network_window(&f->net, into, f->model);
+    network_bed_begin(f, &(struct network_job){form, NULL, per_node, 20, 0});
     desk_open(&f->desk, 1600, 900, 1, THEME_DARK, VIEW_NETWORK);
     f->desk.ui.network.metric = METRIC_BYTES;
     return f;
@@ -46,11 +30,9 @@ static int setup(void **state)
     return 0;
 }
 
-static void end(struct fixture *f)
+static void end(struct network_bed *f)
 {
-    desk_close(&f->desk);
-    synthetic_network_finish(&f->net);
-    model_destroy(f->model);
+    network_bed_close(f);
     free(f);
 }
 
@@ -60,17 +42,17 @@ static int teardown(void **state)
     return 0;
 }
 
-static void show(struct fixture *f)
+static void show(struct network_bed *f)
 {
     desk_layout(&f->desk, f->model);
 }
 
-static int says(const struct fixture *f, const char *part)
+static int says(const struct network_bed *f, const char *part)
 {
     return find_text(&f->desk.scene, part) != NULL;
 }
 
-static uint32_t count_hits(const struct fixture *f, enum hit_kind kind)
+static uint32_t count_hits(const struct network_bed *f, enum hit_kind kind)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < f->desk.scene.hit_count; i++)
@@ -79,7 +61,7 @@ static uint32_t count_hits(const struct fixture *f, enum hit_kind kind)
 }
 
 /* Where a vertex (group 0) or group lies. */
-static struct point place(const struct fixture *f, uint64_t number, uint64_t group)
+static struct point place(const struct network_bed *f, uint64_t number, uint64_t group)
 {
     for (size_t i = 0; i < f->desk.scene.hit_count; i++) {
         const struct scene_hit *hit = &f->desk.scene.hits[i];
@@ -90,20 +72,20 @@ static struct point place(const struct fixture *f, uint64_t number, uint64_t gro
     return (struct point){0, 0};
 }
 
-static void send(struct fixture *f, enum input_kind kind, struct point at, int shift, int ctrl)
+static void send(struct network_bed *f, enum input_kind kind, struct point at, int shift, int ctrl)
 {
     struct input in = {
         .kind = kind, .x = at.x, .y = at.y, .shift = shift, .ctrl = ctrl, .clicks = 1};
     ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
 }
 
-static void move_to(struct fixture *f, struct point at)
+static void move_to(struct network_bed *f, struct point at)
 {
     send(f, INPUT_MOVE, at, 0, 0);
     show(f);
 }
 
-static void click(struct fixture *f, struct point at)
+static void click(struct network_bed *f, struct point at)
 {
     move_to(f, at);
     send(f, INPUT_PRESS, at, 0, 0);
@@ -111,14 +93,14 @@ static void click(struct fixture *f, struct point at)
     show(f);
 }
 
-static void press_key(struct fixture *f, int key)
+static void press_key(struct network_bed *f, int key)
 {
     struct input in = {.kind = INPUT_KEY, .key = key};
     ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
     show(f);
 }
 
-static struct box plot_of_scene(const struct fixture *f)
+static struct box plot_of_scene(const struct network_bed *f)
 {
     for (size_t i = 0; i < f->desk.scene.panel_count; i++)
         if (!strcmp(f->desk.scene.panels[i].name, "network.plot"))
@@ -128,7 +110,7 @@ static struct box plot_of_scene(const struct fixture *f)
 }
 
 /* A box drawn around. */
-static void lasso(struct fixture *f, struct box b, int shift, int ctrl)
+static void lasso(struct network_bed *f, struct box b, int shift, int ctrl)
 {
     const struct point corners[] = {
         {b.x, b.y}, {b.x + b.w, b.y}, {b.x + b.w, b.y + b.h}, {b.x, b.y + b.h}};
@@ -142,7 +124,7 @@ static void lasso(struct fixture *f, struct box b, int shift, int ctrl)
     show(f);
 }
 
-static int is_picked(const struct fixture *f, uint32_t route)
+static int is_picked(const struct network_bed *f, uint32_t route)
 {
     return f->desk.range.flows.route_marks[route] & FLOW_SHOWN;
 }
@@ -152,7 +134,7 @@ static int is_picked(const struct fixture *f, uint32_t route)
 
 static void test_nodes_routes_and_legend(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     assert_true(says(f, "32 nodes"));
     assert_true(says(f, "only sends") && says(f, "only receives"));
@@ -165,7 +147,7 @@ static void test_nodes_routes_and_legend(void **state)
 
 static void test_fits_every_window(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     const double sizes[][2] = {{1600, 900}, {1024, 640}, {2560, 1440}, {640, 480}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         f->desk.ui.w = sizes[i][0];
@@ -179,7 +161,7 @@ static void test_fits_every_window(void **state)
 
 static void test_same_scene_again(void **state)
 {
-    struct fixture *f = *state, *other = begin("torus:4,4,2", 2);
+    struct network_bed *f = *state, *other = begin("torus:4,4,2", 2);
     char *a = NULL, *b = NULL;
     size_t na = 0, nb = 0;
     show(f);
@@ -197,13 +179,13 @@ static void test_same_scene_again(void **state)
 
 static void test_places_stay_when_windows_come(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     struct point before[32];
     show(f);
     for (uint32_t v = 0; v < 32; v++)
         before[v] = place(f, v, 0);
     for (int i = 0; i < 10; i++) {
-        synthetic_network_window(&f->net, into, f->model);
+        synthetic_network_window(&f->net, network_bed_apply, f->model);
         show(f);
     }
     for (uint32_t v = 0; v < 32; v++) {
@@ -215,7 +197,7 @@ static void test_places_stay_when_windows_come(void **state)
 static void test_ranks_of_one_host(void **state)
 {
     (void)state;
-    struct fixture *f = begin("fattree:4,1/1,1", 1);
+    struct network_bed *f = begin("fattree:4,1/1,1", 1);
     show(f);
     assert_true(says(f, "switch 0") && says(f, "node 3"));
     desk_check(&f->desk, "a tree");
@@ -225,7 +207,7 @@ static void test_ranks_of_one_host(void **state)
 static void test_no_network(void **state)
 {
     (void)state;
-    struct fixture *f = begin("torus:4,4", 1);
+    struct network_bed *f = begin("torus:4,4", 1);
     network_clear(&f->model->network);
     show(f);
     assert_int_equal(count_hits(f, HIT_NETWORK), 0);
@@ -237,7 +219,7 @@ static void test_no_network(void **state)
 
 static void test_click_selects_a_node(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     move_to(f, place(f, 5, 0));
     assert_true(says(f, "ranks 10, 11") || says(f, "ranks 10-11"));
@@ -251,7 +233,7 @@ static void test_click_selects_a_node(void **state)
 
 static void test_click_selects_a_route(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     uint32_t from, to;
     show(f);
     assert_true(topology_link(f->net.topology, f->net.hot, &from, &to));
@@ -270,10 +252,10 @@ static void test_click_selects_a_route(void **state)
 
 static void test_suggested_routes_are_blue(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     uint32_t blue = 0;
     network_asked(&f->model->network, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&f->net, into, f->model);
+    synthetic_network_routes(&f->net, network_bed_apply, f->model);
     network_replied(&f->model->network, SUGGEST_ROUTES, 0, NULL);
     ui_command(&f->desk.ui, f->model, COMMAND_APPLY, SUGGEST_ROUTES);
     show(f);
@@ -284,7 +266,7 @@ static void test_suggested_routes_are_blue(void **state)
 }
 
 /* Positions of all vertices in a half of the picture. @return how many there are */
-static uint32_t places_between(const struct fixture *f, double left, double right,
+static uint32_t places_between(const struct network_bed *f, double left, double right,
                                struct point out[64])
 {
     uint32_t count = 0;
@@ -300,11 +282,11 @@ static uint32_t places_between(const struct fixture *f, double left, double righ
 
 static void test_before_and_after_have_the_same_positions_side_by_side(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     struct point before[64] = {{0}}, after[64] = {{0}};
     show(f);
     network_asked(&f->model->network, SUGGEST_MAPPING, "hop-bytes");
-    synthetic_network_mapping(&f->net, 1, into, f->model);
+    synthetic_network_mapping(&f->net, 1, network_bed_apply, f->model);
     network_replied(&f->model->network, SUGGEST_MAPPING, 0, NULL);
     ui_command(&f->desk.ui, f->model, COMMAND_APPLY, SUGGEST_MAPPING);
     ui_command(&f->desk.ui, f->model, COMMAND_COMPARE, COMPARE_BOTH);
@@ -334,7 +316,7 @@ static void test_before_and_after_have_the_same_positions_side_by_side(void **st
 
 static void test_lasso_within(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     struct box all = plot_of_scene(f);
     lasso(f, (struct box){all.x + 2, all.y + 2, all.w - 4, all.h - 4}, 1, 0);
@@ -350,7 +332,7 @@ static void test_lasso_within(void **state)
 /* Whatever begins, ends or passes there; of others those whose line does, by chance. */
 static void test_lasso_crossing(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     uint32_t picked = 0;
     show(f);
     struct point at = place(f, 3, 0);
@@ -371,7 +353,7 @@ static void test_lasso_crossing(void **state)
 
 static void test_drag_moves_and_wheel_zooms(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     struct box all = plot_of_scene(f);
     struct point from = {all.x + 20, all.y + 20}, to = {all.x + 80, all.y + 50};
@@ -395,7 +377,7 @@ static void test_drag_moves_and_wheel_zooms(void **state)
 
 static void test_groups_by_dimension(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
     show(f);
@@ -413,7 +395,7 @@ static void test_groups_by_dimension(void **state)
 
 static void test_click_opens_a_group_and_keeps_others(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
     show(f);
@@ -429,7 +411,7 @@ static void test_click_opens_a_group_and_keeps_others(void **state)
 
 static void test_lasso_opens_groups(void **state)
 {
-    struct fixture *f = *state;
+    struct network_bed *f = *state;
     show(f);
     ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
     show(f);
@@ -442,7 +424,7 @@ static void test_lasso_opens_groups(void **state)
 static void test_many_nodes_come_together(void **state)
 {
     (void)state;
-    struct fixture *f = begin("torus:4,4,4,16,2", 1);
+    struct network_bed *f = begin("torus:4,4,4,16,2", 1);
     show(f);
     assert_int_equal(count_hits(f, HIT_UNIT), 64);
     assert_int_equal(f->desk.ui.graph.applied, 7); /* A, B, C as in Visuco, Fig. 7 */
@@ -453,7 +435,7 @@ static void test_many_nodes_come_together(void **state)
 static void test_groups_by_switch(void **state)
 {
     (void)state;
-    struct fixture *f = begin("fattree:4,4/1,1", 1);
+    struct network_bed *f = begin("fattree:4,4/1,1", 1);
     ui_command(&f->desk.ui, f->model, COMMAND_NET_LEVEL, 1);
     show(f);
     assert_int_equal(count_hits(f, HIT_UNIT), 4);

@@ -2,8 +2,7 @@
 #include "viewer/ui/ui_input.h"
 
 #include "tests/data_file.h"
-#include "tests/viewer/desk.h"
-#include "tests/viewer/synthetic_network.h"
+#include "tests/viewer/network_bed.h"
 
 #include "viewer/views/routes/view_routes_parts.h"
 
@@ -18,107 +17,52 @@
 
 #include <cmocka.h>
 
-struct bed {
-    struct synthetic_network net;
-    struct model *model;
-    struct desk desk;
-};
-
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
-static void open_job(struct bed *b, const char *form, const char *file, int windows)
-{
-    memset(b, 0, sizeof *b);
-    assert_int_equal(model_create(&b->model, 256u << 20), 0);
-    synthetic_network_init(&b->net, form, 1);
-    if (file) {
-        size_t length;
-        char *text = data_file(file, &length);
-        synthetic_network_read(&b->net, text, 1e-3);
-        free(text);
-    }
-    synthetic_network_begin(&b->net, into, b->model);
-    for (int i = 0; i < windows; i++)
-        synthetic_network_window(&b->net, into, b->model);
-    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_ROUTES);
-    desk_layout(&b->desk, b->model);
-}
-
-static void close_job(struct bed *b)
-{
-    desk_close(&b->desk);
-    synthetic_network_finish(&b->net);
-    model_destroy(b->model);
-}
-
 static int setup(void **state)
 {
-    struct bed *b = calloc(1, sizeof *b);
-    open_job(b, "torus:8,4,4/capacity=2e8", NULL, 8);
+    struct network_bed *b = calloc(1, sizeof *b);
+    network_bed_open(b, VIEW_ROUTES,
+                     &(struct network_job){"torus:8,4,4/capacity=2e8", NULL, 1, 8, 0});
     *state = b;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    close_job(*state);
+    network_bed_close(*state);
     free(*state);
     return 0;
 }
 
-static int input(struct bed *b, struct input in)
-{
-    int effects = ui_input(&b->desk.ui, b->model, &b->desk.scene, &in);
-    desk_layout(&b->desk, b->model);
-    return effects;
-}
-
-static int letter(struct bed *b, const char *text)
-{
-    struct input in = {.kind = INPUT_TEXT};
-    snprintf(in.text, sizeof in.text, "%s", text);
-    return input(b, in);
-}
-
 /* The mouse comes, then presses: what lies under it is known from the scene before. */
-static int click_at(struct bed *b, double x, double y)
+static int click_at(struct network_bed *b, double x, double y)
 {
-    input(b, (struct input){.kind = INPUT_MOVE, .x = x, .y = y});
-    input(b, (struct input){.kind = INPUT_MOVE, .x = x, .y = y});
-    input(b, (struct input){.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1});
-    return input(b, (struct input){.kind = INPUT_RELEASE, .x = x, .y = y, .clicks = 1});
+    network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = x, .y = y});
+    network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = x, .y = y});
+    network_bed_input(b, (struct input){.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1});
+    return network_bed_input(b, (struct input){.kind = INPUT_RELEASE, .x = x, .y = y, .clicks = 1});
 }
 
-static int button(struct bed *b, enum ui_command command, uint64_t argument)
+static int button(struct network_bed *b, enum ui_command command, uint64_t argument)
 {
-    const struct scene *s = &b->desk.scene;
-    for (size_t i = 0; i < s->hit_count; i++) {
-        const struct scene_hit *h = &s->hits[i];
-        if (h->kind == HIT_BUTTON && h->a == command && h->b == argument)
-            return click_at(b, h->box.x + h->box.w / 2, h->box.y + h->box.h / 2);
-    }
-    fail_msg("no button for command %d", (int)command);
-    return 0;
+    struct box box = network_bed_button(b, command, argument)->box;
+    return click_at(b, box.x + box.w / 2, box.y + box.h / 2);
 }
 
 #define SEEN(text) assert_non_null(find_text(&b->desk.scene, text))
 #define NOT_SEEN(text) assert_null(find_text(&b->desk.scene, text))
 
-static void look_at(struct bed *b, enum select_kind kind, uint64_t one, uint64_t other)
+static void look_at(struct network_bed *b, enum select_kind kind, uint64_t one, uint64_t other)
 {
     b->desk.ui.selection = (struct selection){kind, one, other};
     desk_layout(&b->desk, b->model);
 }
 
-static const struct routes_drawing *drawing(const struct bed *b)
+static const struct routes_drawing *drawing(const struct network_bed *b)
 {
     return b->desk.pictures.routes;
 }
 
-static struct box network_plot_make(const struct bed *b)
+static struct box network_plot_make(const struct network_bed *b)
 {
     const struct scene *s = &b->desk.scene;
     for (size_t i = 0; i < s->panel_count; i++)
@@ -129,20 +73,21 @@ static struct box network_plot_make(const struct bed *b)
 }
 
 /* Middle of a row or column in the matrix, pixels from its edge. */
-static double middle(const struct bed *b, uint32_t row)
+static double middle(const struct network_bed *b, uint32_t row)
 {
     const struct adjacency_axis *a = &drawing(b)->axis;
     return (a->at[row] + a->at[row + 1]) / 2 * network_plot_make(b).w;
 }
 
-static uint32_t node(const struct bed *b, uint32_t a, uint32_t c, uint32_t d, uint32_t e,
+static uint32_t node(const struct network_bed *b, uint32_t a, uint32_t c, uint32_t d, uint32_t e,
                      uint32_t f)
 {
     return topology_at(b->net.topology, (uint32_t[TOPOLOGY_DIMENSIONS]){a, c, d, e, f});
 }
 
 /* Is there a rectangle of a colour in the matrix, with these edges? */
-static int has_rect(const struct bed *b, color_t color, double x0, double y0, double x1, double y1)
+static int has_rect(const struct network_bed *b, color_t color, double x0, double y0, double x1,
+                    double y1)
 {
     const struct scene *s = &b->desk.scene;
     struct box plot = network_plot_make(b);
@@ -164,8 +109,9 @@ static int has_rect(const struct bed *b, color_t color, double x0, double y0, do
 static void a_route_steps_along_rows_and_columns(void **state)
 {
     (void)state;
-    struct bed bed, *b = &bed;
-    open_job(b, "torus:2,2,4,2,2/order=C,D,E,B,A", NULL, 4);
+    struct network_bed bed, *b = &bed;
+    network_bed_open(b, VIEW_ROUTES,
+                     &(struct network_job){"torus:2,2,4,2,2/order=C,D,E,B,A", NULL, 1, 4, 0});
     uint32_t way[] = {node(b, 1, 0, 2, 1, 0), node(b, 1, 0, 2, 0, 0), node(b, 1, 1, 2, 0, 0),
                       node(b, 0, 1, 2, 0, 0)};
     assert_int_equal(way[0], 42);
@@ -204,12 +150,12 @@ static void a_route_steps_along_rows_and_columns(void **state)
     assert_int_equal(discs, 1);
     SEEN("one vertex a cell");
     desk_check(&b->desk, "one route");
-    close_job(b);
+    network_bed_close(b);
 }
 
 static void squares_are_where_vertices_are_neighbours(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct route_layer *l = &drawing(b)->whole;
     uint32_t links = 0, from, to;
     for (uint32_t k = 0; k < topology_links(b->net.topology); k++)
@@ -226,7 +172,7 @@ static void squares_are_where_vertices_are_neighbours(void **state)
 
 static void without_a_choice_the_heaviest_are_shown_and_described(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     SEEN("64 with the most bytes of");
     assert_int_equal(drawing(b)->set.routes, 64);
     const struct flows *f = &b->desk.range.flows;
@@ -243,16 +189,16 @@ static void without_a_choice_the_heaviest_are_shown_and_described(void **state)
         all[best] = 0;
     }
     assert_true(fabs(drawing(b)->set.bytes - most) < 1);
-    letter(b, "[");
+    network_bed_type(b, "[");
     assert_int_equal(drawing(b)->set.routes, 32);
-    letter(b, "]");
+    network_bed_type(b, "]");
     button(b, COMMAND_ROUTES_MAXIMUM, 1);
     assert_int_equal(drawing(b)->set.routes, 128);
 }
 
 static void a_selected_link_shows_its_routes(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     look_at(b, SELECT_LINK, b->net.hot, 0);
     const struct flows *f = &b->desk.range.flows;
     uint32_t over = 0, from, to, found = 0;
@@ -269,7 +215,7 @@ static void a_selected_link_shows_its_routes(void **state)
 
 static void the_filter_of_the_other_views_holds(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
     flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, f->maximum[METRIC_LOAD] * 0.9,
                       f->maximum[METRIC_LOAD]);
@@ -283,7 +229,7 @@ static void the_filter_of_the_other_views_holds(void **state)
 
 static void a_click_on_a_square_selects_the_link(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     uint32_t from, to;
     topology_link(b->net.topology, b->net.hot, &from, &to);
     struct box plot = network_plot_make(b);
@@ -300,7 +246,7 @@ static void a_click_on_a_square_selects_the_link(void **state)
 
 static void dimensions_are_ordered_as_chosen(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     button(b, COMMAND_ROUTE_ORDER, 2); /* C before B */
     const struct route_order *o = &drawing(b)->order;
     assert_string_equal(o->names[1], "C");
@@ -313,13 +259,13 @@ static void dimensions_are_ordered_as_chosen(void **state)
     assert_int_equal(o->starts[16], 0);
     button(b, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
     assert_int_equal(o->vertex[1], 1);
-    letter(b, "O");
+    network_bed_type(b, "O");
     assert_string_equal(o->names[2], "A");
 }
 
 static void what_no_route_passes_is_folded(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     look_at(b, SELECT_ROUTE, 0, 5);
     button(b, COMMAND_FOLD, 2);
     const struct adjacency_axis *a = &drawing(b)->axis;
@@ -329,25 +275,25 @@ static void what_no_route_passes_is_folded(void **state)
     desk_check(&b->desk, "folded");
     button(b, COMMAND_FOLD, 2);
     assert_int_equal(drawing(b)->axis.open, 128);
-    letter(b, "F");
+    network_bed_type(b, "F");
     assert_int_equal(b->desk.ui.routes.fold, 1);
 }
 
 static void the_wheel_zooms_and_a_drag_moves(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     struct box plot = network_plot_make(b);
     double x = plot.x + plot.w / 2, y = plot.y + plot.h / 2;
-    input(b, (struct input){.kind = INPUT_WHEEL, .x = x, .y = y, .wheel = 5});
+    network_bed_input(b, (struct input){.kind = INPUT_WHEEL, .x = x, .y = y, .wheel = 5});
     assert_true(b->desk.ui.routes.extent < 0.5);
     double before = b->desk.ui.routes.x;
-    input(b, (struct input){.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1});
-    input(b, (struct input){.kind = INPUT_MOVE, .x = x - 80, .y = y});
-    input(b, (struct input){.kind = INPUT_RELEASE, .x = x - 80, .y = y, .clicks = 1});
+    network_bed_input(b, (struct input){.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1});
+    network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = x - 80, .y = y});
+    network_bed_input(b, (struct input){.kind = INPUT_RELEASE, .x = x - 80, .y = y, .clicks = 1});
     assert_true(b->desk.ui.routes.x > before);
     SEEN("a part of the matrix");
     desk_check(&b->desk, "zoomed");
-    letter(b, "0");
+    network_bed_type(b, "0");
     NOT_SEEN("a part of the matrix");
 }
 
@@ -356,9 +302,9 @@ static void the_wheel_zooms_and_a_drag_moves(void **state)
 
 static void suggested_routes_are_blue_and_can_be_undone(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     network_asked(&b->model->network, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, into, b->model);
+    synthetic_network_routes(&b->net, network_bed_apply, b->model);
     network_replied(&b->model->network, SUGGEST_ROUTES, 0, NULL);
     look_at(b, SELECT_LINK, b->net.hot, 0);
     SEEN("routes better: total length 4096 \xe2\x86\x92 4102, largest link load 92.0");
@@ -372,7 +318,7 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
     assert_int_equal(b->desk.ui.network.applied, FLOWS_ROUTES);
     SEEN(", applied");
-    letter(b, "u");
+    network_bed_type(b, "u");
     assert_int_equal(b->desk.ui.network.applied, 0);
     button(b, COMMAND_DISCARD, SUGGEST_ROUTES);
 }
@@ -383,49 +329,56 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
 static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
 {
     (void)state;
-    struct bed bed, *b = &bed;
-    open_job(b, "torus:4,4,4,16,2", "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 3);
+    struct network_bed bed, *b = &bed;
+    network_bed_open(b, VIEW_ROUTES,
+                     &(struct network_job){
+                         "torus:4,4,4,16,2",
+                         "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 3, 0});
     SEEN("32 vertices a cell: same down to C");
     assert_int_equal(drawing(b)->whole.cells.count, 64);
-    letter(b, "M");
+    network_bed_type(b, "M");
     struct box plot = network_plot_make(b);
     double at = plot.w * 0.31;
-    input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
-    input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
+    network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
+    network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
     SEEN("8x, one vertex a cell");
     assert_int_equal(drawing(b)->lens.cells.count, 2048);
     desk_check(&b->desk, "lens");
-    letter(b, "M");
+    network_bed_type(b, "M");
     click_at(b, plot.x + at, plot.y + at); /* a cell of several: closer */
     assert_true(b->desk.ui.routes.extent < 1);
-    close_job(b);
+    network_bed_close(b);
 }
 
 /* Visuco, section 7.4: the small job runs within one cabinet, the larger one in several. */
 static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
 {
     (void)state;
-    struct bed bed, *b = &bed;
+    struct network_bed bed, *b = &bed;
     uint32_t all;
-    open_job(b, "dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt",
-             3);
+    network_bed_open(
+        b, VIEW_ROUTES,
+        &(struct network_job){"dragonfly:2,12,3,16,4",
+                              "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt", 1, 3, 0});
     b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
     assert_true(drawing(b)->order.tiers);
     SEEN("group 1 of 12, column 1 of 24");
     assert_int_equal(route_blocks_passed(drawing(b), 1, &all), 1);
     assert_int_equal(all, 24);
-    close_job(b);
-    open_job(b, "dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniMD_Theta_n256_c1_w_hopbyte.txt",
-             3);
+    network_bed_close(b);
+    network_bed_open(
+        b, VIEW_ROUTES,
+        &(struct network_job){"dragonfly:2,12,3,16,4",
+                              "par-comm-data/hopbyte/MiniMD_Theta_n256_c1_w_hopbyte.txt", 1, 3, 0});
     b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
     assert_int_equal(route_blocks_passed(drawing(b), 1, &all), 3);
     assert_int_equal(route_blocks_passed(drawing(b), -1, &all), 2);
-    close_job(b);
+    network_bed_close(b);
 }
 
-static void open_routes(struct bed *b, const char *file)
+static void open_routes(struct network_bed *b, const char *file)
 {
     size_t length;
     char *text = data_file(file, &length);
@@ -434,9 +387,9 @@ static void open_routes(struct bed *b, const char *file)
     synthetic_network_init(&b->net, "torus:4,4,4,4,2", 16);
     synthetic_network_read_routes(&b->net, text);
     free(text);
-    synthetic_network_begin(&b->net, into, b->model);
+    synthetic_network_begin(&b->net, network_bed_apply, b->model);
     for (int i = 0; i < 2; i++)
-        synthetic_network_window(&b->net, into, b->model);
+        synthetic_network_window(&b->net, network_bed_apply, b->model);
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_ROUTES);
     b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
@@ -454,7 +407,7 @@ static void optimised_io_spreads_over_more_links(void **state)
                 {"par-comm-data/route/IoOpt_Mira_n512_c16_route.txt", 30, 1658}};
     uint32_t links[2];
     for (int i = 0; i < 2; i++) {
-        struct bed bed, *b = &bed;
+        struct network_bed bed, *b = &bed;
         open_routes(b, runs[i].file);
         const struct flows *f = &b->desk.range.flows;
         double each = (double)f->bytes / 504; /* routes */
@@ -462,7 +415,7 @@ static void optimised_io_spreads_over_more_links(void **state)
         assert_true(fabs(f->hop_bytes / each - runs[i].length) < 0.01);
         links[i] = drawing(b)->set.count;
         assert_int_equal(links[i], f->links_used);
-        close_job(b);
+        network_bed_close(b);
     }
     assert_true(links[1] > links[0]);
 }
@@ -473,8 +426,8 @@ static void all_kinds_of_networks_have_an_order(void **state)
     static const char *const forms[] = {"dragonfly:groups=9,routers=4,nodes=2,global=2",
                                         "fattree:4,4,4/1,2,2", "mesh:5,7", "hypercube:6"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct bed bed, *b = &bed;
-        open_job(b, forms[i], NULL, 3);
+        struct network_bed bed, *b = &bed;
+        network_bed_open(b, VIEW_ROUTES, &(struct network_job){forms[i], NULL, 1, 3, 0});
         const struct route_order *o = &drawing(b)->order;
         uint8_t *seen = calloc(o->count, 1);
         assert_int_equal(o->count, topology_vertices(b->net.topology));
@@ -489,13 +442,13 @@ static void all_kinds_of_networks_have_an_order(void **state)
             desk_layout(&b->desk, b->model);
             desk_check(&b->desk, forms[i]);
         }
-        close_job(b);
+        network_bed_close(b);
     }
 }
 
 static void small_windows_and_the_light_theme_hold_it(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     for (int theme = 0; theme < THEMES; theme++) {
         desk_close(&b->desk);
         desk_open(&b->desk, theme ? 1024 : 700, theme ? 640 : 420, theme ? 1.5 : 1,
@@ -507,7 +460,7 @@ static void small_windows_and_the_light_theme_hold_it(void **state)
 
 static void the_scene_can_be_written_as_text(void **state)
 {
-    struct bed *b = *state;
+    struct network_bed *b = *state;
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);

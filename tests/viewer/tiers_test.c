@@ -1,7 +1,5 @@
 /* The picture of networks with tiers: where vertices are, and what it shows and selects. */
-#include "tests/data_file.h"
-#include "tests/viewer/desk.h"
-#include "tests/viewer/synthetic_network.h"
+#include "tests/viewer/network_bed.h"
 
 #include "viewer/layout/floor_plan.h"
 #include "viewer/ui/ui_input.h"
@@ -162,58 +160,29 @@ static void a_network_has_one_name_for_each_of_its_tiers(void **state)
 
 /* ---- the view ---- */
 
-struct bed {
-    struct synthetic_network net;
-    struct model *model;
-    struct desk desk;
-};
-
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
-static void open_job(struct bed *b, const char *form, const char *file)
-{
-    size_t length;
-    char *text = data_file(file, &length);
-    memset(b, 0, sizeof *b);
-    assert_int_equal(model_create(&b->model, 256u << 20), 0);
-    synthetic_network_init(&b->net, form, 1);
-    synthetic_network_read(&b->net, text, 1e-3);
-    free(text);
-    synthetic_network_begin(&b->net, into, b->model);
-    for (int i = 0; i < 4; i++)
-        synthetic_network_window(&b->net, into, b->model);
-    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_TORUS);
-    desk_layout(&b->desk, b->model);
-}
-
-static void close_job(struct bed *b)
-{
-    desk_close(&b->desk);
-    synthetic_network_finish(&b->net);
-    model_destroy(b->model);
-}
-
 static void the_picture_of_a_cray_names_its_tiers_and_the_unused_one(void **state)
 {
     (void)state;
-    struct bed b;
-    open_job(&b, "dragonfly:2,12,3,16,4",
-             "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt");
+    struct network_bed b;
+    network_bed_open(
+        &b, VIEW_TORUS,
+        &(struct network_job){"dragonfly:2,12,3,16,4",
+                              "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt", 1, 4, 0});
     assert_non_null(find_text(&b.desk.scene, "Dragonfly"));
     assert_non_null(find_text(&b.desk.scene, "column 6"));
     assert_non_null(find_text(&b.desk.scene, "row, column unused")); /* all in one cabinet */
     desk_check(&b.desk, "the tiers of a Cray");
-    close_job(&b);
+    network_bed_close(&b);
 }
 
 static void a_click_on_a_node_of_the_picture_selects_it(void **state)
 {
     (void)state;
-    struct bed b;
-    open_job(&b, "fattree:k=8", "par-comm-data/hopbyte/MiniMD_Vesta_n128_c1_w_hopbyte.txt");
+    struct network_bed b;
+    network_bed_open(
+        &b, VIEW_TORUS,
+        &(struct network_job){"fattree:k=8",
+                              "par-comm-data/hopbyte/MiniMD_Vesta_n128_c1_w_hopbyte.txt", 1, 4, 0});
     assert_non_null(find_text(&b.desk.scene, "level 3"));
     const struct scene_hit *plot = NULL;
     for (size_t i = 0; i < b.desk.scene.hit_count; i++)
@@ -231,7 +200,7 @@ static void a_click_on_a_node_of_the_picture_selects_it(void **state)
     }
     assert_int_equal(b.desk.ui.selection.kind, SELECT_VERTEX);
     assert_int_equal(b.desk.ui.selection.a, 127);
-    close_job(&b);
+    network_bed_close(&b);
 }
 
 int main(void)
