@@ -10,11 +10,6 @@
 
 #include <cmocka.h>
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 static const struct synthetic_latency growing = {
     .regions = 4, .slow = 3, .onset = 100, .recovery = 900, .rate = 0.1, .most = 2.4};
 
@@ -24,14 +19,14 @@ static struct model *job_of(uint32_t ranks, uint32_t per_node, int windows, int 
     struct synthetic job;
     assert_int_equal(model_create(&m, 64 << 20), 0);
     synthetic_init(&job, ranks, per_node, 26, 1);
-    synthetic_begin(&job, into, m);
-    synthetic_regions(&job, &growing, into, m);
+    synthetic_begin(&job, desk_apply, m);
+    synthetic_regions(&job, &growing, desk_apply, m);
     for (int i = 0; i < windows; i++) {
-        synthetic_window(&job, into, m);
-        synthetic_latencies(&job, &growing, into, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_latencies(&job, &growing, desk_apply, m);
     }
     if (alert)
-        synthetic_growth(&job, &growing, 7, "firing", into, m);
+        synthetic_growth(&job, &growing, 7, "firing", desk_apply, m);
     synthetic_finish(&job);
     return m;
 }
@@ -137,7 +132,7 @@ static void the_gain_of_a_mapping_is_the_one_that_the_daemon_predicts(void **sta
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_ATTRIBUTION);
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "searching for a mapping"));
-    into(m, &message, 0);
+    desk_apply(m, &message, 0);
     desk_layout(&d, m);
     desk_check(&d, "gain");
     assert_non_null(find_text(&d.scene, "1.16\xc2\xa0M"));

@@ -21,11 +21,6 @@
 static const struct synthetic_latency growing = {
     .regions = 4, .slow = 3, .onset = 20, .recovery = 900, .rate = 0.1, .most = 2.4};
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
 /* A job with an alert of number 7, capture 1 of which was made for it, and capture 2 by hand. */
 static struct model *job_of(uint32_t ranks, uint32_t calls, const char *fault)
 {
@@ -33,20 +28,21 @@ static struct model *job_of(uint32_t ranks, uint32_t calls, const char *fault)
     struct synthetic job;
     assert_int_equal(model_create(&m, 16 << 20), 0);
     synthetic_init(&job, ranks, 16, 6, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < 30; i++) {
-        synthetic_window(&job, into, m);
-        synthetic_latencies(&job, &growing, into, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_latencies(&job, &growing, desk_apply, m);
     }
-    synthetic_growth(&job, &growing, 7, "firing", into, m);
+    synthetic_growth(&job, &growing, 7, "firing", desk_apply, m);
     if (calls) {
         synthetic_capture(
             &job, &(struct synthetic_capture){.id = 1, .alert = 7, .calls = calls, .fault = fault},
-            0, into, m);
-        synthetic_window(&job, into, m);
-        synthetic_window(&job, into, m);
-        synthetic_capture(&job, &(struct synthetic_capture){.id = 2, .calls = calls}, 0, into, m);
-        synthetic_window(&job, into, m);
+            0, desk_apply, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_capture(&job, &(struct synthetic_capture){.id = 2, .calls = calls}, 0, desk_apply,
+                          m);
+        synthetic_window(&job, desk_apply, m);
     }
     synthetic_finish(&job);
     return m;

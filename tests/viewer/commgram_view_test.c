@@ -31,21 +31,16 @@ struct fixture {
     struct synthetic_commgram gram;
 };
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     f->gram = gram;
     assert_int_equal(model_create(&f->model, 16 << 20), 0);
     synthetic_init(&f->job, 64, 16, 6, 1);
-    synthetic_begin(&f->job, into, f->model);
+    synthetic_begin(&f->job, desk_apply, f->model);
     for (int i = 0; i < 100; i++)
-        synthetic_window(&f->job, into, f->model);
-    synthetic_phases(&gram, 1, 18, into, f->model);
+        synthetic_window(&f->job, desk_apply, f->model);
+    synthetic_phases(&gram, 1, 18, desk_apply, f->model);
     desk_open(&f->desk, 1600, 900, 1, THEME_DARK, VIEW_COMMGRAM);
     *state = f;
     return 0;
@@ -68,7 +63,7 @@ static void show(struct fixture *f)
     if (ui_commgram_request(&f->desk.ui, f->model, &wish) &&
         !commgram_same(&wish, &f->model->commgram.now.asked)) {
         commgram_asked(&f->model->commgram, &wish);
-        synthetic_picture(&f->gram, &wish, into, f->model);
+        synthetic_picture(&f->gram, &wish, desk_apply, f->model);
         commgram_replied(&f->model->commgram, 0, NULL);
     }
     desk_layout(&f->desk, f->model);

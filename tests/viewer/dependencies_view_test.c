@@ -16,11 +16,6 @@
 
 #include <cmocka.h>
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
 /* A job of which `calls` calls of each rank were captured, a fifth as many exchanges. Rank 5 of
  * each eight takes longer in each. */
 static struct model *job_of(uint32_t ranks, uint32_t calls, int messages)
@@ -29,14 +24,14 @@ static struct model *job_of(uint32_t ranks, uint32_t calls, int messages)
     struct synthetic job;
     assert_int_equal(model_create(&m, 16 << 20), 0);
     synthetic_init(&job, ranks, 16, 6, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < 3; i++)
-        synthetic_window(&job, into, m);
+        synthetic_window(&job, desk_apply, m);
     if (calls)
         synthetic_capture(
             &job, &(struct synthetic_capture){.id = 1, .calls = calls, .messages = messages}, 0,
-            into, m);
-    synthetic_window(&job, into, m);
+            desk_apply, m);
+    synthetic_window(&job, desk_apply, m);
     synthetic_finish(&job);
     return m;
 }
@@ -256,9 +251,9 @@ by_window_ranks_are_late_without_a_capture_and_those_that_caused_it_are_listed(v
     struct synthetic job;
     struct desk d;
     synthetic_init(&job, 8, 4, 26, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < 20; i++)
-        synthetic_window(&job, into, m);
+        synthetic_window(&job, desk_apply, m);
     open_desk(&d, m);
     d.ui.dependencies.steps = BY_WINDOW;
     desk_layout(&d, m);
@@ -339,14 +334,14 @@ static struct model *job_with_two_captures(void)
     struct synthetic job;
     assert_int_equal(model_create(&m, 16 << 20), 0);
     synthetic_init(&job, 8, 16, 6, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (uint64_t id = 1; id <= 2; id++) {
         for (int i = 0; i < 5; i++)
-            synthetic_window(&job, into, m);
+            synthetic_window(&job, desk_apply, m);
         synthetic_capture(&job, &(struct synthetic_capture){.id = id, .calls = 400, .messages = 1},
-                          0, into, m);
+                          0, desk_apply, m);
     }
-    synthetic_window(&job, into, m);
+    synthetic_window(&job, desk_apply, m);
     synthetic_finish(&job);
     return m;
 }

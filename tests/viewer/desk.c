@@ -57,6 +57,11 @@ void desk_open(struct desk *d, double w, double h, double scale, enum theme_kind
         d->measure = type_measure(d->type);
 }
 
+void desk_apply(void *model, const struct wire_message *message, int snapshot)
+{
+    assert_int_equal(model_apply(model, message, snapshot), 0);
+}
+
 void desk_layout(struct desk *d, const struct model *m)
 {
     uint64_t first = 0, last = 0;

@@ -21,6 +21,9 @@ struct desk {
 void desk_open(struct desk *desk, double w, double h, double scale, enum theme_kind theme,
                enum view_id view);
 
+/** Applies a message to a model, as a sink of synthetic jobs. The test fails where it cannot. */
+void desk_apply(void *model, const struct wire_message *message, int snapshot);
+
 /** Lay out, until there is nothing left to do. */
 void desk_layout(struct desk *desk, const struct model *model);
 void desk_close(struct desk *desk);

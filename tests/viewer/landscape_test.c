@@ -17,20 +17,15 @@
 
 #include <cmocka.h>
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
 static struct model *job_of(uint32_t ranks)
 {
     struct model *m;
     struct synthetic job;
     assert_int_equal(model_create(&m, 16 << 20), 0);
     synthetic_init(&job, ranks, 16, 6, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < 5; i++)
-        synthetic_window(&job, into, m);
+        synthetic_window(&job, desk_apply, m);
     synthetic_finish(&job);
     return m;
 }

@@ -211,11 +211,6 @@ static void check_scene(struct findings *f)
 
 /* ---- the jobs ---- */
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 /* A job with regions, its third slow from window 40 on when `fault`, with hosts whose names are as
  * long as those of large machines. */
 static struct model *job_of(uint32_t ranks, uint32_t regions, int windows, int fault)
@@ -232,19 +227,19 @@ static struct model *job_of(uint32_t ranks, uint32_t regions, int windows, int f
     synthetic_init(&job, ranks, ranks > 1024 ? 64 : 16, 26, 1);
     for (uint32_t n = 0; n < job.nodes; n++)
         snprintf(job.names[n], sizeof job.names[n], "nid%05u-hsn0.cluster.local", n % 100000);
-    synthetic_begin(&job, into, m);
-    synthetic_regions(&job, &latency, into, m);
+    synthetic_begin(&job, desk_apply, m);
+    synthetic_regions(&job, &latency, desk_apply, m);
     for (int i = 0; i < windows; i++) {
-        synthetic_window(&job, into, m);
-        synthetic_latencies(&job, &latency, into, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_latencies(&job, &latency, desk_apply, m);
     }
     if (fault) {
-        synthetic_growth(&job, &latency, 7, "firing", into, m);
+        synthetic_growth(&job, &latency, 7, "firing", desk_apply, m);
         synthetic_capture(
             &job, &(struct synthetic_capture){.id = 1, .alert = 7, .calls = 40, .messages = 1}, 0,
-            into, m);
-        synthetic_hang(&job, 9, 17, into, m);
-        synthetic_death(&job, ranks / 3, into, m);
+            desk_apply, m);
+        synthetic_hang(&job, 9, 17, desk_apply, m);
+        synthetic_death(&job, ranks / 3, desk_apply, m);
     }
     synthetic_finish(&job);
     return m;
@@ -259,12 +254,12 @@ static struct model *imported_job(void)
     struct model *m;
     assert_int_equal(model_create(&m, 64 << 20), 0);
     synthetic_network_init(&net, "torus:4,4,4", 2);
-    synthetic_network_begin(&net, into, m);
+    synthetic_network_begin(&net, desk_apply, m);
     for (int i = 0; i < 30; i++)
-        synthetic_network_window(&net, into, m);
+        synthetic_network_window(&net, desk_apply, m);
     synthetic_capture(&net.job, &(struct synthetic_capture){.id = 1, .calls = 12, .messages = 1}, 0,
-                      into, m);
-    synthetic_replay(&place, 1, into, m);
+                      desk_apply, m);
+    synthetic_replay(&place, 1, desk_apply, m);
     synthetic_network_finish(&net);
     return m;
 }
@@ -279,11 +274,11 @@ static void answer_commgram(struct desk *d, struct model *m)
     struct commgram_request request;
     if (d->ui.view != VIEW_COMMGRAM || !m->series.count)
         return;
-    synthetic_phases(&gram, 1, m->series.count - 1, into, m);
+    synthetic_phases(&gram, 1, m->series.count - 1, desk_apply, m);
     if (!ui_commgram_request(&d->ui, m, &request))
         return;
     commgram_asked(&m->commgram, &request);
-    synthetic_picture(&gram, &request, into, m);
+    synthetic_picture(&gram, &request, desk_apply, m);
     commgram_replied(&m->commgram, 0, NULL);
 }
 
@@ -429,8 +424,8 @@ static struct model *job_of_a_million_ranks(void)
     struct synthetic whole = job; /* regions name spans of ranks: of all of them */
     whole.ranks = MILLION;
     whole.per_node = MILLION_PER;
-    synthetic_regions(&whole, &latency, into, m);
-    synthetic_growth(&whole, &latency, 7, "firing", into, m);
+    synthetic_regions(&whole, &latency, desk_apply, m);
+    synthetic_growth(&whole, &latency, 7, "firing", desk_apply, m);
     synthetic_finish(&job);
     assert_int_equal(m->rank_count, MILLION);
     assert_int_equal(m->host_count, MILLION_NODES);

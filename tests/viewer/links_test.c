@@ -112,7 +112,7 @@ static void the_ranking_follows_the_newest_window(void **state)
                                   .links_count = 1,
                                   .left_out = 12345,
                                   .hot = 1};
-    network_bed_apply(b->model, &m, 0);
+    desk_apply(b->model, &m, 0);
     lay_out(b);
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, row.link)->row, 0);
     SEEN("and 12,345 links with less load");
@@ -200,11 +200,11 @@ static void without_messages_counters_are_ranked(void **state)
                                              .unit = 1,
                                              .measured = w == 9 ? 0 : i * 1000};
         uint64_t window = b->net.job.window;
-        synthetic_window(&b->net.job, network_bed_apply, b->model);
+        synthetic_window(&b->net.job, desk_apply, b->model);
         struct wire_message m = {.type = WIRE_TYPE_LINKS};
         m.links = (struct wire_links){
             .job = "48213.0", .window = window, .links = rows, .links_count = 40};
-        network_bed_apply(b->model, &m, 0);
+        desk_apply(b->model, &m, 0);
     }
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
     lay_out(b);
@@ -428,10 +428,10 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     assert_string_equal(q->argument, "objective=max-link");
     forget(q);
     network_asked(n, SUGGEST_MAPPING, "max-link");
-    synthetic_network_mapping(&b->net, 0.4, network_bed_apply, b->model);
+    synthetic_network_mapping(&b->net, 0.4, desk_apply, b->model);
     lay_out(b);
     SEEN("searching, 40.0");
-    synthetic_network_mapping(&b->net, 1, network_bed_apply, b->model);
+    synthetic_network_mapping(&b->net, 1, desk_apply, b->model);
     network_replied(n, SUGGEST_MAPPING, 0, NULL);
     lay_out(b);
     SEEN("-36.6");
@@ -503,7 +503,7 @@ static void routes_are_asked_for_what_is_selected(void **state)
     forget(q);
     struct network *n = &b->model->network;
     network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, network_bed_apply, b->model);
+    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
@@ -555,7 +555,7 @@ static void a_brush_keeps_its_routes_while_they_are_compared(void **state)
                       (double)f->largest);
     lay_out(b);
     network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, network_bed_apply, b->model);
+    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
@@ -608,7 +608,7 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
     struct network *n = &b->model->network;
     const struct what_if *w = &b->desk.ui.network.what_if;
     network_asked(n, SUGGEST_MAPPING, "hop-bytes");
-    synthetic_network_mapping(&b->net, 1, network_bed_apply, b->model);
+    synthetic_network_mapping(&b->net, 1, desk_apply, b->model);
     network_replied(n, SUGGEST_MAPPING, 0, NULL);
     lay_out(b);
     button(b, COMMAND_APPLY, SUGGEST_MAPPING);
@@ -621,7 +621,7 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
     ask(b, SUGGEST_ROUTES, -HOLTER_EUSAGE);
     button(b, COMMAND_COMPARE, COMPARE_AFTER);
     network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, network_bed_apply, b->model);
+    synthetic_network_routes(&b->net, desk_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     SEEN("for another state: ask again"); /* the answer is said to be for the reality */
@@ -654,7 +654,7 @@ static void a_better_network_looks_less_bright(void **state)
     struct network_bed *b = *state;
     struct network *n = &b->model->network;
     network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, network_bed_apply, b->model);
+    synthetic_network_routes(&b->net, desk_apply, b->model);
     network_replied(n, SUGGEST_ROUTES, 0, NULL);
     lay_out(b);
     double before = b->desk.range.flows.maximum[METRIC_LOAD];
@@ -724,7 +724,7 @@ static void a_fault_of_the_description_is_shown_in_its_place(void **state)
                                         .name = "Mira",
                                         .source = "/etc/holter/mira.yaml",
                                         .fault = "line 12: dimension C has no size"};
-    network_bed_apply(b->model, &m, 0);
+    desk_apply(b->model, &m, 0);
     lay_out(b);
     SEEN("/etc/holter/mira.yaml");
     SEEN("line 12: dimension C has no size");

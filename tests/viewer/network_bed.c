@@ -14,11 +14,6 @@
 
 #include <cmocka.h>
 
-void network_bed_apply(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
 void network_bed_begin(struct network_bed *b, const struct network_job *job)
 {
     *b = (struct network_bed){.model = NULL};
@@ -31,9 +26,9 @@ void network_bed_begin(struct network_bed *b, const struct network_job *job)
         synthetic_network_read(&b->net, text, 1e-3);
         free(text);
     }
-    synthetic_network_begin(&b->net, network_bed_apply, b->model);
+    synthetic_network_begin(&b->net, desk_apply, b->model);
     for (int i = 0; i < job->windows; i++)
-        synthetic_network_window(&b->net, network_bed_apply, b->model);
+        synthetic_network_window(&b->net, desk_apply, b->model);
 }
 
 void network_bed_open(struct network_bed *b, enum view_id view, const struct network_job *job)

@@ -22,9 +22,6 @@ struct network_job {
 /** Job and model, without a window: desk_open() opens it. */
 void network_bed_begin(struct network_bed *bed, const struct network_job *job);
 
-/** Applies a message to a model, the user; the test fails where it cannot. */
-void network_bed_apply(void *user, const struct wire_message *message, int snapshot);
-
 /** Job, model, and a view laid out in a window of 1600 x 900. */
 void network_bed_open(struct network_bed *bed, enum view_id view, const struct network_job *job);
 void network_bed_close(struct network_bed *bed);

@@ -185,7 +185,7 @@ static void test_places_stay_when_windows_come(void **state)
     for (uint32_t v = 0; v < 32; v++)
         before[v] = place(f, v, 0);
     for (int i = 0; i < 10; i++) {
-        synthetic_network_window(&f->net, network_bed_apply, f->model);
+        synthetic_network_window(&f->net, desk_apply, f->model);
         show(f);
     }
     for (uint32_t v = 0; v < 32; v++) {
@@ -255,7 +255,7 @@ static void test_suggested_routes_are_blue(void **state)
     struct network_bed *f = *state;
     uint32_t blue = 0;
     network_asked(&f->model->network, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&f->net, network_bed_apply, f->model);
+    synthetic_network_routes(&f->net, desk_apply, f->model);
     network_replied(&f->model->network, SUGGEST_ROUTES, 0, NULL);
     ui_command(&f->desk.ui, f->model, COMMAND_APPLY, SUGGEST_ROUTES);
     show(f);
@@ -286,7 +286,7 @@ static void test_before_and_after_have_the_same_positions_side_by_side(void **st
     struct point before[64] = {{0}}, after[64] = {{0}};
     show(f);
     network_asked(&f->model->network, SUGGEST_MAPPING, "hop-bytes");
-    synthetic_network_mapping(&f->net, 1, network_bed_apply, f->model);
+    synthetic_network_mapping(&f->net, 1, desk_apply, f->model);
     network_replied(&f->model->network, SUGGEST_MAPPING, 0, NULL);
     ui_command(&f->desk.ui, f->model, COMMAND_APPLY, SUGGEST_MAPPING);
     ui_command(&f->desk.ui, f->model, COMMAND_COMPARE, COMPARE_BOTH);

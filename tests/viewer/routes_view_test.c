@@ -304,7 +304,7 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
 {
     struct network_bed *b = *state;
     network_asked(&b->model->network, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, network_bed_apply, b->model);
+    synthetic_network_routes(&b->net, desk_apply, b->model);
     network_replied(&b->model->network, SUGGEST_ROUTES, 0, NULL);
     look_at(b, SELECT_LINK, b->net.hot, 0);
     SEEN("routes better: total length 4096 \xe2\x86\x92 4102, largest link load 92.0");
@@ -387,9 +387,9 @@ static void open_routes(struct network_bed *b, const char *file)
     synthetic_network_init(&b->net, "torus:4,4,4,4,2", 16);
     synthetic_network_read_routes(&b->net, text);
     free(text);
-    synthetic_network_begin(&b->net, network_bed_apply, b->model);
+    synthetic_network_begin(&b->net, desk_apply, b->model);
     for (int i = 0; i < 2; i++)
-        synthetic_network_window(&b->net, network_bed_apply, b->model);
+        synthetic_network_window(&b->net, desk_apply, b->model);
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_ROUTES);
     b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);

@@ -149,11 +149,6 @@ static void a_panel_is_copied_line_by_line_without_its_buttons(void **state)
     desk_close(&d);
 }
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 /* Each of the tables has a cell with a title in all its rows. */
 static void every_table_of_a_job_has_titles_and_cells(void **state)
 {
@@ -164,10 +159,10 @@ static void every_table_of_a_job_has_titles_and_cells(void **state)
     (void)state;
     assert_int_equal(model_create(&m, 64 << 20), 0);
     synthetic_init(&job, 64, 16, 6, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < 5; i++)
-        synthetic_window(&job, into, m);
-    synthetic_death(&job, 3, into, m);
+        synthetic_window(&job, desk_apply, m);
+    synthetic_death(&job, 3, desk_apply, m);
     for (size_t v = 0; v < sizeof tables / sizeof *tables; v++) {
         struct scene_table t = {0};
         struct desk d;

@@ -35,11 +35,6 @@ static void open_on(struct stand *s, const char *form, int windows)
     desk_layout(&s->desk, s->model);
 }
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    assert_int_equal(model_apply(user, message, snapshot), 0);
-}
-
 static void close_stand(struct stand *s)
 {
     desk_close(&s->desk);
@@ -224,7 +219,7 @@ static void a_hidden_dimension_is_shown_slice_by_slice(void **state)
             sum += t->panels[p].loads[link];
         assert_int_equal(sum, t->panels[0].loads[link]);
     }
-    synthetic_network_window(&s.net, into, s.model); /* they follow the present */
+    synthetic_network_window(&s.net, desk_apply, s.model); /* they follow the present */
     desk_layout(&s.desk, s.model);
     double total = 0;
     for (int p = 1; p <= size; p++)

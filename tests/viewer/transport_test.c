@@ -27,14 +27,9 @@ struct bed {
     uint64_t now_ms;
 };
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 static void tell(struct bed *b, int snapshot)
 {
-    synthetic_replay(&b->replay, snapshot, into, b->model);
+    synthetic_replay(&b->replay, snapshot, desk_apply, b->model);
 }
 
 static int make_bed(void **state)
@@ -42,9 +37,9 @@ static int make_bed(void **state)
     struct bed *b = calloc(1, sizeof *b);
     assert_int_equal(model_create(&b->model, 16 << 20), 0);
     synthetic_init(&b->job, 64, 16, 6, 1);
-    synthetic_begin(&b->job, into, b->model);
+    synthetic_begin(&b->job, desk_apply, b->model);
     for (int i = 0; i < 90; i++)
-        synthetic_window(&b->job, into, b->model);
+        synthetic_window(&b->job, desk_apply, b->model);
     b->replay = (struct synthetic_replay){.state = "playing",
                                           .position = 0.15,
                                           .indexed = 0.5,
@@ -194,7 +189,7 @@ static void what_cannot_be_is_kept_within_bounds(void **state)
                             .run = 9,
                             .change = 9};
     struct wire_message m = {.type = WIRE_TYPE_REPLAY, .replay = r};
-    into(b->model, &m, 0);
+    desk_apply(b->model, &m, 0);
     assert_true(playback(b)->begin_ns < playback(b)->end_ns);
     assert_true(playback(b)->position_ns >= playback(b)->begin_ns);
     desk_layout(&b->desk, b->model);
@@ -202,7 +197,7 @@ static void what_cannot_be_is_kept_within_bounds(void **state)
     m.replay.end_ns = UINT64_MAX;
     m.replay.speed = -INFINITY;
     m.replay.run = 10;
-    into(b->model, &m, 0);
+    desk_apply(b->model, &m, 0);
     desk_layout(&b->desk, b->model);
     assert_true(playback(b)->speed >= 0);
     click(b, line_x(b, 0), line_y(b));
@@ -576,7 +571,7 @@ static void what_the_replay_has_not_been_at_is_said(void **state)
     b->desk.ui.view = VIEW_MATRIX;
     job->window = SYNTHETIC_FIRST + 120;
     for (int i = 0; i < 10; i++)
-        synthetic_window(job, into, b->model);
+        synthetic_window(job, desk_apply, b->model);
     desk_layout(&b->desk, b->model);
     assert_non_null(find_text(&b->desk.scene, "30\xc2\xa0s of the last 60\xc2\xa0s"));
     b->desk.ui.view = VIEW_LIVE;
@@ -653,7 +648,7 @@ static void where_only_ranks_are_known_sums_of_pairs_are_those_since_the_start(v
     assert_null(find_text(&b->desk.scene, "since the start ("));
     assert_non_null(find_text(&b->desk.scene, "last 60\xc2\xa0s"));
     for (int i = 0; i < 10; i++)
-        synthetic_window(&b->job, into, b->model);
+        synthetic_window(&b->job, desk_apply, b->model);
     b->desk.ui.view = VIEW_MATRIX;
     desk_layout(&b->desk, b->model);
     assert_non_null(find_text(&b->desk.scene, "10\xc2\xa0s of the last 60\xc2\xa0s"));

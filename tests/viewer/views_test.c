@@ -21,11 +21,6 @@
 
 #include <cmocka.h>
 
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 static const struct synthetic_latency growing = {
     .regions = 4, .slow = 3, .onset = 40, .recovery = 900, .rate = 0.1, .most = 2.4};
 
@@ -36,13 +31,13 @@ static struct model *slow_job(uint32_t ranks, int windows)
     struct synthetic job;
     assert_int_equal(model_create(&m, 64 << 20), 0);
     synthetic_init(&job, ranks, 16, 26, 1);
-    synthetic_begin(&job, into, m);
-    synthetic_regions(&job, &growing, into, m);
+    synthetic_begin(&job, desk_apply, m);
+    synthetic_regions(&job, &growing, desk_apply, m);
     for (int i = 0; i < windows; i++) {
-        synthetic_window(&job, into, m);
-        synthetic_latencies(&job, &growing, into, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_latencies(&job, &growing, desk_apply, m);
     }
-    synthetic_growth(&job, &growing, 7, "firing", into, m);
+    synthetic_growth(&job, &growing, 7, "firing", desk_apply, m);
     synthetic_finish(&job);
     return m;
 }
@@ -53,14 +48,14 @@ static struct model *model_of(uint32_t ranks, int windows, int trouble)
     struct synthetic job;
     assert_int_equal(model_create(&m, 64 << 20), 0);
     synthetic_init(&job, ranks, ranks > 16 ? 16 : 4, 26, 1);
-    synthetic_begin(&job, into, m);
+    synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < windows; i++) {
         if (trouble && i == windows / 2)
             synthetic_skip(&job, 3);
-        synthetic_window(&job, into, m);
+        synthetic_window(&job, desk_apply, m);
     }
     for (uint32_t rank = 0; trouble && rank < 5; rank++)
-        synthetic_death(&job, rank, into, m);
+        synthetic_death(&job, rank, desk_apply, m);
     synthetic_finish(&job);
     return m;
 }
@@ -120,7 +115,7 @@ static void without_data_every_view_says_so(void **state)
         struct wire_message message = {.type = WIRE_TYPE_JOB};
         message.job = (struct wire_job){
             .job = "1", .state = "running", .app = "a", .mpi = "", .world = 1000000000000};
-        into(m, &message, 0);
+        desk_apply(m, &message, 0);
     }
     model_destroy(m);
 }
@@ -402,11 +397,11 @@ static void regions_that_do_not_fit_are_said_and_reached(void **state)
     many.regions = 32;
     assert_int_equal(model_create(&m, 16 << 20), 0);
     synthetic_init(&job, 64, 16, 6, 1);
-    synthetic_begin(&job, into, m);
-    synthetic_regions(&job, &many, into, m);
+    synthetic_begin(&job, desk_apply, m);
+    synthetic_regions(&job, &many, desk_apply, m);
     for (int i = 0; i < 20; i++) {
-        synthetic_window(&job, into, m);
-        synthetic_latencies(&job, &many, into, m);
+        synthetic_window(&job, desk_apply, m);
+        synthetic_latencies(&job, &many, desk_apply, m);
     }
     struct desk d;
     desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_LIVE);
@@ -470,7 +465,7 @@ static void a_hang_is_named(void **state)
     struct desk d;
     synthetic_init(&job, 64, 16, 26, 1);
     job.window = SYNTHETIC_FIRST + 60;
-    synthetic_hang(&job, 9, 17, into, m);
+    synthetic_hang(&job, 9, 17, desk_apply, m);
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "rank 17 has not arrived"));
@@ -509,9 +504,9 @@ static void on_one_node_pairs_are_listed_by_delay(void **state)
         struct desk d;
         assert_int_equal(model_create(&m, 64u << 20), 0);
         synthetic_init(&job, 8, per_node[i], 6, 1);
-        synthetic_begin(&job, into, m);
+        synthetic_begin(&job, desk_apply, m);
         for (int w = 0; w < 20; w++)
-            synthetic_window(&job, into, m);
+            synthetic_window(&job, desk_apply, m);
         desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
         desk_layout(&d, m);
         assert_int_equal(find_text(&d.scene, "Pairs by delay") != NULL, m->host_count == 1);
@@ -651,10 +646,10 @@ static void of_many_regions_each_is_one_disc_with_its_number(void **state)
     const struct synthetic_latency latency = {.regions = 64};
     assert_int_equal(model_create(&m, 64 << 20), 0);
     synthetic_init(&job, 4096, 16, 6, 1); /* 256 nodes */
-    synthetic_begin(&job, into, m);
-    synthetic_regions(&job, &latency, into, m);
+    synthetic_begin(&job, desk_apply, m);
+    synthetic_regions(&job, &latency, desk_apply, m);
     for (int i = 0; i < 3; i++)
-        synthetic_window(&job, into, m);
+        synthetic_window(&job, desk_apply, m);
     synthetic_finish(&job);
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
     do
@@ -1040,7 +1035,7 @@ static void the_overview_of_a_replay_says_that_it_is_one(void **state)
     struct desk d;
     const struct synthetic_replay replay = {
         .state = "paused", .position = 0.05, .indexed = 1, .speed = 1, .paused = 1, .run = 1};
-    synthetic_replay(&replay, 1, into, m);
+    synthetic_replay(&replay, 1, desk_apply, m);
     m->daemon.now_ns = model_now_ns(m) + 34 * 3600 * SYNTHETIC_SECOND; /* it is watched later */
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
     desk_layout(&d, m);
