@@ -534,6 +534,18 @@ static void a_short_job_fills_the_strip(void **state)
     model_destroy(m);
 }
 
+static void an_argument_that_does_not_exist_leaves_a_choice_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    f->ui.network.metric = METRIC_LOAD;
+    assert_int_equal(ui_command(&f->ui, f->model, COMMAND_METRIC, METRICS), 0);
+    assert_int_equal(f->ui.network.metric, METRIC_LOAD);
+    assert_int_equal(ui_command(&f->ui, f->model, COMMAND_TORUS_FIGURE, UINT64_MAX), 0);
+    assert_int_equal(f->ui.torus.figure_chosen, 0);
+    assert_int_equal(ui_command_next(&f->ui, f->model, COMMAND_METRIC), UI_CHANGED);
+    assert_int_equal(f->ui.network.metric, (METRIC_LOAD + 1) % METRICS);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -560,6 +572,7 @@ int main(void)
         T(a_job_is_chosen_with_mouse_or_enter),
         T(new_data_glides_in_and_is_there_after_150_ms),
         cmocka_unit_test(a_short_job_fills_the_strip),
+        T(an_argument_that_does_not_exist_leaves_a_choice_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
