@@ -138,11 +138,11 @@ static int daemon_on_agent_message(void *user, uint64_t instance,
                             : jobs_ingest(d->jobs, instance, message, bytes, now_ns, fault);
 }
 
-static void daemon_on_agent_left(void *user, uint64_t instance, int in_order)
+static void daemon_on_agent_left(void *user, uint64_t instance, const char *job, int in_order)
 {
     struct daemon *d = user;
     if (in_order && d->fleet != NULL)
-        fleet_agent_left(d->fleet, instance, timeline_now(&d->timeline));
+        fleet_agent_left(d->fleet, instance, job, timeline_now(&d->timeline));
     else if (in_order)
         jobs_release_agent(d->jobs, instance);
 }

@@ -124,6 +124,8 @@ static void agent_check_node(struct agent *agent, uint64_t now)
 static void agent_close_handles(struct agent *agent)
 {
     node_close(agent->node);
+    for (const struct node_job *job = agent->census.jobs; job != NULL; job = job->next)
+        uplink_send_bye(agent->uplink, job->id);
     uplink_close(agent->uplink, NULL);
     uv_close((uv_handle_t *)&agent->timer, NULL);
     for (int i = 0; i < 2; i++)

@@ -422,13 +422,18 @@ static void uplink_on_timer_closed(uv_handle_t *handle)
     free(uplink);
 }
 
+/* Also while the welcome is on its way: the daemon has received the hello by then. */
+void uplink_send_bye(struct uplink *uplink, const char *job)
+{
+    struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1, .job = job};
+    uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
+}
+
 void uplink_close(struct uplink *uplink, void (*closed)(void *user))
 {
     if (uplink == NULL)
         return;
-    struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
-    /* also while the welcome is on its way: the daemon has received the hello by then */
-    uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
+    uplink_send_bye(uplink, NULL);
     uplink_disconnect(uplink, LINGER_MS);
     uplink->closed = closed;
     uv_close((uv_handle_t *)&uplink->timer, uplink_on_timer_closed);

@@ -156,9 +156,15 @@ uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
     return at == KEY_NONE ? 0 : stored->seqs[at];
 }
 
-/* The worker learns of it in the order of the messages. */
-void fleet_agent_left(struct fleet *fleet, uint64_t instance, uint64_t now_ns)
+/* The worker learns of it in the order of the messages. An agent that has come from another gateway
+ * and has sent nothing since is known here by the job that it names only. */
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *id, uint64_t now_ns)
 {
+    if (id != NULL && job_id_valid(id)) {
+        struct gateway_job *left = gateway_find_job(fleet, id, now_ns);
+        if (left != NULL)
+            key_table_add(&left->agents, (struct key){.hi = instance});
+    }
     const struct wire_bye bye = {.seq = 0};
     if (wire_encode(&fleet->buffer, WIRE_TYPE_BYE, &bye) != 0)
         return;

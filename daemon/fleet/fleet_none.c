@@ -62,10 +62,11 @@ uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
     return 0;
 }
 
-void fleet_agent_left(struct fleet *fleet, uint64_t instance, uint64_t now_ns)
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *job, uint64_t now_ns)
 {
     (void)fleet;
     (void)instance;
+    (void)job;
     (void)now_ns;
 }
 

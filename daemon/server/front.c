@@ -283,6 +283,7 @@ static int front_check_owner(const struct front *f, const struct peer *peer,
     const int ranks = message->type == WIRE_TYPE_RANKS;
     const char *job = ranks                               ? message->ranks.job
                       : message->type == WIRE_TYPE_WINDOW ? message->window.job
+                      : message->type == WIRE_TYPE_BYE    ? message->bye.job
                                                           : message->captured.job;
     if (!f->options->users)
         return 0;
@@ -314,8 +315,10 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
         break;
     case WIRE_TYPE_BYE:
         peer->has_left = 1;
-        f->callbacks.left(f->callbacks.user, peer->instance, 1);
-        return;
+        code = message->bye.job == NULL ? 0 : front_check_owner(f, peer, message, &fault);
+        if (code == 0)
+            f->callbacks.left(f->callbacks.user, peer->instance, message->bye.job, 1);
+        break;
     default:
         code = -HOLTER_EDENIED;
         snprintf(fault.text, sizeof(fault.text), "agents may not send %s",
@@ -458,7 +461,7 @@ static void front_on_expired(void *user, const struct peer *peer)
 {
     struct front *f = user;
     if (peer->role == ROLE_AGENT && peer->instance != 0 && !peer->has_left)
-        f->callbacks.left(f->callbacks.user, peer->instance, 0);
+        f->callbacks.left(f->callbacks.user, peer->instance, NULL, 0);
 }
 
 void front_tick(struct front *f)

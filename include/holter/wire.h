@@ -781,7 +781,10 @@ enum wire_degraded {
           "limit of rows in bursts and burst_pairs of one window; 0: the agent's default")
 
 /** The agent disconnects after its last message. */
-#define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
+#define WIRE_BYE(FIELD)                                                                            \
+    FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")                   \
+    FIELD(2, STR, job, 64, OPTIONAL,                                                               \
+          "agents: a job that it reports, one message for each; empty: of those the daemon knows")
 
 /** Requests the newest records of ranks: the rings are the flight recorder. Sent to all agents
  * that, to the daemon's knowledge, have such ranks; they answer with captured messages. */

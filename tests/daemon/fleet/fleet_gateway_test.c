@@ -1,0 +1,134 @@
+/* The gateway of a fleet: what it puts into the stream of a job. Link and front stand here. */
+#include "daemon/fleet/fleet_state.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define AGENT UINT64_C(7)
+
+static char published_job[NATS_JOB_BYTES];
+static uint64_t published_instance;
+static enum wire_type published_type;
+static unsigned publications;
+
+int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
+                       uint8_t *bytes, size_t length, uint64_t token)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    struct wire_message message;
+    struct wire_arena arena = {0};
+    (void)link;
+    (void)token;
+    assert_int_equal(subject, FLEET_IN);
+    assert_int_equal(fleet_reader_init(&reader, bytes, length), 0);
+    assert_int_equal(fleet_reader_next(&reader, &entry), 1);
+    assert_int_equal(wire_decode(&message, &arena, entry.bytes, entry.length, NULL), 0);
+    snprintf(published_job, sizeof(published_job), "%s", job);
+    published_instance = entry.instance;
+    published_type = message.type;
+    publications++;
+    wire_arena_finish(&arena);
+    free(bytes);
+    return 0;
+}
+
+size_t fleet_link_backlog(struct fleet_link *link)
+{
+    (void)link;
+    return 0;
+}
+
+size_t fleet_link_maximum(const struct fleet_link *link)
+{
+    (void)link;
+    return 1u << 20;
+}
+
+void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t length)
+{
+    (void)link;
+    (void)bytes;
+    (void)length;
+}
+
+void fleet_link_note(struct fleet_link *link, const char *job)
+{
+    (void)link;
+    (void)job;
+}
+
+void fleet_reject(struct fleet *fleet, const char *job, const char *why)
+{
+    (void)fleet;
+    fail_msg("%s: %s", job, why);
+}
+
+static int set_up(void **state)
+{
+    struct fleet *fleet = calloc(1, sizeof(*fleet));
+    gateway_init(&fleet->gateway);
+    fleet->link = (struct fleet_link *)fleet; /* is not looked into */
+    publications = 0;
+    *state = fleet;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fleet *fleet = *state;
+    gateway_finish(&fleet->gateway);
+    wire_buffer_finish(&fleet->buffer);
+    free(fleet);
+    return 0;
+}
+
+static void an_agent_that_came_from_another_gateway_leaves_the_job_that_it_names(void **state)
+{
+    struct fleet *fleet = *state;
+    fleet_agent_left(fleet, AGENT, "one.1", 1);
+    gateway_flush(fleet, 1);
+    assert_int_equal(publications, 1);
+    assert_string_equal(published_job, "one.1");
+    assert_true(published_instance == AGENT);
+    assert_int_equal(published_type, WIRE_TYPE_BYE);
+}
+
+static void an_agent_that_names_no_job_leaves_those_that_it_has_reported(void **state)
+{
+    struct fleet *fleet = *state;
+    fleet_agent_left(fleet, AGENT + 1, "one.1", 1);
+    gateway_flush(fleet, 1);
+    fleet_agent_left(fleet, AGENT, NULL, 2);
+    gateway_flush(fleet, 1);
+    assert_int_equal(publications, 1);
+    fleet_agent_left(fleet, AGENT + 1, NULL, 3);
+    gateway_flush(fleet, 1);
+    assert_int_equal(publications, 2);
+}
+
+static void a_job_of_a_forbidden_name_is_not_left(void **state)
+{
+    struct fleet *fleet = *state;
+    fleet_agent_left(fleet, AGENT, "one.>", 1);
+    gateway_flush(fleet, 1);
+    assert_int_equal(publications, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            an_agent_that_came_from_another_gateway_leaves_the_job_that_it_names, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_agent_that_names_no_job_leaves_those_that_it_has_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
