@@ -287,7 +287,7 @@ void load_work(const struct load *s, unsigned worker, int ready, int go, int don
     }
     tally.unacked = drain(s, context, agents, count, &arena, &tally);
     for (unsigned i = 0; i < count; i++) {
-        struct wire_bye bye = {agents[i].seq};
+        struct wire_bye bye = {.seq = agents[i].seq};
         int linger = 5000;
         zmq_setsockopt(agents[i].socket, ZMQ_LINGER, &linger, sizeof(linger));
         send_message(s, &buffer, &agents[i], WIRE_TYPE_BYE, &bye);

@@ -372,7 +372,7 @@ static void when_idle_it_leaves_by_itself(void **state)
     (void)state;
     peer_come(&bed, &agent, "agent", 11);
     report(&agent, w, 1, WINDOW_FINAL);
-    struct wire_bye bye = {2};
+    struct wire_bye bye = {.seq = 2};
     peer_send(&agent, WIRE_TYPE_BYE, &bye);
     assert_int_equal(daemon_bed_status(pid), 0);
     peer_hang_up(&agent);

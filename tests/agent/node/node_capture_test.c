@@ -314,7 +314,7 @@ static void windows_come_before_captures(void **state)
 {
     struct bed *bed = *state;
     char *bytes = calloc(1, 3u << 20);
-    struct wire_bye bye = {1};
+    struct wire_bye bye = {.seq = 1};
     struct wire_buffer buffer = {0};
     assert_int_equal(wire_encode(&buffer, WIRE_TYPE_BYE, &bye), 0);
     memcpy(bytes, buffer.bytes, buffer.length);
