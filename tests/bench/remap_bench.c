@@ -2,8 +2,10 @@
  *
  *   remap_bench [--time SECONDS] [--seed N] [NAME ...]
  *
- * NAME is a recorded job (tests/data/par-comm-data/hopbyte); default: those that there is a figure
- * to reach for, and others of the same kind. Printed for each, in percent less hop-bytes than the
+ * NAME is a recorded job (tests/data/par-comm-data/hopbyte), or "irregular": meshes refined around
+ * five points, in the order of their octree or at random, and points that exchange with those near
+ * them. Default: recorded jobs that there is a figure to reach for, others of the same kind, and
+ * the irregular ones. Printed for each, in percent less hop-bytes than the
  * mapping that was recorded: ours, the lower bound, the figure to reach, and Scotch's; "ratio" is
  * our hop-bytes over Scotch's, below 1: ours are fewer. CPU time, in seconds. Then a stencil on
  * 8,192 nodes, in 5 seconds; bytes between nodes against METIS k-way; and the most loaded link.
@@ -19,6 +21,7 @@
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/network/networks.h"
 
+#include <math.h>
 #include <metis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,6 +388,160 @@ static void print_max_link(const char *name, double effort)
     recorded_job_finish(&job);
 }
 
+/* ---- irregular communication ----------------------------------------------------- */
+
+#define MESH_CENTRES 5u
+
+static uint32_t draw(uint64_t *random, uint32_t below)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*random >> 32) * below >> 32);
+}
+
+/* A cube of a mesh that is refined by halving, or a point if its size is 0; lengths are in 1/1024
+ * of the whole. */
+struct cell {
+    int32_t at[3], size;
+    uint32_t number; /* of its process */
+};
+
+/* Cells in the order of their octree, refined nearest to some points until there are enough. */
+static void make_cells(struct cell *cells, uint32_t count, uint64_t *random)
+{
+    int32_t centre[MESH_CENTRES][3];
+    uint32_t made = 1;
+    for (uint32_t c = 0; c < MESH_CENTRES; c++)
+        for (uint32_t a = 0; a < 3; a++)
+            centre[c][a] = (int32_t)draw(random, 1024);
+    cells[0] = (struct cell){.size = 1024};
+    while (made + 7 <= count) {
+        uint32_t chosen = 0;
+        double highest = 0;
+        for (uint32_t i = 0; i < made; i++)
+            for (uint32_t c = 0; c < MESH_CENTRES; c++) {
+                double square = 1;
+                for (uint32_t a = 0; a < 3; a++) {
+                    const double gap = cells[i].at[a] + cells[i].size / 2 - centre[c][a];
+                    square += gap * gap;
+                }
+                const double size = cells[i].size > 8 ? cells[i].size : 0;
+                const double merit = size * size * size / sqrt(square);
+                if (merit > highest) {
+                    highest = merit;
+                    chosen = i;
+                }
+            }
+        const struct cell whole = cells[chosen];
+        memmove(cells + chosen + 8, cells + chosen + 1, (made - chosen - 1) * sizeof(*cells));
+        for (int32_t k = 0; k < 8; k++)
+            for (int32_t a = 0; a < 3; a++) {
+                cells[chosen + (uint32_t)k].size = whole.size / 2;
+                cells[chosen + (uint32_t)k].at[a] =
+                    whole.at[a] + (k >> (2 - a) & 1) * whole.size / 2;
+            }
+        made += 7;
+    }
+    for (; made < count; made++) /* what is missing of the count: processes that send nothing */
+        cells[made] = (struct cell){.at = {-4096 * (int32_t)made}};
+}
+
+static void make_points(struct cell *cells, uint32_t count, uint64_t *random)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t a = 0; a < 3; a++)
+            cells[i].at[a] = (int32_t)draw(random, 1024);
+}
+
+/* The area in which two cells touch; of points a weight that falls to 0 at the distance `reach`. */
+static uint64_t weigh(const struct cell *a, const struct cell *b, int32_t reach)
+{
+    int64_t area = 1, square = 0, touching = 0;
+    for (uint32_t d = 0; d < 3; d++) {
+        const int64_t low = a->at[d] > b->at[d] ? a->at[d] : b->at[d];
+        const int64_t one = a->at[d] + a->size, other = b->at[d] + b->size;
+        const int64_t overlap = (one < other ? one : other) - low;
+        square += overlap * overlap;
+        if (reach == 0 && overlap < 0)
+            return 0;
+        touching += overlap == 0;
+        area *= overlap > 0 ? overlap : 1;
+    }
+    if (reach == 0)
+        return touching == 1 ? (uint64_t)area : 0;
+    return square < (int64_t)reach * reach ? (uint64_t)((int64_t)reach * reach - square) : 0;
+}
+
+struct irregular {
+    const char *name, *network;
+    int32_t reach; /* of points; 0: cells of a mesh */
+    bool shuffled; /* processes are numbered at random */
+};
+
+static void print_irregular(const struct irregular *kind, double effort, uint64_t seed)
+{
+    struct topology *topology = network_short(kind->network);
+    const uint32_t n = topology_nodes(topology);
+    struct cell *cells = calloc(n, sizeof(*cells));
+    uint32_t *seats = calloc(n, sizeof(*seats));
+    struct remap_edge *edges = NULL;
+    size_t count = 0;
+    uint64_t random = 7;
+    if (kind->reach > 0)
+        make_points(cells, n, &random);
+    else
+        make_cells(cells, n, &random);
+    for (uint32_t p = 0; p < n; p++)
+        seats[p] = cells[p].number = p;
+    for (uint32_t p = n; kind->shuffled && p > 1; p--) {
+        const uint32_t k = draw(&random, p), number = cells[p - 1].number;
+        cells[p - 1].number = cells[k].number;
+        cells[k].number = number;
+    }
+    for (uint32_t p = 0; p < n; p++)
+        for (uint32_t q = 0; q < n; q++) {
+            const uint64_t weight = p == q ? 0 : weigh(&cells[p], &cells[q], kind->reach);
+            if (weight == 0)
+                continue;
+            if ((count & (count - 1)) == 0)
+                edges = realloc(edges, (count == 0 ? 1 : 2 * count) * sizeof(*edges));
+            edges[count++] = (struct remap_edge){cells[p].number, cells[q].number, 64 * weight, 1};
+        }
+    const struct remap_problem problem = {.topology = topology,
+                                          .processes = n,
+                                          .seats = seats,
+                                          .edges = edges,
+                                          .edge_count = count,
+                                          .effort = effort,
+                                          .seed = seed};
+    print_job(kind->name, &problem, 0);
+    free(edges);
+    free(seats);
+    free(cells);
+    topology_destroy(topology);
+}
+
+static void print_all_irregular(double effort, uint64_t seed)
+{
+    const struct irregular kinds[] = {
+        {"refined mesh, 512", "torus:4,4,4,4,2", 0, false},
+        {"renumbered", "torus:4,4,4,4,2", 0, true},
+        {"refined mesh, 1024", "torus:4,4,4,8m,2", 0, false},
+        {"renumbered", "torus:4,4,4,8m,2", 0, true},
+        {"refined mesh, 4096", "torus:16,16,16", 0, false},
+        {"renumbered", "torus:16,16,16", 0, true},
+        {"refined mesh, 8192", "torus:8,4,8,16,2", 0, false},
+        {"renumbered", "torus:8,4,8,16,2", 0, true},
+        {"near points, 1024", "torus:4,4,4,8m,2", 150, true},
+        {"near points, 2048", "torus:4,4,4,16,2", 120, true},
+        {"near points, 4096", "torus:16,16,16", 95, true},
+        {"near points, 8192", "torus:8,4,8,16,2", 75, true},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        print_irregular(&kinds[i], effort, seed);
+}
+
+/* ---- all ------------------------------------------------------------------------ */
+
 static void print_all(double effort, uint64_t seed)
 {
     const struct target targets[] = {
@@ -405,6 +562,7 @@ static void print_all(double effort, uint64_t seed)
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
         print_recorded(&targets[i], effort, seed);
     print_stencil(seed);
+    print_all_irregular(effort, seed);
     printf("\nbytes between nodes            ours   bound     METIS k-way  ratio    CPU\n");
     print_inter_node("MiniMD_Vesta_n128_c16_w", effort);
     print_inter_node("IMB-MPI1_Vesta_n32_c16", effort);
@@ -429,7 +587,10 @@ int main(int argc, char **argv)
         print_all(effort, seed);
     for (; i < argc; i++) {
         const struct target target = {argv[i], 0};
-        print_recorded(&target, effort, seed);
+        if (strcmp(argv[i], "irregular") == 0)
+            print_all_irregular(effort, seed);
+        else
+            print_recorded(&target, effort, seed);
     }
     return 0;
 }

@@ -25,7 +25,7 @@
     1.03 /* mappings that cost more than this factor of the present one are not descended from */
 #define MAX_DESCENT_WORK 12000000u /* limit of the work of one descent */
 #define MAX_LOSS                                                                                   \
-    0.012 /* a mapping up to this share worse than the best may, at random, replace the present    \
+    0.02 /* a mapping up to this share worse than the best may, at random, replace the present     \
              one */
 #define EVEN 1e-9 /* costs that differ by a smaller share are equal */
 
@@ -342,7 +342,7 @@ int remap_blocks_step(struct remap_blocks *b, struct remap_search *search, uint6
     remap_blocks_sum_weights(b);
     *work += WORK_STEP + 40ull * b->graph->first[b->graph->processes] + 30ull * b->graph->processes;
     const uint64_t annealed = remap_blocks_anneal(b);
-    *work += annealed;
+    *work += annealed / 2; /* half of the work is counted: the blocks are in the cache */
     if (annealed == 0)
         return 0;
     remap_blocks_move_processes(b);
