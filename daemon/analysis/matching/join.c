@@ -10,15 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAXIMUM_HALVES (UINT64_C(1) << 27) /* ends refer to tellers by fewer than 30 bits */
-#define MAXIMUM_OPEN_WINDOWS 128u          /* windows; of more, the last are dropped */
+#define MAXIMUM_HALVES (UINT64_C(1) << 27)
+#define MINIMUM_HALVES 16u
+#define MAXIMUM_OPEN_WINDOWS 128u /* windows; of more, the last are dropped */
 #define MAXIMUM_PAIRS (1u << 22)
 #define MAXIMUM_WINDOW (UINT64_C(1) << 62)
 #define MAXIMUM_CUTOFFS (1u << 18)
 
 int join_create(struct join **out, const struct join_params *params)
 {
-    if (params->windows > JOIN_MAXIMUM_WINDOWS || params->most_halves < JOIN_MINIMUM_HALVES ||
+    if (params->windows > JOIN_MAXIMUM_WINDOWS || params->most_halves < MINIMUM_HALVES ||
         params->most_halves > MAXIMUM_HALVES)
         return -HOLTER_ERANGE;
     struct join *join = calloc(1, sizeof(*join));
@@ -38,7 +39,7 @@ int join_create(struct join **out, const struct join_params *params)
 
 static void join_window_finish(struct join_window *opened)
 {
-    join_ends_finish(&opened->ends);
+    free(opened->ends.at);
     free(opened->limits);
 }
 
@@ -49,56 +50,56 @@ void join_destroy(struct join *join)
     for (size_t i = 0; i < join->open_count; i++)
         join_window_finish(&join->open[i]);
     free(join->open);
-    join_ends_finish(&join->idle);
-    join_ends_finish(&join->waiting);
-    join_ends_finish(&join->staying);
-    free(join->places);
-    free(join->spare);
-    free(join->call_index);
-    free(join->matches);
-    free(join->reporter_pairs);
-    free(join->calls);
+    free(join->waiting.at);
+    free(join->staying.at);
     key_limits_finish(&join->limits);
     pair_clocks_finish(&join->clocks);
     free(join);
 }
 
-/* ---- adding halves ---------------------------------------------------- */
+int join_ends_append(struct join_ends *to, const struct join_end *end)
+{
+    if (ARRAY_FIT(to->at, to->capacity, to->count + 1) != 0)
+        return -ENOMEM;
+    to->at[to->count++] = *end;
+    return 0;
+}
+
+/* ---- adding ends ------------------------------------------------------- */
 
 /* Keep the lower half of the range of keys: the choice must not depend on the order of reports. */
 static void join_drop_upper_keys(struct join_ends *ends, uint64_t *top)
 {
     uint64_t largest = 0;
-    for (size_t i = 0; i < ends->send_count; i++)
-        largest = ends->sends[i].key > largest ? ends->sends[i].key : largest;
-    for (size_t i = 0; i < ends->receive_count; i++)
-        largest = ends->receives[i].key > largest ? ends->receives[i].key : largest;
-    if (largest == 0) { /* no two messages have the same key */
-        join_ends_clear(ends);
-        return;
-    }
-    while (*top >= largest)
+    size_t kept = 0;
+    for (size_t i = 0; i < ends->count; i++)
+        largest = ends->at[i].key > largest ? ends->at[i].key : largest;
+    while (largest > 0 && *top >= largest)
         *top /= 2;
-    join_ends_keep(ends, *top);
+    /* Where all keys are 0 none is kept: no two messages have the same key. */
+    for (size_t i = 0; i < ends->count && largest > 0; i++)
+        if (ends->at[i].key <= *top)
+            ends->at[kept++] = ends->at[i];
+    ends->count = kept;
 }
 
 static void join_shrink(struct join *join, struct join_window *opened)
 {
-    join->open_halves -= join_ends_count(&opened->ends);
+    join->open_halves -= opened->ends.count;
     join_drop_upper_keys(&opened->ends, &opened->top);
-    join->open_halves += join_ends_count(&opened->ends);
+    join->open_halves += opened->ends.count;
 }
 
 /* A quarter for each window and three for all leaves one for those that wait. */
 static void join_enforce_bound(struct join *join, struct join_window *opened)
 {
     size_t quarter = join->params.most_halves / 4;
-    while (join_ends_count(&opened->ends) > quarter)
+    while (opened->ends.count > quarter)
         join_shrink(join, opened);
     while (join->open_halves > 3 * quarter) {
         struct join_window *largest = &join->open[0];
         for (size_t i = 1; i < join->open_count; i++)
-            if (join_ends_count(&join->open[i].ends) >= join_ends_count(&largest->ends))
+            if (join->open[i].ends.count >= largest->ends.count)
                 largest = &join->open[i];
         join_shrink(join, largest);
     }
@@ -107,7 +108,7 @@ static void join_enforce_bound(struct join *join, struct join_window *opened)
 static void join_drop_last_window(struct join *join)
 {
     struct join_window *last = &join->open[--join->open_count];
-    join->open_halves -= join_ends_count(&last->ends);
+    join->open_halves -= last->ends.count;
     join_window_finish(last);
 }
 
@@ -126,8 +127,7 @@ static struct join_window *join_open_window(struct join *join, uint64_t number)
     if (join->open_count == MAXIMUM_OPEN_WINDOWS)
         join_drop_last_window(join);
     memmove(&join->open[at + 1], &join->open[at], (join->open_count - at) * sizeof(*join->open));
-    join->open[at] = (struct join_window){.number = number, .top = UINT64_MAX, .ends = join->idle};
-    join->idle = (struct join_ends){0};
+    join->open[at] = (struct join_window){.number = number, .top = UINT64_MAX};
     join->open_count++;
     return &join->open[at];
 }
@@ -156,73 +156,78 @@ static uint64_t join_effective_window(const struct join *join, uint64_t window)
     return window >= join->next ? window : join->next - 1;
 }
 
-int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report)
+/* @return 0, or -HOLTER_ERANGE: it contradicts itself */
+static int join_read_end(const struct wire_half_row *row, uint64_t start, struct join_end *end)
 {
-    if (report->count > MAXIMUM_HALVES || report->window > MAXIMUM_WINDOW ||
-        report->node >= 1u << 31)
+    const uint64_t begin = start + (uint64_t)row->begin_ns, exit = begin + row->length_ns,
+                   local = start + (uint64_t)row->local_ns;
+    if (row->source == row->destination || begin > exit || exit > JOIN_MAXIMUM_NS ||
+        row->receive > 1 || (row->receive && (row->together == 0 || local > JOIN_MAXIMUM_NS)))
         return -HOLTER_ERANGE;
-    struct join_window *opened =
-        join_open_window(join, join_effective_window(join, report->window));
-    *writer = (struct join_writer){0};
-    if (opened == NULL) /* a window too far ahead is not kept */
-        return join->open_count < MAXIMUM_OPEN_WINDOWS ? -ENOMEM : 0;
-    return join_writer_begin(writer, &opened->ends, report, opened->top);
+    end->key = row->key;
+    end->bytes = row->bytes;
+    end->begin_ns = begin;
+    end->end_ns = exit;
+    end->local_ns = local < exit ? local : exit;
+    end->source = (uint32_t)row->source;
+    end->destination = (uint32_t)row->destination;
+    end->together = row->together > UINT32_MAX ? UINT32_MAX : (uint32_t)row->together;
+    end->receive = row->receive == 1;
+    return 0;
 }
 
-int join_commit(struct join *join, const struct join_writer *writer)
+/* Append a window's ends without counting them. @return how many, or a negative error */
+static int64_t join_read_ends(struct join_window *opened, const struct wire_window *window,
+                              uint32_t node, uint64_t number)
 {
-    const struct join_report *report = &writer->report;
-    if (writer->ends == NULL)
-        return 0;
-    if (writer->unsound)
-        return -HOLTER_ERANGE;
-    struct join_window *opened =
-        join_open_window(join, join_effective_window(join, report->window));
-    if (opened == NULL)
-        return join->open_count < MAXIMUM_OPEN_WINDOWS ? -ENOMEM : 0;
-    if (join_window_add_cutoff(opened, report->count == 0 ? KEY_NONE : report->node,
-                               report->keys_below) != 0)
+    struct join_ends *ends = &opened->ends;
+    size_t count = ends->count;
+    if (ARRAY_FIT(ends->at, ends->capacity, count + window->halves_count) != 0)
         return -ENOMEM;
-    join->open_halves += join_writer_end(writer);
-    join_enforce_bound(join, opened);
-    return 0;
+    for (uint64_t i = 0; i < window->halves_count; i++) {
+        struct join_end end = {.window = number, .error_ns = window->clock_error_ns, .node = node};
+        if (join_read_end(&window->halves[i], window->window * window->length_ns, &end) != 0)
+            return -HOLTER_ERANGE;
+        if (end.key <= opened->top)
+            ends->at[count++] = end;
+    }
+    return (int64_t)(count - ends->count);
 }
 
 int join_add_window(struct join *join, const struct wire_window *window, uint32_t node,
                     uint64_t number)
 {
-    const uint64_t start = window->window * window->length_ns;
-    const struct join_report report = {.window = number,
-                                       .keys_below = window->keys_below,
-                                       .error_ns = window->clock_error_ns,
-                                       .node = node,
-                                       .count = window->halves_count};
-    struct join_writer writer;
     if (window->halves_count == 0 && window->keys_below == 0)
         return 0;
-    int code = join_begin(join, &writer, &report);
-    if (code != 0 || writer.ends == NULL)
-        return code;
-    for (uint64_t i = 0; i < window->halves_count; i++) {
-        const struct wire_half_row *h = &window->halves[i];
-        const uint64_t begin = start + (uint64_t)h->begin_ns;
-        const struct join_half half = {
-            .key = h->key,
-            .receive = (int)h->receive,
-            .source = (uint32_t)h->source,
-            .destination = (uint32_t)h->destination,
-            .bytes = h->bytes,
-            .begin_ns = begin,
-            .end_ns = begin + h->length_ns,
-            .local_ns = start + (uint64_t)h->local_ns,
-            .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
-        };
-        join_put(&writer, &half);
-    }
-    return join_commit(join, &writer);
+    if (number > MAXIMUM_WINDOW || node >= 1u << 31)
+        return -HOLTER_ERANGE;
+    struct join_window *opened = join_open_window(join, join_effective_window(join, number));
+    if (opened == NULL) /* a window too far ahead is not kept */
+        return join->open_count < MAXIMUM_OPEN_WINDOWS ? -ENOMEM : 0;
+    const int64_t added = join_read_ends(opened, window, node, number);
+    if (added < 0)
+        return (int)added;
+    if (join_window_add_cutoff(opened, window->halves_count == 0 ? KEY_NONE : node,
+                               window->keys_below) != 0)
+        return -ENOMEM;
+    opened->ends.count += (size_t)added;
+    join->open_halves += (size_t)added;
+    join_enforce_bound(join, opened);
+    return 0;
 }
 
 /* ---- closing ------------------------------------------------------------- */
+
+static int join_append_all(struct join_ends *to, const struct join_ends *from)
+{
+    if (from->count == 0)
+        return 0;
+    if (ARRAY_FIT(to->at, to->capacity, to->count + from->count) != 0)
+        return -ENOMEM;
+    memcpy(&to->at[to->count], from->at, from->count * sizeof(*from->at));
+    to->count += from->count;
+    return 0;
+}
 
 /* Gather the ends of all windows up to this one in one list; without any, the waiting ones.
  * @param due  set: how many windows
@@ -237,29 +242,35 @@ static struct join_ends *join_gather(struct join *join, uint64_t window, size_t 
         return &join->waiting;
     struct join_ends *all = &join->open[0].ends;
     for (size_t i = 1; i < *due; i++) {
-        if (join_ends_append(all, &join->open[i].ends) != 0)
+        if (join_append_all(all, &join->open[i].ends) != 0)
             return NULL;
-        join_ends_clear(&join->open[i].ends);
+        join->open[i].ends.count = 0;
     }
     return all;
 }
 
-/* For matching, of so many ends and calls. */
-static int join_reserve(struct join *join, size_t sends, size_t receives, size_t calls)
+static void join_closing_finish(struct join_closing *closing)
 {
-    const size_t need = sends + receives, maximum = sends < receives ? sends : receives;
-    size_t rooms[2] = {join->scratch_capacity, join->scratch_capacity};
-    join->call_shift = join_shift_for(calls);
-    if (ARRAY_FIT(join->matches, join->match_capacity, receives) != 0 ||
-        ARRAY_FIT(join->reporter_pairs, join->pair_capacity, maximum + 1) != 0 ||
-        ARRAY_FIT(join->calls, join->call_capacity, calls) != 0 ||
-        ARRAY_FIT(join->call_index, join->call_index_capacity, join_places(join->call_shift)) != 0)
+    free(closing->matches);
+    free(closing->places);
+    free(closing->spare);
+    key_table_finish(&closing->call_numbers);
+    free(closing->calls);
+}
+
+/* Get memory for matching the ends that are due and those that wait. @return 0 or -ENOMEM */
+static int join_closing_init(struct join_closing *closing, const struct join_ends *waiting,
+                             size_t due)
+{
+    const size_t most = closing->ends->count + waiting->count + 1;
+    closing->matches = malloc(most * sizeof(*closing->matches));
+    closing->places = malloc(most * sizeof(*closing->places));
+    closing->spare = malloc(most * sizeof(*closing->spare));
+    if (closing->matches == NULL || closing->places == NULL || closing->spare == NULL ||
+        (due > 0 && join_append_all(closing->ends, waiting) != 0)) {
+        join_closing_finish(closing);
         return -ENOMEM;
-    if (need <= join->scratch_capacity)
-        return 0;
-    if (ARRAY_FIT(join->places, rooms[0], need) != 0 || ARRAY_FIT(join->spare, rooms[1], need) != 0)
-        return -ENOMEM;
-    join->scratch_capacity = rooms[0];
+    }
     return 0;
 }
 
@@ -278,41 +289,34 @@ static void join_add_cutoffs(struct join *join, size_t due)
     }
 }
 
-/* In the order of keys, so that it does not matter in which they were added. */
-static void join_note_ranks(struct join *join, const struct join_ends *ends, size_t sends,
-                            size_t receives)
+static void join_sort(struct join_closing *closing)
+{
+    const struct join_ends *ends = closing->ends;
+    for (size_t i = 0; i < ends->count; i++)
+        closing->places[i] = (struct key_place){ends->at[i].key, (uint32_t)i};
+    closing->sorted = key_order(closing->places, closing->spare, ends->count);
+}
+
+/* Where the ranks of new ends live. In the order of keys, so that it does not matter in which the
+ * ends were added. */
+static void join_note_ranks(struct join *join, const struct join_closing *closing, size_t added)
 {
     if (!key_limits_any(&join->limits))
         return;
-    for (size_t i = 0; i < sends; i++)
-        join->places[i] = (struct key_place){ends->sends[i].key, (uint32_t)i};
-    for (size_t i = 0; i < receives; i++)
-        join->places[sends + i] = (struct key_place){ends->receives[i].key, (uint32_t)(sends + i)};
-    const struct key_place *places = key_order(join->places, join->spare, sends + receives);
-    for (size_t i = 0; i < sends + receives; i++) {
-        const size_t at = places[i].place;
-        if (at < sends) {
-            const struct join_send *send = &ends->sends[at];
-            key_limits_rank(&join->limits, send->source, join_send_reporter(ends, send)->node);
-        } else {
-            const struct join_call *call = join_receive_call(ends, &ends->receives[at - sends]);
-            key_limits_rank(&join->limits, call->destination, ends->reporters[call->reporter].node);
-        }
+    for (size_t i = 0; i < closing->ends->count; i++) {
+        const struct join_end *end = &closing->ends->at[closing->sorted[i].place];
+        if (closing->sorted[i].place < added)
+            key_limits_rank(&join->limits, end->receive ? end->destination : end->source,
+                            end->node);
     }
 }
 
 static void join_remove_windows(struct join *join, size_t due)
 {
-    if (due == 0)
-        return;
-    if (join->idle.call_capacity < join->open[0].ends.call_capacity) {
-        join_ends_finish(&join->idle);
-        join->idle = join->open[0].ends;
-        join_ends_clear(&join->idle);
-        join->open[0].ends = (struct join_ends){0};
-    }
     for (size_t i = 0; i < due; i++)
         join_window_finish(&join->open[i]);
+    if (due == 0)
+        return;
     join->open_count -= due;
     memmove(join->open, join->open + due, join->open_count * sizeof(*join->open));
 }
@@ -323,9 +327,9 @@ static void join_replace_waiting(struct join *join, uint64_t window)
     struct join_ends stay = join->staying;
     uint64_t top = join->staying_top;
     join->staying = join->waiting;
-    join_ends_clear(&join->staying);
+    join->staying.count = 0;
     join->waiting = stay;
-    while (join_ends_count(&join->waiting) > join->params.most_halves / 4)
+    while (join->waiting.count > join->params.most_halves / 4)
         join_drop_upper_keys(&join->waiting, &top);
     for (uint64_t back = 0; top != UINT64_MAX && back <= join->params.windows; back++)
         if (back <= window)
@@ -339,22 +343,18 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
         window = join->next - 1;
     else if (window > MAXIMUM_WINDOW)
         window = MAXIMUM_WINDOW;
-    struct join_ends *ends = join_gather(join, window, &due);
-    if (ends == NULL)
+    struct join_closing closing = {.ends = join_gather(join, window, &due), .window = window};
+    if (closing.ends == NULL)
         return -ENOMEM;
-    const struct join_ends *waiting = &join->waiting;
-    const size_t sends = due == 0 ? 0 : ends->send_count,
-                 receives = due == 0 ? 0 : ends->receive_count;
-    if (join_reserve(join, sends + waiting->send_count, receives + waiting->receive_count,
-                     (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
-        (due > 0 && join_ends_append(ends, waiting) != 0))
+    const size_t added = due == 0 ? 0 : closing.ends->count;
+    if (join_closing_init(&closing, &join->waiting, due) != 0)
         return -ENOMEM;
+    join_sort(&closing);
     join_add_cutoffs(join, due);
-    join_note_ranks(join, ends, sends, receives);
-    join_match(join, ends, window);
-    join_update_clocks(join, ends);
-    join_emit(join, ends, emit, user);
-    join->open_halves -= sends + receives;
+    join_note_ranks(join, &closing, added);
+    join_match(join, &closing, emit, user);
+    join_closing_finish(&closing);
+    join->open_halves -= added;
     join_remove_windows(join, due);
     join_replace_waiting(join, window);
     join->next = window + 1;
@@ -364,22 +364,15 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
 void join_count(const struct join *join, struct join_counts *out)
 {
     *out = join->counts;
-    out->waiting = join_ends_count(&join->waiting) + join->open_halves;
+    out->waiting = join->waiting.count + join->open_halves;
 }
 
 /* ---- state ----------------------------------------------------------------- */
 
-static void join_forget_memory(struct join *join)
+static void join_ends_copy_state(struct state_bytes *b, struct join_ends *ends)
 {
-    join->places = join->spare = NULL;
-    join->call_index = NULL;
-    join->matches = NULL;
-    join->reporter_pairs = NULL;
-    join->calls = NULL;
-    join->scratch_capacity = join->call_index_capacity = join->match_capacity = 0;
-    join->pair_capacity = join->call_capacity = 0;
-    memset(join->pair_of, 0, sizeof(join->pair_of));
-    join->idle = (struct join_ends){0};
+    STATE_VALUE(b, *ends);
+    STATE_ARRAY(b, ends->at, ends->count, ends->capacity);
 }
 
 void join_copy_state(struct state_bytes *b, struct join **out)
@@ -387,8 +380,6 @@ void join_copy_state(struct state_bytes *b, struct join **out)
     if (!STATE_OBJECT(b, *out))
         return;
     struct join *join = *out;
-    if (b->reads)
-        join_forget_memory(join);
     STATE_ARRAY(b, join->open, join->open_count, join->open_capacity);
     if (join->open == NULL)
         join->open_count = join->open_capacity = 0;

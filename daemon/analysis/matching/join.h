@@ -27,7 +27,6 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_H
 
-#include "daemon/analysis/matching/join_ends.h"
 #include "daemon/analysis/tables/state_bytes.h"
 
 #include <stddef.h>
@@ -73,18 +72,12 @@ struct wire_window;
 int join_create(struct join **out, const struct join_params *params);
 void join_destroy(struct join *join);
 
-/** Add the ends that one node reports of one window: join_begin(), join_put() for each end,
- *  join_commit(). No other function of the join may be called in between. Ends of a closed window
- *  count in the next one that is closed.
- *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept:
- * then there is nothing to put
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */
-int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report);
-/** @return 0, -ENOMEM, or -HOLTER_ERANGE when an end contradicts itself: nothing is added then */
-int join_commit(struct join *join, const struct join_writer *writer);
-
-/** Add the ends that a node reports in a window message, with absolute times.
- *  @param number  of the window in which they count @return as join_commit() */
+/** Add the ends that a node reports in a window message. Ends of a closed window count in the next
+ *  one that is closed; those of a window too far ahead are not kept.
+ *  @param node    number of the node that reports; below 2^31
+ *  @param number  of the window in which they count
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range, or when an end
+ *  contradicts itself: nothing is added then */
 int join_add_window(struct join *join, const struct wire_window *window, uint32_t node,
                     uint64_t number);
 
@@ -95,8 +88,7 @@ typedef void join_emit_fn(void *user, const struct joined *message);
  *  have waited for params.windows.
  *  @param emit  receives each message once; the order depends on that in which ends were added
  *  @return 0, or -ENOMEM: the ends of the window are kept, and joined with the next one. Ends for
- *  which there is no memory to wait are left out as nodes leave out ends: see keys_below of
- *  struct join_report */
+ *  which there is no memory to wait are left out as nodes leave out ends: see key_limits.h */
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);

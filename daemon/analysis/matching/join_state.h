@@ -1,4 +1,4 @@
-/* The state that join.c (open windows), join_match.c (pairing ends) and join_report.c share. */
+/* The state that join.c (open windows) and join_match.c (a close) share. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
 
@@ -7,7 +7,36 @@
 #include "daemon/analysis/matching/key_limits.h"
 #include "daemon/analysis/tables/key_order.h"
 
-#define JOIN_MINIMUM_HALVES 16u
+#include <stdbool.h>
+
+#define JOIN_MAXIMUM_NS                                                                            \
+    (UINT64_C(1) << 61) /* sums of two times and two errors stay within 63 bits */
+
+/* One end of a message. Times are daemon time, nanoseconds. */
+struct join_end {
+    uint64_t key;         /* the same at both ends, of no other message of the job */
+    uint64_t window;      /* in which it was reported */
+    uint64_t bytes;       /* size; a receive may get less than was sent, never more */
+    uint64_t begin_ns;    /* entry of the call that posted the send or completed the receive */
+    uint64_t end_ns;      /* exit of that call */
+    uint64_t local_ns;    /* receive: latest known send among the messages that the same call
+                             completed; none: begin_ns */
+    uint64_t error_ns;    /* bound of the error of its times; UINT64_MAX: not known */
+    uint32_t source;      /* sending rank */
+    uint32_t destination; /* receiving rank */
+    uint32_t node;        /* that reports it */
+    uint32_t together;    /* receive: messages of other nodes that the same call completed, this one
+                             included */
+    uint32_t known;       /* receive: of those, the ones joined in windows before */
+    bool receive;
+    bool twice; /* duplicate: matches nothing, nor does a further one of its key */
+};
+
+/* Ends in the order in which they were reported. Zero-initialised is empty. */
+struct join_ends {
+    struct join_end *at; /* owned */
+    size_t count, capacity;
+};
 
 /* Of one node, for one window. */
 struct key_cutoff {
@@ -18,47 +47,11 @@ struct key_cutoff {
 /* The ends that were reported of a window that is still open. */
 struct join_window {
     uint64_t number;
-    uint64_t top; /* halves with greater keys are dropped: the bound of memory was reached */
+    uint64_t top; /* ends with greater keys are dropped: the bound of memory was reached */
     struct join_ends ends;
     struct key_cutoff *limits;
     size_t limit_count, limit_capacity;
     uint64_t below; /* any node may have left out keys from this one up; 0: none */
-};
-
-/* The send that was found for a receive. */
-struct join_match {
-    uint64_t sent_ns; /* begin of its send; after settling, on the receiver's clock */
-    uint32_t
-        reporters; /* position of the pair of tellers of both ends; or MATCH_NONE, MATCH_REFUSED */
-    uint32_t send_us; /* length of the call that posted the send */
-};
-
-#define MATCH_NONE UINT32_MAX /* the send was not reported yet */
-#define MATCH_REFUSED (UINT32_MAX - 1)
-
-#define RECENT_PAIRS 512u /* a power of two */
-
-/* Two tellers, of sends and of receives, with messages that were matched in this close. */
-struct reporter_pair {
-    uint32_t from, to;
-    uint32_t number; /* its position */
-    uint32_t clocks; /* number in join->clocks, after settling; KEY_NONE: they are not compared */
-    uint32_t down;   /* the sending node has the higher number */
-    /* The least that a receive's end may lie after its send's begin, given the error of both
-     * clocks, and the least that was seen; INT64_MAX: none yet. */
-    int64_t allowed_ns, least_ns;
-    uint64_t at_ns;    /* end of the latest receive */
-    uint64_t error_ns; /* of both clocks, UINT64_MAX: unknown; after settling what remains of it */
-    int64_t offset_ns; /* after settling: to be added to times of the sender */
-};
-
-/* A call whose receives were reported in several places, so that none of the reports is complete:
- * the sums over all of them. */
-struct partial_call {
-    uint64_t latest_ns;       /* of the sends that are known */
-    uint32_t first;           /* position of the first of its reports among the calls */
-    uint32_t known, together; /* sends joined before, and messages in all */
-    uint32_t matched;         /* sends joined now */
 };
 
 struct join {
@@ -67,42 +60,48 @@ struct join {
     size_t open_count, open_capacity;
     size_t open_halves;                /* in all of them */
     uint64_t next;                     /* windows below it are closed */
-    struct join_ends waiting, staying; /* each key once */
+    struct join_ends waiting, staying; /* each key once; staying: those of the next window */
     uint64_t staying_top; /* ends with greater keys may have been lost: no memory to keep them */
     struct key_limits limits;
     struct pair_clocks clocks;
     struct join_counts counts;
-    /* Working memory of a close, kept for the next one. */
-    struct key_place *places, *spare;
-    /* Open addressing, of calls: position + 1; 0: empty. */
-    uint32_t *call_index;
-    struct join_match *matches;                  /* by receive */
-    struct reporter_pair *reporter_pairs;        /* the first one is unused */
-    struct reporter_pair *pair_of[RECENT_PAIRS]; /* by sender: the one that it pair last */
-    struct partial_call *calls;
-    size_t scratch_capacity, call_index_capacity, match_capacity, pair_capacity, call_capacity;
-    size_t pair_count, call_count;
-    size_t matched, refused; /* in this close */
-    unsigned call_shift;     /* of a call's hash, to its place in call_index */
-    struct join_ends idle;   /* memory of a closed window, for the next one that is opened */
 };
 
-/** Shift from 64-bit hashes to places of an index that so many entries fill to at most two thirds.
- */
-unsigned join_shift_for(size_t count);
+#define JOIN_ALONE UINT32_MAX         /* the other end was not reported yet */
+#define JOIN_REFUSED (UINT32_MAX - 1) /* it contradicts this one, or the key came twice */
 
-/** Places of an index whose hashes are shifted by so much. */
-size_t join_places(unsigned shift);
+/* What a close finds out about an end. */
+struct join_match {
+    uint32_t other;  /* position of the other end; or JOIN_ALONE, JOIN_REFUSED */
+    uint32_t clocks; /* receive: number in join->clocks; KEY_NONE: they are not compared */
+    uint32_t call;   /* receive: number in closing->calls; KEY_NONE: it completed nothing else, or
+                        there is no memory */
+};
 
-/** Match the ends of a close: sets the send of each receive, the bounds of clocks and the calls
- * that were reported in parts. Ends without their other end are kept for later windows or dropped.
- *  @param ends  each key at most once among those that waited; grown for those */
-void join_match(struct join *join, struct join_ends *ends, uint64_t window);
+/* A call that completed several messages, perhaps in the reports of several windows. */
+struct join_call {
+    uint64_t latest_ns;       /* of the sends that are known */
+    uint32_t known, together; /* sends joined before, and messages in all */
+    uint32_t matched;         /* sends joined now */
+};
 
-/** Update the clocks and finish the calls with the results of the matches. */
-void join_update_clocks(struct join *join, const struct join_ends *ends);
+/* Working memory of a close. */
+struct join_closing {
+    struct join_ends *ends;
+    uint64_t window;
+    struct join_match *matches; /* by end */
+    struct key_place *places, *spare;
+    const struct key_place *sorted; /* the ends by key: one of those two */
+    struct key_table call_numbers;  /* hi: entry of the call, lo: its rank */
+    struct join_call *calls;
+    size_t call_capacity;
+};
 
-/** Report the matches. */
-void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user);
+/* Append an end. @return 0, or -ENOMEM */
+int join_ends_append(struct join_ends *to, const struct join_end *end);
+
+/* Match the ends by key, and report the messages. Ends without their other end stay for later
+ * windows, or are dropped. */
+void join_match(struct join *join, struct join_closing *closing, join_emit_fn *emit, void *user);
 
 #endif
