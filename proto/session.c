@@ -61,12 +61,21 @@ static int session_use_home(char path[4096], char *why, size_t room)
     return session_use_directory(path, why, room);
 }
 
+/* $XDG_RUNTIME_DIR as it has to be (XDG Base Directory Specification). After su or sudo -E it may
+ * be that of another user, who could replace what is in it. */
+static int session_is_own_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(path, W_OK | X_OK) == 0;
+}
+
 int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room)
 {
     char path[4096];
     const char *chosen = getenv("HOLTER_RUN_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
     const int is_chosen = chosen && *chosen;
-    const int is_runtime = runtime && *runtime == '/' && access(runtime, W_OK | X_OK) == 0;
+    const int is_runtime = runtime && *runtime == '/' && session_is_own_directory(runtime);
     int error;
     snprintf(why, why_room, "the path is too long");
     if (is_chosen) {

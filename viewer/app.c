@@ -282,7 +282,8 @@ static int save_scene(const struct app *a, const char *path)
 {
     char part[1032];
     snprintf(part, sizeof part, "%.1024s.part", path);
-    FILE *file = fopen(part, "w");
+    remove(part); /* as png_write() */
+    FILE *file = fopen(part, "wx");
     if (!file)
         return -errno;
     scene_dump(&a->scene, file);

@@ -163,7 +163,7 @@ int output_file_open(struct output_file *o, const char *path)
         return -ENAMETOOLONG;
     unlink(o->part); /* left by a process whose cleaner was killed */
     unfinished_begin(&o->unfinished, o->part);
-    o->file = fopen(o->part, "we");
+    o->file = fopen(o->part, "wxe"); /* never through a link that another user has put there */
     int code = o->file == NULL ? -errno : 0;
     if (code != 0)
         unfinished_end(&o->unfinished);

@@ -136,6 +136,25 @@ static void no_runtime_directory_means_one_below_tmp(void **state)
     unsetenv("XDG_RUNTIME_DIR");
 }
 
+static void a_runtime_directory_that_others_may_write_is_not_used(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], own[DIRECTORY_ROOM + 16], out[128], expected[64];
+    assert_int_equal(directory_make(directory), 0);
+    unsetenv("HOLTER_RUN_DIR");
+    setenv("XDG_RUNTIME_DIR", directory, 1);
+    snprintf(own, sizeof own, "%s/holter", directory);
+    assert_int_equal(chmod(directory, 0700), 0);
+    assert_int_equal(session_run_dir(out, sizeof out), 0);
+    assert_string_equal(out, own);
+    snprintf(expected, sizeof expected, "/tmp/holter-%u", geteuid());
+    assert_int_equal(chmod(directory, 0777), 0);
+    assert_int_equal(session_run_dir(out, sizeof out), 0);
+    assert_string_equal(out, expected);
+    unsetenv("XDG_RUNTIME_DIR");
+    assert_int_equal(directory_remove(directory), 0);
+}
+
 static int listener(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -256,6 +275,7 @@ int main(void)
         T(what_is_wrong_with_a_run_directory_is_a_sentence),
         T(a_path_that_does_not_fit_is_an_error),
         T(no_runtime_directory_means_one_below_tmp),
+        T(a_runtime_directory_that_others_may_write_is_not_used),
         T(a_named_daemon_comes_first),
         T(the_newest_served_socket_is_found),
         T(keys_are_found_beside_the_socket),

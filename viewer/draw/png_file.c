@@ -47,7 +47,8 @@ int png_write(const struct canvas *canvas, const char *path)
     char part[4096];
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
         return -ENAMETOOLONG;
-    FILE *file = fopen(part, "wb");
+    remove(part);                    /* left by a process that was killed */
+    FILE *file = fopen(part, "wbx"); /* never through a link that another user has put there */
     if (!file)
         return -errno;
     int error = png_file_write_rows(file, canvas);
