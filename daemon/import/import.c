@@ -118,7 +118,7 @@ static void import_time_burst(const struct import *m, struct wire_burst_row *bur
     const uint64_t length = m->job->window_ns;
     burst->first_ns = (import_file_first_window(m->file) + m->window) * length;
     burst->last_ns = burst->first_ns + length - 1;
-    const wide sum = (wide)(burst->first_ns + length / 2) * burst->messages;
+    const wide sum = ((wide)burst->first_ns + burst->last_ns) * burst->messages / 2;
     if (burst->messages == 1)
         burst->first_ns = burst->last_ns = (uint64_t)sum;
     burst->time_sum_high = (uint64_t)(sum >> 64);

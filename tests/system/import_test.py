@@ -86,6 +86,17 @@ class Traces(unittest.TestCase):
         self.assertGreater(self.rows('SELECT count(*) FROM phase')[0][0], 0)
         self.check_results(self.info())
 
+    def test_few_messages_of_a_table_of_routes_are_replayed(self):
+        for messages in (1, 2, 3):
+            with self.subTest(messages=messages):
+                routes = os.path.join(self.place.dir, f'routes{messages}')
+                with open(routes, 'w', encoding='utf-8') as out:
+                    for to in range(messages):
+                        out.write(f'Hop 1: [0-{to + 1}] 0 (0 0) -> {to + 1} ({to + 1} 0)\n')
+                self.recording = f'{routes}.hrec'
+                self.holter('import', routes, '-o', self.recording)
+                self.assertEqual([(messages,)], self.rows('SELECT sum(sent) FROM totals'))
+
     def test_results_of_what_is_no_recording_are_refused(self):
         path = os.path.join(self.place.dir, 'text.hrec')
         with open(path, 'w') as out:
