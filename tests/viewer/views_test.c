@@ -983,6 +983,27 @@ static void a_late_rank_is_numbered_and_neither_links_nor_mapping_are_offered(vo
     model_destroy(m);
 }
 
+static void where_has_nodes_in_the_order_of_their_names(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct alert *a = &m->alerts.items[0];
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    snprintf(m->hosts[0].name, sizeof m->hosts[0].name, "node10");
+    snprintf(m->hosts[1].name, sizeof m->hosts[1].name, "node2");
+    snprintf(a->culprit, sizeof a->culprit, "node");
+    snprintf(a->culprits, sizeof a->culprits, "node2");
+    desk_layout(&d, m);
+    const struct scene_hit *node10 = find_hit(&d.scene, HIT_NODE, 0);
+    const struct scene_hit *node2 = find_hit(&d.scene, HIT_NODE, 1);
+    assert_non_null(node10);
+    assert_non_null(node2);
+    assert_true(node2->box.x < node10->box.x);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void lists_mark_what_an_alert_names(void **state)
 {
     (void)state;
@@ -1169,6 +1190,7 @@ int main(void)
         cmocka_unit_test(a_small_overview_says_once_what_is_wrong),
         cmocka_unit_test(a_flag_without_room_for_its_title_names_the_culprit),
         cmocka_unit_test(a_late_rank_is_numbered_and_neither_links_nor_mapping_are_offered),
+        cmocka_unit_test(where_has_nodes_in_the_order_of_their_names),
         cmocka_unit_test(lists_mark_what_an_alert_names),
         cmocka_unit_test(what_has_no_times_is_not_judged),
         cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* NAMED: up to so many nodes are drawn with their names, in boxes of NODE_W x NODE_H. Cells of
@@ -54,15 +55,26 @@ static int overview_cell_is_marked(const struct stage *s, const struct alert *a,
     return 0;
 }
 
-/* Few nodes: a box with the name of each. */
+static int overview_order_nodes(const void *a, const void *b, void *user)
+{
+    const struct model_host *hosts = user;
+    return strverscmp(hosts[*(const uint32_t *)a].name, hosts[*(const uint32_t *)b].name);
+}
+
+/* Few nodes: a box with the name of each, node2 before node10. */
 static void overview_add_nodes(struct stage *s, struct box box, const struct alert *a)
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
     uint32_t across = (uint32_t)fmax(fmin(floor(box.w / NODE_W), m->host_count), 1);
     double w = fmin(floor(box.w / across), 160);
+    uint32_t order[NAMED];
+    for (uint32_t i = 0; i < m->host_count; i++)
+        order[i] = i;
+    qsort_r(order, m->host_count, sizeof(*order), overview_order_nodes, m->hosts);
     for (uint32_t i = 0; i < m->host_count; i++) {
-        int marked = ui_alert_marks_node(m, a, i);
+        const struct model_host *host = &m->hosts[order[i]];
+        int marked = ui_alert_marks_node(m, a, order[i]);
         struct box node = {box.x + (i % across) * w, box.y + (double)(i / across) * NODE_H, w - 6,
                            NODE_H - 6};
         if (node.y + node.h > box.y + box.h)
@@ -73,10 +85,10 @@ static void overview_add_nodes(struct stage *s, struct box box, const struct ale
                       marked ? evidence_color(t, a) : t->line);
         scene_text(s->brush.scene, node.x + 4, node.y + 8, node.w - 8,
                    marked ? TEXT_SMALL_STRONG : TEXT_SMALL, TEXT_CENTRE | TEXT_MIDDLE,
-                   marked ? t->text : t->second, m->hosts[i].name);
+                   marked ? t->text : t->second, host->name);
         scene_textf(s->brush.scene, node.x + 4, node.y + 25, node.w - 8, TEXT_AXIS, TEXT_CENTRE,
-                    t->second, "%u rank%s", m->hosts[i].ranks, m->hosts[i].ranks == 1 ? "" : "s");
-        scene_hit(s->brush.scene, node, HIT_NODE, i, 0);
+                    t->second, "%u rank%s", host->ranks, host->ranks == 1 ? "" : "s");
+        scene_hit(s->brush.scene, node, HIT_NODE, order[i], 0);
     }
 }
 
