@@ -11,6 +11,7 @@
 
 #define MEMORY 200.0       /* windows */
 #define LEAST_SCALE 1000.0 /* nanoseconds a message: less is no wait */
+#define LONG_FLIGHT 30.0   /* scales a message: a longer one is chance, and hides who is late */
 #define FIRST_VARIANCE 0.5 /* of a rank's deviation, until it is known */
 #define CLIP 9.0           /* squared standard deviations that count for the variance */
 #define DRIFT 0.3          /* of CUSUM */
@@ -48,6 +49,7 @@ void scopes_waits_finish(struct scope_waits *waits)
 
 static void waits_sum(struct scopes *s, const struct transfers *rows)
 {
+    const double longest = LONG_FLIGHT * s->waits.scale;
     for (uint32_t r = 0; r < s->ranks; r++)
         s->waits.ranks[r].awaited = s->waits.ranks[r].waited = s->waits.ranks[r].messages = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -58,7 +60,9 @@ static void waits_sum(struct scopes *s, const struct transfers *rows)
         struct scope_wait *destination = &s->waits.ranks[t->destination];
         source->awaited += (double)t->late_sender_ns;
         destination->awaited += (double)t->late_receiver_ns;
-        destination->waited += (double)t->late_sender_ns + (double)(t->network_ns + t->joint_ns);
+        destination->waited +=
+            (double)t->late_sender_ns +
+            fmin((double)(t->network_ns + t->joint_ns), longest * (double)t->messages);
         source->messages += (double)t->messages;
         destination->messages += (double)t->messages;
     }

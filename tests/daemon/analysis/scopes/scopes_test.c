@@ -113,6 +113,15 @@ static void a_late_rank_is_named_and_no_transfer(void **state)
     check_named(of_kind(FAULT_LATE_RANK, 5), 5);
 }
 
+static void a_late_rank_is_named_where_some_messages_take_very_long(void **state)
+{
+    (void)state;
+    struct fault_params params = of_kind(FAULT_LATE_RANK, 5);
+    params.tail = 0.02;
+    params.noise = 0.6;
+    check_named(params, 5);
+}
+
 static void messages_between_all_nodes_are_a_scope_of_their_own(void **state)
 {
     (void)state;
@@ -600,6 +609,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_pair_of_nodes_is_told_from_its_nodes),
         cmocka_unit_test(a_slow_link_is_told_from_its_nodes_and_pairs),
         cmocka_unit_test(a_late_rank_is_named_and_no_transfer),
+        cmocka_unit_test(a_late_rank_is_named_where_some_messages_take_very_long),
         cmocka_unit_test(messages_between_all_nodes_are_a_scope_of_their_own),
         cmocka_unit_test(a_step_of_all_messages_is_one_finding_about_the_job),
         cmocka_unit_test(messages_within_a_node_are_told_from_the_node),
