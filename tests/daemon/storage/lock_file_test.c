@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,15 @@ static void a_link_is_not_followed(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* As another user may make one in a shared directory; opened for reading it waits for a writer. */
+static void a_pipe_without_a_writer_is_held_by_nobody(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(lock_file_is_held(path));
+    assert_int_equal(unlink(path), 0);
+}
+
 static void a_folder_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
@@ -96,6 +106,7 @@ int main(void)
         WITH_DIRECTORY(one_holder_at_a_time),
         WITH_DIRECTORY(a_dead_holders_lock_is_free),
         WITH_DIRECTORY(a_link_is_not_followed),
+        WITH_DIRECTORY(a_pipe_without_a_writer_is_held_by_nobody),
         WITH_DIRECTORY(a_folder_that_is_not_there_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
