@@ -105,46 +105,51 @@ static const struct {
     {COMMAND_LANDSCAPE_HOME, landscape_command}, {COMMAND_REPLAY_MARK, transport_command},
 };
 
+/* The place of a choice: an int, or an enum of its size. */
+#define CHOICE(field)                                                                              \
+    offsetof(struct ui, field) +                                                                   \
+        0 * sizeof(char[sizeof((struct ui){0}.field) == sizeof(int) ? 1 : -1])
+
 /* Commands that set one choice to their argument, or change it to the next value. Handlers do what
  * else follows from it. */
 static const struct choice {
     enum ui_command command;
-    size_t offset; /* of an int or an enum in struct ui */
+    size_t offset; /* in struct ui */
     int count;     /* of its values, which begin with 0 */
     int changes;   /* 1: to the next value, whatever the argument */
 } choices[] = {
-    {COMMAND_THEME, offsetof(struct ui, theme), THEMES, 1},
-    {COMMAND_HELP, offsetof(struct ui, overlay.help), 2, 1},
-    {COMMAND_DRAWER, offsetof(struct ui, overlay.drawer), 2, 1},
-    {COMMAND_QUANTITY, offsetof(struct ui, quantity), PAIR_COLUMNS, 0},
-    {COMMAND_RANGE, offsetof(struct ui, time.range), RANGE_START + 1, 0},
-    {COMMAND_GROUP, offsetof(struct ui, group), GROUP_NONE + 1, 0},
-    {COMMAND_COLOUR, offsetof(struct ui, regions.colour), COLOUR_LATENCY + 1, 0},
-    {COMMAND_COMPRESS, offsetof(struct ui, compress), 2, 0},
-    {COMMAND_MODELLED, offsetof(struct ui, commgram.unmodelled), 2, 1},
-    {COMMAND_METRIC, offsetof(struct ui, network.metric), METRICS, 0},
-    {COMMAND_RANK_SCALE, offsetof(struct ui, network.rank_log), 2, 0},
-    {COMMAND_OBJECTIVE, offsetof(struct ui, network.objective), REMAP_OBJECTIVES, 0},
-    {COMMAND_ONLY_SELECTED, offsetof(struct ui, network.only_selected), 2, 0},
-    {COMMAND_COMPARE, offsetof(struct ui, network.compare), COMPARES, 0},
-    {COMMAND_REROUTE_FIRST, offsetof(struct ui, network.criterion), ROUTE_CRITERIA, 0},
-    {COMMAND_REROUTE_DELTA, offsetof(struct ui, network.delta), ROUTE_DELTAS, 0},
-    {COMMAND_TORUS_VIEW, offsetof(struct ui, torus.view), 3, 0},
-    {COMMAND_TORUS_FIGURE, offsetof(struct ui, torus.figure), TORUS_FIGURES, 0},
-    {COMMAND_TORUS_PAINT, offsetof(struct ui, torus.paint), TORUS_PAINTS, 0},
-    {COMMAND_TORUS_FOLD, offsetof(struct ui, torus.fold), TORUS_FOLDS, 0},
-    {COMMAND_TORUS_GRID, offsetof(struct ui, torus.grid), 2, 1},
-    {COMMAND_TORUS_MENU, offsetof(struct ui, torus.menu), 2, 1},
-    {COMMAND_NET_TOOL, offsetof(struct ui, graph.tool), NETWORK_TOOLS, 0},
-    {COMMAND_NET_SIZE, offsetof(struct ui, graph.size), NETWORK_SIZES, 0},
-    {COMMAND_LENS, offsetof(struct ui, routes.lens), 2, 1},
-    {COMMAND_ROUTE_LOADS, offsetof(struct ui, routes.loads), 2, 1},
-    {COMMAND_CAPTURE_ROWS, offsetof(struct ui, capture.rows), 2, 0},
-    {COMMAND_DEPENDENCY_STEPS, offsetof(struct ui, dependencies.steps), DEPENDENCY_ARRANGEMENTS, 0},
-    {COMMAND_DEPENDENCY_FOLD, offsetof(struct ui, dependencies.fold), FOLDS, 0},
-    {COMMAND_DEPENDENCY_VISIBLE, offsetof(struct ui, dependencies.visible), 2, 0},
-    {COMMAND_LANDSCAPE_SHAPE, offsetof(struct ui, landscape.shape), LANDSCAPE_SHAPES, 0},
-    {COMMAND_LANDSCAPE_SLOT, offsetof(struct ui, landscape.event), LANDSCAPE_EVENTS, 0},
+    {COMMAND_THEME, CHOICE(theme), THEMES, 1},
+    {COMMAND_HELP, CHOICE(overlay.help), 2, 1},
+    {COMMAND_DRAWER, CHOICE(overlay.drawer), 2, 1},
+    {COMMAND_QUANTITY, CHOICE(quantity), PAIR_COLUMNS, 0},
+    {COMMAND_RANGE, CHOICE(time.range), RANGE_START + 1, 0},
+    {COMMAND_GROUP, CHOICE(group), GROUP_NONE + 1, 0},
+    {COMMAND_COLOUR, CHOICE(regions.colour), COLOUR_LATENCY + 1, 0},
+    {COMMAND_COMPRESS, CHOICE(compress), 2, 0},
+    {COMMAND_MODELLED, CHOICE(commgram.unmodelled), 2, 1},
+    {COMMAND_METRIC, CHOICE(network.metric), METRICS, 0},
+    {COMMAND_RANK_SCALE, CHOICE(network.rank_log), 2, 0},
+    {COMMAND_OBJECTIVE, CHOICE(network.objective), REMAP_OBJECTIVES, 0},
+    {COMMAND_ONLY_SELECTED, CHOICE(network.only_selected), 2, 0},
+    {COMMAND_COMPARE, CHOICE(network.compare), COMPARES, 0},
+    {COMMAND_REROUTE_FIRST, CHOICE(network.criterion), ROUTE_CRITERIA, 0},
+    {COMMAND_REROUTE_DELTA, CHOICE(network.delta), ROUTE_DELTAS, 0},
+    {COMMAND_TORUS_VIEW, CHOICE(torus.view), 3, 0},
+    {COMMAND_TORUS_FIGURE, CHOICE(torus.figure), TORUS_FIGURES, 0},
+    {COMMAND_TORUS_PAINT, CHOICE(torus.paint), TORUS_PAINTS, 0},
+    {COMMAND_TORUS_FOLD, CHOICE(torus.fold), TORUS_FOLDS, 0},
+    {COMMAND_TORUS_GRID, CHOICE(torus.grid), 2, 1},
+    {COMMAND_TORUS_MENU, CHOICE(torus.menu), 2, 1},
+    {COMMAND_NET_TOOL, CHOICE(graph.tool), NETWORK_TOOLS, 0},
+    {COMMAND_NET_SIZE, CHOICE(graph.size), NETWORK_SIZES, 0},
+    {COMMAND_LENS, CHOICE(routes.lens), 2, 1},
+    {COMMAND_ROUTE_LOADS, CHOICE(routes.loads), 2, 1},
+    {COMMAND_CAPTURE_ROWS, CHOICE(capture.rows), 2, 0},
+    {COMMAND_DEPENDENCY_STEPS, CHOICE(dependencies.steps), DEPENDENCY_ARRANGEMENTS, 0},
+    {COMMAND_DEPENDENCY_FOLD, CHOICE(dependencies.fold), FOLDS, 0},
+    {COMMAND_DEPENDENCY_VISIBLE, CHOICE(dependencies.visible), 2, 0},
+    {COMMAND_LANDSCAPE_SHAPE, CHOICE(landscape.shape), LANDSCAPE_SHAPES, 0},
+    {COMMAND_LANDSCAPE_SLOT, CHOICE(landscape.event), LANDSCAPE_EVENTS, 0},
 };
 
 /* @return NULL: the command does not set a choice */
