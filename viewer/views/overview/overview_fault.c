@@ -75,8 +75,8 @@ static void overview_add_nodes(struct stage *s, struct box box, const struct ale
     for (uint32_t i = 0; i < m->host_count; i++) {
         const struct model_host *host = &m->hosts[order[i]];
         int marked = ui_alert_marks_node(m, a, order[i]);
-        struct box node = {box.x + (i % across) * w, box.y + (double)(i / across) * NODE_H, w - 6,
-                           NODE_H - 6};
+        const uint32_t row = i / across, column = i % across;
+        struct box node = {box.x + column * w, box.y + row * NODE_H, w - 6, NODE_H - 6};
         if (node.y + node.h > box.y + box.h)
             return;
         if (marked)
@@ -104,8 +104,8 @@ static void overview_add_cells(struct stage *s, struct box box, const struct ale
     for (uint32_t i = 0; i * c.per < c.count; i++) {
         uint32_t first = i * c.per, end = first + c.per < c.count ? first + c.per : c.count;
         int marked = overview_cell_is_marked(s, a, nodes, first, end);
-        struct box cell = {box.x + (i % c.across) * c.side, box.y + (double)(i / c.across) * c.side,
-                           c.side - 2, c.side - 2};
+        const uint32_t row = i / c.across, column = i % c.across;
+        struct box cell = {box.x + column * c.side, box.y + row * c.side, c.side - 2, c.side - 2};
         if (cell.y + cell.h > box.y + box.h)
             break;
         scene_rect(s->brush.scene, cell, fmin(3, cell.w / 4),
