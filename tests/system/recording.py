@@ -437,7 +437,7 @@ class Recording:
 
     def totals_by_window(self):
         """{window: {column: value}} of the table `totals`."""
-        return {row['window']: row for row in self._rows('totals', 'window')}
+        return {row['window']: row for row in self.rows('totals', 'window')}
 
     def window_numbers(self):
         return [row[0] for row in self._query('SELECT window FROM totals ORDER BY window')]
