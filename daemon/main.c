@@ -143,7 +143,7 @@ static void daemon_on_agent_left(void *user, uint64_t instance, const char *job,
     struct daemon *d = user;
     if (in_order && d->fleet != NULL)
         fleet_agent_left(d->fleet, instance, job, timeline_now(&d->timeline));
-    else if (in_order)
+    else if (in_order && job == NULL) /* it follows those that name a job */
         jobs_release_agent(d->jobs, instance);
 }
 

@@ -160,18 +160,18 @@ uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
  * and has sent nothing since is known here by the job that it names only. */
 void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *id, uint64_t now_ns)
 {
-    if (id != NULL && job_id_valid(id)) {
-        struct gateway_job *left = gateway_find_job(fleet, id, now_ns);
-        if (left != NULL)
-            key_table_add(&left->agents, (struct key){.hi = instance});
-    }
+    const struct key key = {.hi = instance};
+    struct gateway_job *named =
+        id != NULL && job_id_valid(id) ? gateway_find_job(fleet, id, now_ns) : NULL;
     const struct wire_bye bye = {.seq = 0};
-    if (wire_encode(&fleet->buffer, WIRE_TYPE_BYE, &bye) != 0)
+    if ((id != NULL && named == NULL) || wire_encode(&fleet->buffer, WIRE_TYPE_BYE, &bye) != 0)
         return;
     const struct fleet_entry entry = {instance, now_ns, fleet->buffer.bytes, fleet->buffer.length};
+    if (named != NULL)
+        key_table_add(&named->agents, key);
     for (size_t i = 0; i < fleet->gateway.job_count; i++) {
         struct gateway_job *job = fleet->gateway.jobs[i];
-        if (key_table_find(&job->agents, (struct key){.hi = instance}) != KEY_NONE)
+        if ((named == NULL || job == named) && key_table_find(&job->agents, key) != KEY_NONE)
             gateway_add(fleet, job, &entry);
     }
 }
