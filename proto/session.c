@@ -23,6 +23,12 @@ static int session_format(char *out, size_t room, const char *first, const char 
     return length < 0 || (size_t)length >= room ? -HOLTER_ERANGE : 0;
 }
 
+/* Does it belong to the user, and may nobody else write to it? */
+static int session_is_own(const struct stat *status)
+{
+    return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* Make a directory unless it is there. One that another user owns or may write to could hold his
  * sockets in place of ours.
  * @param why  set on failure */
@@ -38,12 +44,12 @@ static int session_use_directory(const char *path, char *why, size_t room)
         snprintf(why, room, "%s is no directory", path);
         return -ENOTDIR;
     }
+    if (session_is_own(&status))
+        return 0;
     if (status.st_uid != geteuid())
         snprintf(why, room, "%s belongs to the user with number %u", path, status.st_uid);
-    else if (status.st_mode & (S_IWGRP | S_IWOTH))
-        snprintf(why, room, "%s: other users may write to it", path);
     else
-        return 0;
+        snprintf(why, room, "%s: other users may write to it", path);
     return -EPERM;
 }
 
@@ -63,11 +69,11 @@ static int session_use_home(char path[4096], char *why, size_t room)
 
 /* $XDG_RUNTIME_DIR as it has to be (XDG Base Directory Specification). After su or sudo -E it may
  * be that of another user, who could replace what is in it. */
-static int session_is_own_directory(const char *path)
+static int session_is_runtime_directory(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(path, W_OK | X_OK) == 0;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && session_is_own(&status) &&
+           access(path, W_OK | X_OK) == 0;
 }
 
 int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room)
@@ -75,7 +81,7 @@ int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room)
     char path[4096];
     const char *chosen = getenv("HOLTER_RUN_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
     const int is_chosen = chosen && *chosen;
-    const int is_runtime = runtime && *runtime == '/' && session_is_own_directory(runtime);
+    const int is_runtime = runtime && *runtime == '/' && session_is_runtime_directory(runtime);
     int error;
     snprintf(why, why_room, "the path is too long");
     if (is_chosen) {
