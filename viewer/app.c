@@ -277,17 +277,10 @@ void app_notify(struct app *a, const char *format, ...)
 
 /* ---- pictures ------------------------------------------------------------ */
 
-/* The file appears when it is complete. */
-static int save_scene(const struct app *a, const char *path)
+static int write_scene(FILE *file, const void *scene)
 {
-    char part[1032];
-    snprintf(part, sizeof part, "%.1024s.part", path);
-    remove(part); /* as png_write() */
-    FILE *file = fopen(part, "wx");
-    if (!file)
-        return -errno;
-    scene_dump(&a->scene, file);
-    return fclose(file) == 0 && rename(part, path) == 0 ? 0 : -errno;
+    scene_dump(scene, file);
+    return 0;
 }
 
 int app_is_text(const char *path)
@@ -299,7 +292,7 @@ int app_is_text(const char *path)
 int app_save(struct app *a, const char *path)
 {
     if (app_is_text(path))
-        return save_scene(a, path);
+        return picture_write(path, write_scene, &a->scene);
     int error = painter_paint(&a->painter, &a->scene, a->type);
     return error ? error : png_write(&a->painter.canvas, path);
 }

@@ -6,6 +6,8 @@
 
 #include "viewer/layout/scene.h"
 
+#include <stdio.h>
+
 /** Right and bottom edges are outside. */
 struct clip {
     int x0, y0, x1, y1;
@@ -42,8 +44,13 @@ void canvas_image(struct canvas *canvas, struct box box, const struct image *ima
 void canvas_mask(struct canvas *canvas, int x, int y, const uint8_t *mask, int w, int h,
                  color_t color);
 
-/** Write the canvas. The file appears complete or not at all (written beside it, then renamed).
- *  @return 0 or -errno */
+typedef int picture_write_fn(FILE *file, const void *picture);
+
+/** Write a picture by a function. The file appears complete or not at all (written beside it, then
+ *  renamed). @return 0 or -errno; what `write` returns, unless that is 0 */
+int picture_write(const char *path, picture_write_fn *write, const void *picture);
+
+/** Write the canvas as PNG; see picture_write(). */
 int png_write(const struct canvas *canvas, const char *path);
 
 #endif

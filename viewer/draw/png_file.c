@@ -1,4 +1,4 @@
-/* Writes a picture as a PNG file. */
+/* Writes pictures to files, a canvas as PNG. */
 #include "viewer/draw/canvas.h"
 
 #include <errno.h>
@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int png_file_write_rows(FILE *file, const struct canvas *c)
+static int png_file_write_rows(FILE *file, const void *canvas)
 {
+    const struct canvas *c = canvas;
     uint8_t *volatile row = malloc((size_t)c->w * 3 + 1);
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -42,7 +43,7 @@ static int png_file_write_rows(FILE *file, const struct canvas *c)
     return 0;
 }
 
-int png_write(const struct canvas *canvas, const char *path)
+int picture_write(const char *path, picture_write_fn *write, const void *picture)
 {
     char part[4096];
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
@@ -51,7 +52,7 @@ int png_write(const struct canvas *canvas, const char *path)
     FILE *file = fopen(part, "wbx"); /* never through a link that another user has put there */
     if (!file)
         return -errno;
-    int error = png_file_write_rows(file, canvas);
+    int error = write(file, picture);
     if (fclose(file) != 0 && !error)
         error = -errno;
     if (!error && rename(part, path) != 0)
@@ -59,4 +60,9 @@ int png_write(const struct canvas *canvas, const char *path)
     if (error)
         remove(part);
     return error;
+}
+
+int png_write(const struct canvas *canvas, const char *path)
+{
+    return picture_write(path, png_file_write_rows, canvas);
 }
