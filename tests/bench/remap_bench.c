@@ -223,6 +223,23 @@ static int make_arch(SCOTCH_Arch *arch, SCOTCH_Graph *nodes, const struct remap_
     return arch_of_graph(arch, nodes, problem, vertex, count);
 }
 
+/* By one thread, as ours. With several, Scotch 7.0.3 has waited for its own threads without end.
+ * @return 0: `part` is set */
+static int scotch_map(SCOTCH_Graph *graph, SCOTCH_Arch *arch, SCOTCH_Strat *strategy,
+                      SCOTCH_Num *part)
+{
+    SCOTCH_Context context;
+    SCOTCH_Graph bound;
+    SCOTCH_contextInit(&context);
+    SCOTCH_graphInit(&bound);
+    const int failed = SCOTCH_contextThreadSpawn(&context, 1, NULL) != 0 ||
+                       SCOTCH_contextBindGraph(&context, graph, &bound) != 0 ||
+                       SCOTCH_graphMap(&bound, arch, strategy, part) != 0;
+    SCOTCH_graphExit(&bound);
+    SCOTCH_contextExit(&context);
+    return failed;
+}
+
 /* @return hop-bytes, below 0: Scotch could not */
 static double scotch(const struct remap_problem *problem, double *time)
 {
@@ -244,7 +261,7 @@ static double scotch(const struct remap_problem *problem, double *time)
                           g.partner, g.weight) == 0 &&
         SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATQUALITY, count, 0.0) == 0) {
         const double begin = bench_seconds();
-        if (SCOTCH_graphMap(&graph, &arch, &strategy, part) == 0) {
+        if (scotch_map(&graph, &arch, &strategy, part) == 0) {
             *time = bench_seconds() - begin;
             for (uint32_t p = 0; p < problem->processes; p++)
                 seats[p] = vertex[part[p]];
@@ -306,6 +323,20 @@ static void print_recorded(const struct target *target, double effort, uint64_t 
     recorded_job_finish(&job);
 }
 
+static uint32_t draw(uint64_t *random, uint32_t below)
+{
+    return (uint32_t)((uint64_t)bench_next(random) * below >> 32);
+}
+
+static void shuffle(uint32_t *numbers, uint32_t count, uint64_t *random)
+{
+    for (uint32_t p = count; p > 1; p--) {
+        const uint32_t k = draw(random, p), swap = numbers[p - 1];
+        numbers[p - 1] = numbers[k];
+        numbers[k] = swap;
+    }
+}
+
 /* 32 x 16 x 16 processes, not periodic, numbered at random, on 8 x 4 x 8 x 16 x 2. */
 static void print_stencil(uint64_t seed)
 {
@@ -317,12 +348,7 @@ static void print_stencil(uint64_t seed)
     uint64_t random = 1;
     for (uint32_t p = 0; p < n; p++)
         seats[p] = p;
-    for (uint32_t p = n; p > 1; p--) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        const uint32_t k = (uint32_t)((random >> 32) * p >> 32), swap = seats[p - 1];
-        seats[p - 1] = seats[k];
-        seats[k] = swap;
-    }
+    shuffle(seats, n, &random);
     for (uint32_t p = 0; p < n; p++)
         for (uint32_t a = 0; a < 3; a++)
             if (p / stride[a] % size[a] + 1 < size[a]) {
@@ -392,17 +418,10 @@ static void print_max_link(const char *name, double effort)
 
 #define MESH_CENTRES 5u
 
-static uint32_t draw(uint64_t *random, uint32_t below)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((*random >> 32) * below >> 32);
-}
-
 /* A cube of a mesh that is refined by halving, or a point if its size is 0; lengths are in 1/1024
  * of the whole. */
 struct cell {
     int32_t at[3], size;
-    uint32_t number; /* of its process */
 };
 
 /* Cells in the order of their octree, refined nearest to some points until there are enough. */
@@ -482,7 +501,7 @@ static void print_irregular(const struct irregular *kind, double effort, uint64_
     struct topology *topology = network_short(kind->network);
     const uint32_t n = topology_nodes(topology);
     struct cell *cells = calloc(n, sizeof(*cells));
-    uint32_t *seats = calloc(n, sizeof(*seats));
+    uint32_t *seats = calloc(n, sizeof(*seats)), *numbers = calloc(n, sizeof(*numbers));
     struct remap_edge *edges = NULL;
     size_t count = 0;
     uint64_t random = 7;
@@ -491,12 +510,9 @@ static void print_irregular(const struct irregular *kind, double effort, uint64_
     else
         make_cells(cells, n, &random);
     for (uint32_t p = 0; p < n; p++)
-        seats[p] = cells[p].number = p;
-    for (uint32_t p = n; kind->shuffled && p > 1; p--) {
-        const uint32_t k = draw(&random, p), number = cells[p - 1].number;
-        cells[p - 1].number = cells[k].number;
-        cells[k].number = number;
-    }
+        seats[p] = numbers[p] = p;
+    if (kind->shuffled)
+        shuffle(numbers, n, &random);
     for (uint32_t p = 0; p < n; p++)
         for (uint32_t q = 0; q < n; q++) {
             const uint64_t weight = p == q ? 0 : weigh(&cells[p], &cells[q], kind->reach);
@@ -504,7 +520,7 @@ static void print_irregular(const struct irregular *kind, double effort, uint64_
                 continue;
             if ((count & (count - 1)) == 0)
                 edges = realloc(edges, (count == 0 ? 1 : 2 * count) * sizeof(*edges));
-            edges[count++] = (struct remap_edge){cells[p].number, cells[q].number, 64 * weight, 1};
+            edges[count++] = (struct remap_edge){numbers[p], numbers[q], 64 * weight, 1};
         }
     const struct remap_problem problem = {.topology = topology,
                                           .processes = n,
@@ -515,6 +531,7 @@ static void print_irregular(const struct irregular *kind, double effort, uint64_
                                           .seed = seed};
     print_job(kind->name, &problem, 0);
     free(edges);
+    free(numbers);
     free(seats);
     free(cells);
     topology_destroy(topology);
