@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import unittest
 
 import lab
@@ -108,27 +107,12 @@ class Users(unittest.TestCase):
         self.place = lab.Lab()
         self.addCleanup(self.place.close)
         os.chmod(self.place.dir, EVERYBODY)
-        self.socket = os.path.join(self.home(VICTIM), 'run', 'holterd.sock')
+        self.socket = os.path.join(self.place.home(VICTIM), 'run', 'holterd.sock')
         self.endpoint = f'ipc://{self.socket}'
         self.go = os.path.join(self.place.dir, 'go')
 
-    def home(self, uid):
-        """A home directory, in which the run directory is."""
-        path = os.path.join(self.place.dir, str(uid))
-        if not os.path.isdir(path):
-            os.mkdir(path, 0o755)
-            os.chown(path, uid, uid)
-        return path
-
-    def start_as(self, uid, *command, env=None):
-        home = self.home(uid)
-        truths = tempfile.mkdtemp(dir=home)  # jobs must not write to the same files
-        os.chown(truths, uid, uid)
-        env = {'HOME': home, 'HOLTER_RUN_DIR': os.path.join(home, 'run'), 'XDG_RUNTIME_DIR': '', 'TRUTH_DIR': truths} | (env or {})
-        return self.place.start('setpriv', f'--reuid={uid}', f'--regid={uid}', '--clear-groups', *command, env=env, cwd=home)
-
     def run_as(self, uid, *command, **more):
-        return self.start_as(uid, *command, **more).finish()
+        return self.place.start_as(uid, *command, **more).finish()
 
     def holter_as(self, uid, *arguments, **more):
         return self.run_as(uid, os.path.join(lab.BUILD, 'agent', 'holter'), *arguments, **more)
@@ -140,7 +124,7 @@ class Users(unittest.TestCase):
 
     def standing(self, *arguments):
         """The victim's daemon, started by hand."""
-        daemon = self.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', *arguments)
+        daemon = self.place.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', *arguments)
         lab.wait_for(lambda: not daemon.alive() or self.seen_by(VICTIM), 'the daemon')
         self.assertTrue(daemon.alive(), daemon)
         return daemon
@@ -149,7 +133,7 @@ class Users(unittest.TestCase):
         """Two ranks that wait for a file, or whatever another user makes of it."""
         rank = [os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon', endpoint or self.endpoint,
                 lab.program('hang', 'mpich'), self.go]
-        return self.start_as(uid, *lab.mpirun('mpich', 2, *rank))
+        return self.place.start_as(uid, *lab.mpirun('mpich', 2, *rank))
 
     def ranks(self):
         return sum(j['seen'] for j in self.seen_by(VICTIM)['jobs'])
@@ -176,9 +160,9 @@ class Users(unittest.TestCase):
         daemon.finish()
 
     def test_the_session_of_a_run_is_closed_to_the_other(self):
-        run = self.start_as(VICTIM, os.path.join(lab.BUILD, 'agent', 'holter'), 'run', '--no-record', '--',
-                            lab.program('hang', 'mpich'), self.go)
-        run_dir = os.path.join(self.home(VICTIM), 'run')
+        run = self.place.start_as(VICTIM, os.path.join(lab.BUILD, 'agent', 'holter'), 'run', '--no-record', '--',
+                                  lab.program('hang', 'mpich'), self.go)
+        run_dir = os.path.join(self.place.home(VICTIM), 'run')
         sockets = lab.wait_for(lambda: glob.glob(os.path.join(run_dir, '*', 'holterd.sock')), 'the session')
         for path in (run_dir, *glob.glob(os.path.join(run_dir, '*'))):
             self.assertEqual(0o700, os.stat(path).st_mode & 0o777, path)
@@ -223,28 +207,28 @@ class Users(unittest.TestCase):
         self.assertEqual([], os.listdir(taken))
 
     def test_a_viewer_reads_and_does_not_control(self):
-        keys = os.path.join(self.home(VICTIM), 'keys')
-        copy = os.path.join(self.home(VICTIM), 'viewer')
+        keys = os.path.join(self.place.home(VICTIM), 'keys')
+        copy = os.path.join(self.place.home(VICTIM), 'viewer')
         self.endpoint = f'tcp://127.0.0.1:{lab.free_port()}'
         self.assertEqual(0, self.holter_as(VICTIM, 'keys', keys).status)
         self.assertEqual(0, self.holter_as(VICTIM, 'keys', '--for', 'viewer', '-o', copy, keys).status)
-        third = os.path.join(self.home(OTHER), 'keys')
+        third = os.path.join(self.place.home(OTHER), 'keys')
         shutil.copytree(copy, third)
         for path in (third, *(os.path.join(third, name) for name in os.listdir(third))):
             os.chown(path, OTHER, OTHER)
-        daemon = self.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', '--listen', self.endpoint,
-                               '--keys', keys)
+        daemon = self.place.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', '--listen', self.endpoint,
+                                     '--keys', keys)
         lab.wait_for(lambda: not daemon.alive() or self.seen_by(VICTIM, '--keys', keys), 'the daemon')
-        job = self.start_as(VICTIM, *lab.mpirun('mpich', 2, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon',
-                                                self.endpoint, '--keys', keys, lab.program('hang', 'mpich'), self.go))
+        job = self.place.start_as(VICTIM, *lab.mpirun('mpich', 2, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon',
+                                                      self.endpoint, '--keys', keys, lab.program('hang', 'mpich'), self.go))
         lab.wait_for(lambda: not job.alive() or sum(j['seen'] for j in self.seen_by(OTHER, '--keys', third)['jobs']) == 2,
                      'the ranks, by the eyes of the viewer')
         finished = self.holter_as(OTHER, 'capture', '--connect', self.endpoint, '--keys', third, '--timeout', 1)
         self.assertEqual('', finished.out, finished)
         self.assertRegex(finished.err, 'operator.key|No such file')
         # With no keys, or those of a viewer, a job of his own does not arrive.
-        theirs = [self.start_as(OTHER, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon', self.endpoint, *more,
-                                lab.program('status', 'mpich'), '0') for more in ([], ['--keys', third])]
+        theirs = [self.place.start_as(OTHER, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon', self.endpoint, *more,
+                                      lab.program('status', 'mpich'), '0') for more in ([], ['--keys', third])]
         for one in theirs:
             self.assertEqual(0, one.finish().status, one)
         self.assertIsNone(self.seen_by(OTHER, timeout=2))

@@ -260,6 +260,22 @@ class Lab:
         self.started.append(running)
         return running
 
+    def home(self, uid):
+        """A home directory of a user of that number, in which the run directory is."""
+        path = os.path.join(self.dir, f'home-of-{uid}')
+        if not os.path.isdir(path):
+            os.mkdir(path, 0o755)
+            os.chown(path, uid, uid)
+        return path
+
+    def start_as(self, uid, *command, env=None):
+        """Start a command as a user of that number; needs root, and a directory of the place that is open to all."""
+        home = self.home(uid)
+        truths = tempfile.mkdtemp(dir=home)  # jobs must not write to the same files
+        os.chown(truths, uid, uid)
+        own = {'HOME': home, 'HOLTER_RUN_DIR': os.path.join(home, 'run'), 'XDG_RUNTIME_DIR': '', 'TRUTH_DIR': truths}
+        return self.start('setpriv', f'--reuid={uid}', f'--regid={uid}', '--clear-groups', *command, env=own | (env or {}), cwd=home)
+
     def run(self, *command, seconds=PATIENCE, **more):
         return self.start(*command, **more).finish(seconds)
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -43,16 +42,9 @@ class Users(unittest.TestCase):
         port = lab.free_port()
         self.endpoint, self.metrics = f'tcp://127.0.0.1:{port}', f'127.0.0.1:{lab.free_port()}'
 
-    def home(self, uid):
-        path = os.path.join(self.place.dir, f'home-of-{uid}')
-        if not os.path.isdir(path):
-            os.mkdir(path, 0o755)
-            os.chown(path, uid, uid)
-        return path
-
     def keys_of(self, uid):
         """A user whose number has no name is called by the number."""
-        path = os.path.join(self.home(uid), 'keys')
+        path = os.path.join(self.place.home(uid), 'keys')
         if not os.path.isdir(path):
             made = self.place.holter('keys', '--user', uid, '-o', path, self.keys).finish()
             self.assertEqual(0, made.status, made)
@@ -61,19 +53,11 @@ class Users(unittest.TestCase):
                 os.chown(name, uid, uid)
         return path
 
-    def start_as(self, uid, *command):
-        home = self.home(uid)
-        truths = tempfile.mkdtemp(dir=home)  # jobs of a user must not write to the same files
-        os.chown(truths, uid, uid)
-        return self.place.start('setpriv', f'--reuid={uid}', f'--regid={uid}', '--clear-groups', *command, cwd=home,
-                                env={'HOME': home, 'HOLTER_RUN_DIR': os.path.join(home, 'run'), 'XDG_RUNTIME_DIR': '',
-                                     'TRUTH_DIR': truths})
-
     def asked(self, uid, *words):
         """A command of holter with the keys of a user, or with all keys."""
         keys = ('--connect', self.endpoint, '--keys', self.keys_of(uid) if uid else self.keys)
         command = (HOLTER, words[0], *keys, *words[1:])
-        return (self.start_as(uid, *command) if uid else self.place.start(*command)).finish()
+        return (self.place.start_as(uid, *command) if uid else self.place.start(*command)).finish()
 
     def start_daemon(self):
         self.assertEqual(0, self.place.holter('keys', self.keys).finish().status)
@@ -85,17 +69,17 @@ class Users(unittest.TestCase):
         self.assertTrue(self.daemon.alive(), self.daemon)
 
     def start_job(self, uid, job=None):
-        control = os.path.join(self.home(uid), f'secret-of-{uid}')
+        control = os.path.join(self.place.home(uid), f'secret-of-{uid}')
         os.makedirs(control, exist_ok=True)
         os.chmod(control, 0o777)
         more = ('--job', job) if job else ()
-        return self.start_as(uid, *lab.mpirun('mpich', 2, HOLTER, 'exec', '--daemon', self.endpoint, '--keys',
-                                              self.keys_of(uid), *more, '--', lab.program('steps', 'mpich'),
-                                              control, 100, 20000))
+        return self.place.start_as(uid, *lab.mpirun('mpich', 2, HOLTER, 'exec', '--daemon', self.endpoint, '--keys',
+                                                    self.keys_of(uid), *more, '--', lab.program('steps', 'mpich'),
+                                                    control, 100, 20000))
 
     def end(self, *jobs):
         for uid in (ANN, BOB):
-            control = os.path.join(self.home(uid), f'secret-of-{uid}')
+            control = os.path.join(self.place.home(uid), f'secret-of-{uid}')
             os.makedirs(control, exist_ok=True)
             with open(os.path.join(control, 'end'), 'w', encoding='utf-8'):
                 pass
@@ -129,9 +113,9 @@ class Users(unittest.TestCase):
             finished = self.asked(uid, *words)
             self.assertEqual(0, finished.status, finished)
             yield finished.out
-        scene = os.path.join(self.home(uid), 'scene.txt')
-        viewed = self.start_as(uid, os.path.join(lab.BUILD, 'viewer', 'holter-view'), '--connect', self.endpoint, '--keys',
-                               self.keys_of(uid), '--snapshot', scene, '--size', '1600x900', '--after', 1).finish()
+        scene = os.path.join(self.place.home(uid), 'scene.txt')
+        viewed = self.place.start_as(uid, os.path.join(lab.BUILD, 'viewer', 'holter-view'), '--connect', self.endpoint, '--keys',
+                                     self.keys_of(uid), '--snapshot', scene, '--size', '1600x900', '--after', 1).finish()
         self.assertEqual(0, viewed.status, viewed)
         with open(scene, encoding='utf-8') as f:
             yield f.read()

@@ -1,6 +1,6 @@
 /* View "torus" as text: what it shows of jobs on tori, and what the mouse does there. */
 #include "tests/data_file.h"
-#include "tests/viewer/desk.h"
+#include "tests/viewer/network_bed.h"
 #include "tests/viewer/torus_fixture.h"
 
 #include "viewer/layout/lattice.h"
@@ -22,40 +22,27 @@
 
 #include <cmocka.h>
 
-struct stand {
-    struct desk desk;
-    struct model *model;
-    struct synthetic_network net;
-};
-
-static void open_on(struct stand *s, const char *form, int windows)
+static void open_on(struct network_bed *s, const char *form, int windows)
 {
-    s->model = torus_job(form, 1, NULL, windows, &s->net);
-    desk_open(&s->desk, 1600, 900, 1, THEME_DARK, VIEW_TORUS);
-    desk_layout(&s->desk, s->model);
+    network_bed_open(s, VIEW_TORUS,
+                     &(struct network_job){.form = form, .per_node = 1, .windows = windows});
 }
 
-static void close_stand(struct stand *s)
-{
-    desk_close(&s->desk);
-    synthetic_network_finish(&s->net);
-    model_destroy(s->model);
-}
-
-static void input(struct stand *s, const struct input *in)
+static void input(struct network_bed *s, const struct input *in)
 {
     ui_input(&s->desk.ui, s->model, &s->desk.scene, in);
     desk_layout(&s->desk, s->model);
 }
 
-static void click(struct stand *s, double x, double y)
+static void click(struct network_bed *s, double x, double y)
 {
     input(s, &(struct input){.kind = INPUT_MOVE, .x = x, .y = y});
     input(s, &(struct input){.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1});
     input(s, &(struct input){.kind = INPUT_RELEASE, .x = x, .y = y, .clicks = 1});
 }
 
-static void drag(struct stand *s, double x0, double y0, double x1, double y1, int shift, int ctrl)
+static void drag(struct network_bed *s, double x0, double y0, double x1, double y1, int shift,
+                 int ctrl)
 {
     input(s, &(struct input){.kind = INPUT_MOVE, .x = x0, .y = y0});
     input(s, &(struct input){.kind = INPUT_PRESS, .x = x0, .y = y0, .shift = shift, .ctrl = ctrl});
@@ -78,7 +65,7 @@ static const struct scene_hit *button(const struct scene *scene, enum ui_command
     return find_hit(scene, HIT_BUTTON, command, argument);
 }
 
-static void press_button(struct stand *s, enum ui_command command, uint64_t argument)
+static void press_button(struct network_bed *s, enum ui_command command, uint64_t argument)
 {
     const struct scene_hit *hit = button(&s->desk.scene, command, argument);
     assert_non_null(hit);
@@ -114,7 +101,7 @@ static struct point middle_of(const struct scene_hit *hit)
 static void rings_and_grid_show_every_node_and_the_right_links(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     desk_check(&s.desk, "torus");
     /* 64 links along the view and half of 64 of each of the others, two halves each */
@@ -125,20 +112,20 @@ static void rings_and_grid_show_every_node_and_the_right_links(void **state)
     press_button(&s, COMMAND_TORUS_LINKS, 1); /* one direction less: all of the other */
     assert_int_equal(items_in(&s.desk.scene, "torus.rings0.plot", SCENE_LINE), 2 * (64 + 64));
     assert_int_equal(items_in(&s.desk.scene, "torus.space.plot", SCENE_LINE), 2 * 2 * 64);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void minimaps_have_one_edge_a_bundle_and_switch_the_view(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     /* 16 diagonals and as many links on the rings, on each of three minimaps, and the three axes */
     assert_int_equal(items_in(&s.desk.scene, "torus.controls", SCENE_LINE), 3 * (16 + 16) + 3);
     assert_int_equal(s.desk.ui.torus.view, 2);
     press_button(&s, COMMAND_TORUS_VIEW, 0);
     assert_int_equal(s.desk.ui.torus.view, 0);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void every_shape_fits_its_window(void **state)
@@ -148,7 +135,7 @@ static void every_shape_fits_its_window(void **state)
                                          "torus:9",          "torus:4,4,4,16,2", "hypercube:6",
                                          "torus:2,2,2,2,2,2"};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct stand s;
+        struct network_bed s;
         open_on(&s, shapes[i], 2);
         desk_check(&s.desk, shapes[i]);
         assert_true(panel_of(&s.desk.scene, "torus.rings0.plot") >= 0);
@@ -160,7 +147,7 @@ static void every_shape_fits_its_window(void **state)
         ui_command(&s.desk.ui, s.model, COMMAND_TORUS_GRID, 0);
         desk_layout(&s.desk, s.model);
         desk_check(&s.desk, shapes[i]);
-        close_stand(&s);
+        network_bed_close(&s);
     }
 }
 
@@ -169,7 +156,7 @@ static void every_shape_fits_its_window(void **state)
 static void links_that_coincide_are_not_summed_unless_asked(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4,4,2", 3);
     const double largest = (double)s.desk.ui.torus.panels[0].largest;
     const double top = s.desk.pictures.torus->top;
@@ -181,10 +168,10 @@ static void links_that_coincide_are_not_summed_unless_asked(void **state)
     input(&s, &(struct input){.kind = INPUT_KEY, .key = 'E'});
     assert_true(s.desk.pictures.torus->top > 1.5 * top);
     assert_non_null(find_text(&s.desk.scene, "sum of 16 links"));
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
-static int is_seen(const struct stand *s, uint32_t dimension)
+static int is_seen(const struct network_bed *s, uint32_t dimension)
 {
     uint32_t shown[3];
     int count = torus_shown(&s->desk.ui.torus, s->model->network.topology, shown), seen = 0;
@@ -198,7 +185,7 @@ static int is_seen(const struct stand *s, uint32_t dimension)
  * present. */
 static void a_hidden_dimension_is_shown_slice_by_slice(void **state)
 {
-    struct stand s;
+    struct network_bed s;
     (void)state;
     open_on(&s, "torus:4,4,4,3,2", 3);
     struct torus_choice *t = &s.desk.ui.torus;
@@ -228,26 +215,26 @@ static void a_hidden_dimension_is_shown_slice_by_slice(void **state)
     ui_command(&s.desk.ui, s.model, COMMAND_TORUS_SLICES, 0);
     assert_int_equal(t->panel_count, 1);
     desk_check(&s.desk, "slices");
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void no_slices_are_offered_where_nothing_is_hidden(void **state)
 {
-    struct stand s;
+    struct network_bed s;
     (void)state;
     open_on(&s, "torus:4,4,4", 2);
     assert_int_equal(torus_sliced_dimension(&s.desk.ui.torus, s.model->network.topology),
                      PROJECTION_NONE);
     ui_command(&s.desk.ui, s.model, COMMAND_TORUS_SLICES, 0);
     assert_int_equal(s.desk.ui.torus.panel_count, 1);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void the_dimension_of_the_fullest_link_is_seen(void **state)
 {
     (void)state;
     static char text[512 * 40];
-    struct stand s;
+    struct network_bed s;
     size_t used = 0;
     for (int rank = 0; rank < 512; rank++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%d %d 1000000\n%d %d 1000\n",
@@ -256,7 +243,7 @@ static void the_dimension_of_the_fullest_link_is_seen(void **state)
     desk_open(&s.desk, 1600, 900, 1, THEME_DARK, VIEW_TORUS);
     desk_layout(&s.desk, s.model);
     assert_true(is_seen(&s, 4));
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 /* 4 x 4 x 16: along the last one 4 x 4 are seen, a square; of 16 x 4 x 4 along the first. */
@@ -268,19 +255,19 @@ static void the_first_direction_fills_the_panel(void **state)
         int view;
     } cases[] = {{"torus:4,4,16", 2}, {"torus:16,4,4", 0}, {"torus:4,16,4", 1}, {"torus:4,4,4", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stand s;
+        struct network_bed s;
         open_on(&s, cases[i].form, 2);
         assert_int_equal(s.desk.ui.torus.view, cases[i].view);
         press_button(&s, COMMAND_TORUS_VIEW, (uint64_t)(cases[i].view + 1) % 3);
         assert_int_equal(s.desk.ui.torus.view, (cases[i].view + 1) % 3);
-        close_stand(&s);
+        network_bed_close(&s);
     }
 }
 
 static void colours_of_nodes_have_a_legend(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 2);
     assert_non_null(find_text(&s.desk.scene, "nodes: lowest rank"));
     press_button(&s, COMMAND_TORUS_PAINT, TORUS_DEGREE);
@@ -288,16 +275,16 @@ static void colours_of_nodes_have_a_legend(void **state)
     s.model->network.name[0] = '\0';
     desk_layout(&s.desk, s.model);
     assert_non_null(find_text(&s.desk.scene, "4 x 4 x 4, "));
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void other_networks_are_drawn_by_their_tiers(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "fattree:4,4/1,2", 2);
     assert_non_null(find_text(&s.desk.scene, "Fat tree"));
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void measured_packets_of_blue_gene_are_the_loads(void **state)
@@ -306,7 +293,7 @@ static void measured_packets_of_blue_gene_are_the_loads(void **state)
     uint64_t sums[16];
     int regions;
     char *text = data_file("bgp-counters/bgpc_links.yaml", &(size_t){0});
-    struct stand s;
+    struct network_bed s;
     s.model = torus_counters(text, &regions, sums);
     free(text);
     assert_int_equal(regions, 10);
@@ -330,7 +317,7 @@ static void measured_packets_of_blue_gene_are_the_loads(void **state)
 static void links_below_the_range_are_not_drawn(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     size_t all = items_in(&s.desk.scene, "torus.rings0.plot", SCENE_LINE);
     const struct scene_hit *scale = find_hit(&s.desk.scene, HIT_SCALE, 0, 0);
@@ -347,7 +334,7 @@ static void links_below_the_range_are_not_drawn(void **state)
     assert_true(s.desk.ui.torus.high < 0.9);
     /* lowering the maximum hides nothing */
     assert_int_equal(items_in(&s.desk.scene, "torus.rings0.plot", SCENE_LINE), some);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 /* ---- selection ---------------------------------------------------------------------------------
@@ -356,7 +343,7 @@ static void links_below_the_range_are_not_drawn(void **state)
 static void a_node_that_is_selected_is_so_in_both_pictures(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     const struct scene_hit *hit = NULL;
     for (size_t i = 0; i < s.desk.scene.hit_count && !hit; i++)
@@ -370,13 +357,13 @@ static void a_node_that_is_selected_is_so_in_both_pictures(void **state)
     assert_true(items_in(&s.desk.scene, "torus.space.plot", SCENE_DISC) == 64);
     input(&s, &(struct input){.kind = INPUT_KEY, .key = KEY_ESCAPE});
     assert_int_equal(s.desk.ui.selection.kind, SELECT_NONE);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void a_link_under_the_mouse_is_described_and_selected(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     const struct topology *t = s.model->network.topology;
     struct projection p;
@@ -400,13 +387,13 @@ static void a_link_under_the_mouse_is_described_and_selected(void **state)
         found = 1;
     }
     assert_true(found);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void a_band_selects_a_plane_of_ranks(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     const struct scene_hit *band = find_hit(&s.desk.scene, HIT_PLANE, 1, 2);
     assert_non_null(band);
@@ -419,13 +406,13 @@ static void a_band_selects_a_plane_of_ranks(void **state)
         ranks += at[1] == 2;
     }
     assert_int_equal(ranks, 16);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void a_box_picks_the_nodes_inside_it(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     struct box plot = find_hit(&s.desk.scene, HIT_TORUS, 0, 0)->box;
     drag(&s, plot.x + 1, plot.y + 1, plot.x + plot.w / 2, plot.y + plot.h - 1, 1, 0);
@@ -435,13 +422,13 @@ static void a_box_picks_the_nodes_inside_it(void **state)
     drag(&s, plot.x + 1, plot.y + 1, plot.x + plot.w / 2, plot.y + plot.h - 1, 1, 1);
     assert_true(s.desk.ui.network.filter.kind == FLOW_LINKS &&
                 s.desk.ui.network.filter.set.count > 32);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void drags_pan_the_rings_and_turn_the_grid(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     struct box rings = find_hit(&s.desk.scene, HIT_TORUS, 0, 0)->box,
                space = find_hit(&s.desk.scene, HIT_TORUS, 1, 0)->box;
@@ -454,7 +441,7 @@ static void drags_pan_the_rings_and_turn_the_grid(void **state)
     assert_true(s.desk.ui.torus.space_x < 0);
     input(&s, &(struct input){.kind = INPUT_WHEEL, .x = rings.x + 4, .y = rings.y + 4, .wheel = 2});
     assert_true(s.desk.ui.torus.zoom > 1 && s.desk.ui.torus.space_zoom == 1);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 /* ---- panels ------------------------------------------------------------------------------------
@@ -463,7 +450,7 @@ static void drags_pan_the_rings_and_turn_the_grid(void **state)
 static void a_pin_stays_while_time_goes_on(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     press_button(&s, COMMAND_TORUS_PIN, 0);
     assert_int_equal(s.desk.ui.torus.panel_count, 2);
@@ -480,13 +467,13 @@ static void a_pin_stays_while_time_goes_on(void **state)
     desk_check(&s.desk, "side by side");
     press_button(&s, COMMAND_TORUS_UNPIN, 1);
     assert_int_equal(s.desk.ui.torus.panel_count, 1);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void a_mapping_has_the_loads_of_the_same_messages(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     uint32_t *same = malloc(64 * sizeof *same), *one = malloc(64 * sizeof *one);
     memcpy(same, s.model->network.seats, 64 * sizeof *same);
@@ -509,7 +496,7 @@ static void a_mapping_has_the_loads_of_the_same_messages(void **state)
 static void loads_can_be_of_one_communicator(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 4);
     assert_true(s.model->contexts.keys.count > 0 && s.model->comm_count > 1);
     ui_command(&s.desk.ui, s.model, COMMAND_RANGE, RANGE_START);
@@ -532,13 +519,13 @@ static void loads_can_be_of_one_communicator(void **state)
     ui_command(&s.desk.ui, s.model, COMMAND_TORUS_MENU, 0);
     desk_layout(&s.desk, s.model);
     desk_check(&s.desk, "menu");
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void time_plays_window_by_window(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,4,4", 6);
     press_button(&s, COMMAND_TORUS_PLAY, TORUS_WINDOWS);
     assert_true(s.desk.ui.torus.playing);
@@ -561,7 +548,7 @@ static void time_plays_window_by_window(void **state)
     }
     assert_int_equal(seen, s.model->region_count);
     assert_int_equal(s.desk.ui.torus.region, 0);
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------
@@ -570,7 +557,7 @@ static void time_plays_window_by_window(void **state)
 static void a_grid_in_space_keeps_its_distances_when_turned(void **state)
 {
     (void)state;
-    struct stand s;
+    struct network_bed s;
     open_on(&s, "torus:4,3,5", 1);
     struct projection p;
     struct lattice l;
@@ -596,7 +583,7 @@ static void a_grid_in_space_keeps_its_distances_when_turned(void **state)
                 }
             }
         }
-    close_stand(&s);
+    network_bed_close(&s);
 }
 
 static void many_strokes_become_one_picture(void **state)
