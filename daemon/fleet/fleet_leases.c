@@ -276,7 +276,7 @@ static void leases_serve(struct fleet_link *link, const struct link_request *req
         break;
     case LINK_ENDED: /* nobody takes it over */
         fleet_nats_forget(link->nats, request->job);
-        fleet_nats_purge(link->nats, FLEET_STATE, request->job, UINT64_MAX);
+        fleet_nats_delete(link->nats, FLEET_STATE, request->job, UINT64_MAX);
         break;
     case LINK_READ:
         if (job != NULL)

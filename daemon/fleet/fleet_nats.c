@@ -2,6 +2,7 @@
  * stand in fleet_buckets.c. */
 #include "daemon/fleet/fleet_nats_state.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -328,22 +329,6 @@ int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const c
     return s == NATS_OK ? 0 : nats_fail("last message of", name, s);
 }
 
-void fleet_nats_purge(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
-                      uint64_t before)
-{
-    char name[NATS_NAME_BYTES];
-    jsOptions options;
-    nats_subject(nats, subject, job, name);
-    if (jsOptions_Init(&options) != NATS_OK)
-        return;
-    options.Wait = NATS_WAIT_MS;
-    options.Stream.Purge.Subject = name;
-    options.Stream.Purge.Sequence = before == UINT64_MAX ? 0 : before;
-    natsStatus s = js_PurgeStream(nats->js, nats->stream, &options, NULL);
-    if (s != NATS_OK)
-        nats_fail("purging", name, s);
-}
-
 static natsStatus nats_set_reading(jsSubOptions *options, const struct fleet_nats *nats,
                                    uint64_t from)
 {
@@ -367,14 +352,14 @@ static uint64_t nats_message_seq(natsMsg *message)
     return seq;
 }
 
-int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
-                    uint64_t from, uint64_t to, fleet_on_message *on_message, void *user)
+/* @param with_bytes  0: only the messages' numbers are sent */
+static int nats_read(struct fleet_nats *nats, const char *name, uint64_t from, uint64_t to,
+                     int with_bytes, fleet_on_message *on_message, void *user)
 {
-    char name[NATS_NAME_BYTES];
     jsSubOptions options;
     natsSubscription *subscription = NULL;
-    nats_subject(nats, subject, job, name);
     natsStatus s = nats_set_reading(&options, nats, from);
+    options.Config.HeadersOnly = !with_bytes;
     s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->reading, name, NULL, &options, NULL)
                      : s;
     int code = s == NATS_OK ? 0 : nats_fail("reading", name, s);
@@ -395,6 +380,49 @@ int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const c
         natsSubscription_Unsubscribe(subscription);
     natsSubscription_Destroy(subscription);
     return code;
+}
+
+int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                    uint64_t from, uint64_t to, fleet_on_message *on_message, void *user)
+{
+    char name[NATS_NAME_BYTES];
+    nats_subject(nats, subject, job, name);
+    return nats_read(nats, name, from, to, 1, on_message, user);
+}
+
+struct nats_numbers {
+    uint64_t *list; /* owned */
+    size_t count;
+};
+
+static int nats_note_number(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct nats_numbers *numbers = user;
+    (void)bytes;
+    (void)length;
+    if (ARRAY_RESIZE(numbers->list, numbers->count + 1) != 0)
+        return -ENOMEM;
+    numbers->list[numbers->count++] = seq;
+    return 0;
+}
+
+/* Message by message: a server of version 2.9 that was killed takes a purge of one subject, when it
+ * reads its journal at its next start, for one of all subjects. */
+void fleet_nats_delete(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                       uint64_t before)
+{
+    char name[NATS_NAME_BYTES];
+    struct nats_numbers numbers = {0};
+    uint64_t last = 0;
+    natsStatus s = NATS_OK;
+    nats_subject(nats, subject, job, name);
+    if (fleet_nats_last(nats, subject, job, &last) == 0 && last > 0)
+        nats_read(nats, name, 1, last < before ? last : before, 0, nats_note_number, &numbers);
+    for (size_t i = 0; s == NATS_OK && i < numbers.count && numbers.list[i] < before; i++)
+        s = js_DeleteMsg(nats->js, nats->stream, numbers.list[i], NULL, NULL);
+    if (s != NATS_OK)
+        nats_fail("deleting from", name, s); /* with those of the next state */
+    free(numbers.list);
 }
 
 static void nats_on_message(natsConnection *connection, natsSubscription *from, natsMsg *message,

@@ -75,9 +75,9 @@ void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t leng
 int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                     uint64_t *seq);
 
-/** Drop the messages of a subject before a number; UINT64_MAX: all of them. */
-void fleet_nats_purge(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
-                      uint64_t before);
+/** Delete the messages of a subject before a number; UINT64_MAX: all of them. */
+void fleet_nats_delete(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                       uint64_t before);
 
 /** Messages of a subject in order. @return 0, or anything else to read no further */
 typedef int fleet_on_message(void *user, uint64_t seq, const void *bytes, size_t length);

@@ -81,7 +81,7 @@ int link_publish_saved(struct fleet_link *link, const struct link_publication *s
     const struct fleet_entry note = {link->run, length, (const uint8_t *)"", 0};
     code = saved_publish(link, state, FLEET_OUT, &note, &seq);
     if (code == 0 && seq != 0)
-        fleet_nats_purge(link->nats, FLEET_STATE, state->job, first);
+        fleet_nats_delete(link->nats, FLEET_STATE, state->job, first);
     log_debug("job %s: its state after message %" PRIu64 " is stored, %zu bytes, %zu compressed",
               state->job, state->position, state->length, length);
     return code;

@@ -59,6 +59,15 @@ class Fleet:
         except OSError:
             return False
 
+    def first_numbers(self):
+        """Of the stream of the fleet, the number of the first message on each server."""
+        firsts = []
+        for monitor in self.monitors:
+            with urllib.request.urlopen(f'http://127.0.0.1:{monitor}/jsz?streams=1', timeout=5) as answer:
+                streams = [s for account in json.load(answer)['account_details'] for s in account['stream_detail']]
+            firsts += [s['state']['first_seq'] for s in streams if s['name'] == 'holter_default']
+        return firsts
+
     def endpoint(self, name):
         return f'ipc://{self.place.run_dir}/{name}.sock'
 
@@ -185,14 +194,22 @@ class Fleet:
         except FileNotFoundError:
             return []
 
-    def publish(self, subject, text):
-        """As a stranger who has a connection to the servers."""
+    def publish(self, subject, text, answer='none'):
+        """As a stranger who has a connection to the servers. @return what was answered to the subject `answer`, if anything"""
         with socket.create_connection(('127.0.0.1', self.ports[0])) as connection, connection.makefile('rwb') as file:
             file.readline()
-            file.write(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(text), text))
+            file.write(b'CONNECT {"verbose":false}\r\nSUB %s 1\r\n' % answer.encode())
+            file.write(b'PUB %s %s %d\r\n%s\r\n' % (subject.encode(), answer.encode(), len(text), text))
+            file.write(b'PING\r\n')
             file.flush()
-            while not file.readline().startswith(b'PONG'):
+            while not (line := file.readline()).startswith(b'MSG' if answer != 'none' else b'PONG'):
                 pass
+            return file.read(int(line.split()[-1])) if answer != 'none' else None
+
+    def stored(self, subjects):
+        """{subject: messages} in the stream of the fleet."""
+        answer = self.publish('$JS.API.STREAM.INFO.holter_default', json.dumps({'subjects_filter': subjects}).encode(), 'answer')
+        return json.loads(answer)['state'].get('subjects', {})
 
     def newest_window(self, job):
         """Number of the newest window that was published, 0: none is known now."""

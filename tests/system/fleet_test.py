@@ -99,6 +99,7 @@ class Fleets(unittest.TestCase):
         self.assertEqual(0, fleet.jobs['one'].finish().status)
         self.check_job(fleet, 'one')
         lab.wait_for(lambda: fleet.alerts('resolved'), 'the end of the alert')
+        lab.wait_for(lambda: fleet.stored('holter.default.*.state') == {}, 'the end of the state of a job that has ended')
         fleet.close()
         self.assertEqual((1, 1), (len(fleet.alerts('firing')), len(fleet.alerts('resolved'))), fleet.alerts())
 
@@ -140,6 +141,7 @@ class Fleets(unittest.TestCase):
         newest, read = map(int, re.search(r'goes on after message (\d+), (\d+) messages read', log).groups())
         self.assertGreater(saved, newest // 2)
         self.assertLessEqual(read, newest - saved)
+        self.assertEqual(1, len(fleet.stored('holter.default.*.state')))
         third, log = self.kill_after(fleet, 'one', 40, without_states=True)
         self.assertNotIn('is taken over', log)
         self.end_hang(fleet, gate)
@@ -341,6 +343,7 @@ class Long(unittest.TestCase):
         if isinstance(victim, int):
             fleet.start_server(victim)
             lab.wait_for(lambda: fleet.server_is_healthy(victim), 'a server that has caught up')
+            lab.wait_for(lambda: fleet.first_numbers() == [1] * 3, 'the messages of before on a server that was killed')
         else:
             fleet.start_daemon(victim, *fleet.daemons[victim].arguments)
 
