@@ -233,9 +233,16 @@ class Equality(unittest.TestCase):
         return found
 
     def exported(self, recorded):
+        """Nodes by name: their numbers are by the order in which agents happened to come, which two daemons need not share."""
         told = self.place.holter('export', '-f', 'json', recorded.path).finish()
         self.assertEqual(0, told.status, told)
-        return json.loads(told.out)
+        content = json.loads(told.out)
+        numbers = {row['node']: row['host'] for row in content['tables']['nodes']}
+        content['tables']['nodes'] = sorted(numbers.values())
+        for row in content['tables']['places']:
+            row['node'] = numbers[row['node']]
+        content['tables']['places'].sort(key=lambda row: row['rank'])
+        return content
 
     @staticmethod
     def by_window(tap):
