@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEME "nats://"
 #define ADDRESS_BYTES 2048u
 #define KEYS_VARIABLE "HOLTER_FLEET_KEYS"
 
@@ -19,18 +18,6 @@ struct fleet_address {
     const char *servers, *cluster, *job; /* in text; job is NULL when there is none */
 };
 
-int fleet_is_address(const char *text)
-{
-    return strncmp(text, SCHEME, strlen(SCHEME)) == 0;
-}
-
-const char *fleet_address_job(const char *address)
-{
-    const char *at = strchr(address + strlen("nats://"), '/');
-    at = at == NULL ? NULL : strchr(at + 1, '/');
-    return at == NULL || at[1] == '\0' ? NULL : at + 1;
-}
-
 static int fleet_address_parse(struct fleet_address *out, const char *text, char *why,
                                size_t capacity)
 {
@@ -38,9 +25,11 @@ static int fleet_address_parse(struct fleet_address *out, const char *text, char
         snprintf(why, capacity, "%.80s...: too long", text);
         return -HOLTER_EUSAGE;
     }
-    char *rest = out->text + strlen(SCHEME);
+    const char *path = fleet_address_path(out->text);
+    char *rest = path == NULL ? NULL : out->text + (path - out->text);
     out->servers = out->text;
-    strsep(&rest, "/");
+    if (rest != NULL)
+        *rest++ = '\0';
     const char *cluster = strsep(&rest, "/");
     out->cluster = cluster == NULL || cluster[0] == '\0' ? FLEET_CLUSTER_DEFAULT : cluster;
     out->job = rest == NULL || rest[0] == '\0' ? NULL : rest;

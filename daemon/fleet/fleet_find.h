@@ -4,8 +4,12 @@
 
 #include <stddef.h>
 
-/** Is this the address of a fleet, "nats://HOST:PORT,HOST:PORT,...", in place of an endpoint? */
+/** Is this the address of a fleet, "nats://HOST:PORT,HOST:PORT,...", in place of an endpoint? It
+ * may begin with tls://, and each of the servers may have its scheme. */
 int fleet_is_address(const char *text);
+
+/** What follows the servers, "/CLUSTER/JOB" or "/CLUSTER"; borrowed. @return NULL: nothing */
+const char *fleet_address_path(const char *address);
 
 /** The job that an address of a fleet names; borrowed. @return NULL: none */
 const char *fleet_address_job(const char *address);
