@@ -82,7 +82,7 @@ static const char options_usage[] =
     "  --fleet-keys DIR    what these servers ask for: user.creds, or nkey.seed and nkey.pub, or\n"
     "                      password; ca.pem; cert.pem and key.pem\n"
     "  --lease TIME        after which others take over the jobs of a dead daemon, 1s to 60s;\n"
-    "                      default 5s\n"
+    "                      default 3s\n"
     "  --checkpoint TIME   how often the state of a job is stored for such a take-over, 1s to 1h;\n"
     "                      default 60s\n"
     "  --check-rules       only check the rules and the options on alerts and metrics: 0 right, 2\n"
@@ -442,7 +442,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
 {
     struct options_parser parser = {.options = out, .record = 1, .why = why, .capacity = capacity};
     *out = (struct daemon_options){.window_ns = 1000 * MS,
-                                   .lease_ns = 5000 * MS,
+                                   .lease_ns = 3000 * MS,
                                    .checkpoint_ns = 60000 * MS,
                                    .grace_ns = UINT64_MAX,
                                    .session = getenv("HOLTER_SESSION"),

@@ -11,14 +11,14 @@ static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket,
 {
     char name[NATS_NAME_BYTES];
     snprintf(name, sizeof(name), "holter_%s_%s", nats->cluster, kind);
-    natsStatus s = js_KeyValue(&nats->buckets[bucket], nats->js, name);
+    natsStatus s = js_KeyValue(&nats->buckets[bucket], nats->reading, name);
     if (s == NATS_OK || nats->options.on_control == NULL)
         return s;
     config->Bucket = name;
     config->History = 1;
     config->StorageType = js_FileStorage;
-    s = js_CreateKeyValue(&nats->buckets[bucket], nats->js, config);
-    return s == NATS_OK ? s : js_KeyValue(&nats->buckets[bucket], nats->js, name);
+    s = js_CreateKeyValue(&nats->buckets[bucket], nats->reading, config);
+    return s == NATS_OK ? s : js_KeyValue(&nats->buckets[bucket], nats->reading, name);
 }
 
 natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas)

@@ -16,6 +16,7 @@
 #define LOG_TOPIC "fleet"
 #define ATTEMPTS 8
 #define RENEWALS 4 /* in the time of a lease */
+#define HURRY 4    /* times as often a lease that has expired is tried again */
 /* A lease counts as lost for its holder before it does for others. */
 #define HOLDER_SHARE(ns) ((ns) / 5 * 4)
 #define CHECK_NS UINT64_C(4000000000) /* between two checks of whether messages come */
@@ -215,21 +216,54 @@ static void leases_check_reading(struct link_job *job)
         fleet_subscription_open(job->subscription);
 }
 
-static void leases_renew_all(struct fleet_link *link)
+/* Servers that elect a leader renew no lease. Where the journal is as this daemon left it, it goes
+ * on with what it has. @return 0, -ESTALE: another daemon has gone on with the job, or -EAGAIN */
+static int leases_regain(struct link_job *job)
 {
+    struct fleet_nats *nats = job->link->nats;
+    const uint64_t now = clock_mono_ns();
+    uint64_t last = 0, newest = 0;
+    if (job->valid_ns == 0)
+        return -ESTALE;
+    fleet_subscription_close(job->subscription);
+    job->subscription = NULL;
+    job->reads = 0;
+    int code = fleet_nats_acquire(nats, job->id, job->link->options.value, &job->revision);
+    code = code == 0 ? fleet_nats_last(nats, FLEET_OUT, job->id, &last) : code;
+    code = code == 0 ? fleet_nats_last(nats, FLEET_IN, job->id, &newest) : code;
+    if (code != 0)
+        return code == -EEXIST ? -ESTALE : code;
+    if (last != job->journal_last) {
+        fleet_nats_release(nats, job->id);
+        return -ESTALE;
+    }
+    leases_set_valid(job, now);
+    leases_post(job, FLEET_REGAINED, newest);
+    log_info("job %s: held again, nobody else has gone on with it", job->id);
+    return 0;
+}
+
+/* @return whether all leases that this daemon had are held */
+static int leases_renew_all(struct fleet_link *link)
+{
+    int held = 1;
     for (struct link_job *job = link->jobs, *next; job != NULL; job = next) {
         next = job->next;
-        if (link->stops_leasing || fleet_link_holds(link, job->id) == 0) {
-            leases_drop(job, link->stops_leasing);
+        if (link->stops_leasing) {
+            leases_drop(job, 1);
             continue;
         }
-        if (leases_renew(job) == -ESTALE) {
+        const int holds = fleet_link_holds(link, job->id);
+        const int code = holds ? leases_renew(job) : leases_regain(job);
+        if (code == -ESTALE) {
             log_warn("job %s: another daemon holds it", job->id);
             leases_drop(job, 0);
-        } else {
+        } else if (holds) {
             leases_check_reading(job);
         }
+        held &= holds || code != -EAGAIN;
     }
+    return held;
 }
 
 static int leases_contain(const struct fleet_jobs *jobs, const char *id)
@@ -311,10 +345,11 @@ void *link_run_leases(void *user)
         }
         if (clock_mono_ns() < due && !link->stops_leasing)
             continue;
-        leases_renew_all(link);
+        const int held = leases_renew_all(link);
         if (link->stops_leasing)
             return NULL;
         leases_look_for_jobs(link);
-        due = clock_mono_ns() + interval;
+        /* Before others look for jobs that nobody holds. */
+        due = clock_mono_ns() + (held ? interval : interval / HURRY);
     }
 }

@@ -19,6 +19,8 @@ enum fleet_event_type {
     FLEET_SAVED,    /**< after the journal: the state that was stored last; seq: its position */
     FLEET_ACQUIRED, /**< this daemon holds the job; seq: the newest message of its subject */
     FLEET_MESSAGE,  /**< an envelope of a job that this daemon holds */
+    FLEET_REGAINED, /**< the lease had expired, and nobody has gone on with the job since; seq: as
+                         of FLEET_ACQUIRED */
     FLEET_LOST,     /**< this daemon holds the job no longer */
     FLEET_CONTROL,  /**< an envelope to agents */
     FLEET_REFUSED,  /**< the servers refuse this daemon's keys, for good */

@@ -52,6 +52,7 @@ struct worker_job {
     int begun;         /* its messages are read */
     int resuming;      /* those that a worker before this one had */
     int running;       /* as the fleet knows */
+    int skips;         /* messages came while the lease had expired: they are read again */
     uint64_t newest;   /* number of the last message when the job was acquired */
     uint64_t messages; /* that were read */
     uint8_t *state;    /* owned: what a worker before this one has saved; NULL: nothing */
@@ -95,6 +96,7 @@ void worker_on_journal(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_saved(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_message(struct fleet *fleet, const struct fleet_event *event);
+void worker_on_regained(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_lost(struct fleet *fleet, const char *id);
 /** A batch of events was handled. @param empty  all that has come was read */
 void worker_on_turn(struct fleet *fleet, int empty);

@@ -77,15 +77,24 @@ void worker_on_lost(struct fleet *fleet, const char *id)
         jobs_abandon(fleet->jobs, name);
 }
 
-/* @return the job if this daemon may go on with it, NULL otherwise */
-static struct worker_job *worker_find_own(struct fleet *fleet, const char *id)
+/* While the lease has expired, nothing is read and no window closes, until it is known whether
+ * another daemon has gone on with the job. */
+static int worker_holds(const struct fleet *fleet, const struct worker_job *job)
 {
-    struct worker_job *job = worker_find(fleet, id);
-    if (job == NULL || fleet_link_holds(fleet->link, id))
-        return job;
-    fleet_link_release(fleet->link, id);
-    worker_on_lost(fleet, id);
-    return NULL;
+    const int holds = fleet_link_holds(fleet->link, job->id);
+    if (!holds)
+        jobs_set_watermark(fleet->jobs, job->id, job->received_ns);
+    return holds;
+}
+
+void worker_on_regained(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct worker_job *job = worker_find(fleet, event->job);
+    if (job == NULL || !job->begun)
+        return;
+    job->skips = 0;
+    job->newest = event->seq;
+    fleet_link_read(fleet->link, job->id, job->position + 1);
 }
 
 void worker_on_forgotten(struct fleet *fleet, const char *id)
@@ -305,8 +314,11 @@ static void worker_read_envelope(struct fleet *fleet, struct worker_job *job,
 
 void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
 {
-    struct worker_job *job = worker_find_own(fleet, event->job);
+    struct worker_job *job = worker_find(fleet, event->job);
     if (job == NULL || !job->begun || event->seq <= job->position)
+        return;
+    job->skips |= !worker_holds(fleet, job);
+    if (job->skips)
         return;
     if (job->resuming)
         worker_close_before(fleet, job, event->seq);
@@ -323,8 +335,9 @@ void worker_on_turn(struct fleet *fleet, int empty)
 {
     for (size_t i = 0; i < fleet->held_count; i++) {
         const struct worker_job *job = fleet->held[i];
-        const int has_all = empty && job->position >= job->newest;
-        jobs_set_watermark(fleet->jobs, job->id, has_all ? UINT64_MAX : job->received_ns);
+        const int has_all = empty && job->position >= job->newest && !job->skips;
+        if (worker_holds(fleet, job))
+            jobs_set_watermark(fleet->jobs, job->id, has_all ? UINT64_MAX : job->received_ns);
     }
 }
 
@@ -387,9 +400,9 @@ static void worker_save(struct fleet *fleet, struct worker_job *job)
 void worker_tick(struct fleet *fleet)
 {
     for (size_t i = fleet->held_count; i-- > 0;) {
-        struct worker_job *job = worker_find_own(fleet, fleet->held[i]->id);
-        const struct job *state = job == NULL ? NULL : jobs_find(fleet->jobs, job->id);
-        if (state == NULL)
+        struct worker_job *job = fleet->held[i];
+        const struct job *state = jobs_find(fleet->jobs, job->id);
+        if (state == NULL || !worker_holds(fleet, job))
             continue;
         worker_flush_journal(fleet, job);
         worker_save(fleet, job);

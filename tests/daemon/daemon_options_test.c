@@ -152,7 +152,7 @@ static void a_fleet_needs_servers_and_a_name(void **state)
     }
     assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "nats://a:4222,b:4222,nats://c:4222"),
                      OPTIONS_RUN);
-    assert_int_equal(o.lease_ns, 5000 * MS);
+    assert_int_equal(o.lease_ns, 3000 * MS);
     assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "a", "--lease", "1s"), OPTIONS_RUN);
     assert_int_equal(o.lease_ns, 1000 * MS);
     assert_int_equal(o.checkpoint_ns, 60000 * MS);

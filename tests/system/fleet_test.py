@@ -155,6 +155,22 @@ class Fleets(unittest.TestCase):
             self.assertIn(message, messages)
         self.place.__exit__(None, None, None)
 
+    def test_a_daemon_whose_servers_do_not_answer_goes_on_with_what_it_has(self):
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        fleet.servers[0].kill(signal.SIGSTOP)
+        expired = time.monotonic() + 4  # twice a lease
+        lab.wait_for(lambda: time.monotonic() > expired, 'the end of the lease')
+        fleet.servers[0].kill(signal.SIGCONT)
+        lab.wait_for(lambda: 'held again' in fleet.daemons['a'].err(), 'the lease')
+        newest = fleet.newest_window('one')
+        lab.wait_for(lambda: fleet.newest_window('one') > newest, 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.assertEqual(1, fleet.daemons['a'].err().count('goes on after message'))
+        self.finish(fleet)
+
     def test_a_state_of_a_daemon_with_other_options_is_not_used(self):
         fleet = Fleet(self.place)
         fleet.start_daemon('a', '--checkpoint', '1s')
