@@ -163,7 +163,8 @@ int app_start(struct app *a, const struct options *o, double scale)
         return error;
     error = type_create(&a->type, scale, why, sizeof why);
     if (!error) {
-        const struct connection_options c = {o->endpoint, o->ssh_host, o->key_dir, o->job};
+        const struct connection_options c = {o->endpoint, o->ssh_host, o->key_dir, o->job,
+                                             (int)o->finder};
         error = connection_open(&a->connection, &c, why, sizeof why);
     }
     if (!error)

@@ -28,6 +28,8 @@ const char options_help[] =
     "endpoint there\n"
     "      --keys DIR          CURVE keys of the session (default: HOLTER_KEYS, else those beside "
     "its socket)\n"
+    "      --finder DESCRIPTOR socket that holter view opens, where the daemon of a fleet's job is "
+    "asked for\n"
     "      --against ENDPOINT  compare with the job of this daemon, as with the second of two "
     "recordings\n"
     "      --names A,B         of the two jobs, as pictures name them\n"
@@ -193,6 +195,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
     const struct command_option options[] = {
         {"connect", 'c', .text = &o->endpoint},
         {"ssh", .text = &o->ssh_host},
+        {"finder", .number = &o->finder, .least = 3, .most = 1e6},
         {"against", .text = &o->against},
         {"names", .set = view_options_names},
         {"keys", .text = &o->key_dir},

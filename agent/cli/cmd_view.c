@@ -9,41 +9,95 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-/* Replace the address of a fleet by the endpoint of the daemon that holds the job: the viewer knows
- * endpoints only. @return 0, or the exit status */
-static int cmd_view_find(int argc, char **argv, char *option, size_t capacity)
+/* Beside the viewer: answers each of its bytes with the endpoint of the daemon that holds the job
+ * now, until the viewer has ended. */
+static void cmd_view_answer(const char *address, int fd)
 {
-    char endpoint[PATH_MAX], why[512];
+    char endpoint[PATH_MAX], why[512], question;
+    while (recv(fd, &question, 1, 0) == 1)
+        if (fleet_find(address, endpoint, sizeof endpoint - 1, why, sizeof why) == 0) {
+            strcat(endpoint, "\n");
+            send(fd, endpoint, strlen(endpoint), MSG_NOSIGNAL);
+        }
+}
+
+/* @return the viewer's end of a socket, or -1: it does not follow its job to another daemon */
+static int cmd_view_start_finder(const char *address)
+{
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
+        return -1;
+    const pid_t finder = fork();
+    if (finder == 0) {
+        close(fds[0]);
+        cmd_view_answer(address, fds[1]);
+        _exit(0);
+    }
+    close(fds[1]);
+    if (finder > 0)
+        return fds[0];
+    close(fds[0]);
+    return -1;
+}
+
+/* The address of a fleet among the arguments. @return NULL: there is none */
+static const char *cmd_view_address(int argc, char **argv)
+{
     for (int i = 1; i < argc; i++) {
         const int two = strcmp(argv[i], "-c") == 0 || strcmp(argv[i], "--connect") == 0;
         const int one = strncmp(argv[i], "--connect=", strlen("--connect=")) == 0;
         const char *value = one                   ? argv[i] + strlen("--connect=")
                             : two && i + 1 < argc ? argv[i + 1]
                                                   : "";
-        if (!fleet_is_address(value))
-            continue;
-        const int code = fleet_find(value, endpoint, sizeof endpoint, why, sizeof why);
-        if (code != 0) {
-            terminal_print("view: %s", why);
-            return code == -HOLTER_EUSAGE ? 2 : 1;
-        }
-        snprintf(option, capacity, "%s%s", one ? "--connect=" : "", endpoint);
-        argv[one ? i : i + 1] = option;
-        return 0;
+        if (fleet_is_address(value))
+            return value;
     }
-    return 0;
+    return NULL;
+}
+
+/* The viewer on a job of a fleet: it knows endpoints only, and asks when its daemon is away.
+ * @return the exit status, where the viewer was not started */
+static int cmd_view_fleet(const char *viewer, const char *address, int argc, char **argv)
+{
+    char endpoint[PATH_MAX], why[512], socket_text[16];
+    const char *job = fleet_address_job(address);
+    const int code = fleet_find(address, endpoint, sizeof endpoint, why, sizeof why);
+    if (code != 0) {
+        terminal_print("view: %s", why);
+        return code == -HOLTER_EUSAGE ? 2 : 1;
+    }
+    char **all = calloc((size_t)argc + 7, sizeof *all);
+    if (all == NULL)
+        return 1;
+    memcpy(all, argv, (size_t)argc * sizeof *all);
+    char **next = all + argc;
+    *next++ = "--connect"; /* the last one counts */
+    *next++ = endpoint;
+    if (job != NULL) {
+        *next++ = "--job";
+        *next++ = (char *)job;
+    }
+    const int finder = cmd_view_start_finder(address);
+    snprintf(socket_text, sizeof socket_text, "%d", finder);
+    if (finder >= 0) {
+        *next++ = "--finder";
+        *next++ = socket_text;
+    }
+    execv(viewer, all);
+    free(all);
+    terminal_print("view: %s: %s", viewer, strerror(errno));
+    return 1;
 }
 
 int cmd_view(int argc, char **argv)
 {
-    char viewer[PATH_MAX], option[PATH_MAX + 16];
+    char viewer[PATH_MAX];
     struct view_recordings v;
-    int status = cmd_view_find(argc, argv, option, sizeof option);
-    if (status != 0)
-        return status;
     int rc = paths_program(viewer, sizeof viewer, "holter-view");
     if (rc < 0) {
         if (HOLTER_VIEWER)
@@ -55,7 +109,10 @@ int cmd_view(int argc, char **argv)
         return 1;
     }
     argv[0] = viewer;
-    status = view_recordings_take(&v, argc, argv);
+    const char *address = cmd_view_address(argc, argv);
+    if (address != NULL)
+        return cmd_view_fleet(viewer, address, argc, argv);
+    int status = view_recordings_take(&v, argc, argv);
     if (status >= 0)
         return status;
     if (v.count > 0)

@@ -200,7 +200,14 @@ class Fleets(unittest.TestCase):
         self.assertEqual([names['one']], [j['job'] for j in json.loads(status.out)['jobs']])
         tap = self.place.tap('-c', address, '--topic', 'totals,job', '--until-end')
         lab.wait_for(lambda: '"totals"' in tap.out(), 'totals')
-        fleet.kill(fleet.holder('one'))
+        first, picture = fleet.holder('one'), os.path.join(self.place.output, 'view.txt')
+        clients = fleet.ask(first, 'status', '-v')['daemon']['clients']
+        view = self.place.holter('view', '-c', address, '--snapshot', picture, '--after', '8')
+        lab.wait_for(lambda: fleet.ask(first, 'status', '-v')['daemon']['clients'] > clients, 'the viewer')
+        fleet.kill(first)
+        viewed = view.finish()
+        self.assertEqual(0, viewed.status, viewed)
+        self.assertTrue(os.path.getsize(picture))
         for job in fleet.jobs:
             lab.wait_for(lambda job=job: fleet.holder(job), 'a worker')
             self.assertEqual(0, fleet.end_job(job).status)

@@ -1,6 +1,7 @@
 /* The connection to the daemon: receives the published stream, and sends requests. */
 #include "viewer/link/connection.h"
 
+#include "viewer/link/finder.h"
 #include "viewer/link/held_state.h"
 #include "viewer/link/ssh.h"
 
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 enum {
     ASK_EVERY_MS = 2000, /* interval of requests for the daemon's cost and its list of jobs */
@@ -28,6 +31,10 @@ static const char *const operations[SUGGESTIONS] = {"remap", "reroute"};
 
 struct connection {
     struct client *client;
+    int watch; /* epoll descriptor: readable when the client's is, whichever client that is */
+    struct finder finder;
+    const char *key_dir; /* borrowed; NULL: as found for the endpoint */
+    char job[128];       /* that is followed; "": the newest */
     struct ssh_tunnel *tunnel;
     char endpoint[600]; /* as shown to the user */
     char tunnel_error[600];
@@ -56,6 +63,20 @@ struct connection {
         now_ms; /* since when there is no connection, 0: there is one; newest known time */
 };
 
+static int connection_watch(struct connection *c)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    return epoll_ctl(c->watch, EPOLL_CTL_ADD, client_fd(c->client), &event) == 0 ? 0 : -errno;
+}
+
+/* Requests that are open are not answered any more. */
+static void connection_forget_requests(struct connection *c)
+{
+    c->open_question = c->open_picture = c->open_capture = c->open_replay = 0;
+    for (int k = 0; k < SUGGESTIONS; k++)
+        c->open_suggestion[k] = 0;
+}
+
 int connection_open(struct connection **out, const struct connection_options *o, char *why,
                     size_t capacity)
 {
@@ -63,6 +84,9 @@ int connection_open(struct connection **out, const struct connection_options *o,
     char found[256], keys[512] = "";
     if (!c)
         return -ENOMEM;
+    c->watch = -1;
+    c->finder.fd = o->finder;
+    c->key_dir = o->key_dir;
     struct client_options options = {
         .key_dir = o->key_dir, .role = ROLE_VIEWER, .endpoint = o->endpoint};
     int error = 0;
@@ -94,8 +118,12 @@ int connection_open(struct connection **out, const struct connection_options *o,
                      holter_strerror(error));
     }
     c->chosen = o->job && o->job[0];
+    snprintf(c->job, sizeof c->job, "%s", c->chosen ? o->job : "");
     if (!error && (error = client_follow(c->client, o->job, NULL)) < 0)
         snprintf(why, capacity, "job %s: %s", o->job ? o->job : "", holter_strerror(error));
+    c->watch = epoll_create1(EPOLL_CLOEXEC);
+    if (!error && (error = c->watch < 0 ? -errno : connection_watch(c)) < 0)
+        snprintf(why, capacity, "%s: %s", c->endpoint, holter_strerror(error));
     if (error) {
         connection_close(c);
         return error;
@@ -111,7 +139,39 @@ void connection_close(struct connection *c)
     client_destroy(c->client);
     ssh_close(c->tunnel);
     held_state_finish(&c->held);
+    if (c->watch >= 0)
+        close(c->watch);
+    if (c->finder.fd > 0)
+        close(c->finder.fd);
     free(c);
+}
+
+/* Another daemon has the job: its client takes the place of the one that is away. */
+static void connection_move(struct connection *c, const char *endpoint)
+{
+    char keys[512] = "";
+    struct client *client = NULL;
+    struct client_options options = {
+        .key_dir = c->key_dir, .role = ROLE_VIEWER, .endpoint = endpoint};
+    if (!c->key_dir && session_find_keys(keys, sizeof keys, endpoint) == 0 && keys[0])
+        options.key_dir = keys;
+    if (client_create(&client, &options) != 0)
+        return; /* the next answer is tried again */
+    client_follow(client, c->job[0] ? c->job : NULL, NULL);
+    client_destroy(c->client);
+    c->client = client;
+    connection_watch(c);
+    connection_forget_requests(c);
+    snprintf(c->endpoint, sizeof c->endpoint, "%s", endpoint);
+}
+
+static void connection_look_for_daemon(struct connection *c, uint64_t now_ms)
+{
+    char endpoint[FINDER_ENDPOINT_BYTES];
+    const enum client_state state = client_state(c->client);
+    if ((state == CLIENT_LOST || state == CLIENT_DIALLING) &&
+        finder_ask(&c->finder, now_ms, endpoint) && strcmp(endpoint, c->endpoint) != 0)
+        connection_move(c, endpoint);
 }
 
 static void ask_status(struct connection *c, uint64_t now_ms)
@@ -301,6 +361,7 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
         c->broken_ms = 0;
     else if (!c->broken_ms)
         c->broken_ms = now_ms;
+    connection_look_for_daemon(c, now_ms);
     follow_newest(c, model);
     connection_recover_missed(c, now_ms);
     ask_status(c, now_ms);
@@ -399,6 +460,7 @@ int connection_follow(struct connection *c, const char *job)
     for (int k = 0; k < SUGGESTIONS; k++)
         connection_give_up(c, (enum suggestion_kind)k);
     c->chosen = 1;
+    snprintf(c->job, sizeof c->job, "%s", job ? job : "");
     return client_follow(c->client, job, NULL);
 }
 
@@ -409,7 +471,7 @@ int connection_is_current(const struct connection *c)
 
 int connection_fd(const struct connection *c)
 {
-    return client_fd(c->client);
+    return c->watch;
 }
 
 /* Whether an interruption is due to a seek: each seek starts a new run of the replay, to which the

@@ -14,6 +14,8 @@ struct connection_options {
     const char *ssh_host; /**< NULL: no tunnel */
     const char *key_dir;  /**< NULL: no keys */
     const char *job;      /**< NULL or "": the newest running one, else the one that ended last */
+    int finder; /**< socket where the endpoint is asked for when the daemon is away (finder.h);
+                     taken over; 0: none */
 };
 
 /** @param why  receives an error text on failure   @return 0 or a negative error */
