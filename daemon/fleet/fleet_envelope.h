@@ -10,7 +10,9 @@
  * read; entries are alerts and totals that it has published, instance and time 0. An entry of
  * another instance, without a message, says that the job's state was stored: the time is its length
  *   a piece of a state the same position and instance; the time is where in the state it begins
- *   to agents          position 0; the instance is that of the agent that gets the message */
+ *   to agents          position 0; the instance is that of the agent that gets the message
+ *   to daemons         an entry without a message: the load of a daemon, whose run is the instance;
+ * the time is processor time in a second */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 #define HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 

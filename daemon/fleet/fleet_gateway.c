@@ -266,6 +266,11 @@ void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length
     struct wire_message message;
     int code = fleet_reader_init(&reader, bytes, length);
     while (code == 0 && (code = fleet_reader_next(&reader, &entry)) == 1) {
+        code = 0;
+        if (entry.length == 0) {
+            fleet_link_note_load(fleet->link, entry.instance, entry.time_ns);
+            continue;
+        }
         code = wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL);
         if (code != 0)
             break;

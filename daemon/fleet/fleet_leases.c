@@ -1,5 +1,6 @@
 /* The thread of leases: takes jobs that nobody holds, renews the leases of those that this daemon
  * holds, and reads their messages. */
+#include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
 
 #include "daemon/job/job.h"
@@ -12,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LOG_TOPIC "fleet"
 #define ATTEMPTS 8
-#define RENEWALS 4 /* in the time of a lease */
-#define HURRY 4    /* times as often a lease that has expired is tried again */
+#define RENEWALS 4                  /* in the time of a lease */
+#define JOB_LOAD UINT64_C(50000000) /* of a job that was just taken, until the load is measured */
+#define HURRY 4                     /* times as often a lease that has expired is tried again */
 /* A lease counts as lost for its holder before it does for others. */
 #define HOLDER_SHARE(ns) ((ns) / 5 * 4)
 #define CHECK_NS UINT64_C(4000000000) /* between two checks of whether messages come */
@@ -187,6 +190,7 @@ static void leases_try(struct fleet_link *link, const char *id)
     pthread_mutex_unlock(&link->mutex);
     leases_set_valid(job, now);
     log_info("job %s: held by this daemon", id);
+    link->load += JOB_LOAD;
     int code = leases_begin(job);
     if (code == 0)
         return;
@@ -274,15 +278,61 @@ static int leases_contain(const struct fleet_jobs *jobs, const char *id)
     return 0;
 }
 
-/* Take the jobs that nobody holds. */
+/* ---- load --------------------------------------------------------------------------- */
+
+/* Measure the load of this daemon since the last time, and announce it. */
+static void leases_announce_load(struct fleet_link *link)
+{
+    struct fleet_envelope envelope = {0};
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    const uint64_t now = clock_mono_ns();
+    const uint64_t used_ns = (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+    const double seconds = (double)(now - link->measured_ns) / 1e9;
+    if (link->measured_ns != 0 && seconds > 0)
+        link->load = (uint64_t)((double)(used_ns - link->used_ns) / seconds);
+    link->measured_ns = now;
+    link->used_ns = used_ns;
+    const struct fleet_entry entry = {link->run, link->load, (const uint8_t *)"", 0};
+    if (fleet_envelope_add(&envelope, &entry) == 0)
+        fleet_nats_send_all(link->nats, envelope.bytes, envelope.length);
+    fleet_envelope_finish(&envelope);
+}
+
+/* Has no daemon that lives a smaller load? */
+static int leases_has_least_load(struct fleet_link *link)
+{
+    const uint64_t now = clock_mono_ns(), recent = 2 * leases_length(link) / RENEWALS;
+    pthread_mutex_lock(&link->mutex);
+    const int is_least = fleet_balance_is_least(&link->balance, link->run, link->load,
+                                                now > recent ? now - recent : 0);
+    pthread_mutex_unlock(&link->mutex);
+    return is_least;
+}
+
+/* ---- jobs that nobody holds ---------------------------------------------------------- */
+
+/* Take them, where no other daemon has a smaller load; and those that no other daemon has taken
+ * since the last look. */
 static void leases_look_for_jobs(struct fleet_link *link)
 {
     struct fleet_jobs jobs = {0}, held = {0};
     if (fleet_nats_list(link->nats, FLEET_JOBS, &jobs) == 0 &&
-        fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0)
-        for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++)
-            if (job_id_valid(jobs.ids[i]) && !leases_contain(&held, jobs.ids[i]))
+        fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0) {
+        size_t vacant = 0;
+        for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++) {
+            if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]))
+                continue;
+            if (leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link))
                 leases_try(link, jobs.ids[i]);
+            else
+                memmove(jobs.ids[vacant++], jobs.ids[i], sizeof(jobs.ids[i]));
+        }
+        jobs.count = vacant;
+        fleet_jobs_finish(&link->vacant);
+        link->vacant = jobs;
+        jobs = (struct fleet_jobs){0};
+    }
     fleet_jobs_finish(&jobs);
     fleet_jobs_finish(&held);
 }
@@ -293,7 +343,8 @@ static void leases_note(struct fleet_link *link, const char *id)
     if (fleet_nats_get(link->nats, FLEET_LEASES, id, value) == 0 && value[0] != '\0')
         return;
     fleet_nats_put(link->nats, id, "running");
-    leases_try(link, id);
+    if (leases_has_least_load(link))
+        leases_try(link, id);
 }
 
 static void leases_serve(struct fleet_link *link, const struct link_request *request)
@@ -348,6 +399,7 @@ void *link_run_leases(void *user)
         const int held = leases_renew_all(link);
         if (link->stops_leasing)
             return NULL;
+        leases_announce_load(link);
         leases_look_for_jobs(link);
         /* Before others look for jobs that nobody holds. */
         due = clock_mono_ns() + (held ? interval : interval / HURRY);

@@ -301,6 +301,13 @@ void fleet_link_release(struct fleet_link *link, const char *job)
     link_request(link, LINK_RELEASE, job, 0);
 }
 
+void fleet_link_note_load(struct fleet_link *link, uint64_t daemon, uint64_t load)
+{
+    pthread_mutex_lock(&link->mutex);
+    fleet_balance_note(&link->balance, daemon, load, clock_mono_ns());
+    pthread_mutex_unlock(&link->mutex);
+}
+
 void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from)
 {
     link_request(link, LINK_READ, job, from);
@@ -339,6 +346,7 @@ static void link_free(struct fleet_link *link)
         free(event);
     for (struct link_request *request; (request = link->first_request) != NULL; free(request))
         link->first_request = request->next;
+    fleet_jobs_finish(&link->vacant);
     pthread_cond_destroy(&link->published);
     pthread_cond_destroy(&link->requested);
     pthread_cond_destroy(&link->drained);

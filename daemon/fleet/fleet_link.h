@@ -73,6 +73,8 @@ size_t fleet_link_maximum(const struct fleet_link *link);
 /** Send an envelope to all daemons. */
 void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t length);
 
+/** A daemon has announced its load (fleet_envelope.h). */
+void fleet_link_note_load(struct fleet_link *link, uint64_t daemon, uint64_t load);
 /** There are messages of this job: somebody has to hold it. */
 void fleet_link_note(struct fleet_link *link, const char *job);
 /** The job, which this daemon holds, runs, or has ended: nobody need take it over. */

@@ -2,6 +2,7 @@
 #ifndef HOLTER_DAEMON_FLEET_FLEET_LINK_STATE_H
 #define HOLTER_DAEMON_FLEET_FLEET_LINK_STATE_H
 
+#include "daemon/fleet/fleet_balance.h"
 #include "daemon/fleet/fleet_link.h"
 
 #include <pthread.h>
@@ -57,6 +58,11 @@ struct fleet_link {
     pthread_t publisher, leaser;
     uint64_t run; /* random number of this run, part of ids of messages */
 
+    /* Of the thread of leases. */
+    uint64_t load; /* processor time in a second, and of jobs that were taken since */
+    uint64_t measured_ns, used_ns; /* when it was measured, and processor time up to then */
+    struct fleet_jobs vacant;      /* jobs that nobody held at the last look */
+
     pthread_mutex_t mutex; /* of all below */
     pthread_cond_t published, requested, drained;
     struct link_publication *first, **last;
@@ -66,6 +72,7 @@ struct fleet_link {
     size_t event_bytes;
     struct link_request *first_request, **last_request;
     struct link_job *jobs;
+    struct fleet_balance balance; /* loads of the other daemons */
     int stops_publishing, stops_leasing, stopped;
     uint64_t stop_ns; /* CLOCK_MONOTONIC when publishing is given up */
 };

@@ -183,6 +183,23 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def test_jobs_of_one_gateway_are_shared_out_among_the_daemons(self):
+        fleet = self.start('a')
+        agents = dict(fleet.daemons)  # all agents know this daemon only
+        fleet.start_daemon('b')
+        both, fleet.daemons = fleet.daemons, agents
+        jobs = [f'job{number}' for number in range(4)]
+        for number, job in enumerate(jobs):
+            fleet.start_job(job, str(number))
+        fleet.daemons = both
+        holders = [lab.wait_for(lambda job=job: fleet.holder(job), 'a worker') for job in jobs]
+        self.assertEqual({'a', 'b'}, set(holders))
+        for job in jobs:
+            lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
+            self.assertEqual(0, fleet.end_job(job).status)
+            self.check_job(fleet, job)
+        self.finish(fleet)
+
     def test_clients_find_the_daemon_of_a_job_and_the_one_after_it(self):
         fleet = self.start()
         for job, session in (('one', '1'), ('two', '2')):

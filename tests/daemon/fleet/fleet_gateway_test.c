@@ -57,6 +57,13 @@ void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t leng
     (void)length;
 }
 
+void fleet_link_note_load(struct fleet_link *link, uint64_t daemon, uint64_t load)
+{
+    (void)link;
+    (void)daemon;
+    (void)load;
+}
+
 void fleet_link_note(struct fleet_link *link, const char *job)
 {
     (void)link;
