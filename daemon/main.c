@@ -322,6 +322,13 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
     return jobs_create(&d->jobs, &d->loop, &jobs, why, capacity);
 }
 
+static size_t daemon_on_other_jobs(void *user, struct wire_job_row *rows, size_t count,
+                                   size_t capacity)
+{
+    const struct daemon *d = user;
+    return fleet_list_jobs(d->fleet, rows, count, capacity);
+}
+
 static int daemon_start_requests(struct daemon *d)
 {
     struct captures_options captures = {d->jobs, &d->rules, d, daemon_on_capture_ask,
@@ -336,6 +343,7 @@ static int daemon_start_requests(struct daemon *d)
                                       .network = &d->network,
                                       .user = d,
                                       .stop = daemon_on_stop,
+                                      .other_jobs = daemon_on_other_jobs,
                                       .stop_when_idle = daemon_on_stop_when_idle};
     return code != 0 ? code : control_create(&d->control, &d->loop, &control);
 }

@@ -581,7 +581,7 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
             return 0;
         if (effects & UI_JOB) {
             model_forget_job(a->model);
-            connection_follow(a->connection, a->ui.wanted_job);
+            connection_follow(a->connection, a->ui.wanted_job, a->ui.wanted_daemon);
         }
         app_do_small(a, effects);
         do_suggestions(a, effects);

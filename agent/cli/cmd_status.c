@@ -129,6 +129,8 @@ static int is_detailed(const struct status *status, const struct wire_status *da
                        uint64_t index)
 {
     const struct wire_job_row *row = &daemon->jobs[index];
+    if (row->daemon[0] != '\0')
+        return 0;
     if (status->job)
         return strcmp(row->job, status->job) == 0;
     return status->verbose || strcmp(row->state, "running") == 0 || index + 1 == daemon->jobs_count;

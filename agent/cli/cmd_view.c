@@ -14,16 +14,32 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Beside the viewer: answers each of its bytes with the endpoint of the daemon that holds the job
- * now, until the viewer has ended. */
+/* The address with another job. @param job  "": the one of the address */
+static void cmd_view_name_job(const char *address, const char *job, char *out, size_t capacity)
+{
+    const char *path = fleet_address_path(address);
+    const size_t kept =
+        path == NULL ? strlen(address) : (size_t)(path + 1 + strcspn(path + 1, "/") - address);
+    if (job[0] == '\0')
+        snprintf(out, capacity, "%s", address);
+    else
+        snprintf(out, capacity, "%.*s%s/%s", (int)kept, address, path == NULL ? "/" : "", job);
+}
+
+/* Beside the viewer: answers each line, a job, with the endpoint of the daemon that holds it now,
+ * until the viewer has ended. */
 static void cmd_view_answer(const char *address, int fd)
 {
-    char endpoint[PATH_MAX], why[512], question;
-    while (recv(fd, &question, 1, 0) == 1)
-        if (fleet_find(address, endpoint, sizeof endpoint - 1, why, sizeof why) == 0) {
-            strcat(endpoint, "\n");
-            send(fd, endpoint, strlen(endpoint), MSG_NOSIGNAL);
-        }
+    char job[256], named[PATH_MAX], endpoint[PATH_MAX], why[512];
+    FILE *questions = fdopen(fd, "r");
+    while (questions != NULL && fgets(job, sizeof job, questions) != NULL) {
+        job[strcspn(job, "\n")] = '\0';
+        cmd_view_name_job(address, job, named, sizeof named);
+        if (fleet_find(named, endpoint, sizeof endpoint - 1, why, sizeof why) != 0)
+            continue;
+        strcat(endpoint, "\n");
+        send(fd, endpoint, strlen(endpoint), MSG_NOSIGNAL);
+    }
 }
 
 /* @return the viewer's end of a socket, or -1: it does not follow its job to another daemon */

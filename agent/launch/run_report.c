@@ -76,7 +76,7 @@ static void run_report_store_status(void *user, const struct wire_message *messa
     p->agents = message->status.agents;
     for (uint64_t i = 0; i < message->status.jobs_count; i++) {
         const struct wire_job_row *job = &message->status.jobs[i];
-        int ours = run_report_is_ours(p->prefix, job->job);
+        int ours = job->daemon[0] == '\0' && run_report_is_ours(p->prefix, job->job);
         p->jobs += (uint64_t)ours;
         p->running += ours && strcmp(job->state, "running") == 0;
     }

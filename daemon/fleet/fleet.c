@@ -76,6 +76,8 @@ void fleet_tick(struct fleet *fleet)
 {
     worker_tick(fleet);
     gateway_flush(fleet, 0);
+    if (fleet->jobs != NULL)
+        roster_announce(fleet);
 }
 
 /* ---- what jobs publish ------------------------------------------------------------ */
@@ -118,6 +120,7 @@ int fleet_create(struct fleet **out, const struct fleet_options *options, char *
         return -ENOMEM;
     fleet->options = *options;
     gateway_init(&fleet->gateway);
+    snprintf(fleet->endpoint, sizeof(fleet->endpoint), "%s", options->endpoint);
     snprintf(fleet->value, sizeof(fleet->value), "%s %016" PRIx64, options->endpoint,
              options->instance);
     const struct fleet_link_options link = {
@@ -168,6 +171,7 @@ void fleet_destroy(struct fleet *fleet)
     fleet_link_destroy(fleet->link);
     gateway_finish(&fleet->gateway);
     worker_finish(fleet);
+    roster_finish(fleet);
     wire_arena_finish(&fleet->arena);
     wire_buffer_finish(&fleet->buffer);
     free(fleet);

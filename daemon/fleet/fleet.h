@@ -62,6 +62,12 @@ void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *job, u
 void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t count,
                        enum wire_type type, const void *message);
 
+/** Add the jobs of the other daemons, as they announced them in the last seconds, but for those
+ * that are in the list. Their texts are valid until the loop's next turn.
+ *  @param fleet  NULL: none are added @return jobs in the list */
+size_t fleet_list_jobs(const struct fleet *fleet, struct wire_job_row *rows, size_t count,
+                       size_t capacity);
+
 /** To be called often, after jobs_advance(). */
 void fleet_tick(struct fleet *fleet);
 

@@ -12,7 +12,8 @@
  *   a piece of a state the same position and instance; the time is where in the state it begins
  *   to agents          position 0; the instance is that of the agent that gets the message
  *   to daemons         an entry without a message: the load of a daemon, whose run is the instance;
- * the time is processor time in a second */
+ * the time is processor time in a second. A message "status": the jobs of the daemon of this
+ * instance */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 #define HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 

@@ -278,6 +278,8 @@ void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length
             front_send_agents(fleet->front, &entry.instance, 1, message.type, &message.criteria);
         else if (message.type == WIRE_TYPE_CAPTURE_ASK)
             front_send_agents(fleet->front, &entry.instance, 1, message.type, &message.capture_ask);
+        else if (message.type == WIRE_TYPE_STATUS)
+            roster_note(fleet, &entry);
         else
             fleet_reject(fleet, "-", "agents are not sent messages of that type");
     }

@@ -69,6 +69,15 @@ struct worker_job {
     struct fleet_envelope journal; /* not published yet */
 };
 
+/* The jobs of another daemon, as it announced them. */
+struct roster_list {
+    uint64_t daemon; /* instance of its run; 0: none */
+    uint64_t at_ns;  /* daemon time when the list came */
+    uint8_t *bytes;  /* owned; the message borrows from them and the arena */
+    struct wire_arena arena;
+    struct wire_message message; /* a status of which only jobs are set */
+};
+
 struct fleet {
     struct fleet_options options;
     char value[NATS_VALUE_BYTES]; /* of leases */
@@ -81,6 +90,10 @@ struct fleet {
     struct wire_arena arena;
     struct wire_buffer buffer;
     uint64_t rejected; /* messages of the servers */
+    char endpoint[NATS_VALUE_BYTES];
+    uint64_t announced_ns;     /* daemon time of the newest list of this daemon's jobs */
+    struct roster_list *lists; /* owned: of other daemons */
+    size_t list_count;
 };
 
 void gateway_init(struct gateway *gateway);
@@ -109,6 +122,12 @@ void worker_on_forgotten(struct fleet *fleet, const char *id);
 /** Publish journals, and tell the fleet which jobs have ended. */
 void worker_tick(struct fleet *fleet);
 void worker_finish(struct fleet *fleet);
+
+/** Announce the jobs of this daemon to the others, once a second. */
+void roster_announce(struct fleet *fleet);
+/** Another daemon has announced its jobs, or this one. */
+void roster_note(struct fleet *fleet, const struct fleet_entry *entry);
+void roster_finish(struct fleet *fleet);
 
 /** Count and log a message of the servers that is not what it should be. */
 void fleet_reject(struct fleet *fleet, const char *job, const char *why);

@@ -126,6 +126,8 @@ static void control_answer_status(struct control *c, struct front *front, struct
         if (control_shows(peer, job))
             job_describe(job, &rows[count++]);
     }
+    if (rows != NULL && c->options.other_jobs != NULL && peer->user[0] == '\0')
+        count = c->options.other_jobs(c->options.user, rows, count, STATUS_JOBS);
     struct front_counts front_counts;
     struct jobs_counts jobs_counts;
     char sink_error[257] = "";

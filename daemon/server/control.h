@@ -30,6 +30,9 @@ struct control_options {
     int (*replay)(void *user, const char *argument, char *why, size_t capacity);
     /** The report of the replay, with its marks; valid until the next call. */
     const struct wire_replay *(*replay_state)(void *user);
+    /** Add the jobs of other daemons of a fleet to the list; NULL: there are none.
+     *  @return jobs in the list */
+    size_t (*other_jobs)(void *user, struct wire_job_row *rows, size_t count, size_t capacity);
     uint64_t pid; /**< reported as the daemon's; 0: this process's */
 };
 

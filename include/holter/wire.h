@@ -574,7 +574,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, nodes, WIRE_ANY, "agents that reported ranks of it")                               \
     COLUMN(U64, start_ns, WIRE_ANY, "first window's start, daemon time")                           \
     COLUMN(U64, end_ns, WIRE_ANY, "last window's end, daemon time; 0: still running")              \
-    COLUMN(STR, state, 16, "\"running\", \"ended\", \"died\" or \"lost\"")
+    COLUMN(STR, state, 16, "\"running\", \"ended\", \"died\" or \"lost\"")                         \
+    COLUMN(STR, daemon, 256,                                                                       \
+           "endpoint of the daemon of the fleet that has the job; empty: the one that answers")
 
 /** An agent, with its cost and losses. */
 #define WIRE_NODE_ROW(COLUMN)                                                                      \

@@ -100,6 +100,11 @@ class Fleet:
         status = self.ask(name, 'status', '-v')
         return bool(status) and any(j['job'].startswith(job) for j in status['jobs'])
 
+    def listed(self, name):
+        """{job: endpoint of another daemon that has it, or ''}, as a daemon lists them."""
+        status = self.ask(name, 'status', '-v')
+        return {j['job'].partition('.')[0]: j['daemon'] for j in status['daemon']['jobs']} if status else {}
+
     def kill(self, name, sig=signal.SIGKILL):
         self.daemons[name].kill(sig)
         self.daemons[name].process.wait()

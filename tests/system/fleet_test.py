@@ -194,6 +194,9 @@ class Fleets(unittest.TestCase):
         fleet.daemons = both
         holders = [lab.wait_for(lambda job=job: fleet.holder(job), 'a worker') for job in jobs]
         self.assertEqual({'a', 'b'}, set(holders))
+        for name in 'ab':  # each lists all of them, with the endpoint of the daemon where it is another one
+            listed = lab.wait_for(lambda name=name: fleet.listed(name) if len(fleet.listed(name)) == len(jobs) else None, 'the list')
+            self.assertEqual(listed, {job: '' if holder == name else fleet.endpoint(holder) for job, holder in zip(jobs, holders)})
         for job in jobs:
             lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
             self.assertEqual(0, fleet.end_job(job).status)

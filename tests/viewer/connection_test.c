@@ -1,6 +1,7 @@
 /* Questions about the CommGram and the network, against a daemon played by the test. Time is the
  * test's own. */
 #include "viewer/link/connection.h"
+#include "viewer/link/finder.h"
 
 #include "tests/directory.h"
 #include "tests/proto/fake_daemon.h"
@@ -16,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -396,6 +399,53 @@ static void a_picture_is_requested_again_when_another_run_took_over(void **state
     assert_int_equal(bed->pictures, 3);
 }
 
+/* The test plays this one from now on. @return the one before, to be finished by the caller */
+static struct fake_daemon start_other_daemon(struct bed *bed)
+{
+    struct fake_daemon before = bed->daemon;
+    bed->daemon = (struct fake_daemon){.front = NULL};
+    snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/other", bed->top);
+    fake_daemon_up(&bed->daemon);
+    return before;
+}
+
+static void a_job_that_another_daemon_has_is_followed_there(void **state)
+{
+    struct bed *bed = *state;
+    struct fake_daemon before = start_other_daemon(bed);
+    assert_int_equal(connection_follow(bed->connection, "7.0", bed->daemon.endpoint), 0);
+    UNTIL(bed, connection_is_current(bed->connection));
+    assert_string_equal(connection_endpoint(bed->connection), bed->daemon.endpoint);
+    fake_daemon_finish(&before);
+}
+
+static void where_the_daemon_of_a_job_is_gone_another_one_is_asked_for(void **state)
+{
+    struct bed *bed = *state;
+    int fds[2];
+    char why[300], question[64], answer_line[FINDER_ENDPOINT_BYTES + 1];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    const struct connection_options options = {
+        .endpoint = bed->daemon.endpoint, .job = "7.0", .finder = fds[0]};
+    connection_close(bed->connection);
+    assert_int_equal(connection_open(&bed->connection, &options, why, sizeof why), 0);
+    UNTIL(bed, connection_is_current(bed->connection));
+    assert_int_equal(recv(fds[1], question, sizeof question, MSG_DONTWAIT), -1);
+    struct fake_daemon before = start_other_daemon(bed);
+    fake_daemon_finish(&before);
+    ssize_t asked = 0;
+    for (uint64_t now_ms = 1000; asked <= 0; now_ms++) {
+        connection_pump(bed->connection, bed->model, now_ms, 10);
+        asked = recv(fds[1], question, sizeof question, MSG_DONTWAIT);
+    }
+    assert_memory_equal(question, "7.0\n", 4);
+    const int length = snprintf(answer_line, sizeof answer_line, "%s\n", bed->daemon.endpoint);
+    assert_int_equal(send(fds[1], answer_line, (size_t)length, 0), length);
+    UNTIL(bed, connection_is_current(bed->connection));
+    assert_string_equal(connection_endpoint(bed->connection), bed->daemon.endpoint);
+    close(fds[1]);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -407,6 +457,8 @@ int main(void)
         T(others_are_answered_while_a_mapping_is_searched),
         T(a_search_that_fails_is_reported),
         T(a_search_that_was_given_up_leaves_nothing),
+        T(a_job_that_another_daemon_has_is_followed_there),
+        T(where_the_daemon_of_a_job_is_gone_another_one_is_asked_for),
         T(one_capture_at_a_time_is_requested_and_a_refusal_is_reported),
         cmocka_unit_test_setup_teardown(a_replay_is_asked_again_when_another_run_took_over,
                                         setup_replay, teardown),

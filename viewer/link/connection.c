@@ -170,7 +170,7 @@ static void connection_look_for_daemon(struct connection *c, uint64_t now_ms)
     char endpoint[FINDER_ENDPOINT_BYTES];
     const enum client_state state = client_state(c->client);
     if ((state == CLIENT_LOST || state == CLIENT_DIALLING) &&
-        finder_ask(&c->finder, now_ms, endpoint) && strcmp(endpoint, c->endpoint) != 0)
+        finder_ask(&c->finder, c->job, now_ms, endpoint) && strcmp(endpoint, c->endpoint) != 0)
         connection_move(c, endpoint);
 }
 
@@ -207,6 +207,8 @@ static void follow_newest(struct connection *c, const struct model *model)
         return;
     for (uint32_t i = 0; i < model->job_count; i++) {
         const struct model_job_row *job = &model->jobs[i];
+        if (job->daemon[0])
+            continue;
         running |= !strcmp(job->state, "running");
         newest = !newest || job->end_ns >= newest->end_ns ? job : newest;
     }
@@ -451,7 +453,7 @@ int connection_replay_ready(const struct connection *c)
            client_state(c->client) == CLIENT_CONNECTED;
 }
 
-int connection_follow(struct connection *c, const char *job)
+int connection_follow(struct connection *c, const char *job, const char *daemon)
 {
     c->open_picture = 0;
     c->open_capture = 0;
@@ -461,6 +463,8 @@ int connection_follow(struct connection *c, const char *job)
         connection_give_up(c, (enum suggestion_kind)k);
     c->chosen = 1;
     snprintf(c->job, sizeof c->job, "%s", job ? job : "");
+    if (daemon[0] && !c->tunnel)
+        connection_move(c, daemon);
     return client_follow(c->client, job, NULL);
 }
 

@@ -65,8 +65,10 @@ int connection_replay(struct connection *connection, const struct model *model,
 /** Whether a request could be sent now: not before the state after the last seek is complete. */
 int connection_replay_ready(const struct connection *connection);
 
-/** Follows another job from now on. @return 0 or a negative error */
-int connection_follow(struct connection *connection, const char *job);
+/** Follows another job from now on.
+ *  @param daemon  endpoint of the daemon that has it; "": the one that is connected
+ *  @return 0 or a negative error */
+int connection_follow(struct connection *connection, const char *job, const char *daemon);
 
 /** Whether the whole current state of the job was received, so that further messages are new. */
 int connection_is_current(const struct connection *connection);

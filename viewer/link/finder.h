@@ -17,7 +17,9 @@ struct finder {
 };
 
 /** Ask, at most once a second, and read what was answered. It does not wait.
+ *  @param job  "": the one that the viewer was started for
  *  @param out  an endpoint @return 1: it was set */
-int finder_ask(struct finder *finder, uint64_t now_ms, char out[FINDER_ENDPOINT_BYTES]);
+int finder_ask(struct finder *finder, const char *job, uint64_t now_ms,
+               char out[FINDER_ENDPOINT_BYTES]);
 
 #endif

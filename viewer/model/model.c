@@ -268,6 +268,7 @@ static int apply_status(struct model *m, const struct wire_status *s)
         text_copy(jobs[i].job, sizeof jobs[i].job, row->job);
         text_copy(jobs[i].app, sizeof jobs[i].app, row->app);
         text_copy(jobs[i].state, sizeof jobs[i].state, row->state);
+        text_copy(jobs[i].daemon, sizeof jobs[i].daemon, row->daemon);
         jobs[i].ranks = row->ranks;
         jobs[i].nodes = row->nodes;
         jobs[i].start_ns = row->start_ns;

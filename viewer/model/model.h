@@ -118,6 +118,7 @@ struct model_node {
 /** A job in the daemon's list. */
 struct model_job_row {
     char job[65], app[257], state[17];
+    char daemon[257]; /**< endpoint of another daemon of the fleet, which has it; "": this one */
     uint64_t ranks, nodes, start_ns, end_ns;
 };
 

@@ -343,6 +343,7 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     if (row >= m->job_count)
         return 0;
     snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
+    snprintf(ui->wanted_daemon, sizeof ui->wanted_daemon, "%s", m->jobs[row].daemon);
     ui->jobs_first = 0;
     if (ui->view == VIEW_JOBS)
         ui->view = VIEW_OVERVIEW;

@@ -138,6 +138,8 @@ struct ui {
     struct landscape_choice landscape;
     struct network_graph graph; /**< as view "network" draws it */
     char wanted_job[65];        /**< job that was chosen from the list */
+    char wanted_daemon[257]; /**< endpoint of the daemon that has it; "": the one that is connected
+                              */
     struct ui_connection connection;
 
     struct ui_time_choice time;

@@ -47,7 +47,10 @@ void status_text_brief(FILE *out, const struct wire_job_row *row)
               quantity_clock(row->start_ns).text);
     if (row->end_ns > row->start_ns)
         fprintf(out, ", %s long", quantity_duration((double)(row->end_ns - row->start_ns)).text);
-    tap_print(out, "; %s\n", row->app);
+    tap_print(out, "; %s", row->app);
+    if (row->daemon[0] != '\0')
+        tap_print(out, "; %s", row->daemon);
+    fputc('\n', out);
 }
 
 /* Uncovered calls that the application uses are listed by name, the others only with --verbose. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { ROW = 30, HEAD = 70 }; /* HEAD: what is above and below the rows */
-enum { JOB, APP, STATE, RANKS, NODES, START, LENGTH, COLUMNS };
+enum { JOB, APP, STATE, RANKS, NODES, START, LENGTH, DAEMON, COLUMNS };
 
 static const struct table jobs_table = {
     .columns =
@@ -23,6 +23,7 @@ static const struct table jobs_table = {
             [NODES] = {"nodes", 70, TEXT_RIGHT, 0, 3},
             [START] = {"started", 96, TEXT_RIGHT, 0, 2},
             [LENGTH] = {"ran for", 110, TEXT_RIGHT, 0, 1},
+            [DAEMON] = {"daemon", 150, TEXT_RIGHT, 0, 4}, /* where there are several */
         },
     .count = COLUMNS,
     .list = LIST_JOBS,
@@ -53,6 +54,17 @@ static void jobs_view_job_row(struct stage *s, const struct table *table, struct
     if (job->start_ns && end > job->start_ns)
         widget_cell(&s->brush, table, row, LENGTH, t->second,
                     format_duration((double)(end - job->start_ns)).text);
+    if (table->count == COLUMNS)
+        widget_cell(&s->brush, table, row, DAEMON, t->second,
+                    text_base_name(job->daemon[0] ? job->daemon : s->ui->connection.endpoint));
+}
+
+static int jobs_view_has_other_daemons(const struct model *m)
+{
+    for (uint32_t i = 0; i < m->job_count; i++)
+        if (m->jobs[i].daemon[0])
+            return 1;
+    return 0;
 }
 
 /* Explanation in place of the list when no job is known. */
@@ -79,6 +91,7 @@ static void jobs_layout(struct stage *s, struct box box)
     const struct model *m = s->model;
     struct box panel = box_inset(box, 14, 10);
     struct table table = jobs_table;
+    table.count -= !jobs_view_has_other_daemons(m);
     if (m->job_count)
         panel = piece_list_panel(panel, HEAD, m->job_count, ROW);
     piece_panel(s, panel, "jobs");
