@@ -66,6 +66,9 @@ enum call_flow call_flow_of(uint32_t call)
     case CALL_Gather:
     case CALL_Gatherv:
         return CALL_FLOW_IN;
+    case CALL_Scan:
+    case CALL_Exscan:
+        return CALL_FLOW_PREFIX;
     default:
         return CALL_FLOW_NONE;
     }

@@ -203,7 +203,7 @@ static int graph_rows_put_names(struct row_writer *writer, const char *table)
 {
     struct dependency_event events[2] = {{.match = 1}, {.receive = 1}};
     struct dependency_collective collective = {.count = 1};
-    struct dependency_member member = {0, 1};
+    struct dependency_member member = {.leave = 1};
     struct dependency_lane lane = {.ranks = 1};
     struct dependency_node node = {.count = 2};
     struct dependency_edge edge = {.receive = 1};

@@ -35,13 +35,19 @@ const char *call_class_name(enum call_class class_);
 
 /** What a rank waits for in a blocking collective. */
 enum call_flow {
-    CALL_FLOW_NONE, /**< it is none; or that depends on positions or a topology, as in MPI_Scan */
-    CALL_FLOW_ALL,  /**< each for all: none leaves before all have entered */
-    CALL_FLOW_OUT,  /**< all for the root */
-    CALL_FLOW_IN,   /**< the root for all */
+    CALL_FLOW_NONE,   /**< it is none; or that depends on a topology */
+    CALL_FLOW_ALL,    /**< each for all: none leaves before all have entered */
+    CALL_FLOW_OUT,    /**< all for the root */
+    CALL_FLOW_IN,     /**< the root for all */
+    CALL_FLOW_PREFIX, /**< each for those before it in the communicator */
 };
 
 enum call_flow call_flow_of(uint32_t call);
+
+static inline int call_flow_has_root(enum call_flow flow)
+{
+    return flow == CALL_FLOW_OUT || flow == CALL_FLOW_IN;
+}
 
 /** Number of a call from its name ("MPI_Send" or "PMPI_Send"). @return the number, or 0 if Holter
  *  does not cover it */

@@ -637,7 +637,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(I64, posted_ns, WIRE_ANY,                                                               \
            "completed requests: entry of the call that posted it, as begin_ns; 0: not known")      \
     COLUMN(I64, source, WIRE_ANY, "MPI_Sendrecv: rank it receives from; others: PEER_NONE")        \
-    COLUMN(I64, source_tag, WIRE_ANY, "tag of that; TAG_NONE")
+    COLUMN(I64, source_tag, WIRE_ANY, "tag of that; TAG_NONE")                                     \
+    COLUMN(U64, comm_rank, WIRE_ANY,                                                               \
+           "the rank's number in the communicator, from 1 up; 0: not known")
 
 /* ---- agent to daemon ----------------------------------------------------- */
 

@@ -32,10 +32,7 @@ int dependencies_waits_in_collective(const struct dependencies *d,
 {
     if (event->collective == DEPENDENCY_NONE || !event->receive)
         return 0;
-    const struct dependency_collective *c = &d->collectives[event->collective];
-    enum call_flow flow = call_flow_of(c->call);
-    return c->awaited != DEPENDENCY_NONE &&
-           (flow == CALL_FLOW_ALL || (event->rank == c->root) == (flow == CALL_FLOW_IN));
+    return d->members[event->member].awaited != DEPENDENCY_NONE;
 }
 
 int dependencies_is_awaited(const struct dependencies *d, const struct dependency_event *event)
@@ -43,7 +40,14 @@ int dependencies_is_awaited(const struct dependencies *d, const struct dependenc
     if (event->collective == DEPENDENCY_NONE || event->receive)
         return 0;
     const struct dependency_collective *c = &d->collectives[event->collective];
-    return call_flow_of(c->call) != CALL_FLOW_OUT || event->rank == c->root;
+    switch (call_flow_of(c->call)) {
+    case CALL_FLOW_OUT:
+        return event->rank == c->root;
+    case CALL_FLOW_PREFIX:
+        return event->member + 1 < c->first + c->count;
+    default:
+        return 1;
+    }
 }
 
 const char *dependencies_event_name(const struct dependency_event *event)
@@ -95,10 +99,13 @@ static void dependencies_gather(struct dependencies *d, struct dependency_ends *
                 continue;
             m.enter = place[m.enter];
             m.leave = m.leave == DEPENDENCY_NONE ? m.leave : place[m.leave];
-            d->members[used++] = m;
             d->events[m.enter].collective = d->collective_count;
-            if (m.leave != DEPENDENCY_NONE)
+            d->events[m.enter].member = used;
+            if (m.leave != DEPENDENCY_NONE) {
                 d->events[m.leave].collective = d->collective_count;
+                d->events[m.leave].member = used;
+            }
+            d->members[used++] = m;
         }
         c.count = used - c.first;
         if (c.count > 0)
@@ -113,18 +120,26 @@ static void dependencies_gather(struct dependencies *d, struct dependency_ends *
 static void dependencies_measure(struct dependencies *d, struct dependency_collective *c)
 {
     enum call_flow flow = call_flow_of(c->call);
+    uint32_t last = DEPENDENCY_NONE; /* to enter, of those so far */
     c->awaited = DEPENDENCY_NONE;
     for (uint32_t k = c->first; k < c->first + c->count; k++) {
-        const struct dependency_member *m = &d->members[k];
+        struct dependency_member *m = &d->members[k];
         int64_t at_ns = d->events[m->enter].begin_ns;
         int64_t left_ns = m->leave == DEPENDENCY_NONE ? at_ns : d->events[m->leave].end_ns;
         int begins = k == c->first;
+        m->awaited = last;
         if (flow == CALL_FLOW_OUT ? d->events[m->enter].rank == c->root
                                   : begins || at_ns > c->last_ns)
-            c->awaited = m->enter;
+            last = m->enter;
         c->first_ns = begins || at_ns < c->first_ns ? at_ns : c->first_ns;
         c->last_ns = begins || at_ns > c->last_ns ? at_ns : c->last_ns;
         c->end_ns = begins || left_ns > c->end_ns ? left_ns : c->end_ns;
+    }
+    c->awaited = flow == CALL_FLOW_PREFIX ? d->members[c->first + c->count - 1].awaited : last;
+    for (uint32_t k = c->first; flow != CALL_FLOW_PREFIX && k < c->first + c->count; k++) {
+        int is_root = d->events[d->members[k].enter].rank == c->root;
+        int waits = flow == CALL_FLOW_ALL || is_root == (flow == CALL_FLOW_IN);
+        d->members[k].awaited = waits ? last : DEPENDENCY_NONE;
     }
 }
 

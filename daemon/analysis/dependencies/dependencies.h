@@ -17,13 +17,14 @@
  * rejected and counted. So the order is acyclic, whatever the records say.
  *
  * Collectives. To leave a blocking collective depends on those who enter it, as call_flow_of() has
- * it: on all of them, or on the root, or, of the root, on the others. So all ranks of a collective
- * meet in one place, and not each with each. The n-th collective of a rank on a communicator is the
- * n-th one of each other rank; where rings begin in the middle, the calls of a rank are shifted
- * against those of the rank that has most of them, so that they are the same calls, overlap where
- * none may leave before all have entered, and end at the same times as far as possible. To enter a
- * collective of the first kind has one step in all of its ranks, the greatest, so that the ranks
- * are compared: who enters last is late by the time that the first one waits.
+ * it: on all of them, or on the root, or, of the root, on the others, or, in a scan, on those
+ * before it in the communicator. So all ranks of a collective meet in one place, and not each with
+ * each. The n-th collective of a rank on a communicator is the n-th one of each other rank; where
+ * rings begin in the middle, the calls of a rank are shifted against those of the rank that has
+ * most of them, so that they are the same calls, overlap where none may leave before all have
+ * entered, and end at the same times as far as possible. To enter a collective of the first kind
+ * has one step in all of its ranks, the greatest, so that the ranks are compared: who enters last
+ * is late by the time that the first one waits.
  *
  * Receives that one call completes (MPI_Waitall) do not depend on each other: they have one step,
  * and which of their messages came last is estimated, from the times at which they were sent and
@@ -53,6 +54,7 @@ struct dependency_event {
     uint32_t rank, peer;      /**< of a collective its root, or DEPENDENCY_NONE */
     int32_t tag;
     uint32_t collective; /**< its position; DEPENDENCY_NONE: it is a message's */
+    uint32_t member;     /**< of a collective: position in members */
     uint32_t group;      /**< the first of the receives that the same call completed, or itself */
     uint32_t match;      /**< position of the other end; DEPENDENCY_NONE: not matched */
     uint32_t node;       /**< position of its node */
@@ -68,8 +70,9 @@ struct dependency_collective {
     uint32_t first;   /**< its members stand together from this position on */
     uint32_t count;   /**< of members that are known, one or more */
     uint32_t root;    /**< rank; DEPENDENCY_NONE: it has none */
-    uint32_t awaited; /**< event that the others wait for: the last one to enter, or the root's;
-                           DEPENDENCY_NONE: not known */
+    uint32_t awaited; /**< event that the others wait for: the last one to enter, or the root's, or
+                           in a scan the last one but that of the last rank; DEPENDENCY_NONE: not
+                           known */
     uint32_t layer;   /**< nodes that leave it are in this layer or a later one */
     uint32_t step;    /**< greatest of the events that others wait for */
     int64_t first_ns, last_ns; /**< when the first and the last rank entered */
@@ -82,6 +85,11 @@ struct dependency_collective {
 /** Events of a rank in a collective. */
 struct dependency_member {
     uint32_t enter, leave; /**< leave: DEPENDENCY_NONE: it is still in the call */
+    uint32_t awaited;      /**< event: of those that the rank waits for the last one to enter;
+                                DEPENDENCY_NONE: it waits for none, or that is not known */
+    uint32_t comm_rank;    /**< number of the rank in the communicator; 0: not known */
+    uint32_t most;         /**< working memory */
+    uint64_t lateness_ns;  /**< greatest of those that the rank waits for */
 };
 
 /** What a rank, or all ranks of a host together, do between two runs of sends: a glyph. */
@@ -154,7 +162,8 @@ struct dependencies {
     uint32_t *order; /**< owned; positions of events: none before one that it depends on */
     uint32_t steps;  /**< number of them */
     struct dependency_collective *collectives; /**< owned; by communicator, then in their order */
-    struct dependency_member *members;         /**< owned; of each collective by rank */
+    struct dependency_member *members;         /**< owned; of each collective by rank, of a scan by
+                                                    the number in the communicator */
     uint32_t collective_count;
     struct dependency_graph ranks;
     struct dependency_counts counts;

@@ -90,8 +90,10 @@ static int dependency_calls_is_end(const struct dependency_record *r)
 static int dependency_calls_is_unknown(const struct dependency_record *r, int collective)
 {
     int has_peer = r->peer >= 0 && r->peer < DEPENDENCY_RANKS;
+    enum call_flow flow = call_flow_of(r->call);
     if (collective)
-        return r->comm == 0 || (call_flow_of(r->call) != CALL_FLOW_ALL && !has_peer);
+        return r->comm == 0 || (call_flow_has_root(flow) && !has_peer) ||
+               (flow == CALL_FLOW_PREFIX && (r->comm_rank == 0 || r->comm_rank > DEPENDENCY_RANKS));
     return !has_peer || r->comm == 0 || r->tag < 0 || r->tag > INT32_MAX;
 }
 
@@ -121,6 +123,7 @@ static int dependency_calls_append(struct dependency_calls *calls, uint32_t thre
         .thread = thread,
         .rank = (uint32_t)t->rank,
         .peer = r->peer < 0 ? DEPENDENCY_NONE : (uint32_t)r->peer,
+        .comm_rank = (uint32_t)r->comm_rank,
         .tag = (int32_t)r->tag,
         .call = (uint16_t)r->call,
         .receive = (uint8_t)receive,
@@ -196,6 +199,7 @@ static struct dependency_record dependency_calls_record_of(const struct wire_cap
         .begin_ns = zero + begin,
         .end_ns = zero + begin + length,
         .posted_ns = zero + posted,
+        .comm_rank = e->comm_rank,
         .peer = e->peer,
         .tag = e->tag,
         .flags = is_call ? (uint32_t)e->flags : 0,

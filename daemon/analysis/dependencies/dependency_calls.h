@@ -37,6 +37,7 @@ struct dependency_record {
     uint64_t bytes;
     int64_t begin_ns, end_ns; /**< entry and exit of the call */
     int64_t posted_ns;        /**< entry of the call that posted it; begin_ns: it was this one */
+    uint64_t comm_rank;       /**< the rank's number in the communicator, from 1 up; 0: not known */
     int64_t peer;             /**< rank, or PEER_* */
     int64_t tag;
     uint32_t flags; /**< enum event_flag */
@@ -52,6 +53,7 @@ struct dependency_end {
                               before it in its thread */
     uint32_t thread;     /**< position in the threads */
     uint32_t rank, peer; /**< of a collective its root, or DEPENDENCY_NONE */
+    uint32_t comm_rank;  /**< number of the rank in the communicator; 0: not known */
     int32_t tag;
     uint16_t call;
     uint8_t receive;    /**< or it leaves */

@@ -67,7 +67,7 @@ static const struct dependency_end *dependency_collectives_call(const struct dep
 static int dependency_collectives_are_alike(const struct dependency_end *a,
                                             const struct dependency_end *b)
 {
-    return a->call == b->call && (call_flow_of(a->call) == CALL_FLOW_ALL || a->peer == b->peer);
+    return a->call == b->call && (!call_flow_has_root(call_flow_of(a->call)) || a->peer == b->peer);
 }
 
 /* The mean difference of the ends of calls if call i of one rank is call i + shift of the other.
@@ -166,6 +166,24 @@ static int dependency_collectives_fits(const struct dependency_ends *e,
            dependency_collectives_are_alike(&e->ends[e->members[c->first].enter], end);
 }
 
+ORDER_FUNCTION(dependency_collectives_compare_members, struct dependency_member,
+               2 * ORDER(a->comm_rank, b->comm_rank) + ORDER(a->enter, b->enter))
+
+/* Members of a scan by their numbers in the communicator, of which no two have the same. */
+static void dependency_collectives_rank(const struct dependency_ends *e,
+                                        struct dependency_collective *c,
+                                        struct dependency_counts *counts)
+{
+    struct dependency_member *m = &e->members[c->first];
+    uint32_t kept = 0;
+    qsort(m, c->count, sizeof *m, dependency_collectives_compare_members);
+    for (uint32_t k = 0; k < c->count; k++)
+        if (kept == 0 || m[kept - 1].comm_rank < m[k].comm_rank)
+            m[kept++] = m[k];
+    counts->rejected += c->count - kept;
+    c->count = kept;
+}
+
 static void dependency_collectives_fill(struct dependency_ends *e,
                                         const struct collective_row *rows, uint32_t count,
                                         struct dependency_counts *counts)
@@ -190,10 +208,13 @@ static void dependency_collectives_fill(struct dependency_ends *e,
         }
         c->comm = end->comm;
         c->call = end->call;
-        c->root = call_flow_of(end->call) == CALL_FLOW_ALL ? DEPENDENCY_NONE : end->peer;
-        e->members[c->first + c->count++] =
-            (struct dependency_member){rows[i].enter, rows[i].leave};
+        c->root = call_flow_has_root(call_flow_of(end->call)) ? end->peer : DEPENDENCY_NONE;
+        e->members[c->first + c->count++] = (struct dependency_member){
+            .enter = rows[i].enter, .leave = rows[i].leave, .comm_rank = end->comm_rank};
     }
+    for (uint32_t i = 0; i < e->collective_count; i++)
+        if (call_flow_of(e->collectives[i].call) == CALL_FLOW_PREFIX)
+            dependency_collectives_rank(e, &e->collectives[i], counts);
 }
 
 /* One rank alone depends on nobody. */

@@ -2,6 +2,7 @@
 #include "daemon/analysis/dependencies/dependency_state.h"
 
 #include "daemon/analysis/tables/saturate.h"
+#include "holter/call.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -67,11 +68,18 @@ static void dependency_nodes_build(struct dependencies *d, const struct dependen
     }
 }
 
+static uint32_t dependency_nodes_value(const struct dependencies *d, uint32_t event)
+{
+    return d->ranks.nodes[d->events[event].node].layer + 1;
+}
+
 /* In the order of events all receives of a node come before its sends: once a layer is used, it is
  * final. */
 static void dependency_nodes_layer(struct dependencies *d)
 {
     struct dependency_graph *g = &d->ranks;
+    for (uint32_t i = 0; i < d->collective_count; i++)
+        d->collectives[i].entered = 0;
     for (uint32_t i = 0; i < d->event_count; i++) {
         const struct dependency_event *e = &d->events[d->order[i]];
         struct dependency_node *n = &g->nodes[e->node];
@@ -82,7 +90,10 @@ static void dependency_nodes_layer(struct dependencies *d)
             n->layer = layer > n->layer ? layer : n->layer;
         }
         if (dependencies_waits_in_collective(d, e)) {
-            uint32_t layer = d->collectives[e->collective].layer;
+            const struct dependency_collective *c = &d->collectives[e->collective];
+            uint32_t layer = call_flow_of(c->call) == CALL_FLOW_PREFIX
+                                 ? dependency_prefix_most(d, e->member, dependency_nodes_value)
+                                 : c->layer;
             n->layer = layer > n->layer ? layer : n->layer;
         } else if (dependencies_is_awaited(d, e)) {
             struct dependency_collective *c = &d->collectives[e->collective];

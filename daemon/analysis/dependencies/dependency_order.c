@@ -51,9 +51,12 @@ static uint32_t dependency_order_awaited(const struct ordering *o, uint32_t end)
     int is_root = e->ends[end].rank == c->root;
     if (flow == CALL_FLOW_OUT && !is_root)
         return c->awaited == DEPENDENCY_NONE || o->done[c->awaited] ? DEPENDENCY_NONE : c->awaited;
-    return flow == CALL_FLOW_ALL || (flow == CALL_FLOW_IN && is_root)
-               ? dependency_order_missing(o, c)
-               : DEPENDENCY_NONE;
+    if (flow == CALL_FLOW_OUT || (flow == CALL_FLOW_IN && !is_root))
+        return DEPENDENCY_NONE;
+    uint32_t missing = dependency_order_missing(o, c);
+    int is_later = flow == CALL_FLOW_PREFIX && missing != DEPENDENCY_NONE &&
+                   e->ends[missing].comm_rank > e->ends[end].comm_rank;
+    return is_later ? DEPENDENCY_NONE : missing;
 }
 
 static int dependency_order_waits(const struct ordering *o, uint32_t end)
@@ -68,15 +71,17 @@ static void dependency_order_wake(struct ordering *o, uint32_t end)
         o->ready[o->ready_count++] = rank;
 }
 
-/* The last one that others wait for in a collective has entered it. */
+/* A rank has entered a collective: those that waited for it as the last one go on. */
 static void dependency_order_open(struct ordering *o, uint32_t end)
 {
     const struct dependency_ends *e = o->e;
     struct dependency_collective *c = &e->collectives[e->collective_of[end]];
-    int opens = call_flow_of(c->call) == CALL_FLOW_OUT
-                    ? end == c->awaited
-                    : dependency_order_missing(o, c) == DEPENDENCY_NONE;
-    for (uint32_t k = c->first; opens && k < c->first + c->count; k++)
+    enum call_flow flow = call_flow_of(c->call);
+    uint32_t first = flow == CALL_FLOW_PREFIX ? c->entered : 0;
+    int is_last = dependency_order_missing(o, c) == DEPENDENCY_NONE;
+    int opens = flow == CALL_FLOW_OUT ? end == c->awaited : flow == CALL_FLOW_PREFIX || is_last;
+    uint32_t limit = flow == CALL_FLOW_PREFIX ? c->entered : c->count;
+    for (uint32_t k = c->first + first; opens && k < c->first + limit; k++)
         if (e->members[k].leave != DEPENDENCY_NONE)
             dependency_order_wake(o, e->members[k].leave);
 }

@@ -47,6 +47,12 @@ int dependency_collectives(struct dependency_ends *e, struct dependency_counts *
  *  rejected. @param order  set; owned by the caller @return 0 or -ENOMEM */
 int dependency_order(struct dependency_ends *e, uint32_t **order, struct dependency_counts *counts);
 
+/** The greatest value of those that a member of a scan waits for; 0: it waits for none. Asked in
+ * the order of events, where all of them come before. Clear dependency_collective.entered before.
+ */
+uint32_t dependency_prefix_most(struct dependencies *d, uint32_t member,
+                                uint32_t (*value)(const struct dependencies *d, uint32_t event));
+
 /** Steps and lateness. @return 0 or -ENOMEM */
 int dependency_steps(struct dependencies *d);
 

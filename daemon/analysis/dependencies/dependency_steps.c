@@ -33,12 +33,39 @@ static void dependency_steps_level(struct dependencies *d, const struct dependen
     }
 }
 
+uint32_t dependency_prefix_most(struct dependencies *d, uint32_t member,
+                                uint32_t (*value)(const struct dependencies *d, uint32_t event))
+{
+    struct dependency_collective *c =
+        &d->collectives[d->events[d->members[member].enter].collective];
+    struct dependency_member *m = &d->members[c->first];
+    for (; c->first + c->entered <= member; c->entered++) {
+        uint32_t k = c->entered, before = k == 0 ? 0 : value(d, m[k - 1].enter);
+        m[k].most = k > 0 && m[k - 1].most > before ? m[k - 1].most : before;
+    }
+    return d->members[member].most;
+}
+
+/* A step that has all that an event waits for in its collective before it. */
+static uint32_t dependency_steps_value(const struct dependencies *d, uint32_t event)
+{
+    return d->events[event].step + 1;
+}
+
+static uint32_t dependency_steps_after_collective(struct dependencies *d,
+                                                  const struct dependency_event *event)
+{
+    const struct dependency_collective *c = &d->collectives[event->collective];
+    return call_flow_of(c->call) == CALL_FLOW_PREFIX
+               ? dependency_prefix_most(d, event->member, dependency_steps_value)
+               : c->step + 1;
+}
+
 static void dependency_steps_enter(struct dependencies *d, const struct dependency_event *event)
 {
     struct dependency_collective *c = &d->collectives[event->collective];
     c->step = event->step > c->step ? event->step : c->step;
-    c->entered++;
-    if (c->entered == c->count && call_flow_of(c->call) == CALL_FLOW_ALL)
+    if (call_flow_of(c->call) == CALL_FLOW_ALL && ++c->entered == c->count)
         dependency_steps_level(d, c);
 }
 
@@ -55,10 +82,10 @@ static void dependency_steps_count(struct dependencies *d)
         struct dependency_event *event = &d->events[at];
         if (event->group != at && event[-1].step > step)
             step = event[-1].step;
-        if (dependencies_waits_in_collective(d, event) &&
-            d->collectives[event->collective].step + 1 > step)
-            step = d->collectives[event->collective].step + 1;
-        event->step = step;
+        uint32_t after = dependencies_waits_in_collective(d, event)
+                             ? dependency_steps_after_collective(d, event)
+                             : 0;
+        event->step = step = after > step ? after : step;
         if (dependencies_is_awaited(d, event))
             dependency_steps_enter(d, event);
         d->steps = step + 1 > d->steps ? step + 1 : d->steps;
@@ -77,7 +104,7 @@ static uint64_t dependency_steps_inherited(const struct dependencies *d, uint32_
     uint32_t previous = dependency_steps_previous(d, first);
     uint64_t most = previous == DEPENDENCY_NONE ? 0 : d->events[previous].lateness_ns;
     if (dependencies_waits_in_collective(d, event)) {
-        uint64_t late_ns = d->collectives[event->collective].lateness_ns;
+        uint64_t late_ns = d->members[event->member].lateness_ns;
         most = late_ns > most ? late_ns : most;
     }
     for (uint32_t i = first; i < d->event_count && d->events[i].group == first; i++) {
@@ -88,16 +115,25 @@ static uint64_t dependency_steps_inherited(const struct dependencies *d, uint32_
     return most;
 }
 
+/* The lateness of those that members of a collective wait for: in a scan those before each. */
+static void dependency_steps_inherit(struct dependencies *d, struct dependency_collective *c)
+{
+    for (uint32_t k = c->first; k < c->first + c->count; k++) {
+        const struct dependency_event *event = &d->events[d->members[k].enter];
+        d->members[k].lateness_ns = c->lateness_ns;
+        if (dependencies_is_awaited(d, event) && event->lateness_ns > c->lateness_ns)
+            c->lateness_ns = event->lateness_ns;
+    }
+    for (uint32_t k = c->first; k < c->first + c->count; k++)
+        if (call_flow_of(c->call) != CALL_FLOW_PREFIX)
+            d->members[k].lateness_ns = c->lateness_ns;
+}
+
 /* The first event of a call has what was caused before its end. */
 static void dependency_steps_blame(struct dependencies *d)
 {
-    for (uint32_t i = 0; i < d->event_count; i++) {
-        const struct dependency_event *event = &d->events[i];
-        if (!dependencies_is_awaited(d, event))
-            continue;
-        struct dependency_collective *c = &d->collectives[event->collective];
-        c->lateness_ns = event->lateness_ns > c->lateness_ns ? event->lateness_ns : c->lateness_ns;
-    }
+    for (uint32_t i = 0; i < d->collective_count; i++)
+        dependency_steps_inherit(d, &d->collectives[i]);
     for (uint32_t i = 0; i < d->event_count; i++) {
         struct dependency_event *event = &d->events[i];
         uint64_t inherited = event->group == i ? dependency_steps_inherited(d, i) : UINT64_MAX;
@@ -182,7 +218,7 @@ uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32
         count++;
         uint32_t previous = dependency_steps_previous(d, event);
         uint32_t other = dependencies_waits_in_collective(d, &d->events[event])
-                             ? d->collectives[d->events[event].collective].awaited
+                             ? d->members[d->events[event].member].awaited
                              : dependency_steps_send(d, event);
         int is_other =
             previous == DEPENDENCY_NONE ||

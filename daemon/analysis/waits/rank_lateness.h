@@ -16,7 +16,8 @@
  *           others have caused nothing.
  * Waits for one rank shorter than 1/1024 of a window do not count. Ranks whose numbers of calls of
  * a kind differ within a window, because it cut a collective, are compared with those that have as
- * many. Linear in rows. Pure. */
+ * many. Only collectives of which each rank waits for all: the times in the calls of a scan do not
+ * show which of the ranks before the first one that waited was late. Linear in rows. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_WAITS_RANK_LATENESS_H
 #define HOLTER_DAEMON_ANALYSIS_WAITS_RANK_LATENESS_H
 

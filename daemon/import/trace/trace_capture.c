@@ -62,13 +62,16 @@ static int64_t trace_capture_time(const void *user, uint64_t ticks)
     return (int64_t)(tick_clock_ns(&w->host->clock, ticks) - w->at_ns);
 }
 
-/* @return its position; 0: it is not known, or there are too many */
-static size_t trace_capture_comm(struct capture_work *w, uint32_t slot)
+/* @param comm_rank  set to the rank's number in it, from 1 up; 0: not known
+ * @return its position; 0: it is not known, or there are too many */
+static size_t trace_capture_comm(struct capture_work *w, uint32_t slot, uint64_t *comm_rank)
 {
     const struct trace_reader *reader = w->rank->reader;
     struct trace_comm comm = {0};
+    *comm_rank = 0;
     if (reader->comm(reader->user, w->rank->rank, slot, &comm) != 0 || comm.id == 0)
         return 0;
+    *comm_rank = comm.my_rank < 0 ? 0 : (uint64_t)comm.my_rank + 1;
     for (size_t i = 1; i < w->comm_count; i++)
         if (w->comms[i].id == comm.id)
             return i;
@@ -121,7 +124,7 @@ static void trace_capture_add_stream(struct capture_work *w, const struct trace_
         const struct event *event = &kept->events[n % share];
         struct wire_capture_event_row *row = &w->events[w->event_count++];
         *row = capture_row(event, w->thread_count - 1, 0, trace_capture_time, w);
-        row->comm = trace_capture_comm(w, event->comm);
+        row->comm = trace_capture_comm(w, event->comm, &row->comm_rank);
         row->region = trace_capture_region(w, event->region);
     }
 }

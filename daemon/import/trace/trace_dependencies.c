@@ -28,7 +28,7 @@ static int trace_dependencies_comm(struct reading *r, uint32_t slot, struct trac
     if (at == KEY_NONE)
         return -ENOMEM;
     if (at == known && r->reader->comm(r->reader->user, rank, slot, &r->comms[at]) != 0)
-        r->comms[at] = (struct trace_comm){.id = 0};
+        r->comms[at] = (struct trace_comm){.id = 0, .my_rank = -1};
     *comm = r->comms[at];
     return 0;
 }
@@ -42,7 +42,7 @@ static int64_t trace_dependencies_time(const struct reading *r, uint64_t ticks)
 
 static int trace_dependencies_add(struct reading *r, const struct event *e)
 {
-    struct trace_comm comm = {.id = 0};
+    struct trace_comm comm = {.id = 0, .my_rank = -1};
     uint64_t enter = e->t_enter < r->entered ? r->entered : e->t_enter;
     uint64_t leave = e->t_exit < enter ? enter : e->t_exit;
     int is_call = e->kind == EVENT_CALL || e->kind == EVENT_PART;
@@ -60,6 +60,7 @@ static int trace_dependencies_add(struct reading *r, const struct event *e)
         .bytes = e->bytes,
         .begin_ns = trace_dependencies_time(r, enter),
         .end_ns = trace_dependencies_time(r, leave),
+        .comm_rank = (uint64_t)(comm.my_rank + INT64_C(1)),
         .posted_ns = trace_dependencies_time(r, has_post ? e->t_post : enter),
         .peer = e->peer,
         .tag = e->tag,

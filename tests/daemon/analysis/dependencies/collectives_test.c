@@ -52,8 +52,12 @@ static void add_collective(struct job *j, uint32_t rank, enum call call, int64_t
                            int64_t begin_ns, int64_t end_ns)
 {
     add(j, rank,
-        (struct dependency_record){
-            .call = call, .peer = root, .tag = -1, .begin_ns = begin_ns, .end_ns = end_ns});
+        (struct dependency_record){.call = call,
+                                   .comm_rank = rank + 1,
+                                   .peer = root,
+                                   .tag = -1,
+                                   .begin_ns = begin_ns,
+                                   .end_ns = end_ns});
 }
 
 static void add_send(struct job *j, uint32_t rank, uint32_t to, int64_t at_ns)
@@ -195,11 +199,8 @@ static void all_wait_for_the_root_of_a_broadcast_and_the_root_of_a_reduction_for
     static const struct {
         enum call call;
         int waits[3];
-    } cases[] = {{CALL_Bcast, {1, 0, 1}},
-                 {CALL_Scatterv, {1, 0, 1}},
-                 {CALL_Reduce, {0, 1, 0}},
-                 {CALL_Gather, {0, 1, 0}},
-                 {CALL_Alltoall, {1, 1, 1}}};
+    } cases[] = {{CALL_Bcast, {1, 0, 1}},  {CALL_Scatterv, {1, 0, 1}}, {CALL_Reduce, {0, 1, 0}},
+                 {CALL_Gather, {0, 1, 0}}, {CALL_Exscan, {0, 1, 1}},   {CALL_Alltoall, {1, 1, 1}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int waits[3];
         waits_of(cases[i].call, waits);
