@@ -69,6 +69,12 @@ enum call_flow call_flow_of(uint32_t call)
     case CALL_Scan:
     case CALL_Exscan:
         return CALL_FLOW_PREFIX;
+    case CALL_Neighbor_allgather:
+    case CALL_Neighbor_allgatherv:
+    case CALL_Neighbor_alltoall:
+    case CALL_Neighbor_alltoallv:
+    case CALL_Neighbor_alltoallw:
+        return CALL_FLOW_NEIGHBOURS;
     default:
         return CALL_FLOW_NONE;
     }

@@ -35,11 +35,12 @@ const char *call_class_name(enum call_class class_);
 
 /** What a rank waits for in a blocking collective. */
 enum call_flow {
-    CALL_FLOW_NONE,   /**< it is none; or that depends on a topology */
-    CALL_FLOW_ALL,    /**< each for all: none leaves before all have entered */
-    CALL_FLOW_OUT,    /**< all for the root */
-    CALL_FLOW_IN,     /**< the root for all */
-    CALL_FLOW_PREFIX, /**< each for those before it in the communicator */
+    CALL_FLOW_NONE,       /**< it is none */
+    CALL_FLOW_ALL,        /**< each for all: none leaves before all have entered */
+    CALL_FLOW_OUT,        /**< all for the root */
+    CALL_FLOW_IN,         /**< the root for all */
+    CALL_FLOW_PREFIX,     /**< each for those before it in the communicator */
+    CALL_FLOW_NEIGHBOURS, /**< each for its neighbours in the topology, which records do not name */
 };
 
 enum call_flow call_flow_of(uint32_t call);

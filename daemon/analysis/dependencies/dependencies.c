@@ -135,6 +135,8 @@ static void dependencies_measure(struct dependencies *d, struct dependency_colle
         c->last_ns = begins || at_ns > c->last_ns ? at_ns : c->last_ns;
         c->end_ns = begins || left_ns > c->end_ns ? left_ns : c->end_ns;
     }
+    if (flow == CALL_FLOW_NEIGHBOURS)
+        last = DEPENDENCY_NONE;
     c->awaited = flow == CALL_FLOW_PREFIX ? d->members[c->first + c->count - 1].awaited : last;
     for (uint32_t k = c->first; flow != CALL_FLOW_PREFIX && k < c->first + c->count; k++) {
         int is_root = d->events[d->members[k].enter].rank == c->root;

@@ -19,12 +19,13 @@
  * Collectives. To leave a blocking collective depends on those who enter it, as call_flow_of() has
  * it: on all of them, or on the root, or, of the root, on the others, or, in a scan, on those
  * before it in the communicator. So all ranks of a collective meet in one place, and not each with
- * each. The n-th collective of a rank on a communicator is the n-th one of each other rank; where
- * rings begin in the middle, the calls of a rank are shifted against those of the rank that has
- * most of them, so that they are the same calls, overlap where none may leave before all have
- * entered, and end at the same times as far as possible. To enter a collective of the first kind
- * has one step in all of its ranks, the greatest, so that the ranks are compared: who enters last
- * is late by the time that the first one waits.
+ * each. A collective of neighbours has such a place, too; but records do not name the neighbours of
+ * a rank in a topology, so that there no rank depends on another one. The n-th collective of a rank
+ * on a communicator is the n-th one of each other rank; where rings begin in the middle, the calls
+ * of a rank are shifted against those of the rank that has most of them, so that they are the same
+ * calls, overlap where none may leave before all have entered, and end at the same times as far as
+ * possible. To enter a collective of the first kind has one step in all of its ranks, the greatest,
+ * so that the ranks are compared: who enters last is late by the time that the first one waits.
  *
  * Receives that one call completes (MPI_Waitall) do not depend on each other: they have one step,
  * and which of their messages came last is estimated, from the times at which they were sent and
@@ -200,7 +201,8 @@ void dependency_graph_finish(struct dependency_graph *graph);
 int dependencies_waits_in_collective(const struct dependencies *d,
                                      const struct dependency_event *event);
 
-/** Does an event enter a collective, so that others wait for it there? */
+/** Does an event enter a collective, so that others wait for it there? In one of neighbours some
+ *  do; which ones is not known. */
 int dependencies_is_awaited(const struct dependencies *d, const struct dependency_event *event);
 
 /** "send", "receive", "enter" or "leave". */

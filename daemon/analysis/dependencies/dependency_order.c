@@ -51,7 +51,7 @@ static uint32_t dependency_order_awaited(const struct ordering *o, uint32_t end)
     int is_root = e->ends[end].rank == c->root;
     if (flow == CALL_FLOW_OUT && !is_root)
         return c->awaited == DEPENDENCY_NONE || o->done[c->awaited] ? DEPENDENCY_NONE : c->awaited;
-    if (flow == CALL_FLOW_OUT || (flow == CALL_FLOW_IN && !is_root))
+    if (flow == CALL_FLOW_OUT || flow == CALL_FLOW_NEIGHBOURS || (flow == CALL_FLOW_IN && !is_root))
         return DEPENDENCY_NONE;
     uint32_t missing = dependency_order_missing(o, c);
     int is_later = flow == CALL_FLOW_PREFIX && missing != DEPENDENCY_NONE &&

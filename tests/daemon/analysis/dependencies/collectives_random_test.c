@@ -129,7 +129,8 @@ static int64_t leave(const uint32_t *enters, uint32_t rank, enum call_flow flow,
     return end_ns;
 }
 
-static const enum call called[] = {CALL_Scan, CALL_Exscan, CALL_Bcast, CALL_Reduce, CALL_Allreduce};
+static const enum call called[] = {CALL_Scan,   CALL_Exscan,    CALL_Bcast,
+                                   CALL_Reduce, CALL_Allreduce, CALL_Neighbor_alltoall};
 
 static void act_collective(void)
 {

@@ -199,13 +199,38 @@ static void all_wait_for_the_root_of_a_broadcast_and_the_root_of_a_reduction_for
     static const struct {
         enum call call;
         int waits[3];
-    } cases[] = {{CALL_Bcast, {1, 0, 1}},  {CALL_Scatterv, {1, 0, 1}}, {CALL_Reduce, {0, 1, 0}},
-                 {CALL_Gather, {0, 1, 0}}, {CALL_Exscan, {0, 1, 1}},   {CALL_Alltoall, {1, 1, 1}}};
+    } cases[] = {{CALL_Bcast, {1, 0, 1}},   {CALL_Scatterv, {1, 0, 1}},
+                 {CALL_Reduce, {0, 1, 0}},  {CALL_Gather, {0, 1, 0}},
+                 {CALL_Exscan, {0, 1, 1}},  {CALL_Neighbor_allgather, {0, 0, 0}},
+                 {CALL_Alltoall, {1, 1, 1}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int waits[3];
         waits_of(cases[i].call, waits);
         assert_memory_equal(waits, cases[i].waits, sizeof waits);
     }
+}
+
+static void ranks_of_a_collective_of_neighbours_have_a_place_and_wait_for_nobody(void **state)
+{
+    (void)state;
+    struct job *j = job_create(3, 1, INT64_MAX, 0);
+    add_send(j, 0, 1, 50);
+    add_receive(j, 1, 0, 40, 90);
+    for (uint32_t r = 0; r < 3; r++)
+        add_collective(j, r, CALL_Neighbor_alltoallw, -1, 100 + 10 * r, 115 + 10 * r);
+    make(j);
+    const struct dependency_collective *c = &j->d.collectives[0];
+    assert_int_equal(j->d.collective_count, 1);
+    assert_int_equal(c->count, 3);
+    assert_int_equal(c->awaited, DEPENDENCY_NONE);
+    assert_int_equal(c->first_ns, 100);
+    assert_int_equal(c->last_ns, 120);
+    assert_int_equal(c->end_ns, 135);
+    /* Rank 2 does nothing before: what rank 1 waits for does not put it later in the order. */
+    assert_int_equal(event_of(j, 2, 0)->step, 0);
+    assert_int_equal(event_of(j, 2, 1)->step, 1);
+    assert_int_equal(event_of(j, 1, 1)->step, 2);
+    job_destroy(j);
 }
 
 static void a_rank_that_has_not_come_is_seen_by_who_is_in_the_call(void **state)
@@ -362,6 +387,7 @@ int main(void)
         cmocka_unit_test(who_enters_a_barrier_last_is_late_by_the_wait_of_the_first),
         cmocka_unit_test(a_collective_is_no_message_and_its_ends_divide_nodes),
         cmocka_unit_test(all_wait_for_the_root_of_a_broadcast_and_the_root_of_a_reduction_for_all),
+        cmocka_unit_test(ranks_of_a_collective_of_neighbours_have_a_place_and_wait_for_nobody),
         cmocka_unit_test(a_rank_that_has_not_come_is_seen_by_who_is_in_the_call),
         cmocka_unit_test(rings_that_begin_at_different_collectives_give_those_that_were),
         cmocka_unit_test(collectives_on_mpi_comm_self_are_not_one),
