@@ -45,9 +45,24 @@ enum call_class call_class_of(uint16_t call)
     return (enum call_class)(classes[call] - 1);
 }
 
+/* Immediate collectives have their numbers in the order of the blocking ones. */
+_Static_assert(CALL_Iexscan - CALL_Ibarrier == CALL_Exscan - CALL_Barrier, "calls.def");
+_Static_assert(CALL_Ineighbor_alltoallw - CALL_Ineighbor_allgather ==
+                   CALL_Neighbor_alltoallw - CALL_Neighbor_allgather,
+               "calls.def");
+
+static uint32_t call_blocking_form(uint32_t call)
+{
+    if (call >= CALL_Ibarrier && call <= CALL_Iexscan)
+        return CALL_Barrier + (call - CALL_Ibarrier);
+    if (call >= CALL_Ineighbor_allgather && call <= CALL_Ineighbor_alltoallw)
+        return CALL_Neighbor_allgather + (call - CALL_Ineighbor_allgather);
+    return call;
+}
+
 enum call_flow call_flow_of(uint32_t call)
 {
-    switch (call) {
+    switch (call_blocking_form(call)) {
     case CALL_Barrier:
     case CALL_Allreduce:
     case CALL_Allgather:

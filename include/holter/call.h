@@ -33,7 +33,7 @@ enum call_class call_class_of(uint16_t call);
  *  "io", "other". */
 const char *call_class_name(enum call_class class_);
 
-/** What a rank waits for in a blocking collective. */
+/** What a rank waits for in a collective. */
 enum call_flow {
     CALL_FLOW_NONE,       /**< it is none */
     CALL_FLOW_ALL,        /**< each for all: none leaves before all have entered */
@@ -43,6 +43,7 @@ enum call_flow {
     CALL_FLOW_NEIGHBOURS, /**< each for its neighbours in the topology, which records do not name */
 };
 
+/** Also of a call that starts an immediate collective. */
 enum call_flow call_flow_of(uint32_t call);
 
 static inline int call_flow_has_root(enum call_flow flow)

@@ -78,8 +78,8 @@ static struct dependency_event dependencies_event_of(const struct dependency_end
 static int dependencies_are_of_one_call(const struct dependency_event *a,
                                         const struct dependency_event *b)
 {
-    return a->rank == b->rank && a->receive && b->receive && a->collective == DEPENDENCY_NONE &&
-           b->collective == DEPENDENCY_NONE && a->begin_ns == b->begin_ns && a->end_ns == b->end_ns;
+    return a->rank == b->rank && a->receive && b->receive && a->begin_ns == b->begin_ns &&
+           a->end_ns == b->end_ns;
 }
 
 /* Collectives of the requested ends. */

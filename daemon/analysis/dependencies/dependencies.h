@@ -16,20 +16,22 @@
  * channel. A pair that contradicts itself (sizes), or that would make the order a cycle, is
  * rejected and counted. So the order is acyclic, whatever the records say.
  *
- * Collectives. To leave a blocking collective depends on those who enter it, as call_flow_of() has
- * it: on all of them, or on the root, or, of the root, on the others, or, in a scan, on those
- * before it in the communicator. So all ranks of a collective meet in one place, and not each with
- * each. A collective of neighbours has such a place, too; but records do not name the neighbours of
- * a rank in a topology, so that there no rank depends on another one. The n-th collective of a rank
- * on a communicator is the n-th one of each other rank; where rings begin in the middle, the calls
- * of a rank are shifted against those of the rank that has most of them, so that they are the same
- * calls, overlap where none may leave before all have entered, and end at the same times as far as
- * possible. To enter a collective of the first kind has one step in all of its ranks, the greatest,
- * so that the ranks are compared: who enters last is late by the time that the first one waits.
+ * Collectives. A rank enters one at the entry of its call, and leaves it at the exit, or, where it
+ * is immediate, at the exit of the call that completes it. To leave a collective depends on those
+ * who enter it, as call_flow_of() has it: on all of them, or on the root, or, of the root, on the
+ * others, or, in a scan, on those before it in the communicator. So all ranks of a collective meet
+ * in one place, and not each with each. A collective of neighbours has such a place, too; but
+ * records do not name the neighbours of a rank in a topology, so that there no rank depends on
+ * another one. The n-th collective of a rank on a communicator is the n-th one of each other rank;
+ * where rings begin in the middle, the calls of a rank are shifted against those of the rank that
+ * has most of them, so that they are the same calls, overlap where none may leave before all have
+ * entered, and end at the same times as far as possible. To enter a collective of the first kind
+ * has one step in all of its ranks, the greatest, so that the ranks are compared: who enters last
+ * is late by the time that the first one waits.
  *
- * Receives that one call completes (MPI_Waitall) do not depend on each other: they have one step,
- * and which of their messages came last is estimated, from the times at which they were sent and
- * what messages like them normally take.
+ * Receives and collectives that one call completes (MPI_Waitall) do not depend on each other: they
+ * have one step, and which of their messages came last is estimated, from the times at which they
+ * were sent and what messages like them normally take.
  *
  * Nodes. PCLVis, Algorithm 1: a node is a run of a rank's receives and the sends after them; to
  * enter a collective counts as a send there, and to leave it as a receive. Since
@@ -56,7 +58,7 @@ struct dependency_event {
     int32_t tag;
     uint32_t collective; /**< its position; DEPENDENCY_NONE: it is a message's */
     uint32_t member;     /**< of a collective: position in members */
-    uint32_t group;      /**< the first of the receives that the same call completed, or itself */
+    uint32_t group;      /**< the first of those that the same call completed, or itself */
     uint32_t match;      /**< position of the other end; DEPENDENCY_NONE: not matched */
     uint32_t node;       /**< position of its node */
     uint32_t edge;       /**< position of its message; DEPENDENCY_NONE: not matched */
@@ -65,7 +67,7 @@ struct dependency_event {
     uint8_t receive; /**< or it leaves a collective */
 };
 
-/** A call of a blocking collective by ranks. */
+/** A collective of ranks. */
 struct dependency_collective {
     uint64_t comm;    /**< job-wide id of the communicator */
     uint32_t first;   /**< its members stand together from this position on */
@@ -80,7 +82,7 @@ struct dependency_collective {
     int64_t end_ns;            /**< when the last rank left it, as far as known */
     uint64_t lateness_ns;      /**< greatest of the events that others wait for */
     uint32_t entered;          /**< working memory */
-    uint16_t call;
+    uint16_t call;             /**< that names it, as MPI_Iallreduce */
 };
 
 /** Events of a rank in a collective. */

@@ -86,11 +86,12 @@ static int dependency_calls_is_end(const struct dependency_record *r)
            (!r->running && (r->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE));
 }
 
-/* It has no known rank where it needs one. */
-static int dependency_calls_is_unknown(const struct dependency_record *r, int collective)
+/* It has no known rank where it needs one. @param started  the collective that it enters, or 0 */
+static int dependency_calls_is_unknown(const struct dependency_record *r, int collective,
+                                       uint32_t started)
 {
     int has_peer = r->peer >= 0 && r->peer < DEPENDENCY_RANKS;
-    enum call_flow flow = call_flow_of(r->call);
+    enum call_flow flow = call_flow_of(started);
     if (collective)
         return r->comm == 0 || (call_flow_has_root(flow) && !has_peer) ||
                (flow == CALL_FLOW_PREFIX && (r->comm_rank == 0 || r->comm_rank > DEPENDENCY_RANKS));
@@ -98,10 +99,11 @@ static int dependency_calls_is_unknown(const struct dependency_record *r, int co
 }
 
 static int dependency_calls_append(struct dependency_calls *calls, uint32_t thread,
-                                   const struct dependency_record *r, int receive, int collective)
+                                   const struct dependency_record *r, int receive, int collective,
+                                   uint32_t started)
 {
     struct dependency_thread *t = &calls->threads[thread];
-    if (dependency_calls_is_unknown(r, collective)) {
+    if (dependency_calls_is_unknown(r, collective, started)) {
         calls->unknown++;
         return 0;
     }
@@ -125,13 +127,35 @@ static int dependency_calls_append(struct dependency_calls *calls, uint32_t thre
         .peer = r->peer < 0 ? DEPENDENCY_NONE : (uint32_t)r->peer,
         .comm_rank = (uint32_t)r->comm_rank,
         .tag = (int32_t)r->tag,
+        .request = r->request,
         .call = (uint16_t)r->call,
+        .started = (uint16_t)started,
         .receive = (uint8_t)receive,
         .collective = (uint8_t)collective,
     };
     int64_t at = receive ? end->end_ns : end->begin_ns;
     t->order_ns = end->order_ns = at > t->order_ns ? at : t->order_ns;
     return 0;
+}
+
+/* A blocking call has both ends; an immediate one enters, and leaves too where it was complete at
+ * once; and a call that completes a request, of whatever kind, may be what leaves. */
+static int dependency_calls_add_collective(struct dependency_calls *calls, uint32_t thread,
+                                           const struct dependency_record *record)
+{
+    struct dependency_record leave = *record;
+    uint32_t started = call_flow_of(record->call) == CALL_FLOW_NONE ? 0 : record->call;
+    int is_done = (record->flags & EVENT_DONE) != 0, error = 0;
+    if (started != 0) {
+        error = dependency_calls_append(calls, thread, record, 0, 1, started);
+        is_done = is_done || !(record->flags & EVENT_POST);
+        leave.posted_ns = record->begin_ns;
+    } else if (record->request == 0 || record->comm == 0) {
+        return 0;
+    }
+    return error != 0 || record->running || !is_done
+               ? error
+               : dependency_calls_append(calls, thread, &leave, 1, 1, started);
 }
 
 int dependency_calls_add(struct dependency_calls *calls, uint32_t thread,
@@ -155,13 +179,12 @@ int dependency_calls_add(struct dependency_calls *calls, uint32_t thread,
     if (record->running && !record->quiet && record->begin_ns < t->read_ns)
         t->read_ns = record->begin_ns;
     if (dependency_calls_is_end(record))
-        return dependency_calls_append(calls, thread, record, (record->flags & EVENT_RECV) != 0, 0);
-    if (call_flow_of(record->call) == CALL_FLOW_NONE || record->comm_size == 1 ||
-        record->flags & (EVENT_FAILED | EVENT_INTER))
+        return dependency_calls_append(calls, thread, record, (record->flags & EVENT_RECV) != 0, 0,
+                                       0);
+    if (record->comm_size == 1 ||
+        record->flags & (EVENT_SEND | EVENT_RECV | EVENT_FAILED | EVENT_INTER))
         return 0;
-    int error = dependency_calls_append(calls, thread, record, 0, 1);
-    return error != 0 || record->running ? error
-                                         : dependency_calls_append(calls, thread, record, 1, 1);
+    return dependency_calls_add_collective(calls, thread, record);
 }
 
 /* ---- captures ------------------------------------------------------------ */
@@ -202,6 +225,7 @@ static struct dependency_record dependency_calls_record_of(const struct wire_cap
         .comm_rank = e->comm_rank,
         .peer = e->peer,
         .tag = e->tag,
+        .request = (uint32_t)e->request,
         .flags = is_call ? (uint32_t)e->flags : 0,
         .call = is_call ? (uint32_t)e->call : 0,
         .running = e->running != 0,

@@ -8,10 +8,11 @@
  * Words
  *   end      a send, at the entry of the call that posted it, or a receive, at the exit of the call
  *            that completed it: an event of PCLVis, section 3.
- *            Of a blocking collective (call_flow_of()) a rank has two: it enters, which is like
- *            a send, and it leaves, which is like a receive.
- *   complete a thread whose first record is number 0, and which has no gap: all its ends are known.
- *            The rings of a capture are read in the middle of a job, so that mostly they are not.
+ *            Of a collective (call_flow_of()) a rank has two: it enters, which is like a send, at
+ *            the entry of its call; and it leaves, which is like a receive, at the exit of its
+ * call, or, of an immediate one, of the call that completed the request. complete a thread whose
+ * first record is number 0, and which has no gap: all its ends are known. The rings of a capture
+ * are read in the middle of a job, so that mostly they are not.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCY_CALLS_H
 #define HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCY_CALLS_H
@@ -40,10 +41,11 @@ struct dependency_record {
     uint64_t comm_rank;       /**< the rank's number in the communicator, from 1 up; 0: not known */
     int64_t peer;             /**< rank, or PEER_* */
     int64_t tag;
-    uint32_t flags; /**< enum event_flag */
-    uint32_t call;  /**< holter/call.h */
-    int running;    /**< the call has not returned: end_ns is when the ring was read */
-    int quiet;      /**< of a running call: it sends no messages, as MPI_Barrier and MPI_Wait */
+    uint32_t request; /**< number of the request in its rank; 0: none */
+    uint32_t flags;   /**< enum event_flag */
+    uint32_t call;    /**< holter/call.h */
+    int running;      /**< the call has not returned: end_ns is when the ring was read */
+    int quiet;        /**< of a running call: it sends no messages, as MPI_Barrier and MPI_Wait */
 };
 
 struct dependency_end {
@@ -55,7 +57,9 @@ struct dependency_end {
     uint32_t rank, peer; /**< of a collective its root, or DEPENDENCY_NONE */
     uint32_t comm_rank;  /**< number of the rank in the communicator; 0: not known */
     int32_t tag;
+    uint32_t request;
     uint16_t call;
+    uint16_t started;   /**< it enters a collective: the call that names it, as MPI_Iallreduce */
     uint8_t receive;    /**< or it leaves */
     uint8_t collective; /**< it is an end of one: begin_ns and end_ns are those of the call */
 };

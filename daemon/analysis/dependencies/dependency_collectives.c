@@ -32,28 +32,62 @@ static int dependency_collectives_compare(const void *a, const void *b)
     return 2 * ORDER(x->comm, y->comm) + ORDER(x->enter, y->enter);
 }
 
-/* The leave of a call is the next end of its thread. */
-static uint32_t dependency_collectives_leave(const struct dependency_ends *e, uint32_t enter)
+/* Ends of collectives of one rank that one call began. */
+struct collective_end {
+    const struct dependency_end *end;
+    uint32_t rank, place;
+};
+
+ORDER_FUNCTION(dependency_collectives_compare_ends, struct collective_end,
+               16 * ORDER(a->rank, b->rank) + 8 * ORDER(a->end->posted_ns, b->end->posted_ns) +
+                   4 * ORDER(a->end->comm, b->end->comm) +
+                   2 * ORDER(a->end->request, b->end->request) + ORDER(a->place, b->place))
+
+static int dependency_collectives_is_left(const struct collective_end *enter,
+                                          const struct collective_end *leave)
 {
-    uint32_t at = enter + 1;
-    while (at < e->count && e->rank_of[at] == e->rank_of[enter] &&
-           e->ends[at].thread != e->ends[enter].thread)
-        at++;
-    int leaves = at < e->count && e->rank_of[at] == e->rank_of[enter] && e->ends[at].collective &&
-                 e->ends[at].receive;
-    return leaves ? at : DEPENDENCY_NONE;
+    return leave->end->receive && enter->rank == leave->rank &&
+           enter->end->posted_ns == leave->end->posted_ns && enter->end->comm == leave->end->comm &&
+           enter->end->request == leave->end->request;
 }
 
-static uint32_t dependency_collectives_list(const struct dependency_ends *e,
-                                            struct collective_row *rows)
+/* When a rank left the call that it entered; of one that it is still in when its ring was read. */
+static int64_t dependency_collectives_end_ns(const struct dependency_ends *e,
+                                             const struct collective_row *row)
 {
-    uint32_t count = 0;
+    const struct dependency_end *enter = &e->ends[row->enter];
+    int64_t read_ns = e->calls->threads[enter->thread].read_ns;
+    int64_t end_ns = row->leave != DEPENDENCY_NONE ? e->ends[row->leave].end_ns
+                     : read_ns == INT64_MAX        ? enter->end_ns
+                                                   : read_ns;
+    return end_ns > enter->end_ns ? end_ns : enter->end_ns;
+}
+
+/* Enters with what leaves them. @return number of rows; UINT32_MAX: there is no memory */
+static uint32_t dependency_collectives_list(struct dependency_ends *e, struct collective_row *rows)
+{
+    struct collective_end *ends = malloc((e->count + (size_t)1) * sizeof *ends);
+    uint32_t found = 0, count = 0;
+    if (ends == NULL)
+        return UINT32_MAX;
     for (uint32_t i = 0; i < e->count; i++)
-        if (e->ends[i].collective && !e->ends[i].receive)
-            rows[count++] = (struct collective_row){
-                e->ends[i].comm, i, dependency_collectives_leave(e, i), DEPENDENCY_NONE};
-    if (count > 0)
-        qsort(rows, count, sizeof *rows, dependency_collectives_compare);
+        if (e->ends[i].collective)
+            ends[found++] = (struct collective_end){&e->ends[i], e->rank_of[i], i};
+    qsort(ends, found, sizeof *ends, dependency_collectives_compare_ends);
+    for (uint32_t i = 0; i < found; i++) {
+        if (ends[i].end->receive)
+            continue;
+        int left = i + 1 < found && dependency_collectives_is_left(&ends[i], &ends[i + 1]);
+        rows[count] = (struct collective_row){.comm = ends[i].end->comm,
+                                              .enter = ends[i].place,
+                                              .leave = left ? ends[i + 1].place : DEPENDENCY_NONE,
+                                              .collective = DEPENDENCY_NONE};
+        if (left)
+            e->ends[ends[i + 1].place].comm_rank = ends[i].end->comm_rank;
+        e->ends[ends[i].place].end_ns = dependency_collectives_end_ns(e, &rows[count++]);
+    }
+    free(ends);
+    qsort(rows, count, sizeof *rows, dependency_collectives_compare);
     return count;
 }
 
@@ -67,7 +101,8 @@ static const struct dependency_end *dependency_collectives_call(const struct dep
 static int dependency_collectives_are_alike(const struct dependency_end *a,
                                             const struct dependency_end *b)
 {
-    return a->call == b->call && (!call_flow_has_root(call_flow_of(a->call)) || a->peer == b->peer);
+    return a->started == b->started &&
+           (!call_flow_has_root(call_flow_of(a->started)) || a->peer == b->peer);
 }
 
 /* The mean difference of the ends of calls if call i of one rank is call i + shift of the other.
@@ -82,7 +117,7 @@ static double dependency_collectives_distance(const struct dependency_ends *e,
         const struct dependency_end *a = dependency_collectives_call(e, run, i);
         const struct dependency_end *b = dependency_collectives_call(e, other, i + shift);
         if (!dependency_collectives_are_alike(a, b) ||
-            (call_flow_of(a->call) == CALL_FLOW_ALL &&
+            (call_flow_of(a->started) == CALL_FLOW_ALL &&
              (a->begin_ns > b->end_ns + slack_ns || b->begin_ns > a->end_ns + slack_ns)))
             return NAN;
         sum_ns += fabs((double)(a->end_ns - b->end_ns));
@@ -100,11 +135,16 @@ static int dependency_collectives_align(const struct dependency_ends *e,
     int64_t near =
         (int64_t)BISECT(i, 0u, (uint64_t)other->count,
                         dependency_collectives_call(e, other, (int64_t)i)->end_ns < end_ns);
+    int64_t limit = near;
     double least = INFINITY;
     *out = 0;
     if (run->rank->complete && other->rank->complete)
         return 1;
-    for (int64_t last = near - TRIED; last <= near + TRIED; last++) {
+    /* One call may complete several. */
+    while (limit + 1 < other->count && dependency_collectives_call(e, other, limit)->end_ns ==
+                                           dependency_collectives_call(e, other, limit + 1)->end_ns)
+        limit++;
+    for (int64_t last = near - TRIED; last <= limit + TRIED; last++) {
         int64_t shift = last - (run->count - 1);
         double distance = dependency_collectives_distance(e, run, other, shift);
         if (!(distance < least))
@@ -207,8 +247,8 @@ static void dependency_collectives_fill(struct dependency_ends *e,
             continue;
         }
         c->comm = end->comm;
-        c->call = end->call;
-        c->root = call_flow_has_root(call_flow_of(end->call)) ? end->peer : DEPENDENCY_NONE;
+        c->call = end->started;
+        c->root = call_flow_has_root(call_flow_of(end->started)) ? end->peer : DEPENDENCY_NONE;
         e->members[c->first + c->count++] = (struct dependency_member){
             .enter = rows[i].enter, .leave = rows[i].leave, .comm_rank = end->comm_rank};
     }
@@ -245,6 +285,10 @@ int dependency_collectives(struct dependency_ends *e, struct dependency_counts *
     }
     memset(e->collective_of, 0xff, (e->count + (size_t)1) * sizeof *e->collective_of);
     uint32_t count = dependency_collectives_list(e, rows);
+    if (count == UINT32_MAX) {
+        free(rows);
+        return -ENOMEM;
+    }
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && rows[end].comm == rows[i].comm; end++)
             continue;

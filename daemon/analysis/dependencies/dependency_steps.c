@@ -100,17 +100,15 @@ static void dependency_steps_count(struct dependencies *d)
  * @param first  event of the call */
 static uint64_t dependency_steps_inherited(const struct dependencies *d, uint32_t first)
 {
-    const struct dependency_event *event = &d->events[first];
     uint32_t previous = dependency_steps_previous(d, first);
     uint64_t most = previous == DEPENDENCY_NONE ? 0 : d->events[previous].lateness_ns;
-    if (dependencies_waits_in_collective(d, event)) {
-        uint64_t late_ns = d->members[event->member].lateness_ns;
-        most = late_ns > most ? late_ns : most;
-    }
     for (uint32_t i = first; i < d->event_count && d->events[i].group == first; i++) {
         uint32_t send = dependency_steps_send(d, i);
-        if (send != DEPENDENCY_NONE && d->events[send].lateness_ns > most)
-            most = d->events[send].lateness_ns;
+        uint64_t late_ns = dependencies_waits_in_collective(d, &d->events[i])
+                               ? d->members[d->events[i].member].lateness_ns
+                           : send != DEPENDENCY_NONE ? d->events[send].lateness_ns
+                                                     : 0;
+        most = late_ns > most ? late_ns : most;
     }
     return most;
 }
@@ -164,19 +162,23 @@ int dependency_steps(struct dependencies *d)
     return 0;
 }
 
-/* Of the receives of a call the one whose message came last, as far as can be estimated: the call
- * ended with it. */
+/* Of the receives of a call the one whose message came last, as far as can be estimated, or the
+ * collective that the last rank entered later than that message was due: the call ended with it. */
 static uint32_t dependency_steps_last_of_call(const struct dependencies *d, uint32_t at)
 {
     uint32_t last = at;
     double latest_ns = -INFINITY;
     for (uint32_t i = d->events[at].group;
          i < d->event_count && d->events[i].group == d->events[at].group; i++) {
-        if (d->events[i].edge == DEPENDENCY_NONE)
-            continue;
-        const struct dependency_edge *edge = &d->ranks.edges[d->events[i].edge];
-        double usual_ns = edge->latency > 0 ? (double)edge->transfer_ns / edge->latency : 0;
-        double came_ns = usual_ns - (double)edge->transfer_ns; /* against the end of the call */
+        double came_ns = -INFINITY; /* against the end of the call */
+        if (dependencies_waits_in_collective(d, &d->events[i])) {
+            uint32_t awaited = d->members[d->events[i].member].awaited;
+            came_ns = (double)(d->events[awaited].begin_ns - d->events[i].end_ns);
+        } else if (d->events[i].edge != DEPENDENCY_NONE) {
+            const struct dependency_edge *edge = &d->ranks.edges[d->events[i].edge];
+            double usual_ns = edge->latency > 0 ? (double)edge->transfer_ns / edge->latency : 0;
+            came_ns = usual_ns - (double)edge->transfer_ns;
+        }
         if (came_ns <= latest_ns)
             continue;
         latest_ns = came_ns;

@@ -46,9 +46,9 @@ static int trace_dependencies_add(struct reading *r, const struct event *e)
     uint64_t enter = e->t_enter < r->entered ? r->entered : e->t_enter;
     uint64_t leave = e->t_exit < enter ? enter : e->t_exit;
     int is_call = e->kind == EVENT_CALL || e->kind == EVENT_PART;
-    int is_end = is_call &&
-                 (e->flags & (EVENT_SEND | EVENT_RECV) || call_flow_of(e->call) != CALL_FLOW_NONE);
     int has_post = e->flags & EVENT_DONE && e->request != 0 && e->t_post != 0;
+    int is_end = is_call && (has_post || e->flags & (EVENT_SEND | EVENT_RECV) ||
+                             call_flow_of(e->call) != CALL_FLOW_NONE);
     int error = is_end ? trace_dependencies_comm(r, e->comm, &comm) : 0;
     if (error != 0)
         return error;
@@ -64,6 +64,7 @@ static int trace_dependencies_add(struct reading *r, const struct event *e)
         .posted_ns = trace_dependencies_time(r, has_post ? e->t_post : enter),
         .peer = e->peer,
         .tag = e->tag,
+        .request = e->request,
         .flags = is_end ? e->flags : 0,
         .call = is_end ? e->call : 0,
     };

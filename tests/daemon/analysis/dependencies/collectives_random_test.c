@@ -37,6 +37,13 @@ static struct {
     int64_t now_ns[RANKS];
     uint32_t levels[EVENTS]; /* by event that enters a collective of all: its collective, from 1 */
     uint32_t collectives;
+    struct {
+        enum call call;
+        uint64_t comm;
+        uint32_t root, enters[RANKS], request[RANKS];
+        uint8_t left[RANKS];
+    } open[ACTIONS]; /* immediate ones */
+    uint32_t open_count;
 } p;
 
 /* Moments differ between ranks, so that it is clear who came last. */
@@ -129,6 +136,57 @@ static int64_t leave(const uint32_t *enters, uint32_t rank, enum call_flow flow,
     return end_ns;
 }
 
+/* A rank completes an immediate collective that it has not left, if there is one. */
+static void act_complete(uint32_t rank)
+{
+    uint32_t i = program_random(&p.random, ACTIONS);
+    if (i >= p.open_count || p.open[i].left[rank])
+        return;
+    p.open[i].left[rank] = 1;
+    int64_t begin_ns = later(rank, 0);
+    record_add(rank, (struct dependency_record){
+                         .call = CALL_Test,
+                         .comm = p.open[i].comm,
+                         .comm_size = p.ranks,
+                         .request = p.open[i].request[rank],
+                         .peer = PEER_NONE,
+                         .flags = EVENT_DONE,
+                         .posted_ns = p.events[p.open[i].enters[rank]].begin_ns,
+                         .begin_ns = begin_ns,
+                         .end_ns = leave(p.open[i].enters, rank, call_flow_of(p.open[i].call),
+                                         p.open[i].comm, p.open[i].root, begin_ns)});
+}
+
+static void act_immediate(uint32_t posted)
+{
+    static const enum call started[] = {CALL_Iscan,   CALL_Iexscan,    CALL_Ibcast,
+                                        CALL_Ireduce, CALL_Iallreduce, CALL_Ineighbor_allgather};
+    enum call call = started[program_random(&p.random, sizeof started / sizeof *started)];
+    enum call_flow flow = call_flow_of(call);
+    uint32_t at = p.open_count++;
+    p.open[at].call = call;
+    p.open[at].comm = 1 + program_random(&p.random, 2);
+    p.open[at].root = program_random(&p.random, p.ranks);
+    p.collectives++;
+    for (uint32_t r = 0; r < p.ranks; r++) {
+        int64_t at_ns = later(r, 0);
+        p.open[at].enters[r] = event_add(r, 0, at_ns, at_ns);
+        p.open[at].request[r] = posted + r;
+        p.levels[p.open[at].enters[r]] = flow == CALL_FLOW_ALL ? p.collectives : 0;
+        record_add(r, (struct dependency_record){
+                          .call = call,
+                          .comm = p.open[at].comm,
+                          .comm_rank = comm_rank_of(p.open[at].comm, r) + 1,
+                          .comm_size = p.ranks,
+                          .request = p.open[at].request[r],
+                          .peer = call_flow_has_root(flow) ? (int64_t)p.open[at].root : PEER_NONE,
+                          .tag = TAG_NONE,
+                          .flags = EVENT_POST,
+                          .begin_ns = at_ns,
+                          .end_ns = at_ns + 1});
+    }
+}
+
 static const enum call called[] = {CALL_Scan,   CALL_Exscan,    CALL_Bcast,
                                    CALL_Reduce, CALL_Allreduce, CALL_Neighbor_alltoall};
 
@@ -171,17 +229,25 @@ static void program_make(uint64_t seed)
     for (uint32_t i = 0; i < ACTIONS; i++) {
         uint32_t from = program_random(&p.random, p.ranks);
         uint32_t step = 1 + program_random(&p.random, p.ranks - 1);
-        if (program_random(&p.random, 2))
-            act_message(from, (from + step) % p.ranks);
-        else
+        switch (program_random(&p.random, 4)) {
+        case 0:
             act_collective();
+            break;
+        case 1:
+            act_immediate(1000 * (i + 1));
+            break;
+        default:
+            act_message(from, (from + step) % p.ranks);
+        }
+        for (uint32_t r = 0; r < 2 * p.ranks; r++)
+            act_complete(r % p.ranks);
     }
 }
 
 /* ---- the reference --------------------------------------------------------- */
 
-/* The longest chain; then all that enter a collective of all, and leave it next, have the greatest
- * step of them. */
+/* The longest chain; then all that enter a collective of all, and do nothing else before they leave
+ * it, have the greatest step of them. */
 static void reference_count_steps(void)
 {
     for (uint32_t i = 0; i < p.count; i++)
@@ -196,8 +262,8 @@ static void reference_count_steps(void)
         uint32_t next = i + 1;
         while (next < p.count && p.events[next].rank != p.events[i].rank)
             next++;
-        if (p.levels[i] != 0 && next < p.count && p.events[next].awaited != DEPENDENCY_NONE &&
-            p.levels[p.events[next].awaited] == p.levels[i])
+        uint32_t awaited = next < p.count ? p.events[next].awaited : i;
+        if (p.levels[i] != 0 && awaited != DEPENDENCY_NONE && p.levels[awaited] == p.levels[i])
             p.events[i].step = most[p.levels[i]];
     }
 }

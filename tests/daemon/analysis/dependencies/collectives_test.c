@@ -330,6 +330,124 @@ static void calls_that_contradict_each_other_are_rejected_and_never_a_cycle(void
     job_destroy(j);
 }
 
+/* A rank starts an immediate collective. */
+static void add_start(struct job *j, uint32_t rank, enum call call, uint32_t request, int64_t at_ns)
+{
+    add(j, rank,
+        (struct dependency_record){.call = call,
+                                   .request = request,
+                                   .peer = PEER_NONE,
+                                   .tag = TAG_NONE,
+                                   .begin_ns = at_ns,
+                                   .end_ns = at_ns + 1,
+                                   .flags = EVENT_POST});
+}
+
+static void add_completion(struct job *j, uint32_t rank, uint32_t request, int64_t posted_ns,
+                           int64_t begin_ns, int64_t end_ns)
+{
+    add(j, rank,
+        (struct dependency_record){.call = CALL_Waitall,
+                                   .request = request,
+                                   .peer = PEER_NONE,
+                                   .tag = TAG_NONE,
+                                   .begin_ns = begin_ns,
+                                   .end_ns = end_ns,
+                                   .posted_ns = posted_ns,
+                                   .flags = EVENT_DONE});
+}
+
+static void an_immediate_collective_is_entered_at_its_start_and_left_at_its_completion(void **state)
+{
+    (void)state;
+    struct job *j = job_create(3, 1, 1000, 0);
+    for (uint32_t r = 0; r < 3; r++)
+        add_start(j, r, CALL_Iallreduce, 7, 100 + 100 * r);
+    add_send(j, 0, 1, 250);
+    add_receive(j, 1, 0, 240, 270);
+    add_completion(j, 0, 7, 100, 290, 310);
+    add_completion(j, 1, 7, 200, 280, 320); /* rank 2 has not completed it */
+    make(j);
+    const struct dependency_collective *c = &j->d.collectives[0];
+    assert_int_equal(j->d.collective_count, 1);
+    assert_int_equal(c->call, CALL_Iallreduce);
+    assert_int_equal(c->count, 3);
+    assert_int_equal(c->first_ns, 100);
+    assert_int_equal(c->last_ns, 300);
+    assert_int_equal(c->end_ns, 320);
+    assert_int_equal(j->d.events[c->awaited].rank, 2);
+    assert_int_equal(j->d.members[2].leave, DEPENDENCY_NONE);
+    assert_int_equal(j->d.event_count, 7);
+    assert_int_equal(event_of(j, 0, 0)->lateness_ns, 0);
+    assert_int_equal(event_of(j, 2, 0)->lateness_ns, 200);
+    assert_int_equal(event_of(j, 0, 2)->begin_ns, 290);
+    assert_int_equal(event_of(j, 0, 2)->step, 2); /* after its send */
+    assert_int_equal(event_of(j, 1, 2)->step, 3); /* after its receive */
+    assert_string_equal(dependencies_event_name(event_of(j, 1, 2)), "leave");
+    job_destroy(j);
+}
+
+/* Rank 0 completes the message of rank 1 and a barrier, which rank 2 enters last, in one call. */
+static void a_call_ends_with_a_message_or_a_collective_whichever_came_last(void **state)
+{
+    (void)state;
+    const struct wire_criterion_row criterion = {
+        .locality = 1, .size_class = size_class_of(8), .reference_ns = 15, .messages = 5};
+    const struct dependency_wishes wishes = {.criteria = &criterion, .criteria_count = 1};
+    for (int message_is_last = 0; message_is_last < 2; message_is_last++) {
+        struct job *j = job_create(3, 3, INT64_MAX, 0);
+        for (uint32_t r = 0; r < 2; r++)
+            add_start(j, r, CALL_Ibarrier, 1, 10 + r);
+        add_send(j, 1, 0, message_is_last ? 480 : 100);
+        add_start(j, 2, CALL_Ibarrier, 1, 300);
+        add_receive(j, 0, 1, 105, 500);
+        add_completion(j, 0, 1, 10, 105, 500);
+        add_send(j, 0, 2, 510);
+        assert_int_equal(dependencies_make(&j->d, &j->calls, &wishes), 0);
+        uint32_t chain[8];
+        uint32_t last = (uint32_t)(event_of(j, 0, 3) - j->d.events);
+        assert_true(dependencies_chain(&j->d, last, chain, 8) >= 3);
+        assert_int_equal(j->d.events[chain[2]].rank, message_is_last ? 1 : 2);
+        /* They are concurrent. */
+        assert_int_equal(event_of(j, 0, 1)->step, event_of(j, 0, 2)->step);
+        assert_int_equal(event_of(j, 0, 1)->group, event_of(j, 0, 2)->group);
+        job_destroy(j);
+    }
+}
+
+/* Each rank has the newest records of 12 rounds, in each of which it starts ten and then completes
+ * them in one call. Collective k is started at 1000 * round + 10 * k. */
+static void
+collectives_that_one_call_completes_are_those_that_were_in_rings_that_begin_anywhere(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 12, STARTS = 10, RECORDS = 2 * STARTS };
+    static const uint32_t missing[RANKS] = {0, 0, 17, 25, 41, 100, 118, 135};
+    struct job *j = job_create(RANKS, 1, 50000, 100);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        for (uint32_t i = missing[r]; i < ROUNDS * RECORDS; i++) {
+            int64_t at_ns = 1000 * (int64_t)(i / RECORDS + 1);
+            uint32_t k = i % STARTS, request = i / RECORDS * STARTS + k + 1;
+            int64_t start_ns = at_ns + 10 * k + r;
+            if (i % RECORDS < STARTS)
+                add_start(j, r, CALL_Iallreduce, request, start_ns);
+            else
+                add_completion(j, r, request, start_ns, at_ns + 300, at_ns + 700 + r);
+        }
+    }
+    make(j);
+    assert_int_equal(j->d.counts.rejected, 0);
+    assert_int_equal(j->d.collective_count, ROUNDS * STARTS);
+    for (uint32_t i = 0; i < j->d.collective_count; i++) {
+        const struct dependency_collective *c = &j->d.collectives[i];
+        for (uint32_t m = c->first; m < c->first + c->count; m++)
+            assert_int_equal(j->d.events[j->d.members[m].enter].begin_ns / 10, c->first_ns / 10);
+    }
+    for (uint32_t i = 0; i < j->d.event_count; i++)
+        assert_true(j->d.events[i].collective != DEPENDENCY_NONE);
+    job_destroy(j);
+}
+
 /* Rank 0 waits for messages of ranks 1 to 3 in one call; that of rank 2 was sent last. */
 static void the_cause_of_a_call_with_several_requests_is_the_message_that_came_last(void **state)
 {
@@ -393,6 +511,11 @@ int main(void)
         cmocka_unit_test(collectives_on_mpi_comm_self_are_not_one),
         cmocka_unit_test(calls_that_contradict_each_other_are_rejected_and_never_a_cycle),
         cmocka_unit_test(the_cause_of_a_call_with_several_requests_is_the_message_that_came_last),
+        cmocka_unit_test(
+            an_immediate_collective_is_entered_at_its_start_and_left_at_its_completion),
+        cmocka_unit_test(a_call_ends_with_a_message_or_a_collective_whichever_came_last),
+        cmocka_unit_test(
+            collectives_that_one_call_completes_are_those_that_were_in_rings_that_begin_anywhere),
         cmocka_unit_test(what_messages_normally_take_decides_which_one_came_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,7 +251,8 @@ static void records_of_nonsense_do_no_harm(void **state)
 {
     (void)state;
     static const uint32_t called[] = {CALL_Send,   CALL_Barrier, CALL_Bcast,
-                                      CALL_Reduce, CALL_Scan,    CALL_Neighbor_alltoall};
+                                      CALL_Reduce, CALL_Scan,    CALL_Neighbor_alltoall,
+                                      CALL_Wait,   CALL_Ibcast,  CALL_Iallreduce};
     uint64_t collectives = 0, rejected = 0;
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, INT64_MAX, 1000, 2000};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -276,7 +277,8 @@ static void records_of_nonsense_do_no_harm(void **state)
                 .peer = (int64_t)program_random(&p, 4) - 1,
                 .tag = (int64_t)program_random(&p, 3) - 1,
                 .flags = program_random(&p, 1 << 12) & (program_random(&p, 2) ? ~0u : 0u),
-                .call = called[program_random(&p, 6)],
+                .call = called[program_random(&p, 9)],
+                .request = program_random(&p, 3),
                 .comm_rank = program_random(&p, 4),
                 .running = program_random(&p, 9) == 0,
             };
