@@ -13,6 +13,8 @@ from import_test import Traces as Imports
 
 RANKS = 4
 ROUNDS = 20
+COLLECTIVES = ('Scan', 'Exscan', 'Neighbor_allgather', 'Iallreduce', 'Iscan', 'Ibarrier', 'Ibcast',
+               'Ineighbor_allgather')  # that a round of the program has
 PAUSE = 0.6  # agents capture no faster than that
 CLOCK_RATE = 1e-4  # the rate of a node's clock against the daemon's is estimated for each capture
 
@@ -62,7 +64,7 @@ class Graphs(unittest.TestCase):
         for a, b in zip(graph['chain'], graph['chain'][1:]):
             self.assertLess(a['step'], b['step'])
             self.assertTrue(a['rank'] == b['rank'] or (a['event'], a['peer']) == ('send', b['rank']) or
-                            (a['event'], b['event'], a['call']) == ('enter', 'leave', b['call']))
+                            (a['event'], b['event']) == ('enter', 'leave'))
         for collective in graph['collectives']:
             self.assertLessEqual(collective['first_ns'], collective['last_ns'])
             for member in collective['members']:
@@ -199,6 +201,54 @@ class Graphs(unittest.TestCase):
 
     def test_pairs_of_a_part_mpich(self):
         self.aligned('mpich')
+
+    def of_collectives(self, mpi):
+        """Each collective that the program made is one, of all ranks, and who started it last is awaited."""
+        daemon, job = self.start(mpi, 'together', ROUNDS)
+        graph = self.graph('--live', '--events', '4096')
+        time.sleep(PAUSE)
+        part = self.graph('--live', '--events', '200')
+        self.end(daemon, job)
+        self.assertEqual((0, 0), tuple(graph['counts'][k] for k in ('rejected', 'unmatched')))
+        self.assertEqual(0, part['counts']['rejected'])
+        made = self.whole_collectives(graph)
+        self.assertEqual({f'MPI_{name}': ROUNDS for name in COLLECTIVES}, {k: len(v) for k, v in made.items()})
+        layer = [n['layer'] for n in graph['nodes']]
+        for number, c in enumerate(made['MPI_Iallreduce']):
+            last = number % RANKS
+            self.assertEqual((last, list(range(RANKS))), (c['awaited'], [m['rank'] for m in c['members']]))
+            self.assertEqual(c['last_ns'], c['members'][last]['entered_ns'])
+            for member in c['members']:
+                self.assertLess(layer[c['members'][last]['from']], layer[member['to']])
+                self.assertLessEqual(c['last_ns'], member['left_ns'])
+        for c in made['MPI_Iscan']:
+            # by their order in the communicator, of which the second one came last
+            self.assertEqual((RANKS - 2, list(reversed(range(RANKS)))), (c['awaited'], [m['rank'] for m in c['members']]))
+            for member in c['members'][2:]:
+                self.assertLess(layer[c['members'][1]['from']], layer[member['to']])
+        for c in made['MPI_Neighbor_allgather'] + made['MPI_Ineighbor_allgather']:
+            self.assertIsNone(c['awaited'])
+        # the newest records begin anywhere: their collectives are the last ones of the whole
+        newest = self.whole_collectives(part)
+        self.assertEqual(set(made), set(newest))
+        for call, some in newest.items():
+            for found, expected in zip(reversed(some), reversed(made[call])):
+                before = graph['end_ns'] - expected['first_ns']
+                self.assertLess(abs(part['end_ns'] - found['first_ns'] - before), 1000 + CLOCK_RATE * before, call)
+
+    def whole_collectives(self, graph):
+        """Of each call those of all ranks, which all have left."""
+        made = collections.defaultdict(list)
+        for c in graph['collectives']:
+            if c['ranks'] == RANKS and all(m['to'] is not None for m in c['members']):
+                made[c['call']].append(c)
+        return made
+
+    def test_collectives_openmpi(self):
+        self.of_collectives('openmpi')
+
+    def test_collectives_mpich(self):
+        self.of_collectives('mpich')
 
     def test_every_message_of_a_trace_is_an_edge(self):
         for folder, messages in (('otf2', 1440), ('dumpi', None)):

@@ -1,0 +1,78 @@
+/* together FILE ROUNDS: each rank makes ROUNDS rounds of collectives that do not block, that repeat
+ * or that depend on an order of ranks; then the last rank stays outside of MPI until FILE is there,
+ * and all others wait for it in a barrier. In round k rank k % size is the last one to start
+ * MPI_Iallreduce, and rank size - 2, the second one of the communicator, MPI_Iscan: they have a
+ * message of each other rank before, which these sent after they had started it. */
+#include <mpi.h>
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNIT 4
+
+static int rank, size;
+static MPI_Comm turned, ring; /* ranks in the opposite order; neighbours on both sides */
+
+/* Called before (started = 0) and after (1) a rank starts a collective that a rank starts last. */
+static void let_start_last(int last, int started)
+{
+    int token = 0;
+    for (int other = 0; rank == last && !started && other < size; other++)
+        if (other != last)
+            MPI_Recv(&token, 1, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank != last && started)
+        MPI_Send(&token, 1, MPI_INT, last, 1, MPI_COMM_WORLD);
+}
+
+static void immediate(int round)
+{
+    int in[UNIT] = {0}, out[2 * UNIT], done = 0;
+    MPI_Request request, several[4];
+    let_start_last(round % size, 0);
+    MPI_Iallreduce(in, out, UNIT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    let_start_last(round % size, 1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    let_start_last(size - 2, 0);
+    MPI_Iscan(in, out, UNIT, MPI_INT, MPI_SUM, turned, &request);
+    let_start_last(size - 2, 1);
+    while (!done)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &several[0]);
+    MPI_Irecv(out, 1, MPI_INT, (rank + 1) % size, 2, MPI_COMM_WORLD, &several[1]);
+    MPI_Isend(in, 1, MPI_INT, (rank + size - 1) % size, 2, MPI_COMM_WORLD, &several[2]);
+    MPI_Ibcast(in, UNIT, MPI_INT, 1, turned, &several[3]);
+    MPI_Waitall(4, several, MPI_STATUSES_IGNORE);
+    MPI_Ineighbor_allgather(in, UNIT, MPI_INT, out, UNIT, MPI_INT, ring, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void blocking(void)
+{
+    int in[UNIT] = {0}, out[2 * UNIT];
+    MPI_Scan(in, out, UNIT, MPI_INT, MPI_SUM, turned);
+    MPI_Exscan(in, out, UNIT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Neighbor_allgather(in, UNIT, MPI_INT, out, UNIT, MPI_INT, ring);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &(int){1}, 0, &ring);
+    for (int round = 0; round < atoi(argv[2]); round++) {
+        blocking();
+        immediate(round);
+    }
+    while (rank == size - 1 && access(argv[1], F_OK) != 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&turned);
+    MPI_Comm_free(&ring);
+    MPI_Finalize();
+    return 0;
+}
