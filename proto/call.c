@@ -45,24 +45,49 @@ enum call_class call_class_of(uint16_t call)
     return (enum call_class)(classes[call] - 1);
 }
 
-/* Immediate collectives have their numbers in the order of the blocking ones. */
-_Static_assert(CALL_Iexscan - CALL_Ibarrier == CALL_Exscan - CALL_Barrier, "calls.def");
-_Static_assert(CALL_Ineighbor_alltoallw - CALL_Ineighbor_allgather ==
-                   CALL_Neighbor_alltoallw - CALL_Neighbor_allgather,
-               "calls.def");
+/* Immediate and persistent collectives have their numbers in the order of the blocking ones. */
+static const struct {
+    uint32_t first, last, blocking;
+    int persistent;
+} forms[] = {
+    {CALL_Barrier, CALL_Exscan, CALL_Barrier, 0},
+    {CALL_Ibarrier, CALL_Iexscan, CALL_Barrier, 0},
+    {CALL_Barrier_init, CALL_Exscan_init, CALL_Barrier, 1},
+    {CALL_Neighbor_allgather, CALL_Neighbor_alltoallw, CALL_Neighbor_allgather, 0},
+    {CALL_Ineighbor_allgather, CALL_Ineighbor_alltoallw, CALL_Neighbor_allgather, 0},
+    {CALL_Neighbor_allgather_init, CALL_Neighbor_alltoallw_init, CALL_Neighbor_allgather, 1},
+};
 
-static uint32_t call_blocking_form(uint32_t call)
+/* @return the blocking form; 0: it is no collective. @param persistent  set */
+static uint32_t call_blocking_form(uint32_t call, int *persistent)
 {
-    if (call >= CALL_Ibarrier && call <= CALL_Iexscan)
-        return CALL_Barrier + (call - CALL_Ibarrier);
-    if (call >= CALL_Ineighbor_allgather && call <= CALL_Ineighbor_alltoallw)
-        return CALL_Neighbor_allgather + (call - CALL_Ineighbor_allgather);
-    return call;
+    *persistent = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (call < forms[i].first || call > forms[i].last)
+            continue;
+        *persistent = forms[i].persistent;
+        return forms[i].blocking + (call - forms[i].first);
+    }
+    return 0;
+}
+
+int call_is_blocking_collective(uint32_t call)
+{
+    int persistent;
+    return call != 0 && call_blocking_form(call, &persistent) == call;
+}
+
+int call_is_persistent_collective(uint32_t call)
+{
+    int persistent;
+    call_blocking_form(call, &persistent);
+    return persistent;
 }
 
 enum call_flow call_flow_of(uint32_t call)
 {
-    switch (call_blocking_form(call)) {
+    int persistent;
+    switch (call_blocking_form(call, &persistent)) {
     case CALL_Barrier:
     case CALL_Allreduce:
     case CALL_Allgather:

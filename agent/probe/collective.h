@@ -271,11 +271,22 @@ HOT void shape_collective_enter(const struct scope *s, const struct exchange *x)
     scope_enter(s, x->give, x->get, ring_ends(x->root, TAG_NONE), 0, x->comm, x->flags);
 }
 
+/** The records of a request name the call that made it. */
+HOT uint64_t ends_of_collective(const struct scope *s, const struct exchange *x)
+{
+    return ring_ends(x->root, TAG_CALL - (int32_t)s->call);
+}
+
+HOT void shape_collective_post(const struct scope *s, const struct exchange *x)
+{
+    scope_enter(s, x->give, x->get, ends_of_collective(s, x), 0, x->comm, x->flags | EVENT_POST);
+}
+
 /** The request of a persistent collective. */
-HOT struct posted posted_make_collective(const struct exchange *x)
+HOT struct posted posted_make_collective(const struct scope *s, const struct exchange *x)
 {
     return (struct posted){.bytes = x->give,
-                           .ends = ring_ends(x->root, TAG_NONE),
+                           .ends = ends_of_collective(s, x),
                            .comm = x->comm,
                            .flags = x->flags | EVENT_PERSISTENT};
 }

@@ -275,11 +275,11 @@ def collective(call):
     if not request_of(call):
         return Wrapper(before + "\nshape_collective_enter(&s, &x);", "shape_plain_leave(&s, result);")
     if has(call, "info"):
-        return Wrapper(before + "\nconst struct posted p = posted_make_collective(&x);\n"
+        return Wrapper(before + "\nconst struct posted p = posted_make_collective(&s, &x);\n"
                        "scope_enter(&s, x.give, x.get, p.ends, 0, p.comm, p.flags);",
                        "shape_init_leave(&s, result, &p, request);\nif (result == MPI_SUCCESS)\n"
                        "    collective_store_bytes(s.t, HANDLE(*request), x.get);")
-    return Wrapper(before.replace("const struct", "struct") + "\nx.flags |= EVENT_POST;\nshape_collective_enter(&s, &x);",
+    return Wrapper(before + "\nshape_collective_post(&s, &x);",
                    "shape_immediate_leave(&s, result, 0, request);")
 
 

@@ -34,12 +34,13 @@ struct wire_capture_event_row capture_row(const struct event *event, uint64_t th
         .begin_ns = time(user, event->t_enter),
         .running = (uint64_t)running,
         .peer = event->peer,
-        .tag = event->tag,
+        .tag = event_started(event) != 0 ? TAG_NONE : event->tag,
         .bytes = event->bytes,
         .request = event->request,
         .flags = event->flags,
         .source = PEER_NONE,
         .source_tag = TAG_NONE,
+        .started = event_started(event),
     };
     int64_t end_ns = running ? 0 : time(user, event->t_exit);
     row.length_ns = end_ns > row.begin_ns ? (uint64_t)(end_ns - row.begin_ns) : 0;

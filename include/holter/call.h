@@ -43,8 +43,13 @@ enum call_flow {
     CALL_FLOW_NEIGHBOURS, /**< each for its neighbours in the topology, which records do not name */
 };
 
-/** Also of a call that starts an immediate collective. */
+/** Also of a call that starts an immediate collective, or makes a persistent one. */
 enum call_flow call_flow_of(uint32_t call);
+
+/** Is it a collective, and neither immediate nor persistent? */
+int call_is_blocking_collective(uint32_t call);
+/** Does it make the request of a persistent collective? */
+int call_is_persistent_collective(uint32_t call);
 
 static inline int call_flow_has_root(enum call_flow flow)
 {

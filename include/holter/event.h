@@ -34,6 +34,8 @@ enum {
 enum {
     TAG_NONE = -1,
     TAG_ANY = -2,
+    TAG_CALL = -16, /**< and below: the request is of a collective, and was made by the call of
+                         which this is TAG_CALL less its number; see event_started() */
 };
 
 enum event_kind {
@@ -96,6 +98,15 @@ struct event {
 };
 
 _Static_assert(sizeof(struct event) == 64, "an event is one cache line");
+
+/** The call that made the request of a collective (MPI_Iallreduce, MPI_Allreduce_init).
+ *  @return its number, or 0: there is no such request, or it is not known */
+static inline uint16_t event_started(const struct event *event)
+{
+    return event->tag < TAG_CALL && event->tag >= TAG_CALL - UINT16_MAX
+               ? (uint16_t)(TAG_CALL - event->tag)
+               : 0;
+}
 
 static inline int32_t event_receive_source(const struct event *event)
 {

@@ -639,7 +639,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(I64, source, WIRE_ANY, "MPI_Sendrecv: rank it receives from; others: PEER_NONE")        \
     COLUMN(I64, source_tag, WIRE_ANY, "tag of that; TAG_NONE")                                     \
     COLUMN(U64, comm_rank, WIRE_ANY,                                                               \
-           "the rank's number in the communicator, from 1 up; 0: not known")
+           "the rank's number in the communicator, from 1 up; 0: not known")                       \
+    COLUMN(U64, started, 65535,                                                                    \
+           "requests of collectives: number of the call that made the request; 0: none")
 
 /* ---- agent to daemon ----------------------------------------------------- */
 

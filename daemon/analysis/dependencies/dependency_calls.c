@@ -138,14 +138,18 @@ static int dependency_calls_append(struct dependency_calls *calls, uint32_t thre
     return 0;
 }
 
-/* A blocking call has both ends; an immediate one enters, and leaves too where it was complete at
- * once; and a call that completes a request, of whatever kind, may be what leaves. */
+/* A blocking call has both ends; an immediate one, and the start of a persistent one, enters, and
+ * leaves too where it was complete at once; and a call that completes a request, of whatever kind,
+ * may be what leaves. */
 static int dependency_calls_add_collective(struct dependency_calls *calls, uint32_t thread,
                                            const struct dependency_record *record)
 {
     struct dependency_record leave = *record;
-    uint32_t started = call_flow_of(record->call) == CALL_FLOW_NONE ? 0 : record->call;
+    uint32_t named = record->flags & EVENT_PERSISTENT ? record->started : record->call;
+    uint32_t started = call_flow_of(named) == CALL_FLOW_NONE ? 0 : named;
     int is_done = (record->flags & EVENT_DONE) != 0, error = 0;
+    if (record->flags & EVENT_PERSISTENT && !(record->flags & EVENT_POST))
+        started = 0; /* the request is made or completed */
     if (started != 0) {
         error = dependency_calls_append(calls, thread, record, 0, 1, started);
         is_done = is_done || !(record->flags & EVENT_POST);
@@ -226,6 +230,7 @@ static struct dependency_record dependency_calls_record_of(const struct wire_cap
         .peer = e->peer,
         .tag = e->tag,
         .request = (uint32_t)e->request,
+        .started = (uint32_t)e->started,
         .flags = is_call ? (uint32_t)e->flags : 0,
         .call = is_call ? (uint32_t)e->call : 0,
         .running = e->running != 0,

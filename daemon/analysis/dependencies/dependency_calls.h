@@ -9,10 +9,10 @@
  *   end      a send, at the entry of the call that posted it, or a receive, at the exit of the call
  *            that completed it: an event of PCLVis, section 3.
  *            Of a collective (call_flow_of()) a rank has two: it enters, which is like a send, at
- *            the entry of its call; and it leaves, which is like a receive, at the exit of its
- * call, or, of an immediate one, of the call that completed the request. complete a thread whose
- * first record is number 0, and which has no gap: all its ends are known. The rings of a capture
- * are read in the middle of a job, so that mostly they are not.
+ *            the entry of its call; and it leaves, which is like a receive, at the exit of it, or,
+ *            of an immediate or persistent one, of the call that completed the request.
+ *   complete a thread whose first record is number 0, and which has no gap: all its ends are known.
+ *            The rings of a capture are read in the middle of a job, so that mostly they are not.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCY_CALLS_H
 #define HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCY_CALLS_H
@@ -42,6 +42,7 @@ struct dependency_record {
     int64_t peer;             /**< rank, or PEER_* */
     int64_t tag;
     uint32_t request; /**< number of the request in its rank; 0: none */
+    uint32_t started; /**< the call that made the request of a collective; 0: none, or not known */
     uint32_t flags;   /**< enum event_flag */
     uint32_t call;    /**< holter/call.h */
     int running;      /**< the call has not returned: end_ns is when the ring was read */

@@ -15,11 +15,13 @@ enum { TRIED = 4 }; /* calls before and after the likely one */
 /* A call of a rank. */
 struct collective_row {
     uint64_t comm;
+    uint32_t repeated;     /* the call that made it, if it is persistent */
     uint32_t enter, leave; /* ends; leave: DEPENDENCY_NONE: it is in progress */
     uint32_t collective;   /* position, or DEPENDENCY_NONE */
 };
 
-/* Calls of one rank on one communicator, in their order. */
+/* Calls of one rank on one communicator, in their order. Those that start persistent collectives of
+ * one kind are apart: MPI orders them by the calls that made these, and not against others. */
 struct collective_run {
     struct collective_row *rows;
     const struct dependency_rank *rank;
@@ -29,7 +31,8 @@ struct collective_run {
 static int dependency_collectives_compare(const void *a, const void *b)
 {
     const struct collective_row *x = a, *y = b;
-    return 2 * ORDER(x->comm, y->comm) + ORDER(x->enter, y->enter);
+    return 4 * ORDER(x->comm, y->comm) + 2 * ORDER(x->repeated, y->repeated) +
+           ORDER(x->enter, y->enter);
 }
 
 /* Ends of collectives of one rank that one call began. */
@@ -78,10 +81,13 @@ static uint32_t dependency_collectives_list(struct dependency_ends *e, struct co
         if (ends[i].end->receive)
             continue;
         int left = i + 1 < found && dependency_collectives_is_left(&ends[i], &ends[i + 1]);
-        rows[count] = (struct collective_row){.comm = ends[i].end->comm,
-                                              .enter = ends[i].place,
-                                              .leave = left ? ends[i + 1].place : DEPENDENCY_NONE,
-                                              .collective = DEPENDENCY_NONE};
+        uint32_t started = ends[i].end->started;
+        rows[count] = (struct collective_row){
+            .comm = ends[i].end->comm,
+            .repeated = call_is_persistent_collective(started) ? started : 0,
+            .enter = ends[i].place,
+            .leave = left ? ends[i + 1].place : DEPENDENCY_NONE,
+            .collective = DEPENDENCY_NONE};
         if (left)
             e->ends[ends[i + 1].place].comm_rank = ends[i].end->comm_rank;
         e->ends[ends[i].place].end_ns = dependency_collectives_end_ns(e, &rows[count++]);
@@ -290,7 +296,9 @@ int dependency_collectives(struct dependency_ends *e, struct dependency_counts *
         return -ENOMEM;
     }
     for (uint32_t i = 0, end; i < count; i = end) {
-        for (end = i; end < count && rows[end].comm == rows[i].comm; end++)
+        for (end = i; end < count && rows[end].comm == rows[i].comm &&
+                      rows[end].repeated == rows[i].repeated;
+             end++)
             continue;
         e->collective_count =
             dependency_collectives_number(e, rows + i, end - i, e->collective_count, counts);

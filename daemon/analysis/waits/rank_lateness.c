@@ -29,7 +29,7 @@ static struct key late_collectives_key(const struct hang_calls *c)
 static int late_collectives_counts(const struct hang_calls *c, uint32_t ranks)
 {
     return c->rank < ranks && c->comm != 0 && c->calls > 0 && c->calls < MAXIMUM_CALLS &&
-           call_flow_of(c->call) == CALL_FLOW_ALL;
+           call_is_blocking_collective(c->call) && call_flow_of(c->call) == CALL_FLOW_ALL;
 }
 
 static int late_collectives_compare(struct late_collectives *l, const struct hang_calls *c)

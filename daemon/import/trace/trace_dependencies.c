@@ -65,6 +65,7 @@ static int trace_dependencies_add(struct reading *r, const struct event *e)
         .peer = e->peer,
         .tag = e->tag,
         .request = e->request,
+        .started = event_started(e),
         .flags = is_end ? e->flags : 0,
         .call = is_end ? e->call : 0,
     };

@@ -1,8 +1,9 @@
 /* together FILE ROUNDS: each rank makes ROUNDS rounds of collectives that do not block, that repeat
  * or that depend on an order of ranks; then the last rank stays outside of MPI until FILE is there,
  * and all others wait for it in a barrier. In round k rank k % size is the last one to start
- * MPI_Iallreduce, and rank size - 2, the second one of the communicator, MPI_Iscan: they have a
- * message of each other rank before, which these sent after they had started it. */
+ * MPI_Iallreduce, and of a persistent one, where the MPI has that, and rank size - 2, the second
+ * one of the communicator, MPI_Iscan: they have a message of each other rank before, which these
+ * sent after they had started it. */
 #include <mpi.h>
 
 #include <stdlib.h>
@@ -47,6 +48,36 @@ static void immediate(int round)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+#if MPI_VERSION >= 4
+static int repeated_in[UNIT], repeated_out[3][UNIT];
+static MPI_Request repeated[3];
+
+static void repeated_make(void)
+{
+    MPI_Allreduce_init(repeated_in, repeated_out[0], UNIT, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &repeated[0]);
+    MPI_Barrier_init(turned, MPI_INFO_NULL, &repeated[1]);
+    MPI_Exscan_init(repeated_in, repeated_out[1], UNIT, MPI_INT, MPI_SUM, turned, MPI_INFO_NULL,
+                    &repeated[2]);
+}
+
+/* The first one by itself, started last by the rank of the round; the others by one call. */
+static void repeat(int round)
+{
+    let_start_last(round % size, 0);
+    MPI_Start(&repeated[0]);
+    let_start_last(round % size, 1);
+    MPI_Startall(2, &repeated[1]);
+    MPI_Waitall(3, repeated, MPI_STATUSES_IGNORE);
+}
+
+static void repeated_free(void)
+{
+    for (int i = 0; i < 3; i++)
+        MPI_Request_free(&repeated[i]);
+}
+#endif
+
 static void blocking(void)
 {
     int in[UNIT] = {0}, out[2 * UNIT];
@@ -64,13 +95,22 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &(int){1}, 0, &ring);
+#if MPI_VERSION >= 4
+    repeated_make();
+#endif
     for (int round = 0; round < atoi(argv[2]); round++) {
         blocking();
         immediate(round);
+#if MPI_VERSION >= 4
+        repeat(round);
+#endif
     }
     while (rank == size - 1 && access(argv[1], F_OK) != 0)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     MPI_Barrier(MPI_COMM_WORLD);
+#if MPI_VERSION >= 4
+    repeated_free();
+#endif
     MPI_Comm_free(&turned);
     MPI_Comm_free(&ring);
     MPI_Finalize();

@@ -187,6 +187,54 @@ static void act_immediate(uint32_t posted)
     }
 }
 
+/* Persistent ones, of a kind of its own for each, so that ranks may start them in any order. */
+static void act_start(uint32_t round)
+{
+    static const enum call made[] = {CALL_Barrier_init, CALL_Scan_init,
+                                     CALL_Neighbor_alltoall_init};
+    enum { MADE = sizeof made / sizeof *made };
+    uint32_t enters[MADE][RANKS];
+    for (uint32_t r = 0; r < p.ranks; r++) {
+        for (uint32_t k = 0; k < MADE; k++) {
+            uint32_t which = (k + r) % MADE;
+            int64_t at_ns = later(r, 0);
+            enters[which][r] = event_add(r, 0, at_ns, at_ns);
+            p.levels[enters[which][r]] = made[which] == CALL_Barrier_init ? p.collectives + 1 : 0;
+            record_add(r, (struct dependency_record){.call = CALL_Start,
+                                                     .comm = 1,
+                                                     .comm_rank = r + 1,
+                                                     .comm_size = p.ranks,
+                                                     .request = which + 1,
+                                                     .started = made[which],
+                                                     .peer = PEER_NONE,
+                                                     .tag = TAG_NONE,
+                                                     .flags = EVENT_POST | EVENT_PERSISTENT,
+                                                     .begin_ns = at_ns,
+                                                     .end_ns = at_ns + 1});
+        }
+    }
+    for (uint32_t r = 0; r < p.ranks; r++) {
+        for (uint32_t k = 0; k < MADE; k++) {
+            uint32_t which = (k + round) % MADE;
+            int64_t begin_ns = later(r, 0);
+            record_add(r, (struct dependency_record){
+                              .call = CALL_Wait,
+                              .comm = 1,
+                              .comm_size = p.ranks,
+                              .request = which + 1,
+                              .started = made[which],
+                              .peer = PEER_NONE,
+                              .tag = TAG_NONE,
+                              .flags = EVENT_DONE | EVENT_PERSISTENT,
+                              .posted_ns = p.events[enters[which][r]].begin_ns,
+                              .begin_ns = begin_ns,
+                              .end_ns = leave(enters[which], r, call_flow_of(made[which]), 1, 0,
+                                              begin_ns)});
+        }
+    }
+    p.collectives += MADE;
+}
+
 static const enum call called[] = {CALL_Scan,   CALL_Exscan,    CALL_Bcast,
                                    CALL_Reduce, CALL_Allreduce, CALL_Neighbor_alltoall};
 
@@ -229,12 +277,15 @@ static void program_make(uint64_t seed)
     for (uint32_t i = 0; i < ACTIONS; i++) {
         uint32_t from = program_random(&p.random, p.ranks);
         uint32_t step = 1 + program_random(&p.random, p.ranks - 1);
-        switch (program_random(&p.random, 4)) {
+        switch (program_random(&p.random, 5)) {
         case 0:
             act_collective();
             break;
         case 1:
             act_immediate(1000 * (i + 1));
+            break;
+        case 2:
+            act_start(i);
             break;
         default:
             act_message(from, (from + step) % p.ranks);

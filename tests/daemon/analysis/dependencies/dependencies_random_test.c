@@ -250,9 +250,9 @@ static void rings_that_begin_at_different_messages_give_the_pairs_that_were(void
 static void records_of_nonsense_do_no_harm(void **state)
 {
     (void)state;
-    static const uint32_t called[] = {CALL_Send,   CALL_Barrier, CALL_Bcast,
-                                      CALL_Reduce, CALL_Scan,    CALL_Neighbor_alltoall,
-                                      CALL_Wait,   CALL_Ibcast,  CALL_Iallreduce};
+    static const uint32_t called[] = {
+        CALL_Send, CALL_Barrier, CALL_Bcast,      CALL_Reduce, CALL_Scan, CALL_Neighbor_alltoall,
+        CALL_Wait, CALL_Ibcast,  CALL_Iallreduce, CALL_Start};
     uint64_t collectives = 0, rejected = 0;
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, INT64_MAX, 1000, 2000};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -277,7 +277,8 @@ static void records_of_nonsense_do_no_harm(void **state)
                 .peer = (int64_t)program_random(&p, 4) - 1,
                 .tag = (int64_t)program_random(&p, 3) - 1,
                 .flags = program_random(&p, 1 << 12) & (program_random(&p, 2) ? ~0u : 0u),
-                .call = called[program_random(&p, 9)],
+                .call = called[program_random(&p, 10)],
+                .started = program_random(&p, 2) ? CALL_Barrier_init : program_random(&p, 200),
                 .request = program_random(&p, 3),
                 .comm_rank = program_random(&p, 4),
                 .running = program_random(&p, 9) == 0,

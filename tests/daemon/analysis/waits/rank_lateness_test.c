@@ -283,7 +283,8 @@ static void ranks_are_compared_with_those_that_made_as_many_calls(void **state)
     const struct hang_calls calls[] = {
         {0, CALL_Barrier, 7, 2, 0, 300}, {1, CALL_Barrier, 7, 2, 0, 50},
         {2, CALL_Barrier, 7, 1, 0, 10},  {3, CALL_Barrier, 8, 2, 0, 5},
-        {3, CALL_Reduce, 7, 2, 0, 5},    {9, CALL_Barrier, 7, 2, 0, 900}};
+        {3, CALL_Reduce, 7, 2, 0, 5},    {9, CALL_Barrier, 7, 2, 0, 900},
+        {0, CALL_Ibarrier, 7, 1, 0, 90}, {3, CALL_Ibarrier, 7, 1, 0, 10}};
     (void)state;
     assert_int_equal(
         rank_lateness_add_collectives(&collectives, calls, sizeof(calls) / sizeof(*calls), rows, 4),
