@@ -1,5 +1,6 @@
 #include "daemon/import/otf2/import_otf2.h"
 
+#include "daemon/analysis/dependencies/dependencies.h"
 #include "daemon/import/traffic.h"
 #include "holter/call.h"
 #include "holter/error.h"
@@ -368,6 +369,35 @@ static void any_history_is_imported_exactly(void **state)
     }
 }
 
+/* Blocking ones, and those that are started by one call and completed by another. */
+static void every_collective_of_a_history_is_one_of_all_ranks_in_the_graph(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct trace_messages messages;
+    struct dependencies d;
+    struct history_plan plan = usual;
+    uint64_t members = 0, started = 0, left = 0;
+    plan.rounds = 1000;
+    struct history history = make(&bed, &plan);
+    assert_int_equal(import_otf2_dependencies(bed.archive, fault, &bed, &messages), 0);
+    assert_int_equal(dependencies_make(&d, &messages.calls, NULL), 0);
+    assert_int_equal(d.counts.rejected, 0);
+    for (uint32_t i = 0; i < d.collective_count; i++) {
+        const struct dependency_collective *c = &d.collectives[i];
+        assert_int_equal(c->count, plan.ranks);
+        members += c->count;
+        started += c->call == CALL_Iallreduce ? c->count : 0;
+        for (uint32_t k = c->first; c->call == CALL_Iallreduce && k < c->first + c->count; k++)
+            left += d.members[k].leave != DEPENDENCY_NONE;
+    }
+    assert_int_equal(members, history.collectives);
+    assert_true(started > 0 && left == started);
+    dependencies_finish(&d);
+    dependency_calls_finish(&messages.calls);
+    end(&bed);
+}
+
 static void records_without_calls_around_them_count_all_the_same(void **state)
 {
     struct bed bed;
@@ -590,6 +620,7 @@ int main(void)
         cmocka_unit_test(hosts_that_are_asked_for_take_the_place_of_those_of_the_archive),
         cmocka_unit_test(impossible_hosts_are_reported),
         cmocka_unit_test(any_history_is_imported_exactly),
+        cmocka_unit_test(every_collective_of_a_history_is_one_of_all_ranks_in_the_graph),
         cmocka_unit_test(records_without_calls_around_them_count_all_the_same),
         cmocka_unit_test(archives_of_other_kinds_are_read),
         cmocka_unit_test(what_one_thread_posts_another_may_complete),
