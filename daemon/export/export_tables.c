@@ -100,6 +100,7 @@ static size_t export_tables_make_call(const struct content *c, size_t index, str
         export_tables_number("time_ns", k->sums.time_ns),
         export_tables_number("longest_ns", k->sums.longest_ns),
         export_tables_number("polls", k->sums.polls),
+        export_tables_number("collective_ns", k->sums.collective_ns),
     };
     memcpy(row, cells, sizeof(cells));
     return sizeof(cells) / sizeof(*cells);

@@ -101,9 +101,9 @@ static void sum_fill_calls(struct sum_publisher *p, const struct job_part *part)
     struct wire_call_row *rows = p->rows;
     for (size_t i = 0; i < part->count; i++) {
         const struct call_row *row = &p->sum->result->calls[part->from + i];
-        rows[i] = (struct wire_call_row){row->rank,       row->call,  row->comm,     row->region,
-                                         row->calls,      row->bytes, row->bytes_in, row->time_ns,
-                                         row->longest_ns, row->polls};
+        rows[i] = (struct wire_call_row){
+            row->rank,     row->call,    row->comm,       row->region, row->calls, row->bytes,
+            row->bytes_in, row->time_ns, row->longest_ns, row->polls,  0};
     }
 }
 

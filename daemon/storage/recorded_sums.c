@@ -15,6 +15,7 @@ void recorded_calls_add(struct recorded_calls *sum, const struct wire_call_row *
     recorded_sum_add(&sum->bytes_in, row->bytes_in);
     recorded_sum_add(&sum->time_ns, row->time_ns);
     recorded_sum_add(&sum->polls, row->polls);
+    recorded_sum_add(&sum->collective_ns, row->collective_ns);
     sum->longest_ns = row->longest_ns > sum->longest_ns ? row->longest_ns : sum->longest_ns;
 }
 

@@ -6,7 +6,7 @@
 
 /** Sums of one MPI call, as in struct wire_call_row. */
 struct recorded_calls {
-    uint64_t calls, bytes, bytes_in, time_ns, longest_ns, polls;
+    uint64_t calls, bytes, bytes_in, time_ns, longest_ns, polls, collective_ns;
 };
 
 void recorded_calls_add(struct recorded_calls *sum, const struct wire_call_row *row);

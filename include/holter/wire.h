@@ -168,7 +168,10 @@
     COLUMN(U64, bytes_in, WIRE_ANY, "bytes got: received, or taken from the collective")           \
     COLUMN(U64, time_ns, WIRE_ANY, "time in them, whole calls")                                    \
     COLUMN(U64, longest_ns, WIRE_ANY, "longest of them")                                           \
-    COLUMN(U64, polls, WIRE_ANY, "of these calls, polls that found nothing")
+    COLUMN(U64, polls, WIRE_ANY, "of these calls, polls that found nothing")                       \
+    COLUMN(U64, collective_ns, WIRE_ANY,                                                           \
+           "of this time, that of waits and tests whose first request was of a collective; "       \
+           "in windows of agents only")
 
 /** A rank that ended without MPI_Finalize. */
 #define WIRE_DEATH_ROW(COLUMN)                                                                     \

@@ -210,6 +210,13 @@ class Graphs(unittest.TestCase):
         time.sleep(PAUSE)
         part = self.graph('--live', '--events', '200')
         self.end(daemon, job)
+        recording, = [n for n in os.listdir(self.place.output) if n.endswith('.hrec')]
+        for row in self.exported('calls', os.path.join(self.place.output, recording)):
+            if row['call'] == 'MPI_Test':
+                self.assertTrue(0 < row['collective_ns'] <= row['time_ns'], row)
+            else:  # the program waits for collectives, or for one of them first
+                waits = row['call'] in ('MPI_Wait', 'MPI_Waitall')
+                self.assertEqual(row['time_ns'] if waits else 0, row['collective_ns'], row)
         self.assertEqual((0, 0), tuple(graph['counts'][k] for k in ('rejected', 'unmatched')))
         self.assertEqual(0, part['counts']['rejected'])
         made = self.whole_collectives(graph)

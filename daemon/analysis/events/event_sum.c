@@ -419,8 +419,10 @@ static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
         ring->last_peer = event->peer;
         ring->last_comm = event->comm;
     }
-    event_sum_count_calls(rank, call, event_sum_class_of(sum, event->call), event,
-                          event->kind == EVENT_CALL, time);
+    enum call_class class_ = event_sum_class_of(sum, event->call);
+    event_sum_count_calls(rank, call, class_, event, event->kind == EVENT_CALL, time);
+    if (call != NULL && event_started(event) != 0 && (class_ == CALL_WAIT || class_ == CALL_POLL))
+        call->collective_ns += time;
     if (call != NULL && time > call->longest_ns)
         call->longest_ns = time;
 }

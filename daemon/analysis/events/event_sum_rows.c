@@ -48,6 +48,7 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
             .time_ns = sum->calls[i].time_ns,
             .longest_ns = sum->calls[i].longest_ns,
             .polls = sum->calls[i].polls,
+            .collective_ns = sum->calls[i].collective_ns,
         };
     }
     for (uint32_t i = 0; i < sum->comm_index.count; i++) {

@@ -23,7 +23,7 @@ struct pair_sum {
 };
 
 struct call_sum {
-    uint64_t calls, bytes, bytes_in, time_ns, longest_ns, polls;
+    uint64_t calls, bytes, bytes_in, time_ns, longest_ns, polls, collective_ns;
 };
 
 struct comm_entry {

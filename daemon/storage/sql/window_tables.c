@@ -98,6 +98,7 @@ static const struct window_column call_columns[] = {
     COUNT(call, time_ns),
     COUNT(call, longest_ns),
     COUNT(call, polls),
+    COUNT(call, collective_ns),
     END,
 };
 

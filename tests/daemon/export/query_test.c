@@ -183,8 +183,9 @@ static void sums_without_rows_have_their_columns(void **state)
     assert_int_equal(export_csv(out, &source, "pairs"), 0);
     assert_int_equal(export_csv(out, &source, "calls"), 0);
     fclose(out);
-    assert_string_equal(text, "source,destination,messages,bytes,matched,transfer_ns,error_ns\r\n"
-                              "rank,call,calls,bytes,bytes_in,time_ns,longest_ns,polls\r\n");
+    assert_string_equal(
+        text, "source,destination,messages,bytes,matched,transfer_ns,error_ns\r\n"
+              "rank,call,calls,bytes,bytes_in,time_ns,longest_ns,polls,collective_ns\r\n");
 }
 
 int main(void)

@@ -166,7 +166,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                           .in_call_peer = -1};
         pairs[i] =
             (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
-        calls[i] = (struct wire_call_row){rank, 1, i % 2, i / 2, 5, 40, 0, 500, 100 + rank, 0};
+        calls[i] = (struct wire_call_row){rank, 1, i % 2, i / 2, 5, 40, 0, 500, 100 + rank, 0, 0};
     }
     pairs[0].destination = r->destination ? r->destination : pairs[0].destination;
     struct wire_transfer_row transfer = {.source = r->node * RANKS,

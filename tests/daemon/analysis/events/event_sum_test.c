@@ -559,6 +559,36 @@ static void a_tally_counts_as_its_records_would(void **state)
     free_fixture(&tallied);
 }
 
+static void waits_for_collectives_are_a_part_of_the_time_of_their_call(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    struct sum_source source = source_of(&f, 0, 0, 2000);
+    const struct event events[] = {
+        {.t_enter = 100, .t_exit = 150, .kind = EVENT_CALL, .call = CALL_Wait, .tag = 7},
+        {.t_enter = 200,
+         .t_exit = 500,
+         .kind = EVENT_CALL,
+         .call = CALL_Wait,
+         .tag = TAG_CALL - CALL_Iallreduce},
+        {.t_enter = 600,
+         .t_exit = 610,
+         .kind = EVENT_CALL,
+         .call = CALL_Iallreduce,
+         .tag = TAG_CALL - CALL_Iallreduce},
+    };
+    struct window_rows rows;
+    assert_int_equal(event_sum_events(f.sum, 0, &source, events, 3), 3);
+    assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+    assert_int_equal(rows.calls_count, 2);
+    assert_int_equal(rows.calls[0].time_ns, 350);
+    assert_int_equal(rows.calls[0].collective_ns, 300);
+    assert_int_equal(rows.calls[1].time_ns, 10);
+    assert_int_equal(rows.calls[1].collective_ns, 0);
+    free_fixture(&f);
+}
+
 /* At the window's end a call had lasted 100; when it ended it went into the tally with its 300. */
 static void time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally(void **state)
 {
@@ -713,6 +743,7 @@ int main(void)
         cmocka_unit_test(call_that_had_ended_before_it_was_seen_is_not_counted_twice),
         cmocka_unit_test(polls_in_progress_take_no_time_until_they_find_something),
         cmocka_unit_test(a_tally_counts_as_its_records_would),
+        cmocka_unit_test(waits_for_collectives_are_a_part_of_the_time_of_their_call),
         cmocka_unit_test(time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally),
         cmocka_unit_test(nonsense_is_counted_as_lost),
         cmocka_unit_test(pairs_beyond_the_limit_keep_exact_totals),
