@@ -47,11 +47,12 @@ static void app_other_play(struct connection *connection, const struct model *m,
 
 int app_other_pump(struct app *a)
 {
+    if (a->options->play)
+        app_other_play(a->connection, a->model, &a->played[0]);
     if (!a->other_connection)
         return 0;
     uint64_t facts = a->other_model->version;
     connection_pump(a->other_connection, a->other_model, app_now_ms(), APP_PUMP_MS);
-    app_other_play(a->connection, a->model, &a->played[0]);
     app_other_play(a->other_connection, a->other_model, &a->played[1]);
     return facts != a->other_model->version;
 }
@@ -65,11 +66,18 @@ void app_other_sum_up(struct app *a)
     other_run_update(&a->other, a->model, a->range.kind, first, last);
 }
 
+/* Whether a run is known up to its end, or to that of its recording. */
+static int app_other_is_whole(const struct connection *connection, const struct model *m)
+{
+    return m->job[0] && (model_ended(m) || m->playback.state == PLAYBACK_ENDED) &&
+           connection_is_current(connection);
+}
+
 int app_other_is_complete(const struct app *a)
 {
-    return !a->other_connection ||
-           (a->played[0] && a->played[1] && a->other_model->job[0] && model_ended(a->model) &&
-            model_ended(a->other_model) && connection_is_current(a->other_connection));
+    return (!a->options->play || (a->played[0] && app_other_is_whole(a->connection, a->model))) &&
+           (!a->other_connection ||
+            (a->played[1] && app_other_is_whole(a->other_connection, a->other_model)));
 }
 
 void app_other_close(struct app *a)

@@ -12,8 +12,9 @@
 #include "proto/log.h"
 
 enum {
-    SEARCH_MS = 60000, /* longest wait for what is suggested */
-    ANSWER_MS = 30000, /* and for a picture of the CommGram */
+    SILENCE_MS = 60000,  /* longest wait for data, while none arrives */
+    PROGRESS_MS = 10000, /* between two reports about a search that runs */
+    ANSWER_MS = 30000,   /* longest wait for a picture of the CommGram */
 };
 
 /* Wait for messages and take them in. */
@@ -46,7 +47,8 @@ static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
     const struct playback *p = &a->model->playback;
     if (!app_other_is_complete(a))
         return 0;
-    if (model_ended(a->model) || (p->known && p->state == PLAYBACK_PAUSED))
+    if (model_ended(a->model) ||
+        (p->known && (p->state == PLAYBACK_PAUSED || p->state == PLAYBACK_ENDED)))
         return waited >= 1; /* the last windows and sums arrive together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;
 }
@@ -73,10 +75,38 @@ static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
     return due;
 }
 
+/* A search runs as long as it needs on a busy machine: the daemon bounds its processor time and
+ * always answers. Reports it, and gives up only when the data that the request needs are missing.
+ * @param idle_ms      since when no search runs
+ * @param reported_ms  time of the last report
+ * @return 0 or a negative error, which is logged */
+static int await_search(const struct app *a, uint64_t *idle_ms, uint64_t *reported_ms)
+{
+    const struct network *n = &a->model->network;
+    const struct suggestion *s = &n->suggestions[SUGGEST_MAPPING];
+    uint64_t now_ms = app_now_ms();
+    int searches = s->waiting || n->suggestions[SUGGEST_ROUTES].waiting;
+    if (searches)
+        *idle_ms = now_ms;
+    if (now_ms - *idle_ms > SILENCE_MS) {
+        log_error("no suggestion: %s",
+                  n->topology ? "no loads of links are known" : "no network is known");
+        return -HOLTER_ETIMEOUT;
+    }
+    if (searches && now_ms - *reported_ms > PROGRESS_MS) {
+        if (s->waiting)
+            log_warn("still searching for a better mapping, %.0f %% done", 100 * s->progress);
+        else
+            log_warn("still searching for better routes");
+        *reported_ms = now_ms;
+    }
+    return 0;
+}
+
 /* What is to be selected, and the suggestions of the command line. */
 static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
 {
-    uint64_t start_ms = app_now_ms();
+    uint64_t idle_ms = app_now_ms(), reported_ms = idle_ms;
     int error = app_select_given(a);
     if (error) {
         log_error("%s %s: there is none such", a->options->at ? "--at" : "--select",
@@ -95,11 +125,8 @@ static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
             error = s->error ? s->error : error;
         }
         error = *stop ? -EINTR : error;
-        if (!error && waiting && app_now_ms() - start_ms > SEARCH_MS) {
-            error = -HOLTER_ETIMEOUT;
-            log_error("no suggestion: %s",
-                      a->model->network.topology ? holter_strerror(error) : "no network is known");
-        }
+        if (!error && waiting)
+            error = await_search(a, &idle_ms, &reported_ms);
         if (error)
             return error;
         app_snapshot_wait(a, waiting ? 50 : 0);
@@ -112,15 +139,17 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     struct app a;
     int error = app_start(&a, o, o->scale);
     uint64_t start_ms = app_now_ms();
-    uint64_t most_ms = (uint64_t)(o->after * 1000) +
-                       60000; /* no data for a minute longer than requested: give up */
+    uint64_t news_ms = start_ms, facts = 0, longest_ms = (uint64_t)(o->after * 1000) + SILENCE_MS;
     while (!error && !app_snapshot_complete(&a, start_ms)) {
         app_snapshot_wait(&a, 100);
+        if (o->play && a.model->version != facts)
+            news_ms = app_now_ms(); /* a long recording is played as long as it needs */
+        facts = a.model->version;
         if (*stop)
             error = -EINTR;
         else if (a.ui.connection.state == CLIENT_REFUSED)
             error = -HOLTER_EDENIED;
-        else if (app_now_ms() - start_ms > most_ms)
+        else if (app_now_ms() - news_ms > longest_ms)
             error = a.model->job[0] || a.ui.connection.state != CLIENT_CONNECTED ? -HOLTER_ETIMEOUT
                                                                                  : -HOLTER_ENOJOB;
         if (error)

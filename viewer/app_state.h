@@ -83,7 +83,7 @@ void app_other_close(struct app *app);
 /** Bring its figures up to the visible time. Call after those of the followed run. */
 void app_other_sum_up(struct app *app);
 
-/** Both runs are known as a whole, or there is no second one. */
+/** What was to be played (--play, a second run) is known as a whole. */
 int app_other_is_complete(const struct app *app);
 
 /** Ask for what the command line wants to be suggested, once it can be; and show it when it has

@@ -32,6 +32,8 @@ const char options_help[] =
     "asked for\n"
     "      --against ENDPOINT  compare with the job of this daemon, as with the second of two "
     "recordings\n"
+    "      --play              start a replay that waits at its begin; a snapshot is taken at "
+    "its end\n"
     "      --names A,B         of the two jobs, as pictures name them\n"
     "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
     "      --view VIEW         overview, live, commgram, matrix, pairs, ranks, calls, landscape, "
@@ -197,6 +199,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
         {"ssh", .text = &o->ssh_host},
         {"finder", .number = &o->finder, .least = 3, .most = 1e6},
         {"against", .text = &o->against},
+        {"play", .flag = &o->play},
         {"names", .set = view_options_names},
         {"keys", .text = &o->key_dir},
         {"job", 'j', .text = &o->job},
@@ -284,6 +287,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ca
         snprintf(why, capacity, "--from %g is behind --to %g", o->from, o->to);
         return -HOLTER_EUSAGE;
     }
+    o->play |= o->against != NULL;
     if (o->compare < 0)
         o->compare = o->against ? COMPARE_DIFFERENCE : COMPARE_AFTER;
     if (optind < argc) {

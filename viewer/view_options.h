@@ -42,6 +42,7 @@ struct options {
     int shape;          /**< enum landscape_shape */
     int arrange;        /**< enum dependency_arrangement */
     int since_start;    /**< sums since the start in place of the visible time */
+    int play;           /**< a replay that waits at its begin is started */
     int show_help, show_version;
 };
 

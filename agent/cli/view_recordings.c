@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define VIEW_WORDS 8 /* that are added to the arguments of the viewer */
+#define VIEW_WORDS 9 /* that are added to the arguments of the viewer */
 
 static int view_recordings_is_name(const char *word)
 {
@@ -28,6 +28,7 @@ int view_recordings_take(struct view_recordings *out, int argc, char **argv)
     *out = (struct view_recordings){.arguments = argv, .directory = "/tmp/holter-view-XXXXXX"};
     for (int i = 0; i < argc; i++) {
         if (i == 0 || !view_recordings_is_name(argv[i])) {
+            out->whole |= strncmp(argv[i], "--sn", 4) == 0; /* --snapshot, which may be shortened */
             argv[out->argument_count++] = argv[i];
             continue;
         }
@@ -38,6 +39,7 @@ int view_recordings_take(struct view_recordings *out, int argc, char **argv)
         out->paths[out->count++] = argv[i];
     }
     argv[out->argument_count] = NULL;
+    out->whole |= out->count > 1;
     return -1;
 }
 
@@ -48,8 +50,9 @@ static int view_recordings_start_daemon(struct view_recordings *v, const char *p
     char endpoint[96], log[96];
     snprintf(endpoint, sizeof(endpoint), "ipc://%s/%d", v->directory, which);
     snprintf(log, sizeof(log), "%s/log%d", v->directory, which);
-    /* A single recording is watched as `holter replay` shows it; two are known as a whole. */
-    const char *const speed = v->count > 1 ? "max" : "1";
+    /* A single recording is watched as `holter replay` shows it; two, and pictures, are of the
+     * whole. */
+    const char *const speed = v->whole ? "max" : "1";
     const char *const words[] = {program,   "--replay", v->paths[which], "--listen", endpoint,
                                  "--speed", speed,      "--paused",      NULL};
     v->daemons[which] = bound_child_start(words, log);
@@ -75,6 +78,8 @@ static int view_recordings_start_viewer(struct view_recordings *v)
         snprintf(endpoints[i], sizeof(endpoints[i]), "ipc://%s/%d", v->directory, i);
     words[count++] = "--connect";
     words[count++] = endpoints[0];
+    if (v->whole)
+        words[count++] = "--play";
     if (v->count > 1) {
         snprintf(names, sizeof(names), "%.255s,%.255s", view_recordings_base_name(v->paths[0]),
                  view_recordings_base_name(v->paths[1]));

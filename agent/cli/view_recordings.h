@@ -11,6 +11,7 @@
 struct view_recordings {
     const char *paths[VIEW_RECORDINGS]; /**< borrowed from argv */
     int count;                          /**< 0: no recording is named */
+    int whole;        /**< the recordings are played to their end, not watched from their begin */
     char **arguments; /**< borrowed: argv of the viewer without the recordings, NULL at the end */
     int argument_count;
     char directory[64];

@@ -117,9 +117,19 @@ class Runs(unittest.TestCase):
         path = self.path('scene.txt')
         self.holter('view', before, '--snapshot', path)
         with open(path, encoding='utf-8') as scene:
-            self.assertIn('replaying before.hrec', scene.read())
+            text = scene.read()
+        self.assertIn('replaying before.hrec', text)
+        self.assertIn('8 ranks on ', text)
+        self.assertIn('REPLAY ENDED', text)  # the picture is of the whole recording
         self.holter('view', before, before, before, '--snapshot', path, status=2)
         self.assertIn('absent.hrec', self.holter('view', before, self.path('absent.hrec'), status=1).err)
+
+    def test_a_better_mapping_is_suggested_for_one_recording(self):
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        path = self.path('scene.txt')
+        self.holter('view', before, '--view', 'links', '--suggest', 'mapping', '--apply', '--snapshot', path)
+        with open(path, encoding='utf-8') as scene:
+            self.assertIn('suggestion 1: mapping', scene.read())
 
     def test_what_is_no_recording_is_refused(self):
         before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
