@@ -173,12 +173,6 @@ static int run_counters(const struct importing *i)
     return counts.wrong_rows > 0;
 }
 
-static void cmd_import_ignore_fault(void *user, const char *text)
-{
-    (void)user;
-    (void)text;
-}
-
 /* Infer the network from routes or hop counts. */
 static int cmd_import_infer_network(const struct importing *i, const struct pairs *pairs,
                                     struct topology_file *network)
@@ -186,8 +180,7 @@ static int cmd_import_infer_network(const struct importing *i, const struct pair
     int routes = pairs->source == PAIRS_ROUTES;
     if (!routes && pairs->hop_count == 0)
         return 0;
-    if (topology_file_given(network, i->source,
-                            routes ? network_input_report : cmd_import_ignore_fault, NULL) == 0)
+    if (topology_file_given(network, i->source, network_input_report, NULL) == 0)
         return 0;
     terminal_print("import: %s: no network can be inferred from these %s: importing without a "
                    "network, see --topology",

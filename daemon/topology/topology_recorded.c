@@ -6,6 +6,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,15 @@
 
 /* Theta: row, column, cage, slot, cpu. Route files have (column, cage + 3 row, slot, cpu, core). */
 #define TIERS "dragonfly:2,12,3,16,4"
+#define TIER_NODES (2u * 12 * 3 * 16 * 4)
 #define CAGES 3u
 
-#define DAMAGED_PART 100u /* at most one hop in so many may contradict the others */
+#define DAMAGED_PART 100u  /* at most one hop in so many may contradict the others */
+#define DAMAGED_COUNTS 20u /* likewise of hop counts */
 
 static const uint32_t partitions[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
 #define PARTITIONS (sizeof(partitions) / sizeof(*partitions))
+#define POWERS_PER_NODE 6u /* up to 64 ranks a node */
 
 struct shape {
     struct topology_spec spec;
@@ -302,11 +306,12 @@ static int topology_recorded_infer_routes(struct topology_file *out, const struc
 struct count {
     uint32_t source, destination, hops;
     unsigned line;
+    int wrong; /* contradicts the network that is tried */
 };
 
 struct counts {
     struct count *list; /* owned */
-    size_t count;
+    size_t count, wrong;
     uint32_t highest;
 };
 
@@ -335,8 +340,8 @@ static int topology_recorded_read_counts(struct counts *out, struct topology_fil
             topology_recorded_add_remark(file, lines.number, "%s", COUNTS_EXPECTED);
             continue;
         }
-        out->list[out->count++] =
-            (struct count){(uint32_t)source, (uint32_t)destination, (uint32_t)hops, lines.number};
+        out->list[out->count++] = (struct count){(uint32_t)source, (uint32_t)destination,
+                                                 (uint32_t)hops, lines.number, 0};
         out->highest = source > out->highest ? (uint32_t)source : out->highest;
         out->highest = destination > out->highest ? (uint32_t)destination : out->highest;
     }
@@ -362,6 +367,8 @@ static int topology_recorded_try_counts(struct topology_file *out, const struct 
     struct topology_infer *infer = topology_recorded_begin_infer(&spec);
     int code = infer == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < counts->count; i++) {
+        if (counts->list[i].wrong)
+            continue;
         topology_recorded_coordinates_of(&spec, counts->list[i].source / per_node, a);
         topology_recorded_coordinates_of(&spec, counts->list[i].destination / per_node, b);
         code = topology_infer_hops(infer, a, b, counts->list[i].hops);
@@ -374,50 +381,85 @@ static int topology_recorded_try_counts(struct topology_file *out, const struct 
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;
 }
 
-/* Move the counts that a network does not have to the end of the list.
- * @return their number; SIZE_MAX: no memory */
-static size_t topology_recorded_sort_out(struct counts *counts, const struct topology_spec *spec,
-                                         uint32_t per_node)
+/* Mark the counts that a network does not have, which may be damaged.
+ * @return 0, or -ENOMEM */
+static int topology_recorded_mark_wrong(struct counts *counts, const struct topology_spec *spec,
+                                        uint32_t per_node)
 {
     struct topology *topology;
     char why[200];
-    size_t kept = 0;
     if (topology_create(&topology, spec, why, sizeof(why)) != 0)
-        return SIZE_MAX;
+        return -ENOMEM;
+    counts->wrong = 0;
     for (size_t i = 0; i < counts->count; i++) {
-        const struct count c = counts->list[i];
-        if (topology_distance(topology, c.source / per_node, c.destination / per_node) != c.hops)
-            continue;
-        counts->list[i] = counts->list[kept];
-        counts->list[kept++] = c;
+        struct count *c = &counts->list[i];
+        c->wrong =
+            topology_distance(topology, c->source / per_node, c->destination / per_node) != c->hops;
+        counts->wrong += (size_t)c->wrong;
     }
     topology_destroy(topology);
-    return counts->count - kept;
+    return 0;
 }
 
-/* A partition as it is usually linked that all counts have but a few, which may be damaged. */
+/* A network that could have the numbers of the file, linked as it usually is.
+ * @param which  from 0 up: the tiers, then partitions with 1, 2, 4, ... numbers a node
+ * @return 1, 0: it has too few or too many nodes, or -1: there are no more */
+static int topology_recorded_candidate(struct topology_spec *spec, uint32_t *per_node,
+                                       const struct counts *counts, size_t which)
+{
+    const uint64_t used = (uint64_t)counts->highest + 1;
+    char why[200];
+    int guessed;
+    *per_node = 1;
+    if (which == 0)
+        return used <= TIER_NODES && topology_short(spec, TIERS, why, sizeof(why)) == 0;
+    if (which > PARTITIONS * (POWERS_PER_NODE + 1))
+        return -1;
+    *per_node = UINT32_C(1) << (which - 1) / PARTITIONS;
+    const uint32_t nodes = partitions[(which - 1) % PARTITIONS];
+    const uint64_t ids = (uint64_t)nodes * *per_node;
+    return ids >= used && ids / 2 < used && topology_partition(spec, nodes, &guessed) == 0;
+}
+
+/* The candidate that contradicts the fewest counts, if these are few. */
 static int topology_recorded_try_damaged(struct topology_file *out, struct counts *counts,
                                          struct faults *faults)
 {
     struct topology_spec spec;
-    int code = 0, guessed;
-    for (uint32_t per_node = 1; code == 0 && per_node <= 64; per_node *= 2) {
-        const uint32_t used = counts->highest / per_node + 1;
-        if (used * per_node != counts->highest + 1 ||
-            topology_partition(&spec, used, &guessed) != 0)
+    uint32_t per_node;
+    size_t fewest = SIZE_MAX, best = 0;
+    int fits;
+    for (size_t i = 0; (fits = topology_recorded_candidate(&spec, &per_node, counts, i)) >= 0;
+         i++) {
+        if (!fits)
             continue;
-        const size_t wrong = topology_recorded_sort_out(counts, &spec, per_node);
-        if (wrong > counts->count / DAMAGED_PART)
+        if (topology_recorded_mark_wrong(counts, &spec, per_node) != 0)
+            return -ENOMEM;
+        best = counts->wrong < fewest ? i : best;
+        fewest = counts->wrong < fewest ? counts->wrong : fewest;
+    }
+    if (fewest > counts->count / 2)
+        return 0; /* it is another network */
+    topology_recorded_candidate(&spec, &per_node, counts, best);
+    if (topology_recorded_mark_wrong(counts, &spec, per_node) != 0)
+        return -ENOMEM;
+    const struct count *first = counts->list;
+    while (counts->wrong > 0 && !first->wrong)
+        first++;
+    if (fewest > counts->count / DAMAGED_COUNTS) {
+        fault_at(faults, first->line,
+                 "%zu of %zu lines, this one first, contradict the network that fits best, of "
+                 "%" PRIu64 " nodes; at most one in %u may",
+                 fewest, counts->count, topology_recorded_node_count(&spec), DAMAGED_COUNTS);
+        return -HOLTER_EUSAGE;
+    }
+    int code = topology_recorded_try_counts(out, counts, &spec, per_node, faults);
+    for (const struct count *c = first; code == 1 && c < counts->list + counts->count; c++) {
+        if (!c->wrong)
             continue;
-        const struct counts right = {counts->list, counts->count - wrong, counts->highest};
-        code = topology_recorded_try_counts(out, &right, &spec, per_node, faults);
-        for (size_t i = right.count; code == 1 && i < counts->count; i++) {
-            const struct count *c = &counts->list[i];
-            out->wrong_lines++;
-            topology_recorded_add_remark(out, c->line,
-                                         "%u hops from %u to %u contradict the others", c->hops,
-                                         c->source, c->destination);
-        }
+        out->wrong_lines++;
+        topology_recorded_add_remark(out, c->line, "%u hops from %u to %u contradict the others",
+                                     c->hops, c->source, c->destination);
     }
     return code;
 }
@@ -446,11 +488,11 @@ static int topology_recorded_infer_counts(struct topology_file *out, struct coun
     struct topology_spec spec;
     char why[200];
     int code = topology_recorded_try_partitions(out, counts, 1, faults);
-    if (code == 0 && counts->highest < 2 * 12 * 3 * 16 * 4 &&
+    if (code == 0 && counts->highest < TIER_NODES &&
         topology_short(&spec, TIERS, why, sizeof(why)) == 0)
         code = topology_recorded_try_counts(out, counts, &spec, 1, faults);
-    code = code != 0 ? code : topology_recorded_try_damaged(out, counts, faults);
     code = code != 0 ? code : topology_recorded_try_partitions(out, counts, 0, faults);
+    code = code != 0 ? code : topology_recorded_try_damaged(out, counts, faults);
     if (code == 0)
         fault_at(faults, 0, "the hops are not those of a network that is known");
     return code == 1 ? 0 : code == 0 ? -HOLTER_EUSAGE : code;

@@ -356,6 +356,26 @@ class Files(unittest.TestCase):
                 self.assertIn('left out     1 lines that are wrong', finished.out)
                 self.assertEqual([2, 2, 4, 2, 2], self.network_of(recording))
 
+    def test_lines_with_other_hops_than_the_inferred_network_are_counted_and_the_first_is_named(self):
+        with open(self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), encoding='utf-8') as file:
+            lines = file.read().splitlines()
+
+        def with_wrong_hops(part):
+            """One line in so many has a hop too much, from the seventh on."""
+            return self.write(f'part{part}', ''.join(
+                f'{line[:-1]}{int(line[-1]) + 1}\n' if i % part == 6 else f'{line}\n' for i, line in enumerate(lines)))
+
+        recording = self.path('a.hrec')
+        few = self.holter('import', with_wrong_hops(50), '-o', recording, '--no-results', status=1)
+        self.assertRegex(few.err, r'part50:7: \d+ hops from \d+ to \d+ are not those of the network; '
+                                  r'19 of 948 lines differ')
+        self.assertEqual([2, 2, 4, 2, 2], self.network_of(recording))
+        os.unlink(recording)
+        many = self.holter('import', with_wrong_hops(15), '-o', recording, '--no-results')
+        self.assertIn('part15:7: 63 of 948 lines, this one first, contradict the network that fits best, of 64 nodes; '
+                      'at most one in 20 may', many.err)
+        self.assertNotIn('inferred', many.out)
+
     def test_hops_that_are_not_those_of_the_network_are_an_error(self):
         source, recording = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), self.path('a.hrec')
         finished = self.holter('import', source, '--topology', 'torus:8,8', '-o', recording, status=1)
