@@ -601,6 +601,23 @@ static void the_visible_time_is_what_is_asked_about(void **state)
     forget(q);
 }
 
+/* Latency and counters are known of the reality only: the room is that of the names. */
+static void a_comparison_has_no_columns_that_stay_empty(void **state)
+{
+    struct network_bed *b = *state;
+    struct network *n = &b->model->network;
+    network_asked(n, SUGGEST_ROUTES, "");
+    synthetic_network_routes(&b->net, desk_apply, b->model);
+    network_replied(n, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    SEEN("measured");
+    button(b, COMMAND_APPLY, SUGGEST_ROUTES);
+    SEEN("before, after");
+    NOT_SEEN("measured");
+    button(b, COMMAND_UNDO_STEP, 0);
+    SEEN("measured");
+}
+
 /* Steps build on each other: what is asked for later names the state that is shown. */
 static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
 {
@@ -815,6 +832,7 @@ int main(void)
         T(the_visible_time_is_what_is_asked_about),
         T(routes_are_asked_for_on_the_mapping_that_is_shown),
         T(a_better_network_looks_less_bright),
+        T(a_comparison_has_no_columns_that_stay_empty),
         T(what_went_wrong_is_said),
         cmocka_unit_test(it_fits_windows_of_all_sizes),
         T(a_fault_of_the_description_is_shown_in_its_place),

@@ -395,6 +395,8 @@ static void hot_links_add_figures(const struct stage *s, const struct table *tab
         widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_share(f->share).text);
     else
         widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_ratio(f->multiple).text);
+    if (table->count <= LATENCY)
+        return;
     widget_cell(&s->brush, table, row, LATENCY,
                 isnan(f->latency)   ? t->faint
                 : f->latency >= 4   ? t->bad
@@ -633,8 +635,11 @@ void hot_links_layout(struct stage *s, struct box panel)
     if (d->live && !isnan(s->model->network.links[0].share))
         table.columns[MULTIPLE].title = of_capacity;
     table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
-    if (s->ui->network.applied)
+    if (s->ui->network.applied) { /* nothing but the load is known of both states */
+        table.count = LATENCY;
         table.columns[SPARK].title = "before, after";
+        table.columns[SPARK].w = 90; /* two bars; the names need the rest */
+    }
     if (ui_shows_difference(s->ui))
         table.columns[LOAD].title = "change";
     widget_table_head(&s->brush, &table, head, sorted,
