@@ -2,6 +2,7 @@
 #include "viewer/save_mapping.h"
 
 #include "daemon/analysis/network/mapping_text.h"
+#include "viewer/draw/canvas.h"
 
 #include "holter/error.h"
 
@@ -39,18 +40,9 @@ static size_t seats_of(const uint32_t *seats, uint32_t seat_count, struct mappin
     return count;
 }
 
-static int save_mapping_write_file(const char *path, const char *text, size_t length, char *why,
-                                   size_t capacity)
+static int save_mapping_write_text(FILE *file, const void *text)
 {
-    FILE *file = fopen(path, "we");
-    int error = file ? 0 : -errno;
-    if (file && fwrite(text, 1, length, file) != length)
-        error = -EIO;
-    if (file && fclose(file) != 0 && !error)
-        error = -errno;
-    if (error)
-        snprintf(why, capacity, "%s: %s", path, holter_strerror(error));
-    return error;
+    return fputs(text, file) < 0 ? -EIO : 0;
 }
 
 int save_mapping(const struct model *m, const struct what_if *shown, const char *directory,
@@ -82,8 +74,8 @@ int save_mapping(const struct model *m, const struct what_if *shown, const char 
              mapping_format_name(format));
     if (error == -ENOMEM)
         snprintf(why, capacity, "%s", holter_strerror(error));
-    if (!error)
-        error = save_mapping_write_file(path, text, length, why, capacity);
+    if (!error && (error = picture_write(path, save_mapping_write_text, text)) != 0)
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(error));
     free(text);
     free(seats);
     free(hosts);

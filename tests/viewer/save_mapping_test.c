@@ -6,12 +6,15 @@
 
 #include "holter/error.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -107,12 +110,39 @@ static void what_cannot_be_written_is_said(void **state)
     close_bed(&b);
 }
 
+static void a_failed_write_leaves_the_earlier_file(void **state)
+{
+    struct bed b;
+    struct rlimit before, none;
+    (void)state;
+    open_bed(&b);
+    suggest(&b);
+    assert_int_equal(keep(&b, b.top), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    int error =
+        save_mapping(b.model, &b.what_if, b.top, b.path, sizeof b.path, b.why, sizeof b.why);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(error, -EFBIG);
+    assert_non_null(strstr(b.why, b.path));
+    char earlier[sizeof b.text];
+    FILE *file = fopen(b.path, "re");
+    assert_non_null(file);
+    earlier[fread(earlier, 1, sizeof earlier - 1, file)] = 0;
+    fclose(file);
+    assert_string_equal(earlier, b.text);
+    close_bed(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open_mpi_gets_a_rankfile_with_the_hosts_of_the_job),
         cmocka_unit_test(others_get_plain_pairs),
         cmocka_unit_test(what_cannot_be_written_is_said),
+        cmocka_unit_test(a_failed_write_leaves_the_earlier_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
