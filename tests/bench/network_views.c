@@ -1,6 +1,6 @@
 /* Frames a second of the views of the network with 63,406 routes on 2,048 nodes (5D torus), drawn
  * into memory as the window does; and how long it takes from a click to the new picture. Usage:
- * network_views [VIEW [NETWORK]]
+ * network_views [VIEW [NETWORK [ROUTES]]]
  *
  *   scrolling     every frame another span of time: sums, routes and loads are computed anew
  *   data          ten windows a second stream in
@@ -218,20 +218,21 @@ int main(int argc, char **argv)
     int wanted = argc > 1 ? place_find(argv[1]) : -1, met = 1;
     if ((argc > 1 && wanted < 0) || type_create(&d.type, 1, why, sizeof why) < 0 ||
         model_create(&d.model, 512u << 20) < 0) {
-        fprintf(stderr, "usage: network_views [VIEW [NETWORK]], and fonts are needed\n");
+        fprintf(stderr, "usage: network_views [VIEW [NETWORK [ROUTES]]], and fonts are needed\n");
         return 2;
     }
     ui_init(&d.ui, 1600, 900, 1, THEME_DARK);
     d.ui.view = VIEW_LINKS;
     d.ui.connection.state = CLIENT_CONNECTED;
     synthetic_network_init(&d.net, argc > 2 ? argv[2] : "torus:4,4,4,16,2", 1);
-    synthetic_network_scatter(&d.net, ROUTES, 1);
+    synthetic_network_scatter(&d.net, argc > 3 ? (uint32_t)atoi(argv[3]) : ROUTES, 1);
     d.net.most_rows = 4096;
     synthetic_network_begin(&d.net, into, &d);
     for (int i = 0; i < 70; i++)
         synthetic_network_window(&d.net, into, &d);
-    d.ui.view = VIEW_LINKS;
+    uint64_t start = spent_ns();
     frame(&d);
+    printf("first frame of all: %.1f ms\n", (double)(spent_ns() - start) / 1e6);
     printf("%u nodes, %u routes, %u loaded links; a window takes %.1f ms to take in\n",
            d.range.flows.vertex_count, d.range.flows.route_count, d.range.flows.links_used,
            (double)d.apply_ns / 70 / 1e6);

@@ -399,13 +399,19 @@ double flows_value(const struct flows *f, enum flow_metric metric, uint32_t i)
     }
 }
 
+int flows_is_ranked(const struct flows *f, enum flow_metric metric)
+{
+    const struct flow_work *w = f->work;
+    return w && w->ranked && w->ranked_version == f->version && f->ranked_metric == metric;
+}
+
 /* The bits of figures that are not negative rise with them: turned over, the largest comes first.
  */
 int flows_rank(struct flows *f, enum flow_metric metric)
 {
     struct flow_work *w = f->work;
     uint32_t all = flows_count(f, metric), n = 0;
-    if (!w || (w->ranked && w->ranked_version == f->version && f->ranked_metric == metric))
+    if (!w || flows_is_ranked(f, metric))
         return 0;
     struct keyed *sorted = malloc(((size_t)all + 1) * sizeof *sorted);
     w->ranked = 0;

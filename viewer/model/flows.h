@@ -171,6 +171,9 @@ double flows_value(const struct flows *flows, enum flow_metric metric, uint32_t 
  *  @return 1 when it changed, 0, or -ENOMEM (none is ranked) */
 int flows_rank(struct flows *flows, enum flow_metric metric);
 
+/** Whether they are ranked by this figure, and nothing changed since. */
+int flows_is_ranked(const struct flows *flows, enum flow_metric metric);
+
 /** How many of the ranked items have at least this figure. */
 uint32_t flows_above(const struct flows *flows, double value);
 

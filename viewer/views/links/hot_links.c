@@ -136,11 +136,27 @@ ORDER_FUNCTION(hot_links_compare_falling, struct sorted,
 ORDER_FUNCTION(hot_links_compare_rising, struct sorted,
                2 * ORDER(a->figure, b->figure) + ORDER(a->link, b->link))
 
+/* The loads of a link in the visible time. */
+static void hot_links_read_loads(const struct stage *s, uint32_t link, struct link_figures *out)
+{
+    const struct flows *f = &s->range->flows, *real = piece_reality(s);
+    out->load = link < f->link_count ? (double)f->loads[link] : 0;
+    out->real = real != f && link < real->link_count ? (double)real->loads[link] : 0;
+}
+
+/* Whether the figures by rank have the links in the order of the list already. */
+static int hot_links_is_ranked(const struct stage *s, const struct links_drawing *d)
+{
+    int column = s->ui->list.sort[LIST_LINKS];
+    return !d->live && !d->measured && !ui_shows_difference(s->ui) &&
+           (column < 0 || (column == LOAD && s->ui->list.descending[LIST_LINKS])) &&
+           flows_is_ranked(&s->range->flows, METRIC_LOAD);
+}
+
 /* Sort links by a figure; figures are computed once, not for each comparison. */
 static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
     int column = s->ui->list.sort[LIST_LINKS];
-    const struct flows *flows = &s->range->flows, *real = piece_reality(s);
     struct sorted *items = malloc(((size_t)d->count + 1) * sizeof *items);
     if (!items)
         return -1;
@@ -148,12 +164,10 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
         struct link_figures f = {.load = 0};
         uint32_t link = d->order[i];
         if (!d->live && !d->measured && column != LATENCY && column != RATIO &&
-            column != COLLECTIVE) {
-            f.load = (double)flows->loads[link];
-            f.real = link < real->link_count ? (double)real->loads[link] : 0;
-        } else {
+            column != COLLECTIVE)
+            hot_links_read_loads(s, link, &f);
+        else
             link_figures(s, d->live, link, &f);
-        }
         double load = ui_shows_difference(s->ui) ? fabs(f.load - f.real) : f.load;
         double figure = column == LATENCY      ? f.latency
                         : column == RATIO      ? f.ratio
@@ -218,13 +232,18 @@ static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
     if (ARRAY_FIT_ZERO(d->order, d->room, all) != 0)
         return -1;
     d->count = 0;
+    int ranked = hot_links_is_ranked(s, d);
+    for (uint32_t i = 0; ranked && i < f->ranked_count; i++)
+        if (hot_links_passes(s, f->ranked[i]))
+            d->order[d->count++] = f->ranked[i];
     for (uint32_t i = 0; d->live && i < n->link_count; i++)
         if (hot_links_passes(s, n->links[i].link))
             d->order[d->count++] = n->links[i].link;
     for (uint32_t i = 0; d->measured && i < n->trace_count; i++)
         d->order[d->count++] = n->traces[i].link;
     for (uint32_t l = 0; !d->live && !d->measured && l < f->link_count; l++)
-        if ((f->loads[l] || (real != f && l < real->link_count && real->loads[l])) &&
+        if (((f->loads[l] && !ranked) ||
+             (!f->loads[l] && real != f && l < real->link_count && real->loads[l])) &&
             hot_links_passes(s, l))
             d->order[d->count++] = l;
     return 0;
@@ -263,6 +282,18 @@ static int hot_links_add_run(struct links_drawing *d, uint32_t first, uint32_t e
     return 0;
 }
 
+/* The figures by which links are alike; of all links, so no others are computed. */
+static void hot_links_read_likeness(const struct stage *s, const struct links_drawing *d,
+                                    uint32_t link, struct link_figures *out)
+{
+    if (d->live || d->measured) {
+        link_figures(s, d->live, link, out);
+        return;
+    }
+    out->state = s->ui->network.applied ? LINK_BUSY : piece_link_state(s, link);
+    hot_links_read_loads(s, link, out);
+}
+
 /* Makes the rows of the list: neighbours in its order with the same figures are one. */
 static int hot_links_fold(const struct stage *s, struct links_drawing *d)
 {
@@ -270,10 +301,10 @@ static int hot_links_fold(const struct stage *s, struct links_drawing *d)
     d->row_count = 0;
     d->unfolded = s->ui->network.unfolded;
     if (d->count)
-        link_figures(s, d->live, d->order[0], &now);
+        hot_links_read_likeness(s, d, d->order[0], &now);
     for (uint32_t i = 0, first = 0; i < d->count; i++) {
         if (i + 1 < d->count)
-            link_figures(s, d->live, d->order[i + 1], &next);
+            hot_links_read_likeness(s, d, d->order[i + 1], &next);
         if (i + 1 < d->count && hot_links_is_like(&now, &next))
             continue; /* as the first of the run */
         if (hot_links_add_run(d, first, i + 1) < 0)
@@ -301,7 +332,8 @@ const struct links_drawing *links_order(struct stage *s)
         return NULL;
     }
     /* the daemon orders by falling load */
-    if ((s->ui->list.sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
+    if ((s->ui->list.sort[LIST_LINKS] >= 0 || !d->live) && !hot_links_is_ranked(s, d) &&
+        hot_links_sort_links(s, d) < 0) {
         d->count = 0;
         return NULL;
     }
