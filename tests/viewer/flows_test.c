@@ -269,6 +269,30 @@ static void a_suggested_mapping_is_applied_and_undone(void **state)
     close_bed(&b);
 }
 
+static void very_long_routes_load_their_links_though_they_are_not_stored(void **state)
+{
+    struct bed b;
+    (void)state;
+    memset(&b, 0, sizeof b);
+    assert_int_equal(model_create(&b.model, 64u << 20), 0);
+    ui_init(&b.ui, 1600, 900, 1, THEME_DARK);
+    b.ui.view = VIEW_LINKS;
+    synthetic_network_init(&b.net, "mesh:1024", 1);
+    synthetic_network_scatter(&b.net, 60000, 1);
+    synthetic_network_begin(&b.net, into, b.model);
+    synthetic_network_window(&b.net, into, b.model);
+    update(&b);
+    const struct flows *f = &b.range.flows;
+    double sum = 0, hops = 0;
+    for (uint32_t l = 0; l < f->link_count; l++)
+        sum += (double)f->loads[l];
+    for (uint32_t i = 0; i < f->route_count; i++)
+        hops += f->routes[i].length;
+    assert_true(hops > 4 << 20);
+    assert_true(sum == f->hop_bytes && sum > 0);
+    close_bed(&b);
+}
+
 static void suggested_routes_unload_the_hot_link(void **state)
 {
     struct bed b;
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(views_of_other_things_need_no_sums),
         cmocka_unit_test(a_suggested_mapping_is_applied_and_undone),
         cmocka_unit_test(suggested_routes_unload_the_hot_link),
+        cmocka_unit_test(very_long_routes_load_their_links_though_they_are_not_stored),
         cmocka_unit_test(a_link_selects_its_routes_and_their_ranks),
         cmocka_unit_test(other_selections_reach_the_network_too),
         cmocka_unit_test(filters_let_pass_what_is_in_range),

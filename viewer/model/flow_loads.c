@@ -1,69 +1,44 @@
 /* Loads of links and vertices from the messages between vertices and their routes. */
 #include "viewer/model/flows_work.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
-int flow_loads_create(struct flow_work *w, const struct topology *t)
+/* Adds a route to the links and vertices on it. One whose way is not found is said to have none. */
+static void flow_loads_add_links(struct flows *f, const struct model *m, uint32_t number)
 {
-    link_loads_destroy(w->sums);
-    w->sums = NULL;
-    free(w->through);
-    w->through = malloc(((size_t)topology_vertices(t) + 1) * sizeof *w->through);
-    return w->through ? link_loads_create(&w->sums, t) : -ENOMEM;
-}
-
-/* Routes as the topology has them. Those whose way is not found after all are said to have none. */
-static void add_routed(struct flows *f)
-{
-    link_loads_clear(f->work->sums);
-    for (uint32_t i = 0; i < f->route_count; i++) {
-        struct flow *r = &f->routes[i];
-        const struct load_change change = {r->source, r->destination, (int64_t)r->bytes,
-                                           (int64_t)r->messages};
-        if (r->given == FLOWS_NONE && r->length != TOPOLOGY_NONE &&
-            link_loads_add(f->work->sums, &change) != 0)
-            r->length = TOPOLOGY_NONE;
-    }
-}
-
-/* Loads and figures as they were summed up. */
-static void flow_loads_adopt_loads(struct flows *f)
-{
-    const struct link_loads *sums = f->work->sums;
-    const struct link_load *values = link_loads_values(sums);
-    const struct vertex_load *vertices = link_loads_vertices(sums);
-    link_loads_transit(sums, f->work->through);
-    for (uint32_t l = 0; l < f->link_count; l++) {
-        f->loads[l] = values[l].bytes;
-        f->messages[l] = values[l].messages;
-    }
-    for (uint32_t v = 0; v < f->vertex_count; v++)
-        f->vertices[v] = (struct flow_vertex){vertices[v].messages_in, vertices[v].messages_out,
-                                              vertices[v].bytes_in, vertices[v].bytes_out,
-                                              f->work->through[v].bytes};
-}
-
-/* A suggested route is walked. */
-static void flow_loads_add_given(struct flows *f, const struct model *m, uint32_t number)
-{
-    const struct flow *r = &f->routes[number];
+    struct flow *r = &f->routes[number];
     struct flow_vertex *from = &f->vertices[r->source], *to = &f->vertices[r->destination];
     uint32_t *links = f->work->walk;
-    uint32_t length = flows_walk(f, m, number, links, f->work->walk_capacity);
+    uint32_t length = r->length == TOPOLOGY_NONE
+                          ? TOPOLOGY_NONE
+                          : flows_walk(f, m, number, links, f->work->walk_capacity);
+    if (length == TOPOLOGY_NONE || length > f->work->walk_capacity) {
+        r->length = TOPOLOGY_NONE;
+        return;
+    }
     from->out += r->messages;
     from->out_bytes += r->bytes;
     to->in += r->messages;
     to->in_bytes += r->bytes;
-    for (uint32_t k = 0; k < length && k < f->work->walk_capacity; k++) {
-        uint32_t a, b;
+    for (uint32_t k = 0; k < length; k++) {
         if (links[k] >= f->link_count) /* the network has changed since it was suggested */
             continue;
         f->loads[links[k]] += r->bytes;
         f->messages[links[k]] += r->messages;
-        if (k + 1 < length && topology_link(m->network.topology, links[k], &a, &b))
-            f->vertices[b].transit += r->bytes;
+    }
+}
+
+/* What arrives at a vertex over its links and does not end there passes through. */
+static void flow_loads_find_transit(struct flows *f, const struct topology *t)
+{
+    for (uint32_t l = 0; l < f->link_count; l++) {
+        uint32_t from, to;
+        if (f->loads[l] && topology_link(t, l, &from, &to))
+            f->vertices[to].transit += f->loads[l];
+    }
+    for (uint32_t v = 0; v < f->vertex_count; v++) {
+        struct flow_vertex *at = &f->vertices[v];
+        at->transit -= at->in_bytes < at->transit ? at->in_bytes : at->transit;
     }
 }
 
@@ -106,12 +81,10 @@ static void flow_loads_find_most(struct flows *f)
 
 void flow_loads_compute(struct flows *f, const struct model *m)
 {
-    add_routed(f);
-    flow_loads_adopt_loads(f);
     for (uint32_t i = 0; i < f->route_count; i++) {
-        if (f->routes[i].given != FLOWS_NONE)
-            flow_loads_add_given(f, m, i);
+        flow_loads_add_links(f, m, i);
         flow_loads_add_route(f, &f->routes[i]);
     }
+    flow_loads_find_transit(f, m->network.topology);
     flow_loads_find_most(f);
 }

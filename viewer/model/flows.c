@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STORED_LINKS (UINT32_C(4) << 20) /* 16 MiB */
+
 /* ---- memory -------------------------------------------------------------- */
 
 static void plan_finish(struct flow_work *w)
@@ -19,6 +21,8 @@ static void plan_finish(struct flow_work *w)
     array_release(&w->all);
     array_release(&w->route_of_pair);
     array_release(&w->slot);
+    array_release(&w->ways);
+    array_release(&w->first_way);
     w->all_count = w->pair_count = 0;
     w->planned = 0;
 }
@@ -37,8 +41,6 @@ void flows_finish(struct flows *f)
 {
     if (f->work) {
         plan_finish(f->work);
-        link_loads_destroy(f->work->sums);
-        free(f->work->through);
         free(f->work->walk);
         free(f->work->link_ok);
         free(f->work->vertex_ok);
@@ -128,7 +130,8 @@ static void number_routes(struct flow_work *w, const struct model *m, const stru
         if (!i || sorted[i].key != sorted[i - 1].key) {
             struct flow *f = &w->all[w->all_count++];
             *f = (struct flow){.source = (uint32_t)(sorted[i].key >> 32),
-                               .destination = (uint32_t)sorted[i].key};
+                               .destination = (uint32_t)sorted[i].key,
+                               .number = w->all_count - 1};
             f->given = given_route(shown, f->source, f->destination);
             f->length = f->given != FLOWS_NONE
                             ? shown->routes[f->given].count - 1
@@ -228,6 +231,47 @@ static int make_walk(struct flow_work *w, const struct model *m, const struct wh
     return flows_renew(&w->walk, longest, sizeof *w->walk);
 }
 
+static uint32_t flows_find_way(const struct topology *t, const struct what_if *shown,
+                               const struct flow *r, uint32_t *links, uint32_t capacity)
+{
+    if (r->given == FLOWS_NONE)
+        return topology_route(t, r->source, r->destination, links, capacity);
+    const struct network_reroute *g = &shown->routes[r->given];
+    for (uint32_t k = 0; k + 1 < g->count && k < capacity; k++)
+        links[k] =
+            topology_link_between(t, shown->path[g->first + k], shown->path[g->first + k + 1]);
+    return g->count - 1;
+}
+
+/* Stores the links of all routes, which every span of time and every filter need. Where they are
+ * too many, or a route is not as long as its ends are apart, they are found each time. */
+static int flows_store_ways(struct flow_work *w, const struct model *m, const struct what_if *shown)
+{
+    size_t total = 0, used = 0;
+    for (uint32_t i = 0; i < w->all_count; i++)
+        total += w->all[i].length == TOPOLOGY_NONE ? 0 : w->all[i].length;
+    if (total > STORED_LINKS)
+        return 0;
+    w->ways = malloc((total + 1) * sizeof *w->ways);
+    w->first_way = malloc(((size_t)w->all_count + 1) * sizeof *w->first_way);
+    if (!w->ways || !w->first_way)
+        return -ENOMEM;
+    w->first_way[0] = 0;
+    for (uint32_t i = 0; i < w->all_count; i++) {
+        const struct flow *r = &w->all[i];
+        uint32_t left = (uint32_t)(total - used), length = 0;
+        if (r->length != TOPOLOGY_NONE)
+            length = flows_find_way(m->network.topology, shown, r, w->ways + used, left);
+        if (length > left) {
+            array_release(&w->ways);
+            return 0;
+        }
+        used += length;
+        w->first_way[i + 1] = used;
+    }
+    return 0;
+}
+
 static int flows_compute(struct flows *f, const struct model *m, const struct range *r, int replan)
 {
     struct flow_work *w = f->work;
@@ -238,9 +282,7 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     if (replan || !w->planned || w->pair_count != pairs) {
         w->planned = 0;
         if (make_plan(w, m, pairs, shown) < 0 || flows_list_ranks(f, m, shown) < 0 ||
-            make_walk(w, m, shown) < 0)
-            return -ENOMEM;
-        if (replan && flow_loads_create(w, t) < 0)
+            make_walk(w, m, shown) < 0 || flows_store_ways(w, m, shown) < 0)
             return -ENOMEM;
     }
     if (flows_renew(&f->routes, w->all_count, sizeof *f->routes) < 0 ||
@@ -313,15 +355,14 @@ void flows_rest(struct flows *f)
 uint32_t flows_walk(const struct flows *f, const struct model *m, uint32_t route, uint32_t *links,
                     uint32_t capacity)
 {
-    const struct topology *t = m->network.topology;
+    const struct flow_work *w = f->work;
     const struct flow *r = &f->routes[route];
-    if (r->given == FLOWS_NONE)
-        return topology_route(t, r->source, r->destination, links, capacity);
-    const struct what_if *s = f->shown;
-    const struct network_reroute *g = &s->routes[r->given];
-    for (uint32_t k = 0; k + 1 < g->count && k < capacity; k++)
-        links[k] = topology_link_between(t, s->path[g->first + k], s->path[g->first + k + 1]);
-    return g->count - 1;
+    if (!w->ways || r->length == TOPOLOGY_NONE)
+        return flows_find_way(m->network.topology, f->shown, r, links, capacity);
+    size_t first = w->first_way[r->number], length = w->first_way[r->number + 1] - first;
+    for (size_t k = 0; k < length && k < capacity; k++)
+        links[k] = w->ways[first + k];
+    return (uint32_t)length;
 }
 
 int flows_crosses(const struct flows *f, const struct model *m, uint32_t route, uint32_t link)

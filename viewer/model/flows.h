@@ -25,8 +25,9 @@ enum flow_applied {
 struct flow {
     uint32_t source, destination; /**< vertices, never the same */
     uint32_t length;              /**< links on it; TOPOLOGY_NONE: there is no route */
-    uint32_t given; /**< suggested route that is used: index in what_if.routes; FLOWS_NONE: the
-                       topology's */
+    uint32_t given;  /**< suggested route that is used: index in what_if.routes; FLOWS_NONE: the
+                        topology's */
+    uint32_t number; /**< among all routes of the pairs seen so far */
     uint64_t messages, bytes;
 };
 

@@ -4,8 +4,6 @@
 
 #include "viewer/model/flows.h"
 
-#include "daemon/analysis/network/link_loads.h"
-
 /** Route index of pairs without a route. */
 #define FLOWS_UNPLACED (UINT32_MAX - 1)
 #define FLOWS_LOCAL (UINT32_MAX - 2)
@@ -43,15 +41,12 @@ struct flow_work {
     uint32_t *route_of_pair; /**< owned; number in all, by pair */
     uint32_t pair_count;
 
-    struct link_loads *sums;   /**< owned; for the topology that the routes were computed for */
-    struct link_load *through; /**< owned; capacity for the loads of all vertices */
-    uint32_t *walk;            /**< owned; capacity for the links of a route */
+    uint32_t *ways; /**< owned; links of all routes, one after the other; NULL: too many to store */
+    size_t *first_way; /**< owned; where those of each begin, and the end of the last */
+    uint32_t *walk;    /**< owned; capacity for the links of a route */
     uint32_t walk_capacity;
     uint8_t *link_ok, *vertex_ok; /**< owned; 1: not excluded by the filter */
 };
-
-/** Allocates what is needed to sum up the loads of a topology. @return 0 or -ENOMEM */
-int flow_loads_create(struct flow_work *work, const struct topology *topology);
 
 /** Computes loads of links, figures of vertices and everything derived, from the routes;
  *  everything else is set to 0. */
