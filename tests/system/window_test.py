@@ -53,12 +53,13 @@ class Scene:
 
 
 class Window:
-    def __init__(self, place, directory, options=('--view', 'links', '--since-start'), first=r'Hot links', env=None, screen=SIZE):
+    def __init__(self, place, directory, options=('--view', 'links', '--since-start'), first=r'Hot links', env=None, screen=SIZE,
+                 size=SIZE):
         self.place, self.directory = place, directory
         self.server = place.start(lab.installed('Xvfb'), '-displayfd', 1, '-screen', 0, screen + 'x24', '-nolisten', 'tcp')
         number = lab.wait_for(lambda: self.server.out().strip() or not self.server.alive(), 'the X server')
         self.env = {'DISPLAY': f':{number}', 'SDL_VIDEODRIVER': 'x11'} | (env or {})
-        self.view = place.holter('view', *options, '--size', SIZE, env=self.env, cwd=directory)
+        self.view = place.holter('view', *options, '--size', size, env=self.env, cwd=directory)
         self.tool('search', '--sync', '--name', 'holter', 'windowfocus', '--sync')
         self.wait(first, 'the view')
 
@@ -281,10 +282,11 @@ class WhatIf(unittest.TestCase):
             os.mkdir(directory)
             job, links, control = self.run_job(place, hosts, 'first', ('--map-by', 'node'), 4)
             before = dict(links.seats)
-            window = Window(place, directory)
-            self.routes(window)
-            saved = self.mapping(window)
-            self.assertEqual(0, window.close().status)
+            for size in ('1024x640', SIZE):  # the mouse counts from the corner of the screen
+                window = Window(place, directory, screen=size, size=size)
+                self.routes(window)
+                saved = self.mapping(window)
+                self.assertEqual(0, window.close().status)
             self.end(job, links, control)
             job, links, control = self.run_job(place, hosts, 'second', ('--rankfile', saved), 2)
             self.assertNotEqual(before, links.seats)

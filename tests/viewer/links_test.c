@@ -440,7 +440,7 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     button(b, COMMAND_APPLY, SUGGEST_MAPPING);
     SEEN("in all views now");
     SEEN("suggestion 1: mapping");
-    SEEN("1  mapping for less ");
+    SEEN("step 1: mapping for less ");
     SEEN("Largest load ");
     assert_true(b->desk.range.flows.version > before);
     assert_int_equal(b->desk.range.flows.applied, FLOWS_MAPPING);
@@ -618,6 +618,25 @@ static void a_comparison_has_no_columns_that_stay_empty(void **state)
     SEEN("measured");
 }
 
+static void a_narrow_panel_says_what_an_answer_is_in_full(void **state)
+{
+    struct network_bed *b = *state;
+    struct network *n = &b->model->network;
+    char expected[64];
+    b->desk.ui.w = 1024;
+    b->desk.ui.h = 640;
+    network_asked(n, SUGGEST_ROUTES, "");
+    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
+    network_replied(n, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
+    const char *text = find_text(&b->desk.scene, expected);
+    assert_non_null(text);
+    assert_null(strstr(text, "\xe2\x80\xa6"));
+    SEEN("largest link load");
+    SEEN("hop-bytes.");
+}
+
 /* Steps build on each other: what is asked for later names the state that is shown. */
 static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
 {
@@ -647,7 +666,7 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
     lay_out(b);
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
     SEEN("suggestion 2: mapping + routes");
-    SEEN("2  ");
+    SEEN("step 2: ");
     q = ask(b, SUGGEST_MAPPING, 0);
     assert_int_equal(q->request.hops_count, 0);
     forget(q);
@@ -833,6 +852,7 @@ int main(void)
         T(routes_are_asked_for_on_the_mapping_that_is_shown),
         T(a_better_network_looks_less_bright),
         T(a_comparison_has_no_columns_that_stay_empty),
+        T(a_narrow_panel_says_what_an_answer_is_in_full),
         T(what_went_wrong_is_said),
         cmocka_unit_test(it_fits_windows_of_all_sizes),
         T(a_fault_of_the_description_is_shown_in_its_place),

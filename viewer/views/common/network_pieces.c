@@ -194,7 +194,8 @@ char *piece_change_text(enum flow_metric metric, double before, double after, ch
     if (share < 0.0005)
         snprintf(out, capacity, "%s as before", piece_metric_text(metric, before).text);
     else if (before > 0 && after / before >= 10 && used < capacity)
-        snprintf(out + used, capacity - used, ", %sx", format_si(after / before, "").text);
+        snprintf(out + used, capacity - used, ", %sx",
+                 quantity_grouped((uint64_t)llround(after / before)).text);
     else if (before > 0 && used < capacity)
         snprintf(out + used, capacity - used, ", %+.1f\xc2\xa0%%", (after - before) / before * 100);
     return out;

@@ -61,15 +61,19 @@ static void better_add_gain_line(const struct stage *s, struct box box,
     char change[32] = "";
     const char *unit = better_is_in_bytes(g->name) ? "B" : "";
     double share = g->before > 0 ? (g->after - g->before) / g->before : 0;
-    double label = fmax(box.w - CHANGE - FIGURES, 0);
-    scene_text(s->brush.scene, box.x, box.y, label, TEXT_SMALL, 0, t->second,
-               better_measure_name(g->name));
-    scene_textf(s->brush.scene, box.x + label, box.y, FIGURES, TEXT_SMALL,
-                TEXT_RIGHT | TEXT_FIGURES, t->text, "%s \xe2\x86\x92 %s",
-                format_si(g->before, unit).text, format_si(g->after, unit).text);
+    const char *name = better_measure_name(g->name);
+    /* where a panel is narrow, the name of a figure says more than its absolute values */
+    double figures =
+        scene_width(s->brush.scene, TEXT_SMALL, 0, name) + CHANGE + FIGURES <= box.w ? FIGURES : 0;
+    double label = fmax(box.w - CHANGE - figures, 0);
+    scene_text(s->brush.scene, box.x, box.y, label, TEXT_SMALL, 0, t->second, name);
+    if (figures > 0)
+        scene_textf(s->brush.scene, box.x + label, box.y, figures, TEXT_SMALL,
+                    TEXT_RIGHT | TEXT_FIGURES, t->text, "%s \xe2\x86\x92 %s",
+                    format_si(g->before, unit).text, format_si(g->after, unit).text);
     if (fabs(share) >= 0.0005)
         snprintf(change, sizeof change, "%+.1f\xc2\xa0%%", share * 100);
-    scene_text(s->brush.scene, box.x + label + FIGURES, box.y, CHANGE, TEXT_SMALL,
+    scene_text(s->brush.scene, box.x + label + figures, box.y, CHANGE, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES,
                share < 0   ? t->good
                : share > 0 ? t->warn
@@ -94,7 +98,10 @@ static uint32_t better_step_of(const struct stage *s, enum suggestion_kind kind)
     return 0;
 }
 
-static void better_add_result_line(const struct stage *s, struct box box, enum suggestion_kind kind)
+/* The buttons of an answer, and what it is beside or, in a narrow panel, below them.
+ * @return height */
+static double better_add_result_line(const struct stage *s, struct box box,
+                                     enum suggestion_kind kind)
 {
     const struct suggestion *g = &s->model->network.suggestions[kind];
     uint32_t step = better_step_of(s, kind);
@@ -116,18 +123,22 @@ static void better_add_result_line(const struct stage *s, struct box box, enum s
     x += better_add_button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
     if (step)
         snprintf(text, sizeof text, "step %u, in all views now", step);
-    scene_text(s->brush.scene, x + 4, box.y + 4, box.x + box.w - x - 4, TEXT_SMALL, 0,
-               step ? s->brush.theme->info : s->brush.theme->second,
-               step || fits ? text : "for another state: ask again");
+    else if (!fits)
+        snprintf(text, sizeof text, "for another state: ask again");
+    int below = x + 4 + scene_width(s->brush.scene, TEXT_SMALL, 0, text) > box.x + box.w;
+    struct box at = {below ? box.x : x + 4, box.y + (below ? 28 : 4), 0, 0};
+    scene_text(s->brush.scene, at.x, at.y, box.x + box.w - at.x, TEXT_SMALL, 0,
+               step ? s->brush.theme->info : s->brush.theme->second, text);
+    return below ? 28 + LINE : 28;
 }
 
 static void better_add_result(const struct stage *s, struct box box, enum suggestion_kind kind)
 {
     const struct theme *t = s->brush.theme;
     const struct suggestion *g = &s->model->network.suggestions[kind];
-    double y = box.y + 26, end = box.y + box.h;
+    double y = box.y - 2, end = box.y + box.h;
     char gains[160];
-    better_add_result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
+    y += better_add_result_line(s, (struct box){box.x, y, box.w, 24}, kind);
     if (g->subject[0] && y + LINE <= end) {
         scene_textf(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, t->second, "for %s",
                     g->subject);
@@ -180,11 +191,16 @@ static double better_add_choice(const struct stage *s, double x, double end, dou
 static void better_add_mapping(const struct stage *s, struct box box)
 {
     static const char *const objectives[] = {"hop-bytes", "largest load", "inter-node"};
+    static const char *const aims[] = {"less hop-bytes", "a smaller largest load of a link",
+                                       "fewer bytes between nodes"};
     static const char *const who[] = {"all ranks", "selected"};
     const struct ui_network_choice *n = &s->ui->network;
     int some = s->ui->selection.kind != SELECT_NONE || flow_filter_active(&n->filter);
     double end = box.x + box.w, x = box.x;
     x += better_add_button(s, x, box.y, "Suggest mapping", COMMAND_REMAP, 0);
+    char hint[100];
+    snprintf(hint, sizeof hint, "The daemon looks for places of the ranks with %s.",
+             aims[n->objective]);
     double y = better_add_choice(s, x, end, box.y, objectives, REMAP_OBJECTIVES, (int)n->objective,
                                  COMMAND_OBJECTIVE);
     if (some && y > box.y)
@@ -194,8 +210,7 @@ static void better_add_mapping(const struct stage *s, struct box box)
         widget_choice(&s->brush, end, y - 4, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
         y += 26;
     }
-    better_add_outcome(s, (struct box){box.x, y, box.w, box.y + box.h - y}, SUGGEST_MAPPING,
-                       "The daemon looks for places of the ranks that make it smaller.");
+    better_add_outcome(s, (struct box){box.x, y, box.w, box.y + box.h - y}, SUGGEST_MAPPING, hint);
 }
 
 static void better_add_routes(const struct stage *s, struct box box)
@@ -232,13 +247,14 @@ static void better_add_steps(const struct stage *s, struct box box)
     for (uint32_t i = 0; i < shown; i++) {
         uint32_t step = w->count - shown + i;
         char text[300];
-        size_t used = (size_t)snprintf(text, sizeof text, "%u  %s", step + 1, w->steps[step].name);
+        size_t used =
+            (size_t)snprintf(text, sizeof text, "step %u: %s", step + 1, w->steps[step].name);
         for (uint32_t g = 0; g < w->steps[step].answer.gain_count && g < 2; g++) {
             const struct network_gain *gain = &w->steps[step].answer.gains[g];
-            if (gain->before > 0 && used < sizeof text)
+            double share = gain->before > 0 ? (gain->after - gain->before) / gain->before : 0;
+            if (fabs(share) >= 0.0005 && used < sizeof text)
                 used += (size_t)snprintf(text + used, sizeof text - used, ", %s %+.1f\xc2\xa0%%",
-                                         better_measure_name(gain->name),
-                                         (gain->after - gain->before) / gain->before * 100);
+                                         better_measure_name(gain->name), share * 100);
         }
         scene_text(s->brush.scene, box.x, box.y + 9 + LINE * i, fmax(right - box.x - 10, 0),
                    TEXT_SMALL, 0, step + 1 == w->count ? t->text : t->second, text);
