@@ -415,6 +415,16 @@ static void forget(struct ui_question *q)
     free(q);
 }
 
+/* @return number of routes that are suggested */
+static uint32_t suggest_routes(struct network_bed *b)
+{
+    network_asked(&b->model->network, SUGGEST_ROUTES, "");
+    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
+    network_replied(&b->model->network, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    return count;
+}
+
 /* ---- suggestions -------------------------------------------------------------------------------
  */
 
@@ -501,11 +511,7 @@ static void routes_are_asked_for_what_is_selected(void **state)
     assert_int_equal(q->request.routes[0].source, 0);
     assert_int_equal(q->request.routes[0].destination, 1);
     forget(q);
-    struct network *n = &b->model->network;
-    network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
-    network_replied(n, SUGGEST_ROUTES, 0, NULL);
-    lay_out(b);
+    uint32_t count = suggest_routes(b);
     snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
     SEEN(expected);
     SEEN("on average");
@@ -549,15 +555,11 @@ static void a_brush_is_what_is_asked_about(void **state)
 static void a_brush_keeps_its_routes_while_they_are_compared(void **state)
 {
     struct network_bed *b = *state;
-    struct network *n = &b->model->network;
     const struct flows *f = &b->desk.range.flows;
     flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, (double)f->largest * 0.9,
                       (double)f->largest);
     lay_out(b);
-    network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
-    network_replied(n, SUGGEST_ROUTES, 0, NULL);
-    lay_out(b);
+    uint32_t count = suggest_routes(b);
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
     assert_int_equal(f->shown_routes, count);
     for (int i = 0; i < 3; i++) /* the difference, both, and before again */
@@ -605,11 +607,7 @@ static void the_visible_time_is_what_is_asked_about(void **state)
 static void a_comparison_has_no_columns_that_stay_empty(void **state)
 {
     struct network_bed *b = *state;
-    struct network *n = &b->model->network;
-    network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, desk_apply, b->model);
-    network_replied(n, SUGGEST_ROUTES, 0, NULL);
-    lay_out(b);
+    suggest_routes(b);
     SEEN("measured");
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
     SEEN("before, after");
@@ -621,14 +619,10 @@ static void a_comparison_has_no_columns_that_stay_empty(void **state)
 static void a_narrow_panel_says_what_an_answer_is_in_full(void **state)
 {
     struct network_bed *b = *state;
-    struct network *n = &b->model->network;
     char expected[64];
     b->desk.ui.w = 1024;
     b->desk.ui.h = 640;
-    network_asked(n, SUGGEST_ROUTES, "");
-    uint32_t count = synthetic_network_routes(&b->net, desk_apply, b->model);
-    network_replied(n, SUGGEST_ROUTES, 0, NULL);
-    lay_out(b);
+    uint32_t count = suggest_routes(b);
     snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
     const char *text = find_text(&b->desk.scene, expected);
     assert_non_null(text);
@@ -656,10 +650,7 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
     button(b, COMMAND_COMPARE, COMPARE_BEFORE); /* not the state that would be answered for */
     ask(b, SUGGEST_ROUTES, -HOLTER_EUSAGE);
     button(b, COMMAND_COMPARE, COMPARE_AFTER);
-    network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, desk_apply, b->model);
-    network_replied(n, SUGGEST_ROUTES, 0, NULL);
-    lay_out(b);
+    suggest_routes(b);
     SEEN("for another state: ask again"); /* the answer is said to be for the reality */
     assert_int_equal(ui_network_show(&b->desk.ui, b->model, SUGGEST_ROUTES), -HOLTER_EUSAGE);
     n->suggestions[SUGGEST_ROUTES].base = what_if_state(w);
@@ -688,11 +679,7 @@ static void routes_are_asked_for_on_the_mapping_that_is_shown(void **state)
 static void a_better_network_looks_less_bright(void **state)
 {
     struct network_bed *b = *state;
-    struct network *n = &b->model->network;
-    network_asked(n, SUGGEST_ROUTES, "");
-    synthetic_network_routes(&b->net, desk_apply, b->model);
-    network_replied(n, SUGGEST_ROUTES, 0, NULL);
-    lay_out(b);
+    suggest_routes(b);
     double before = b->desk.range.flows.maximum[METRIC_LOAD];
     struct stage s = {.ui = &b->desk.ui, .range = &b->desk.range, .model = b->model};
     s.brush.theme = &b->desk.theme;

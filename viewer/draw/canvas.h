@@ -46,8 +46,8 @@ void canvas_mask(struct canvas *canvas, int x, int y, const uint8_t *mask, int w
 
 typedef int picture_write_fn(FILE *file, const void *picture);
 
-/** Write a picture, or text, by a function. The file appears complete or not at all (written beside it, then
- *  renamed). @return 0 or -errno; what `write` returns, unless that is 0 */
+/** Write a picture, or text, by a function. The file appears complete or not at all (written beside
+ * it, then renamed). @return 0 or -errno; what `write` returns, unless that is 0 */
 int picture_write(const char *path, picture_write_fn *write, const void *picture);
 
 /** Write the canvas as PNG; see picture_write(). */
