@@ -25,7 +25,6 @@ struct zap {
     struct zloop *zloop;
     const char *users; /* directory of keys in which users are looked up, borrowed; NULL: there are
                           none */
-    uint64_t refused;
     struct {
         enum role role;
         uint8_t key[KEY_BYTES];
@@ -105,7 +104,6 @@ static void zap_decide(struct zap *zap, struct zap_frame frames[FRAMES], int cou
         zap_answer(zap, &frames[REQUEST], "200", "", id);
         return;
     }
-    zap->refused++;
     size_t length = count > ADDRESS ? frames[ADDRESS].length : 0;
     log_warn("refused a connection from %.*s: unknown key", (int)length,
              (const char *)frames[ADDRESS].bytes);
@@ -193,9 +191,4 @@ enum role zap_user_role(const char *id, const char **user)
     snprintf(role, sizeof(role), "%.*s", (int)(colon == NULL ? strlen(id) : (size_t)(colon - id)),
              id);
     return role_by_name(role);
-}
-
-uint64_t zap_refused(const struct zap *zap)
-{
-    return zap == NULL ? 0 : zap->refused;
 }

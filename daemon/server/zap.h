@@ -37,7 +37,4 @@ void zap_destroy(struct zap *zap);
  * zmtp_engine.cpp, errno_assert). */
 void zap_domain(void *socket, const char *domain);
 
-/** @return number of connections refused since the start */
-uint64_t zap_refused(const struct zap *zap);
-
 #endif

@@ -71,35 +71,29 @@ static enum topology_format topology_file_format_of(const char *text, size_t len
     return TOPOLOGY_FORMAT_YAML;
 }
 
-static int topology_file_parse_text(struct topology_file *out, const char *text, size_t length,
-                                    struct faults *faults)
-{
-    struct topology_file file = {.format = topology_file_format_of(text, length)};
-    int code;
-    switch (file.format) {
-    case TOPOLOGY_FORMAT_SLURM_CONF:
-        code = topology_slurm_conf(&file, text, length, faults);
-        break;
-    case TOPOLOGY_FORMAT_ROUTES:
-    case TOPOLOGY_FORMAT_HOPS:
-        code = topology_recorded(&file, text, length, faults);
-        break;
-    default:
-        code = topology_yaml(&file, text, length, faults);
-        break;
-    }
-    if (code != 0 && faults->count == 0)
-        fault_at(faults, 0, "%s", holter_strerror(code));
-    if (code == 0)
-        *out = file;
-    return code;
-}
-
 int topology_file_parse(struct topology_file *out, const char *name, const char *text,
                         size_t length, file_fault *tell, void *user)
 {
     struct faults faults = {name, tell, user, 0};
-    return topology_file_parse_text(out, text, length, &faults);
+    struct topology_file file = {.format = topology_file_format_of(text, length)};
+    int code;
+    switch (file.format) {
+    case TOPOLOGY_FORMAT_SLURM_CONF:
+        code = topology_slurm_conf(&file, text, length, &faults);
+        break;
+    case TOPOLOGY_FORMAT_ROUTES:
+    case TOPOLOGY_FORMAT_HOPS:
+        code = topology_recorded(&file, text, length, &faults);
+        break;
+    default:
+        code = topology_yaml(&file, text, length, &faults);
+        break;
+    }
+    if (code != 0 && faults.count == 0)
+        fault_at(&faults, 0, "%s", holter_strerror(code));
+    if (code == 0)
+        *out = file;
+    return code;
 }
 
 int topology_file_read(struct topology_file *out, const char *path, file_fault *tell, void *user)
@@ -110,7 +104,7 @@ int topology_file_read(struct topology_file *out, const char *path, file_fault *
     int code = file_text(&text, &length, path, TOPOLOGY_FILE_BYTES, &faults);
     if (code != 0)
         return code;
-    code = topology_file_parse_text(out, text, length, &faults);
+    code = topology_file_parse(out, path, text, length, tell, user);
     free(text);
     return code;
 }

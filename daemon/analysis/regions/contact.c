@@ -172,11 +172,6 @@ int contact_close(struct contact *contact, const struct contact_edge **edges, si
     return 0;
 }
 
-size_t contact_pairs(const struct contact *contact)
-{
-    return contact->numbers.count;
-}
-
 void contact_copy_state(struct state_bytes *b, struct contact **out)
 {
     if (!STATE_OBJECT(b, *out))

@@ -68,9 +68,6 @@ int contact_add(struct contact *contact, uint32_t source, uint32_t destination, 
  *  @return 0, or -ENOMEM: then the window is still open */
 int contact_close(struct contact *contact, const struct contact_edge **edges, size_t *count);
 
-/** Number of pairs that are remembered. */
-size_t contact_pairs(const struct contact *contact);
-
 /** See state_bytes.h. */
 void contact_copy_state(struct state_bytes *b, struct contact **contact);
 

@@ -126,7 +126,6 @@ static void each_key_has_its_role_on_the_front(void **state)
     assert_admitted(*state, ZAP_FRONT, ROLE_AGENT);
     assert_admitted(*state, ZAP_FRONT, ROLE_VIEWER);
     assert_admitted(*state, ZAP_FRONT, ROLE_OPERATOR);
-    assert_int_equal(zap_refused(((struct fixture *)*state)->zap), 0);
 }
 
 static void agents_may_not_read_the_stream(void **state)
@@ -136,7 +135,6 @@ static void agents_may_not_read_the_stream(void **state)
     assert_admitted(f, ZAP_STREAM, ROLE_OPERATOR);
     assert_refused(ask(f, ZAP_STREAM, "CURVE", f->keys[ROLE_AGENT], 32));
     assert_refused(ask(f, "", "CURVE", f->keys[ROLE_AGENT], 32));
-    assert_int_equal(zap_refused(f->zap), 2);
 }
 
 static void keys_of_a_user_have_role_and_user(void **state)
@@ -175,7 +173,7 @@ static void a_file_of_a_user_that_is_damaged_admits_nobody(void **state)
     }
 }
 
-static void other_keys_are_refused_and_counted(void **state)
+static void other_keys_are_refused(void **state)
 {
     struct fixture *f = *state;
     uint8_t key[33] = {0};
@@ -186,7 +184,6 @@ static void other_keys_are_refused_and_counted(void **state)
     assert_refused(ask(f, ZAP_FRONT, "CURVE", key, 33));
     key[31] ^= 1;
     assert_refused(ask(f, ZAP_FRONT, "CURVE", key, 32));
-    assert_int_equal(zap_refused(f->zap), 5);
 }
 
 static void other_mechanisms_are_refused(void **state)
@@ -206,7 +203,7 @@ int main(void)
         WITH_KEYS(agents_may_not_read_the_stream),
         WITH_KEYS(keys_of_a_user_have_role_and_user),
         WITH_KEYS(a_file_of_a_user_that_is_damaged_admits_nobody),
-        WITH_KEYS(other_keys_are_refused_and_counted),
+        WITH_KEYS(other_keys_are_refused),
         WITH_KEYS(other_mechanisms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
