@@ -1,7 +1,6 @@
 /* Dendrogram of communities, from scratch or from the one of the graph before. */
 #include "daemon/analysis/communities/communities.h"
 
-#include "daemon/analysis/communities/community_keep.h"
 #include "daemon/analysis/communities/community_moving.h"
 #include "daemon/analysis/communities/community_tree.h"
 #include "daemon/analysis/tables/array.h"
@@ -21,7 +20,6 @@
 struct result {
     struct community_graph graph;
     struct community_tree tree;
-    uint32_t within;                  /* merges within the partition found by moving */
     uint32_t *label;                  /* owned; that partition */
     struct communities_merge *merges; /* owned; as many as the tree has */
     double singles;                   /* modularity of level 0 */
@@ -136,59 +134,54 @@ static int communities_find_partition(const struct community_graph *g, uint32_t 
 
 /* ---- the dendrogram ------------------------------------------------------------ */
 
-/* Merge within groups, then what that made: each of one vertex of the graph that is contracted to
- * parts. */
-static int communities_grow_both(struct result *r, struct community_kept *k,
-                                 const struct community_graph *graph)
+/* Number the clusters that the merges so far made. @param node  in: of each vertex; out: of each
+ * cluster @param part  set: of each vertex, the number of its cluster @return how many */
+static int64_t communities_number_clusters(const struct community_tree *tree, uint32_t *node,
+                                           uint32_t *part)
 {
-    struct community_graph top;
-    int rc = community_tree_grow(&r->tree, graph, COMMUNITY_BY_RESOLUTION, k->group, k->node);
-    if (rc != 0)
-        return rc;
-    r->within = r->tree.count;
-    /* The clusters now, numbered; their nodes; and the label that each vertex has from now on. */
-    uint32_t *number = malloc((2 * (size_t)r->tree.leaves + 1) * sizeof(*number)), count = 0;
+    uint32_t *number = malloc((2 * (size_t)tree->leaves + 1) * sizeof(*number)), count = 0;
     if (number == NULL)
         return -ENOMEM;
-    memset(number, 0xff, 2 * (size_t)r->tree.leaves * sizeof(*number));
-    for (uint32_t p = 0; p < k->parts; p++) {
-        uint32_t node = k->node[p];
-        if (number[node] == NONE) {
-            k->node[count] = node; /* count is at most p: that element was read already */
-            number[node] = count++;
+    memset(number, 0xff, 2 * (size_t)tree->leaves * sizeof(*number));
+    for (uint32_t v = 0; v < tree->leaves; v++) {
+        uint32_t cluster = node[v];
+        if (number[cluster] == NONE) {
+            node[count] = cluster; /* count is at most v: that element was read already */
+            number[cluster] = count++;
         }
-        k->group[p] = number[node];
+        part[v] = number[cluster];
     }
     free(number);
-    for (uint32_t v = 0; v < r->graph.vertices; v++)
-        r->label[v] = k->group[k->part[v]];
-    rc = community_graph_contract(&top, graph, k->group, count);
-    if (rc != 0)
-        return rc;
-    rc = community_tree_grow(&r->tree, &top, COMMUNITY_BY_GAIN, NULL, k->node);
-    community_graph_finish(&top);
-    return rc == 0 ? community_tree_order(&r->tree, r->within) : rc;
+    return count;
 }
 
-/* @param before  NULL: no merges are reused */
-static int communities_make_tree(struct result *r, const struct result *before, const bool *touched)
+/* Merge within the communities of the partition, then these: each is one vertex of a contracted
+ * graph. */
+static int communities_grow_tree(struct result *r, uint32_t *node)
 {
-    struct community_kept k = {0};
-    struct community_graph contracted = {0};
-    int rc = community_tree_init(&r->tree, &r->graph), kept = -HOLTER_ELIMIT;
-    if (rc == 0 && before != NULL) {
-        const struct community_past past = {&before->graph, &before->tree, before->label,
-                                            before->within};
-        kept = community_keep(&k, &r->tree, &past, &r->graph, r->label, touched);
-        rc = kept == -ENOMEM ? -ENOMEM : rc;
-    }
-    if (rc == 0 && kept != 0)
-        rc = community_keep_nothing(&k, r->label, r->graph.vertices);
-    if (rc == 0 && kept == 0)
-        rc = community_graph_contract(&contracted, &r->graph, k.part, k.parts);
-    rc = rc == 0 ? communities_grow_both(r, &k, kept == 0 ? &contracted : &r->graph) : rc;
-    community_graph_finish(&contracted);
-    community_kept_finish(&k);
+    struct community_graph top;
+    for (uint32_t v = 0; v < r->graph.vertices; v++)
+        node[v] = v;
+    int rc = community_tree_grow(&r->tree, &r->graph, COMMUNITY_BY_RESOLUTION, r->label, node);
+    if (rc != 0)
+        return rc;
+    const uint32_t within = r->tree.count;
+    const int64_t count = communities_number_clusters(&r->tree, node, r->label);
+    rc = count < 0 ? (int)count
+                   : community_graph_contract(&top, &r->graph, r->label, (uint32_t)count);
+    if (rc != 0)
+        return rc;
+    rc = community_tree_grow(&r->tree, &top, COMMUNITY_BY_GAIN, NULL, node);
+    community_graph_finish(&top);
+    return rc == 0 ? community_tree_order(&r->tree, within) : rc;
+}
+
+static int communities_make_tree(struct result *r)
+{
+    uint32_t *node = malloc(((size_t)r->graph.vertices + 1) * sizeof(*node));
+    int rc = node == NULL ? -ENOMEM : community_tree_init(&r->tree, &r->graph);
+    rc = rc == 0 ? communities_grow_tree(r, node) : rc;
+    free(node);
     return rc;
 }
 
@@ -226,17 +219,6 @@ static int communities_list_merges(struct result *r)
 
 /* ---- updates ------------------------------------------------------------------- */
 
-/* From the partition before, beginning at what is touched; what has moved is touched then. */
-static int communities_improve_partition(struct result *r, const struct result *before,
-                                         bool *touched)
-{
-    memcpy(r->label, before->label, r->graph.vertices * sizeof(*r->label));
-    int rc = community_move(&r->graph, r->label, touched);
-    for (uint32_t v = 0; v < r->graph.vertices; v++)
-        touched[v] = touched[v] || r->label[v] != before->label[v];
-    return rc;
-}
-
 enum made { MADE, SAME };
 
 /* @return enum made, or -ENOMEM */
@@ -254,11 +236,14 @@ static int communities_make_result(struct communities *c, struct result *r)
     double drift = c->drift + (changed > 0 ? changed / r->graph.total : 0);
     bool warm = comparable && drift <= c->params.restart; /* false where the total is 0 */
     int rc = comparable && changed == 0 ? SAME : MADE;
+    if (rc == 0 && warm) { /* from the partition before, beginning at what is touched */
+        memcpy(r->label, before->label, r->graph.vertices * sizeof(*r->label));
+        rc = community_move(&r->graph, r->label, touched);
+    } else if (rc == 0) {
+        rc = communities_find_partition(&r->graph, r->label);
+    }
     if (rc == 0)
-        rc = warm ? communities_improve_partition(r, before, touched)
-                  : communities_find_partition(&r->graph, r->label);
-    if (rc == 0)
-        rc = communities_make_tree(r, warm ? before : NULL, touched);
+        rc = communities_make_tree(r);
     if (rc == 0)
         rc = communities_list_merges(r);
     if (rc == 0) {

@@ -27,10 +27,11 @@
  * Of equal pairs the one with the lowest rank comes first, then the one whose other cluster has the
  * lowest rank. The level of greatest modularity is the partition, or another that is better still.
  *
- * A graph that differs little from the one before starts from the result before (warm): vertices
- * with changed edges are moved, and those that they push; merges stay, with their weights brought
- * up to date, but for those around what moved or fell apart. An equal graph keeps its result, and
- * so does one whose weights are all the same multiple of those before. What warm starts miss does
+ * A graph that differs little from the one before starts from the partition before (warm):
+ * vertices with changed edges are moved, and those that they push. So ranks stay in their
+ * communities: of a halo exchange, 1 % of whose edges change each time, 4 % of the ranks move to
+ * another in place of 40 %. An equal graph keeps its result, and so does one whose weights are all
+ * the same multiple of those before. What warm starts miss does
  * not pile up: when the weights that changed since the last cold start sum up to a share of all,
  * the start is cold. With 1 % of the edges changed each time, modularity is within 1 % of a cold
  * start's for the patterns in the tests, and in the mean for the recordings. Where many partitions
