@@ -73,12 +73,11 @@ static void tell(struct regions *regions, const struct edges *e)
         bench_check(regions_edge(regions, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
 }
 
-static struct regions *create(double hold, uint64_t max_work)
+static struct regions *create(double hold)
 {
     struct regions *regions;
     struct regions_params params = REGIONS_DEFAULTS;
     params.hold = hold;
-    params.max_work = max_work;
     bench_check(regions_create(&regions, &params), "create");
     return regions;
 }
@@ -91,8 +90,7 @@ static double strength(const struct regions *regions, const struct edges *e)
     bench_check(correlation_create(&c, &params), "correlation");
     for (size_t i = 0; i < e->count; i++)
         bench_check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
-    uint64_t work = UINT64_MAX;
-    bench_check(correlation_update(c, &work), "correlation");
+    bench_check(correlation_update(c), "correlation");
     for (uint32_t v = 0; v < RANKS; v++) {
         uint32_t count;
         const struct correlate *row = correlation_row(c, v, &count);
@@ -152,8 +150,7 @@ static double plain_cluster(const struct edges *e, double threshold)
     for (size_t i = 0; i < e->count; i++)
         bench_check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
     double begin = bench_seconds();
-    uint64_t work = UINT64_MAX;
-    bench_check(correlation_update(c, &work), "correlation");
+    bench_check(correlation_update(c), "correlation");
     for (uint32_t v = 0; v < RANKS; v++) {
         uint32_t count;
         const struct correlate *row = correlation_row(c, v, &count);
@@ -242,7 +239,7 @@ static uint32_t count_kept(const struct regions *regions, uint32_t *before)
 
 static double batch(const struct edges *e, double *strong)
 {
-    struct regions *regions = create(0, 0);
+    struct regions *regions = create(0);
     double begin = bench_seconds();
     tell(regions, e);
     bench_check(regions_update(regions, 0, NULL), "update");
@@ -269,7 +266,7 @@ static void run(const char *name, bool periodic, size_t updates)
 {
     struct edges e = stencil(periodic);
     const size_t heap = bench_heap();
-    struct regions *held = create(REGIONS_DEFAULTS.hold, 0), *loose = create(0, 0);
+    struct regions *held = create(REGIONS_DEFAULTS.hold), *loose = create(0);
     double *took = calloc(updates, sizeof(*took)), kept = 0, loose_kept = 0, ratio = 0, strong;
     uint32_t *before = calloc(RANKS, sizeof(*before)),
              *loose_before = calloc(RANKS, sizeof(*before));
@@ -320,21 +317,15 @@ static void run(const char *name, bool periodic, size_t updates)
 static void run_dense(const char *name, uint32_t ranks, bool master)
 {
     const size_t heap = bench_heap();
-    struct regions *regions = create(REGIONS_DEFAULTS.hold, REGIONS_WORK);
+    struct regions *regions = create(REGIONS_DEFAULTS.hold);
     struct region_info list[4];
-    double begin = bench_seconds(), longest = 0;
-    uint64_t calls = 0;
+    double begin = bench_seconds();
     for (uint32_t a = 1; a < ranks; a++)
         for (uint32_t b = 0; b < (master ? 1 : a); b++)
             bench_check(regions_edge(regions, a, b, 1), "edge");
-    do {
-        double from = bench_seconds();
-        bench_check(regions_update(regions, calls++, NULL), "update");
-        longest = bench_seconds() - from > longest ? bench_seconds() - from : longest;
-    } while (regions_busy(regions));
-    printf("%s of %u: %zu region, %.0f ms in %llu calls, the longest %.0f ms, %.1f MB\n", name,
-           ranks, regions_list(regions, list, 4), 1e3 * (bench_seconds() - begin),
-           (unsigned long long)calls, 1e3 * longest, 1e-6 * (double)(bench_heap() - heap));
+    bench_check(regions_update(regions, 0, NULL), "update");
+    printf("%s of %u: %zu region, %.0f ms, %.1f MB\n", name, ranks, regions_list(regions, list, 4),
+           1e3 * (bench_seconds() - begin), 1e-6 * (double)(bench_heap() - heap));
     regions_destroy(regions);
 }
 

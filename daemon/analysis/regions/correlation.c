@@ -25,7 +25,6 @@ struct vertex {
     uint32_t row_count;    /* entries of row */
     struct correlate *row; /* owned */
     bool touched;          /* edges came or went since settled */
-    bool stale;            /* row must be computed again */
 };
 
 /* Sums over the paths from one vertex. All zero between rows. */
@@ -42,9 +41,6 @@ struct correlation {
     struct walk walk;        /* for as many */
     uint64_t pairs;          /* entries of all rows */
     bool changed;            /* some vertex is touched */
-    bool marked;             /* `stale` is up to date with the edges */
-    uint32_t next;           /* the first vertex whose row may be stale */
-    uint64_t steps;          /* along edges, so far */
 };
 
 int correlation_create(struct correlation **out, const struct correlation_params *params)
@@ -154,25 +150,7 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
     }
     c->vertices[a].touched = c->vertices[b].touched = true;
     c->changed = true;
-    c->marked = false;
     return 0;
-}
-
-/* Mark the rows that change. A path that appeared or disappeared contains a changed edge; the first
- * end of such an edge along the path is reached over present edges, in at most two steps. */
-static void correlation_mark_stale(struct correlation *c)
-{
-    uint32_t *step = c->walk.seen; /* 1: touched, 2: one step away, 3: two */
-    memset(step, 0, c->count * sizeof(*step));
-    for (uint32_t v = 0; v < c->count; v++)
-        step[v] = c->vertices[v].touched;
-    for (uint32_t from = 1; from <= 2; from++)
-        for (uint32_t v = 0; v < c->count; v++)
-            for (uint32_t i = 0; step[v] == from && i < c->vertices[v].degree; i++)
-                if (step[c->vertices[v].partners[i]] == 0)
-                    step[c->vertices[v].partners[i]] = from + 1;
-    for (uint32_t v = 0; v < c->count; v++)
-        c->vertices[v].stale = c->vertices[v].stale || step[v] != 0;
 }
 
 static bool correlation_relays_paths(const struct correlation *c, const struct vertex *vertex)
@@ -217,7 +195,6 @@ static uint32_t correlation_walk_three(struct correlation *c, uint32_t two)
     for (uint32_t i = 0; i < two; i++) {
         const struct vertex *q = &c->vertices[w->seen_two[i]];
         uint32_t share = LENGTH_3 * w->two[w->seen_two[i]];
-        c->steps += q->degree;
         for (uint32_t j = 0; correlation_relays_paths(c, q) && j < q->degree; j++) {
             uint32_t r = q->partners[j];
             w->seen[seen] = r;
@@ -234,7 +211,6 @@ static uint32_t correlation_walk_paths(struct correlation *c, uint32_t p)
     struct walk *w = &c->walk;
     const struct vertex *from = &c->vertices[p];
     uint32_t two = correlation_walk_two(c, p), seen = correlation_walk_three(c, two);
-    c->steps += from->degree + two;
     for (uint32_t i = 0; i < two; i++) {
         uint32_t q = w->seen_two[i];
         w->seen[seen] = q;
@@ -262,8 +238,7 @@ static void correlation_clear_weights(struct walk *w, uint32_t seen)
 
 static int correlation_resize_row(struct correlation *c, struct vertex *vertex, uint32_t need)
 {
-    uint64_t pairs = c->pairs - vertex->row_count + need;
-    if (pairs > c->params.max_pairs)
+    if (c->pairs + need > c->params.max_pairs)
         return -HOLTER_ELIMIT;
     struct correlate *row = vertex->row;
     if (need == 0) {
@@ -275,7 +250,7 @@ static int correlation_resize_row(struct correlation *c, struct vertex *vertex, 
     }
     vertex->row = row;
     vertex->row_count = need;
-    c->pairs = pairs;
+    c->pairs += need;
     return 0;
 }
 
@@ -295,30 +270,14 @@ static int correlation_compute_row(struct correlation *c, uint32_t p)
     return rc;
 }
 
-int correlation_update(struct correlation *c, uint64_t *work)
+int correlation_update(struct correlation *c)
 {
-    if (!c->changed)
-        return 0;
-    if (!c->marked) {
-        correlation_mark_stale(c);
-        correlation_count_relays(c);
-        c->marked = true;
-        c->next = 0;
-    }
-    for (; c->next < c->count; c->next++) {
-        uint64_t steps = c->steps;
-        if (!c->vertices[c->next].stale)
-            continue;
-        if (*work == 0)
-            return 1;
-        int rc = correlation_compute_row(c, c->next);
-        if (rc != 0)
-            return rc;
-        c->vertices[c->next].stale = false;
-        steps = c->steps - steps;
-        *work -= steps < *work ? steps : *work;
-    }
-    return 0;
+    int rc = 0;
+    correlation_count_relays(c);
+    c->pairs = 0;
+    for (uint32_t v = 0; rc == 0 && v < c->count; v++)
+        rc = correlation_compute_row(c, v);
+    return rc;
 }
 
 bool correlation_touched(const struct correlation *c, uint32_t vertex)

@@ -4,8 +4,7 @@
  * R(p,q) is the sum over simple paths of length d from p to q of 1/d^2, for d up to 3, as in the
  * paper's Table 1. With A the adjacency that is, off the diagonal,
  *     R = A + A^2/4 + (A^3 - A o (deg_i + deg_j - 1))/9,
- * kept here as the integer 36 R. An edge that appears or goes changes R only for vertices within
- * two steps of its ends: only their rows are computed again.
+ * kept here as the integer 36 R.
  *
  * A vertex of more than `hub` partners relays no path: a partner of everybody says nothing about
  * who belongs together, and a complete graph would cost the cube of its vertices. Its own edges,
@@ -46,12 +45,9 @@ void correlation_destroy(struct correlation *correlation);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below max_vertices */
 int correlation_edge(struct correlation *correlation, uint32_t a, uint32_t b, bool present);
 
-/** Bring the rows up to date with the edges, or do a part of that.
- *  @param work  steps along edges that may be taken; set to what is left of them
- *  @return 0; 1: there is more to do, and until that is done no edge may change; -ENOMEM, or
- *          -HOLTER_ELIMIT: more than max_pairs. After an error no row may be read until an update
- *          succeeds */
-int correlation_update(struct correlation *correlation, uint64_t *work);
+/** Compute the rows from the edges. @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than max_pairs.
+ *  After an error no row may be read until an update succeeds */
+int correlation_update(struct correlation *correlation);
 
 /** @return whether an edge at the vertex, or any edge, changed since correlation_clear_changes() */
 bool correlation_touched(const struct correlation *correlation, uint32_t vertex);

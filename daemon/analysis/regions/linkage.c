@@ -46,11 +46,6 @@ struct linkage {
     uint32_t length;
     const struct correlation *correlation;
     struct linkage_history history;
-    const uint32_t *members; /* NULL: nothing is begun */
-    uint32_t count;
-    uint32_t merged, next; /* merges so far; the member to try next as the beginning of a chain */
-    struct linkage_merge *merges;
-    uint64_t links_read; /* links read so far */
 };
 
 int linkage_create(struct linkage **out)
@@ -78,7 +73,6 @@ void linkage_destroy(struct linkage *linkage)
 {
     if (linkage == NULL)
         return;
-    linkage_cancel(linkage);
     linkage_free_arrays(linkage);
     free(linkage);
 }
@@ -155,7 +149,6 @@ static uint32_t linkage_gather_links(struct linkage *l, uint32_t self)
     for (uint32_t i = 0; cluster->links != NULL && i < cluster->count; i++)
         seen = linkage_add_link(l, cluster->links[i].cluster, cluster->links[i].sum, seen);
     l->sum[self] = 0;
-    l->links_read += cluster->links == NULL ? seen : cluster->count;
     return seen;
 }
 
@@ -258,54 +251,41 @@ static int linkage_step_chain(struct linkage *l, struct linkage_merge *out)
     return linkage_merge_clusters(l, top, nearest.cluster, nearest.height, out) == 0 ? 1 : -ENOMEM;
 }
 
-int linkage_begin(struct linkage *l, const struct correlation *correlation,
-                  const struct linkage_history *history, const uint32_t *members, uint32_t count,
-                  struct linkage_merge *merges)
+/* Merge until one cluster is left. @return 0 or -ENOMEM */
+static int linkage_merge_all(struct linkage *l, const uint32_t *members, uint32_t count,
+                             struct linkage_merge *merges)
 {
-    linkage_cancel(l);
+    uint32_t merged = 0, next = 0; /* the member to try next as the beginning of a chain */
+    int rc = 0;
+    while (rc >= 0 && merged < count - 1) {
+        for (; l->length == 0; next = (next + 1) % count)
+            if (l->parent[members[next]] == members[next])
+                linkage_push_chain(l, members[next]);
+        rc = linkage_step_chain(l, &merges[merged]);
+        merged += rc == 1;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int linkage_run(struct linkage *l, const struct correlation *correlation,
+                const struct linkage_history *history, const uint32_t *members, uint32_t count,
+                struct linkage_merge *merges)
+{
     if (linkage_reserve(l, correlation_vertices(correlation)) != 0)
         return -ENOMEM;
     l->correlation = correlation;
     l->history = *history;
-    l->members = members;
-    l->count = count;
-    l->merges = merges;
-    l->length = l->merged = l->next = 0;
+    l->length = 0;
     for (uint32_t i = 0; i < count; i++) {
         l->clusters[members[i]] =
             (struct cluster){.height = INFINITY, .nearest = {.cluster = NONE}};
         l->parent[members[i]] = members[i];
         l->size[members[i]] = 1;
     }
-    return 0;
-}
-
-void linkage_cancel(struct linkage *l)
-{
-    for (uint32_t i = 0; l->members != NULL && i < l->count; i++) {
-        free(l->clusters[l->members[i]].links);
-        l->clusters[l->members[i]].links = NULL;
-    }
-    l->members = NULL;
-}
-
-int linkage_continue(struct linkage *l, uint64_t *work)
-{
-    int rc = 0;
-    while (rc >= 0 && l->merged < l->count - 1) {
-        uint64_t links_read = l->links_read;
-        if (*work == 0)
-            return 1;
-        for (; l->length == 0; l->next = (l->next + 1) % l->count)
-            if (l->parent[l->members[l->next]] == l->members[l->next])
-                linkage_push_chain(l, l->members[l->next]);
-        rc = linkage_step_chain(l, &l->merges[l->merged]);
-        l->merged += rc == 1;
-        links_read = l->links_read - links_read + 1;
-        *work -= links_read < *work ? links_read : *work;
-    }
-    linkage_cancel(l);
-    return rc < 0 ? rc : 0;
+    int rc = linkage_merge_all(l, members, count, merges);
+    for (uint32_t i = 0; i < count; i++)
+        array_release(&l->clusters[members[i]].links);
+    return rc;
 }
 
 int linkage_compare(const void *left, const void *right)
@@ -313,26 +293,4 @@ int linkage_compare(const void *left, const void *right)
     const struct linkage_merge *a = left, *b = right;
     return 8 * ORDER(b->height, a->height) + 4 * ORDER(a->vertices, b->vertices) +
            2 * ORDER(a->a, b->a) + ORDER(a->b, b->b);
-}
-
-void linkage_copy_state(struct state_bytes *b, struct linkage **out,
-                        const struct linkage_loan *loan)
-{
-    if (!STATE_OBJECT(b, *out))
-        return;
-    struct linkage *l = *out;
-    STATE_ARRAY(b, l->clusters, l->capacity, 0);
-    STATE_ARRAY(b, l->parent, l->capacity, 0);
-    STATE_ARRAY(b, l->size, l->capacity, 0);
-    STATE_ARRAY(b, l->sum, l->capacity, 0);
-    STATE_ARRAY(b, l->seen, 0, (size_t)l->capacity + 1);
-    STATE_ARRAY(b, l->chain, l->length, l->capacity);
-    for (uint32_t v = 0; l->clusters != NULL && v < l->capacity; v++)
-        STATE_ARRAY(b, l->clusters[v].links, l->clusters[v].count, 0);
-    if (!b->reads)
-        return;
-    l->correlation = loan->correlation;
-    l->history.group = loan->group;
-    l->members = l->members == NULL || b->code != 0 ? NULL : loan->members;
-    l->merges = loan->merges;
 }

@@ -17,7 +17,6 @@
 #define HOLTER_DAEMON_ANALYSIS_REGIONS_LINKAGE_H
 
 #include "daemon/analysis/regions/correlation.h"
-#include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdint.h>
 
@@ -41,34 +40,16 @@ struct linkage;
 int linkage_create(struct linkage **out);
 void linkage_destroy(struct linkage *linkage);
 
-/** Begin to cluster one connected component; continue until it is done or cancelled. All arguments
- *  are borrowed, and must not change, until then.
+/** Cluster one connected component.
  *  @param members  its vertices, each once, in any order; count of them at least 1
  *  @param merges   capacity for count - 1; set in an order in which each merge comes after those
- * that made its clusters, but otherwise any: see linkage_compare()
+ *                  that made its clusters, but otherwise any: see linkage_compare()
  *  @return 0 or -ENOMEM */
-int linkage_begin(struct linkage *linkage, const struct correlation *correlation,
-                  const struct linkage_history *history, const uint32_t *members, uint32_t count,
-                  struct linkage_merge *merges);
-
-/** @param work  links that may be read; set to what is left of them
- *  @return 0: done; 1: there is more to do; -ENOMEM: cancelled */
-int linkage_continue(struct linkage *linkage, uint64_t *work);
-
-/** Cancel the clustering in progress, if there is one. */
-void linkage_cancel(struct linkage *linkage);
+int linkage_run(struct linkage *linkage, const struct correlation *correlation,
+                const struct linkage_history *history, const uint32_t *members, uint32_t count,
+                struct linkage_merge *merges);
 
 /** Compare merges, for qsort(): in the order in which they would happen one after the other. */
 int linkage_compare(const void *a, const void *b);
-
-/** What a linkage that has begun borrows. */
-struct linkage_loan {
-    const struct correlation *correlation;
-    const uint32_t *group, *members;
-    struct linkage_merge *merges;
-};
-/** See state_bytes.h. */
-void linkage_copy_state(struct state_bytes *b, struct linkage **linkage,
-                        const struct linkage_loan *loan);
 
 #endif

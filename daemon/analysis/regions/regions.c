@@ -14,7 +14,6 @@
 #define MAXIMUM_HOLD 4.0
 #define QUARTERS 4u
 #define NONE UINT32_MAX
-#define LINK_STEPS 4u /* steps along edges that take as long as reading a link */
 /* A region keeps the id of a former one only when they share at least 1/STABLE_SHARE of both. */
 #define STABLE_SHARE 4u
 
@@ -31,31 +30,12 @@ struct partition {
     size_t list_count;
 };
 
-/* A change of an edge that arrived during an update. */
-struct pending_edge {
-    uint32_t a, b;
-    bool present;
-};
-
-/* The stage of the update in progress. */
-enum stage { REGIONS_IDLE, REGIONS_CORRELATING, REGIONS_CLUSTERING };
-
 struct regions {
     struct regions_params params;
     uint32_t quarters; /* of hold */
     struct correlation *correlation;
-    struct linkage *linkage;
     struct partition now;
     uint32_t next_id;
-    /* the update in progress */
-    enum stage stage;
-    struct partition next;
-    uint32_t *members; /* owned; vertices of the component that is being clustered */
-    bool *kept; /* owned; by lowest vertex: the component has not changed, and keeps its merges */
-    uint32_t vertex;  /* the components of all lower vertices are clustered */
-    uint32_t linking; /* vertices of the component that is being clustered; 0: none is */
-    struct pending_edge *pending; /* owned; changes that wait for the next update, in their order */
-    size_t pending_count, pending_capacity;
 };
 
 /* ---- life ------------------------------------------------------------------- */
@@ -102,7 +82,6 @@ int regions_create(struct regions **out, const struct regions_params *params)
     regions->quarters = (uint32_t)lround(params->hold * QUARTERS);
     regions->next_id = 1;
     int rc = correlation_create(&regions->correlation, &correlation);
-    rc = rc == 0 ? linkage_create(&regions->linkage) : rc;
     if (rc != 0) {
         regions_destroy(regions);
         return rc;
@@ -116,41 +95,13 @@ void regions_destroy(struct regions *regions)
     if (regions == NULL)
         return;
     correlation_destroy(regions->correlation);
-    linkage_destroy(regions->linkage);
     regions_partition_finish(&regions->now);
-    regions_partition_finish(&regions->next);
-    free(regions->members);
-    free(regions->kept);
-    free(regions->pending);
     free(regions);
 }
 
 int regions_edge(struct regions *r, uint32_t a, uint32_t b, int present)
 {
-    if (r->stage == REGIONS_IDLE && r->pending_count == 0)
-        return correlation_edge(r->correlation, a, b, present != 0);
-    if (a >= r->params.max_vertices || b >= r->params.max_vertices)
-        return -HOLTER_ERANGE;
-    if (ARRAY_FIT(r->pending, r->pending_capacity, r->pending_count + 1) != 0)
-        return -ENOMEM;
-    r->pending[r->pending_count++] = (struct pending_edge){a, b, present != 0};
-    return 0;
-}
-
-/* Apply the changes that arrived during the last update. Without memory the rest stays pending. */
-static int regions_apply_pending(struct regions *r)
-{
-    size_t taken = 0;
-    int rc = 0;
-    while (rc == 0 && taken < r->pending_count) {
-        const struct pending_edge *edge = &r->pending[taken];
-        rc = correlation_edge(r->correlation, edge->a, edge->b, edge->present);
-        taken += rc == 0;
-    }
-    r->pending_count -= taken;
-    if (taken > 0 && r->pending_count > 0)
-        memmove(r->pending, r->pending + taken, r->pending_count * sizeof(*r->pending));
-    return rc;
+    return correlation_edge(r->correlation, a, b, present != 0);
 }
 
 /* ---- connected components ----------------------------------------------------- */
@@ -179,55 +130,40 @@ static uint32_t regions_walk_component(const struct correlation *correlation, ui
     return count;
 }
 
-/* Begin with the next component in which an edge changed, from r->vertex on. @return 0 or -ENOMEM
- */
-static int regions_begin_component(struct regions *r)
+/* Cluster the components in which an edge changed; the others keep their merges.
+ * @param kept  set: by lowest vertex, whether the component keeps its merges; zero before */
+static int regions_cluster_components(const struct regions *r, struct partition *p, bool *kept)
 {
-    struct partition *p = &r->next;
     const struct linkage_history history = {
         .group = r->now.region, .vertices = r->now.vertices, .quarters = r->quarters};
-    for (; r->vertex < p->vertices; r->vertex++) {
-        uint32_t degree, v = r->vertex;
+    struct linkage *linkage = NULL;
+    uint32_t *members = malloc(((size_t)p->vertices + 1) * sizeof(*members));
+    int rc = members == NULL ? -ENOMEM : linkage_create(&linkage);
+    for (uint32_t v = 0; rc == 0 && v < p->vertices; v++) {
+        uint32_t degree;
         bool touched;
         correlation_partners(r->correlation, v, &degree);
         if (degree == 0 || p->component[v] != NONE)
             continue;
-        uint32_t count = regions_walk_component(r->correlation, v, p, r->members, &touched);
-        r->kept[v] = !touched;
+        uint32_t count = regions_walk_component(r->correlation, v, p, members, &touched);
+        kept[v] = !touched;
         if (!touched)
             continue;
-        r->linking = count;
-        return linkage_begin(r->linkage, r->correlation, &history, r->members, count,
-                             p->merges + p->merge_count);
+        rc = linkage_run(linkage, r->correlation, &history, members, count,
+                         p->merges + p->merge_count);
+        p->merge_count += count - 1;
     }
-    return 0;
-}
-
-/* Cluster the components in which an edge changed. @return 0, 1: there is more to do, or -ENOMEM */
-static int regions_cluster_components(struct regions *r, uint64_t *work)
-{
-    while (r->vertex < r->next.vertices) {
-        int rc = r->linking == 0 ? regions_begin_component(r) : 0;
-        uint64_t links = *work / LINK_STEPS + (*work % LINK_STEPS != 0), left = links;
-        if (rc == 0 && r->linking > 0)
-            rc = linkage_continue(r->linkage, &left);
-        uint64_t steps = (links - left) * LINK_STEPS;
-        *work -= steps < *work ? steps : *work;
-        if (rc != 0)
-            return rc;
-        r->next.merge_count += r->linking > 0 ? r->linking - 1 : 0;
-        r->linking = 0;
-    }
-    return 0;
+    linkage_destroy(linkage);
+    free(members);
+    return rc;
 }
 
 /* Copy the merges of components without a changed edge, and sort all. */
-static void regions_list_merges(struct regions *r)
+static void regions_list_merges(const struct regions *r, struct partition *p, const bool *kept)
 {
-    struct partition *p = &r->next;
     for (size_t i = 0; i < r->now.merge_count; i++) {
         uint32_t component = p->component[r->now.merges[i].a];
-        if (component != NONE && r->kept[component])
+        if (component != NONE && kept[component])
             p->merges[p->merge_count++] = r->now.merges[i];
     }
     qsort(p->merges, p->merge_count, sizeof(*p->merges), linkage_compare);
@@ -449,82 +385,52 @@ static int regions_is_changed(const struct regions *r, const struct partition *p
     return 0;
 }
 
-static int regions_make_partition(const struct regions *r, struct partition *p, uint64_t window,
+/* The components and the hierarchy of each. */
+static int regions_make_hierarchy(const struct regions *r, struct partition *p)
+{
+    bool *kept = calloc((size_t)p->vertices + 1, sizeof(*kept));
+    for (uint32_t v = 0; v < p->vertices; v++)
+        p->component[v] = NONE;
+    int rc = kept == NULL ? -ENOMEM : regions_cluster_components(r, p, kept);
+    if (rc == 0)
+        regions_list_merges(r, p, kept);
+    free(kept);
+    return rc;
+}
+
+static int regions_make_partition(struct regions *r, struct partition *p, uint64_t window,
                                   uint32_t *next_id)
 {
+    int rc = correlation_update(r->correlation);
+    rc = rc == 0 ? regions_partition_init(p, correlation_vertices(r->correlation)) : rc;
+    rc = rc == 0 ? regions_make_hierarchy(r, p) : rc;
+    if (rc != 0)
+        return rc;
     regions_cut_hierarchy(r, p);
-    int rc = regions_join_singles(r, p);
+    rc = regions_join_singles(r, p);
     return rc == 0 ? regions_identify(r, p, window, next_id) : rc;
-}
-
-static int regions_begin_clustering(struct regions *r)
-{
-    int rc = regions_partition_init(&r->next, correlation_vertices(r->correlation));
-    if (rc != 0)
-        return rc;
-    size_t capacity = (size_t)r->next.vertices + 1;
-    r->members = malloc(capacity * sizeof(*r->members));
-    r->kept = calloc(capacity, sizeof(*r->kept));
-    if (r->members == NULL || r->kept == NULL)
-        return -ENOMEM;
-    for (uint32_t v = 0; v < r->next.vertices; v++)
-        r->next.component[v] = NONE;
-    r->vertex = r->linking = 0;
-    r->stage = REGIONS_CLUSTERING;
-    return 0;
-}
-
-/* @return 0: all but the partition is done; 1: there is more to do; else an error */
-static int regions_continue_update(struct regions *r)
-{
-    uint64_t work = r->params.max_work == 0 ? UINT64_MAX : r->params.max_work;
-    int rc = r->stage == REGIONS_CORRELATING ? correlation_update(r->correlation, &work) : 0;
-    if (rc == 0 && r->stage == REGIONS_CORRELATING)
-        rc = regions_begin_clustering(r);
-    return rc != 0 ? rc : regions_cluster_components(r, &work);
-}
-
-/* The update is over, whether it succeeded or not. */
-static void regions_end_update(struct regions *r)
-{
-    linkage_cancel(r->linkage);
-    regions_partition_finish(&r->next);
-    array_release(&r->members);
-    array_release(&r->kept);
-    r->stage = REGIONS_IDLE;
-}
-
-static int regions_finish_update(struct regions *r, uint64_t window, int *changed)
-{
-    uint32_t next_id = r->next_id;
-    regions_list_merges(r);
-    int rc = regions_make_partition(r, &r->next, window, &next_id);
-    if (rc != 0)
-        return rc;
-    *changed = regions_is_changed(r, &r->next);
-    regions_partition_finish(&r->now);
-    r->now = r->next;
-    r->next = (struct partition){0};
-    r->next_id = next_id;
-    correlation_clear_changes(r->correlation);
-    return 0;
 }
 
 int regions_update(struct regions *r, uint64_t window, int *changed)
 {
-    int differs = 0, rc = r->stage == REGIONS_IDLE ? regions_apply_pending(r) : 0;
-    if (rc == 0 && r->stage == REGIONS_IDLE && correlation_changed(r->correlation))
-        r->stage = REGIONS_CORRELATING;
-    if (rc == 0 && r->stage != REGIONS_IDLE) {
-        rc = regions_continue_update(r);
-        if (rc == 0)
-            rc = regions_finish_update(r, window, &differs);
-        if (rc != 1)
-            regions_end_update(r);
+    struct partition next = {0};
+    uint32_t next_id = r->next_id;
+    int differs = 0;
+    if (correlation_changed(r->correlation)) {
+        int rc = regions_make_partition(r, &next, window, &next_id);
+        if (rc != 0) {
+            regions_partition_finish(&next);
+            return rc;
+        }
+        differs = regions_is_changed(r, &next);
+        regions_partition_finish(&r->now);
+        r->now = next;
+        r->next_id = next_id;
+        correlation_clear_changes(r->correlation);
     }
-    if (rc >= 0 && changed != NULL)
+    if (changed != NULL)
         *changed = differs;
-    return rc < 0 ? rc : 0;
+    return 0;
 }
 
 uint32_t regions_of(const struct regions *r, uint32_t vertex)
@@ -537,11 +443,6 @@ size_t regions_list(const struct regions *r, struct region_info *out, size_t cap
     for (size_t i = 0; out != NULL && i < r->now.list_count && i < capacity; i++)
         out[i] = r->now.list[i];
     return r->now.list_count;
-}
-
-int regions_busy(const struct regions *r)
-{
-    return r->stage != REGIONS_IDLE;
 }
 
 double regions_correlation(const struct regions *r, uint32_t p, uint32_t q)
@@ -574,12 +475,4 @@ void regions_copy_state(struct state_bytes *b, struct regions **out)
     struct regions *r = *out;
     correlation_copy_state(b, &r->correlation);
     regions_partition_copy_state(b, &r->now);
-    regions_partition_copy_state(b, &r->next);
-    STATE_ARRAY(b, r->members, r->linking, (size_t)r->next.vertices + 1);
-    STATE_ARRAY(b, r->kept, r->next.vertices, (size_t)r->next.vertices + 1);
-    STATE_ARRAY(b, r->pending, r->pending_count, r->pending_capacity);
-    const struct linkage_loan loan = {
-        r->correlation, r->now.region, r->members,
-        r->next.merges == NULL ? NULL : r->next.merges + r->next.merge_count};
-    linkage_copy_state(b, &r->linkage, &loan);
 }

@@ -16,12 +16,8 @@
  * region count 1 + hold fold when the component they are in is clustered again: the regions stay
  * until others are clearly better.
  *
- * Streaming: only rows of R within two steps of a changed edge are computed again, and only
- * connected components with a changed edge are clustered again. Where that is more than max_work,
- * an update goes on over several calls, so that none of them holds its caller long: regions are
- * then those of the edges that were known when it began, and changes of edges that arrive during it
- * wait for the next one. The work of a call is counted, not timed: it depends on the edges alone. A
- * pending change takes 12 bytes. Guarantees:
+ * Only connected components with a changed edge are clustered again: some 40 ms for 4,096 ranks
+ * with 26 partners each. Guarantees:
  *   - with hold = 0, hierarchy and partition are exactly those of a batch clustering of the same
  *     edges, whatever came before, in whatever order the edges changed;
  *   - with hold > 0, exactly those of a batch clustering of the same edges in which R between
@@ -54,11 +50,7 @@ struct regions_params {
     uint32_t hub;          /**< partners above which a vertex relays no path, see correlation.h */
     uint64_t max_pairs;    /**< ordered pairs with R above 0, at most 2^26: bounds the memory, which
                                     is 8 bytes for each, and while clustering up to 24 */
-    uint64_t max_work;     /**< of one call of regions_update(), in steps along edges; about two
-                                    nanoseconds each. 0: no bound */
 };
-
-#define REGIONS_WORK (UINT64_C(1) << 25) /**< some 70 ms */
 
 #define REGIONS_DEFAULTS                                                                           \
     ((struct regions_params){.threshold = 0.5,                                                     \
@@ -86,8 +78,7 @@ void regions_destroy(struct regions *regions);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below max_vertices */
 int regions_edge(struct regions *regions, uint32_t a, uint32_t b, int present);
 
-/** Bring the regions up to date with the edges, or do a part of the work: then the regions stay as
- * they were until a later call has finished it. Costs nothing when no edge changed.
+/** Bring the regions up to date with the edges. Costs nothing when no edge changed.
  *  @param window   for `since` of new regions
  *  @param changed  set on success: 1 when a vertex is in another region than before; may be NULL
  *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than max_pairs (let nodes stand for their ranks).
@@ -103,16 +94,12 @@ uint32_t regions_of(const struct regions *regions, uint32_t vertex);
  *  @return how many there are */
 size_t regions_list(const struct regions *regions, struct region_info *out, size_t capacity);
 
-/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. During an
- *  update, of its edges or of those before. */
+/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. */
 double regions_correlation(const struct regions *regions, uint32_t p, uint32_t q);
 
 /** The hierarchy, down to one cluster for each connected component: merges in the order in which
  *  they happen, heights descending. Borrowed until the next update. */
 const struct linkage_merge *regions_hierarchy(const struct regions *regions, size_t *count);
-
-/** @return whether an update is in progress */
-int regions_busy(const struct regions *regions);
 
 /** See state_bytes.h. */
 void regions_copy_state(struct state_bytes *b, struct regions **regions);

@@ -10,12 +10,6 @@
 
 #include <cmocka.h>
 
-static int update_all(struct correlation *correlation)
-{
-    uint64_t work = UINT64_MAX;
-    return correlation_update(correlation, &work);
-}
-
 static struct correlation *create(uint32_t vertices, uint32_t hub, uint64_t pairs)
 {
     struct correlation *correlation;
@@ -90,7 +84,7 @@ static void the_paper_s_table_1_is_reproduced(void **state)
     for (size_t i = 0; i < 11; i++)
         assert_int_equal(
             correlation_edge(correlation, table_1_edges[i][0], table_1_edges[i][1], true), 0);
-    assert_int_equal(update_all(correlation), 0);
+    assert_int_equal(correlation_update(correlation), 0);
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         double r = correlation_value(correlation, table[i].p, table[i].q);
         ASSERT_NEAR(r, table[i].r, 0.0051);
@@ -120,7 +114,7 @@ static void rows_are_the_sum_over_paths_after_every_change(void **state)
                 matrix_set(&m, a, b, !matrix_get(&m, a, b));
                 assert_int_equal(correlation_edge(correlation, a, b, matrix_get(&m, a, b)), 0);
             }
-            assert_int_equal(update_all(correlation), 0);
+            assert_int_equal(correlation_update(correlation), 0);
             correlation_clear_changes(correlation);
             assert_is_by_paths(correlation, &m, hub);
         }
@@ -137,7 +131,7 @@ static void telling_what_is_known_changes_nothing(void **state)
     assert_int_equal(correlation_edge(correlation, 2, 3, false), 0);
     assert_false(correlation_changed(correlation));
     assert_int_equal(correlation_edge(correlation, 2, 3, true), 0);
-    assert_int_equal(update_all(correlation), 0);
+    assert_int_equal(correlation_update(correlation), 0);
     assert_true(correlation_touched(correlation, 3));
     correlation_clear_changes(correlation);
     assert_int_equal(correlation_edge(correlation, 3, 2, true), 0);
@@ -173,12 +167,12 @@ static void too_many_pairs_are_refused_until_edges_go(void **state)
     for (uint32_t v = 1; v < 8; v++)
         matrix_set(&m, 0, v, true);
     tell(correlation, &m);
-    assert_int_equal(update_all(correlation), -HOLTER_ELIMIT);
-    assert_int_equal(update_all(correlation), -HOLTER_ELIMIT);
+    assert_int_equal(correlation_update(correlation), -HOLTER_ELIMIT);
+    assert_int_equal(correlation_update(correlation), -HOLTER_ELIMIT);
     for (uint32_t v = 4; v < 8; v++)
         matrix_set(&m, 0, v, false);
     tell(correlation, &m);
-    assert_int_equal(update_all(correlation), 0);
+    assert_int_equal(correlation_update(correlation), 0);
     assert_is_by_paths(correlation, &m, UINT32_MAX);
     correlation_destroy(correlation);
     free(m.edge);

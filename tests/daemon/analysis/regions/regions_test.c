@@ -396,88 +396,6 @@ static void regions_stay_when_there_are_too_many_pairs(void **state)
     free(large.edge);
 }
 
-/* A changed edge; the other regions receive it later. */
-struct changed_edge {
-    uint32_t a, b;
-    int present;
-};
-
-static size_t draw_edges(struct matrix *m, struct regions *regions, struct changed_edge *out,
-                         uint64_t *random)
-{
-    size_t count = 0;
-    for (uint64_t i = random_next(random) % 6; i > 0; i--) {
-        uint32_t a = random_next(random) % m->vertices, b = random_next(random) % m->vertices;
-        if (a == b)
-            continue;
-        matrix_set(m, a, b, !matrix_get(m, a, b));
-        out[count++] = (struct changed_edge){a, b, matrix_get(m, a, b)};
-        assert_int_equal(regions_edge(regions, a, b, matrix_get(m, a, b)), 0);
-    }
-    return count;
-}
-
-/* An update of any number of calls equals one that has the edges that were known when it began. */
-static void an_update_in_pieces_equals_one_at_once(void **state)
-{
-    struct regions_params params = REGIONS_DEFAULTS;
-    uint64_t random = 41;
-    (void)state;
-    for (uint32_t round = 0; round < 8; round++) {
-        struct matrix m = round % 2 == 0 ? matrix_stencil(4) : chain_of_groups(10);
-        struct changed_edge changed_edges[4000];
-        size_t known = 0, count = 0, pieces = 0, updates = 0;
-        params.max_work = 1 + random_next(&random) % 3000;
-        struct regions *parts = create(params);
-        params.max_work = 0;
-        struct regions *whole = create(params);
-        tell(parts, &m);
-        tell(whole, &m);
-        for (uint32_t window = 0; window < 600; window++) {
-            int changed, changed_whole;
-            for (; !regions_busy(parts) && known < count; known++)
-                assert_int_equal(regions_edge(whole, changed_edges[known].a, changed_edges[known].b,
-                                              changed_edges[known].present),
-                                 0);
-            assert_int_equal(regions_update(parts, window, &changed), 0);
-            if (regions_busy(parts)) {
-                assert_int_equal(changed, 0);
-                pieces++;
-            } else {
-                assert_int_equal(regions_update(whole, window, &changed_whole), 0);
-                assert_int_equal(changed, changed_whole);
-                updates++;
-            }
-            for (uint32_t v = 0; v < m.vertices; v++)
-                assert_int_equal(regions_of(parts, v), regions_of(whole, v));
-            assert_same_hierarchy(parts, whole);
-            if (window % 2 == 0)
-                count += draw_edges(&m, parts, changed_edges + count, &random);
-        }
-        assert_true(pieces > 0 && updates > 0);
-        regions_destroy(parts);
-        regions_destroy(whole);
-        free(m.edge);
-    }
-}
-
-static void edges_that_arrive_during_an_update_are_checked(void **state)
-{
-    struct regions_params params = REGIONS_DEFAULTS;
-    struct matrix m = matrix_stencil(4);
-    (void)state;
-    params.max_work = 1;
-    struct regions *regions = create(params);
-    tell(regions, &m);
-    assert_int_equal(regions_update(regions, 0, NULL), 0);
-    assert_true(regions_busy(regions));
-    assert_int_equal(regions_edge(regions, params.max_vertices, 0, 1), -HOLTER_ERANGE);
-    assert_int_equal(regions_edge(regions, 0, params.max_vertices, 1), -HOLTER_ERANGE);
-    assert_int_equal(regions_edge(regions, 0, 5, 1), 0);
-    regions_destroy(regions);
-    free(m.edge);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,8 +412,6 @@ int main(void)
         cmocka_unit_test(regions_follow_a_pattern_that_changes),
         cmocka_unit_test(what_is_out_of_range_is_refused),
         cmocka_unit_test(regions_stay_when_there_are_too_many_pairs),
-        cmocka_unit_test(an_update_in_pieces_equals_one_at_once),
-        cmocka_unit_test(edges_that_arrive_during_an_update_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
