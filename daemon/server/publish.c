@@ -281,8 +281,10 @@ uint64_t publisher_frames(const struct publisher *p)
     return p->frames;
 }
 
-void publisher_drop_job(struct publisher *p, const char *job)
+/* Forget the frame numbers of a job. */
+static void publisher_drop_job(void *user, const char *job)
 {
+    struct publisher *p = user;
     for (struct publisher_counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
         struct publisher_counts *gone = *at;
         if (strcmp(gone->job, job) != 0)
@@ -348,15 +350,10 @@ static void publisher_publish_of_job(void *user, const char *job, enum wire_type
     publisher_publish(user, job, type, message);
 }
 
-static void publisher_drop_frames(void *user, const char *job)
-{
-    publisher_drop_job(user, job);
-}
-
 struct jobs_publisher publisher_for_jobs(struct publisher *publisher)
 {
     return (struct jobs_publisher){.user = publisher,
                                    .wants = publisher_wants_of_job,
                                    .publish = publisher_publish_of_job,
-                                   .forget = publisher_drop_frames};
+                                   .forget = publisher_drop_job};
 }

@@ -49,9 +49,6 @@ struct jobs_publisher publisher_for_jobs(struct publisher *publisher);
 /** Number of the newest frame of a job, 0: none. */
 uint64_t publisher_newest_frame(const struct publisher *publisher, const char *job);
 
-/** Forget the frame numbers of a job. */
-void publisher_drop_job(struct publisher *publisher, const char *job);
-
 /** @return number of frames since the start */
 uint64_t publisher_frames(const struct publisher *publisher);
 

@@ -36,4 +36,9 @@ static inline int order_doubles(const void *a, const void *b)
     return ORDER(*(const double *)a, *(const double *)b);
 }
 
+static inline uint64_t order_maximum(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

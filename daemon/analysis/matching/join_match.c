@@ -2,11 +2,7 @@
  * calls, and the messages are reported with their times. */
 #include "daemon/analysis/matching/join_state.h"
 #include "daemon/analysis/matching/send_wait.h"
-
-static uint64_t join_match_maximum(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+#include "holter/order.h"
 
 /* ---- by key -------------------------------------------------------------- */
 
@@ -123,12 +119,12 @@ static void join_match_add_calls(const struct join *join, struct join_closing *c
         if (match->call == KEY_NONE)
             continue;
         struct join_call *call = &closing->calls[match->call];
-        call->latest_ns = join_match_maximum(call->latest_ns, end->local_ns);
+        call->latest_ns = order_maximum(call->latest_ns, end->local_ns);
         call->known = end->known > call->known ? end->known : call->known;
         call->together = end->together > call->together ? end->together : call->together;
         if (match->other == JOIN_ALONE)
             continue;
-        call->latest_ns = join_match_maximum(call->latest_ns, join_match_sent_ns(join, closing, i));
+        call->latest_ns = order_maximum(call->latest_ns, join_match_sent_ns(join, closing, i));
         call->matched++;
     }
 }
@@ -175,9 +171,9 @@ static struct joined join_match_message(const struct join *join, const struct jo
     const uint64_t error = match->clocks == KEY_NONE ? join_match_error_of(send, receive)
                                                      : join->clocks.pairs[match->clocks].remain_ns;
     const uint64_t sent = join_match_sent_ns(join, closing, at), enter = receive->begin_ns,
-                   end = receive->end_ns, both = join_match_maximum(sent, enter),
+                   end = receive->end_ns, both = order_maximum(sent, enter),
                    local = call == NULL ? receive->local_ns : call->latest_ns,
-                   last = join_match_maximum(both, local);
+                   last = order_maximum(both, local);
     const bool whole =
         call == NULL ? receive->together <= 1 : call->known + call->matched >= call->together;
     const uint64_t send_length = (send->end_ns - send->begin_ns) / 1000 * 1000;

@@ -2,6 +2,7 @@
  * added. */
 #include "daemon/analysis/sums/sums.h"
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static void figures_add_rank_sums(struct rank_row *into, const struct rank_row *
 #define X(name) into->name += from->name;
     RANK_SUMS(X)
 #undef X
-    into->threads = sums_maximum(into->threads, from->threads);
+    into->threads = order_maximum(into->threads, from->threads);
 }
 
 void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row)
@@ -141,7 +142,7 @@ static void figures_add_calls(struct run_sum *run, const struct figures *figures
         sum->bytes_in += call->bytes_in;
         sum->time_ns += call->time_ns;
         sum->polls += call->polls;
-        sum->longest_ns = sums_maximum(sum->longest_ns, call->longest_ns);
+        sum->longest_ns = order_maximum(sum->longest_ns, call->longest_ns);
     }
     for (uint32_t caller = 0; caller < run->callers.count && caller < figures->caller_capacity;
          caller++) {

@@ -80,11 +80,6 @@ struct window_sum {
     struct sum_totals totals; /**< of its ranks */
 };
 
-static inline uint64_t sums_maximum(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /** Reserve space for as many keys as the run has. @return 0 or -ENOMEM */
 int figures_reserve(struct figures *figures, const struct run_sum *run);
 void figures_finish(struct figures *figures);

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/sums/sums.h"
 #include "daemon/analysis/tables/array.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,9 +55,9 @@ void run_sum_destroy(struct run_sum *run)
 
 static void run_sum_merge_comm(struct comm_row *into, const struct comm_row *from)
 {
-    into->parent = sums_maximum(into->parent, from->parent);
-    into->size = sums_maximum(into->size, from->size);
-    into->remote_size = sums_maximum(into->remote_size, from->remote_size);
+    into->parent = order_maximum(into->parent, from->parent);
+    into->size = order_maximum(into->size, from->size);
+    into->remote_size = order_maximum(into->remote_size, from->remote_size);
     if (strncmp(from->name, into->name, sizeof(into->name)) > 0)
         memcpy(into->name, from->name, sizeof(into->name));
 }
@@ -209,7 +210,7 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
         sum->bytes_in += row->bytes_in;
         sum->time_ns += row->time_ns;
         sum->polls += row->polls;
-        sum->longest_ns = sums_maximum(sum->longest_ns, row->longest_ns);
+        sum->longest_ns = order_maximum(sum->longest_ns, row->longest_ns);
     }
 }
 

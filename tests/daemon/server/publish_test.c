@@ -218,7 +218,7 @@ static void nothing_is_sent_before_the_sync_of_an_unknown_job(void **state)
         assert_int_equal(tap.count, 1);
         assert_string_equal(tap.frames[0].topic, topics[i]);
     }
-    publisher_drop_job(publisher, "job.0");
+    publisher_for_jobs(publisher).forget(publisher, "job.0");
     subscribe("sync/1/job.0");
     assert_int_equal(tap.count, 1);
 }
