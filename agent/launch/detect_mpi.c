@@ -71,11 +71,14 @@ static int detect_mpi_walk_libraries(const char *linker, const char *path, const
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -errno;
-    pid_t child = quiet_child_fork(QUIET_INPUT | QUIET_ERRORS);
-    if (child == 0)
-        detect_mpi_exec_linker(linker, path, library_path, ends[1]);
-    int rc = child < 0 ? -errno : 0;
+    /* Where standard streams are closed, the pipe has their numbers, which the child changes. */
+    int output = fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(ends[1]);
+    pid_t child = output < 0 ? -1 : quiet_child_fork(QUIET_INPUT | QUIET_ERRORS);
+    if (child == 0)
+        detect_mpi_exec_linker(linker, path, library_path, output);
+    int rc = child < 0 ? -errno : 0;
+    close(output);
     FILE *list = fdopen(ends[0], "r");
     if (list == NULL) {
         rc = -errno;

@@ -79,6 +79,25 @@ static void the_installed_mpis_are_recognised(void **state)
         assert_int_equal(look(mpich, NULL).flavour, MPI_FLAVOUR_MPICH);
 }
 
+static void an_mpi_is_found_where_the_standard_streams_are_closed(void **state)
+{
+    (void)state;
+    struct mpi_finding finding;
+    const char *path = program("MPICH_LIKE");
+    int kept[3];
+    for (int fd = 0; fd < 3; fd++)
+        kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    int code = detect_mpi(path, NULL, &finding);
+    for (int fd = 0; fd < 3; fd++) {
+        dup2(kept[fd], fd);
+        close(kept[fd]);
+    }
+    assert_int_equal(code, 0);
+    assert_int_equal(finding.flavour, MPI_FLAVOUR_MPICH);
+}
+
 static void a_program_without_mpi_has_none(void **state)
 {
     (void)state;
@@ -175,6 +194,7 @@ int main(void)
         cmocka_unit_test(two_mpis_of_one_name_are_distinguished_by_what_they_need),
         cmocka_unit_test(library_path_comes_before_runpath),
         cmocka_unit_test(the_installed_mpis_are_recognised),
+        cmocka_unit_test(an_mpi_is_found_where_the_standard_streams_are_closed),
         cmocka_unit_test(a_program_without_mpi_has_none),
         cmocka_unit_test(a_static_program_is_known_as_one),
         cmocka_unit_test(a_script_is_a_script),
