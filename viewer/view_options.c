@@ -28,8 +28,6 @@ const char options_help[] =
     "endpoint there\n"
     "      --keys DIR          CURVE keys of the session (default: HOLTER_KEYS, else those beside "
     "its socket)\n"
-    "      --finder DESCRIPTOR socket that holter view opens, where the daemon of a fleet's job is "
-    "asked for\n"
     "      --against ENDPOINT  compare with the job of this daemon, as with the second of two "
     "recordings\n"
     "      --play              start a replay that waits at its begin; a snapshot is taken at "
