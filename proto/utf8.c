@@ -1,7 +1,8 @@
-/* Checks and cuts UTF-8. */
+/* Checks, cuts and prints UTF-8. */
 #include "proto/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* RFC 3629 section 4: length of the character that starts here, 0 when there is none. */
 static size_t utf8_character(const uint8_t *at, size_t room)
@@ -46,4 +47,23 @@ size_t utf8_cut(const char *text, size_t length, size_t limit)
     /* Four continuation bytes in a row belong to no character: nothing is gained by cutting
      * before them. */
     return ((uint8_t)text[cut] & 0xc0) == 0x80 ? limit : cut;
+}
+
+void utf8_print_csv(FILE *out, const char *text)
+{
+    const char *quote = text[strcspn(text, ",\"\r\n")] ? "\"" : "";
+    size_t left = strlen(text);
+    fputs(quote, out);
+    while (left > 0) {
+        size_t valid = utf8_prefix(text, left);
+        for (size_t i = 0; i < valid; i++)
+            fprintf(out, text[i] == '"' ? "\"\"" : "%c", text[i]);
+        if (valid == 0) {
+            fputs("\xef\xbf\xbd", out);
+            valid = 1;
+        }
+        text += valid;
+        left -= valid;
+    }
+    fputs(quote, out);
 }

@@ -1,8 +1,9 @@
-/* UTF-8 (RFC 3629): what counts as text on the wire. */
+/* UTF-8 (RFC 3629): what counts as text on the wire and in files of CSV. */
 #ifndef HOLTER_PROTO_UTF8_H
 #define HOLTER_PROTO_UTF8_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /** Length of the longest prefix that is well-formed UTF-8 without NUL: no overlong forms, no
  *  surrogates, nothing above U+10FFFF, no sequence cut off at the end. */
@@ -10,5 +11,9 @@ size_t utf8_prefix(const char *text, size_t length);
 
 /** Longest cut of the text, at most limit bytes, that does not split a character. */
 size_t utf8_cut(const char *text, size_t length, size_t limit);
+
+/** Print a field of CSV (RFC 4180): in quotes where it needs them, with U+FFFD in the place of
+ * bytes that are not UTF-8, because a reader would refuse the file. */
+void utf8_print_csv(FILE *out, const char *text);
 
 #endif

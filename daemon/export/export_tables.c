@@ -7,6 +7,7 @@
 #include "holter/call.h"
 #include "holter/error.h"
 #include "proto/json.h"
+#include "proto/utf8.h"
 #include "version.h"
 
 #include <errno.h>
@@ -169,7 +170,7 @@ static int export_tables_add_name(void *user, const struct cell *row, size_t col
 {
     struct row_writer *w = user;
     fputs(w->rows++ > 0 ? "," : "", w->out);
-    row_writer_put_csv_text(w->out, columns > 0 ? row[0].text : "");
+    utf8_print_csv(w->out, columns > 0 ? row[0].text : "");
     return 0;
 }
 

@@ -18,29 +18,6 @@ static void row_writer_put_bytes(FILE *out, const struct cell *cell)
         fprintf(out, "%02x", ((const unsigned char *)cell->bytes)[i]);
 }
 
-void row_writer_put_csv_text(FILE *out, const char *text)
-{
-    int quoted = strpbrk(text, ",\"\r\n") != NULL;
-    size_t left = strlen(text), valid;
-    if (quoted)
-        fputc('"', out);
-    for (; left > 0; text += valid, left -= valid) {
-        valid = utf8_prefix(text, left);
-        for (size_t i = 0; i < valid; i++) {
-            if (text[i] == '"')
-                fputc('"', out);
-            fputc(text[i], out);
-        }
-        if (valid ==
-            0) { /* replace invalid bytes: a reader would refuse the file because of them */
-            fputs("\xef\xbf\xbd", out);
-            valid = 1;
-        }
-    }
-    if (quoted)
-        fputc('"', out);
-}
-
 static void row_writer_put_csv(FILE *out, const struct cell *cell)
 {
     if (cell->kind == CELL_INTEGER)
@@ -48,7 +25,7 @@ static void row_writer_put_csv(FILE *out, const struct cell *cell)
     else if (cell->kind == CELL_REAL && isfinite(cell->real))
         fprintf(out, "%.17g", cell->real);
     else if (cell->kind == CELL_TEXT)
-        row_writer_put_csv_text(out, cell->text);
+        utf8_print_csv(out, cell->text);
     else if (cell->kind == CELL_BYTES)
         row_writer_put_bytes(out, cell);
 }
@@ -190,7 +167,7 @@ int row_writer_begin(struct row_writer *w, const struct cell *row, size_t column
         if (w->format == ROW_TEXT) {
             code = row_writer_add_text(w, i, &name);
         } else {
-            row_writer_put_csv_text(w->out, row[i].name);
+            utf8_print_csv(w->out, row[i].name);
             fputs(i + 1 < columns ? "," : "\r\n", w->out);
         }
     }

@@ -39,7 +39,4 @@ int row_writer_put(void *writer, const struct cell *row, size_t columns);
 /** Write what is left, and release memory. Safe after an error. @return 0 or -EIO */
 int row_writer_end(struct row_writer *writer);
 
-/** A text of CSV, in quotes where it needs them. */
-void row_writer_put_csv_text(FILE *out, const char *text);
-
 #endif

@@ -2,6 +2,7 @@
 #include "viewer/layout/scene_table.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "proto/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -345,18 +346,6 @@ static const char *table_unit(const struct scene_table *t, int column)
 
 /* ---- printing ---- */
 
-static void csv_print(FILE *out, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-    fputc('"', out);
-}
-
 static void table_print_csv(const struct scene_table *t, FILE *out)
 {
     const char *units[SCENE_TABLE_COLUMNS] = {NULL};
@@ -368,7 +357,7 @@ static void table_print_csv(const struct scene_table *t, FILE *out)
         if (units[c] && *units[c])
             snprintf(title + strlen(title), sizeof title - strlen(title), " (%s)", units[c]);
         fputs(c ? "," : "", out);
-        csv_print(out, title);
+        utf8_print_csv(out, title);
     }
     fputs("\r\n", out);
     for (size_t i = 0; i < t->count; i++) {
@@ -379,7 +368,7 @@ static void table_print_csv(const struct scene_table *t, FILE *out)
             if (units[c] && !cell_is_empty(cell) && figure_read(&f, cell))
                 fprintf(out, "%s%.10g", f.below ? "<" : "", f.value);
             else if (cell && !(units[c] && cell_is_empty(cell)))
-                csv_print(out, cell);
+                utf8_print_csv(out, cell);
         }
         fputs("\r\n", out);
     }
