@@ -106,8 +106,8 @@ static void choose(struct desk *d, int i)
 
 static void turn(struct desk *d, int i)
 {
-    d->ui.torus.yaw += 0.03;
-    d->ui.torus.x = 0.01 * i;
+    d->ui.torus.space.yaw += 0.03;
+    d->ui.torus.plane.x = 0.01 * i;
 }
 
 static void zoom_routes(struct desk *d, int i)

@@ -101,7 +101,7 @@ static void every_shape_keeps_its_place_at_every_size(void **state)
                     desk_check(&d, what);
                     d.ui.selection = (struct selection){SELECT_NODE, 0, 0};
                     d.ui.landscape.by = RANK_CALLS_REGION;
-                    d.ui.landscape.yaw = -0.7;
+                    d.ui.landscape.camera.yaw = -0.7;
                     desk_layout(&d, m);
                     desk_check(&d, what);
                     desk_close(&d);
@@ -204,7 +204,7 @@ static void the_point_of_a_rank_can_be_pointed_at(void **state)
     struct model *m = job_of(64);
     struct desk d;
     open_desk(&d, m, LANDSCAPE_LAYOUT, line_layout);
-    d.ui.landscape.yaw = d.ui.landscape.pitch = 0;
+    d.ui.landscape.camera.yaw = d.ui.landscape.camera.pitch = 0;
     desk_layout(&d, m);
     const struct scene_item *last = NULL; /* the point that is farthest to the right is rank 63 */
     for (size_t i = 0; i < d.scene.item_count; i++) {
@@ -289,20 +289,20 @@ static void a_drag_turns_and_the_wheel_zooms(void **state)
     struct desk d;
     open_desk(&d, m, LANDSCAPE_WALLS, "");
     struct input in = {.kind = INPUT_PRESS, .x = 900, .y = 300, .clicks = 1};
-    double yaw = d.ui.landscape.yaw;
+    double yaw = d.ui.landscape.camera.yaw;
     ui_input(&d.ui, m, &d.scene, &in);
     in.kind = INPUT_MOVE;
     in.x += 50;
     ui_input(&d.ui, m, &d.scene, &in);
     in.kind = INPUT_RELEASE;
     ui_input(&d.ui, m, &d.scene, &in);
-    assert_true(fabs(d.ui.landscape.yaw - yaw - 0.4) < 1e-9);
+    assert_true(fabs(d.ui.landscape.camera.yaw - yaw - 0.4) < 1e-9);
     in = (struct input){.kind = INPUT_WHEEL, .x = 900, .y = 300, .wheel = 2};
     ui_input(&d.ui, m, &d.scene, &in);
-    assert_true(d.ui.landscape.zoom > 1.3);
+    assert_true(d.ui.landscape.camera.zoom > 1.3);
     in = (struct input){.kind = INPUT_KEY, .key = '0'};
     ui_input(&d.ui, m, &d.scene, &in);
-    assert_true(d.ui.landscape.zoom == 1);
+    assert_true(d.ui.landscape.camera.zoom == 1);
     desk_close(&d);
     model_destroy(m);
 }

@@ -65,8 +65,8 @@ static void time_frames(struct stand *d, struct model *m, const char *name)
     uint64_t start = cpu_ns(), layout = 0;
     for (int i = 0; i < FRAMES; i++) {
         uint64_t begin = cpu_ns();
-        d->ui.torus.yaw += 0.03;
-        d->ui.torus.x += 0.01;
+        d->ui.torus.space.yaw += 0.03;
+        d->ui.torus.plane.x += 0.01;
         compose(d, m);
         layout += cpu_ns() - begin;
         painter_paint(&d->painter, &d->scene, d->type);
@@ -96,7 +96,7 @@ static void take(const char *directory, const struct shot *shot, struct model *m
     d.ui.torus.hidden = shot->hidden;
     d.ui.torus.low = shot->low;
     d.ui.torus.high = shot->high > 0 ? shot->high : 1;
-    d.ui.torus.zoom = shot->zoom > 0 ? shot->zoom : 1;
+    d.ui.torus.plane.zoom = shot->zoom > 0 ? shot->zoom : 1;
     d.ui.torus.grid = shot->grid;
     d.ui.selection = shot->selection;
     d.ui.mouse.x = shot->mouse_x > 0 ? shot->mouse_x : -1;

@@ -432,15 +432,16 @@ static void drags_pan_the_rings_and_turn_the_grid(void **state)
     open_on(&s, "torus:4,4,4", 4);
     struct box rings = find_hit(&s.desk.scene, HIT_TORUS, 0, 0)->box,
                space = find_hit(&s.desk.scene, HIT_TORUS, 1, 0)->box;
-    double yaw = s.desk.ui.torus.yaw;
+    double yaw = s.desk.ui.torus.space.yaw;
     drag(&s, rings.x + 4, rings.y + 4, rings.x + 54, rings.y + 4, 0, 0);
-    assert_true(s.desk.ui.torus.x < 0 && s.desk.ui.torus.y == 0 && s.desk.ui.torus.yaw == yaw);
+    assert_true(s.desk.ui.torus.plane.x < 0 && s.desk.ui.torus.plane.y == 0 &&
+                s.desk.ui.torus.space.yaw == yaw);
     drag(&s, space.x + 4, space.y + 4, space.x + 54, space.y + 4, 0, 0);
-    assert_true(s.desk.ui.torus.yaw != yaw && s.desk.ui.torus.space_x == 0);
+    assert_true(s.desk.ui.torus.space.yaw != yaw && s.desk.ui.torus.space.x == 0);
     drag(&s, space.x + 4, space.y + 4, space.x + 54, space.y + 4, 0, 1);
-    assert_true(s.desk.ui.torus.space_x < 0);
+    assert_true(s.desk.ui.torus.space.x < 0);
     input(&s, &(struct input){.kind = INPUT_WHEEL, .x = rings.x + 4, .y = rings.y + 4, .wheel = 2});
-    assert_true(s.desk.ui.torus.zoom > 1 && s.desk.ui.torus.space_zoom == 1);
+    assert_true(s.desk.ui.torus.plane.zoom > 1 && s.desk.ui.torus.space.zoom == 1);
     network_bed_close(&s);
 }
 

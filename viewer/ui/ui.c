@@ -23,7 +23,6 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .quantity = PAIR_BYTES,
         .mouse.x = -1,
         .mouse.y = -1,
-        .regions.camera.zoom = 1,
         .commgram.phases = 24,
         .commgram.size_high = UI_SIZE_MAXIMUM,
         .network.metric = METRIC_LOAD,
@@ -31,6 +30,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .routes.maximum = 64,
         .routes.lens_zoom = 8,
     };
+    camera_init(&ui->regions.camera, 1);
     network_graph_init(&ui->graph);
     for (int i = 0; i < METRICS; i++)
         ui->network.colour_high[i] = 1;

@@ -206,7 +206,7 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
     else if (ground->kind == HIT_ROUTES)
         ui_pan_routes(ui, -dx * x_ground, -dy * y_ground);
     else if (ground->kind == HIT_GRAPH)
-        camera_pan(&ui->regions.camera, -dx * x_ground, -dy * y_ground);
+        camera_drag(&ui->regions.camera, ground, dx, dy);
     else
         return 0;
     return UI_CHANGED;
@@ -311,7 +311,7 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
     else if (hit)
         ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH)))
-        camera_zoom(&ui->regions.camera, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+        camera_wheel(&ui->regions.camera, hit, in->x, in->y, factor);
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST)))
         ui_scroll_list(ui, hit, -in->wheel * 3);
     else
@@ -352,9 +352,10 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
         double step = extent / (shift ? 2 : 8);
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
     } else if (view == VIEW_TORUS) {
-        torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
+        double step = (shift ? 4.0 : 1.0) / ui->torus.plane.zoom;
+        camera_pan(&ui->torus.plane, horizontal * step, vertical * step);
     } else if (view == VIEW_LANDSCAPE && ui->landscape.shape >= LANDSCAPE_WALLS) {
-        landscape_turn(ui, horizontal, vertical);
+        camera_turn(&ui->landscape.camera, horizontal * 0.1, vertical * 0.1);
     } else if (view == VIEW_ROUTES) {
         ui_move_routes(ui, horizontal, vertical, shift);
     } else if (view == VIEW_REGIONS || view == VIEW_NETWORK) {
@@ -405,7 +406,7 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         ui_zoom_matrix(ui, m, factor, column + extent / 2, row + extent / 2);
     } else if (ui->view == VIEW_REGIONS || ui->view == VIEW_NETWORK) {
         struct camera *camera = ui->view == VIEW_REGIONS ? &ui->regions.camera : &ui->graph.camera;
-        camera_zoom(camera, factor, camera->x, camera->y);
+        camera_zoom_centre(camera, factor);
     } else if (ui->view == VIEW_ROUTES) {
         double x, y, extent;
         ui_routes(ui, &x, &y, &extent);
@@ -415,9 +416,10 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
     } else if (ui->view == VIEW_DEPENDENCIES) {
         return ui_command(ui, m, COMMAND_DEPENDENCY_ZOOM, factor < 1);
     } else if (ui->view == VIEW_TORUS) {
-        torus_zoom(ui, factor);
+        camera_zoom_centre(&ui->torus.plane, factor);
+        camera_zoom_centre(&ui->torus.space, factor);
     } else if (ui->view == VIEW_LANDSCAPE && ui->landscape.shape >= LANDSCAPE_WALLS) {
-        landscape_zoom(ui, factor);
+        camera_zoom_centre(&ui->landscape.camera, factor);
     } else {
         return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
     }

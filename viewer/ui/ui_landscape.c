@@ -7,19 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void landscape_home(struct landscape_choice *c)
-{
-    c->x = c->y = 0;
-    c->zoom = 1;
-    c->yaw = 0.55;
-    c->pitch = 0.42;
-}
-
 void landscape_init(struct landscape_choice *c)
 {
     struct formula_fault fault;
     *c = (struct landscape_choice){.high = 1, .shape = LANDSCAPE_WALLS};
-    landscape_home(c);
+    camera_init(&c->camera, 2);
     if (formulas_parse(&c->built_in, formulas_builtin, strlen(formulas_builtin), &fault) != 0)
         c->built_in = NULL;
 }
@@ -149,7 +141,7 @@ int landscape_command(struct ui *ui, const struct model *m, enum ui_command comm
         landscape_choose_axis(c, argument, LANDSCAPE_AXIS_MEAN);
         break;
     case COMMAND_LANDSCAPE_HOME:
-        landscape_home(c);
+        camera_home(&c->camera);
         landscape_show_all(c);
         memset(c->axes, 0, sizeof c->axes);
         break;
@@ -205,13 +197,10 @@ int landscape_move(struct ui *ui, double dx, double dy)
     } else if (ui->mouse.pressed.kind == HIT_SLICE) {
         landscape_move_slice(c, &ui->mouse.pressed, ui->mouse.x);
     } else if (c->drag && g->kind == HIT_SPACE) {
-        if (c->drag == LANDSCAPE_TURN) {
-            c->yaw = fmod(c->yaw + dx * 0.008, 2 * M_PI);
-            c->pitch = fmin(fmax(c->pitch + dy * 0.008, -M_PI / 2), M_PI / 2);
-        } else {
-            c->x = fmin(fmax(c->x - dx * (g->x1 - g->x0) / fmax(g->box.w, 1), -2), 2);
-            c->y = fmin(fmax(c->y - dy * (g->y1 - g->y0) / fmax(g->box.h, 1), -2), 2);
-        }
+        if (c->drag == LANDSCAPE_TURN)
+            camera_drag_turn(&c->camera, dx, dy);
+        else
+            camera_drag(&c->camera, g, dx, dy);
     } else {
         return 0;
     }
@@ -229,31 +218,11 @@ int landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks)
     return 1;
 }
 
-static void landscape_zoom_at(struct landscape_choice *c, double factor, double x, double y)
-{
-    double next = fmin(fmax(c->zoom / factor, 0.5), 60), share = c->zoom / next;
-    c->x = x + (c->x - x) * share;
-    c->y = y + (c->y - y) * share;
-    c->zoom = next;
-}
-
 int landscape_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
 {
     const struct scene_hit *g = scene_hit_under(scene, x, y, HIT_SPACE);
     if (!g)
         return 0;
-    landscape_zoom_at(&ui->landscape, factor, scene_hit_x(g, x), scene_hit_y(g, y));
+    camera_wheel(&ui->landscape.camera, g, x, y, factor);
     return 1;
-}
-
-void landscape_zoom(struct ui *ui, double factor)
-{
-    landscape_zoom_at(&ui->landscape, factor, ui->landscape.x, ui->landscape.y);
-}
-
-void landscape_turn(struct ui *ui, double horizontal, double vertical)
-{
-    struct landscape_choice *c = &ui->landscape;
-    c->yaw = fmod(c->yaw + horizontal * 0.1, 2 * M_PI);
-    c->pitch = fmin(fmax(c->pitch + vertical * 0.1, -M_PI / 2), M_PI / 2);
 }

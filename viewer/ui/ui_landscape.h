@@ -5,6 +5,7 @@
 
 #include "viewer/layout/scene.h"
 #include "viewer/model/rank_calls.h"
+#include "viewer/ui/camera.h"
 #include "viewer/ui/ui_command.h"
 
 #include "daemon/analysis/formulas/formulas.h"
@@ -43,7 +44,7 @@ struct landscape_choice {
         enum landscape_axis_mode mode;
         double at; /**< of a slice: share of the axis */
     } axes[3];
-    double yaw, pitch, x, y, zoom;
+    struct camera camera;     /**< of the pictures in space, in radii */
     enum landscape_drag drag; /**< what a drag does; 0: nothing in space */
     uint32_t layout;
     struct formulas *built_in, *given; /**< owned; NULL: none */
@@ -73,9 +74,5 @@ int landscape_press(struct ui *ui, const struct scene *scene, int ctrl);
 int landscape_move(struct ui *ui, double dx, double dy);
 int landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks);
 int landscape_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor);
-
-/** Keys: zoom around the middle; turn, in steps. */
-void landscape_zoom(struct ui *ui, double factor);
-void landscape_turn(struct ui *ui, double horizontal, double vertical);
 
 #endif

@@ -12,7 +12,8 @@
 
 void network_graph_init(struct network_graph *g)
 {
-    *g = (struct network_graph){.camera.zoom = 1};
+    *g = (struct network_graph){0};
+    camera_init(&g->camera, 1);
 }
 
 void network_graph_finish(struct network_graph *g)
@@ -269,26 +270,6 @@ static double ui_graph_within(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-void camera_pan(struct camera *c, double dx, double dy)
-{
-    c->x = ui_graph_within(c->x + dx, -1, 1);
-    c->y = ui_graph_within(c->y + dy, -1, 1);
-}
-
-void camera_zoom(struct camera *c, double factor, double x, double y)
-{
-    double zoom = ui_graph_within(c->zoom / factor, 0.5, 64), share = c->zoom / zoom;
-    c->x = x + (c->x - x) * share;
-    c->y = y + (c->y - y) * share;
-    c->zoom = zoom;
-    camera_pan(c, 0, 0);
-}
-
-void camera_home(struct camera *c)
-{
-    *c = (struct camera){0, 0, 1};
-}
-
 static void add_point(struct network_graph *g, double x, double y)
 {
     if (g->lasso_count &&
@@ -327,8 +308,7 @@ int network_graph_drag(struct ui *ui, double dx, double dy)
                   ui_graph_within(ui->mouse.x, ground->box.x, ground->box.x + ground->box.w),
                   ui_graph_within(ui->mouse.y, ground->box.y, ground->box.y + ground->box.h));
     else
-        camera_pan(&ui->graph.camera, -dx * (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
-                   -dy * (ground->y1 - ground->y0) / fmax(ground->box.h, 1));
+        camera_drag(&ui->graph.camera, ground, dx, dy);
     return 1;
 }
 
@@ -499,6 +479,6 @@ int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, doub
 {
     const struct scene_hit *hit = scene_hit_under(scene, x, y, HIT_NETWORK);
     if (hit)
-        camera_zoom(&ui->graph.camera, factor, scene_hit_x(hit, x), scene_hit_y(hit, y));
+        camera_wheel(&ui->graph.camera, hit, x, y, factor);
     return hit != NULL;
 }

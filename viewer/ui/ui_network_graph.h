@@ -8,6 +8,7 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/flows.h"
 
+#include "viewer/ui/camera.h"
 #include "viewer/ui/ui_command.h"
 #define NETWORK_LASSO 512u /**< maximum of points of a lasso */
 #define NETWORK_OPEN 256u  /**< maximum of groups open at once */
@@ -22,17 +23,6 @@ enum network_tool { NETWORK_PAN, NETWORK_WITHIN, NETWORK_CROSSING, NETWORK_TOOLS
 
 /** What the size of a circle stands for. */
 enum network_size { NETWORK_MESSAGES, NETWORK_PARTNERS, NETWORK_SIZES };
-
-/** The visible part of a graph. */
-struct camera {
-    double x, y; /**< its centre, in places of the graph */
-    double zoom; /**< 1: all of it */
-};
-
-/** Zoom around a place, move, and fit the whole graph. */
-void camera_zoom(struct camera *camera, double factor, double x, double y);
-void camera_pan(struct camera *camera, double dx, double dy);
-void camera_home(struct camera *camera);
 
 struct network_graph {
     struct camera camera;

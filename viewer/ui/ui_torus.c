@@ -12,20 +12,11 @@
 
 enum { PLAY_MS = 400 }; /* time between two steps of the animation */
 
-static const double home_yaw = 0.55, home_pitch = 0.42;
-
-static void ui_torus_home(struct torus_choice *t)
-{
-    t->x = t->y = t->space_x = t->space_y = 0;
-    t->zoom = t->space_zoom = 1;
-    t->yaw = home_yaw;
-    t->pitch = home_pitch;
-}
-
 void torus_init(struct torus_choice *t)
 {
     *t = (struct torus_choice){.high = 1, .view = 2, .panel_count = 1};
-    ui_torus_home(t);
+    camera_init(&t->plane, INFINITY);
+    camera_init(&t->space, 2);
 }
 
 static int ui_torus_comes_before(const struct torus_choice *t, const struct topology_spec *spec,
@@ -200,7 +191,8 @@ int torus_command(struct ui *ui, const struct model *m, enum ui_command command,
         next_slice(ui, m, argument);
         break;
     case COMMAND_TORUS_HOME:
-        ui_torus_home(t);
+        camera_home(&t->plane);
+        camera_home(&t->space);
         break;
     default:
         break;
@@ -282,18 +274,10 @@ int torus_move(struct ui *ui, double dx, double dy)
     }
     if (!t->drag || g->kind != HIT_TORUS)
         return 0;
-    double x = dx * (g->x1 - g->x0) / fmax(g->box.w, 1),
-           y = dy * (g->y1 - g->y0) / fmax(g->box.h, 1);
-    if (t->drag == TORUS_TURN) {
-        t->yaw = fmod(t->yaw + dx * 0.008, 2 * M_PI);
-        t->pitch = fmin(fmax(t->pitch + dy * 0.008, -M_PI / 2), M_PI / 2);
-    } else if (t->drag == TORUS_PAN && g->a == 1) {
-        t->space_x = fmin(fmax(t->space_x - x, -2), 2);
-        t->space_y = fmin(fmax(t->space_y - y, -2), 2);
-    } else if (t->drag == TORUS_PAN) {
-        t->x -= x;
-        t->y -= y;
-    }
+    if (t->drag == TORUS_TURN)
+        camera_drag_turn(&t->space, dx, dy);
+    else if (t->drag == TORUS_PAN)
+        camera_drag(g->a == 1 ? &t->space : &t->plane, g, dx, dy);
     return 1;
 }
 
@@ -348,34 +332,11 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
     return 1;
 }
 
-static void ui_torus_zoom(struct torus_choice *t, int space, double factor, double x, double y)
-{
-    double *now = space ? &t->space_zoom : &t->zoom, *mx = space ? &t->space_x : &t->x,
-           *my = space ? &t->space_y : &t->y;
-    double next = fmin(fmax(*now / factor, 0.5), 60), share = *now / next;
-    *mx = x + (*mx - x) * share;
-    *my = y + (*my - y) * share;
-    *now = next;
-}
-
 int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
 {
     const struct scene_hit *g = scene_hit_under(scene, x, y, HIT_TORUS);
     if (!g)
         return 0;
-    ui_torus_zoom(&ui->torus, g->a == 1, factor, scene_hit_x(g, x), scene_hit_y(g, y));
+    camera_wheel(g->a == 1 ? &ui->torus.space : &ui->torus.plane, g, x, y, factor);
     return 1;
-}
-
-void torus_zoom(struct ui *ui, double factor)
-{
-    struct torus_choice *t = &ui->torus;
-    ui_torus_zoom(t, 0, factor, t->x, t->y);
-    ui_torus_zoom(t, 1, factor, t->space_x, t->space_y);
-}
-
-void torus_pan(struct ui *ui, double x, double y)
-{
-    ui->torus.x += x / ui->torus.zoom;
-    ui->torus.y += y / ui->torus.zoom;
 }

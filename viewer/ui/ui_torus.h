@@ -8,7 +8,9 @@
 
 #include "viewer/layout/scene.h"
 
+#include "viewer/ui/camera.h"
 #include "viewer/ui/ui_command.h"
+
 #define TORUS_PANELS 13 /**< the present and twelve more */
 
 enum torus_figure { TORUS_BYTES, TORUS_MESSAGES, TORUS_MEASURED, TORUS_FIGURES };
@@ -59,16 +61,15 @@ struct torus_choice {
     int figure_chosen; /**< 0: chosen by the available data */
     enum torus_paint paint;
     enum torus_fold fold;
-    double x, y, zoom; /**< of the projection: centre, in its lengths; 1: all of it */
-    double yaw, pitch; /**< of the grid in space */
-    double space_x, space_y, space_zoom; /**< in its radii */
-    int panel;                           /**< the enlarged one */
-    int grid;                            /**< the projections of all panels side by side */
-    int menu;                            /**< the menu of communicators and code regions is open */
-    uint32_t comm, region;               /**< index + 1 in the model, 0: all */
-    enum torus_playing playing;          /**< the running animation */
-    uint64_t played_ms;                  /**< time of its last step */
-    enum torus_drag drag;                /**< what a drag does; 0: nothing in the torus */
+    struct camera plane;        /**< of the projection, in its lengths */
+    struct camera space;        /**< of the grid in space, in its radii */
+    int panel;                  /**< the enlarged one */
+    int grid;                   /**< the projections of all panels side by side */
+    int menu;                   /**< the menu of communicators and code regions is open */
+    uint32_t comm, region;      /**< index + 1 in the model, 0: all */
+    enum torus_playing playing; /**< the running animation */
+    uint64_t played_ms;         /**< time of its last step */
+    enum torus_drag drag;       /**< what a drag does; 0: nothing in the torus */
 
     struct torus_panel panels[TORUS_PANELS]; /**< owned; 0 is the present */
     int panel_count;
@@ -130,10 +131,6 @@ void torus_toggle_slices(struct ui *ui, const struct model *model);
 /** Pins the present picture as a panel; removes a panel. */
 void torus_pin(struct ui *ui, const struct model *model);
 void torus_unpin(struct torus_choice *torus, uint64_t which);
-
-/** Keys: zoom both pictures around their middle; move the rings, in distances between stacks. */
-void torus_zoom(struct ui *ui, double factor);
-void torus_pan(struct ui *ui, double x, double y);
 
 /** Moves the nearer end of the colours, or the one being dragged, to the position of the mouse. */
 void torus_take_colour(struct torus_choice *torus, const struct scene_hit *hit, double x);

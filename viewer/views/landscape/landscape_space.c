@@ -15,7 +15,7 @@ struct landscape_eye {
 
 static struct landscape_eye landscape_make_eye(const struct stage *s, struct box plot)
 {
-    const struct landscape_choice *c = &s->ui->landscape;
+    const struct camera *c = &s->ui->landscape.camera;
     double radius = fmin(plot.w * 0.8, plot.h) / 2 * 0.92 * c->zoom;
     struct landscape_eye e = {.section = {plot, radius, radius, c->x, c->y}};
     space_set_view(&e.space, c->yaw, c->pitch);
@@ -392,7 +392,7 @@ void landscape_points(struct stage *s, struct landscape_drawing *d, struct box b
         return;
     struct box plot = landscape_begin_plot(s, box, "landscape.points");
     struct landscape_eye e = landscape_make_eye(s, plot);
-    const struct landscape_choice *c = &s->ui->landscape;
+    const struct camera *c = &s->ui->landscape.camera;
     const double seen[] = {plot.x, plot.y, plot.w, plot.h,  e.section.ux,
                            c->x,   c->y,   c->yaw, c->pitch};
     uint64_t key = mix_number(d->key, (uint64_t)s->ui->theme);

@@ -40,7 +40,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     double right = box.x + box.w - 12;
     double compare = piece_compare(s, right, box.y + 7);
     right -= compare > 0 ? compare + 8 : 0;
-    if (g->camera.zoom != 1 || g->camera.x != 0 || g->camera.y != 0)
+    if (!camera_is_home(&g->camera))
         right -=
             widget_button(&s->brush, right - 92, box.y + 7, "whole graph", 0, COMMAND_NET_ALL, 0) +
             4;

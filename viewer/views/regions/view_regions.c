@@ -489,8 +489,7 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->regions.colour,
                            COMMAND_COLOUR) +
              12;
-    if (s->ui->regions.camera.zoom != 1 || s->ui->regions.camera.x != 0 ||
-        s->ui->regions.camera.y != 0)
+    if (!camera_is_home(&s->ui->regions.camera))
         right -=
             widget_button(&s->brush, right - 76, box.y + 7, "whole job", 0, COMMAND_GRAPH_ALL, 0) +
             8;

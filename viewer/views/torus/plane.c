@@ -13,8 +13,8 @@ static struct section torus_plane_fit_section(const struct stage *s, const struc
     double unit = fmin(plot.w / (2 * w), plot.h / (2 * h));
     if (!large)
         return (struct section){plot, unit, unit, 0, 0};
-    unit *= s->ui->torus.zoom;
-    return (struct section){plot, unit, unit, s->ui->torus.x, s->ui->torus.y};
+    unit *= s->ui->torus.plane.zoom;
+    return (struct section){plot, unit, unit, s->ui->torus.plane.x, s->ui->torus.plane.y};
 }
 
 /* Distance on the screen between nodes of a stack, measured across the diagonal. */

@@ -23,9 +23,9 @@ static struct eye torus_space_make_eye(const struct stage *s, const struct torus
                                        struct box plot)
 {
     const struct torus_choice *t = &s->ui->torus;
-    double radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space_zoom;
-    struct eye e = {.section = {plot, radius, radius, t->space_x, t->space_y}};
-    lattice_set_view(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
+    double radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space.zoom;
+    struct eye e = {.section = {plot, radius, radius, t->space.x, t->space.y}};
+    lattice_set_view(&e.lattice, &d->sides[TORUS_SPACE].projection, t->space.yaw, t->space.pitch);
     return e;
 }
 
@@ -193,11 +193,11 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
         return;
     struct eye e = torus_space_make_eye(s, d, plot);
     const struct torus_choice *c = &s->ui->torus;
-    uint64_t key =
-        torus_strokes_key(s, d, c->panel,
-                          &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, e.section.ux,
-                                                     e.section.cx, e.section.cy, c->yaw, c->pitch},
-                          3);
+    uint64_t key = torus_strokes_key(
+        s, d, c->panel,
+        &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, e.section.ux, e.section.cx,
+                                   e.section.cy, c->space.yaw, c->space.pitch},
+        3);
     if (key != d->space_key) {
         strokes_clear(&d->space);
         torus_space_add_links(s, d, &e);

@@ -434,7 +434,7 @@ static void tiers_add_head(const struct tiers_drawing *d, const struct stage *s,
     double right = box.x + box.w - 12;
     const double compare = piece_compare(s, right, box.y + 7);
     right -= compare > 0 ? compare + 8 : 0;
-    if (s->ui->torus.zoom != 1 || s->ui->torus.x != 0 || s->ui->torus.y != 0)
+    if (!camera_is_home(&s->ui->torus.plane))
         right -= widget_button(&s->brush, right - 92, box.y + 7, "whole picture", 0,
                                COMMAND_TORUS_HOME, 0) +
                  4;
@@ -513,8 +513,8 @@ int tiers_layout(struct stage *s, struct box box)
         return 1;
     tiers_add_head(d, s, box);
     tiers_add_foot(d, s, (struct box){box.x, box.y + box.h - FOOT, box.w, FOOT});
-    const double zoom = s->ui->torus.zoom;
-    const struct section k = {plot, zoom, zoom, s->ui->torus.x, s->ui->torus.y};
+    const struct camera *camera = &s->ui->torus.plane;
+    const struct section k = {plot, camera->zoom, camera->zoom, camera->x, camera->y};
     tiers_update_strokes(d, s, &k);
     scene_panel(s->brush.scene, plot, 0, "tiers.plot");
     scene_overlay(s->brush.scene);
