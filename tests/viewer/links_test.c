@@ -139,11 +139,11 @@ static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
     click(b, HIT_LINK, link);
     assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
     assert_int_equal(b->desk.ui.selection.a, link);
-    const struct network_route *r = network_routes_of(&b->model->network, (uint32_t)link, &count);
+    const struct wire_link_route_row *r = network_routes_of(&b->model->network, link, &count);
     assert_true(count > 0);
     for (uint32_t i = 0; i < count; i++)
-        assert_true(ui_marks_rank(&b->desk.ui, b->model, r[i].source) &&
-                    ui_marks_rank(&b->desk.ui, b->model, r[i].destination));
+        assert_true(ui_marks_rank(&b->desk.ui, b->model, (uint32_t)r[i].source) &&
+                    ui_marks_rank(&b->desk.ui, b->model, (uint32_t)r[i].destination));
     SEEN("largest routes in the newest window");
     SEEN("clear");
     click(b, HIT_PAIR, r[0].source); /* the first of them, in the card */

@@ -154,7 +154,7 @@ static void rows_are_of_the_newest_window_and_samples_of_those_before(void **sta
     assert_int_equal(n->window, SYNTHETIC_FIRST + 39);
     assert_int_equal(n->link_count, b.net.link_count);
     for (uint32_t i = 0; i < n->link_count; i++) {
-        const struct network_link *row = network_row(n, n->links[i].link);
+        const struct wire_link_row *row = network_row(n, n->links[i].link);
         assert_ptr_equal(row, &n->links[i]);
         assert_int_equal(row->bytes, b.net.loads[row->link]);
         assert_true(!i || row->bytes <= row[-1].bytes);
@@ -163,11 +163,12 @@ static void rows_are_of_the_newest_window_and_samples_of_those_before(void **sta
         assert_float_equal(network_sample(n, hot, SYNTHETIC_FIRST + i)->load, loads[i], 1);
     assert_null(network_sample(n, hot, SYNTHETIC_FIRST + 40));
     assert_null(network_sample(n, hot, SYNTHETIC_FIRST - 1));
-    const struct network_route *routes = network_routes_of(n, n->links[0].link, &count);
+    const struct wire_link_route_row *routes = network_routes_of(n, n->links[0].link, &count);
     assert_true(count > 0);
     for (uint32_t i = 0; i < count; i++)
         assert_true(topology_crosses(n->topology, network_seat(n, routes[i].source),
-                                     network_seat(n, routes[i].destination), n->links[0].link));
+                                     network_seat(n, routes[i].destination),
+                                     (uint32_t)n->links[0].link));
     assert_null(network_routes_of(n, 123456, &count));
     assert_int_equal(count, 0);
     close_bed(&b);
@@ -238,8 +239,6 @@ static void senseless_rows_do_no_harm(void **state)
         {.link = 5, .bytes = 3},
     };
     const struct wire_link_route_row routes[] = {{UINT64_MAX, UINT64_MAX, 0, 0, 0, UINT64_MAX}};
-    const struct wire_interface_row interfaces[] = {
-        {.node = UINT64_MAX, .name = NULL, .medium = 7, .link_out = UINT64_MAX, .link_in = 4}};
     struct wire_message message = {.type = WIRE_TYPE_LINKS};
     message.links = (struct wire_links){.job = "48213.0",
                                         .window = UINT64_MAX,
@@ -247,8 +246,6 @@ static void senseless_rows_do_no_harm(void **state)
                                         .links_count = 3,
                                         .routes = routes,
                                         .routes_count = 1,
-                                        .interfaces = interfaces,
-                                        .interfaces_count = 1,
                                         .hop_bytes = NAN};
     into(m, &message, 0);
     assert_int_equal(n->link_count, 2);
@@ -258,8 +255,6 @@ static void senseless_rows_do_no_harm(void **state)
     network_link_name(n, 6, text, sizeof text);
     assert_string_equal(text, "link 6");
     assert_null(network_routes_of(n, 5, &count));
-    assert_int_equal(n->interfaces[0].link_out, TOPOLOGY_NONE);
-    assert_int_equal(n->interfaces[0].link_in, 4);
     model_forget_job(m);
     assert_int_equal(n->link_count, 0);
     assert_null(network_sample(n, 5, UINT64_MAX));

@@ -28,8 +28,7 @@ static void parts_clear_rows(struct network_parts *p)
 {
     array_release(&p->links);
     array_release(&p->routes);
-    array_release(&p->interfaces);
-    p->link_count = p->route_count = p->interface_count = 0;
+    p->link_count = p->route_count = 0;
     p->links_more = 0;
 }
 
@@ -67,9 +66,8 @@ static void rows_clear(struct network *n)
 {
     array_release(&n->links);
     array_release(&n->routes);
-    array_release(&n->interfaces);
     array_release(&n->by_link);
-    n->link_count = n->route_count = n->interface_count = 0;
+    n->link_count = n->route_count = 0;
     n->rows_known = 0;
     n->counts = (struct network_counts){0};
 }
@@ -238,43 +236,22 @@ int network_apply_topology(struct network *n, const struct wire_topology *t)
     return error;
 }
 
-uint32_t network_seat(const struct network *n, uint32_t rank)
+uint32_t network_seat(const struct network *n, uint64_t rank)
 {
     return rank < n->seat_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
 /* ---- links --------------------------------------------------------------- */
 
-static uint32_t link_number(uint64_t number)
-{
-    return number < TOPOLOGY_MAXIMUM_LINKS ? (uint32_t)number : TOPOLOGY_NONE;
-}
-
 static int model_network_add_links(struct network_parts *p, const struct wire_links *w)
 {
     if (network_grow(&p->links, p->link_count, w->links_count, sizeof *p->links) < 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < w->links_count; i++) {
-        const struct wire_link_row *row = &w->links[i];
-        if (row->link >= TOPOLOGY_MAXIMUM_LINKS)
-            continue;
-        p->links[p->link_count++] = (struct network_link){
-            .link = (uint32_t)row->link,
-            .from = model_network_vertex_of(row->from),
-            .to = model_network_vertex_of(row->to),
-            .state = row->state > LINK_CONGESTED ? LINK_CONGESTED : (enum link_state)row->state,
-            .unit = row->unit != 0,
-            .since = row->since,
-            .messages = row->messages,
-            .bytes = row->bytes,
-            .average = row->average,
-            .peak = row->peak,
-            .share = row->share,
-            .latency = row->latency,
-            .measured = row->measured,
-            .ratio = row->ratio,
-            .collective_bytes = row->collective_bytes,
-        };
+        struct wire_link_row *row = &p->links[p->link_count];
+        *row = w->links[i];
+        row->state = row->state > LINK_CONGESTED ? LINK_CONGESTED : row->state;
+        p->link_count += row->link < TOPOLOGY_MAXIMUM_LINKS;
     }
     return 0;
 }
@@ -283,37 +260,8 @@ static int model_network_add_routes(struct network_parts *p, const struct wire_l
 {
     if (network_grow(&p->routes, p->route_count, w->routes_count, sizeof *p->routes) < 0)
         return -ENOMEM;
-    for (uint64_t i = 0; i < w->routes_count; i++) {
-        const struct wire_link_route_row *row = &w->routes[i];
-        p->routes[p->route_count++] = (struct network_route){link_number(row->link),
-                                                             network_bounded(row->source),
-                                                             network_bounded(row->destination),
-                                                             network_bounded(row->length),
-                                                             row->messages,
-                                                             row->bytes};
-    }
-    return 0;
-}
-
-static int add_interfaces(struct network_parts *p, const struct wire_links *w)
-{
-    if (network_grow(&p->interfaces, p->interface_count, w->interfaces_count,
-                     sizeof *p->interfaces) < 0)
-        return -ENOMEM;
-    for (uint64_t i = 0; i < w->interfaces_count; i++) {
-        const struct wire_interface_row *row = &w->interfaces[i];
-        struct network_interface *f = &p->interfaces[p->interface_count++];
-        *f = (struct network_interface){.node = network_bounded(row->node),
-                                        .medium = (uint8_t)row->medium,
-                                        .unit = row->unit != 0,
-                                        .sent = row->sent,
-                                        .received = row->received,
-                                        .dropped = row->dropped,
-                                        .speed = row->speed,
-                                        .link_out = link_number(row->link_out),
-                                        .link_in = link_number(row->link_in)};
-        text_copy(f->name, sizeof f->name, row->name);
-    }
+    for (uint64_t i = 0; i < w->routes_count; i++)
+        p->routes[p->route_count++] = w->routes[i];
     return 0;
 }
 
@@ -359,9 +307,9 @@ static struct network_trace *trace_of(struct network *n, uint32_t link, uint64_t
     return &n->traces[at];
 }
 
-static int enter_sample(struct network *n, const struct network_link *l, uint64_t window)
+static int enter_sample(struct network *n, const struct wire_link_row *l, uint64_t window)
 {
-    struct network_trace *t = trace_of(n, l->link, window);
+    struct network_trace *t = trace_of(n, (uint32_t)l->link, window);
     if (!t)
         return -ENOMEM;
     if (window + NETWORK_WINDOWS <= t->newest)
@@ -374,7 +322,7 @@ static int enter_sample(struct network *n, const struct network_link *l, uint64_
         .measured = l->measured == NETWORK_UNKNOWN ? NAN : (float)l->measured,
         .latency = (float)l->latency,
         .state = (uint8_t)l->state,
-        .unit = l->unit,
+        .unit = l->unit != 0,
         .present = 1};
     return 0;
 }
@@ -395,7 +343,7 @@ static int model_network_compare_keys(const void *left, const void *right)
 }
 
 /* Positions of rows in order of their link. @return owned by the caller; NULL: no memory */
-static uint32_t *model_network_sort_by_link(const struct network_link *links, uint32_t count)
+static uint32_t *model_network_sort_by_link(const struct wire_link_row *links, uint32_t count)
 {
     uint64_t *keys = malloc((count + 1u) * sizeof *keys); /* link and position side by side */
     uint32_t *order = malloc((count + 1u) * sizeof *order);
@@ -405,7 +353,7 @@ static uint32_t *model_network_sort_by_link(const struct network_link *links, ui
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++)
-        keys[i] = (uint64_t)links[i].link << 32 | i;
+        keys[i] = links[i].link << 32 | i;
     qsort(keys, count, sizeof *keys, model_network_compare_keys);
     for (uint32_t i = 0; i < count; i++)
         order[i] = (uint32_t)keys[i];
@@ -425,13 +373,10 @@ static int model_network_apply_rows(struct network *n, struct network_parts *p,
     n->link_count = p->link_count;
     n->routes = p->routes;
     n->route_count = p->route_count;
-    n->interfaces = p->interfaces;
-    n->interface_count = p->interface_count;
     n->counts = (struct network_counts){
         {w->idle, w->busy, w->hot, w->congested}, w->bytes, w->hop_bytes, w->unplaced, w->left_out};
     p->links = NULL;
     p->routes = NULL;
-    p->interfaces = NULL;
     n->window = w->window;
     n->rows_known = 1;
     n->links_version++;
@@ -448,7 +393,6 @@ int network_apply_links(struct network *n, const struct wire_links *w)
     p->window = w->window;
     int error = model_network_add_links(p, w);
     error = error ? error : model_network_add_routes(p, w);
-    error = error ? error : add_interfaces(p, w);
     p->links_more = w->more != 0;
     if (!error && !w->more && !(n->rows_known && w->window < n->window))
         error = model_network_apply_rows(n, p, w);
@@ -457,7 +401,7 @@ int network_apply_links(struct network *n, const struct wire_links *w)
     return error;
 }
 
-const struct network_link *network_row(const struct network *n, uint32_t link)
+const struct wire_link_row *network_row(const struct network *n, uint64_t link)
 {
     uint32_t low = BISECT(i, 0, n->link_count, n->links[n->by_link[i]].link < link);
     return low < n->link_count && n->links[n->by_link[low]].link == link
@@ -475,10 +419,10 @@ const struct network_sample *network_sample(const struct network *n, uint32_t li
     return window <= t->newest && window + NETWORK_WINDOWS > t->newest && s->present ? s : NULL;
 }
 
-const struct network_route *network_routes_of(const struct network *n, uint32_t link,
-                                              uint32_t *count)
+const struct wire_link_route_row *network_routes_of(const struct network *n, uint64_t link,
+                                                    uint32_t *count)
 {
-    const struct network_route *first = NULL;
+    const struct wire_link_route_row *first = NULL;
     *count = 0;
     for (uint32_t i = 0; i < n->route_count; i++)
         if (n->routes[i].link == link) {
@@ -507,13 +451,13 @@ char *network_link_name(const struct network *n, uint32_t link, char *out, size_
 {
     char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    const struct network_link *row = network_row(n, link);
+    const struct wire_link_row *row = network_row(n, link);
     if (n->topology && link < topology_links(n->topology) &&
         topology_link(n->topology, link, &from, &to))
         ;
     else if (row) {
-        from = row->from;
-        to = row->to;
+        from = model_network_vertex_of(row->from);
+        to = model_network_vertex_of(row->to);
     } else {
         snprintf(out, capacity, "link %u", link);
         return out;

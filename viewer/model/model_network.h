@@ -11,42 +11,9 @@
 
 #include <stdint.h>
 
-#define NETWORK_WINDOWS 256u /**< windows that a ring holds */
-#define NETWORK_TRACES 4096u /**< links with a ring; if there are more, those reported last */
-#define NETWORK_UNKNOWN UINT64_MAX
-
-/** A directed link in the newest window. */
-struct network_link {
-    uint32_t link, from, to;
-    enum link_state state;
-    uint8_t unit;      /**< of measured: 0 bytes, 1 packets */
-    uint64_t since;    /**< window in which that state began */
-    uint64_t messages; /**< on the routes that cross it */
-    uint64_t bytes;    /**< of these messages: the modelled load */
-    double average;    /**< moving average of bytes, per window */
-    uint64_t peak;
-    double share;      /**< load divided by capacity; NaN: not known */
-    double latency;    /**< relative latency of messages that cross it; NaN: none matched */
-    uint64_t measured; /**< counted by the interface; NETWORK_UNKNOWN */
-    double ratio;      /**< measured divided by modelled load, moving averages; NaN: not known */
-    uint64_t collective_bytes; /**< of messages inside collectives, as modelled; not in bytes */
-};
-
-/** Ranks whose messages load a hot link, in the newest window. */
-struct network_route {
-    uint32_t link, source, destination; /**< ranks */
-    uint32_t length;                    /**< links on the route */
-    uint64_t messages, bytes;
-};
-
-/** A network interface of a node, in the newest window. */
-struct network_interface {
-    uint32_t node; /**< position in the hosts of topic places */
-    uint8_t medium, unit;
-    char name[65];
-    uint64_t sent, received, dropped, speed;
-    uint32_t link_out, link_in; /**< TOPOLOGY_NONE: not known */
-};
+#define NETWORK_WINDOWS 256u       /**< windows that a ring holds */
+#define NETWORK_TRACES 4096u       /**< links with a ring; if there are more, those reported last */
+#define NETWORK_UNKNOWN UINT64_MAX /**< of what counters measured */
 
 struct network_sample {
     float load;     /**< bytes */
@@ -124,15 +91,14 @@ struct network {
     uint32_t seat_count;
     uint64_t version; /**< incremented when topology or seats changed; 0: never received */
 
-    uint64_t window;            /**< of all rows below; only when rows_known */
-    uint8_t rows_known;         /**< links were received at least once */
-    struct network_link *links; /**< owned; in the daemon's order, largest load first */
+    uint64_t window;             /**< of all rows below; only when rows_known */
+    uint8_t rows_known;          /**< links were received at least once */
+    struct wire_link_row *links; /**< owned; largest load first; their link is below
+                                    TOPOLOGY_MAXIMUM_LINKS, their state an enum link_state */
     uint32_t link_count;
-    uint32_t *by_link;            /**< owned; positions in links, in order of link */
-    struct network_route *routes; /**< owned; by link, largest first */
+    uint32_t *by_link;                  /**< owned; positions in links, in order of link */
+    struct wire_link_route_row *routes; /**< owned; by link, largest first */
     uint32_t route_count;
-    struct network_interface *interfaces; /**< owned */
-    uint32_t interface_count;
     struct network_counts counts;
     uint64_t links_version; /**< incremented by each window */
 
@@ -172,18 +138,18 @@ void network_restart(struct network *network);
 void network_clear(struct network *network);
 
 /** Row of a link in the newest window; NULL: it has none. */
-const struct network_link *network_row(const struct network *network, uint32_t link);
+const struct wire_link_row *network_row(const struct network *network, uint64_t link);
 
 /** Sample of a link in a window; NULL: not known. */
 const struct network_sample *network_sample(const struct network *network, uint32_t link,
                                             uint64_t window);
 
 /** Routes that load a hot link. @param count  set  @return the first of them */
-const struct network_route *network_routes_of(const struct network *network, uint32_t link,
-                                              uint32_t *count);
+const struct wire_link_route_row *network_routes_of(const struct network *network, uint64_t link,
+                                                    uint32_t *count);
 
 /** Vertex of a rank; TOPOLOGY_NONE: not known. */
-uint32_t network_seat(const struct network *network, uint32_t rank);
+uint32_t network_seat(const struct network *network, uint64_t rank);
 
 /** "(3,1,0) → (3,2,0)"; numbers if the topology is not known. */
 char *network_link_name(const struct network *network, uint32_t link, char *out, size_t capacity);

@@ -19,10 +19,9 @@ struct network_parts {
     int topology_more;
 
     uint64_t window;
-    struct network_link *links;
-    struct network_route *routes;
-    struct network_interface *interfaces;
-    uint32_t link_count, route_count, interface_count;
+    struct wire_link_row *links;
+    struct wire_link_route_row *routes;
+    uint32_t link_count, route_count;
     int links_more;
 };
 

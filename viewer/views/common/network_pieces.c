@@ -4,6 +4,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,8 +99,8 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
         const struct network_sample *sample = network_sample(n, link, piece_last_window(s));
         return sample ? (enum link_state)sample->state : LINK_IDLE;
     }
-    const struct network_link *row = network_row(n, link);
-    return row ? row->state : LINK_IDLE;
+    const struct wire_link_row *row = network_row(n, link);
+    return row ? (enum link_state)row->state : LINK_IDLE;
 }
 
 /* ---- the what-if ---- */
@@ -313,7 +314,7 @@ char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size
 
 /* ---- tooltips ---- */
 
-static void piece_add_measured(struct stage *s, const struct network_link *row)
+static void piece_add_measured(struct stage *s, const struct wire_link_row *row)
 {
     if (row->measured == NETWORK_UNKNOWN)
         return;
@@ -329,18 +330,18 @@ static void piece_add_measured(struct stage *s, const struct network_link *row)
 static void piece_add_route_lines(struct stage *s, uint32_t link)
 {
     uint32_t count;
-    const struct network_route *r = network_routes_of(&s->model->network, link, &count);
+    const struct wire_link_route_row *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
-        tooltip_add(&s->tip, 0, "rank %u %s rank %u: %s over %u link%s", r[i].source, arrow,
-                    r[i].destination, format_si((double)r[i].bytes, "B").text, r[i].length,
-                    r[i].length == 1 ? "" : "s");
+        tooltip_add(&s->tip, 0, "rank %" PRIu64 " %s rank %" PRIu64 ": %s over %" PRIu64 " link%s",
+                    r[i].source, arrow, r[i].destination, format_si((double)r[i].bytes, "B").text,
+                    r[i].length, r[i].length == 1 ? "" : "s");
 }
 
 void piece_link_tip(struct stage *s, uint32_t link)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    const struct network_link *row = network_row(n, link);
+    const struct wire_link_row *row = network_row(n, link);
     char name[200], change[100];
     enum link_state state = piece_link_state(s, link);
     tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));

@@ -6,6 +6,7 @@
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/links/view_links_parts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -21,24 +22,25 @@ int context_is_network(enum select_kind kind)
            kind == SELECT_PLANE;
 }
 
-static uint32_t context_listed_routes(const struct stage *s, const struct network_route **first)
+static uint32_t context_listed_routes(const struct stage *s,
+                                      const struct wire_link_route_row **first)
 {
     uint32_t count = 0;
     *first = s->ui->selection.kind == SELECT_LINK
-                 ? network_routes_of(&s->model->network, (uint32_t)s->ui->selection.a, &count)
+                 ? network_routes_of(&s->model->network, s->ui->selection.a, &count)
                  : NULL;
     return count < TOP_ROUTES ? count : TOP_ROUTES;
 }
 
-static const struct network_link *context_measured_row(const struct stage *s)
+static const struct wire_link_row *context_measured_row(const struct stage *s)
 {
-    const struct network_link *row = network_row(&s->model->network, (uint32_t)s->ui->selection.a);
+    const struct wire_link_row *row = network_row(&s->model->network, s->ui->selection.a);
     return row && row->measured != NETWORK_UNKNOWN ? row : NULL;
 }
 
 double context_network_height(const struct stage *s)
 {
-    const struct network_route *first;
+    const struct wire_link_route_row *first;
     uint32_t lines = s->ui->selection.kind == SELECT_VERTEX  ? 4
                      : s->ui->selection.kind == SELECT_PLANE ? 3
                                                              : 5;
@@ -133,8 +135,8 @@ static void context_add_plane_facts(const struct stage *s, struct box *at)
 static void context_add_link_facts(const struct stage *s, struct box *at, uint32_t link)
 {
     const struct flows *f = &s->range->flows;
-    const struct network_route *first;
-    const struct network_link *row = context_measured_row(s);
+    const struct wire_link_route_row *first;
+    const struct wire_link_row *row = context_measured_row(s);
     struct link_figures figures;
     char text[160];
     link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
@@ -160,13 +162,15 @@ static void context_add_link_facts(const struct stage *s, struct box *at, uint32
         at->y += 18;
     }
     for (uint32_t i = 0; i < routes; i++) {
-        snprintf(text, sizeof text, "rank %u %s %u", first[i].source, arrow, first[i].destination);
+        snprintf(text, sizeof text, "rank %" PRIu64 " %s %" PRIu64, first[i].source, arrow,
+                 first[i].destination);
         struct box line = {at->x - 4, at->y - 1, at->w + 8, 18};
         scene_hit(s->brush.scene, line, HIT_PAIR, first[i].source, first[i].destination);
         if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
             scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
-        context_fact(s, at, text, "%s, %u link%s", format_si((double)first[i].bytes, "B").text,
-                     first[i].length, first[i].length == 1 ? "" : "s");
+        context_fact(s, at, text, "%s, %" PRIu64 " link%s",
+                     format_si((double)first[i].bytes, "B").text, first[i].length,
+                     first[i].length == 1 ? "" : "s");
     }
 }
 
@@ -283,6 +287,6 @@ double context_hot_links(struct stage *s, struct box box)
     double used = 26;
     for (uint32_t i = 0; i < count && used + 38 <= box.h; i++, used += 38)
         context_add_hot_link(s, (struct box){box.x, box.y + used, box.w, 34},
-                             counted ? counted->order[i] : n->links[i].link);
+                             counted ? counted->order[i] : (uint32_t)n->links[i].link);
     return used + 10;
 }

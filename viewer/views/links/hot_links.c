@@ -8,6 +8,7 @@
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    const struct network_link *row = network_row(n, link);
+    const struct wire_link_row *row = network_row(n, link);
     const enum link_state would = LINK_BUSY;
     double mean = live ? hot_links_live_mean(n) : piece_reality(s)->mean;
     *out =
@@ -237,8 +238,8 @@ static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
         if (hot_links_passes(s, f->ranked[i]))
             d->order[d->count++] = f->ranked[i];
     for (uint32_t i = 0; d->live && i < n->link_count; i++)
-        if (hot_links_passes(s, n->links[i].link))
-            d->order[d->count++] = n->links[i].link;
+        if (hot_links_passes(s, (uint32_t)n->links[i].link))
+            d->order[d->count++] = (uint32_t)n->links[i].link;
     for (uint32_t i = 0; d->measured && i < n->trace_count; i++)
         d->order[d->count++] = n->traces[i].link;
     for (uint32_t l = 0; !d->live && !d->measured && l < f->link_count; l++)
@@ -406,10 +407,10 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
         used += (size_t)snprintf(
             out + used, room - used, " for %s",
             format_duration((double)(n->window - f->since + 1) * (double)w->length_ns).text);
-    const struct network_route *r = live ? network_routes_of(n, link, &count) : NULL;
+    const struct wire_link_route_row *r = live ? network_routes_of(n, link, &count) : NULL;
     for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%u \xe2\x86\x92 %u", i ? ", " : "; ",
-                                 r[i].source, r[i].destination);
+        used += (size_t)snprintf(out + used, room - used, "%s%" PRIu64 " \xe2\x86\x92 %" PRIu64,
+                                 i ? ", " : "; ", r[i].source, r[i].destination);
     if (count > 2 && used < room)
         snprintf(out + used, room - used, " and %u more", count - 2);
 }
