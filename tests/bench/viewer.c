@@ -14,17 +14,13 @@
  * first picture, while time is panned, while one hovers, and while pictures stream in idle the same
  * scene over and over: nothing is painted
  */
+#include "tests/viewer/offscreen.h"
 #include "tests/viewer/synthetic.h"
 #include "tests/viewer/synthetic_commgram.h"
 
-#include "viewer/draw/painter.h"
-#include "viewer/draw/type.h"
 #include "viewer/ui/ui_input.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/views.h"
 
 #include "holter/clock.h"
-#include "proto/client.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,46 +31,18 @@
 enum { FRAMES = 120 };
 
 struct desk {
-    struct model *model;
     struct synthetic job;
-    struct ui ui;
-    struct theme theme;
-    struct range range;
-    struct pictures pictures;
-    struct scene scene;
-    struct painter painter;
-    struct type *type;
-    uint64_t apply_ns;
+    struct offscreen screen;
 };
-
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    struct desk *d = user;
-    uint64_t start = clock_mono_ns();
-    model_apply(d->model, message, snapshot);
-    d->apply_ns += clock_mono_ns() - start;
-}
-
-static int frame(struct desk *d)
-{
-    uint64_t first = 0, last = 0;
-    ui_windows(&d->ui, d->model, &first, &last);
-    range_update(&d->range, d->model, d->ui.time.range, first, last);
-    ui_update_flows(&d->ui, d->model, &d->range);
-    theme_init(&d->theme, d->ui.theme);
-    frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
-                type_measure(d->type));
-    return painter_paint(&d->painter, &d->scene, d->type);
-}
 
 static void next_window(struct desk *d)
 {
-    synthetic_window(&d->job, into, d);
+    synthetic_window(&d->job, offscreen_apply, &d->screen);
 }
 
 static void scroll(struct desk *d, int i)
 {
-    ui_pan_time(&d->ui, d->model, i % 2 ? 130000000 : -430000000);
+    ui_pan_time(&d->screen.ui, d->screen.model, i % 2 ? 130000000 : -430000000);
 }
 
 /* Ten windows a second at thirty frames: every third frame brings one, the others glide. */
@@ -82,20 +50,20 @@ static void data(struct desk *d, int i)
 {
     if (i % 3 == 0)
         next_window(d);
-    ui_follow_data(&d->ui, d->model, (uint64_t)i * 33);
-    ui_tick(&d->ui, (uint64_t)i * 33 + 16);
+    ui_follow_data(&d->screen.ui, d->screen.model, (uint64_t)i * 33);
+    ui_tick(&d->screen.ui, (uint64_t)i * 33 + 16);
 }
 
 static void zoom(struct desk *d, int i)
 {
-    ui_zoom_matrix(&d->ui, d->model, i % 40 < 20 ? 0.93 : 1 / 0.93, d->job.ranks * 0.3,
-                   d->job.ranks * 0.3);
+    ui_zoom_matrix(&d->screen.ui, d->screen.model, i % 40 < 20 ? 0.93 : 1 / 0.93,
+                   d->job.ranks * 0.3, d->job.ranks * 0.3);
 }
 
 static void hover(struct desk *d, int i)
 {
-    d->ui.mouse.x = 500 + i;
-    d->ui.mouse.y = 300 + i / 2;
+    d->screen.ui.mouse.x = 500 + i;
+    d->screen.ui.mouse.y = 300 + i / 2;
 }
 
 static void nothing(struct desk *d, int i)
@@ -112,33 +80,32 @@ static const struct synthetic_latency slow64 = {64, 9, 20, 60, 0.1, 2.5},
 
 static void pan_graph(struct desk *d, int i)
 {
-    camera_pan(&d->ui.regions.camera, i % 60 < 30 ? 0.004 : -0.004, 0.001);
+    camera_pan(&d->screen.ui.regions.camera, i % 60 < 30 ? 0.004 : -0.004, 0.001);
 }
 
 static void hover_graph(struct desk *d, int i)
 {
-    d->ui.mouse.x = 300 + i * 4;
-    d->ui.mouse.y = 300 + i;
+    d->screen.ui.mouse.x = 300 + i * 4;
+    d->screen.ui.mouse.y = 300 + i;
 }
 
 static void data_graph(struct desk *d, int i)
 {
     data(d, i);
     if (i % 3 == 0)
-        synthetic_latencies(&d->job, &slow8, into, d);
+        synthetic_latencies(&d->job, &slow8, offscreen_apply, &d->screen);
 }
 
 static double measure(struct desk *d, const char *name, enum view_id view,
                       void (*step)(struct desk *, int))
 {
-    d->ui.view = view;
-    frame(d);
+    d->screen.ui.view = view;
+    offscreen_frame(&d->screen);
     uint64_t start = clock_mono_ns(), longest = 0;
     for (int i = 0; i < FRAMES; i++) {
         uint64_t before = clock_mono_ns(), took;
         step(d, i);
-        if (frame(d) < 0)
-            exit(1);
+        offscreen_frame(&d->screen);
         took = clock_mono_ns() - before;
         longest = took > longest ? took : longest;
     }
@@ -148,36 +115,29 @@ static double measure(struct desk *d, const char *name, enum view_id view,
     return FRAMES / seconds;
 }
 
-static int desk_open(struct desk *d, uint32_t ranks, int windows,
-                     const struct synthetic_latency *latency)
+static void desk_open(struct desk *d, uint32_t ranks, int windows,
+                      const struct synthetic_latency *latency)
 {
-    char why[256];
-    memset(d, 0, sizeof *d);
-    if (type_create(&d->type, 1, why, sizeof why) < 0 || model_create(&d->model, 512u << 20) < 0)
-        return -1;
+    struct model *model;
+    if (model_create(&model, 512u << 20) < 0)
+        exit(1);
+    offscreen_open(&d->screen, model, 1600, 900, 1, THEME_DARK);
     synthetic_init(&d->job, ranks, 64, 26, 1);
-    synthetic_begin(&d->job, into, d);
-    ui_init(&d->ui, 1600, 900, 1, THEME_DARK);
-    d->ui.connection.state = CLIENT_CONNECTED;
+    synthetic_begin(&d->job, offscreen_apply, &d->screen);
     if (latency)
-        synthetic_regions(&d->job, latency, into, d);
+        synthetic_regions(&d->job, latency, offscreen_apply, &d->screen);
     for (int i = 0; i < windows; i++) {
         next_window(d);
         if (latency)
-            synthetic_latencies(&d->job, latency, into, d);
+            synthetic_latencies(&d->job, latency, offscreen_apply, &d->screen);
     }
-    return 0;
 }
 
 static void desk_close(struct desk *d)
 {
-    painter_finish(&d->painter);
-    scene_finish(&d->scene);
-    pictures_finish(&d->pictures);
-    range_finish(&d->range);
-    type_destroy(d->type);
+    offscreen_close(&d->screen);
     synthetic_finish(&d->job);
-    model_destroy(d->model);
+    model_destroy(d->screen.model);
 }
 
 /* Until the first picture is there: its time, and the longest stretch without looking at inputs. */
@@ -185,14 +145,14 @@ static void arrange(struct desk *d)
 {
     uint64_t start = clock_mono_ns(), longest = 0;
     int frames = 0;
-    d->ui.view = VIEW_REGIONS;
+    d->screen.ui.view = VIEW_REGIONS;
     do {
         uint64_t before = clock_mono_ns();
-        frame(d);
+        offscreen_frame(&d->screen);
         uint64_t took = clock_mono_ns() - before;
         longest = took > longest ? took : longest;
         frames++;
-    } while (d->pictures.busy);
+    } while (d->screen.pictures.busy);
     printf("%-18s %7.1f ms in %d shares, longest %.2f ms\n", "regions, arranging",
            (double)(clock_mono_ns() - start) / 1e6, frames, (double)longest / 1e6);
 }
@@ -201,9 +161,8 @@ static void arrange(struct desk *d)
 static double graph(uint32_t ranks)
 {
     struct desk d;
-    if (desk_open(&d, ranks, 100, &slow8) < 0)
-        return 0;
-    printf("graph of %u ranks, %u pairs\n", ranks, d.model->pairs.keys.count);
+    desk_open(&d, ranks, 100, &slow8);
+    printf("graph of %u ranks, %u pairs\n", ranks, d.screen.model->pairs.keys.count);
     arrange(&d);
     double least = measure(&d, "regions, nothing", VIEW_REGIONS, nothing);
     least = fmin(least, measure(&d, "regions, panning", VIEW_REGIONS, pan_graph));
@@ -216,10 +175,9 @@ static double graph(uint32_t ranks)
 static double strip(void)
 {
     struct desk d;
-    if (desk_open(&d, 1024, 100, &slow64) < 0)
-        return 0;
+    desk_open(&d, 1024, 100, &slow64);
     double rate = measure(&d, "strip, 64 regions", VIEW_LIVE, scroll);
-    d.ui.compress = 1;
+    d.screen.ui.compress = 1;
     rate = fmin(rate, measure(&d, "strip, compressed", VIEW_LIVE, scroll));
     desk_close(&d);
     return rate;
@@ -233,13 +191,13 @@ static double settle(struct desk *d, const char *name, enum view_id view)
 {
     clock_t start = clock(), longest = 0;
     int frames = 0;
-    d->ui.view = view;
+    d->screen.ui.view = view;
     do {
         clock_t before = clock();
-        frame(d);
+        offscreen_frame(&d->screen);
         longest = clock() - before > longest ? clock() - before : longest;
         frames++;
-    } while (d->pictures.busy);
+    } while (d->screen.pictures.busy);
     double ms = (double)(clock() - start) * 1e3 / CLOCKS_PER_SEC;
     printf("%-18s %7.1f ms of processor time in %d frames, longest %.2f ms\n", name, ms, frames,
            (double)longest * 1e3 / CLOCKS_PER_SEC);
@@ -252,7 +210,7 @@ static double hover_rate(struct desk *d, const char *name)
     clock_t start = clock();
     for (int i = 0; i < FRAMES / 4; i++) {
         hover_graph(d, i);
-        frame(d);
+        offscreen_frame(&d->screen);
     }
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     printf("%-18s %7.0f frames in a second of processor time\n", name, FRAMES / 4 / seconds);
@@ -263,20 +221,18 @@ static int graph_views(void)
 {
     const struct synthetic_capture capture = {.id = 1, .calls = 30, .messages = 1};
     struct desk d;
-    if (desk_open(&d, 4096, 3, NULL) < 0)
-        return 0;
-    synthetic_capture(&d.job, &capture, 0, into, &d);
+    desk_open(&d, 4096, 3, NULL);
+    synthetic_capture(&d.job, &capture, 0, offscreen_apply, &d.screen);
     double made = settle(&d, "graph, by node", VIEW_DEPENDENCIES);
     double hovered = hover_rate(&d, "graph, hover");
-    ui_command(&d.ui, d.model, COMMAND_DEPENDENCY_FOLD, FOLD_RANKS);
+    ui_command(&d.screen.ui, d.screen.model, COMMAND_DEPENDENCY_FOLD, FOLD_RANKS);
     settle(&d, "graph, by rank", VIEW_DEPENDENCIES);
     hovered = fmin(hovered, hover_rate(&d, "graph, hover"));
     desk_close(&d);
-    if (desk_open(&d, 65536, 3, NULL) < 0)
-        return 0;
-    d.ui.landscape.shape = LANDSCAPE_LAYOUT;
+    desk_open(&d, 65536, 3, NULL);
+    d.screen.ui.landscape.shape = LANDSCAPE_LAYOUT;
     settle(&d, "formulas, first", VIEW_LANDSCAPE);
-    d.ui.landscape.layout++;
+    d.screen.ui.landscape.layout++;
     double evaluated = settle(&d, "formulas, others", VIEW_LANDSCAPE);
     hover_rate(&d, "formulas, hover");
     desk_close(&d);
@@ -302,30 +258,30 @@ static const struct synthetic_commgram halo_and_swap = {
 static uint64_t ask_picture(struct desk *d)
 {
     struct commgram_request request;
-    if (!ui_commgram_request(&d->ui, d->model, &request))
+    if (!ui_commgram_request(&d->screen.ui, d->screen.model, &request))
         return 0;
-    commgram_asked(&d->model->commgram, &request);
-    uint64_t ribbons = synthetic_picture(&halo_and_swap, &request, into, d);
-    commgram_replied(&d->model->commgram, 0, NULL);
+    commgram_asked(&d->screen.model->commgram, &request);
+    uint64_t ribbons = synthetic_picture(&halo_and_swap, &request, offscreen_apply, &d->screen);
+    commgram_replied(&d->screen.model->commgram, 0, NULL);
     return ribbons;
 }
 
 static void pan_fine(struct desk *d, int i)
 {
-    ui_pan_time(&d->ui, d->model, i % 60 < 30 ? -20000000 : 20000000);
+    ui_pan_time(&d->screen.ui, d->screen.model, i % 60 < 30 ? -20000000 : 20000000);
 }
 
 static void hover_gram(struct desk *d, int i)
 {
-    d->ui.mouse.x = 200 + i * 7;
-    d->ui.mouse.y = 420 + i * 2;
+    d->screen.ui.mouse.x = 200 + i * 7;
+    d->screen.ui.mouse.y = 420 + i * 2;
 }
 
 /* Two pictures a second at thirty frames: the making of the messages is not the viewer's. */
 static void stream_gram(struct desk *d, int i)
 {
     if (i % 15 == 0) {
-        struct commgram *g = &d->model->commgram;
+        struct commgram *g = &d->screen.model->commgram;
         g->now.version = ++g->pictures; /* the same rows anew: placed and drawn again */
     }
 }
@@ -334,26 +290,25 @@ static double gram(const char *what, uint64_t phases, uint64_t communities, int6
 {
     struct desk d;
     char name[64];
-    if (desk_open(&d, halo_and_swap.ranks, 100, NULL) < 0)
-        return 0;
-    synthetic_phases(&halo_and_swap, 1, 45, into, &d);
-    d.ui.view = VIEW_COMMGRAM;
-    d.ui.commgram.phases = phases;
-    d.ui.commgram.communities = communities;
+    desk_open(&d, halo_and_swap.ranks, 100, NULL);
+    synthetic_phases(&halo_and_swap, 1, 45, offscreen_apply, &d.screen);
+    d.screen.ui.view = VIEW_COMMGRAM;
+    d.screen.ui.commgram.phases = phases;
+    d.screen.ui.commgram.communities = communities;
     int64_t begin = (int64_t)halo_and_swap.begin_ns + 40ll * 1000000000;
-    ui_show_span(&d.ui, d.model, begin, begin + span);
-    frame(&d);
+    ui_show_span(&d.screen.ui, d.screen.model, begin, begin + span);
+    offscreen_frame(&d.screen);
     uint64_t ribbons = ask_picture(&d), start = clock_mono_ns(), longest = 0;
     do {
         uint64_t before = clock_mono_ns();
-        frame(&d);
+        offscreen_frame(&d.screen);
         uint64_t took = clock_mono_ns() - before;
         longest = took > longest ? took : longest;
-    } while (d.pictures.busy);
+    } while (d.screen.pictures.busy);
     double first = (double)(clock_mono_ns() - start) / 1e6;
     printf("commgram of %s: %u bars, %llu ribbons; first picture %.0f ms, in shares of at most "
            "%.1f ms\n",
-           what, d.model->commgram.now.bar_count, (unsigned long long)ribbons, first,
+           what, d.screen.model->commgram.now.bar_count, (unsigned long long)ribbons, first,
            (double)longest / 1e6);
     snprintf(name, sizeof name, "%s, panning", what);
     double least = measure(&d, name, VIEW_COMMGRAM, pan_fine);
@@ -393,22 +348,23 @@ int main(int argc, char **argv)
         return !graph_views();
     uint32_t ranks = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 4096;
     struct desk d;
-    if (ranks < 8 || desk_open(&d, ranks, 100, NULL) < 0) {
-        fprintf(stderr, "usage: viewer [RANKS | commgram | graph], and fonts are needed\n");
+    if (ranks < 8) {
+        fprintf(stderr, "usage: viewer [RANKS | commgram | graph]\n");
         return 2;
     }
+    desk_open(&d, ranks, 100, NULL);
     printf("%u ranks, %u pairs, 1600x900, no graphics hardware used; one window takes %.1f ms to "
            "take in\n",
-           ranks, d.model->pairs.keys.count, (double)d.apply_ns / 100 / 1e6);
+           ranks, d.screen.model->pairs.keys.count, (double)d.screen.apply_ns / 100 / 1e6);
     measure(&d, "live, scrolling", VIEW_LIVE, scroll);
-    d.ui.time.follow = 1;
+    d.screen.ui.time.follow = 1;
     double live = measure(&d, "live, data", VIEW_LIVE, data);
     double zoomed = measure(&d, "matrix, zooming", VIEW_MATRIX, zoom);
-    ui_command(&d.ui, d.model, COMMAND_MATRIX_ALL, 0);
+    ui_command(&d.screen.ui, d.screen.model, COMMAND_MATRIX_ALL, 0);
     double streamed = measure(&d, "matrix, data", VIEW_MATRIX, data);
     measure(&d, "matrix, hover", VIEW_MATRIX, hover);
     measure(&d, "ranks, data", VIEW_RANKS, data);
-    d.ui.mouse.x = d.ui.mouse.y = -1;
+    d.screen.ui.mouse.x = d.screen.ui.mouse.y = -1;
     double idle = measure(&d, "idle", VIEW_LIVE, nothing);
     /* when nothing changes the window wakes twice a second, and then lays out at most once */
     printf("idle: %.3f %% of a core (2 wake-ups a second, laid out each time)\n", 2 / idle * 100);

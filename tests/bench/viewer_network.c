@@ -12,23 +12,17 @@
  *
  * Both with each node alone and with those of the same A, B, C together.
  */
+#include "tests/viewer/offscreen.h"
 #include "tests/viewer/synthetic_network.h"
 
-#include "viewer/draw/canvas.h"
-#include "viewer/draw/painter.h"
-#include "viewer/draw/type.h"
 #include "viewer/ui/ui_input.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/views.h"
 
 #include "holter/clock.h"
-#include "proto/client.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FRAMES = 60, WINDOWS = 20 };
 
@@ -42,45 +36,10 @@ static const struct size sizes[] = {{"2,048 nodes", "torus:4,4,4,16,2", 2048, 63
                                     {"8,192 nodes", "torus:8,8,4,16,2", 8192, 128496, 50}};
 
 struct desk {
-    struct model *model;
     struct synthetic_network net;
-    struct ui ui;
-    struct theme theme;
-    struct range range;
-    struct pictures pictures;
-    struct scene scene;
-    struct painter painter;
-    struct type *type;
-    uint64_t apply_ns;
+    struct offscreen screen;
     const struct size *size;
 };
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void into(void *user, const struct wire_message *message, int snapshot)
-{
-    struct desk *d = user;
-    uint64_t start = cpu_ns();
-    model_apply(d->model, message, snapshot);
-    d->apply_ns += cpu_ns() - start;
-}
-
-static void frame(struct desk *d)
-{
-    uint64_t first = 0, last = 0;
-    ui_windows(&d->ui, d->model, &first, &last);
-    range_update(&d->range, d->model, d->ui.time.range, first, last);
-    ui_update_flows(&d->ui, d->model, &d->range);
-    frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
-                type_measure(d->type));
-    if (painter_paint(&d->painter, &d->scene, d->type) < 0)
-        exit(1);
-}
 
 /* Partners as refined meshes have them: most in the next layers, some far away (xorshift64). */
 static void make_pairs(struct synthetic_network *net, uint32_t nodes, uint32_t routes)
@@ -111,11 +70,11 @@ static double measure(struct desk *d, const char *name, void (*step)(struct desk
 {
     uint64_t all = 0, longest = 0;
     for (int i = 0; i < FRAMES; i++) {
-        d->apply_ns = 0;
+        d->screen.apply_ns = 0;
         step(d, i); /* the making of messages is not the viewer's */
-        uint64_t before = cpu_ns();
-        frame(d);
-        uint64_t took = cpu_ns() - before + d->apply_ns;
+        uint64_t before = offscreen_cpu_ns();
+        offscreen_frame(&d->screen);
+        uint64_t took = offscreen_cpu_ns() - before + d->screen.apply_ns;
         all += took;
         longest = took > longest ? took : longest;
     }
@@ -133,40 +92,40 @@ static void nothing(struct desk *d, int i)
 
 static void pan(struct desk *d, int i)
 {
-    camera_pan(&d->ui.graph.camera, i % 60 < 30 ? 0.006 : -0.006, 0.001);
+    camera_pan(&d->screen.ui.graph.camera, i % 60 < 30 ? 0.006 : -0.006, 0.001);
 }
 
 static void zoom(struct desk *d, int i)
 {
-    camera_zoom(&d->ui.graph.camera, i % 40 < 20 ? 0.95 : 1 / 0.95, 0.1, 0.1);
+    camera_zoom(&d->screen.ui.graph.camera, i % 40 < 20 ? 0.95 : 1 / 0.95, 0.1, 0.1);
 }
 
 static void hover(struct desk *d, int i)
 {
-    d->ui.mouse.x = 300 + i * 6;
-    d->ui.mouse.y = 250 + i * 4;
+    d->screen.ui.mouse.x = 300 + i * 6;
+    d->screen.ui.mouse.y = 250 + i * 4;
 }
 
 static void data(struct desk *d, int i)
 {
     if (i % 3 == 0)
-        synthetic_network_window(&d->net, into, d);
+        synthetic_network_window(&d->net, offscreen_apply, &d->screen);
 }
 
 /* Until it is all at rest. @return CPU milliseconds; first: until something is to be seen */
 static double settle(struct desk *d, double *first, double *longest)
 {
-    uint64_t start = cpu_ns();
+    uint64_t start = offscreen_cpu_ns();
     *first = *longest = 0;
     do {
-        uint64_t before = cpu_ns();
-        frame(d);
-        *longest = fmax(*longest, (double)(cpu_ns() - before) / 1e6);
-        for (size_t i = 0; !(*first > 0) && i < d->scene.hit_count; i++)
-            if (d->scene.hits[i].kind == HIT_PLACE)
-                *first = (double)(cpu_ns() - start) / 1e6;
-    } while (d->pictures.busy);
-    return (double)(cpu_ns() - start) / 1e6;
+        uint64_t before = offscreen_cpu_ns();
+        offscreen_frame(&d->screen);
+        *longest = fmax(*longest, (double)(offscreen_cpu_ns() - before) / 1e6);
+        for (size_t i = 0; !(*first > 0) && i < d->screen.scene.hit_count; i++)
+            if (d->screen.scene.hits[i].kind == HIT_PLACE)
+                *first = (double)(offscreen_cpu_ns() - start) / 1e6;
+    } while (d->screen.pictures.busy);
+    return (double)(offscreen_cpu_ns() - start) / 1e6;
 }
 
 static double select_links(struct desk *d)
@@ -174,10 +133,10 @@ static double select_links(struct desk *d)
     double longest = 0, first, share;
     settle(d, &first, &share); /* a picture of new data in progress is not the selection's */
     for (int i = 0; i < 6; i++) {
-        ui_select(&d->ui, (struct selection){SELECT_LINK, (uint64_t)(101 * i + 7), 0});
+        ui_select(&d->screen.ui, (struct selection){SELECT_LINK, (uint64_t)(101 * i + 7), 0});
         longest = fmax(longest, settle(d, &first, &share));
     }
-    ui_select(&d->ui, (struct selection){0});
+    ui_select(&d->screen.ui, (struct selection){0});
     printf("  selection    %7.1f ms at most until it is drawn\n", longest);
     return longest;
 }
@@ -186,56 +145,45 @@ static int run(struct desk *d, const char *what, const char *directory)
 {
     double first, longest, all = settle(d, &first, &longest);
     printf("%s: %u routes; first picture %.0f ms, at rest %.0f ms, in shares of at most %.1f ms\n",
-           what, d->range.flows.route_count, first, all, longest);
+           what, d->screen.range.flows.route_count, first, all, longest);
     if (directory) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/bench-%s.png", directory, d->ui.graph.chosen ? "a" : "b");
-        png_write(&d->painter.canvas, path);
+        offscreen_save(&d->screen, directory, d->screen.ui.graph.chosen ? "bench-a" : "bench-b");
     }
     double least = measure(d, "nothing", nothing);
     least = fmin(least, measure(d, "panning", pan));
     least = fmin(least, measure(d, "zooming", zoom));
-    ui_command(&d->ui, d->model, COMMAND_NET_ALL, 0);
+    ui_command(&d->screen.ui, d->screen.model, COMMAND_NET_ALL, 0);
     least = fmin(least, measure(d, "hover", hover));
     least = fmin(least, measure(d, "data", data));
-    d->ui.mouse.x = d->ui.mouse.y = -1;
+    d->screen.ui.mouse.x = d->screen.ui.mouse.y = -1;
     return (least >= 30) & (select_links(d) < d->size->selection_ms) & (first < 1000);
 }
 
 int main(int argc, char **argv)
 {
     struct desk d = {0};
-    char why[256];
-    if (type_create(&d.type, 1, why, sizeof why) < 0 || model_create(&d.model, 512u << 20) < 0) {
-        fprintf(stderr, "fonts are needed\n");
+    struct model *model;
+    if (model_create(&model, 512u << 20) < 0)
         return 2;
-    }
+    offscreen_open(&d.screen, model, 1600, 900, 1, THEME_DARK);
     const int large = argc > 1 && strcmp(argv[1], "large") == 0;
     const char *directory = argc > 1 + large ? argv[1 + large] : NULL;
     d.size = &sizes[large];
     synthetic_network_init(&d.net, d.size->form, 1);
     make_pairs(&d.net, d.size->nodes, d.size->routes);
-    synthetic_network_begin(&d.net, into, &d);
-    ui_init(&d.ui, 1600, 900, 1, THEME_DARK);
-    theme_init(&d.theme, THEME_DARK);
-    d.ui.connection.state = CLIENT_CONNECTED;
+    synthetic_network_begin(&d.net, offscreen_apply, &d.screen);
     for (int i = 0; i < WINDOWS; i++)
-        synthetic_network_window(&d.net, into, &d);
-    frame(&d);
-    d.ui.view = VIEW_NETWORK;
-    d.ui.graph.chosen = 1;
+        synthetic_network_window(&d.net, offscreen_apply, &d.screen);
+    offscreen_frame(&d.screen);
+    d.screen.ui.view = VIEW_NETWORK;
+    d.screen.ui.graph.chosen = 1;
     int met = run(&d, d.size->name, directory);
-    d.ui.graph.chosen = 0;
+    d.screen.ui.graph.chosen = 0;
     met &= run(&d, "grouped", directory);
     printf("30 frames/s, selection within %.0f ms, first picture within 1 s: %s\n",
            d.size->selection_ms, met ? "met" : "MISSED");
-    painter_finish(&d.painter);
-    scene_finish(&d.scene);
-    pictures_finish(&d.pictures);
-    range_finish(&d.range);
-    ui_finish(&d.ui);
-    type_destroy(d.type);
+    offscreen_close(&d.screen);
     synthetic_network_finish(&d.net);
-    model_destroy(d.model);
+    model_destroy(d.screen.model);
     return !met;
 }

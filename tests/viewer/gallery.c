@@ -1,24 +1,12 @@
 /* Paints every view of synthetic jobs: gallery DIRECTORY [RANKS]. For looking at, and for the eye
  * of whoever changes a layout. */
+#include "tests/viewer/offscreen.h"
 #include "tests/viewer/synthetic.h"
 #include "tests/viewer/synthetic_commgram.h"
-
-#include "viewer/draw/canvas.h"
-#include "viewer/draw/painter.h"
-#include "viewer/draw/type.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/views.h"
-
-#include "proto/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void into_model(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
 
 struct shot {
     const char *name;
@@ -49,7 +37,7 @@ static void answer(const struct synthetic_commgram *gram, const struct ui *ui, s
     if (ui->view != VIEW_COMMGRAM || !ui_commgram_request(ui, model, &request))
         return;
     commgram_asked(&model->commgram, &request);
-    synthetic_picture(gram, &request, into_model, model);
+    synthetic_picture(gram, &request, offscreen_apply_model, model);
     commgram_replied(&model->commgram, 0, NULL);
 }
 
@@ -68,7 +56,7 @@ static void replay(const struct shot *shot, struct ui *ui, struct model *model)
     playback_clear(&model->playback);
     if (!shot->replay)
         return;
-    synthetic_replay(&told, 1, into_model, model);
+    synthetic_replay(&told, 1, offscreen_apply_model, model);
     if (!shot->knob)
         return;
     ui->transport.wanted = WISH_PLACE;
@@ -78,69 +66,45 @@ static void replay(const struct shot *shot, struct ui *ui, struct model *model)
 static int take(const char *directory, const struct shot *shot, struct model *model,
                 const struct synthetic_commgram *gram)
 {
-    struct ui ui;
-    struct theme theme;
-    struct range range = {0};
-    struct pictures pictures = {0};
-    struct scene scene = {0};
-    struct painter painter = {0};
-    struct type *type;
-    char why[256], path[512];
-    if (type_create(&type, shot->scale, why, sizeof why) < 0) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
-    ui_init(&ui, shot->w, shot->h, shot->scale, shot->theme);
-    theme_init(&theme, shot->theme);
-    ui.view = shot->view;
-    ui.connection.state = CLIENT_CONNECTED;
-    ui.overlay.help = shot->help;
-    ui.overlay.drawer = shot->drawer;
-    ui.overlay.searching = shot->searching;
-    ui.selection = shot->selection;
-    ui.compress = shot->compress;
-    ui.regions.colour = shot->colour;
-    ui.regions.open = shot->graph_open;
-    ui.regions.camera.zoom = shot->zoom > 0 ? shot->zoom : 1;
-    ui.dependencies.steps = shot->steps;
-    ui.time.span_ns = shot->span ? shot->span * 1000000000 : ui.time.span_ns;
+    struct offscreen screen;
+    offscreen_open(&screen, model, shot->w, shot->h, shot->scale, shot->theme);
+    struct ui *ui = &screen.ui;
+    ui->view = shot->view;
+    ui->overlay.help = shot->help;
+    ui->overlay.drawer = shot->drawer;
+    ui->overlay.searching = shot->searching;
+    ui->selection = shot->selection;
+    ui->compress = shot->compress;
+    ui->regions.colour = shot->colour;
+    ui->regions.open = shot->graph_open;
+    ui->regions.camera.zoom = shot->zoom > 0 ? shot->zoom : 1;
+    ui->dependencies.steps = shot->steps;
+    ui->time.span_ns = shot->span ? shot->span * 1000000000 : ui->time.span_ns;
     if (shot->picked)
-        ui_pick_alert(&ui, model, shot->picked);
-    snprintf(ui.overlay.search, sizeof ui.overlay.search, "%s", shot->searching ? "1" : "");
-    ui.mouse.x = shot->mouse_x ? shot->mouse_x : -1;
-    ui.mouse.y = shot->mouse_y ? shot->mouse_y : -1;
-    ui.landscape.shape = shot->shape ? shot->shape : ui.landscape.shape;
-    ui.landscape.layout = shot->layout;
-    replay(shot, &ui, model);
+        ui_pick_alert(ui, model, shot->picked);
+    snprintf(ui->overlay.search, sizeof ui->overlay.search, "%s", shot->searching ? "1" : "");
+    ui->mouse.x = shot->mouse_x ? shot->mouse_x : -1;
+    ui->mouse.y = shot->mouse_y ? shot->mouse_y : -1;
+    ui->landscape.shape = shot->shape ? shot->shape : ui->landscape.shape;
+    ui->landscape.layout = shot->layout;
+    replay(shot, ui, model);
     if (shot->paused && !shot->replay)
-        ui_pan_time(&ui, model, -15ll * 1000000000);
-    ui.commgram.phases = shot->phases ? shot->phases : ui.commgram.phases;
-    ui.commgram.communities = shot->communities ? shot->communities : ui.commgram.communities;
-    ui.commgram.size_low = shot->size_low;
-    ui.commgram.unmodelled = shot->unmodelled;
+        ui_pan_time(ui, model, -15ll * 1000000000);
+    ui->commgram.phases = shot->phases ? shot->phases : ui->commgram.phases;
+    ui->commgram.communities = shot->communities ? shot->communities : ui->commgram.communities;
+    ui->commgram.size_low = shot->size_low;
+    ui->commgram.unmodelled = shot->unmodelled;
     if (shot->open) {
         uint64_t begin = gram->begin_ns + (shot->open - 1) * gram->phase_ns;
         uint64_t length = gram->phase_ns * 2 / 3 / (shot->stages ? shot->stages : 1);
-        ui_open(&ui, model, (int64_t)begin, (int64_t)(begin + length), NULL);
+        ui_open(ui, model, (int64_t)begin, (int64_t)(begin + length), NULL);
     }
-    answer(gram, &ui, model);
-    uint64_t first = 0, last = 0;
-    ui_windows(&ui, model, &first, &last);
-    range_update(&range, model, RANGE_SPAN, first, last);
-    ui_update_flows(&ui, model, &range);
-    /* twice: what the mouse is over comes from the scene before; and until nothing is left to do */
-    for (int i = 0; i < 2 || pictures.busy; i++)
-        frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
-    snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
-    int error = painter_paint(&painter, &scene, type);
-    error = error ? error : png_write(&painter.canvas, path);
-    painter_finish(&painter);
-    scene_finish(&scene);
-    pictures_finish(&pictures);
-    range_finish(&range);
-    ui_finish(&ui);
-    type_destroy(type);
-    return error != 0;
+    answer(gram, ui, model);
+    offscreen_update(&screen);
+    offscreen_complete(&screen);
+    int error = offscreen_save(&screen, directory, shot->name);
+    offscreen_close(&screen);
+    return error;
 }
 
 /* A job with its latencies, as far as it went. */
@@ -165,37 +129,37 @@ static struct model *tell(const struct story *t, struct synthetic *job)
     if (model_create(&model, 256u << 20) < 0)
         return NULL;
     synthetic_init(job, t->ranks, t->per_node, t->partners, 1);
-    synthetic_begin(job, into_model, model);
-    synthetic_regions(job, &t->latency, into_model, model);
+    synthetic_begin(job, offscreen_apply_model, model);
+    synthetic_regions(job, &t->latency, offscreen_apply_model, model);
     for (int i = 0; i < t->windows; i++) {
         if (t->gap && i == t->gap)
             synthetic_skip(job, 4);
-        synthetic_window(job, into_model, model);
-        synthetic_latencies(job, &t->latency, into_model, model);
+        synthetic_window(job, offscreen_apply_model, model);
+        synthetic_latencies(job, &t->latency, offscreen_apply_model, model);
         if (t->late)
-            synthetic_lateness(job, &t->latency, into_model, model);
+            synthetic_lateness(job, &t->latency, offscreen_apply_model, model);
         if (t->resolved && i == 40)
-            synthetic_growth(job, &older, 3, "resolved", into_model, model);
+            synthetic_growth(job, &older, 3, "resolved", offscreen_apply_model, model);
     }
     if (t->gram.phase_ns) {
         struct synthetic_commgram gram = t->gram;
         uint64_t length = (uint64_t)t->windows * SYNTHETIC_SECOND;
-        synthetic_phases(&gram, 1, length / gram.phase_ns - 1, into_model, model);
+        synthetic_phases(&gram, 1, length / gram.phase_ns - 1, offscreen_apply_model, model);
     }
     if (t->latency.slow)
         synthetic_growth(job, &t->latency, 7,
                          job->window > SYNTHETIC_FIRST + t->latency.recovery ? "resolved"
                                                                              : "firing",
-                         into_model, model);
+                         offscreen_apply_model, model);
     if (t->captured)
         synthetic_capture(job,
                           &(struct synthetic_capture){
                               .id = 1, .alert = 7, .calls = t->captured, .messages = t->messages},
-                          0, into_model, model);
+                          0, offscreen_apply_model, model);
     if (t->hang)
-        synthetic_hang(job, 9, (uint32_t)t->hang, into_model, model);
+        synthetic_hang(job, 9, (uint32_t)t->hang, offscreen_apply_model, model);
     if (t->death)
-        synthetic_death(job, (uint32_t)t->death, into_model, model);
+        synthetic_death(job, (uint32_t)t->death, offscreen_apply_model, model);
     return model;
 }
 

@@ -2,15 +2,8 @@
  * torus with a hot link, and MiniMD and MiniAMR on Blue Gene/Q as recorded (tests/data). For
  * looking at. */
 #include "tests/data_file.h"
+#include "tests/viewer/offscreen.h"
 #include "tests/viewer/synthetic_network.h"
-
-#include "viewer/draw/canvas.h"
-#include "viewer/draw/painter.h"
-#include "viewer/draw/type.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/views.h"
-
-#include "proto/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,11 +45,6 @@ struct shot {
     double mouse_x, mouse_y;
 };
 
-static void into_model(void *user, const struct wire_message *message, int snapshot)
-{
-    model_apply(user, message, snapshot);
-}
-
 static const struct {
     const char *form, *file;
     uint32_t per_node;
@@ -95,9 +83,9 @@ static struct model *tell(enum job job, struct synthetic_network *net)
         free(text);
     }
     net->measured = job == JOB_STENCIL;
-    synthetic_network_begin(net, into_model, model);
+    synthetic_network_begin(net, offscreen_apply_model, model);
     for (int i = 0; i < 75; i++)
-        synthetic_network_window(net, into_model, model);
+        synthetic_network_window(net, offscreen_apply_model, model);
     return model;
 }
 
@@ -108,102 +96,64 @@ static void suggest(const struct synthetic_network *net, struct model *m, int su
     if (!suggested)
         return;
     network_asked(&m->network, SUGGEST_MAPPING, "hop-bytes");
-    synthetic_network_mapping(net, 0.4, into_model, m);
+    synthetic_network_mapping(net, 0.4, offscreen_apply_model, m);
     if (suggested > 1) {
-        synthetic_network_mapping(net, 1, into_model, m);
+        synthetic_network_mapping(net, 1, offscreen_apply_model, m);
         network_replied(&m->network, SUGGEST_MAPPING, 0, NULL);
         network_asked(&m->network, SUGGEST_ROUTES, "");
-        synthetic_network_routes(net, into_model, m);
+        synthetic_network_routes(net, offscreen_apply_model, m);
         network_replied(&m->network, SUGGEST_ROUTES, 0, NULL);
     }
-}
-
-struct stage_parts {
-    struct scene *scene;
-    struct range *range;
-    struct ui *ui;
-    struct theme *theme;
-    struct pictures *pictures;
-    struct type *type;
-};
-
-static void lay_out(struct stage_parts *p, struct model *model)
-{
-    ui_update_flows(p->ui, model, p->range);
-    torus_update(p->ui, model, p->range);
-    for (int i = 0; i < 2 || p->pictures->busy; i++)
-        frame_scene(p->scene, model, p->range, p->ui, p->theme, p->pictures, type_measure(p->type));
 }
 
 static int take(const char *directory, const struct shot *shot, struct model *model,
                 const struct synthetic_network *net)
 {
-    struct ui ui;
-    struct theme theme;
-    struct range range = {0};
-    struct pictures pictures = {0};
-    struct scene scene = {0};
-    struct painter painter = {0};
-    struct type *type;
-    char why[256], path[512];
-    uint64_t first = 0, last = 0;
-    if (type_create(&type, shot->scale, why, sizeof why) < 0) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    struct offscreen screen;
     suggest(net, model, shot->suggested);
-    ui_init(&ui, shot->w, shot->h, shot->scale, shot->theme);
-    theme_init(&theme, shot->theme);
-    ui.view = shot->view;
-    ui.connection.state = CLIENT_CONNECTED;
-    ui.selection = shot->selection;
-    ui.network.metric = shot->metric;
-    ui.network.rank_log = shot->log;
-    ui.overlay.drawer = shot->drawer;
-    ui.mouse.x = shot->mouse_x ? shot->mouse_x : -1;
-    ui.mouse.y = shot->mouse_y ? shot->mouse_y : -1;
-    ui.routes.fold = shot->fold;
-    ui.routes.lens = shot->lens;
-    ui.routes.loads = shot->loads;
-    ui.routes.maximum = shot->all_routes ? UINT32_MAX : ui.routes.maximum;
-    ui.routes.x = ui.routes.y = 0.5 - shot->routes_extent / 2;
-    ui.routes.extent = shot->routes_extent;
+    offscreen_open(&screen, model, shot->w, shot->h, shot->scale, shot->theme);
+    struct ui *ui = &screen.ui;
+    const struct flows *flows = &screen.range.flows;
+    ui->view = shot->view;
+    ui->selection = shot->selection;
+    ui->network.metric = shot->metric;
+    ui->network.rank_log = shot->log;
+    ui->overlay.drawer = shot->drawer;
+    ui->mouse.x = shot->mouse_x ? shot->mouse_x : -1;
+    ui->mouse.y = shot->mouse_y ? shot->mouse_y : -1;
+    ui->routes.fold = shot->fold;
+    ui->routes.lens = shot->lens;
+    ui->routes.loads = shot->loads;
+    ui->routes.maximum = shot->all_routes ? UINT32_MAX : ui->routes.maximum;
+    ui->routes.x = ui->routes.y = 0.5 - shot->routes_extent / 2;
+    ui->routes.extent = shot->routes_extent;
     if (shot->paused)
-        ui_pan_time(&ui, model, -15ll * 1000000000);
-    ui_windows(&ui, model, &first, &last);
-    range_update(&range, model, RANGE_SPAN, first, last);
-    ui_update_flows(&ui, model, &range);
-    if (ui.selection.kind == SELECT_LINK && !ui.selection.a)
-        ui.selection.a = range.flows.largest_link;
+        ui_pan_time(ui, model, -15ll * 1000000000);
+    offscreen_update(&screen);
+    if (ui->selection.kind == SELECT_LINK && !ui->selection.a)
+        ui->selection.a = flows->largest_link;
     if (shot->keep > 0)
-        flow_filter_range(&ui.network.filter, ui.network.metric,
-                          range.flows.maximum[ui.network.metric] * shot->keep,
-                          range.flows.maximum[ui.network.metric]);
-    ui.graph.chosen = shot->single;
-    ui_update_flows(&ui, model, &range);
+        flow_filter_range(&ui->network.filter, ui->network.metric,
+                          flows->maximum[ui->network.metric] * shot->keep,
+                          flows->maximum[ui->network.metric]);
+    ui->graph.chosen = shot->single;
+    offscreen_update(&screen);
     for (int i = 0; (uint32_t)i < shot->opened; i++)
-        ui_command(&ui, model, COMMAND_NET_OPEN, (uint64_t)i);
-    ui_update_flows(&ui, model, &range);
-    struct stage_parts parts = {&scene, &range, &ui, &theme, &pictures, type};
-    lay_out(&parts, model);
+        ui_command(ui, model, COMMAND_NET_OPEN, (uint64_t)i);
+    offscreen_update(&screen);
+    offscreen_complete(&screen);
     for (int k = 0; k < SUGGESTIONS; k++) { /* the reality first: nodes keep its positions */
         if (!(shot->applied & 1u << k))
             continue;
-        model->network.suggestions[k].base = what_if_state(&ui.network.what_if);
-        ui_network_show(&ui, model, (enum suggestion_kind)k);
-        ui.network.compare = shot->compare ? shot->compare : COMPARE_AFTER;
-        lay_out(&parts, model);
+        model->network.suggestions[k].base = what_if_state(&ui->network.what_if);
+        ui_network_show(ui, model, (enum suggestion_kind)k);
+        ui->network.compare = shot->compare ? shot->compare : COMPARE_AFTER;
+        offscreen_update(&screen);
+        offscreen_complete(&screen);
     }
-    snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
-    int error = painter_paint(&painter, &scene, type);
-    error = error ? error : png_write(&painter.canvas, path);
-    painter_finish(&painter);
-    scene_finish(&scene);
-    pictures_finish(&pictures);
-    range_finish(&range);
-    ui_finish(&ui);
-    type_destroy(type);
-    return error != 0;
+    int error = offscreen_save(&screen, directory, shot->name);
+    offscreen_close(&screen);
+    return error;
 }
 
 #define LARGE .w = 1600, .h = 900, .scale = 1

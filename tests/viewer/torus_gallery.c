@@ -2,22 +2,14 @@
  * network. For looking at; tells how long a picture takes when everything in it moved. */
 #include "tests/daemon/analysis/network/pf3d.h"
 #include "tests/data_file.h"
+#include "tests/viewer/offscreen.h"
 #include "tests/viewer/torus_fixture.h"
-
-#include "viewer/draw/canvas.h"
-#include "viewer/draw/painter.h"
-#include "viewer/draw/type.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/views.h"
-
-#include "proto/client.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -33,59 +25,24 @@ struct shot {
     double mouse_x, mouse_y;
 };
 
-struct stand {
-    struct ui ui;
-    struct theme theme;
-    struct range range;
-    struct pictures pictures;
-    struct scene scene;
-    struct painter painter;
-    struct type *type;
-};
-
-static void compose(struct stand *d, struct model *m)
-{
-    uint64_t first = 0, last = 0;
-    ui_windows(&d->ui, m, &first, &last);
-    range_update(&d->range, m, d->ui.time.range, first, last);
-    ui_update_flows(&d->ui, m, &d->range);
-    torus_update(&d->ui, m, &d->range);
-    frame_scene(&d->scene, m, &d->range, &d->ui, &d->theme, &d->pictures, type_measure(d->type));
-}
-
-/* Of this program alone: other programs do not count. */
-static uint64_t cpu_ns(void)
-{
-    return (uint64_t)clock() * (1000000000 / CLOCKS_PER_SEC);
-}
-
-static void time_frames(struct stand *d, struct model *m, const char *name)
+static void time_frames(struct offscreen *o, const char *name)
 {
     enum { FRAMES = 20 };
-    uint64_t start = cpu_ns(), layout = 0;
+    uint64_t start = offscreen_cpu_ns();
     for (int i = 0; i < FRAMES; i++) {
-        uint64_t begin = cpu_ns();
-        d->ui.torus.space.yaw += 0.03;
-        d->ui.torus.plane.x += 0.01;
-        compose(d, m);
-        layout += cpu_ns() - begin;
-        painter_paint(&d->painter, &d->scene, d->type);
+        o->ui.torus.space.yaw += 0.03;
+        o->ui.torus.plane.x += 0.01;
+        offscreen_frame(o);
     }
-    double ms = (double)(cpu_ns() - start) / 1e6 / FRAMES;
-    printf("%-20s %6.1f ms a picture, layout %.1f ms, items %zu\n", name, ms,
-           (double)layout / 1e6 / FRAMES, d->scene.item_count);
+    printf("%-20s %6.1f ms a picture, items %zu\n", name,
+           (double)(offscreen_cpu_ns() - start) / 1e6 / FRAMES, o->scene.item_count);
 }
 
 static void take(const char *directory, const struct shot *shot, struct model *m, int timed)
 {
-    struct stand d = {0};
-    char why[256], path[512];
-    if (type_create(&d.type, 1, why, sizeof why) < 0)
-        return;
-    ui_init(&d.ui, shot->w ? shot->w : 1600, shot->h ? shot->h : 900, 1, shot->theme);
-    theme_init(&d.theme, shot->theme);
+    struct offscreen d;
+    offscreen_open(&d, m, shot->w ? shot->w : 1600, shot->h ? shot->h : 900, 1, shot->theme);
     d.ui.view = VIEW_TORUS;
-    d.ui.connection.state = CLIENT_CONNECTED;
     d.ui.time.range = shot->to ? RANGE_SPAN : RANGE_START;
     if (shot->to)
         ui_show_span(&d.ui, m,
@@ -108,23 +65,17 @@ static void take(const char *directory, const struct shot *shot, struct model *m
         torus_add_mapping(&d.ui.torus, pf3d_names[i], seats, PF3D_RANKS);
     }
     for (int i = 0; i < shot->pins; i++) {
-        compose(&d, m);
+        offscreen_update(&d);
+        offscreen_lay_out(&d);
         ui_command(&d.ui, m, COMMAND_TORUS_PIN, 0);
         ui_pan_time(&d.ui, m, (int64_t)SYNTHETIC_SECOND);
     }
-    compose(&d, m);
-    compose(&d, m);
-    snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
-    if (painter_paint(&d.painter, &d.scene, d.type) < 0 || png_write(&d.painter.canvas, path) < 0)
-        printf("no picture %s\n", path);
+    offscreen_update(&d);
+    offscreen_complete(&d);
+    offscreen_save(&d, directory, shot->name);
     if (timed)
-        time_frames(&d, m, shot->name);
-    painter_finish(&d.painter);
-    scene_finish(&d.scene);
-    pictures_finish(&d.pictures);
-    range_finish(&d.range);
-    ui_finish(&d.ui);
-    type_destroy(d.type);
+        time_frames(&d, shot->name);
+    offscreen_close(&d);
 }
 
 struct text {
