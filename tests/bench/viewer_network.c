@@ -17,8 +17,6 @@
 
 #include "viewer/ui/ui_input.h"
 
-#include "holter/clock.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -329,7 +329,6 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
         places[i] = has_thread(c, c->thread_count, place, &key) ? place : UINT32_MAX;
         if (places[i] == UINT32_MAX)
             continue;
-        c->threads[place].lapped = m->threads[i].lapped;
         c->threads[place].read_ns = model_captures_daemon_time(m->at_ns);
     }
     if (!error)

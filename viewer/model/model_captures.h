@@ -41,7 +41,6 @@ struct capture_thread {
     uint32_t count, capacity;
     uint64_t next;   /**< number after that of the newest known record */
     int64_t read_ns; /**< when its ring was read, daemon time */
-    uint64_t lapped; /**< records overwritten while they were read */
     uint8_t skips;   /**< the newest call did not fit: its messages are skipped as well */
 };
 

@@ -34,7 +34,6 @@ static void series_fill(struct window_totals *out, const struct wire_totals *t)
         .agents_missing = series_clip32(t->agents_missing),
         .flags = (uint8_t)t->flags,
         .present = 1,
-        .corrected = t->late != 0,
     };
 }
 

@@ -24,7 +24,6 @@ struct window_totals {
     uint32_t agents_missing; /**< nodes that should have reported and did not, so far */
     uint8_t flags;           /**< WINDOW_*, or-ed over the nodes */
     uint8_t present;         /**< 0: this window was not received: a gap */
-    uint8_t corrected;       /**< a late node's figures were added after it was first shown */
 };
 
 /** Zero-initialised is empty. */

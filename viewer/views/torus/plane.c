@@ -110,6 +110,16 @@ static double torus_plane_radius(double pitch)
     return fmin(fmax(pitch * 0.42, 0), 7);
 }
 
+/* Position of a place on the screen. @return 1 if a square around it reaches into the plot */
+static int torus_plane_point(const struct projection *p, const struct section *k, uint32_t place,
+                             double reach, double *x, double *y)
+{
+    projection_point(p, place, x, y);
+    *x = section_x(k, *x);
+    *y = section_y(k, *y);
+    return section_shows(k, *x, *y, reach);
+}
+
 static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, const struct section *k,
                                   struct strokes *strokes)
 {
@@ -122,10 +132,7 @@ static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, cons
     for (uint32_t place = 0; place < p->places; place++) {
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
-        projection_point(p, place, &x, &y);
-        x = section_x(k, x);
-        y = section_y(k, y);
-        if (!section_shows(k, x, y, 8))
+        if (!torus_plane_point(p, k, place, 8, &x, &y))
             continue;
         int lit = !d->some || d->lit[own];
         color_t color = d->colors[own];
@@ -146,10 +153,7 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
     for (uint32_t place = 0; place < p->places; place++) {
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
-        projection_point(p, place, &x, &y);
-        x = section_x(k, x);
-        y = section_y(k, y);
-        if (section_shows(k, x, y, 0) && d->node_of[own] != TOPOLOGY_NONE)
+        if (torus_plane_point(p, k, place, 0, &x, &y) && d->node_of[own] != TOPOLOGY_NONE)
             scene_hit(s->brush.scene, (struct box){x - reach, y - reach, 2 * reach, 2 * reach},
                       HIT_VERTEX, d->node_of[own], own + 1);
     }
