@@ -427,7 +427,7 @@ void match_drop_end(const struct taken *t)
 /* ---- partitioned communication -------------------------------------------- */
 
 /* Its messages match each other by the order of MPI_Psend_init and MPI_Precv_init, and no others
- * (MPI 4.0, section 4.2). Requests made so are left out. */
+ * (MPI 4.0, section 4.2). Requests made so are left out, and their ends counted as unmatched. */
 static void match_take_mark_request(struct match_member *member, uint32_t request)
 {
     if (request != 0 && member->apart_count < MAXIMUM_PARTITIONED &&
@@ -435,13 +435,17 @@ static void match_take_mark_request(struct match_member *member, uint32_t reques
         member->apart[member->apart_count++] = request;
 }
 
-static int match_is_partitioned(const struct match_member *member, const struct event *event)
+static int match_take_partitioned(const struct taken *t)
 {
-    if (member->apart_count == 0 || !(event->flags & EVENT_PERSISTENT))
+    const struct match_member *member = t->member;
+    if (member->apart_count == 0 || !(t->event->flags & EVENT_PERSISTENT))
         return 0;
-    for (uint32_t i = 0; i < member->apart_count; i++)
-        if (member->apart[i] == event->request)
+    for (uint32_t i = 0; i < member->apart_count; i++) {
+        if (member->apart[i] == t->event->request) {
+            match_count_dropped(t->match, t->event);
             return 1;
+        }
+    }
     return 0;
 }
 
@@ -451,7 +455,7 @@ static int match_take_end_message_record(const struct taken *t)
 {
     const struct event *event = t->event;
     uint32_t flags = event->flags;
-    if (match_is_partitioned(t->member, event))
+    if (match_take_partitioned(t))
         return 1;
     if (flags & EVENT_SEND) {
         if (flags & EVENT_POST)
@@ -493,7 +497,7 @@ int match_take_end(const struct taken *t)
         return match_take_end_receive(t, 1);
     if (event->call == CALL_Request_free)
         return match_take_end_free_receive(t);
-    if (match_is_partitioned(t->member, event))
+    if (match_take_partitioned(t))
         return 1;
     if (event->flags & EVENT_SEND)
         return match_take_undo_send(t);

@@ -729,7 +729,7 @@ static void a_call_that_failed_affects_only_the_channel_that_it_names(void **sta
     assert_int_equal(match_counts(bed->match).unmatched, 40);
 }
 
-static void partitioned_requests_are_left_out(void **state)
+static void messages_of_partitioned_requests_are_counted_as_unmatched(void **state)
 {
     struct bed *bed = *state;
     with_request(bed, 0, event_of(CALL_Psend_init, EVENT_PERSISTENT, 1, 5, 10, 20), 3);
@@ -740,6 +740,7 @@ static void partitioned_requests_are_left_out(void **state)
     match_settle(bed->match, 2 * MS);
     assert_int_equal(bed->message_count, 1);
     assert_int_equal(bed->messages[0].transfer_ns, 1100);
+    assert_int_equal(match_counts(bed->match).unmatched, 1);
 }
 
 /* Messages of a receiver that waits long before each is sent. */
@@ -865,7 +866,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_call_that_failed_affects_only_the_channel_that_it_names,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(partitioned_requests_are_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_of_partitioned_requests_are_counted_as_unmatched,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_lost_records_only_certain_messages_are_matched,
                                         set_up, tear_down),
         cmocka_unit_test(keys_are_mixed_one_to_one),
