@@ -49,7 +49,7 @@ def recording_tells_the_truth(test, sums, truth, volumes=True):
 
 
 def _is_volume(key):
-    return recording.CLASSES[key[1]] in ('collective', 'one-sided') or key[1] in ('MPI_Start', 'MPI_Startall')
+    return recording.CLASSES[key[1]] in ('collective', 'one-sided', 'io') or key[1] in ('MPI_Start', 'MPI_Startall')
 
 
 def nothing_lost(test, sums):

@@ -12,6 +12,7 @@ class Programs:
     """Mixed into one class for each MPI."""
     mpi = None
     most_receives = 1000000  # that a rank may have open
+    partitioned = 0  # messages of 'seldom' that are
     yielding = {}  # environment in which more ranks than cores do not take each other's time
 
     def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE, matched=True,
@@ -63,6 +64,15 @@ class Programs:
     def test_one_sided(self):
         with lab.Lab() as place:
             self.watched(place, 4, 'onesided', 5)
+
+    def test_calls_that_few_programs_make(self):
+        with lab.Lab() as place:
+            # the partitioned messages of MPI 4 are counted as unmatched, both ends of each
+            _, sums = self.watched(place, 3, 'seldom', 3, os.path.join(place.output, 'written'),
+                                   matched=not self.partitioned)
+            counts = place.recording().matching()
+            self.assertEqual((sums.total('received') - self.partitioned, 2 * self.partitioned),
+                             (counts['matched'], counts['unmatched']))
 
     def test_nothing_goes_to_nobody(self):
         with lab.Lab() as place:
@@ -178,6 +188,7 @@ class OpenMpi(Programs, unittest.TestCase):
 
 class Mpich(Programs, unittest.TestCase):
     mpi = 'mpich'
+    partitioned = 18
     most_receives = 200000  # MPICH has 2^18 handles of requests
     yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
 
