@@ -1,6 +1,7 @@
 """Programs that know what they did, watched: every message, byte and call is accounted for."""
 import os
 import signal
+import subprocess
 import unittest
 
 import checks
@@ -27,7 +28,7 @@ class Programs:
         yielding = {} if executable else self.yielding  # what finds MPI by itself cannot be told to yield
         finished = place.watched(*lab.mpirun(self.mpi, ranks, path, *arguments), seconds=seconds, env=yielding)
         self.assertEqual(0, finished.status, finished)
-        self.assertNotIn('no MPI program was seen', finished.err)
+        self.assertNotIn('no program that called MPI_Init was seen', finished.err)
         stream = live.finish()
         job = lab.stream_messages(stream.out)[0]['job']
         late = place.tap('--until-end', '--job', job).finish()
@@ -184,6 +185,14 @@ class Programs:
 
 class OpenMpi(Programs, unittest.TestCase):
     mpi = 'openmpi'
+
+    def test_python_with_mpi4py(self):
+        python = '/usr/bin/python3'  # of the distribution, as the package is
+        if subprocess.run([python, '-c', 'import mpi4py'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest('python3-mpi4py is not installed')
+        with lab.Lab() as place:
+            program = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'ring.py')
+            self.watched(place, 3, None, program, 40, executable=python)
 
 
 class Mpich(Programs, unittest.TestCase):
