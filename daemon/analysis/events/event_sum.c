@@ -314,8 +314,8 @@ static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank
 static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
                                   const struct sum_source *source, const struct event *event)
 {
-    uint32_t number =
-        event_sum_add_messages(sum, rank, source, event, 1, size_class_of(event->bytes));
+    uint16_t size_class = event->flags & EVENT_SEND ? size_class_of(event->bytes) : 0;
+    uint32_t number = event_sum_add_messages(sum, rank, source, event, 1, size_class);
     if (number != KEY_NONE)
         event_sum_log_message(sum, number, source->clock, event);
 }
