@@ -438,8 +438,6 @@ static void match_take_mark_request(struct match_member *member, uint32_t reques
 static int match_take_partitioned(const struct taken *t)
 {
     const struct match_member *member = t->member;
-    if (member->apart_count == 0 || !(t->event->flags & EVENT_PERSISTENT))
-        return 0;
     for (uint32_t i = 0; i < member->apart_count; i++) {
         if (member->apart[i] == t->event->request) {
             match_count_dropped(t->match, t->event);
@@ -455,7 +453,7 @@ static int match_take_end_message_record(const struct taken *t)
 {
     const struct event *event = t->event;
     uint32_t flags = event->flags;
-    if (match_take_partitioned(t))
+    if (flags & EVENT_PERSISTENT && match_take_partitioned(t))
         return 1;
     if (flags & EVENT_SEND) {
         if (flags & EVENT_POST)
@@ -497,7 +495,7 @@ int match_take_end(const struct taken *t)
         return match_take_end_receive(t, 1);
     if (event->call == CALL_Request_free)
         return match_take_end_free_receive(t);
-    if (match_take_partitioned(t))
+    if (event->flags & EVENT_PERSISTENT && match_take_partitioned(t))
         return 1;
     if (event->flags & EVENT_SEND)
         return match_take_undo_send(t);
@@ -520,7 +518,8 @@ static int match_take_concerns(const struct event *event)
 static void match_take_event(struct taken *t, const struct match_source *source)
 {
     const struct event *event = t->event;
-    if (event->call == CALL_Psend_init || event->call == CALL_Precv_init) {
+    if (event->flags & EVENT_PERSISTENT &&
+        (event->call == CALL_Psend_init || event->call == CALL_Precv_init)) {
         match_take_mark_request(t->member, event->request);
         return;
     }
