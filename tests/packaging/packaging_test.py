@@ -63,6 +63,13 @@ class Installed(unittest.TestCase):
         self.assertEqual(3, finished.returncode, finished)
         self.assertIn("watching", finished.stderr)
 
+    def test_the_version_names_every_part_that_can_be_left_out(self):
+        text = pathlib.Path(SOURCE, "meson_options.txt").read_text(encoding="utf-8")
+        parts = set(re.findall(r"^option\('(\w+)', type: 'feature'", text, re.M)) - {"tests"}
+        self.assertIn("viewer", parts)
+        shown = run(self.holter, "--version").stdout
+        self.assertEqual(set(), {part for part in parts if not re.search(rf"[;,] (no )?{part}\b", shown)}, shown)
+
     def test_ranks_on_other_nodes_are_started_by_the_program_in_bin(self):
         finished = run(self.holter, "run", "--no-record", "--", "sh", "-c", "env", env=self.env)
         self.assertIn(f"{self.holter} exec", finished.stdout)
