@@ -13,7 +13,8 @@
 
 struct options {
     const char *endpoint, *ssh_host, *key_dir, *job;
-    uint64_t finder;        /**< socket where the endpoint is asked for (finder.h); 0: none */
+    uint64_t finder;        /**< --finder, of holter view: socket where the
+                                endpoint is asked for (finder.h); 0: none */
     const char *against;    /**< endpoint of a second run, to compare with; NULL: none */
     const char *names[2];   /**< of both runs, for people; NULL: not given */
     char name_text[2][256]; /**< what names points to */
