@@ -103,9 +103,8 @@ _Static_assert(sizeof(struct event) == 64, "an event is one cache line");
  *  @return its number, or 0: there is no such request, or it is not known */
 static inline uint16_t event_started(const struct event *event)
 {
-    return event->tag < TAG_CALL && event->tag >= TAG_CALL - UINT16_MAX
-               ? (uint16_t)(TAG_CALL - event->tag)
-               : 0;
+    const int64_t number = (int64_t)TAG_CALL - event->tag;
+    return number > 0 && number <= UINT16_MAX ? (uint16_t)number : 0;
 }
 
 static inline int32_t event_receive_source(const struct event *event)
