@@ -9,8 +9,12 @@
 
 #define FIRST_VARIANCE 0.0045 /* that is assumed before any is known */
 #define PRIOR_WINDOWS 5       /* that the first variance weighs as much as */
-#define MAXIMUM_LAG 0.9       /* autocorrelation from one window to the next that is made use of */
-#define FAR 3.0               /* standard deviations: the other locality counts up to this */
+/* Autocorrelation from one window to the next that is made use of. From few windows, and against
+ * references that were learned from them, it is estimated too low (F. H. C. Marriott and
+ * J. A. Pope, 1954). */
+#define MINIMUM_LAG 0.4
+#define MAXIMUM_LAG 0.9
+#define FAR 5.0 /* standard deviations: the other locality counts up to this */
 
 void scopes_init_levels(struct scopes *s)
 {
@@ -49,8 +53,12 @@ static bool level_steps(const struct scope_level *level, double least, double th
     const double *x = level->deviations;
     const double known = fmin(level->learned + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY);
     const double limit = threshold + threshold * (threshold * threshold + 1) / (4 * known);
-    const double lag = fmin(fmax(level->lag / level->variance, 0), MAXIMUM_LAG);
-    const double fresh = 1 - lag, noise = level->variance * (1 - lag * lag);
+    const double lag = fmin(fmax(level->lag / level->variance, MINIMUM_LAG), MAXIMUM_LAG);
+    const double fresh = 1 - lag;
+    /* Of what the window before does not account for, also where the lag is a bound. Both estimates
+     * may contradict each other: then it is as if the lag were the estimate. */
+    const double noise = fmax(level->variance * (1 + lag * lag) - 2 * lag * level->lag,
+                              level->variance * (1 - lag * lag));
     double later = fresh * (x[0] - lag * x[1]), scale = 1;
     for (uint32_t windows = 2; windows < LEVEL_WINDOWS && windows < level->seen; windows++) {
         const double first = x[windows - 1] - lag * x[windows];
