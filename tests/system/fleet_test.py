@@ -183,7 +183,7 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
-    def test_jobs_of_one_gateway_are_shared_out_among_the_daemons(self):
+    def test_a_daemon_with_less_to_do_takes_jobs_of_the_gateway_of_all_agents(self):
         fleet = self.start('a')
         agents = dict(fleet.daemons)  # all agents know this daemon only
         fleet.start_daemon('b')
@@ -193,7 +193,7 @@ class Fleets(unittest.TestCase):
             fleet.start_job(job, str(number))
         fleet.daemons = both
         holders = [lab.wait_for(lambda job=job: fleet.holder(job), 'a worker') for job in jobs]
-        self.assertEqual({'a', 'b'}, set(holders))
+        self.assertIn('b', holders)
         for name in 'ab':  # each lists all of them, with the endpoint of the daemon where it is another one
             listed = lab.wait_for(lambda name=name: fleet.listed(name) if len(fleet.listed(name)) == len(jobs) else None, 'the list')
             self.assertEqual(listed, {job: '' if holder == name else fleet.endpoint(holder) for job, holder in zip(jobs, holders)})
