@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLEET_BALANCE_DAEMONS                                                                      \
-    256u /**< whose load is known; of more, those that announced theirs last */
+/** Whose load is known; of more daemons, those that announced theirs last. */
+#define FLEET_BALANCE_DAEMONS 256u
 
 /** The loads that daemons have announced. Zero-initialised: none. */
 struct fleet_balance {

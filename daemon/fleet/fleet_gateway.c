@@ -271,6 +271,8 @@ void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length
             fleet_link_note_load(fleet->link, entry.instance, entry.time_ns);
             continue;
         }
+        if (entry.instance == fleet->options.instance)
+            continue; /* the list of this daemon's own jobs */
         code = wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL);
         if (code != 0)
             break;

@@ -68,12 +68,11 @@ static struct roster_list *roster_find_list(struct fleet *fleet, uint64_t daemon
 void roster_note(struct fleet *fleet, const struct fleet_entry *entry)
 {
     const uint64_t now = timeline_now(fleet->options.timeline);
-    if (entry->instance == fleet->options.instance)
-        return;
     struct roster_list *list = roster_find_list(fleet, entry->instance, now);
     if (list == NULL || (list->bytes = malloc(entry->length)) == NULL)
         return;
     memcpy(list->bytes, entry->bytes, entry->length);
+    /* Into memory that lasts as long as the list does. */
     if (wire_decode(&list->message, &list->arena, list->bytes, entry->length, NULL) != 0) {
         roster_list_finish(list);
         return;

@@ -125,7 +125,7 @@ void worker_finish(struct fleet *fleet);
 
 /** Announce the jobs of this daemon to the others, once a second. */
 void roster_announce(struct fleet *fleet);
-/** Another daemon has announced its jobs, or this one. */
+/** Another daemon has announced its jobs. */
 void roster_note(struct fleet *fleet, const struct fleet_entry *entry);
 void roster_finish(struct fleet *fleet);
 
