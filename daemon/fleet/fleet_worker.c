@@ -16,6 +16,9 @@
 
 #define LOG_TOPIC "fleet"
 #define SAVE_SHARE 20u /* of the loop's time one part, at most, goes into saving a job */
+/* A daemon that takes a job over reads the messages since its last state: it shall take about that
+ * time at most, a small part of a lease. */
+#define READING_NS UINT64_C(500000000)
 
 /* ---- jobs that are held ---------------------------------------------------------- */
 
@@ -256,7 +259,7 @@ void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
     }
     job->begun = job->resuming = 1;
     job->newest = event->seq;
-    job->save_ns = clock_mono_ns() + fleet->options.checkpoint_ns;
+    job->saved_ns = clock_mono_ns();
     worker_restore_alerts(fleet, job);
     fleet_link_read(fleet->link, job->id, job->position + 1);
     if (job->newest <= job->position)
@@ -322,7 +325,9 @@ void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
         return;
     if (job->resuming)
         worker_close_before(fleet, job, event->seq);
+    const uint64_t begun = clock_mono_ns();
     worker_read_envelope(fleet, job, event);
+    job->reading_ns += clock_mono_ns() - begun;
     job->position = event->seq;
     job->messages++;
     if (job->resuming && event->seq >= job->newest)
@@ -374,13 +379,19 @@ static void worker_flush_journal(struct fleet *fleet, struct worker_job *job)
         job->journal = (struct fleet_envelope){0};
 }
 
-/* Store the state of a job, which takes at most a part of the loop's time. */
+static int worker_save_is_due(const struct fleet *fleet, const struct worker_job *job, uint64_t now)
+{
+    const uint64_t since = now - job->saved_ns;
+    return since >= job->saving_ns * SAVE_SHARE &&
+           (since >= fleet->options.checkpoint_ns || job->reading_ns >= READING_NS);
+}
+
 static void worker_save(struct fleet *fleet, struct worker_job *job)
 {
     const uint64_t begun = clock_mono_ns();
     struct state_bytes state = {0};
-    if (job->resuming || !job->running || begun < job->save_ns || job->journal.length > 0 ||
-        job->position == job->state_position)
+    if (job->resuming || !job->running || job->journal.length > 0 ||
+        job->position == job->state_position || !worker_save_is_due(fleet, job, begun))
         return;
     int code = jobs_save(fleet->jobs, job->id, &state);
     if (code == 0)
@@ -392,9 +403,9 @@ static void worker_save(struct fleet *fleet, struct worker_job *job)
         free(state.bytes);
     if (code == -HOLTER_EEMPTY)
         return; /* after the next window */
-    const uint64_t now = clock_mono_ns(), least = (now - begun) * SAVE_SHARE;
-    job->save_ns =
-        now + (least > fleet->options.checkpoint_ns ? least : fleet->options.checkpoint_ns);
+    job->saved_ns = clock_mono_ns();
+    job->saving_ns = job->saved_ns - begun;
+    job->reading_ns = 0;
 }
 
 void worker_tick(struct fleet *fleet)
