@@ -76,9 +76,9 @@ static const char options_usage[] =
     "  --metrics ADDRESS   HOST:PORT where Prometheus reads metrics over HTTP, as 127.0.0.1:9464:\n"
     "                      whoever reaches it sees jobs, users and nodes, without keys; default:\n"
     "                      nowhere\n"
-    "  --fleet SERVERS     be one of several daemons, which share the messages of all jobs\n"
-    "                      through the NATS servers nats://HOST:PORT,...; see docs/fleet.md;\n"
-    "                      --cluster is the fleet's name\n"
+    "  --fleet SERVERS     be one of several daemons, with the NATS servers\n"
+    "                      nats://HOST:PORT,...; --cluster is the name of the fleet\n"
+    "  --export JOB        serve nobody: record a job of the fleet as a whole, and leave\n"
     "  --fleet-keys DIR    what these servers ask for: user.creds, or nkey.seed and nkey.pub, or\n"
     "                      password; ca.pem; cert.pem and key.pem\n"
     "  --lease TIME        after which others take over the jobs of a dead daemon, 1s to 60s;\n"
@@ -337,6 +337,10 @@ static const char *options_find_contradiction(const struct options_parser *parse
     const struct daemon_options *options = parser->options;
     int of_replay = parser->speed_given || options->from != NULL || options->loop ||
                     options->paused || options->quit_at_end;
+    if (options->export != NULL && (options->fleet == NULL || !parser->record))
+        return "an --export is of a --fleet, and is recorded";
+    if (options->export != NULL && !job_id_valid(options->export))
+        return "--export: a job's id is expected, as 'holter status' lists it";
     if (options->replay == NULL && options->results)
         return "--results are of a --replay";
     if (options->replay == NULL)
@@ -414,6 +418,7 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {options_sinks[SINK_ALERTMANAGER], .set = options_add_sink},
         {"metrics", .text = &o->metrics},
         {"fleet", .text = &o->fleet},
+        {"export", .text = &o->export},
         {"fleet-keys", .text = &o->fleet_keys},
         {"lease", .duration_ns = &o->lease_ns, .least = 1e9, .most = 60e9,
          .expected = "a time from 1s to 60s"},

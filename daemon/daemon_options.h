@@ -38,6 +38,7 @@ struct daemon_options {
     const char *cluster;      /**< name of the cluster, for alerts and metrics; NULL: not known */
     const char *metrics;      /**< HOST:PORT of the page of metrics; NULL: none */
     const char *fleet;        /**< servers of the fleet that this daemon is one of; NULL: none */
+    const char *export;       /**< id of a job of the fleet to be exported; NULL: none */
     const char *fleet_keys;   /**< directory of what these servers ask for; NULL: nothing */
     uint64_t lease_ns;        /**< of jobs of the fleet */
     uint64_t checkpoint_ns;   /**< between two states of them that are stored */

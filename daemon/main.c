@@ -520,6 +520,43 @@ static int daemon_make_results(struct daemon *d)
     return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static struct jobs *daemon_on_export(void *user, uint64_t window_ns, char *why, size_t capacity)
+{
+    struct daemon *d = user;
+    if (window_ns != 0)
+        d->options.window_ns = window_ns;
+    if (!d->options.grace_given)
+        d->options.grace_ns = server_default_grace(d->options.window_ns);
+    return daemon_start_jobs(d, why, capacity) == 0 ? d->jobs : NULL;
+}
+
+/* Serves nobody: a job of the fleet is recorded as a whole. */
+static int daemon_export(struct daemon *d)
+{
+    char why[512] = "no memory";
+    const struct fleet_export_options options = {.loop = &d->loop,
+                                                 .servers = d->options.fleet,
+                                                 .cluster = d->options.cluster,
+                                                 .keys = d->options.fleet_keys,
+                                                 .job = d->options.export,
+                                                 .user = d,
+                                                 .make_jobs = daemon_on_export};
+    int code = daemon_start_loop(d);
+    code = code != 0 ? code : publisher_create(&d->publisher);
+    if (code == 0) {
+        publisher_silence(d->publisher);
+        network_read(&d->network, d->options.topology);
+        code = fleet_export(&options, why, sizeof(why));
+    }
+    const struct job *job = d->jobs == NULL ? NULL : jobs_find(d->jobs, options.job);
+    if (job != NULL)
+        printf("%s\n", job_recording(job));
+    if (code != 0)
+        log_error("%s", why);
+    daemon_finish(d);
+    return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon d;
@@ -537,6 +574,8 @@ int main(int argc, char **argv)
         daemon_options_fill_replay(&d.options, &replay_options);
         return replay_serve(&replay_options, &d.rules);
     }
+    if (d.options.export != NULL)
+        return daemon_export(&d);
     daemon_options_fill_server(&d.options, &d.server_options);
     timeline_init(&d.timeline);
     d.started_ns = timeline_now(&d.timeline);

@@ -71,4 +71,21 @@ size_t fleet_list_jobs(const struct fleet *fleet, struct wire_job_row *rows, siz
 /** To be called often, after jobs_advance(). */
 void fleet_tick(struct fleet *fleet);
 
+/* ---- export ---- */
+
+struct fleet_export_options {
+    uv_loop_t *loop;
+    const char *servers, *cluster, *keys; /**< borrowed, as in struct fleet_options */
+    const char *job;                      /**< its id; borrowed */
+    void *user;
+    /** Make the jobs, of which there are none yet. @param window_ns  length of the windows that the
+     * fleet has closed; 0: it has closed none @return NULL after setting why */
+    struct jobs *(*make_jobs)(void *user, uint64_t window_ns, char *why, size_t capacity);
+};
+
+/** Read all messages of one job that the servers have stored. The jobs record it as a worker does
+ * that has it from its first message on; it may have ended, or run.
+ *  @return 0 or a negative error, and why says which */
+int fleet_export(const struct fleet_export_options *options, char *why, size_t capacity);
+
 #endif

@@ -93,3 +93,8 @@ size_t fleet_list_jobs(const struct fleet *fleet, struct wire_job_row *rows, siz
     (void)capacity;
     return count;
 }
+
+int fleet_export(const struct fleet_export_options *options, char *why, size_t capacity)
+{
+    return fleet_check(options->servers, options->cluster, why, capacity);
+}

@@ -107,6 +107,12 @@ void gateway_on_stored(struct fleet *fleet, uint64_t token);
 /** Messages for agents that are connected to this daemon. */
 void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length);
 
+/** Begin to resume a job, with what is known of its journal and its state.
+ *  @param newest  number of its last message until now @return it; NULL, which is logged */
+struct worker_job *worker_begin(struct fleet *fleet, const char *id, uint64_t newest);
+/** Read an envelope of its messages; the one with the newest of then ends the resuming. */
+void worker_read_message(struct fleet *fleet, struct worker_job *job,
+                         const struct fleet_event *event);
 void worker_on_journal(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_saved(struct fleet *fleet, const struct fleet_event *event);

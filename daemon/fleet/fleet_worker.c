@@ -225,7 +225,7 @@ static void worker_close_before(struct fleet *fleet, struct worker_job *job, uin
 }
 
 /* From the state that was stored, or where that cannot be used from the first message. */
-static int worker_begin(struct fleet *fleet, struct worker_job *job, struct job_fault *fault)
+static int worker_resume(struct fleet *fleet, struct worker_job *job, struct job_fault *fault)
 {
     const struct jobs_state state = {job->state, job->state_length};
     int code = job->state == NULL ? 0 : jobs_resume_begin(fleet->jobs, job->id, &state, fault);
@@ -242,25 +242,34 @@ static int worker_begin(struct fleet *fleet, struct worker_job *job, struct job_
     return jobs_resume_begin(fleet->jobs, job->id, NULL, fault);
 }
 
-void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
+struct worker_job *worker_begin(struct fleet *fleet, const char *id, uint64_t newest)
 {
     struct job_fault fault = {""};
-    struct worker_job *job = worker_find(fleet, event->job);
+    struct worker_job *job = worker_find(fleet, id);
     if (job == NULL)
-        job = worker_add(fleet, event->job);
-    int code = job == NULL ? -ENOMEM : worker_begin(fleet, job, &fault);
+        job = worker_add(fleet, id);
+    int code = job == NULL ? -ENOMEM : worker_resume(fleet, job, &fault);
     if (code != 0) {
-        log_warn("job %s cannot be held: %s", event->job,
+        log_warn("job %s cannot be held: %s", id,
                  fault.text[0] != '\0' ? fault.text : holter_strerror(code));
         if (job != NULL)
             worker_remove(fleet, job);
+        return NULL;
+    }
+    job->begun = job->resuming = 1;
+    job->newest = newest;
+    job->saved_ns = clock_mono_ns();
+    worker_restore_alerts(fleet, job);
+    return job;
+}
+
+void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct worker_job *job = worker_begin(fleet, event->job, event->seq);
+    if (job == NULL) {
         fleet_link_release(fleet->link, event->job);
         return;
     }
-    job->begun = job->resuming = 1;
-    job->newest = event->seq;
-    job->saved_ns = clock_mono_ns();
-    worker_restore_alerts(fleet, job);
     fleet_link_read(fleet->link, job->id, job->position + 1);
     if (job->newest <= job->position)
         worker_close_before(fleet, job, UINT64_MAX);
@@ -315,14 +324,9 @@ static void worker_read_envelope(struct fleet *fleet, struct worker_job *job,
         fleet_reject(fleet, job->id, holter_strerror(next));
 }
 
-void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
+void worker_read_message(struct fleet *fleet, struct worker_job *job,
+                         const struct fleet_event *event)
 {
-    struct worker_job *job = worker_find(fleet, event->job);
-    if (job == NULL || !job->begun || event->seq <= job->position)
-        return;
-    job->skips |= !worker_holds(fleet, job);
-    if (job->skips)
-        return;
     if (job->resuming)
         worker_close_before(fleet, job, event->seq);
     const uint64_t begun = clock_mono_ns();
@@ -332,6 +336,16 @@ void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
     job->messages++;
     if (job->resuming && event->seq >= job->newest)
         worker_close_before(fleet, job, UINT64_MAX);
+}
+
+void worker_on_message(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct worker_job *job = worker_find(fleet, event->job);
+    if (job == NULL || !job->begun || event->seq <= job->position)
+        return;
+    job->skips |= !worker_holds(fleet, job);
+    if (!job->skips)
+        worker_read_message(fleet, job, event);
 }
 
 /* While messages wait, the job's clock is that of its messages: grace times do not run for what has

@@ -341,6 +341,11 @@ const char *job_id(const struct job *job)
     return job->info.id;
 }
 
+const char *job_recording(const struct job *job)
+{
+    return job->info.recording;
+}
+
 const char *job_user(const struct job *job)
 {
     return job->info.user;

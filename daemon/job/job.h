@@ -127,6 +127,7 @@ void job_finish(struct job *job, uint64_t now_ns);
 
 /** Where it is recorded; copied; "" for nowhere. */
 void job_set_recording(struct job *job, const char *path);
+const char *job_recording(const struct job *job);
 
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);

@@ -174,6 +174,27 @@ static void a_fleet_needs_servers_and_a_name(void **state)
     assert_int_equal(parse(&o, why, sizeof(why), "--lease", "0.5s"), OPTIONS_WRONG);
 }
 
+static void a_job_is_exported_from_a_fleet_into_a_recording(void **state)
+{
+    struct daemon_options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--export", "one.1"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--fleet"));
+    if (fleet_check("nats://a:4222", NULL, why, sizeof(why)) != 0)
+        return;
+    assert_int_equal(
+        parse(&o, why, sizeof(why), "--fleet", "nats://a:1", "--export", "one.1", "--no-record"),
+        OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "nats://a:1", "--export", "one 1"),
+                     OPTIONS_WRONG);
+    assert_non_null(strstr(why, "a job's id"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "nats://a:1", "--export", "one.1"),
+                     OPTIONS_RUN);
+    assert_string_equal(o.export, "one.1");
+    assert_non_null(o.record);
+}
+
 static void the_cluster_is_named_by_option_then_environment_then_slurm(void **state)
 {
     struct daemon_options o;
@@ -343,6 +364,7 @@ int main(void)
         cmocka_unit_test(collectives_take_part_unless_they_are_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(a_fleet_needs_servers_and_a_name),
+        cmocka_unit_test(a_job_is_exported_from_a_fleet_into_a_recording),
         cmocka_unit_test(the_cluster_is_named_by_option_then_environment_then_slurm),
         cmocka_unit_test(an_external_url_is_one_that_alertmanager_takes),
         cmocka_unit_test(metrics_are_off_unless_asked_for_and_never_of_a_replay),

@@ -168,6 +168,11 @@ class Fleet:
             return found if found and found.begun() and found.state() == state else None
         return lab.wait_for(complete, 'a recording')
 
+    def export(self, job, *arguments):
+        """The command that records a job as a whole, when it has ended."""
+        return self.place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--fleet', self.url, '--export', job, '--record',
+                                os.path.join(self.place.output, 'exported'), *arguments).finish()
+
     def parts(self, job):
         """Recordings of a job by all its workers, oldest first."""
         paths = [os.path.join(folder, f) for folder, _, files in os.walk(self.place.output) for f in files

@@ -155,6 +155,33 @@ class Fleets(unittest.TestCase):
             self.assertIn(message, messages)
         self.place.__exit__(None, None, None)
 
+    def test_a_job_of_two_workers_is_exported_into_one_recording(self):
+        fleet = self.start('ab', arguments=('--checkpoint', '1s'))
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        _, log = self.kill_after(fleet, 'one', 25)
+        self.assertIn('is taken over', log)
+        job = fleet.state('one')['job']
+        running = fleet.export(job)
+        self.assertEqual(0, running.status, running)
+        self.assertEqual(0, fleet.end_job('one').status)
+        last = fleet.recording(fleet.wait_ended('one'), 'one')
+        exported = fleet.export(job)
+        self.assertEqual((0, ''), (exported.status, exported.err), exported)
+        whole = recording.Recording(exported.out.strip())
+        sums = whole.sums()
+        checks.recording_tells_the_truth(self, sums, fleet.truth('one'))
+        checks.totals_agree(self, whole.totals(), sums)
+        self.assertEqual('ended', whole.state())
+        self.assertGreater(len(whole.messages()), len(last.messages()))
+        for part in (recording.Recording(running.out.strip()), last):
+            for message in part.messages():
+                self.assertIn(message, whole.messages())
+        unknown = fleet.export('three')
+        self.assertEqual((1, ''), (unknown.status, unknown.out), unknown)
+        self.assertIn('--export three: the servers have no messages of such a job', unknown.err)
+        self.finish(fleet)
+
     def test_a_daemon_whose_servers_do_not_answer_goes_on_with_what_it_has(self):
         fleet = self.start('a')
         fleet.start_job('one', '1')
@@ -316,11 +343,15 @@ class Equality(unittest.TestCase):
             for window in both:
                 self.assertEqual([], self.differing(str(window), one[window], other[window], []))
             fleet.wait_ended('load')
-            fleet.close()
             single.kill(signal.SIGTERM)
             single.finish()
             own = recording.Recording(os.path.join(self.place.output, 'holter-load.0.hrec'))
-            self.assertEqual([], self.differing('', self.exported(own), self.exported(fleet.recording(holder, 'load')), []))
+            whole = self.exported(own)
+            self.assertEqual([], self.differing('', whole, self.exported(fleet.recording(holder, 'load')), []))
+            exported = fleet.export('load.0')
+            self.assertEqual(0, exported.status, exported)
+            self.assertEqual([], self.differing('', whole, self.exported(recording.Recording(exported.out.strip())), []))
+            fleet.close()
 
 
 class Partition(unittest.TestCase):
