@@ -153,10 +153,17 @@ static void daemon_on_request(void *user, struct peer *peer, const struct wire_r
     control_request(d->control, d->front, peer, request);
 }
 
+static void daemon_advance(struct daemon *d, uint64_t watermark_ns, uint64_t now_ns)
+{
+    if (d->fleet != NULL)
+        fleet_check_leases(d->fleet);
+    jobs_advance(d->jobs, watermark_ns, now_ns);
+}
+
 static void daemon_on_turn(void *user, uint64_t watermark_ns, uint64_t now_ns)
 {
     struct daemon *d = user;
-    jobs_advance(d->jobs, watermark_ns, now_ns);
+    daemon_advance(d, watermark_ns, now_ns);
     captures_tick(d->captures, now_ns);
     if (d->fleet != NULL)
         fleet_tick(d->fleet);
@@ -192,7 +199,7 @@ static void daemon_on_tick(uv_timer_t *timer)
     uint64_t now = timeline_now(&d->timeline);
     front_tick(d->front);
     sinks_check(d->sinks);
-    jobs_advance(d->jobs, front_watermark(d->front, now), now);
+    daemon_advance(d, front_watermark(d->front, now), now);
     captures_tick(d->captures, now);
     if (d->fleet != NULL)
         fleet_tick(d->fleet);

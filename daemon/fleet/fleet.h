@@ -68,6 +68,9 @@ void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t co
 size_t fleet_list_jobs(const struct fleet *fleet, struct wire_job_row *rows, size_t count,
                        size_t capacity);
 
+/** Before jobs_advance(): jobs whose lease has expired, also while this process was stopped, close
+ * no further window. */
+void fleet_check_leases(struct fleet *fleet);
 /** To be called often, after jobs_advance(). */
 void fleet_tick(struct fleet *fleet);
 

@@ -80,6 +80,11 @@ void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t co
     (void)message;
 }
 
+void fleet_check_leases(struct fleet *fleet)
+{
+    (void)fleet;
+}
+
 void fleet_tick(struct fleet *fleet)
 {
     (void)fleet;

@@ -90,6 +90,12 @@ static int worker_holds(const struct fleet *fleet, const struct worker_job *job)
     return holds;
 }
 
+void fleet_check_leases(struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->held_count; i++)
+        worker_holds(fleet, fleet->held[i]);
+}
+
 void worker_on_regained(struct fleet *fleet, const struct fleet_event *event)
 {
     struct worker_job *job = worker_find(fleet, event->job);

@@ -82,6 +82,27 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def test_a_worker_that_wakes_up_closes_no_window_that_agents_have_reported_in_part(self):
+        fleet = self.start('ab', arguments=('--window', '500ms', '--grace', '1s'))
+        end = os.path.join(self.place.dir, 'end')
+        load = fleet.start_load(','.join(map(fleet.endpoint, 'ab')), '--agents', 20, '--windows', 1000, '--window-ms', 500,
+                                '--spread-ms', 480, '--until', end)
+        lab.wait_for(lambda: fleet.has_new_window('load'), 'a window')
+        first = fleet.holder('load')
+        second, = fleet.daemons.keys() - {first}
+        fleet.daemons[first].kill(signal.SIGSTOP)
+        lab.wait_for(lambda: fleet.holds(second, 'load'), 'another worker')
+        fleet.daemons[first].kill(signal.SIGCONT)
+        lab.wait_for(lambda: not fleet.holds(first, 'load'), 'the end of the first worker\'s')
+        with open(end, 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, load.finish().status)
+        fleet.recording(second, 'load')
+        totals = fleet.recording(first, 'load', 'running').totals_by_window()
+        self.assertTrue(totals)
+        self.assertEqual([], [row for row in totals.values() if row['agents_missing']])
+        self.finish(fleet)
+
     def start_hang(self, names, *arguments):
         """Daemons, and a job that hangs until there is a file. @return the daemons, the file"""
         rules, gate = (os.path.join(self.place.dir, name) for name in ('rules.yaml', 'gate'))
