@@ -433,12 +433,10 @@ void app_suggest_given(struct app *a)
 
 static void keep_mapping(struct app *a)
 {
-    char path[300], why[200] = "";
-    if (save_mapping(a->model, &a->ui.network.what_if, a->options->save_in, path, sizeof path, why,
-                     sizeof why) < 0)
-        app_notify(a, "no file: %.140s", why);
-    else
-        app_notify(a, "mapping saved as %.120s", path);
+    char path[300], text[400] = "";
+    int error = save_mapping(a->model, &a->ui.network.what_if, a->options->save_in, path,
+                             sizeof path, text, sizeof text);
+    app_notify(a, "%s%.150s", error ? "no file: " : "", text);
 }
 
 static void read_back(struct app *a)

@@ -45,17 +45,29 @@ static int save_mapping_write_text(FILE *file, const void *text)
     return fputs(text, file) < 0 ? -EIO : 0;
 }
 
+/* For the user who is to start the program with it. */
+static void save_mapping_describe(char *out, size_t capacity, enum mapping_format format,
+                                  const char *path)
+{
+    if (format == MAPPING_OPENMPI)
+        snprintf(out, capacity, "mapping saved: mpirun --rankfile %s", path);
+    else if (format == MAPPING_MPICH)
+        snprintf(out, capacity, "mapping saved, for MPICH_RANK_REORDER_METHOD=3: %s", path);
+    else
+        snprintf(out, capacity, "mapping saved, a rank and its node a line: %s", path);
+}
+
 int save_mapping(const struct model *m, const struct what_if *shown, const char *directory,
-                 char *path, size_t path_capacity, char *why, size_t capacity)
+                 char *path, size_t path_capacity, char *text, size_t capacity)
 {
     const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
     const uint32_t *places = shown->seats ? shown->seats : s->seats;
     uint32_t place_count = shown->seats ? shown->seat_count : s->seat_count;
     enum mapping_format format = format_for(m->mpi);
-    char *text = NULL;
+    char *content = NULL;
     size_t length = 0;
     if ((!s->ready && !shown->seats) || !m->network.topology) {
-        snprintf(why, capacity, "there is no mapping");
+        snprintf(text, capacity, "there is no mapping");
         return -HOLTER_EEMPTY;
     }
     struct mapping_seat *seats = malloc(((size_t)place_count + 1) * sizeof *seats);
@@ -63,20 +75,22 @@ int save_mapping(const struct model *m, const struct what_if *shown, const char 
     int error = seats && hosts ? 0 : -ENOMEM;
     size_t count = error ? 0 : seats_of(places, place_count, seats);
     if (!error)
-        error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
-                             capacity);
+        error = mapping_text(&content, &length, format, seats, count, m->network.topology, hosts,
+                             text, capacity);
     if (error == -HOLTER_EUSAGE && format != MAPPING_PLAIN) { /* plain says any mapping */
         format = MAPPING_PLAIN;
-        error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
-                             capacity);
+        error = mapping_text(&content, &length, format, seats, count, m->network.topology, hosts,
+                             text, capacity);
     }
     snprintf(path, path_capacity, "%s/holter-%s.%s", directory, m->job,
              mapping_format_name(format));
     if (error == -ENOMEM)
-        snprintf(why, capacity, "%s", holter_strerror(error));
-    if (!error && (error = picture_write(path, save_mapping_write_text, text)) != 0)
-        snprintf(why, capacity, "%s: %s", path, holter_strerror(error));
-    free(text);
+        snprintf(text, capacity, "%s", holter_strerror(error));
+    if (!error && (error = picture_write(path, save_mapping_write_text, content)) != 0)
+        snprintf(text, capacity, "%s: %s", path, holter_strerror(error));
+    if (!error)
+        save_mapping_describe(text, capacity, format, path);
+    free(content);
     free(seats);
     free(hosts);
     return error;

@@ -11,9 +11,9 @@
  * form that the job's MPI library takes: Open MPI's rankfile, MPICH's rank order; "rank node" a
  * line for others, and where that form cannot say it.
  *  @param path  set to the file's path
- *  @param why   set on failure: a sentence
+ *  @param text  set: where it is and how the launcher takes it, or why there is none
  *  @return 0 or a negative error */
 int save_mapping(const struct model *model, const struct what_if *shown, const char *directory,
-                 char *path, size_t path_capacity, char *why, size_t capacity);
+                 char *path, size_t path_capacity, char *text, size_t capacity);
 
 #endif

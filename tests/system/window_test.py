@@ -271,7 +271,7 @@ class WhatIf(unittest.TestCase):
         window.click('Show it')
         window.wait(r'^suggestion 1: mapping; ', 'the state with this mapping')
         window.click('Save')
-        window.wait(r'mapping saved as', 'the file')
+        window.wait(r'mapping saved: mpirun --rankfile \S+\.openmpi', 'the file')
         saved = glob.glob(os.path.join(window.directory, 'holter-*.openmpi'))
         self.assertEqual(1, len(saved), os.listdir(window.directory))
         return saved[0]

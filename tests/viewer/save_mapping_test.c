@@ -75,6 +75,8 @@ static void open_mpi_gets_a_rankfile_with_the_hosts_of_the_job(void **state)
     suggest(&b);
     assert_int_equal(keep(&b, b.top), 0);
     assert_non_null(strstr(b.path, ".openmpi"));
+    assert_non_null(strstr(b.why, "mpirun --rankfile "));
+    assert_non_null(strstr(b.why, b.path));
     assert_non_null(strstr(b.text, "rank 0=node001 slot=0\n")); /* from node 0 to node 1 */
     assert_non_null(strstr(b.text, "rank 11=node000 slot=1\n"));
     close_bed(&b);
@@ -89,6 +91,7 @@ static void others_get_plain_pairs(void **state)
     snprintf(b.model->mpi, sizeof b.model->mpi, "some library");
     assert_int_equal(keep(&b, b.top), 0);
     assert_non_null(strstr(b.path, ".plain"));
+    assert_non_null(strstr(b.why, "a rank and its node a line"));
     assert_non_null(strstr(b.text, "0 1\n"));
     assert_non_null(strstr(b.text, "11 0\n"));
     snprintf(b.model->mpi, sizeof b.model->mpi, "MPICH Version: 4.0");

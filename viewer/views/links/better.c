@@ -246,18 +246,23 @@ static void better_add_steps(const struct stage *s, struct box box)
         better_add_button(s, right, box.y + 6, "Save", COMMAND_SAVE_MAPPING, 0);
     for (uint32_t i = 0; i < shown; i++) {
         uint32_t step = w->count - shown + i;
+        double width = fmax(right - box.x - 10, 0);
         char text[300];
         size_t used =
             (size_t)snprintf(text, sizeof text, "step %u: %s", step + 1, w->steps[step].name);
         for (uint32_t g = 0; g < w->steps[step].answer.gain_count && g < 2; g++) {
             const struct network_gain *gain = &w->steps[step].answer.gains[g];
             double share = gain->before > 0 ? (gain->after - gain->before) / gain->before : 0;
-            if (fabs(share) >= 0.0005 && used < sizeof text)
-                used += (size_t)snprintf(text + used, sizeof text - used, ", %s %+.1f\xc2\xa0%%",
-                                         better_measure_name(gain->name), share * 100);
+            if (fabs(share) < 0.0005)
+                continue;
+            snprintf(text + used, sizeof text - used, ", %s %+.1f\xc2\xa0%%",
+                     better_measure_name(gain->name), share * 100);
+            if (scene_width(s->brush.scene, TEXT_SMALL, 0, text) > width)
+                text[used] = '\0'; /* rather no figure than one that is cut */
+            used = strlen(text);
         }
-        scene_text(s->brush.scene, box.x, box.y + 9 + LINE * i, fmax(right - box.x - 10, 0),
-                   TEXT_SMALL, 0, step + 1 == w->count ? t->text : t->second, text);
+        scene_text(s->brush.scene, box.x, box.y + 9 + LINE * i, width, TEXT_SMALL, 0,
+                   step + 1 == w->count ? t->text : t->second, text);
     }
 }
 
