@@ -47,8 +47,8 @@ static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
     const struct playback *p = &a->model->playback;
     if (!app_other_is_complete(a))
         return 0;
-    if (model_ended(a->model) ||
-        (p->known && (p->state == PLAYBACK_PAUSED || p->state == PLAYBACK_ENDED)))
+    if (p->known ? p->state == PLAYBACK_PAUSED || p->state == PLAYBACK_ENDED
+                 : model_ended(a->model))
         return waited >= 1; /* the last windows and sums arrive together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;
 }

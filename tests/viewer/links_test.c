@@ -99,6 +99,17 @@ static void hot_links_are_described_in_words(void **state)
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, b->net.links[5].link)->row, 5);
 }
 
+static void the_what_if_ranks_links_although_their_list_was_never_open(void **state)
+{
+    (void)state;
+    struct network_bed b = {0};
+    network_bed_open(&b, VIEW_WHAT_IF,
+                     &(struct network_job){"torus:8,4,4/capacity=2e8", NULL, 2, 30, 1});
+    assert_null(find_text(&b.desk.scene, "Nothing to rank"));
+    assert_non_null(find_text(&b.desk.scene, "By rank"));
+    network_bed_close(&b);
+}
+
 static void the_ranking_follows_the_newest_window(void **state)
 {
     struct network_bed *b = *state;
@@ -815,6 +826,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(selections_are_found_by_name, setup, teardown),
         T(hot_links_are_described_in_words),
+        cmocka_unit_test(the_what_if_ranks_links_although_their_list_was_never_open),
         T(the_ranking_follows_the_newest_window),
         T(held_time_has_its_own_ranking),
         T(a_click_selects_the_link_with_its_ranks_everywhere),

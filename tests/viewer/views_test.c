@@ -1025,6 +1025,26 @@ static void lists_mark_what_an_alert_names(void **state)
     model_destroy(m);
 }
 
+static void agents_of_a_job_that_ended_have_left_and_only_others_are_missed(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_NODES);
+    m->nodes[0].now.connected = 0;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "no contact"));
+    snprintf(m->state, sizeof m->state, "ended");
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "no contact"));
+    assert_non_null(find_text(&d.scene, "has left"));
+    snprintf(m->state, sizeof m->state, "lost");
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "no contact"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 /* As of a file with counts of messages: nothing was matched, no call has a time. */
 static void what_has_no_times_is_not_judged(void **state)
 {
@@ -1192,6 +1212,7 @@ int main(void)
         cmocka_unit_test(a_late_rank_is_numbered_and_neither_links_nor_mapping_are_offered),
         cmocka_unit_test(where_has_nodes_in_the_order_of_their_names),
         cmocka_unit_test(lists_mark_what_an_alert_names),
+        cmocka_unit_test(agents_of_a_job_that_ended_have_left_and_only_others_are_missed),
         cmocka_unit_test(what_has_no_times_is_not_judged),
         cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),
         cmocka_unit_test(every_view_has_a_text_snapshot),

@@ -87,7 +87,8 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     changed = changed < 0 || real < 0 ? -ENOMEM : changed || real;
     if (changed < 0 || ui_network_pick(ui, m, &picked) < 0)
         return -ENOMEM;
-    if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->network.metric) < 0)
+    const int ranks = ui->view == VIEW_LINKS || ui->view == VIEW_WHAT_IF;
+    if (ranks && flows_rank(&range->flows, ui->network.metric) < 0)
         return -ENOMEM;
     int marked = flows_mark(&range->flows, of, &ui->network.filter, &picked);
     if (marked >= 0 && ui_shows_both(ui) && ui->network.applied &&

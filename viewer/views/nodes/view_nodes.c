@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ROW = 28, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum {
@@ -94,8 +95,11 @@ static void nodes_view_node_row(struct stage *s, const struct table *table, stru
     if (named && ui_alert_marks_node(s->model, named, host))
         evidence_mark_row(s, row, named);
     widget_cell(&s->brush, table, row, HOST, t->text, n->name);
-    widget_cell(&s->brush, table, row, STATE, n->now.connected ? t->good : t->bad,
-                n->now.connected ? "connected" : "no contact");
+    if (!n->now.connected && model_ended(s->model) && strcmp(s->model->state, "lost") != 0)
+        widget_cell(&s->brush, table, row, STATE, t->second, "has left");
+    else
+        widget_cell(&s->brush, table, row, STATE, n->now.connected ? t->good : t->bad,
+                    n->now.connected ? "connected" : "no contact");
     widget_cell(&s->brush, table, row, RANKS, t->text, quantity_grouped(n->now.ranks).text);
     widget_cell(&s->brush, table, row, EVENTS, t->text, format_si((double)n->now.events, "").text);
     widget_cell(&s->brush, table, row, LOST, n->now.lost ? t->bad : t->text,
