@@ -1069,6 +1069,42 @@ static void what_has_no_times_is_not_judged(void **state)
     model_destroy(m);
 }
 
+static void what_no_agent_has_watched_has_no_cost_and_no_nodes(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 30);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MONITOR);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "agents"));
+    assert_null(find_text(&d.scene, "No agent has reported"));
+    for (uint32_t i = 0; i < m->node_count; i++)
+        m->nodes[i].now.rss_bytes = 0;
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "of a core"));
+    assert_null(find_text(&d.scene, "every call covered"));
+    assert_non_null(find_text(&d.scene, "No agent has reported"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void a_short_job_that_ended_fills_the_visible_time(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 3, 0);
+    struct desk d;
+    int64_t begin, end, first, last;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    ui_whole_time(m, &first, &last);
+    ui_visible(&d.ui, m, &begin, &end);
+    assert_true(end - begin > last - first);
+    snprintf(m->state, sizeof m->state, "ended");
+    ui_visible(&d.ui, m, &begin, &end);
+    assert_true(end - begin == last - first);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_overview_of_a_replay_says_that_it_is_one(void **state)
 {
     (void)state;
@@ -1214,6 +1250,8 @@ int main(void)
         cmocka_unit_test(lists_mark_what_an_alert_names),
         cmocka_unit_test(agents_of_a_job_that_ended_have_left_and_only_others_are_missed),
         cmocka_unit_test(what_has_no_times_is_not_judged),
+        cmocka_unit_test(what_no_agent_has_watched_has_no_cost_and_no_nodes),
+        cmocka_unit_test(a_short_job_that_ended_fills_the_visible_time),
         cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),
         cmocka_unit_test(every_view_has_a_text_snapshot),
         cmocka_unit_test(the_same_scene_is_not_painted_twice),

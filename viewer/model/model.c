@@ -450,6 +450,14 @@ int model_ended(const struct model *m)
     return m->job[0] && m->state[0] && strcmp(m->state, "running") != 0;
 }
 
+int model_has_agents(const struct model *m)
+{
+    for (uint32_t i = 0; i < m->node_count; i++)
+        if (m->nodes[i].now.rss_bytes)
+            return 1;
+    return 0;
+}
+
 uint64_t model_now_ns(const struct model *m)
 {
     const struct window_totals *newest = series_newest(&m->series);

@@ -251,6 +251,8 @@ uint64_t model_mpi_ns(const uint64_t *class_ns);
 
 /** 1 when the job will send nothing more. */
 int model_ended(const struct model *model);
+/** 1 when agents watched it; a file that was imported had none. */
+int model_has_agents(const struct model *model);
 
 /** Daemon time of the newest figures: the end of the newest window. */
 uint64_t model_now_ns(const struct model *model);

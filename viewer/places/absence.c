@@ -57,7 +57,8 @@ const char *place_absence(const struct model *m, enum view_id view)
         return m->callers.keys.count ? NULL
                                      : "There are no figures of MPI functions at single ranks.";
     case VIEW_NODES:
-        return m->node_count ? NULL : "No agent has reported: a trace that was imported has none.";
+        return model_has_agents(m) ? NULL
+                                   : "No agent has reported: a trace that was imported has none.";
     default:
         return view >= VIEW_LINKS ? absence_of_network(m, view) : absence_of_latency(m, view);
     }

@@ -76,10 +76,9 @@ static int64_t shown_span(const struct ui *ui, const struct model *m)
     int64_t begin, end;
     ui_whole_time(m, &begin, &end);
     const struct window_totals *newest = series_newest(&m->series);
-    /* a window may contain all phases of a short job */
-    int64_t minimum = newest ? (int64_t)newest->length_ns *
-                                   (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
-                             : second;
+    /* A window may contain all phases of a short job; one that runs has more of them soon. */
+    int single = ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS || model_ended(m);
+    int64_t minimum = newest ? (int64_t)newest->length_ns * (single ? 1 : 12) : second;
     int64_t age = end - begin > minimum ? end - begin : minimum;
     return ui->time.follow && age < ui->time.span_ns ? age : ui->time.span_ns;
 }

@@ -16,7 +16,7 @@ struct monitor_cost monitor_cost_of(const struct model *m)
             c.call_ns += n->now.call_cost_ns;
             c.measured++;
         }
-        if (n->window <= n->window_before || !m->window_ns)
+        if (n->window <= n->window_before || !m->window_ns || !n->now.rss_bytes)
             continue;
         double ns = (double)((n->window - n->window_before) * m->window_ns);
         c.cpu_share += (double)(n->now.cpu_ns - n->before.cpu_ns) / ns;

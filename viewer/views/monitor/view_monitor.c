@@ -78,14 +78,17 @@ static void monitor_add_losses(struct monitor_pen *p, const struct monitor_cost 
     if (m->matched + m->unmatched > 0)
         monitor_add(p, t->text, "messages matched", "%s of those received",
                     quantity_matched(m->matched, m->unmatched).text);
+    int watched = model_has_agents(m);
     uint64_t error = monitor_clock_error(m, c);
-    if (m->node_count && error == WIRE_ANY)
+    if (watched && error == WIRE_ANY)
         monitor_add(p, t->warn, "clocks", "not aligned yet");
-    else if (m->node_count)
+    else if (watched)
         monitor_add(p, t->text, "clocks", "\xc2\xb1%s", format_duration((double)error).text);
-    monitor_add(p, m->uncovered_used ? t->warn : t->text, "MPI functions",
-                m->uncovered_used ? "%u that the job uses are not covered" : "every call covered",
-                m->uncovered_used);
+    if (watched || m->uncovered_used)
+        monitor_add(p, m->uncovered_used ? t->warn : t->text, "MPI functions",
+                    m->uncovered_used ? "%u that the job uses are not covered"
+                                      : "every call covered",
+                    m->uncovered_used);
 }
 
 /* The places that are not in the tabs, each with the reason. */
