@@ -1065,6 +1065,10 @@ static void what_has_no_times_is_not_judged(void **state)
     assert_null(find_panel(&d.scene, "evolution"));
     assert_non_null(find_text(&d.scene, "No times of calls are known"));
     assert_null(find_text(&d.scene, "all ranks wait alike"));
+    ui_go(&d.ui, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "Time in MPI"));
+    assert_null(find_panel(&d.scene, "heat"));
     desk_close(&d);
     model_destroy(m);
 }
