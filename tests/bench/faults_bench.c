@@ -2,16 +2,17 @@
  *
  *   faults_bench [--seeds N] [--first SEED] [--large] [--verbose] [--case NAME]
  *   faults_bench --calm HOURS
- *   faults_bench --programs [--seeds N] [--verbose]
+ *   faults_bench --programs [--nodes N] [--seeds N] [--first SEED] [--verbose]
  *
  * Each case is a kind of fault in a job of 512 ranks on 64 nodes (4,096 on 512 with --large), drawn
  * by its seed: see fault_job.h. Printed are how many were found within five windows (drift:
  * 20), how many were named exactly, with the 95 % interval (Wilson) of that, windows to detection,
  * the error of the onset, and what a window cost. With --calm the job has no fault, and findings
  * are counted. With --programs the jobs are small programs that are simulated call by call, where
- * those who wait for slow messages hold up others (synthetic_job.h). */
-#include "tests/daemon/analysis/attribution/synthetic_job.h"
+ * those who wait for slow messages hold up others (synthetic_job.h); judged is what an operator
+ * reads: the alerts that fire after eight windows, in jobs of N nodes or of 4 to 10. */
 #include "tests/daemon/analysis/scopes/fault_job.h"
+#include "tests/daemon/job/growth/program_alerts.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ static struct fault_params bench_complete(struct fault_params params, uint64_t s
 }
 
 struct result {
-    uint32_t runs, found, named, silent, false_alarms;
+    uint32_t runs, found, named, cause, silent, false_alarms;
     double delay, onset_error, ns, windows;
 };
 
@@ -236,73 +237,45 @@ static void bench_calm(double hours, uint64_t seed, uint32_t nodes)
     fault_job_destroy(job);
 }
 
-/* Is a finding where the reason of a simulated program is? */
-static bool bench_program_is_named(const struct synthetic_params *p,
-                                   const struct synthetic_job *job, const struct scope_finding *f)
+/* The alerts that are firing after eight windows are judged. */
+static void bench_program(enum synthetic_reason reason, uint32_t nodes, uint64_t seed,
+                          struct result *result)
 {
-    const struct scope *s = &f->members[0];
-    if (f->member_count != 1)
-        return false;
-    switch (p->reason) {
-    case SYNTHETIC_LINK:
-        return f->part == SCOPE_TRANSFER && s->kind == SCOPE_NODE && s->a == p->node;
-    case SYNTHETIC_NODE:
-        return f->part == SCOPE_LATENESS && s->kind == SCOPE_NODE && s->a == p->node;
-    case SYNTHETIC_RANK:
-        return f->part == SCOPE_LATENESS &&
-               ((s->kind == SCOPE_RANK && s->a == p->rank) ||
-                (s->kind == SCOPE_NODE && s->a == synthetic_node(job, p->rank) &&
-                 p->ranks_per_node == 1));
-    default:
-        return false;
+    struct synthetic_params p = synthetic_draw(seed, reason);
+    struct program_alerts alerts;
+    p.onset = 30;
+    p.windows = p.onset + 8;
+    if (nodes > 0) {
+        p.nodes = nodes;
+        p.node %= nodes;
+        p.rank %= synthetic_ranks(&p);
     }
-}
-
-static void bench_program(enum synthetic_reason reason, uint64_t seed, struct result *result)
-{
-    struct synthetic_params params = synthetic_draw(seed, reason);
-    params.windows = 50;
-    params.onset = 30;
-    struct synthetic_job *job = synthetic_create(&params);
-    struct scopes *scopes;
-    bool named = false, alarm = false, any = false;
-    if (job == NULL || scopes_create(&scopes, NULL) != 0)
-        exit(EXIT_FAILURE);
-    for (uint32_t r = 0; r < synthetic_ranks(&params); r++)
-        scopes_place(scopes, r, synthetic_node(job, r));
-    for (uint32_t w = 0; w < params.onset + 8; w++) {
-        struct attribution_window window;
-        size_t count;
-        synthetic_window(job, w, &window);
-        if (scopes_window(scopes, window.number, window.length_ns, window.transfers) != 0)
-            exit(EXIT_FAILURE);
-        const struct scope_finding *f = scopes_findings(scopes, &count);
-        alarm |= count > 0 && (w < params.onset || reason == SYNTHETIC_CALM);
-        named = false;
-        any = false;
-        for (size_t i = 0; i < count; i++) {
-            named |= f[i].symptom_of == 0 && bench_program_is_named(&params, job, &f[i]);
-            any |= f[i].symptom_of == 0 && !bench_program_is_named(&params, job, &f[i]);
-        }
-        if (verbose && count > 0 && (w < params.onset || w + 1 == params.onset + 8)) {
-            printf("  seed %llu: %u nodes of %u, node %u, rank %u, style %d\n",
-                   (unsigned long long)seed, params.nodes, params.ranks_per_node, params.node,
-                   params.rank, (int)params.style);
-            for (size_t i = 0; i < count; i++) {
-                printf("%s", f[i].symptom_of != 0 ? "  symptom" : "");
-                bench_print_finding(&f[i], w);
-            }
-        }
+    program_watch(&p, &alerts);
+    uint32_t right = 0, cause = 0;
+    for (size_t i = 0; i < PROGRAM_ALERTS; i++) {
+        right += alerts.list[i].episode != 0 && program_names_culprit(&p, &alerts.list[i]);
+        cause += alerts.list[i].episode != 0 && program_names_cause(&p, &alerts.list[i]);
     }
     result->runs++;
-    result->found += named || any;
-    result->named += named && !any && !alarm;
-    result->silent += !alarm;
-    scopes_destroy(scopes);
-    synthetic_destroy(job);
+    result->silent += reason == SYNTHETIC_CALM ? alerts.fired == 0 : alerts.early == 0;
+    result->found += alerts.firing > 0;
+    result->named += alerts.firing == 1 && right == 1;
+    result->cause += alerts.firing == 1 && cause == 1;
+    if (!verbose || (reason == SYNTHETIC_CALM ? alerts.fired == 0
+                                              : alerts.firing == 1 && cause == 1 && !alerts.early))
+        return;
+    printf("  seed %llu: %u nodes of %u, node %u, rank %u, pattern %d, style %d; %u alerts early\n",
+           (unsigned long long)seed, p.nodes, p.ranks_per_node, p.node, p.rank, (int)p.pattern,
+           (int)p.style, alerts.early);
+    for (size_t i = 0; i < PROGRAM_ALERTS; i++) {
+        const struct program_alert *a = &alerts.list[i];
+        if (a->episode != 0)
+            printf("    %s (%s %s, %s)\n", a->title, a->culprit, a->culprits, a->cause);
+    }
 }
 
-static void bench_programs(uint64_t first, uint64_t seeds)
+/* @param nodes  0: drawn by the seed */
+static void bench_programs(uint64_t first, uint64_t seeds, uint32_t nodes)
 {
     static const struct {
         const char *name;
@@ -314,22 +287,27 @@ static void bench_programs(uint64_t first, uint64_t seeds)
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         struct result r = {0};
         for (uint64_t seed = first; seed < first + seeds; seed++)
-            bench_program(reasons[i].reason, seed, &r);
-        printf("%-28s %4u  silent before %5.1f %%, found %5.1f %%, named alone %5.1f %%\n",
+            bench_program(reasons[i].reason, nodes, seed, &r);
+        printf("%-28s %4u  silent before %5.1f %%, alert %5.1f %%, culprit alone %5.1f %%, and its "
+               "cause %5.1f %%\n",
                reasons[i].name, r.runs, 100.0 * r.silent / r.runs, 100.0 * r.found / r.runs,
-               100.0 * r.named / r.runs);
+               100.0 * r.named / r.runs, 100.0 * r.cause / r.runs);
     }
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"seeds", required_argument, NULL, 's'}, {"first", required_argument, NULL, 'f'},
-        {"large", no_argument, NULL, 'l'},       {"verbose", no_argument, NULL, 'v'},
-        {"case", required_argument, NULL, 'c'},  {"calm", required_argument, NULL, 'h'},
-        {"programs", no_argument, NULL, 'p'},    {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
+                                            {"first", required_argument, NULL, 'f'},
+                                            {"large", no_argument, NULL, 'l'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"case", required_argument, NULL, 'c'},
+                                            {"calm", required_argument, NULL, 'h'},
+                                            {"programs", no_argument, NULL, 'p'},
+                                            {"nodes", required_argument, NULL, 'n'},
+                                            {NULL, 0, NULL, 0}};
     uint64_t seeds = 20, first = 1;
-    uint32_t nodes = 64;
+    uint32_t nodes = 64, program_nodes = 0;
     const char *only = NULL;
     double hours = 0;
     bool programs = false;
@@ -341,6 +319,7 @@ int main(int argc, char **argv)
         only = o == 'c' ? optarg : only;
         hours = o == 'h' ? atof(optarg) : hours;
         programs |= o == 'p';
+        program_nodes = o == 'n' ? (uint32_t)strtoul(optarg, NULL, 10) : program_nodes;
         if (o == '?')
             return 2;
     }
@@ -349,7 +328,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (programs) {
-        bench_programs(first, seeds);
+        bench_programs(first, seeds, program_nodes);
         return 0;
     }
     printf("%u ranks on %u nodes, windows of 500 ms\n", nodes * 8, nodes);

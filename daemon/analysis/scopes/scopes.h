@@ -74,7 +74,8 @@ struct scope {
 /** What has grown. */
 enum scope_part {
     SCOPE_TRANSFER, /**< the time of flight */
-    SCOPE_LATENESS  /**< the time for which others wait for the ranks of the scope */
+    SCOPE_LATENESS, /**< the time for which others wait for the ranks of the scope */
+    SCOPE_WORK      /**< the time outside of MPI for the same work: by the attribution alone */
 };
 
 /** Something that has grown, and where. */

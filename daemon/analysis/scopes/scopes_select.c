@@ -339,6 +339,34 @@ static void search_widen(const struct scopes *s, struct choice *best, uint32_t f
     }
 }
 
+/* Are the sums those of the same messages? Sums are exact: those of the same rows are equal. */
+static bool search_is_same(const struct scopes *s, const struct choice *c,
+                           enum scope_table_kind kind, uint32_t i)
+{
+    return memcmp(&s->tables[c->kind].sums[c->i], &s->tables[kind].sums[i],
+                  sizeof(struct scope_sum)) == 0;
+}
+
+/* Where no message tells which of two nodes it is, the choice is what is between them. */
+static void search_name_both(const struct scopes *s, struct choice *best)
+{
+    static const enum scope_table_kind kinds[] = {TABLE_PAIR_BOTH, TABLE_PAIR};
+    bool both = false;
+    if (best->kind != TABLE_NODE)
+        return;
+    for (uint32_t i = 0; !both && i < s->tables[TABLE_NODE].count; i++)
+        both = i / 4 != best->i / 4 && search_is_same(s, best, TABLE_NODE, i);
+    for (size_t k = 0; both && k < 2; k++) {
+        for (uint32_t i = 0; both && i < s->tables[kinds[k]].count; i++) {
+            if (!search_is_same(s, best, kinds[k], i))
+                continue;
+            best->kind = kinds[k];
+            best->i = i;
+            both = false;
+        }
+    }
+}
+
 static int scope_is_same(const struct scope *a, const struct scope *b)
 {
     return a->kind == b->kind && a->a == b->a && a->b == b->b;
@@ -362,13 +390,10 @@ static void search_add_alternative(struct scope_finding *f, const struct scope *
 static void search_list_alternatives(const struct scopes *s, const struct choice *best,
                                      struct scope_finding *f)
 {
-    const struct scope_sum *chosen = &s->tables[best->kind].sums[best->i];
     for (int k = 0; k < SCOPE_TABLES; k++) {
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
-            /* Sums are exact: those of the same rows are equal. */
             const struct scope scope = scopes_candidate(s, k, i);
-            if (scope.kind != SCOPE_JOB &&
-                memcmp(&s->tables[k].sums[i], chosen, sizeof(*chosen)) == 0)
+            if (scope.kind != SCOPE_JOB && search_is_same(s, best, k, i))
                 search_add_alternative(f, &scope);
         }
     }
@@ -519,6 +544,7 @@ static void search_explain(struct scopes *s, uint32_t first)
     scopes_sum_windows(s, reach, s->windows);
     for (uint32_t found = 0; found < SCOPE_MEMBERS && search_best(s, &best); found++) {
         search_widen(s, &best, reach);
+        search_name_both(s, &best);
         const struct scope scope = scopes_candidate(s, best.kind, best.i);
         const struct excursion x = search_measure(s, &scope, reach);
         const struct excursion whole = search_look_back(s, &best, &scope, reach);

@@ -189,12 +189,12 @@ static const char *evidence_transfer_cause(const struct scope *first)
 static void evidence_add_own_cause(const struct growth_episode *e, const char *name, double share,
                                    struct alert_evidence *v)
 {
-    evidence_add_cause(v, name, share,
-                       e->finding.part == SCOPE_LATENESS ? "partners wait longer for it than before"
-                       : e->finding.id >= GROWTH_STALL_ID &&
-                               e->finding.members[0].kind == SCOPE_NODE
-                           ? "few messages are in flight for very long, as when packets are lost"
-                           : "messages are longer in flight, though both ends are ready");
+    evidence_add_cause(
+        v, name, share,
+        e->finding.part != SCOPE_TRANSFER ? "partners wait longer for it than before"
+        : e->finding.id >= GROWTH_LOSS_ID && e->finding.members[0].kind == SCOPE_NODE
+            ? "messages are in flight for longer in the mean, as when a link loses packets"
+            : "messages are longer in flight, though both ends are ready");
 }
 
 /* Advice on messages that take longer in flight. */
@@ -288,7 +288,7 @@ static void evidence_list_process_causes(struct job_growth *g, const struct grow
         const int is_work = kind == CAUSE_COMPUTES || kind == CAUSE_PATTERN;
         for (uint32_t i = 0; i < g->result.cause_count; i++) {
             const struct attribution_cause *c = &g->result.causes[i];
-            if (!is_work || (!is_node && f->part == SCOPE_LATENESS))
+            if (!is_work || (!is_node && f->part != SCOPE_TRANSFER))
                 evidence_add_cause(v, attribution_cause_name(c->kind), c->share, c->text);
         }
         if (v->cause_count > 0)
@@ -335,8 +335,12 @@ static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
  * spent outside of MPI. The scopes that it names stay for the episode. */
 void growth_name_ranks(struct job_growth *g, struct growth_episode *e)
 {
-    if (!e->finding.uncertain)
+    const struct scope_finding *f = &e->finding;
+    if (!f->uncertain) {
+        memcpy(e->named, f->members, sizeof(e->named));
+        e->named_count = f->part == SCOPE_LATENESS ? f->member_count : 0;
         return;
+    }
     if (e->named_count == 0 &&
         attribution_result(g->attribution, e->finding.onset, &g->result) != 0)
         return;

@@ -29,10 +29,10 @@ struct growth_episode {
     struct alert_evidence evidence;
 };
 
-#define GROWTH_STALL_ID (UINT64_C(1) << 32) /* findings about stalls are numbered from here on */
+#define GROWTH_LOSS_ID (UINT64_C(1) << 32) /* findings by the attribution: from this number on */
 
-/** Stalls of messages of a node; see growth_network.c. Zero-initialised is empty. */
-struct growth_stalls {
+/** The culprit of what the job loses; see growth_losses.c. Zero-initialised is empty. */
+struct growth_losses {
     struct scope_finding finding; /**< id 0: there is none */
     uint64_t onset;               /**< first of the slow windows */
     double lost;                  /**< in that one, by its length */
@@ -40,13 +40,14 @@ struct growth_stalls {
     uint64_t count;               /**< findings so far */
     uint32_t slow;                /**< windows, one after the other */
     uint32_t good;                /**< windows in which the finding was not seen */
+    int named;                    /**< no finding of the scopes has named this culprit */
 };
 
 struct job_growth {
     struct job_growth_options options;
     struct scopes *scopes;
-    struct growth_stalls stalls;
-    struct scope_finding findings[SCOPE_FINDINGS + 1]; /**< of scopes and stalls, in the window */
+    struct growth_losses losses;
+    struct scope_finding findings[SCOPE_FINDINGS + 1]; /**< of scopes and losses, in the window */
     size_t finding_count;
     struct attribution *attribution;
     struct progress progress;
@@ -56,11 +57,12 @@ struct job_growth {
     struct attribution_result result;
 };
 
-/** Tell apart which of two findings follows from the other, by the attribution. */
-void growth_judge_symptoms(struct job_growth *g);
+/** Judge the findings of the scopes by the culprit of what the job loses, which may be added. */
+void growth_find_losses(struct job_growth *g, const struct closed_window *window);
 
-/** Add a finding about stalls to those of the scopes, which follow from it or do not. */
-void growth_find_stalls(struct job_growth *g, const struct closed_window *window);
+/** Messages of a finding in the window: all, also those whose times are not known. */
+uint64_t growth_count_messages(const struct job_growth *g, const struct scope_finding *f,
+                               const struct closed_window *window);
 
 /** Name the members of an uncertain finding. */
 void growth_name_ranks(struct job_growth *g, struct growth_episode *e);

@@ -133,7 +133,10 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
                  over ? "made" : "makes", 100 * e->evidence.progress);
     growth_append(&title, "%s%s%s%s: ", text_kind(&e->finding), names, cause == NULL ? "" : " ",
                   cause == NULL ? "" : cause);
-    if (e->finding.part == SCOPE_LATENESS)
+    if (e->finding.part == SCOPE_WORK)
+        growth_append(&title, "the same work %s %s as long%s", past ? "took up to" : "takes",
+                      times.text, when);
+    else if (e->finding.part == SCOPE_LATENESS)
         growth_append(&title, "others %s %s as long%s", past ? "waited up to" : "wait", times.text,
                       when);
     else
@@ -200,7 +203,10 @@ void growth_write_text(struct growth_episode *e)
     char clock[9];
     text_clock(v->onset_ns, clock);
     struct quantity now = quantity_ratio(v->ratio);
-    if (e->finding.part == SCOPE_LATENESS)
+    if (e->finding.part == SCOPE_WORK)
+        growth_append(&text, "since %s UTC the same work takes %s as long as before", clock,
+                      now.text);
+    else if (e->finding.part == SCOPE_LATENESS)
         growth_append(&text, "since %s UTC others wait %s as long for it as before", clock,
                       now.text);
     else

@@ -137,9 +137,51 @@ static int episode_has_changed(const struct growth_episode *e, uint64_t window)
            fabs(e->finding.ratio / e->reported_ratio - 1) >= UPDATE_CHANGE;
 }
 
-static int episode_is_raised(const struct growth_episode *e, const struct closed_window *window)
+uint64_t growth_count_messages(const struct job_growth *g, const struct scope_finding *f,
+                               const struct closed_window *window)
 {
-    return e->finding.messages >= e->rule->least_messages &&
+    uint64_t messages = 0;
+    for (size_t i = 0; i < window->pair_count; i++) {
+        const struct pair_row *p = &window->pairs[i];
+        int covered = 0;
+        for (uint32_t m = 0; !covered && p->destination >= 0 && m < f->member_count; m++)
+            covered = scopes_covers(g->scopes, &f->members[m], p->source, (uint32_t)p->destination);
+        messages += covered ? p->messages : 0;
+    }
+    return messages;
+}
+
+static uint64_t growth_blocked_ns(const struct rank_row *r)
+{
+    return r->recv_ns + r->wait_ns + r->collective_ns + r->poll_ns + r->send_wait_ns;
+}
+
+/* Do the ranks of a finding only seem late, since they wait themselves, as long as others do, for
+ * messages that have not come yet? */
+static int growth_waits_itself(const struct job_growth *g, const struct scope_finding *finding,
+                               const struct closed_window *window)
+{
+    double own = 0, owns = 0, other = 0, others = 0;
+    for (uint64_t i = 0; finding->part == SCOPE_LATENESS && i < window->rank_count; i++) {
+        const struct rank_row *r = &window->ranks[i];
+        int member = 0;
+        for (uint32_t m = 0; m < finding->member_count; m++)
+            member |= r->rank < g->ranks && growth_scope_has_rank(g, &finding->members[m], r->rank);
+        own += member ? (double)growth_blocked_ns(r) : 0;
+        owns += member;
+        other += member ? 0 : (double)growth_blocked_ns(r);
+        others += !member;
+    }
+    return owns > 0 && others > 0 && own / owns > BLOCKED * (double)window->length_ns &&
+           own / owns > AS_LONG * other / others;
+}
+
+static int episode_is_raised(const struct job_growth *g, const struct growth_episode *e,
+                             const struct closed_window *window)
+{
+    return (e->finding.messages >= e->rule->least_messages ||
+            (e->finding.messages > 0 &&
+             growth_count_messages(g, &e->finding, window) >= e->rule->least_messages)) &&
            (e->finding.ratio >= e->rule->above ||
             (e->finding.ratio >= e->rule->clear && episode_slope(e, window) >= e->rule->growth));
 }
@@ -159,11 +201,11 @@ static void episode_begin(struct job_growth *g, const struct rule *rule,
         e->since_ns = now_ns;
         e->lost_ns = progress_lost_ns(&g->progress, window->length_ns) *
                      (double)(window->number - finding->onset + 1);
-        if (!episode_is_raised(e, window)) {
+        growth_name_ranks(g, e);
+        if (!episode_is_raised(g, e, window) || growth_waits_itself(g, &e->finding, window)) {
             e->rule = NULL;
             return;
         }
-        growth_name_ranks(g, e);
         episode_report(g, e, window);
         return;
     }
@@ -195,7 +237,7 @@ static void episode_continue(struct job_growth *g, struct growth_episode *e,
     }
     if (episode_check_end(g, e, now_ns))
         return;
-    const int fires = e->state == ALERT_PENDING && episode_is_raised(e, window) &&
+    const int fires = e->state == ALERT_PENDING && episode_is_raised(g, e, window) &&
                       now_ns - e->since_ns >= e->rule->for_ns;
     if (!fires && (e->state == ALERT_PENDING || !episode_has_changed(e, window->number)))
         return;
@@ -243,7 +285,7 @@ static void growth_follow_progress(struct job_growth *g, const struct closed_win
     uint64_t work = 0;
     size_t open;
     (void)scopes_findings(g->scopes, &open);
-    open += g->stalls.finding.id != 0;
+    open += g->losses.finding.id != 0;
     for (size_t i = 0; i < window->rank_count; i++) {
         const struct rank_row *r = &window->ranks[i];
         work += r->calls - (r->polls < r->calls ? r->polls : r->calls) + r->sent;
@@ -261,31 +303,6 @@ static struct growth_episode *growth_find_episode(struct job_growth *g, const st
     return NULL;
 }
 
-static uint64_t growth_blocked_ns(const struct rank_row *r)
-{
-    return r->recv_ns + r->wait_ns + r->collective_ns + r->poll_ns + r->send_wait_ns;
-}
-
-/* Do the ranks of a finding only seem late, since they wait themselves, as long as others do, for
- * messages that have not come yet? */
-static int growth_waits_itself(const struct job_growth *g, const struct scope_finding *finding,
-                               const struct closed_window *window)
-{
-    double own = 0, owns = 0, other = 0, others = 0;
-    for (uint64_t i = 0; finding->part == SCOPE_LATENESS && i < window->rank_count; i++) {
-        const struct rank_row *r = &window->ranks[i];
-        int member = 0;
-        for (uint32_t m = 0; m < finding->member_count; m++)
-            member |= r->rank < g->ranks && growth_scope_has_rank(g, &finding->members[m], r->rank);
-        own += member ? (double)growth_blocked_ns(r) : 0;
-        owns += member;
-        other += member ? 0 : (double)growth_blocked_ns(r);
-        others += !member;
-    }
-    return owns > 0 && others > 0 && own / owns > BLOCKED * (double)window->length_ns &&
-           own / owns > AS_LONG * other / others;
-}
-
 /* Episodes take over the findings of the window; what has no messages in it keeps its figures. */
 static void growth_watch_rule(struct job_growth *g, const struct rule *rule,
                               const struct closed_window *window)
@@ -298,7 +315,7 @@ static void growth_watch_rule(struct job_growth *g, const struct rule *rule,
             growth_name_ranks(g, e);
             episode_continue(g, e, window);
         } else if ((rule->scopes >> findings[i].members[0].kind & 1) != 0 && !findings[i].over &&
-                   findings[i].symptom_of == 0 && !growth_waits_itself(g, &findings[i], window)) {
+                   findings[i].symptom_of == 0) {
             episode_begin(g, rule, &findings[i], window);
         }
     }
@@ -320,7 +337,7 @@ static void growth_end_gone(struct job_growth *g, uint64_t now_ns)
         attribution_calm(g->attribution);
 }
 
-/* A copy: findings about stalls join those of the scopes, and change what follows from what. */
+/* A copy: the culprit of losses joins them, and changes what follows from what. */
 static void growth_list_findings(struct job_growth *g)
 {
     const struct scope_finding *findings = scopes_findings(g->scopes, &g->finding_count);
@@ -335,8 +352,7 @@ int job_growth_update(struct job_growth *g, const struct closed_window *window)
         scopes_window(g->scopes, window->number, window->length_ns, &window->latency->transfers);
     growth_follow_progress(g, window);
     growth_list_findings(g);
-    growth_judge_symptoms(g);
-    growth_find_stalls(g, window);
+    growth_find_losses(g, window);
     for (const struct rule *rule = NULL;
          (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL;)
         growth_watch_rule(g, rule, window);

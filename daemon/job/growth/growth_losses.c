@@ -1,0 +1,289 @@
+/* The culprit of what the job loses, by the attribution.
+ *
+ * A rank that is late holds up others, and so do messages that take long: the scopes see all that
+ * wait for each other deviate, and in small jobs and around the culprit they cannot tell who began.
+ * The attribution adds up times by their causes. While the job makes much less progress, and one
+ * cause accounts for most of what is lost, its ranks or nodes are the culprit, and findings that
+ * began with it are its symptoms. Where no finding of the scopes names this culprit, it is a
+ * finding of its own: a link that loses packets delays few messages by very much, so that typical
+ * ones take as long as before; and ranks that complete all messages by one call show no waits. */
+#include "daemon/job/growth/growth_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LOST 0.25        /* of its work: the window is a slow one; ... */
+#define FOUND_LOST 0.1   /* ... the same where scopes deviate, and their culprit is to be named */
+#define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
+#define SLOW_WINDOWS 3u  /* one after the other: the job is slow; ... */
+#define FOUND_WINDOWS 2u /* ... the same where scopes deviate */
+#define LEAST_SHARE 0.5  /* of what is lost: so much is put down to the cause, */
+#define LEAST_DELAY 0.25 /* and so much of the time in which the job did the same work before */
+#define LEAST_DELAY_OF_ALL 0.5 /* the same of the network between all nodes */
+#define LEAST_RATIO 2.0        /* by which messages take longer in the mean */
+#define TYPICAL_RATIO 1.25     /* by which typical messages take longer: scopes announce it */
+#define ALL_SHARE 0.9          /* of what is lost: nothing else is slow by itself */
+#define TOGETHER_WINDOWS 2u    /* findings that follow from the culprit begin so close to it */
+#define SIZE_MEMORY 20.0       /* windows over which the size of messages is learned */
+#define OTHER_SIZE 0.25        /* by which they differ in the mean: the job does another work */
+#define RECENT 4u              /* windows by which an open finding is judged */
+#define OVER_WINDOWS 5u        /* in which it is not found any more */
+
+/* ---- what the attribution says --------------------------------------------- */
+
+static void losses_set_members(struct scope_finding *f, enum scope_kind kind,
+                               enum scope_direction direction, const uint32_t *list, uint32_t count)
+{
+    f->member_count = count < SCOPE_MEMBERS ? count : SCOPE_MEMBERS;
+    for (uint32_t i = 0; i < f->member_count; i++)
+        f->members[i] = (struct scope){kind, direction, list[i], 0};
+}
+
+/* Nodes of which no message tells whose link it is are alternatives; of two that lose time between
+ * them, the pair is the culprit. */
+static void losses_set_network(struct scope_finding *f, const struct attribution_cause *c)
+{
+    const uint32_t *n = c->nodes;
+    losses_set_members(f, SCOPE_NODE, SCOPE_BOTH, n, 1);
+    if (c->between)
+        f->members[0] = (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, n[0] < n[1] ? n[0] : n[1],
+                                       n[0] < n[1] ? n[1] : n[0]};
+    for (uint32_t i = 1; !c->between && i < c->node_count && i <= SCOPE_ALTERNATIVES; i++)
+        f->alternatives[f->alternative_count++] =
+            (struct scope){SCOPE_NODE, SCOPE_BOTH, c->nodes[i], 0};
+}
+
+/* The first cause of what is lost since a window, as a finding.
+ * @return 0: none accounts for most of it */
+static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_finding *out)
+{
+    static const struct scope inter = {SCOPE_INTER, SCOPE_ALL, 0, 0};
+    const struct attribution_cause *c = &g->result.causes[0];
+    if (attribution_result(g->attribution, since, &g->result) != 0 || g->result.cause_count == 0 ||
+        g->result.baseline == 0 || c->share < LEAST_SHARE ||
+        c->delay < (g->finding_count > 0 ? FOUND_LOST : LEAST_DELAY))
+        return 0;
+    *out = (struct scope_finding){
+        .part = SCOPE_TRANSFER, .ratio = c->ratio, .worst = c->ratio, .share = c->share};
+    switch (c->kind) {
+    case CAUSE_NETWORK:
+        if (c->node_count == 0 || !(c->ratio >= LEAST_RATIO))
+            return 0;
+        losses_set_network(out, c);
+        break;
+    case CAUSE_BACKGROUND:
+        if (c->delay < LEAST_DELAY_OF_ALL || !(c->ratio >= LEAST_RATIO))
+            return 0;
+        out->members[0] = inter;
+        out->member_count = 1;
+        break;
+    case CAUSE_SLOW_NODE:
+        out->part = SCOPE_WORK;
+        losses_set_members(out, SCOPE_NODE, SCOPE_ALL, c->nodes, c->node_count);
+        break;
+    case CAUSE_LATE_SENDER:
+    case CAUSE_LATE_RECEIVER:
+    case CAUSE_COLLECTIVE:
+    case CAUSE_PATTERN:
+        out->part = SCOPE_WORK;
+        losses_set_members(out, SCOPE_RANK, SCOPE_BOTH, c->ranks, c->rank_count);
+        break;
+    default:
+        return 0;
+    }
+    for (uint32_t m = 0; m < out->member_count; m++)
+        out->effects[m] = c->ratio;
+    return out->member_count > 0 && !isnan(c->ratio);
+}
+
+/* ---- findings of the scopes -------------------------------------------------- */
+
+static int losses_have_member(const struct scope_finding *f, const struct scope *scope)
+{
+    for (uint32_t m = 0; m < f->member_count; m++) {
+        const struct scope *own = &f->members[m];
+        if (own->kind == scope->kind && own->a == scope->a &&
+            (own->direction == SCOPE_WITHIN) == (scope->direction == SCOPE_WITHIN) &&
+            own->b == scope->b)
+            return 1;
+    }
+    return 0;
+}
+
+/* Does a finding of the scopes name the culprit? Of ranks that are about as late the attribution
+ * names those that hold up the others. */
+static int losses_are_of(const struct scope_finding *f, const struct scope_finding *culprit)
+{
+    int same = f->member_count == culprit->member_count;
+    if ((f->part == SCOPE_TRANSFER) != (culprit->part == SCOPE_TRANSFER))
+        return 0;
+    if (f->uncertain)
+        return 1;
+    for (uint32_t m = 0; same && m < f->member_count; m++)
+        same = losses_have_member(culprit, &f->members[m]);
+    return same;
+}
+
+/* Is it about some messages of the culprit's only: pairs or ranks of its node, or a link? */
+static int losses_are_part(const struct job_growth *g, const struct scope_finding *f,
+                           const struct scope_finding *culprit)
+{
+    const struct scope *of = &culprit->members[0];
+    if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER ||
+        f->members[0].kind == SCOPE_INTRA)
+        return 0;
+    for (uint32_t m = 0; of->kind != SCOPE_INTER && m < f->member_count; m++) {
+        const struct scope *s = &f->members[m];
+        const uint32_t own =
+            s->kind == SCOPE_RANK ? attribution_rank_node(g->attribution, s->a) : s->a;
+        if (s->kind < SCOPE_NODE || (s->kind != SCOPE_LINK && own != of->a &&
+                                     (s->kind != SCOPE_NODE_PAIR || s->b != of->a)))
+            return 0;
+    }
+    return 1;
+}
+
+/* Is a finding announced: with an alert, or soon, since typical messages take longer? */
+static int losses_are_announced(const struct job_growth *g, const struct scope_finding *f)
+{
+    int fires = 0;
+    for (size_t e = 0; e < GROWTH_EPISODES; e++)
+        fires |= g->episodes[e].rule != NULL && g->episodes[e].finding.id == f->id &&
+                 g->episodes[e].state == ALERT_FIRING;
+    return !f->over && (fires || f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO);
+}
+
+/* Do the scopes name the culprit closer than the attribution can? */
+static int losses_are_closer(const struct job_growth *g, const struct scope_finding *culprit)
+{
+    int closer = 0;
+    for (size_t i = 0; i < g->finding_count; i++)
+        closer |= !losses_are_of(&g->findings[i], culprit) &&
+                  losses_are_part(g, &g->findings[i], culprit) &&
+                  losses_are_announced(g, &g->findings[i]);
+    return closer;
+}
+
+/* Does a finding of the scopes follow from the culprit: does it begin with it, or is it about ranks
+ * or all messages while nothing but the culprit costs time? What begins with it may still be a
+ * fault of its own between two nodes or on a link. */
+static int losses_explain(const struct scope_finding *f, const struct scope_finding *culprit)
+{
+    const enum scope_kind kind = f->members[0].kind;
+    const uint64_t apart =
+        f->onset > culprit->onset ? f->onset - culprit->onset : culprit->onset - f->onset;
+    if (culprit->part == SCOPE_TRANSFER && f->part == SCOPE_LATENESS)
+        return 1;
+    if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) &&
+        (culprit->part == SCOPE_TRANSFER || culprit->share < ALL_SHARE))
+        return 0;
+    return apart <= TOGETHER_WINDOWS || (f->onset > culprit->onset && culprit->share >= ALL_SHARE &&
+                                         (kind < SCOPE_NODE || kind == SCOPE_RANK));
+}
+
+/* ---- windows ------------------------------------------------------------------- */
+
+/* Bytes of a message, in the mean. */
+static double losses_mean_size(const struct closed_window *window)
+{
+    double messages = 0, bytes = 0;
+    for (size_t i = 0; i < window->rank_count; i++) {
+        messages += (double)window->ranks[i].sent;
+        bytes += (double)window->ranks[i].sent_bytes;
+    }
+    return messages > 0 ? bytes / messages : 0;
+}
+
+static void losses_search(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_losses *s = &g->losses;
+    const double lost =
+        progress_lost_ns(&g->progress, window->length_ns) / (double)window->length_ns;
+    const double size = losses_mean_size(window);
+    const double least = g->finding_count > 0 ? FOUND_LOST : LOST;
+    struct scope_finding culprit;
+    s->slow = lost >= least ? s->slow + 1 : 0;
+    if (s->slow == 0)
+        s->size += (size - s->size) / (s->size > 0 ? SIZE_MEMORY : 1);
+    if (s->slow == 1 || lost >= MUCH_MORE * s->lost) {
+        s->slow = lost >= least;
+        s->onset = window->number;
+        s->lost = lost;
+    }
+    if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
+        fabs(size - s->size) > OTHER_SIZE * s->size || !losses_find_cause(g, s->onset, &culprit) ||
+        losses_are_closer(g, &culprit))
+        return;
+    s->good = 0;
+    s->finding = culprit;
+    s->finding.id = GROWTH_LOSS_ID + s->count++;
+    s->finding.onset = s->onset;
+    s->finding.found = window->number;
+}
+
+static void losses_follow(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_losses *s = &g->losses;
+    struct scope_finding *f = &s->finding, now;
+    const uint64_t recent = window->number - RECENT + 1;
+    const int goes_on = losses_find_cause(g, f->onset > recent ? f->onset : recent, &now) &&
+                        (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f));
+    s->good = goes_on ? 0 : s->good + 1;
+    f->over = s->good >= OVER_WINDOWS;
+    if (!goes_on)
+        return;
+    f->ratio = f->effects[0] = now.ratio;
+    f->worst = now.ratio > f->worst ? now.ratio : f->worst;
+    f->share = now.share;
+}
+
+/* All messages of the job: it waits for the culprit, and few may get through. */
+static uint64_t losses_count_messages(const struct closed_window *window)
+{
+    uint64_t messages = 0;
+    for (size_t i = 0; i < window->rank_count; i++)
+        messages += window->ranks[i].sent;
+    return messages;
+}
+
+/* The finding that names the culprit: one of the scopes, or, where none does, the own one. */
+static struct scope_finding *losses_choose(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_losses *s = &g->losses;
+    for (size_t i = 0; !s->named && i < g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i];
+        if (!losses_are_of(f, &s->finding) || !losses_are_announced(g, f))
+            continue;
+        memcpy(f->members, s->finding.members, sizeof(f->members));
+        f->member_count = s->finding.member_count;
+        f->uncertain = 0;
+        f->symptom_of = 0;
+        if (f->messages > 0)
+            f->messages = losses_count_messages(window);
+        return f;
+    }
+    s->named = 1;
+    s->finding.messages = losses_count_messages(window);
+    g->findings[g->finding_count] = s->finding;
+    return &g->findings[g->finding_count++];
+}
+
+void growth_find_losses(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_losses *s = &g->losses;
+    if (s->finding.over)
+        *s = (struct growth_losses){.size = s->size, .count = s->count};
+    if (s->finding.id == 0)
+        losses_search(g, window);
+    else
+        losses_follow(g, window);
+    if (s->finding.id == 0)
+        return;
+    const struct scope_finding *culprit = losses_choose(g, window);
+    for (size_t i = 0; i < g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i];
+        if (f != culprit && (losses_explain(f, &s->finding) || losses_are_of(f, &s->finding) ||
+                             losses_are_part(g, f, &s->finding)))
+            f->symptom_of = culprit->id;
+    }
+}

@@ -1,0 +1,109 @@
+/* Alerts of synthetic jobs with a known reason of delay: one, and of the culprit; and what the
+ * title of an alert says. */
+#include "daemon/job/growth/growth_state.h"
+#include "tests/daemon/job/growth/program_alerts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define FIRST_SEED 11u
+#define SEEDS 6u
+
+/* Programs of which one alert fires in the end, and names its reason and the cause. */
+static uint32_t count_named(enum synthetic_reason reason, uint32_t nodes)
+{
+    uint32_t named = 0;
+    for (uint32_t seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, reason);
+        struct program_alerts alerts;
+        p.onset = 20;
+        p.windows = p.onset + 8;
+        p.nodes = nodes > 0 ? nodes : p.nodes;
+        p.node %= p.nodes;
+        p.rank %= synthetic_ranks(&p);
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.early, 0);
+        bool right = false;
+        for (size_t i = 0; i < PROGRAM_ALERTS; i++)
+            right |= alerts.list[i].episode != 0 && program_names_cause(&p, &alerts.list[i]);
+        named += alerts.firing == 1 && right;
+        for (size_t i = 0; i < PROGRAM_ALERTS && !(alerts.firing == 1 && right); i++) {
+            if (alerts.list[i].episode != 0)
+                print_message("seed %u: %s\n", seed, alerts.list[i].title);
+        }
+    }
+    return named;
+}
+
+static void messages_of_a_slow_link_are_named_though_ranks_hold_up_others(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named(SYNTHETIC_LINK, 0), SEEDS);
+}
+
+static void between_two_nodes_no_message_tells_whose_link_is_slow(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named(SYNTHETIC_LINK, 2), SEEDS);
+}
+
+static void a_rank_that_computes_longer_is_named_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named(SYNTHETIC_RANK, 0), SEEDS);
+}
+
+static void a_node_that_computes_longer_is_named_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named(SYNTHETIC_NODE, 0), SEEDS);
+}
+
+static void of_two_nodes_the_one_that_computes_longer_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named(SYNTHETIC_NODE, 2), SEEDS);
+}
+
+/* An alert about rank 3, whose messages once took 25 times as long. */
+static const char *title_at(double ratio)
+{
+    static struct growth_episode e;
+    static const struct rule rule = {.clear = 1.2};
+    const struct job_growth g = {0};
+    e = (struct growth_episode){
+        .rule = &rule,
+        .finding = {.members = {{.kind = SCOPE_RANK, .a = 3}},
+                    .member_count = 1,
+                    .part = SCOPE_TRANSFER},
+        .evidence = {
+            .ratio = ratio, .ratio_worst = 25, .progress = 1, .onset_ns = UINT64_C(3600000000000)}};
+    growth_write_title(&g, &e);
+    return e.title;
+}
+
+static void a_title_does_not_call_messages_slow_that_are_fast_again(void **state)
+{
+    (void)state;
+    assert_string_equal(title_at(12), "rank 3: messages take 12x as long since 01:00:00");
+    assert_string_equal(title_at(0.9),
+                        "rank 3: messages took up to 25x as long since 01:00:00, not now");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_of_a_slow_link_are_named_though_ranks_hold_up_others),
+        cmocka_unit_test(between_two_nodes_no_message_tells_whose_link_is_slow),
+        cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
+        cmocka_unit_test(a_node_that_computes_longer_is_named_alone),
+        cmocka_unit_test(of_two_nodes_the_one_that_computes_longer_is_named),
+        cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

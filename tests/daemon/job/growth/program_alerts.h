@@ -1,0 +1,37 @@
+/* Alerts about growing latency in a simulated program (synthetic_job.h): what an operator reads. */
+#ifndef TESTS_DAEMON_JOB_GROWTH_PROGRAM_ALERTS_H
+#define TESTS_DAEMON_JOB_GROWTH_PROGRAM_ALERTS_H
+
+#include "daemon/alert/alerts.h"
+#include "tests/daemon/analysis/attribution/synthetic_job.h"
+
+#include <stdbool.h>
+
+#define PROGRAM_ALERTS 16u
+
+/** As it was reported last. */
+struct program_alert {
+    uint64_t episode; /**< 0: the place is free */
+    char title[ALERT_TITLE + 1];
+    char culprit[17], culprits[513], cause[33];
+};
+
+struct program_alerts {
+    struct program_alert list[PROGRAM_ALERTS]; /**< that are firing at the end */
+    uint32_t firing;
+    uint32_t early; /**< that fired before the onset */
+    uint32_t fired; /**< ever */
+};
+
+/** Watch a job to its last window, by the built-in rules; its nodes are called n0, n1, ... Without
+ * memory the process ends. */
+void program_watch(const struct synthetic_params *params, struct program_alerts *out);
+
+/** Is the culprit of an alert the reason of the program? */
+bool program_names_culprit(const struct synthetic_params *params, const struct program_alert *a);
+
+/** And is its first cause? Programs have no figures of their processes: of a rank is known only
+ * how others wait for it. */
+bool program_names_cause(const struct synthetic_params *params, const struct program_alert *a);
+
+#endif
