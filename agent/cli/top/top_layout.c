@@ -261,11 +261,17 @@ static void put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
     top_pen_put(pen, style, 9, clock.text);
 }
 
-/* The ratio now, or when it is over, at worst. */
-static struct quantity top_layout_ratio(const struct wire_alert *a)
+/* The ratio now, or when it is over, at worst. @param wide  there is space to say which */
+static struct quantity top_layout_ratio(const struct wire_alert *a, bool wide)
 {
-    const double ratio = strcmp(a->state, "resolved") == 0 ? a->ratio_worst : a->ratio;
-    return isfinite(ratio) && ratio > 0 ? quantity_ratio(ratio) : (struct quantity){""};
+    const bool over = strcmp(a->state, "resolved") == 0;
+    const double ratio = over ? a->ratio_worst : a->ratio;
+    return isfinite(ratio) && ratio > 0 ? quantity_print("%s%s",
+                                                         !wide  ? ""
+                                                         : over ? "worst "
+                                                                : "now ",
+                                                         quantity_ratio(ratio).text)
+                                        : (struct quantity){""};
 }
 
 static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a, bool chosen)
@@ -275,8 +281,9 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
     top_pen_put(pen, style, 2, chosen ? ">" : "");
     top_pen_put(pen, chosen ? TOP_CHOSEN : alert_style(a), 9, a->state);
     put_clock(pen, style, a->since_ns);
-    top_pen_put(pen, style, -7, top_layout_ratio(a).text);
-    bool cause = a->causes_count > 0, ranks = a->ranks[0] && pen->view->columns >= 100;
+    const bool wide = pen->view->columns >= 100;
+    top_pen_put(pen, style, wide ? -11 : -7, top_layout_ratio(a, wide).text);
+    bool cause = a->causes_count > 0, ranks = a->ranks[0] && wide;
     int title = top_pen_left(pen) - 1 - (cause ? 20 : 0) - (ranks ? 20 : 0);
     top_pen_put(pen, style, 0, " ");
     if (title > 0)

@@ -19,7 +19,7 @@ static const struct table alerts_table = {
             [LENGTH] = {"lasts", 96, TEXT_RIGHT, 0, 3},
             [TITLE] = {"what", 0, 0, 0},
             [WHERE] = {"where", 240, 0, 0, 1},
-            [RATIO] = {"ratio", 58, TEXT_RIGHT, 0, 2},
+            [RATIO] = {"ratio", 88, TEXT_RIGHT, 0, 2},
             [CAPTURED] = {"captured", 84, TEXT_RIGHT, 0, 4},
             [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
         },
@@ -78,7 +78,11 @@ static void alerts_view_add_alert_row(struct stage *s, const struct table *table
     evidence_where(a, text, sizeof text);
     widget_cell(&s->brush, table, row, WHERE, t->second, text);
     widget_cell(&s->brush, table, row, RATIO, color,
-                isnan(a->ratio) ? "" : format_ratio(alert_ratio(a)).text);
+                isnan(a->ratio)
+                    ? ""
+                    : quantity_print("%s %s", a->state == ALERT_RESOLVED ? "worst" : "now",
+                                     format_ratio(alert_ratio(a)).text)
+                          .text);
     alerts_view_add_captured_cell(s, table, row, a);
     widget_cell(&s->brush, table, row, UPDATES, t->second, quantity_grouped(a->updates).text);
 }

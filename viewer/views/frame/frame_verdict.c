@@ -33,10 +33,10 @@ double verdict_layout(struct stage *s, struct box box)
     scene_panel(scene, line, 0, "verdict");
     scene_rect(scene, line, 4, t->bad_ground);
     scene_rect(scene, (struct box){line.x, line.y, 3, line.h}, 1.5, t->bad);
-    int more =
-        snprintf(text, sizeof text, "%s%s%s", isnan(a->ratio) ? "" : format_ratio(a->ratio).text,
-                 !isnan(a->ratio) && firing > 1 ? ", " : "",
-                 firing > 1 ? quantity_print("and %u more", firing - 1).text : "");
+    int more = snprintf(text, sizeof text, "%s%s%s%s", isnan(a->ratio) ? "" : "now ",
+                        isnan(a->ratio) ? "" : format_ratio(a->ratio).text,
+                        !isnan(a->ratio) && firing > 1 ? ", " : "",
+                        firing > 1 ? quantity_print("and %u more", firing - 1).text : "");
     double w = more > 0 ? scene_width(scene, TEXT_SMALL, TEXT_FIGURES, text) + 1 : 0;
     scene_text(scene, line.x + line.w - w - 10, line.y + 3, w, TEXT_SMALL, TEXT_FIGURES, t->text,
                text);
