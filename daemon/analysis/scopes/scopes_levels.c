@@ -42,18 +42,34 @@ static bool level_lasts(const struct scope_level *level, double least)
     return level->deviations[0] >= least / 2 && level->deviations[1] >= least / 2;
 }
 
+static double level_lag(const struct scope_level *level)
+{
+    return fmin(fmax(level->lag / level->variance, MINIMUM_LAG), MAXIMUM_LAG);
+}
+
+/* A variance is known from so many windows only: the threshold is that of Student's distribution,
+ * by the first term of its expansion about the normal one (R. A. Fisher and E. A. Cornish, 1960).
+ * @param each  what a window counts */
+static double level_threshold(const struct scope_level *level, double threshold, double each)
+{
+    const double known = each * fmin(level->learned + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY);
+    return threshold + threshold * (threshold * threshold + 1) / (4 * known);
+}
+
+double scopes_level_threshold(const struct scope_level *level, double threshold)
+{
+    const double lag = level_lag(level);
+    return level_threshold(level, threshold, (1 - lag * lag) / (1 + lag * lag));
+}
+
 /* Is a step two windows ago, or some more, significant against what was expected after the window
  * before it, and worth a finding? By generalised least squares: the first window after the step
  * shows the whole of it, each later one what the noise of the one before does not account for. The
- * errors of references are the same before and after: they do not count. The variance is known from
- * so many windows only: the threshold is that of Student's distribution, by the first term of its
- * expansion about the normal one (R. A. Fisher and E. A. Cornish, 1960). */
+ * errors of references are the same before and after: they do not count. */
 static bool level_steps(const struct scope_level *level, double least, double threshold)
 {
     const double *x = level->deviations;
-    const double known = fmin(level->learned + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY);
-    const double limit = threshold + threshold * (threshold * threshold + 1) / (4 * known);
-    const double lag = fmin(fmax(level->lag / level->variance, MINIMUM_LAG), MAXIMUM_LAG);
+    const double limit = level_threshold(level, threshold, 1), lag = level_lag(level);
     const double fresh = 1 - lag;
     /* Of what the window before does not account for, also where the lag is a bound. Both estimates
      * may contradict each other: then it is as if the lag were the estimate. */
@@ -71,16 +87,31 @@ static bool level_steps(const struct scope_level *level, double least, double th
     return false;
 }
 
-/* Learn from the window before the newest one: a fault that begins is not seen at once. */
-static void level_learn(struct scope_level *level, double rate)
+/* Take the window before the newest one: a fault that begins is not seen at once. */
+static void level_hold(struct scope_level *level)
 {
     const double limit = SCOPE_SPREAD_CLIP * (level->variance + level->error);
-    const double square = fmin(level->deviations[1] * level->deviations[1], limit);
-    const double product = fmin(fmax(level->deviations[2] * level->deviations[1], -limit), limit);
-    level->variance = fmax(level->variance + rate * (square - level->error - level->variance),
-                           SCOPE_LEAST_SPREAD);
-    level->lag += rate * (product - level->lag);
-    level->learned++;
+    level->square += fmin(level->deviations[1] * level->deviations[1], limit) - level->error;
+    level->product += fmin(fmax(level->deviations[2] * level->deviations[1], -limit), limit);
+    level->held++;
+}
+
+static void level_drop(struct scope_level *level)
+{
+    level->square = level->product = 0;
+    level->held = 0;
+}
+
+/* Learn from the windows that are held. @param rate  of one window */
+static void level_learn(struct scope_level *level, double rate)
+{
+    const double whole = 1 - pow(1 - rate, level->held);
+    level->variance =
+        fmax(level->variance + whole * (level->square / level->held - level->variance),
+             SCOPE_LEAST_SPREAD);
+    level->lag += whole * (level->product / level->held - level->lag);
+    level->learned += level->held;
+    level_drop(level);
 }
 
 /* How much of the other locality's deviation a locality has, too. */
@@ -96,6 +127,15 @@ static double level_apart(const struct scopes *s, uint32_t l, uint32_t ago)
     const double limit = FAR * sqrt(other->variance + other->error);
     return s->common[l].deviations[ago] -
            level_share(s, l) * fmin(fmax(other->deviations[ago], -limit), limit);
+}
+
+/* Is a finding about transfers open? */
+static bool levels_are_disturbed(const struct scopes *s)
+{
+    bool open = false;
+    for (uint32_t f = 0; f < s->open_count; f++)
+        open |= s->open[f].finding.part == SCOPE_TRANSFER;
+    return open;
 }
 
 /* Does a finding explain all messages of a locality, with what is common to them? */
@@ -157,12 +197,18 @@ void scopes_revise_levels(struct scopes *s, uint32_t first)
     levels_find_steps(s);
 }
 
+/* What deviates for long may be a fault, and is not learned as noise; but if it ends without a
+ * finding it was noise, and to leave it out would make noise that lasts look smaller than it is. */
 void scopes_learn_levels(struct scopes *s)
 {
     const struct scope_track *tracks = s->tables[TABLE_LOCALITY].tracks;
     bool calm[LEVELS];
     for (uint32_t l = 0; l < LEVELS; l++) {
         calm[l] = s->common[l].seen > 2 && tracks[l].cusum < SCOPE_EXCURSION;
+        if (levels_are_disturbed(s))
+            level_drop(&s->common[l]);
+        if (s->common[l].seen > 2)
+            level_hold(&s->common[l]);
         if (calm[l])
             level_learn(&s->common[l], scope_rate(s->windows + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY));
     }
@@ -175,6 +221,7 @@ void scopes_learn_levels(struct scopes *s)
         const double limit = FAR * sqrt(s->common[l].variance + s->common[l].error);
         values[l] = fmin(fmax(s->common[l].deviations[1], -limit), limit);
         s->square[l] += rate * (values[l] * values[l] - s->square[l]);
+        level_hold(&s->apart[l]);
         level_learn(&s->apart[l], scope_rate(learned + 2, SCOPE_SPREAD_MEMORY));
     }
     s->together += rate * (values[0] * values[1] - s->together);

@@ -84,6 +84,8 @@ struct scope_level {
     double deviations[LEVEL_WINDOWS]; /**< of the last windows, the newest first */
     double error;                     /**< variance of the newest one's measurement */
     uint32_t seen, learned;           /**< windows without a gap; learned from */
+    double square, product;           /**< sums over windows of an excursion that goes on, */
+    uint32_t held;                    /**< so many: they are noise if it ends without a finding */
     bool steps;                       /**< a step of the last windows is no noise */
 };
 
@@ -248,6 +250,9 @@ struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind
 double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
 
 /* scopes_levels.c */
+/** The threshold of a level's deviations, of which the variance is known from few windows: those
+ * that depend on each other count for fewer (M. S. Bartlett, 1946). */
+double scopes_level_threshold(const struct scope_level *level, double threshold);
 void scopes_init_levels(struct scopes *s);
 void scopes_follow_levels(struct scopes *s);
 /** What a finding about some messages explains is no deviation of all messages, nor was it in the
