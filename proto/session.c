@@ -40,16 +40,17 @@ static int session_use_directory(const char *path, char *why, size_t room)
         snprintf(why, room, "%s: %s", path, strerror(error));
         return -error;
     }
+    if (status.st_uid != geteuid()) { /* a link is its maker's, whatever it leads to */
+        snprintf(why, room, "%s belongs to the user with number %u", path, status.st_uid);
+        return -EPERM;
+    }
     if (!S_ISDIR(status.st_mode)) {
         snprintf(why, room, "%s is no directory", path);
         return -ENOTDIR;
     }
     if (session_is_own(&status))
         return 0;
-    if (status.st_uid != geteuid())
-        snprintf(why, room, "%s belongs to the user with number %u", path, status.st_uid);
-    else
-        snprintf(why, room, "%s: other users may write to it", path);
+    snprintf(why, room, "%s: other users may write to it", path);
     return -EPERM;
 }
 

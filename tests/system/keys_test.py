@@ -196,15 +196,66 @@ class Users(unittest.TestCase):
         daemon.kill(signal.SIGTERM)
         daemon.finish()
 
-    def test_a_directory_that_the_other_has_made_locks_nobody_out(self):
+    def test_what_the_other_has_made_in_place_of_the_run_directory_locks_nobody_out(self):
         """In /tmp, where the name that a user would take is known."""
-        taken = f'/tmp/holter-{VICTIM}'
-        self.assertEqual(0, self.run_as(OTHER, 'mkdir', '-m', '777', taken).status)
-        self.addCleanup(os.rmdir, taken)
-        finished = self.holter_as(VICTIM, 'run', '--no-record', '--', 'true', env={'HOLTER_RUN_DIR': ''})
-        self.assertEqual(0, finished.status, finished)
-        self.assertIn('holter: watching, ', finished.err)
-        self.assertEqual([], os.listdir(taken))
+        taken, home = f'/tmp/holter-{VICTIM}', self.place.home(VICTIM)
+        kinds = {'directory': (['mkdir', '-m', '777', taken], os.rmdir), 'file': (['touch', taken], os.unlink),
+                 'link to a directory of the victim': (['ln', '-s', home, taken], os.unlink),
+                 'link to nowhere': (['ln', '-s', os.path.join(home, 'planted'), taken], os.unlink)}
+        for kind, (command, remove) in kinds.items():
+            with self.subTest(kind):
+                self.assertEqual(0, self.run_as(OTHER, *command).status)
+                try:
+                    finished = self.holter_as(VICTIM, 'run', '--no-record', '--', 'true', env={'HOLTER_RUN_DIR': ''})
+                    self.assertEqual(0, finished.status, finished)
+                    self.assertIn('holter: watching, ', finished.err)
+                    self.assertFalse(os.path.lexists(os.path.join(home, 'planted')))
+                    without = self.holter_as(VICTIM, 'run', '--no-record', '--', 'true', env={'HOLTER_RUN_DIR': '', 'HOME': ''})
+                    self.assertEqual(0, without.status, without)
+                    self.assertIn(f'{taken} belongs to the user with number {OTHER}', without.err)
+                finally:
+                    remove(taken)  # fails where something was put into it
+
+    def test_no_secret_is_readable_while_a_job_is_watched(self):
+        """In arguments and variables of processes, in files, sockets and shared memory."""
+        home = self.place.home(VICTIM)
+        keys = os.path.join(home, 'keys')
+        self.endpoint = f'tcp://127.0.0.1:{lab.free_port()}'
+        self.assertEqual(0, self.holter_as(VICTIM, 'keys', keys).status)
+        secrets = set()
+        for path in glob.glob(os.path.join(keys, '**'), recursive=True):
+            if os.path.isfile(path):
+                with open(path, encoding='utf-8') as f:
+                    secrets |= {word for word in f.read().split() if len(word) >= 32}
+        self.assertLessEqual(4, len(secrets))
+        daemon = self.place.start_as(VICTIM, os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', '--listen',
+                                     self.endpoint, '--keys', keys)
+        lab.wait_for(lambda: not daemon.alive() or self.seen_by(VICTIM, '--keys', keys), 'the daemon')
+        job = self.place.start_as(VICTIM, *lab.mpirun('mpich', 2, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon',
+                                                      self.endpoint, '--keys', keys, lab.program('hang', 'mpich'), self.go))
+        lab.wait_for(lambda: not job.alive() or sum(j['seen'] for j in self.seen_by(VICTIM, '--keys', keys)['jobs']) == 2,
+                     'the ranks')
+        # Prints each file of the victim that the other user can read, with what is in it.
+        look = ('import glob, os, sys\nfor path in glob.glob("/proc/[0-9]*/*") + glob.glob("/dev/shm/*") + [os.path.join(d, n)'
+                ' for d, _, names in os.walk(sys.argv[1]) for n in names]:\n'
+                '    try:\n'
+                '        if os.stat(path).st_uid != int(sys.argv[2]) or path.endswith("kmsg"): continue\n'
+                '        data = open(path, "rb").read(1 << 20)\n'
+                '    except OSError: continue\n'
+                '    print(path, data.decode("latin1"), sep="\\0")\n')
+        seen = self.run_as(OTHER, sys.executable, '-c', look, home, str(VICTIM))
+        own = self.run_as(VICTIM, sys.executable, '-c', look, home, str(VICTIM))
+        self.end(job)
+        daemon.kill(signal.SIGTERM)
+        daemon.finish()
+        for finished in (seen, own):
+            self.assertEqual(0, finished.status, finished.err)
+        self.assertTrue(any(secret in own.out for secret in secrets))  # the search finds what can be read
+        self.assertIn('/cmdline\0', seen.out)
+        self.assertEqual([], [secret for secret in secrets if secret in seen.out])
+        self.assertNotIn('/environ\0', seen.out)
+        self.assertNotIn(f'/dev/shm/holter.{VICTIM}.', seen.out)
+        self.assertIn(f'/dev/shm/holter.{VICTIM}.', own.out)
 
     def test_a_viewer_reads_and_does_not_control(self):
         keys = os.path.join(self.place.home(VICTIM), 'keys')

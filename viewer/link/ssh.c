@@ -31,7 +31,7 @@ struct ssh_tunnel {
 static const char find_daemon[] =
     "d=${HOLTER_RUN_DIR:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/holter}}; d=${d:-/tmp/holter-$(id "
     "-u)}; "
-    "[ -O \"$d\" ] || d=$HOME/.holter/run-$(uname -n); "
+    "[ -O \"$d\" ] && [ ! -L \"$d\" ] || d=$HOME/.holter/run-$(uname -n); "
     "s=$(ls -t \"$d\"/holterd.sock \"$d\"/*/holterd.sock 2>/dev/null | head -n 1); "
     "if [ -n \"${HOLTER_DAEMON:-}\" ]; then echo \"$HOLTER_DAEMON\"; elif [ -n \"$s\" ]; then echo "
     "\"ipc://$s\"; fi";
