@@ -29,6 +29,20 @@ static int session_is_own(const struct stat *status)
     return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+int session_check_shared_file(const char *path, char *why, size_t room)
+{
+    struct stat file, directory;
+    char parent[4096];
+    const char *name = strrchr(path, '/');
+    if (snprintf(parent, sizeof parent, "%.*s.", name ? (int)(name - path) + 1 : 0, path) >=
+            (int)sizeof parent ||
+        lstat(path, &file) || stat(parent, &directory) || !(directory.st_mode & S_IWOTH) ||
+        file.st_uid == geteuid() || file.st_uid == directory.st_uid)
+        return 0;
+    snprintf(why, room, "%s belongs to the user with number %u", path, file.st_uid);
+    return -EACCES;
+}
+
 /* Make a directory unless it is there. One that another user owns or may write to could hold his
  * sockets in place of ours.
  * @param why  set on failure */

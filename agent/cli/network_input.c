@@ -7,10 +7,12 @@
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,7 +382,12 @@ int network_input_output(const struct network_input *in, const char *path)
 
 int network_input_write(const char *command, const char *path, const char *text, size_t length)
 {
+    char why[PATH_MAX + 100];
     int to_stdout = strcmp(path, "-") == 0;
+    if (session_check_shared_file(path, why, sizeof why) != 0) {
+        terminal_print("%s: %s", command, why);
+        return 1;
+    }
     FILE *out = to_stdout ? stdout : fopen(path, "we");
     int wrong = !out || fwrite(text, 1, length, out) != length || fflush(out) != 0;
     if (out && !to_stdout)

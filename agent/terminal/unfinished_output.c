@@ -1,12 +1,15 @@
 /* Removes unfinished output by a cleaner process that waits on a pipe. */
 #include "agent/terminal/unfinished_output.h"
 
+#include "agent/terminal/terminal.h"
 #include "daemon/storage/lock_file.h"
 #include "daemon/storage/recording.h"
+#include "holter/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,10 +152,15 @@ int output_is_same_file(const char *a, const char *b)
 int output_file_open(struct output_file *o, const char *path)
 {
     struct stat status;
+    char why[PATH_MAX + 100];
     *o = (struct output_file){.path = path};
     if (strcmp(path, "-") == 0) {
         o->file = stdout;
         return 0;
+    }
+    if (session_check_shared_file(path, why, sizeof why) != 0) {
+        terminal_print("%s", why);
+        return -EACCES;
     }
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         o->file = fopen(path, "we");

@@ -1,6 +1,7 @@
 /* Alerts as lines: on the terminal, in a file, in syslog. */
 #include "daemon/alert/sink.h"
 #include "holter/error.h"
+#include "holter/session.h"
 #include "proto/utf8.h"
 
 #include <errno.h>
@@ -110,6 +111,8 @@ static int sink_file_send(void *state, const struct sink_rule *rule,
 {
     struct stat before;
     (void)state;
+    if (session_check_shared_file(rule->target, why, capacity) != 0)
+        return -EACCES;
     int fd =
         open(rule->target, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     int code = fd < 0 || fstat(fd, &before) != 0 ? -errno : 0;

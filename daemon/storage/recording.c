@@ -9,9 +9,11 @@
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_tables.h"
 #include "holter/error.h"
+#include "holter/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,8 +196,23 @@ static int recording_set_up(struct recording *r, char *why, size_t capacity)
     return code;
 }
 
+/* Of all files of a recording: SQLite follows links, and reads and writes what it finds. */
+static int recording_check_shared_files(const char *path, char *why, size_t capacity)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal", ".lock"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[PATH_MAX];
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        if (session_check_shared_file(name, why, capacity) != 0)
+            return -EACCES;
+    }
+    return 0;
+}
+
 int recording_open(struct recording **out, const char *path, char *why, size_t capacity)
 {
+    if (recording_check_shared_files(path, why, capacity) != 0)
+        return -EACCES;
     struct recording *r = calloc(1, sizeof(*r));
     if (r == NULL) {
         snprintf(why, capacity, "no memory");

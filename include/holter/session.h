@@ -35,6 +35,14 @@ int session_run_dir(char *out, size_t room);
  */
 int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room);
 
+/** May a file be written by that name? Not if another user has put a file or link there, in a
+ *  directory where everybody may: what is written would be his to read, or destroy what the link
+ *  leads to. The same as the Linux kernel's fs.protected_symlinks, _regular and _fifos, which may
+ *  be off. What is the owner's of the directory is permitted.
+ *  @param why  set on failure: a sentence that names path and owner
+ *  @return 0 or -EACCES */
+int session_check_shared_file(const char *path, char *why, size_t room);
+
 /** Endpoint used when none is given: "ipc://<run dir>/holterd.sock". @return 0 or an error of
  *  session_run_dir */
 int session_default_endpoint(char *out, size_t room);

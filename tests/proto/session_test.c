@@ -109,6 +109,31 @@ static void what_is_wrong_with_a_run_directory_is_a_sentence(void **state)
     assert_string_equal(out, "kept");
 }
 
+static void what_another_user_has_put_where_all_may_write_is_not_written_to(void **state)
+{
+    struct place *place = *state;
+    char file[160], why[256] = "kept", expected[256];
+    assert_int_equal(mkdir(place->run, 0700), 0);
+    snprintf(file, sizeof file, "%s/file", place->run);
+    assert_int_equal(session_check_shared_file(file, why, sizeof why), 0); /* there is none yet */
+    assert_int_equal(symlink("/nowhere", file), 0);
+    assert_int_equal(chmod(place->run, 01777), 0);
+    assert_int_equal(session_check_shared_file(file, why, sizeof why), 0); /* an own one */
+    assert_string_equal(why, "kept");
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(file, 4321, 0), 0);
+        assert_int_equal(session_check_shared_file(file, why, sizeof why), -EACCES);
+        snprintf(expected, sizeof expected, "%s belongs to the user with number 4321", file);
+        assert_string_equal(why, expected);
+        assert_int_equal(chmod(place->run, 0770), 0); /* a group's */
+        assert_int_equal(session_check_shared_file(file, why, sizeof why), 0);
+        assert_int_equal(chmod(place->run, 01777), 0);
+        assert_int_equal(chown(place->run, 4321, 0), 0); /* the owner's of the directory */
+        assert_int_equal(session_check_shared_file(file, why, sizeof why), 0);
+    }
+    unlink(file);
+}
+
 static void a_path_that_does_not_fit_is_an_error(void **state)
 {
     (void)state;
@@ -273,6 +298,7 @@ int main(void)
         T(the_run_directory_is_made_for_its_owner),
         T(a_run_directory_others_may_write_to_is_refused),
         T(what_is_wrong_with_a_run_directory_is_a_sentence),
+        T(what_another_user_has_put_where_all_may_write_is_not_written_to),
         T(a_path_that_does_not_fit_is_an_error),
         T(no_runtime_directory_means_one_below_tmp),
         T(a_runtime_directory_that_others_may_write_is_not_used),

@@ -216,6 +216,67 @@ class Users(unittest.TestCase):
                 finally:
                     remove(taken)  # fails where something was put into it
 
+    def planted(self, name, home):
+        """Each way in which the other user can take a name in a directory where all may write: what it leads to."""
+        precious, new, own = (os.path.join(home, 'precious'), os.path.join(home, 'planted'), f'{name}.theirs')
+        for kind, *command in (('link to a file of the victim', 'ln', '-s', precious, name),
+                               ('link to nowhere', 'ln', '-s', new, name),
+                               ('link to a file of the other', 'ln', '-s', own, name),
+                               ('file', 'sh', '-c', 'touch "$0" && chmod 666 "$0"', name),
+                               ('pipe', 'sh', '-c', 'mkfifo "$0" && chmod 666 "$0"', name)):
+            with open(precious, 'w', encoding='utf-8') as f:
+                f.write('precious')
+            self.assertEqual(0, self.run_as(OTHER, 'sh', '-c', 'touch "$0" && chmod 666 "$0"', own).status)
+            self.assertEqual(0, self.run_as(OTHER, *command).status)
+            yield name
+            with open(precious, encoding='utf-8') as f:
+                self.assertEqual('precious', f.read(), kind)
+            self.assertFalse(os.path.lexists(new), kind)
+            for theirs in (own, name):
+                if os.path.isfile(theirs) and not os.path.islink(theirs):
+                    self.assertEqual(0, os.path.getsize(theirs), kind)
+            self.assertEqual(OTHER, os.lstat(name).st_uid)
+            for left in (own, name):
+                os.unlink(left)
+
+    def shared_directory(self):
+        """As /tmp; where the kernel protects links there, Holter has nothing left to do."""
+        path = os.path.join(self.place.dir, 'shared')
+        os.mkdir(path)
+        os.chmod(path, 0o1777)
+        home = self.place.home(VICTIM)
+        os.chmod(home, 0o700)
+        return path, home
+
+    def recorded(self, path):
+        run = self.holter_as(VICTIM, 'run', '-o', path, '--', lab.program('status', 'mpich'), '0')
+        self.assertEqual(0, run.status, run)
+        return run
+
+    def test_a_recording_whose_name_the_other_has_taken_has_another_name(self):
+        shared, home = self.shared_directory()
+        recording = os.path.join(shared, 'x.hrec')
+        for _ in self.planted(recording, home):
+            run = self.recorded(recording)
+            self.assertIn('recorded in ', run.err)
+            made, = glob.glob(os.path.join(shared, 'holter-*.hrec'))
+            self.assertIn(f'recorded in {made}', run.err)
+            self.assertEqual((VICTIM, 0), (os.stat(made).st_uid, os.stat(made).st_mode & 0o022))
+            os.unlink(made)
+
+    def test_outputs_in_a_shared_directory_are_not_written_to_files_of_the_other(self):
+        shared, home = self.shared_directory()
+        recording, output = os.path.join(home, 'x.hrec'), os.path.join(shared, 'output')
+        self.recorded(recording)
+        cases = [(output, command) for command in (['report', '-o', output, recording], ['graph', '-o', output, recording],
+                                                   ['export', '--format', 'json', '-o', output, recording])]
+        cases += [(output + suffix, ['cut', '-o', output, recording]) for suffix in ('', '-wal', '-shm', '-journal', '.lock')]
+        for taken, command in cases:
+            for _ in self.planted(taken, home):
+                finished = self.holter_as(VICTIM, *command)
+                self.assertEqual(1, finished.status, finished)
+                self.assertRegex(finished.err, f'{taken}(: there is such a file| belongs to the user with number {OTHER})')
+
     def test_no_secret_is_readable_while_a_job_is_watched(self):
         """In arguments and variables of processes, in files, sockets and shared memory."""
         home = self.place.home(VICTIM)

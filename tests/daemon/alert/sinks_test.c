@@ -307,6 +307,26 @@ static void of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered
 /* ---- failing and hanging ------------------------------------------------- */
 
 static void
+alerts_are_not_written_through_the_link_of_another_user_in_a_shared_directory(void **state)
+{
+    struct bed *bed = *state;
+    char led[128], expected[160];
+    if (geteuid() != 0)
+        skip();
+    snprintf(led, sizeof(led), "%s.led", path);
+    snprintf(expected, sizeof(expected), "%s belongs to the user with number 4321", path);
+    assert_int_equal(chmod(directory, 01777), 0);
+    assert_int_equal(symlink(led, path), 0);
+    assert_int_equal(lchown(path, 4321, 4321), 0);
+    add_sink(bed, SINK_FILE, path);
+    start(bed);
+    take(bed, 1, "firing", 0);
+    assert_non_null(strstr(await_reports(&bed->reports, 1), expected));
+    sinks_destroy(bed->sinks);
+    assert_int_equal(access(led, F_OK), -1);
+}
+
+static void
 failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late(void **state)
 {
     struct bed *bed = *state;
@@ -812,6 +832,7 @@ int main(void)
         IN_DIRECTORY(labels_are_those_of_the_first_state_whatever_comes_later),
         IN_DIRECTORY(severities_below_the_sink_s_are_not_delivered),
         IN_DIRECTORY(of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered),
+        IN_DIRECTORY(alerts_are_not_written_through_the_link_of_another_user_in_a_shared_directory),
         IN_DIRECTORY(failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late),
         IN_DIRECTORY(a_terminal_that_hangs_is_reported_once_and_blocks_nobody),
         IN_DIRECTORY(a_thread_that_does_not_return_is_detached),
