@@ -338,6 +338,11 @@ class Users(unittest.TestCase):
         finished = self.holter_as(OTHER, 'capture', '--connect', self.endpoint, '--keys', third, '--timeout', 1)
         self.assertEqual('', finished.out, finished)
         self.assertRegex(finished.err, 'operator.key|No such file')
+        shutil.copy(os.path.join(third, 'viewer.key'), os.path.join(third, 'operator.key'))
+        os.chown(os.path.join(third, 'operator.key'), OTHER, OTHER)
+        finished = self.holter_as(OTHER, 'capture', '--connect', self.endpoint, '--keys', third, '--timeout', 1)
+        self.assertEqual((1, ''), (finished.status, finished.out), finished)
+        self.assertIn('refused: the key does not give that role', finished.err)
         # With no keys, or those of a viewer, a job of his own does not arrive.
         theirs = [self.place.start_as(OTHER, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--daemon', self.endpoint, *more,
                                       lab.program('status', 'mpich'), '0') for more in ([], ['--keys', third])]
