@@ -45,7 +45,7 @@ static int front_refuse(int argc, char **argv, const char *why)
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return fputs(usage, stdout) < 0;
     if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0))
-        return printf("holter %s (%s)\n", HOLTER_VERSION, HOLTER_BUILD_OPTIONS) < 0;
+        return printf("holter %s\nbuild: %s\n", HOLTER_VERSION, HOLTER_BUILD_OPTIONS) < 0;
     if (argc > 1)
         terminal_print("%s: holter-cli, which has this command, cannot be started: %s", argv[1],
                        why);

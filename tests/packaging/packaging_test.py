@@ -70,6 +70,12 @@ class Installed(unittest.TestCase):
         shown = run(self.holter, "--version").stdout
         self.assertEqual(set(), {part for part in parts if not re.search(rf"[;,] (no )?{part}\b", shown)}, shown)
 
+    def test_a_compute_node_s_part_alone_names_its_build_in_the_same_form(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = run(shutil.copy(self.holter, folder), "--version")
+        self.assertEqual((0, run(self.holter, "--version").stdout.splitlines()[:2]),
+                         (alone.returncode, alone.stdout.splitlines()), alone)
+
     def test_ranks_on_other_nodes_are_started_by_the_program_in_bin(self):
         finished = run(self.holter, "run", "--no-record", "--", "sh", "-c", "env", env=self.env)
         self.assertIn(f"{self.holter} exec", finished.stdout)
