@@ -1,4 +1,4 @@
-/* Cores and NUMA nodes of this node, read once from hwloc. */
+/* Cores, sockets and NUMA nodes of this node, read once from hwloc. */
 #include "agent/host/places.h"
 
 #include "holter/plain_text.h"
@@ -6,11 +6,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
-
-/* 1 + logical index of hwloc; 0: none, or several. */
-struct place {
-    uint32_t core, numa;
-};
 
 struct places {
     uint32_t count;
@@ -26,6 +21,7 @@ static int places_load(hwloc_topology_t topology, const char *synthetic)
     int rc = hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     rc |= hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     rc |= hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    rc |= hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
     /* NUMA nodes are attached to groups. */
     rc |=
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
@@ -43,7 +39,9 @@ static void places_note_objects(struct places *places, hwloc_topology_t topology
         for (int cpu = hwloc_bitmap_first(set); cpu >= 0 && (uint32_t)cpu < places->count;
              cpu = hwloc_bitmap_next(set, cpu)) {
             struct place *place = &places->of[cpu];
-            uint32_t *number = type == HWLOC_OBJ_CORE ? &place->core : &place->numa;
+            uint32_t *number = type == HWLOC_OBJ_CORE      ? &place->core
+                               : type == HWLOC_OBJ_PACKAGE ? &place->socket
+                                                           : &place->numa;
             *number = *number == 0 ? object->logical_index + 1 : *number;
         }
     }
@@ -65,6 +63,7 @@ int places_create(struct places **out, const char *synthetic)
     if (rc == 0) {
         places->count = count;
         places_note_objects(places, topology, HWLOC_OBJ_CORE);
+        places_note_objects(places, topology, HWLOC_OBJ_PACKAGE);
         places_note_objects(places, topology, HWLOC_OBJ_NUMANODE);
         *out = places;
     }
@@ -84,6 +83,8 @@ static void places_intersect(const struct place *other, struct place *place, int
         *place = *other;
     if (place->core != other->core)
         place->core = 0;
+    if (place->socket != other->socket)
+        place->socket = 0;
     if (place->numa != other->numa)
         place->numa = 0;
 }
@@ -106,11 +107,10 @@ static int places_find_object(const struct places *places, const char *at, struc
     }
 }
 
-void places_find(const struct places *places, const char *cpu_list, uint64_t *core, uint64_t *numa)
+struct place places_find(const struct places *places, const char *cpu_list)
 {
     struct place place = {0};
     if (places == NULL || !places_find_object(places, cpu_list, &place))
         place = (struct place){0};
-    *core = place.core;
-    *numa = place.numa;
+    return place;
 }

@@ -319,7 +319,7 @@ static void agent_find_surroundings(struct agent *agent)
 {
     int rc = places_create(&agent->places, NULL);
     if (rc != 0)
-        log_warn("cores and NUMA nodes are not known: %s", holter_strerror(rc));
+        log_warn("cores, sockets and NUMA nodes are not known: %s", holter_strerror(rc));
     rc = counters_create(&agent->counters, SYSFS, 1);
     if (rc != 0)
         log_warn("network interfaces are not watched: %s", holter_strerror(rc));

@@ -120,8 +120,12 @@ static int node_job_may_be_cut(const char *cpu_list)
 static void node_job_find_place(struct wire_member_row *member, const struct places *places,
                                 const char *cpu_list)
 {
-    if (!node_job_may_be_cut(cpu_list))
-        places_find(places, cpu_list, &member->core, &member->numa);
+    if (node_job_may_be_cut(cpu_list))
+        return;
+    const struct place place = places_find(places, cpu_list);
+    member->core = place.core;
+    member->socket = place.socket;
+    member->numa = place.numa;
 }
 
 int node_job_add_rank(struct node_job *job, struct rank *rank, const struct places *places,

@@ -32,14 +32,18 @@ int job_places_update(struct job_places *places, struct job_place *place, uint32
                       const struct wire_member_row *member)
 {
     const char *placement = member->placement == NULL ? "" : member->placement;
-    if (place->node == node && place->pid == member->pid && place->placement != NULL &&
-        strcmp(place->placement, placement) == 0)
+    if (place->node == node && place->pid == member->pid && place->core == member->core &&
+        place->socket == member->socket && place->numa == member->numa &&
+        place->placement != NULL && strcmp(place->placement, placement) == 0)
         return 0;
     char *copy = strdup(placement); /* without memory the place is known, but not its cores */
     free(place->placement);
     place->placement = copy;
     place->node = node;
     place->pid = member->pid;
+    place->core = member->core;
+    place->socket = member->socket;
+    place->numa = member->numa;
     places->changed = 1;
     return 1;
 }

@@ -10,7 +10,8 @@ struct job_place {
     uint32_t rank;
     uint32_t node; /**< number in the job; KEY_NONE: not known */
     uint64_t pid;
-    char *placement; /**< owned; NULL: "" */
+    uint64_t core, socket, numa; /**< see wire_member_row */
+    char *placement;             /**< owned; NULL: "" */
 };
 
 /** Zero-initialised: none. */

@@ -64,7 +64,8 @@ void job_publish_places(const struct job_stream *stream, const struct job_nodes 
         hosts[i].name = nodes->list[i]->host;
     for (size_t i = 0; rows != NULL && i < count; i++) {
         const struct job_place *p = &places->list[i];
-        rows[i] = (struct wire_place_row){p->rank, p->node, p->pid, p->placement};
+        rows[i] = (struct wire_place_row){p->rank, p->node,   p->pid, p->placement,
+                                          p->core, p->socket, p->numa};
     }
     if (hosts != NULL && rows != NULL) {
         qsort(rows, count, sizeof(*rows), publish_compare_places);

@@ -62,7 +62,7 @@ static const char fixed_schema[] =
     " end_ns INTEGER, window_ns INTEGER, holter TEXT, launcher TEXT);"
     "CREATE TABLE IF NOT EXISTS nodes(node INTEGER PRIMARY KEY, host TEXT);"
     "CREATE TABLE IF NOT EXISTS places(rank INTEGER PRIMARY KEY, node INTEGER, pid INTEGER,"
-    " cores TEXT);"
+    " cores TEXT, core INTEGER, socket INTEGER, numa INTEGER);"
     "CREATE TABLE IF NOT EXISTS region(id INTEGER PRIMARY KEY, ranks INTEGER, since INTEGER,"
     " window INTEGER);"
     "CREATE TABLE IF NOT EXISTS region_member(rank INTEGER, since INTEGER, region INTEGER,"
@@ -73,7 +73,8 @@ static const char *const fixed[FIXED_TABLES] = {
             "start_ns,"
             " end_ns, window_ns, holter, launcher) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NODE] = "INSERT OR REPLACE INTO nodes(node, host) VALUES(?,?)",
-    [PLACE] = "INSERT OR REPLACE INTO places(rank, node, pid, cores) VALUES(?,?,?,?)",
+    [PLACE] = "INSERT OR REPLACE INTO places(rank, node, pid, cores, core, socket, numa)"
+              " VALUES(?,?,?,?,?,?,?)",
     [REGION] = "INSERT OR REPLACE INTO region(id, ranks, since, window) VALUES(?,?,?,?)",
     /* Writes a row only if the region of the rank has changed. */
     [MEMBER] = "INSERT OR REPLACE INTO region_member(rank, region, since) SELECT ?1, ?2, ?3"
@@ -340,6 +341,9 @@ static int recording_tables_put_places(struct recording_tables *t, const struct 
         const struct wire_place_row *place = &m->places[i];
         bind_numbers(s, 3, (uint64_t[]){place->rank, place->node, place->pid});
         recording_tables_bind_text(s, 4, place->placement);
+        bind_number(s, 5, place->core);
+        bind_number(s, 6, place->socket);
+        bind_number(s, 7, place->numa);
         if (bind_put_row(s) != 0)
             return -EIO;
     }

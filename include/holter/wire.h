@@ -60,7 +60,8 @@
     COLUMN(STR, placement, 128, "cores it may run on, a cpu list")                                 \
     COLUMN(U64, core, WIRE_ANY,                                                                    \
            "1 + number of the physical core that these belong to; 0: several, or not known")       \
-    COLUMN(U64, numa, WIRE_ANY, "1 + number of their NUMA node; 0: several, or not known")
+    COLUMN(U64, numa, WIRE_ANY, "1 + number of their NUMA node; 0: several, or not known")         \
+    COLUMN(U64, socket, WIRE_ANY, "1 + number of their socket; 0: several, or not known")
 
 /** Traffic of a network interface of a node since the previous report, from the counters of the
  *  interface: all traffic of all programs. */
@@ -973,7 +974,11 @@ enum wire_degraded {
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, node, WIRE_MAX_ROWS, "position in the message's hosts")                            \
     COLUMN(U64, pid, WIRE_ANY, "process id")                                                       \
-    COLUMN(STR, placement, 128, "cores it may run on")
+    COLUMN(STR, placement, 128, "cores it may run on")                                             \
+    COLUMN(U64, core, WIRE_ANY,                                                                    \
+           "1 + number of the physical core that these belong to; 0: several, or not known")       \
+    COLUMN(U64, socket, WIRE_ANY, "1 + number of their socket; 0: several, or not known")          \
+    COLUMN(U64, numa, WIRE_ANY, "1 + number of their NUMA node; 0: several, or not known")
 
 #define WIRE_HOST_ROW(COLUMN) COLUMN(STR, name, 64, "host name")
 

@@ -3,6 +3,7 @@
 #include "tests/viewer/synthetic.h"
 
 #include "viewer/ui/ui_input.h"
+#include "viewer/views/landscape/landscape_drawing.h"
 
 #include "holter/call.h"
 
@@ -264,6 +265,39 @@ static void a_fault_of_a_layout_is_shown_with_file_and_line(void **state)
     model_destroy(m);
 }
 
+/* Two nodes of two sockets with two NUMA nodes each, two cores in every one. Where ranks 14 and 15
+ * run is not known. */
+static void formulas_see_the_core_socket_and_numa_node_of_a_rank(void **state)
+{
+    (void)state;
+    struct model *m = job_of(16);
+    struct wire_host_row hosts[2] = {{"node000"}, {"node001"}};
+    struct wire_place_row rows[16];
+    for (uint32_t r = 0; r < 16; r++)
+        rows[r] = (struct wire_place_row){.rank = r,
+                                          .node = r / 8,
+                                          .placement = "",
+                                          .core = r < 14 ? r % 8 + 1 : 0,
+                                          .socket = r < 14 ? r % 8 / 4 + 1 : 0,
+                                          .numa = r < 14 ? r % 8 / 2 + 1 : 0};
+    struct wire_message message = {.type = WIRE_TYPE_PLACES};
+    message.places = (struct wire_places){
+        .job = m->job, .hosts = hosts, .hosts_count = 2, .places = rows, .places_count = 16};
+    desk_apply(m, &message, 0);
+    struct desk d;
+    open_desk(&d, m, LANDSCAPE_LAYOUT,
+              "BEGIN VIZ=v\nx=1000*node+100*socket+10*numa+core\ny=0\nz=nodeRank\nEND VIZ\n");
+    static const double x[16] = {1111, 1112, 1123, 1124, 1235, 1236, 1247, 1248,
+                                 2111, 2112, 2123, 2124, 2235, 2236, 2000, 2000};
+    double *const *axes = d.pictures.landscape->points.axes;
+    for (uint32_t r = 0; r < 16; r++) {
+        assert_float_equal(axes[FORMULA_X][r], x[r], 0);
+        assert_float_equal(axes[FORMULA_Z][r], (double)(r % 8), 0);
+    }
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void layouts_are_stepped_through_and_need_what_they_use(void **state)
 {
     (void)state;
@@ -318,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_point_of_a_rank_can_be_pointed_at),
         cmocka_unit_test(the_correlation_of_a_scatter_is_printed),
         cmocka_unit_test(a_fault_of_a_layout_is_shown_with_file_and_line),
+        cmocka_unit_test(formulas_see_the_core_socket_and_numa_node_of_a_rank),
         cmocka_unit_test(layouts_are_stepped_through_and_need_what_they_use),
         cmocka_unit_test(a_drag_turns_and_the_wheel_zooms),
     };

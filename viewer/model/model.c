@@ -154,17 +154,6 @@ static uint32_t host_number(struct model *m, const char *name)
     return m->host_count++;
 }
 
-/* 1 + first core of a list such as "4,6-7"; 0: there is none. */
-static uint32_t core_of(const char *placement)
-{
-    uint32_t core = 0;
-    if (!placement || placement[0] < '0' || placement[0] > '9')
-        return 0;
-    for (const char *c = placement; *c >= '0' && *c <= '9' && core < 1000000; c++)
-        core = core * 10 + (uint32_t)(*c - '0');
-    return core + 1;
-}
-
 static int apply_places(struct model *m, const struct wire_places *p)
 {
     int error = 0;
@@ -188,7 +177,9 @@ static int apply_places(struct model *m, const struct wire_places *p)
             m->hosts[r->node].ranks--;
         r->node = number[row->node];
         r->pid = row->pid;
-        r->core = core_of(row->placement);
+        r->core = row->core;
+        r->socket = row->socket;
+        r->numa = row->numa;
         if (r->node < m->host_count)
             m->hosts[r->node].ranks++;
     }

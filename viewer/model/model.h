@@ -68,12 +68,12 @@ struct model_pair {
 
 /** Where a rank runs and what it was doing in its last report. */
 struct model_rank {
-    uint32_t node;    /**< index in model.hosts; UINT32_MAX: not known yet */
-    uint64_t pid;     /**< 0: not known yet */
-    uint32_t core;    /**< 1 + first core that it may run on; 0: not known */
-    uint8_t seen;     /**< reported at least once */
-    uint8_t dead;     /**< an alert reported that it died */
-    uint16_t in_call; /**< call in progress at the end of its newest window; 0: none */
+    uint32_t node;               /**< index in model.hosts; UINT32_MAX: not known yet */
+    uint64_t pid;                /**< 0: not known yet */
+    uint64_t core, socket, numa; /**< they count from 1; 0: not known */
+    uint8_t seen;                /**< reported at least once */
+    uint8_t dead;                /**< an alert reported that it died */
+    uint16_t in_call;            /**< call in progress at the end of its newest window; 0: none */
     uint64_t in_call_ns;
     uint64_t in_call_comm; /**< id */
     int64_t in_call_peer;  /**< negative: PEER_* */

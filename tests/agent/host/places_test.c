@@ -19,12 +19,11 @@ static struct places *make(const char *machine)
 static void assert_place(const struct places *places, const char *list, uint64_t core,
                          uint64_t numa)
 {
-    uint64_t got_core = 77, got_numa = 77;
-    places_find(places, list, &got_core, &got_numa);
-    if (got_core != core || got_numa != numa)
+    const struct place got = places_find(places, list);
+    if (got.core != core || got.numa != numa)
         print_error("processors %s\n", list);
-    assert_int_equal(got_core, core);
-    assert_int_equal(got_numa, numa);
+    assert_int_equal(got.core, core);
+    assert_int_equal(got.numa, numa);
 }
 
 static void processors_of_one_core_are_that_core(void **state)
@@ -77,14 +76,24 @@ static void machines_without_numa_are_one_node(void **state)
     places_destroy(places);
 }
 
+static void processors_of_one_socket_are_in_it(void **state)
+{
+    (void)state;
+    struct places *places = make("pack:2 numa:2 core:2 pu:2");
+    assert_int_equal(places_find(places, "0").socket, 1);
+    assert_int_equal(places_find(places, "0-7").socket, 1);
+    assert_int_equal(places_find(places, "8,15").socket, 2);
+    assert_int_equal(places_find(places, "7-8").socket, 0);
+    places_destroy(places);
+}
+
 /* As high-bandwidth memory beside the ordinary one is: what has the processors first is meant. */
 static void of_numa_nodes_over_the_same_processors_the_first_is_meant(void **state)
 {
     (void)state;
     struct places *places = make("pack:2 [numa(memory=1GB)] [numa(memory=1MB)] core:2 pu:1");
     assert_place(places, "0-1", 0, 1);
-    uint64_t core, numa;
-    places_find(places, "2-3", &core, &numa);
+    uint64_t numa = places_find(places, "2-3").numa;
     assert_true(numa > 1 && numa <= 4);
     places_destroy(places);
 }
@@ -146,9 +155,9 @@ static void this_machine_is_understood(void **state)
 {
     (void)state;
     struct places *places = make(NULL);
-    uint64_t core, numa;
-    places_find(places, "0", &core, &numa);
-    assert_true(core <= PLACES_MAXIMUM && numa <= PLACES_MAXIMUM);
+    const struct place place = places_find(places, "0");
+    assert_true(place.core <= PLACES_MAXIMUM && place.socket <= PLACES_MAXIMUM &&
+                place.numa <= PLACES_MAXIMUM);
     places_destroy(places);
 }
 
@@ -159,6 +168,7 @@ int main(void)
         cmocka_unit_test(processors_of_several_cores_are_of_none),
         cmocka_unit_test(threads_of_a_core_need_not_be_neighbours),
         cmocka_unit_test(machines_without_numa_are_one_node),
+        cmocka_unit_test(processors_of_one_socket_are_in_it),
         cmocka_unit_test(of_numa_nodes_over_the_same_processors_the_first_is_meant),
         cmocka_unit_test(what_is_no_list_of_known_processors_is_nowhere),
         cmocka_unit_test(a_machine_that_hwloc_does_not_understand_is_refused),

@@ -55,7 +55,7 @@ static void tables_hold_what_was_published_last(void **state)
     struct wire_totals totals = {
         .job = "job.0", .window = 3, .length_ns = 10, .sent = 5, .late = 0};
     struct wire_host_row host = {"n0"};
-    struct wire_place_row place = {3, 0, 55, "0-1"};
+    struct wire_place_row place = {3, 0, 55, "0-1", 7, 2, 4};
     struct wire_places places = {
         .job = "job.0", .hosts = &host, .hosts_count = 1, .places = &place, .places_count = 1};
     struct wire_alert alert = {
@@ -77,7 +77,8 @@ static void tables_hold_what_was_published_last(void **state)
     assert_int_equal(recording_bed_ask("SELECT sent FROM totals WHERE window=3 AND late=1"), 9);
     assert_int_equal(
         recording_bed_ask(
-            "SELECT pid FROM places JOIN nodes USING(node) WHERE host='n0' AND cores='0-1'"),
+            "SELECT pid FROM places JOIN nodes USING(node) WHERE host='n0' AND cores='0-1'"
+            " AND core=7 AND socket=2 AND numa=4"),
         55);
     assert_int_equal(recording_bed_ask("SELECT rank FROM alert WHERE kind='rank-died'"), 3);
     uint64_t alerts = 0;

@@ -12,7 +12,7 @@
 /* ---- the variables of formulas ---- */
 
 #define NAME 24
-#define VARIABLES (3 * LANDSCAPE_EVENTS + 4 + TOPOLOGY_DIMENSIONS)
+#define VARIABLES (3 * LANDSCAPE_EVENTS + 6 + TOPOLOGY_DIMENSIONS)
 
 struct variables {
     struct formula_input inputs[VARIABLES];
@@ -59,31 +59,29 @@ static void variables_add_events(struct variables *v, const struct landscape_dra
     }
 }
 
-/* Where ranks run: each only if it is known of all. */
+/* Where ranks run: 0 is not known. nodeNumber only if all hosts have a number. */
 static void variables_add_places(struct variables *v, const struct model *m)
 {
-    static const char *const names[4] = {"node", "nodeRank", "nodeNumber", "core"};
-    double *values[4];
-    int known[4] = {1, 1, 1, 1};
+    static const char *const names[] = {"node", "core", "socket", "numa", "nodeRank", "nodeNumber"};
+    enum { PLACES = sizeof names / sizeof *names };
+    double *values[PLACES];
+    int numbered = 1;
     uint32_t *on_node = calloc(m->host_count + 1u, sizeof *on_node);
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < PLACES; k++)
         values[k] = variables_take(v);
     for (uint32_t rank = 0; rank < v->ranks; rank++) {
         const struct model_rank *r = rank < m->rank_count ? &m->ranks[rank] : NULL;
         int placed = r && r->node < m->host_count && on_node;
-        double number = placed ? formulas_host_number(m->hosts[r->node].name) : -1;
-        known[0] &= placed;
-        known[2] &= number >= 0;
-        known[3] &= r && r->core;
-        values[0][rank] = placed ? r->node : 0;
-        values[1][rank] = placed ? on_node[r->node]++ : 0;
-        values[2][rank] = number;
-        values[3][rank] = r && r->core ? r->core - 1 : 0;
+        values[0][rank] = placed ? r->node + 1 : 0;
+        values[1][rank] = r ? (double)r->core : 0;
+        values[2][rank] = r ? (double)r->socket : 0;
+        values[3][rank] = r ? (double)r->numa : 0;
+        values[4][rank] = placed ? on_node[r->node]++ : 0;
+        values[5][rank] = placed ? formulas_host_number(m->hosts[r->node].name) : -1;
+        numbered &= values[5][rank] >= 0;
     }
-    known[1] = known[0];
-    for (int k = 0; k < 4; k++)
-        if (known[k])
-            variables_add(v, names[k], values[k]);
+    for (int k = 0; k < PLACES - !numbered; k++)
+        variables_add(v, names[k], values[k]);
     free(on_node);
 }
 
