@@ -2,38 +2,38 @@
 #include "viewer/views/landscape/landscape_drawing.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the variables of formulas ---- */
 
 #define NAME 24
-#define VARIABLES (3 * LANDSCAPE_EVENTS + 6 + TOPOLOGY_DIMENSIONS)
+#define PLACES 6
+#define VARIABLES (3 * LANDSCAPE_EVENTS + PLACES + TOPOLOGY_DIMENSIONS)
 
 struct variables {
+    const struct formulas *formulas;
+    uint32_t layout;
     struct formula_input inputs[VARIABLES];
     char names[VARIABLES][NAME];
-    double *values; /* owned; of all but the events */
-    double *next;   /* space for the next variable */
+    double *values; /* owned; space for all variables, but only those used are written */
     uint32_t count, ranks;
 };
 
-static void variables_add(struct variables *v, const char *name, const double *values)
+/* Adds a variable, if the layout uses it. @return its values, which are to be set; NULL: not used
+ */
+static double *variables_add(struct variables *v, const char *name)
 {
+    if (!formulas_uses(v->formulas, v->layout, name))
+        return NULL;
+    double *values = v->values + (size_t)v->count * v->ranks;
     snprintf(v->names[v->count], NAME, "%s", name);
     v->inputs[v->count] = (struct formula_input){v->names[v->count], values};
     v->count++;
-}
-
-/* Space for the values of a variable that is added once they are known. */
-static double *variables_take(struct variables *v)
-{
-    double *values = v->next;
-    v->next += v->ranks;
     return values;
 }
 
@@ -41,48 +41,51 @@ static void variables_add_events(struct variables *v, const struct landscape_dra
 {
     static const char *const words[3] = {"val", "min", "max"};
     for (int i = 0; i < LANDSCAPE_EVENTS; i++) {
-        double low = INFINITY, high = -INFINITY, *ends[2] = {variables_take(v), variables_take(v)};
+        double ends[3] = {0, INFINITY, -INFINITY};
         for (uint32_t rank = 0; rank < v->ranks; rank++) {
-            low = fmin(low, d->values[i][rank]);
-            high = fmax(high, d->values[i][rank]);
+            ends[1] = fmin(ends[1], d->values[i][rank]);
+            ends[2] = fmax(ends[2], d->values[i][rank]);
         }
-        for (uint32_t rank = 0; rank < v->ranks; rank++) {
-            ends[0][rank] = low;
-            ends[1][rank] = high;
-        }
-        const double *values[3] = {d->values[i], ends[0], ends[1]};
         for (int k = 0; k < 3; k++) {
             char name[NAME];
             snprintf(name, sizeof name, "event%d.%s", i, words[k]);
-            variables_add(v, name, values[k]);
+            double *values = variables_add(v, name);
+            for (uint32_t rank = 0; values && rank < v->ranks; rank++)
+                values[rank] = k ? ends[k] : d->values[i][rank];
         }
     }
 }
 
 /* Where ranks run: 0 is not known. nodeNumber only if all hosts have a number. */
-static void variables_add_places(struct variables *v, const struct model *m)
+static int variables_add_places(struct variables *v, const struct model *m)
 {
-    static const char *const names[] = {"node", "core", "socket", "numa", "nodeRank", "nodeNumber"};
-    enum { PLACES = sizeof names / sizeof *names };
+    uint32_t *on_node = calloc(m->host_count + 1u, sizeof *on_node);
+    if (!on_node)
+        return -ENOMEM;
+    static const char *const names[PLACES] = {"node", "core",     "socket",
+                                              "numa", "nodeRank", "nodeNumber"};
     double *values[PLACES];
     int numbered = 1;
-    uint32_t *on_node = calloc(m->host_count + 1u, sizeof *on_node);
     for (int k = 0; k < PLACES; k++)
-        values[k] = variables_take(v);
+        values[k] = variables_add(v, names[k]);
     for (uint32_t rank = 0; rank < v->ranks; rank++) {
         const struct model_rank *r = rank < m->rank_count ? &m->ranks[rank] : NULL;
-        int placed = r && r->node < m->host_count && on_node;
-        values[0][rank] = placed ? r->node + 1 : 0;
-        values[1][rank] = r ? (double)r->core : 0;
-        values[2][rank] = r ? (double)r->socket : 0;
-        values[3][rank] = r ? (double)r->numa : 0;
-        values[4][rank] = placed ? on_node[r->node]++ : 0;
-        values[5][rank] = placed ? formulas_host_number(m->hosts[r->node].name) : -1;
-        numbered &= values[5][rank] >= 0;
+        int placed = r && r->node < m->host_count;
+        const double now[PLACES] = {
+            placed ? r->node + 1 : 0,
+            r ? (double)r->core : 0,
+            r ? (double)r->socket : 0,
+            r ? (double)r->numa : 0,
+            placed ? on_node[r->node]++ : 0,
+            placed && values[5] ? formulas_host_number(m->hosts[r->node].name) : -1};
+        for (int k = 0; k < PLACES; k++)
+            if (values[k])
+                values[k][rank] = now[k];
+        numbered &= now[5] >= 0;
     }
-    for (int k = 0; k < PLACES - !numbered; k++)
-        variables_add(v, names[k], values[k]);
+    v->count -= values[5] && !numbered;
     free(on_node);
+    return 0;
 }
 
 /* Coordinates of the ranks' nodes, 0 beyond the dimensions of the network. */
@@ -90,43 +93,58 @@ static void variables_add_coordinates(struct variables *v, const struct model *m
 {
     const struct topology *t = m->network.topology;
     double *values[TOPOLOGY_DIMENSIONS];
+    uint32_t before = v->count;
     if (!t || topology_spec(t)->kind != TOPOLOGY_CARTESIAN || m->network.seat_count < v->ranks)
         return;
-    for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++)
-        values[k] = variables_take(v);
-    for (uint32_t rank = 0; rank < v->ranks; rank++) {
-        uint32_t at[TOPOLOGY_DIMENSIONS] = {0}, vertex = m->network.seats[rank];
-        if (vertex == TOPOLOGY_NONE || vertex >= topology_vertices(t))
-            return;
-        uint32_t n = topology_coordinates(t, vertex, at);
-        for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++)
-            values[k][rank] = k < n ? at[k] : 0;
-    }
     for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++) {
         char name[NAME];
         snprintf(name, sizeof name, "coord%u", k);
-        variables_add(v, name, values[k]);
+        values[k] = variables_add(v, name);
+    }
+    for (uint32_t rank = 0; v->count > before && rank < v->ranks; rank++) {
+        uint32_t at[TOPOLOGY_DIMENSIONS] = {0}, vertex = m->network.seats[rank];
+        if (vertex == TOPOLOGY_NONE || vertex >= topology_vertices(t)) {
+            v->count = before;
+            return;
+        }
+        topology_coordinates(t, vertex, at);
+        for (uint32_t k = 0; k < TOPOLOGY_DIMENSIONS; k++)
+            if (values[k])
+                values[k][rank] = at[k];
     }
 }
 
 /* ---- slices ---- */
 
-/* One slice for each coordinate, if there are few of them. @param sorted  finite coordinates */
-static void landscape_find_coordinates(struct landscape_scale *scale, const double *sorted,
+/* One slice for each coordinate, or where there are too many, slices of equal thickness. */
+static void landscape_find_coordinates(struct landscape_scale *scale, const double *values,
                                        uint32_t count)
 {
     double near = (scale->high - scale->low) * 1e-9;
     scale->bins = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (scale->bins && sorted[i] - scale->values[scale->bins - 1] <= near)
+        if (!isfinite(values[i]))
             continue;
-        if (scale->bins == LANDSCAPE_BINS) { /* too many: slices of equal thickness */
+        uint32_t at = 0, end = scale->bins; /* the first of them that is higher */
+        while (at < end) {
+            uint32_t middle = (at + end) / 2;
+            if (scale->values[middle] <= values[i])
+                at = middle + 1;
+            else
+                end = middle;
+        }
+        if ((at && values[i] - scale->values[at - 1] <= near) ||
+            (at < scale->bins && scale->values[at] - values[i] <= near))
+            continue;
+        if (scale->bins == LANDSCAPE_BINS) {
             for (uint32_t k = 0; k < LANDSCAPE_BINS; k++)
                 scale->values[k] =
                     scale->low + (scale->high - scale->low) * (k + 0.5) / LANDSCAPE_BINS;
             return;
         }
-        scale->values[scale->bins++] = sorted[i];
+        memmove(scale->values + at + 1, scale->values + at,
+                (scale->bins++ - at) * sizeof *scale->values);
+        scale->values[at] = values[i];
     }
 }
 
@@ -148,23 +166,22 @@ static uint16_t landscape_nearest_bin(const struct landscape_scale *scale, doubl
 static int landscape_make_scale(const struct landscape_drawing *d, struct landscape_scale *scale,
                                 const double *values)
 {
-    double *sorted = malloc((d->ranks + 1) * sizeof *sorted);
-    uint32_t count = 0;
-    if (!sorted || ARRAY_RESIZE(scale->bin, d->ranks + 1) != 0) {
-        free(sorted);
+    if (ARRAY_RESIZE(scale->bin, d->ranks + 1) != 0)
         return -ENOMEM;
+    scale->low = INFINITY;
+    scale->high = -INFINITY;
+    for (uint32_t rank = 0; rank < d->ranks; rank++) {
+        if (!isfinite(values[rank]))
+            continue;
+        scale->low = fmin(scale->low, values[rank]);
+        scale->high = fmax(scale->high, values[rank]);
     }
-    for (uint32_t rank = 0; rank < d->ranks; rank++)
-        if (isfinite(values[rank]))
-            sorted[count++] = values[rank];
-    qsort(sorted, count, sizeof *sorted, order_doubles);
-    scale->low = count ? sorted[0] : 0;
-    scale->high = count ? sorted[count - 1] : 0;
-    landscape_find_coordinates(scale, sorted, count);
+    if (scale->low > scale->high)
+        scale->low = scale->high = 0;
+    landscape_find_coordinates(scale, values, d->ranks);
     for (uint32_t rank = 0; rank < d->ranks; rank++)
         scale->bin[rank] =
             scale->bins && isfinite(values[rank]) ? landscape_nearest_bin(scale, values[rank]) : 0;
-    free(sorted);
     return 0;
 }
 
@@ -176,19 +193,23 @@ uint32_t landscape_bin(const struct landscape_scale *scale, double at)
 
 int landscape_place_ranks(const struct stage *s, struct landscape_drawing *d)
 {
-    uint32_t index;
-    const struct formulas *f = landscape_layout(&s->ui->landscape, &index);
     struct variables v = {.ranks = d->ranks};
-    if (!f)
+    v.formulas = landscape_layout(&s->ui->landscape, &v.layout);
+    if (!v.formulas)
         return 0;
-    v.next = v.values = malloc((size_t)VARIABLES * d->ranks * sizeof(double));
+    v.values = malloc((size_t)VARIABLES * d->ranks * sizeof(double));
     if (!v.values)
         return -ENOMEM;
     variables_add_events(&v, d);
-    variables_add_places(&v, s->model);
+    int error = variables_add_places(&v, s->model);
+    if (error) {
+        free(v.values);
+        return error;
+    }
     variables_add_coordinates(&v, s->model);
-    int error = formulas_evaluate(f, index, v.inputs, v.count, d->ranks, &d->points, &d->fault);
-    d->given = f == s->ui->landscape.given;
+    error =
+        formulas_evaluate(v.formulas, v.layout, v.inputs, v.count, d->ranks, &d->points, &d->fault);
+    d->given = v.formulas == s->ui->landscape.given;
     free(v.values);
     for (int axis = 0; !error && axis < 3; axis++)
         error = landscape_make_scale(d, &d->scales[axis], d->points.axes[axis]);
