@@ -103,6 +103,8 @@ static void capture_text_put_request(FILE *out, const struct wire_capture *m,
     if (e->request != 0)
         fprintf(out, "#%" PRIu64 " ", e->request);
     fputs(event_state_text(e->flags, state), out);
+    if (e->started != 0)
+        tap_print(out, ", of %s", call_name((uint16_t)e->started));
     if (e->posted_ns != 0 && e->posted_ns < e->begin_ns)
         fprintf(out, ", posted %s before",
                 quantity_duration((double)e->begin_ns - (double)e->posted_ns).text);
@@ -110,6 +112,9 @@ static void capture_text_put_request(FILE *out, const struct wire_capture *m,
         fputs(", from ", out);
         peer_cell(out, 0, e->source);
     }
+    if (e->comm_rank != 0 && e->thread < m->threads_count &&
+        e->comm_rank - 1 != m->threads[e->thread].rank)
+        fprintf(out, ", rank %" PRIu64 " of the communicator", e->comm_rank - 1);
     if (capture_text_region_name(m, e->region)[0] != '\0')
         tap_print(out, " in %s", capture_text_region_name(m, e->region));
 }

@@ -45,6 +45,9 @@ static struct wire_capture_event_row events[] = {
      .flags = EVENT_RECV | EVENT_DONE,
      .request = 13,
      .posted_ns = -2500000,
+     .comm = 1,
+     .comm_rank = 1,
+     .started = 132, /* MPI_Iallreduce */
      .source = PEER_NONE},
     {.number = 7,
      .kind = EVENT_PART,
@@ -110,7 +113,8 @@ static void each_thread_has_its_calls_the_newest_last(void **state)
     assert_non_null(strstr(text, "    -3.00 ms     2.50 µs  MPI_Isend                    3     7 "
                                  "    2.00 KiB  MPI_COMM_WORLD    #12 send posted in solve\n"));
     assert_non_null(strstr(text, "    any   any "));
-    assert_non_null(strstr(text, "#13 receive done, posted 500 µs before\n"));
+    assert_non_null(strstr(text, "#13 receive done, of MPI_Iallreduce, posted 500 µs before, "
+                                 "rank 0 of the communicator\n"));
     assert_non_null(strstr(text, "  and                        0     1         64 B"));
     assert_non_null(strstr(text,
                            "rank 1, thread 2 (77) on n?[0m1, 3 records were overwritten while "
