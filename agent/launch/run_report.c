@@ -390,7 +390,7 @@ void run_report_print(const struct run_report *report)
             terminal_print("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
     }
     if (report->count == 0 && !report->explained)
-        terminal_print("no program that called MPI_Init was seen");
+        terminal_print("no program that initialised MPI was seen");
     if (!report->complete)
         terminal_print("some agents had not left yet: the last figures may be missing");
 }

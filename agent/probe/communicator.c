@@ -34,6 +34,9 @@ static struct {
     uint32_t count;
 } ordinals[ORDINALS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Group world; /* processes in the order of their world ranks; owned */
+static int world_known;
+static pthread_mutex_t world_lock = PTHREAD_MUTEX_INITIALIZER;
 
 _Static_assert(sizeof(probe) + sizeof(comms) + sizeof(by_handle) + sizeof(freed) +
                        sizeof(ordinals) + SEGMENT_RINGS * sizeof(struct thread) <=
@@ -179,14 +182,31 @@ static const struct comm *comm_add_locked(const struct comm *made, uint64_t hand
 
 /* ---- groups -------------------------------------------------------------- */
 
+void comm_set_world(MPI_Group group)
+{
+    pthread_mutex_lock(&world_lock);
+    if (world_known)
+        real_PMPI_Group_free(&world);
+    world = group;
+    world_known = group != MPI_GROUP_NULL;
+    pthread_mutex_unlock(&world_lock);
+}
+
+/* @return 0: the world is not known */
+static int comm_translate_ranks(MPI_Group group, int count, const int *ranks, int *worlds)
+{
+    pthread_mutex_lock(&world_lock);
+    int known = world_known &&
+                real_PMPI_Group_translate_ranks(group, count, ranks, world, worlds) == MPI_SUCCESS;
+    pthread_mutex_unlock(&world_lock);
+    return known;
+}
+
 static int comm_world_rank(MPI_Group group, int rank)
 {
-    int world = MPI_UNDEFINED;
-    if (!probe.world_known ||
-        real_PMPI_Group_translate_ranks(group, 1, &rank, probe.world, &world) != MPI_SUCCESS ||
-        world == MPI_UNDEFINED)
-        return PEER_UNKNOWN;
-    return world;
+    int found = MPI_UNDEFINED;
+    return comm_translate_ranks(group, 1, &rank, &found) && found != MPI_UNDEFINED ? found
+                                                                                   : PEER_UNKNOWN;
 }
 
 /* Hash the world ranks of a group in order, and find their offset and stride.
@@ -203,8 +223,7 @@ static int comm_scan_group(MPI_Group group, int size, int32_t *offset, int32_t *
         int count = size - first < CHUNK ? size - first : CHUNK;
         for (int i = 0; i < count; i++)
             ranks[i] = first + i;
-        if (real_PMPI_Group_translate_ranks(group, count, ranks, probe.world, worlds) !=
-            MPI_SUCCESS)
+        if (!comm_translate_ranks(group, count, ranks, worlds))
             return 0;
         for (int i = 0; i < count; i++) {
             if (first + i == 0)
@@ -246,8 +265,6 @@ static void comm_describe(struct comm *out, MPI_Comm comm, uint64_t *hash)
         out->flags = EVENT_INTER;
         real_PMPI_Comm_remote_size(comm, &out->peers);
     }
-    if (!probe.world_known)
-        return;
     uint64_t peers_hash = 0, local_hash = 0;
     MPI_Group group = comm_peer_group(comm, inter);
     if (group == MPI_GROUP_NULL)
@@ -297,14 +314,14 @@ static const char *comm_call_name(uint16_t call)
 
 void comm_predefined(void)
 {
-    struct comm world, self;
-    comm_describe(&world, MPI_COMM_WORLD, NULL);
-    world.offset = 0;
-    world.stride = 1;
-    world.affine = (uint32_t)world.size;
+    struct comm all, self;
+    comm_describe(&all, MPI_COMM_WORLD, NULL);
+    all.offset = 0;
+    all.stride = 1;
+    all.affine = (uint32_t)all.size;
     comm_describe(&self, MPI_COMM_SELF, NULL);
     pthread_mutex_lock(&lock);
-    comm_add_locked(&world, HANDLE(MPI_COMM_WORLD), 1, 0, "MPI_COMM_WORLD");
+    comm_add_locked(&all, HANDLE(MPI_COMM_WORLD), 1, 0, "MPI_COMM_WORLD");
     comm_add_locked(&self, HANDLE(MPI_COMM_SELF), 2, 0, "MPI_COMM_SELF");
     pthread_mutex_unlock(&lock);
 }
@@ -485,7 +502,7 @@ static MPI_Win comm_window_handle(uint64_t handle)
 int32_t comm_peer_lookup(const struct comm *comm, int rank)
 {
     if (comm->handle == 0 || comm->slot >= COMM_SLOT_OTHER || rank < 0 || rank >= comm->peers ||
-        rank > MAX_CACHED_RANK || !probe.world_known)
+        rank > MAX_CACHED_RANK)
         return PEER_UNKNOWN;
     uint64_t key = ((uint64_t)comm->slot + 1) << 24 | (uint64_t)rank;
     _Atomic uint64_t *place = &probe.peers[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
@@ -502,11 +519,11 @@ int32_t comm_peer_lookup(const struct comm *comm, int rank)
     }
     if (group == MPI_GROUP_NULL)
         return PEER_UNKNOWN;
-    int world = comm_world_rank(group, rank);
+    int found = comm_world_rank(group, rank);
     real_PMPI_Group_free(&group);
-    if (world >= 0 && world <= MAX_CACHED_RANK)
-        atomic_store_explicit(place, key << 24 | (uint64_t)(world + 1), memory_order_relaxed);
-    return world;
+    if (found >= 0 && found <= MAX_CACHED_RANK)
+        atomic_store_explicit(place, key << 24 | (uint64_t)(found + 1), memory_order_relaxed);
+    return found;
 }
 
 /* A Cartesian communicator has two neighbours in each dimension, first down, then up. At an open

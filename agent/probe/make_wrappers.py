@@ -19,7 +19,8 @@ import call_table
 # Functions of MPI that the probe itself calls.
 USED = """Type_size_x Comm_group Comm_remote_group Comm_rank Comm_size Comm_remote_size Comm_test_inter
 Group_translate_ranks Group_free Win_get_group Topo_test Cartdim_get Cart_get Cart_shift Graph_neighbors_count
-Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_version Error_class""".split()
+Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_version Error_class
+Group_from_session_pset Group_rank Group_size""".split()
 
 
 class Wrapper:
@@ -386,6 +387,17 @@ def finalize(call):
     return Wrapper("shape_plain_enter(&s);\nprobe_on_finalize();", COMM_LEAVE.format("probe_set_finalized()"))
 
 
+@shape("session_init")
+def session_init(call):
+    return Wrapper("shape_plain_enter(&s);", COMM_LEAVE.format("probe_on_session(*session)"))
+
+
+@shape("session_finalize")
+def session_finalize(call):
+    return Wrapper("shape_plain_enter(&s);\nprobe_on_session_finalize(*session);",
+                   COMM_LEAVE.format("probe_on_session_finalized()"))
+
+
 @shape("abort")
 def abort(call):
     return Wrapper(COMM_ENTER.format("comm") + "\nprobe_set_aborted(errorcode);", "shape_plain_leave(&s, result);")
@@ -529,12 +541,12 @@ __asm__(
 """
 
 
-def write_source(out, functions):
+def write_source(out, functions, used):
     out.write("/* Made from agent/probe/calls.def by make_wrappers.py. */\n"
               "#include PROBE_WRAPPERS_H\n\n#include \"agent/probe/collective.h\"\n#include \"agent/probe/environment.h\"\n"
               "#include \"agent/probe/rma.h\"\n#include \"agent/probe/shapes.h\"\n\n#include <stdarg.h>\n\n")
     names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
-    names += [f"PMPI_{name}" for name in USED]
+    names += [f"PMPI_{name}" for name in used]
     for name in names:
         out.write(f"__typeof__({name}) *real_{name};\n")
     out.write("\n")
@@ -548,7 +560,7 @@ def write_source(out, functions):
         out.write(f"    {{\"{name}\", (void **)&real_{name}, (void *)watch_{name}}},\n")
     out.write("};\nconst size_t probe_target_count = sizeof(probe_targets) / sizeof(probe_targets[0]);\n\n"
               "const struct target probe_uses[] = {\n")
-    for name in USED:
+    for name in used:
         out.write(f"    {{\"PMPI_{name}\", (void **)&real_PMPI_{name}, NULL}},\n")
     out.write("};\nconst size_t probe_use_count = sizeof(probe_uses) / sizeof(probe_uses[0]);\n")
     out.write(STUBS + "\n")
@@ -560,12 +572,12 @@ def write_source(out, functions):
     out.write("        \".text\\n\");\n")
 
 
-def start_write_header(out, functions):
+def start_write_header(out, functions, used):
     out.write("/* Made from agent/probe/calls.def by make_wrappers.py: the definitions that follow this library;\n"
               " * NULL if the loaded MPI does not have a function. */\n"
               "#ifndef HOLTER_PROBE_WRAPPERS_H\n#define HOLTER_PROBE_WRAPPERS_H\n\n#include <mpi.h>\n\n")
     names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
-    for name in names + [f"PMPI_{name}" for name in USED]:
+    for name in names + [f"PMPI_{name}" for name in used]:
         out.write(f"extern __typeof__({name}) *real_{name};\n")
     out.write("\n#endif\n")
 
@@ -581,10 +593,11 @@ def main(table, source, header, compiler):
             functions.append((call, call.name, False))
         if any("COUNT" in p.type or "DISPL" in p.type for p in call.parameters) and call.name + "_c" in declared:
             functions.append((call, call.name + "_c", True))
+    used = [name for name in USED if name in declared]
     with open(source, "w", encoding="utf-8") as out:
-        write_source(out, functions)
+        write_source(out, functions, used)
     with open(header, "w", encoding="utf-8") as out:
-        start_write_header(out, functions)
+        start_write_header(out, functions, used)
 
 
 if __name__ == "__main__":

@@ -186,10 +186,8 @@ struct probe {
     uint32_t tick_unit;      /**< enum tick_unit */
     uint32_t type_epoch;     /**< raised whenever a datatype is freed */
     uint32_t next_request;   /**< number of the newest request */
-    int32_t rank;            /**< in MPI_COMM_WORLD, -1 before MPI_Init */
+    int32_t rank;            /**< in MPI_COMM_WORLD or mpi://WORLD, -1 before MPI is initialised */
     int32_t size;
-    MPI_Group world; /**< group of MPI_COMM_WORLD; valid while world_known */
-    int world_known;
     struct collective collectives[COLLECTIVE_CAPACITY];
     _Atomic uint64_t peers[PEER_CAPACITY];
 };
@@ -209,6 +207,17 @@ COLD void probe_on_initialized(void);
 
 /** MPI_Finalize is about to begin. */
 COLD void probe_on_finalize(void);
+
+#if defined(MPI_SESSION_NULL)
+/** A session was opened; it gives the ranks of a program that does not call MPI_Init. */
+COLD void probe_on_session(MPI_Session session);
+
+/** MPI_Session_finalize is about to begin. */
+COLD void probe_on_session_finalize(MPI_Session session);
+
+/** MPI_Session_finalize has returned. */
+COLD void probe_on_session_finalized(void);
+#endif
 
 /** First call of any MPI function in this process: find the MPI library and decide between watching
  *  and passive. Called by the stubs. */
@@ -278,6 +287,10 @@ COLD void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, i
 
 /** Enter MPI_COMM_WORLD and MPI_COMM_SELF. */
 void comm_predefined(void);
+
+/** Set the group by which world ranks are known, and free the one before.
+ *  @param group  ownership passes to this function; MPI_GROUP_NULL: none */
+void comm_set_world(MPI_Group group);
 
 /** Remove a communicator or RMA window that is freed; its slot may be reused. */
 COLD void comm_freed(uint64_t handle);

@@ -43,6 +43,7 @@ static struct {
     int resolved;      /* real_* are filled */
     int passive;       /* recording is off until the process ends */
     int watching;      /* the segment exists */
+    int initialized;   /* MPI_Init has returned, MPI_Finalize has not been called */
     int pid;           /* of the process that made the segment */
     int complained;
     char name[96];                 /* of the segment */
@@ -493,31 +494,109 @@ struct thread *thread_start(void)
 
 /* ---- life of MPI --------------------------------------------------------- */
 
+static void start_publish_rank(int rank, int size)
+{
+    probe.size = size;
+    probe.rank = rank;
+    atomic_store_explicit(&probe.segment->size, size, memory_order_relaxed);
+    atomic_store_explicit(&probe.segment->rank, rank, memory_order_release);
+}
+
 void probe_on_initialized(void)
 {
     int level = MPI_THREAD_SINGLE, size = 0, rank = -1;
+    MPI_Group world = MPI_GROUP_NULL;
     pthread_mutex_lock(&start.lock);
-    int first = probe.rank < 0;
-    if (first) {
+    if (!start.initialized) {
+        start.initialized = 1;
         real_PMPI_Query_thread(&level);
-        probe.multiple = level == MPI_THREAD_MULTIPLE;
+        probe.multiple |= level == MPI_THREAD_MULTIPLE;
         real_PMPI_Comm_size(MPI_COMM_WORLD, &size);
         real_PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        probe.size = size;
-        probe.world_known = real_PMPI_Comm_group(MPI_COMM_WORLD, &probe.world) == MPI_SUCCESS;
-        probe.rank = rank;
+        real_PMPI_Comm_group(MPI_COMM_WORLD, &world);
+        comm_set_world(world);
+        start_publish_rank(rank, size);
         comm_predefined();
-        atomic_store_explicit(&probe.segment->size, size, memory_order_relaxed);
-        atomic_store_explicit(&probe.segment->rank, rank, memory_order_release);
     }
     pthread_mutex_unlock(&start.lock);
 }
 
+#if defined(MPI_SESSION_NULL)
+#define SESSIONS 16
+
+/* Sessions that are open. If MPI_Init has not been called, world ranks are those of the process set
+ * mpi://WORLD of the first one. */
+static MPI_Session sessions[SESSIONS];
+static unsigned session_count;
+
+static void start_set_state(uint32_t state)
+{
+    atomic_store_explicit(&probe.segment->state, state, memory_order_release);
+}
+
+static void start_read_world_of_session(void)
+{
+    int size = 0, rank = -1;
+    MPI_Group world = MPI_GROUP_NULL;
+    if (start.initialized)
+        return;
+    if (session_count > 0)
+        real_PMPI_Group_from_session_pset(sessions[0], "mpi://WORLD", &world);
+    comm_set_world(world);
+    if (world == MPI_GROUP_NULL || probe.rank >= 0)
+        return;
+    real_PMPI_Group_size(world, &size);
+    real_PMPI_Group_rank(world, &rank);
+    probe.multiple = 1; /* sessions may have different levels of thread support */
+    start_publish_rank(rank, size);
+}
+
+void probe_on_session(MPI_Session session)
+{
+    pthread_mutex_lock(&start.lock);
+    if (session_count < SESSIONS)
+        sessions[session_count++] = session;
+    if (session_count == 1)
+        start_read_world_of_session();
+    start_set_state(SEGMENT_RUNNING);
+    pthread_mutex_unlock(&start.lock);
+}
+
+/* The group is freed before its session is finalized, because that may fail if objects are left. */
+void probe_on_session_finalize(MPI_Session session)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&start.lock);
+    while (i < session_count && sessions[i] != session)
+        i++;
+    if (i < session_count) {
+        sessions[i] = sessions[--session_count];
+        if (i == 0)
+            start_read_world_of_session();
+    }
+    pthread_mutex_unlock(&start.lock);
+}
+
+void probe_on_session_finalized(void)
+{
+    pthread_mutex_lock(&start.lock);
+    if (session_count == 0 && !start.initialized)
+        start_set_state(SEGMENT_FINALIZED);
+    pthread_mutex_unlock(&start.lock);
+}
+#else
+static void start_read_world_of_session(void)
+{
+    comm_set_world(MPI_GROUP_NULL);
+}
+#endif
+
 void probe_on_finalize(void)
 {
-    if (probe.world_known)
-        real_PMPI_Group_free(&probe.world);
-    probe.world_known = 0;
+    pthread_mutex_lock(&start.lock);
+    start.initialized = 0;
+    start_read_world_of_session();
+    pthread_mutex_unlock(&start.lock);
 }
 
 /* A child of fork() has the segment of its parent mapped: it must neither write to it nor close it.

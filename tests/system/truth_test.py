@@ -28,7 +28,7 @@ class Programs:
         yielding = {} if executable else self.yielding  # what finds MPI by itself cannot be told to yield
         finished = place.watched(*lab.mpirun(self.mpi, ranks, path, *arguments), seconds=seconds, env=yielding)
         self.assertEqual(0, finished.status, finished)
-        self.assertNotIn('no program that called MPI_Init was seen', finished.err)
+        self.assertNotIn('no program that initialised MPI was seen', finished.err)
         stream = live.finish()
         job = lab.stream_messages(stream.out)[0]['job']
         late = place.tap('--until-end', '--job', job).finish()
@@ -200,6 +200,11 @@ class Mpich(Programs, unittest.TestCase):
     partitioned = 18
     most_receives = 200000  # MPICH has 2^18 handles of requests
     yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
+
+    def test_sessions_of_a_program_that_never_calls_mpi_init(self):
+        with lab.Lab() as place:
+            self.watched(place, 4, 'sessions', 5)
+            self.assertEqual([], place.recording().deaths())
 
 
 if __name__ == '__main__':

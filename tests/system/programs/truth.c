@@ -64,8 +64,16 @@ _Noreturn void truth_broken(const char *format, ...)
 
 void truth_start(const char *init_call)
 {
-    MPI_Comm_rank(MPI_COMM_WORLD, &truth.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &truth.size);
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_start_as(init_call, rank, size);
+}
+
+void truth_start_as(const char *init_call, int rank, int size)
+{
+    truth.rank = rank;
+    truth.size = size;
     truth.sent = calloc((size_t)truth.size, sizeof *truth.sent);
     if (!truth.sent)
         truth_broken("out of memory");

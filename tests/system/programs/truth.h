@@ -45,6 +45,9 @@
 /** Start counting: after MPI_Init. Counts the MPI_Init (or the call named) itself. */
 void truth_start(const char *init_call);
 
+/** The same in a program that has no MPI_COMM_WORLD. */
+void truth_start_as(const char *init_call, int rank, int size);
+
 void truth_call(const char *name, size_t given, size_t got);
 
 /** @return rc */
