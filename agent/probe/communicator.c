@@ -407,7 +407,8 @@ void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int ta
         key = comm_mix_hash(key, from);
     pthread_mutex_lock(&lock);
     if (call != CALL_Comm_get_parent || !comm_table_find(HANDLE(child))) {
-        uint64_t id = comm_mix_hash(comm_mix_hash(key, call), comm_ordinal_locked(key));
+        /* The call is no part of it: one side accepts what the other connects. */
+        uint64_t id = comm_mix_hash(key, comm_ordinal_locked(key));
         comm_add_locked(&made, HANDLE(child), id, from, comm_call_name(call));
     }
     pthread_mutex_unlock(&lock);

@@ -75,6 +75,10 @@ class Programs:
             self.assertEqual((sums.total('received') - self.partitioned, 2 * self.partitioned),
                              (counts['matched'], counts['unmatched']))
 
+    def test_ports_copies_shapes_and_large_counts(self):
+        with lab.Lab() as place:
+            self.watched(place, 4, 'rare', 5)
+
     def test_nothing_goes_to_nobody(self):
         with lab.Lab() as place:
             _, sums = self.watched(place, 3, 'nobody', 3)

@@ -1,6 +1,6 @@
-/* sessions ROUNDS: a program of MPI 4 that opens sessions and never calls MPI_Init. In each round one
- * session is opened and the one before it finalized. One is always open, because MPICH 4.0 cannot
- * start again. */
+/* sessions ROUNDS: a program of MPI 4 that opens sessions and never calls MPI_Init. In each round
+ * one session is opened and the one before it finalized. One is always open, because MPICH 4.0
+ * cannot start again. */
 #include "truth.h"
 
 #include <stdlib.h>
