@@ -44,6 +44,7 @@ struct mix {
     uint64_t step;                 /* of the halo exchange */
     unsigned phase;                /* within the step */
     uint64_t posted[2 * PARTNERS]; /* when its requests were, in this step */
+    uint64_t waited;               /* begin of Waitall, which is that of its parts, too */
 };
 
 static int32_t mix_partner(const struct mix *mix, unsigned number)
@@ -91,9 +92,12 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
         event->peer = PEER_NONE;
         event->comm = COMM_SLOT_NONE;
         event->parts = 2 * PARTNERS;
+        mix->waited = now;
     } else if (phase <= 4 * PARTNERS) {
         unsigned part = phase - 2 * PARTNERS - 1;
         event->kind = EVENT_PART;
+        event->t_enter = mix->waited;
+        event->t_exit = mix->waited + 1;
         event->call = CALL_Waitall;
         event->flags = EVENT_DONE | (part < PARTNERS ? EVENT_RECV : EVENT_SEND);
         event->peer = mix_partner(mix, part % PARTNERS);

@@ -58,4 +58,28 @@ static inline uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ti
     return span > clock->base_ns ? 0 : clock->base_ns - span;
 }
 
+/** Times of one call after the other. The records of a call have the same ticks, which are
+ *  converted once. */
+struct tick_times {
+    const struct tick_clock *clock; /**< borrowed; must not change meanwhile */
+    uint64_t enter, exit;           /**< ticks that were converted last */
+    uint64_t enter_ns, exit_ns;     /**< CLOCK_MONOTONIC */
+};
+
+static inline struct tick_times tick_times_begin(const struct tick_clock *clock)
+{
+    uint64_t zero_ns = tick_clock_ns(clock, 0);
+    return (struct tick_times){.clock = clock, .enter_ns = zero_ns, .exit_ns = zero_ns};
+}
+
+static inline void tick_times_convert(struct tick_times *times, uint64_t enter, uint64_t exit)
+{
+    if (times->enter == enter && times->exit == exit)
+        return;
+    times->enter = enter;
+    times->exit = exit;
+    times->enter_ns = tick_clock_ns(times->clock, enter);
+    times->exit_ns = tick_clock_ns(times->clock, exit);
+}
+
 #endif

@@ -31,9 +31,8 @@ int event_sum_create(struct event_sum **out, uint32_t most_pairs)
     if (sum == NULL)
         return -ENOMEM;
     for (unsigned call = 0; call < CALL_NUMBERS; call++)
-        sum->class_of[call] = (uint8_t)call_class_of((uint16_t)call);
-    for (unsigned call = 0; call < CALL_NUMBERS; call++)
-        sum->burst_kind_of[call] = (uint8_t)burst_kind_of((uint16_t)call);
+        sum->kind_of[call] = (struct call_kind){(uint8_t)call_class_of((uint16_t)call),
+                                                (uint8_t)burst_kind_of((uint16_t)call)};
     sum->most_pairs = most_pairs;
     sum->epoch = 1; /* 0 is what nothing has been resolved in */
     if (burst_gather_create(&sum->bursts) != 0) {
@@ -140,7 +139,7 @@ uint32_t event_sum_region(struct event_sum *sum, const char *name)
     return position;
 }
 
-static uint32_t event_sum_comm_position(struct sum_tables *tables, uint32_t slot)
+static inline uint32_t event_sum_comm_position(struct sum_tables *tables, uint32_t slot)
 {
     if (slot >= tables->comm_count)
         return 0;
@@ -150,7 +149,7 @@ static uint32_t event_sum_comm_position(struct sum_tables *tables, uint32_t slot
     return cached->position;
 }
 
-static uint32_t event_sum_region_position(struct sum_tables *tables, uint32_t slot)
+static inline uint32_t event_sum_region_position(struct sum_tables *tables, uint32_t slot)
 {
     if (slot == 0 || slot >= tables->region_count)
         return 0;
@@ -161,9 +160,10 @@ static uint32_t event_sum_region_position(struct sum_tables *tables, uint32_t sl
     return cached->position;
 }
 
-static enum call_class event_sum_class_of(const struct event_sum *sum, uint16_t call)
+static struct call_kind event_sum_kind_of(const struct event_sum *sum, uint16_t call)
 {
-    return call < CALL_NUMBERS ? (enum call_class)sum->class_of[call] : CALL_OTHER;
+    return call < CALL_NUMBERS ? sum->kind_of[call]
+                               : (struct call_kind){CALL_OTHER, BURST_NO_COLLECTIVE};
 }
 
 static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct key key, uint32_t limit)
@@ -199,40 +199,38 @@ static struct burst_names event_sum_names_of(const struct event_sum *sum)
     return (struct burst_names){event_sum_pair_of, sum};
 }
 
-/* One conversion: the middle of the ticks is, but for rounding, the middle of the times. */
-static uint64_t event_sum_middle_of(const struct tick_clock *clock, const struct event *event)
+static uint64_t event_sum_middle_of(const struct summed *s)
 {
-    uint64_t enter = event->t_enter < event->t_exit ? event->t_enter : event->t_exit;
-    return tick_clock_ns(clock, enter + (event->t_exit - enter) / 2);
+    uint64_t enter_ns = s->enter_ns < s->exit_ns ? s->enter_ns : s->exit_ns;
+    return enter_ns + (s->exit_ns - enter_ns) / 2;
 }
 
-static void event_sum_log_message(struct event_sum *sum, uint32_t number,
-                                  const struct tick_clock *clock, const struct event *event)
+static void event_sum_log_message(struct event_sum *sum, uint32_t number, const struct summed *s)
 {
     if (burst_log_full(sum->log)) {
         struct burst_names names = event_sum_names_of(sum);
         burst_gather_messages(sum->bursts, &names);
     }
-    burst_log_add(sum->log, event_sum_middle_of(clock, event), event->bytes, number);
+    burst_log_add(sum->log, event_sum_middle_of(s), s->event->bytes, number);
 }
 
 static void event_sum_add_collective(struct event_sum *sum, const struct rank_sum *rank,
-                                     const struct sum_source *source, const struct event *event,
-                                     enum burst_kind kind)
+                                     const struct summed *s)
 {
+    const struct event *event = s->event;
     uint32_t what = event->flags & (EVENT_SEND | EVENT_RECV | EVENT_POST);
-    if (event->flags & EVENT_FAILED || (kind == BURST_STARTS && what != EVENT_POST))
+    if (event->flags & EVENT_FAILED || (s->kind.burst == BURST_STARTS && what != EVENT_POST))
         return;
     struct burst_call call = {
-        .time_ns = event_sum_middle_of(source->clock, event),
+        .time_ns = event_sum_middle_of(s),
         .bytes = event->bytes,
         .rank = (uint32_t)rank->row.rank,
-        .comm = event_sum_comm_position(source->tables, event->comm),
+        .comm = s->comm,
         .request = event->request,
         .root = event->peer,
         .call = event->call,
     };
-    burst_gather_call(sum->bursts, kind, &call);
+    burst_gather_call(sum->bursts, s->kind.burst, &call);
 }
 
 void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t position)
@@ -284,11 +282,10 @@ static uint32_t event_sum_add_pair(struct event_sum *sum, struct rank_sum *rank,
 /* Messages of one record, or of several whose bytes are added up.
  * @return number of the sum of their pair; KEY_NONE: they are none that were sent */
 static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank_sum *rank,
-                                              const struct sum_source *source,
-                                              const struct event *event, uint64_t messages,
+                                              const struct summed *s, uint64_t messages,
                                               uint16_t size_class)
 {
-    struct sum_tables *tables = source->tables;
+    const struct event *event = s->event;
     struct wire_rank_row *row = &rank->row;
     uint32_t number = KEY_NONE;
     if (event->peer == PEER_NULL)
@@ -298,9 +295,7 @@ static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank
         row->sent_bytes += event->bytes;
         int64_t destination =
             event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
-        struct key key =
-            event_sum_pair_key(row->rank, destination, event_sum_comm_position(tables, event->comm),
-                               event_sum_region_position(tables, event->region), size_class);
+        struct key key = event_sum_pair_key(row->rank, destination, s->comm, s->region, size_class);
         number = event_sum_add_pair(sum, rank, key, messages, event->bytes);
     }
     if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
@@ -312,12 +307,12 @@ static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank
 }
 
 static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
-                                  const struct sum_source *source, const struct event *event)
+                                  const struct summed *s)
 {
-    uint16_t size_class = event->flags & EVENT_SEND ? size_class_of(event->bytes) : 0;
-    uint32_t number = event_sum_add_messages(sum, rank, source, event, 1, size_class);
+    uint16_t size_class = s->event->flags & EVENT_SEND ? size_class_of(s->event->bytes) : 0;
+    uint32_t number = event_sum_add_messages(sum, rank, s, 1, size_class);
     if (number != KEY_NONE)
-        event_sum_log_message(sum, number, source->clock, event);
+        event_sum_log_message(sum, number, s);
 }
 
 static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key key, uint32_t limit)
@@ -341,12 +336,9 @@ event_sum_change_call(struct event_sum *sum, struct rank_sum *rank, struct key k
 }
 
 static inline struct call_sum *event_sum_call_of(struct event_sum *sum, struct rank_sum *rank,
-                                                 struct sum_tables *tables,
-                                                 const struct event *event)
+                                                 const struct summed *s)
 {
-    struct key key = {rank->row.rank << 32 | event_sum_comm_position(tables, event->comm),
-                      (uint64_t)event->call << 16 |
-                          event_sum_region_position(tables, event->region)};
+    struct key key = {rank->row.rank << 32 | s->comm, (uint64_t)s->event->call << 16 | s->region};
     if (key_table_is(&sum->call_index, rank->last_call, key))
         return &sum->calls[rank->last_call];
     return event_sum_change_call(sum, rank, key);
@@ -361,28 +353,27 @@ static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *rin
 }
 
 /* @return time in the call, nanoseconds, as far as it is later than the ring's previous call */
-static uint64_t event_sum_add_call_time(struct event_sum *sum, struct rank_sum *rank,
-                                        struct ring_sum *ring, const struct event *event,
-                                        uint64_t enter_ns, uint64_t exit_ns)
+static uint64_t event_sum_add_call_time(struct rank_sum *rank, struct ring_sum *ring,
+                                        const struct summed *s)
 {
-    enum call_class class_ = event_sum_class_of(sum, event->call);
-    uint64_t from = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
-    uint64_t whole = exit_ns > from ? exit_ns - from : 0;
+    enum call_class class_ = s->kind.class_;
+    uint64_t from = s->enter_ns > ring->last_exit_ns ? s->enter_ns : ring->last_exit_ns;
+    uint64_t whole = s->exit_ns > from ? s->exit_ns - from : 0;
     uint64_t counted = ring->accounted_ns > from ? ring->accounted_ns - from : 0;
     if (counted <= whole)
         event_sum_add_class_time(rank, ring, class_, whole - counted);
     else
         ring->owed_ns[class_] += counted - whole;
     ring->accounted_ns = 0;
-    if (exit_ns > ring->last_exit_ns)
-        ring->last_exit_ns = exit_ns;
+    if (s->exit_ns > ring->last_exit_ns)
+        ring->last_exit_ns = s->exit_ns;
     return whole;
 }
 
 /* Bytes count once: those of a send where it is posted, of a receive where it completes, of what is
  * persistent at each start and not where it is made. Nothing moves to or from MPI_PROC_NULL. */
-static void event_sum_add_call_bytes(struct call_sum *call, enum call_class class_,
-                                     const struct event *event)
+static inline void event_sum_add_call_bytes(struct call_sum *call, enum call_class class_,
+                                            const struct event *event)
 {
     if (event->peer == PEER_NULL)
         return;
@@ -401,38 +392,30 @@ static void event_sum_add_call_bytes(struct call_sum *call, enum call_class clas
 }
 
 /* @param call  NULL: there is no row for it */
-static void event_sum_count_calls(struct rank_sum *rank, struct call_sum *call,
-                                  enum call_class class_, const struct event *event, uint64_t calls,
-                                  uint64_t ns)
+static inline void event_sum_count_calls(struct rank_sum *rank, struct call_sum *call,
+                                         const struct summed *s, uint64_t calls, uint64_t ns)
 {
     rank->row.calls += calls;
     if (call == NULL)
         return;
     call->calls += calls;
-    call->polls += event->kind == EVENT_POLL ? calls : 0;
     call->time_ns += ns;
-    event_sum_add_call_bytes(call, class_, event);
+    event_sum_add_call_bytes(call, s->kind.class_, s->event);
 }
 
-static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
-                               const struct sum_source *source, const struct event *event,
-                               uint64_t exit_ns)
+static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank, struct ring_sum *ring,
+                               const struct summed *s)
 {
-    struct ring_sum *ring = source->ring;
-    struct call_sum *call = event_sum_call_of(sum, rank, source->tables, event);
-    uint64_t time = 0;
-    if (event->kind == EVENT_CALL) {
-        time = event_sum_add_call_time(sum, rank, ring, event,
-                                       tick_clock_ns(source->clock, event->t_enter), exit_ns);
-        ring->last_call = event->call;
-        ring->last_peer = event->peer;
-        ring->last_comm = event->comm;
-    }
-    enum call_class class_ = event_sum_class_of(sum, event->call);
-    event_sum_count_calls(rank, call, class_, event, event->kind == EVENT_CALL, time);
-    if (call != NULL && event_started(event) != 0 && (class_ == CALL_WAIT || class_ == CALL_POLL))
+    struct call_sum *call = event_sum_call_of(sum, rank, s);
+    const int is_call = s->event->kind == EVENT_CALL;
+    uint64_t time = is_call ? event_sum_add_call_time(rank, ring, s) : 0;
+    event_sum_count_calls(rank, call, s, (uint64_t)is_call, time);
+    if (call == NULL || !is_call)
+        return;
+    if (event_started(s->event) != 0 &&
+        (s->kind.class_ == CALL_WAIT || s->kind.class_ == CALL_POLL))
         call->collective_ns += time;
-    if (call != NULL && time > call->longest_ns)
+    if (time > call->longest_ns)
         call->longest_ns = time;
 }
 
@@ -447,28 +430,50 @@ size_t event_sum_count_ended(const struct sum_source *source, const struct event
     return count;
 }
 
+static inline struct summed event_sum_make_summed(const struct event_sum *sum,
+                                                  struct sum_tables *tables,
+                                                  const struct event *event)
+{
+    return (struct summed){.event = event,
+                           .comm = event_sum_comm_position(tables, event->comm),
+                           .region = event_sum_region_position(tables, event->region),
+                           .kind = event_sum_kind_of(sum, event->call)};
+}
+
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
                         const struct event *events, size_t count)
 {
     struct rank_sum *to = &sum->ranks[rank];
+    struct tick_times times = tick_times_begin(source->clock);
+    const struct event *last_call = NULL;
     size_t taken = 0;
     for (; taken < count; taken++) {
         const struct event *event = &events[taken];
-        uint64_t exit_ns = tick_clock_ns(source->clock, event->t_exit);
-        if (exit_ns > source->now_ns + CLOCK_TOLERANCE_NS || event->kind < EVENT_CALL ||
+        tick_times_convert(&times, event->t_enter, event->t_exit);
+        if (times.exit_ns > source->now_ns + CLOCK_TOLERANCE_NS || event->kind < EVENT_CALL ||
             event->kind > EVENT_REGION) {
             to->row.lost++;
             continue;
         }
-        if (exit_ns > source->end_ns)
+        if (times.exit_ns > source->end_ns)
             break;
         to->row.events++;
         if (event->kind == EVENT_REGION)
             continue;
-        event_sum_add_message(sum, to, source, event);
-        if (event->call < CALL_NUMBERS && sum->burst_kind_of[event->call] != BURST_NO_COLLECTIVE)
-            event_sum_add_collective(sum, to, source, event, sum->burst_kind_of[event->call]);
-        event_sum_add_call(sum, to, source, event, exit_ns);
+        struct summed summed = event_sum_make_summed(sum, source->tables, event);
+        summed.enter_ns = times.enter_ns;
+        summed.exit_ns = times.exit_ns;
+        event_sum_add_message(sum, to, &summed);
+        if (summed.kind.burst != BURST_NO_COLLECTIVE)
+            event_sum_add_collective(sum, to, &summed);
+        event_sum_add_call(sum, to, source->ring, &summed);
+        if (event->kind == EVENT_CALL)
+            last_call = event;
+    }
+    if (last_call != NULL) {
+        source->ring->last_call = last_call->call;
+        source->ring->last_peer = last_call->peer;
+        source->ring->last_comm = last_call->comm;
     }
     return taken;
 }
@@ -481,7 +486,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     if (event->kind != EVENT_CALL || enter_ns >= source->end_ns)
         return;
     struct ring_sum *ring = source->ring;
-    enum call_class class_ = event_sum_class_of(sum, event->call);
+    enum call_class class_ = event_sum_kind_of(sum, event->call).class_;
     uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
     if (class_ != CALL_POLL && source->end_ns > from) {
@@ -525,7 +530,7 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
         .kind = (uint16_t)(what >> 32),
     };
     const uint64_t ns = tick_clock_span(source->clock, grown->ticks);
-    const enum call_class class_ = event_sum_class_of(sum, event.call);
+    const struct summed summed = event_sum_make_summed(sum, source->tables, &event);
     uint16_t size_class = (uint16_t)(what >> 48);
     if (size_class >= SIZE_CLASSES) /* of all sizes: that of the mean */
         size_class = grown->records > 0 ? size_class_of(grown->bytes / grown->records) : 0;
@@ -534,15 +539,17 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
     } else {
         to->row.events += grown->records;
         to->row.tallied += grown->records;
-        event_sum_add_messages(sum, to, source, &event, grown->records, size_class);
+        event_sum_add_messages(sum, to, &summed, grown->records, size_class);
     }
     if (event.kind == EVENT_REGION)
         return;
     const int is_part = event.kind == EVENT_PART;
     if (!is_part)
-        event_sum_add_class_time(to, source->ring, class_, ns);
-    event_sum_count_calls(to, event_sum_call_of(sum, to, source->tables, &event), class_, &event,
-                          is_part ? 0 : grown->records, is_part ? 0 : ns);
+        event_sum_add_class_time(to, source->ring, summed.kind.class_, ns);
+    struct call_sum *call = event_sum_call_of(sum, to, &summed);
+    event_sum_count_calls(to, call, &summed, is_part ? 0 : grown->records, is_part ? 0 : ns);
+    if (call != NULL && event.kind == EVENT_POLL)
+        call->polls += grown->records;
 }
 
 void event_sum_losses(struct event_sum *sum, int rank, uint64_t lost, uint64_t untracked,

@@ -26,6 +26,19 @@ struct call_sum {
     uint64_t calls, bytes, bytes_in, time_ns, longest_ns, polls, collective_ns;
 };
 
+struct call_kind {
+    uint8_t class_; /* enum call_class */
+    uint8_t burst;  /* enum burst_kind */
+};
+
+/* What several steps need of one record. */
+struct summed {
+    const struct event *event;
+    uint64_t enter_ns, exit_ns;
+    uint32_t comm, region; /* positions in the window's dictionaries */
+    struct call_kind kind;
+};
+
 struct comm_entry {
     struct wire_comm_row row; /* its name is set when rows are asked for */
     char name[NAME_BYTES];
@@ -55,8 +68,7 @@ struct event_sum {
         struct wire_region_row *regions;
         size_t rank_capacity, pair_capacity, call_capacity, comm_capacity, region_capacity;
     } rows;
-    uint8_t class_of[CALL_NUMBERS];
-    uint8_t burst_kind_of[CALL_NUMBERS];
+    struct call_kind kind_of[CALL_NUMBERS];
     struct burst_gather *bursts; /* owned */
     struct burst_log *log;       /* of bursts */
 };

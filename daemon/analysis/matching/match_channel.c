@@ -200,11 +200,6 @@ static uint32_t match_initial_flags(struct match *match, uint32_t source, uint32
     return flags;
 }
 
-static uint32_t match_now_s(const struct match *match)
-{
-    return (uint32_t)(match->now_ns / UINT64_C(1000000000));
-}
-
 static uint32_t match_make_channel(struct match *match, uint64_t comm, uint32_t source,
                                    uint32_t destination, int32_t tag)
 {
@@ -230,7 +225,7 @@ static uint32_t match_make_channel(struct match *match, uint64_t comm, uint32_t 
         .send_last = NONE,
         .receive_first = NONE,
         .receive_last = NONE,
-        .used_s = match_now_s(match),
+        .used_s = match->now_s,
         .receive_open = NONE,
     };
     match_insert_channel(match, number);
@@ -249,7 +244,7 @@ uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint
         struct channel *channel = match_channel_at(match, number);
         if (channel->comm == comm && channel->source == source &&
             channel->destination == destination && channel->tag == tag) {
-            channel->used_s = match_now_s(match);
+            channel->used_s = match->now_s;
             return number;
         }
         slot = (slot + 1) & match->slot_mask;
@@ -277,8 +272,7 @@ static int match_channel_forgettable(const struct match *match, const struct cha
 {
     if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_PENDING) ||
         channel->send_first != NONE || channel->receive_first != NONE ||
-        channel->used_s + IDLE_S > match_now_s(match) ||
-        (channel->flags & CHANNEL_BETWEEN && !crowded))
+        channel->used_s + IDLE_S > match->now_s || (channel->flags & CHANNEL_BETWEEN && !crowded))
         return 0;
     if (!(channel->flags & CHANNEL_DESYNCHRONISED))
         return 1;

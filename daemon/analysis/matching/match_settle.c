@@ -422,6 +422,7 @@ void match_settle(struct match *match, uint64_t now_ns)
 {
     match->settled_ns = match->now_ns;
     match->now_ns = now_ns;
+    match->now_s = (uint32_t)(now_ns / UINT64_C(1000000000));
     if (match->waiting_count > 0)
         match_resolve_places(match);
     match_settle_dirty(match);

@@ -216,6 +216,7 @@ struct match {
     uint64_t passed_in_vain; /**< open receives, since then: see match_find.c */
     int all_added;           /**< a rank that is not a member lives on another node */
     uint64_t now_ns;         /**< of the last match_settle() */
+    uint32_t now_s;          /**< the same in seconds: each lookup of a channel notes it */
     uint64_t
         settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
     uint64_t sweep_ns; /**< when channels were last looked through for idle ones */

@@ -515,7 +515,8 @@ static int match_take_concerns(const struct event *event)
            event->call == CALL_Improbe || event->call == CALL_Request_free;
 }
 
-static void match_take_event(struct taken *t, const struct match_source *source)
+static void match_take_event(struct taken *t, const struct match_source *source,
+                             struct tick_times *times)
 {
     const struct event *event = t->event;
     if (event->flags & EVENT_PERSISTENT &&
@@ -528,8 +529,9 @@ static void match_take_event(struct taken *t, const struct match_source *source)
     t->fresh = 0;
     t->comm =
         event->comm < COMM_SLOT_OTHER ? source->comm(source->user, event->comm, &t->fresh) : 0;
-    t->enter_ns = tick_clock_ns(source->clock, event->t_enter);
-    t->exit_ns = tick_clock_ns(source->clock, event->t_exit);
+    tick_times_convert(times, event->t_enter, event->t_exit);
+    t->enter_ns = times->enter_ns;
+    t->exit_ns = times->exit_ns;
     if (t->exit_ns < t->enter_ns)
         return;
     if (!match_take_dispatch_record(t))
@@ -553,6 +555,7 @@ void match_events(struct match *match, struct match_member *member,
     }
     struct taken t = {
         .match = match, .member = member, .ring = ring, .ring_number = (uint16_t)source->ring};
+    struct tick_times times = tick_times_begin(source->clock);
     ring->underway = (struct underway){0};
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &events[i];
@@ -565,7 +568,7 @@ void match_events(struct match *match, struct match_member *member,
             continue;
         }
         t.event = event;
-        match_take_event(&t, source);
+        match_take_event(&t, source, &times);
         if (ring->parts_left == 0)
             match_close_group(match, ring);
     }

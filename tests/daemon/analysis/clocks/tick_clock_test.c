@@ -99,6 +99,23 @@ static void nanosecond_ticks_are_themselves(void **state)
     assert_int_equal(tick_clock_ns(&clock, UINT64_MAX), UINT64_MAX);
 }
 
+static void times_of_calls_are_those_of_their_ticks(void **state)
+{
+    (void)state;
+    const uint64_t calls[][2] = {{0, 7}, {0, 7}, {5, 7}, {5, 9000000}, {9000000, 9000000}, {0, 0}};
+    struct tick_clock clock;
+    assert_int_equal(tick_clock_init(&clock, reading(0.001, 0, 0), reading(2, 0, 0)), 0);
+    struct tick_times times = tick_times_begin(&clock);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        tick_times_convert(&times, calls[i][0], calls[i][1]);
+        assert_int_equal(times.enter_ns, tick_clock_ns(&clock, calls[i][0]));
+        assert_int_equal(times.exit_ns, tick_clock_ns(&clock, calls[i][1]));
+    }
+    times = tick_times_begin(&clock);
+    tick_times_convert(&times, 0, 0);
+    assert_int_equal(times.exit_ns, tick_clock_ns(&clock, 0));
+}
+
 static void absurd_ticks_saturate(void **state)
 {
     (void)state;
@@ -118,6 +135,7 @@ int main(void)
         cmocka_unit_test(conversion_increases_through_all_recalibrations),
         cmocka_unit_test(readings_that_go_back_are_ignored),
         cmocka_unit_test(nanosecond_ticks_are_themselves),
+        cmocka_unit_test(times_of_calls_are_those_of_their_ticks),
         cmocka_unit_test(absurd_ticks_saturate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
