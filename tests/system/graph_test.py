@@ -325,6 +325,33 @@ class Graphs(unittest.TestCase):
             self.assertIn(row['rank'], range(8))
             self.assertTrue(0 < row['caused_ns'] <= row['late_ns'], row)
 
+    def test_each_figure_of_the_page_is_a_topic_an_export_and_a_table(self):
+        recording = self.path('minife.hrec')
+        source = os.path.join(self.unpack('dumpi'), 'minife-8')
+        self.assertEqual(0, self.place.holter('import', '-o', recording, source).finish().status)
+        with open(os.path.join(lab.SOURCE, 'docs', 'latency.md'), encoding='utf-8') as f:
+            section = f.read().split('## The same figures as data')[1].split('\n## ')[0]
+        rows = [line.split('|')[2:5] for line in section.splitlines() if line.startswith('|')][2:]
+        topics, exports, tables = (sorted({name for row in rows for name in re.findall('`([^`]+)`', row[column])})
+                                   for column in range(3))
+        self.assertGreaterEqual(min(len(topics), len(exports), len(tables)), 8)
+        for command in exports:
+            program, *arguments = command.replace('FILE', recording).split()
+            done = self.place.holter(*arguments).finish()
+            self.assertEqual(('holter', 0, ''), (program, done.status, done.err), command)
+            self.assertGreater(len(done.out.splitlines()), 1, command)
+        for table in tables:
+            done = self.place.holter('sql', '-f', 'csv', '--no-header', recording, f'SELECT count(*) FROM {table}').finish()
+            self.assertEqual((0, ''), (done.status, done.err), table)
+            self.assertGreater(int(done.out), 0, table)
+        endpoint = self.place.env['HOLTER_DAEMON'] = f'ipc://{self.path("replay")}'
+        replay = self.place.holter('replay', '-c', endpoint, recording)
+        lab.wait_for(lambda: not replay.alive() or self.place.status(), 'the replay')
+        tap = self.place.tap('--topic', ','.join(topics), '--until-end').finish()
+        self.assertEqual((0, topics), (tap.status, sorted({m['topic'] for m in lab.stream_messages(tap.out)})), str(tap)[-2000:])
+        replay.kill()
+        replay.finish()
+
     def test_graphviz_gets_each_node_layer_and_message(self):
         source = self.unpack('otf2')
         graph = self.graph(source, '--by', 'node')
