@@ -174,6 +174,10 @@ static int write_stream(struct exporting *e, FILE *out, const char *path, const 
         terminal_print("export: %zu ranks in %" PRIu64
                        " windows are too many for a trace: the job alone is in it",
                        e->content.rank_count, e->content.last_window - e->content.first_window + 1);
+    if (code == -ENODATA && e->table == NULL) /* one of all tables: an empty file */
+        code = 0;
+    if (code == -ENODATA)
+        snprintf(why, sizeof why, "the recording has no table %s", table);
     if (code == -EIO && errno != 0)
         return cmd_export_failed(path, strerror(errno));
     return code == 0

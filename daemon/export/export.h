@@ -34,7 +34,8 @@ int export_names_contain(const char *const *names, const char *name);
 /** Write one table as CSV (RFC 4180), with a header line. Numbers are written in full; a NULL is
  * empty.
  * @param table  of tables_names[], export_sums[], export_graphs[] or window_tables[]
- * @return 0, -HOLTER_EUSAGE for an unknown table, -EIO, or another negative error */
+ * @return 0, -HOLTER_EUSAGE for an unknown table, -ENODATA where the recording has no such table,
+ * -EIO, or another negative error */
 int export_csv(FILE *out, const struct export_source *source, const char *table);
 
 /** Write tables as one object: {"holter": ..., "tables": {"job": [{...}], ...}}. A NULL is null.

@@ -174,15 +174,17 @@ static int export_tables_add_name(void *user, const struct cell *row, size_t col
     return 0;
 }
 
-/* Write the header of a table without rows. */
+/* Write the header of a table without rows. @return -ENODATA where the recording has no such table
+ */
 static int export_tables_put_names(FILE *out, struct tables *tables, const char *table)
 {
     char query[MOST_QUERY];
     struct row_writer names = {.out = out};
     snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", table);
     int code = tables_query(tables, query, export_tables_add_name, &names);
-    if (names.rows > 0)
-        fputs("\r\n", out);
+    if (names.rows == 0)
+        return code != 0 ? code : -ENODATA;
+    fputs("\r\n", out);
     return code;
 }
 

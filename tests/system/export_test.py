@@ -337,6 +337,16 @@ class Outputs(unittest.TestCase):
             self.assertGreater(whole.stdout.count('\n'), 2)
             self.assertEqual(1, self.run_it('export', '-f', 'csv', '--table', 'pairs', path).returncode)
 
+    def test_a_table_that_an_older_recording_lacks_is_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = shutil.copy(self.RECORDING, os.path.join(directory, 'a.hrec'))
+            with contextlib.closing(sqlite3.connect(path)) as file, file:
+                file.execute('DROP TABLE curve')
+            done = self.run_it('export', '-f', 'csv', '--table', 'curve', path)
+            self.assertEqual((1, True), (done.returncode, 'the recording has no table curve' in done.stderr), done.stderr)
+            whole = self.run_it('export', '-f', 'csv', '-o', os.path.join(directory, 'all'), path)
+            self.assertEqual((0, ''), (whole.returncode, whole.stderr))
+
     def test_names_in_a_recording_are_text_in_its_report(self):
         """Wherever they are shown: no element comes of them, and no attribute."""
         evil = '\'"></title></style></script><script>x()</script><img src=x onerror=x()>'
