@@ -2,6 +2,7 @@
 #include "viewer/model/flows.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "holter/bisect.h"
 #include "holter/order.h"
 #include "viewer/model/flows_work.h"
@@ -82,16 +83,9 @@ static uint32_t flows_seat_of(const struct model *m, const struct what_if *shown
     return better < topology_vertices(m->network.topology) ? better : seat;
 }
 
-struct keyed {
-    uint64_t key; /* source vertex in the upper half */
-    uint32_t pair;
-};
-
-ORDER_FUNCTION(flows_compare_keyed, struct keyed,
-               2 * ORDER(a->key, b->key) + ORDER(a->pair, b->pair))
-
+/* Keys of the pairs with a route: the source vertex is in the upper half. */
 static uint32_t key_pairs(struct flow_work *w, const struct model *m, const struct what_if *shown,
-                          struct keyed *out)
+                          struct key_place *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
@@ -104,7 +98,7 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, const stru
         else if (from == to)
             w->route_of_pair[i] = FLOWS_LOCAL;
         else
-            out[n++] = (struct keyed){(uint64_t)from << 32 | to, i};
+            out[n++] = (struct key_place){(uint64_t)from << 32 | to, i};
     }
     return n;
 }
@@ -123,7 +117,7 @@ static uint32_t given_route(const struct what_if *shown, uint32_t source, uint32
 }
 
 static void number_routes(struct flow_work *w, const struct model *m, const struct what_if *shown,
-                          const struct keyed *sorted, uint32_t count)
+                          const struct key_place *sorted, uint32_t count)
 {
     w->all_count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -137,7 +131,7 @@ static void number_routes(struct flow_work *w, const struct model *m, const stru
                             ? shown->routes[f->given].count - 1
                             : topology_distance(m->network.topology, f->source, f->destination);
         }
-        w->route_of_pair[sorted[i].pair] = w->all_count - 1;
+        w->route_of_pair[sorted[i].place] = w->all_count - 1;
     }
 }
 
@@ -145,21 +139,20 @@ static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
                      const struct what_if *shown)
 {
     plan_finish(w);
-    struct keyed *sorted = malloc(((size_t)pairs + 1) * sizeof *sorted);
+    struct key_place *places = malloc(2 * ((size_t)pairs + 1) * sizeof *places);
     w->route_of_pair = malloc(((size_t)pairs + 1) * sizeof *w->route_of_pair);
     int error = -ENOMEM;
-    if (sorted && w->route_of_pair) {
+    if (places && w->route_of_pair) {
         w->pair_count = pairs;
-        uint32_t n = key_pairs(w, m, shown, sorted);
-        qsort(sorted, n, sizeof *sorted, flows_compare_keyed);
+        uint32_t n = key_pairs(w, m, shown, places);
         w->all = malloc(((size_t)n + 1) * sizeof *w->all);
         w->slot = malloc(((size_t)n + 1) * sizeof *w->slot);
         if (w->all && w->slot) {
-            number_routes(w, m, shown, sorted, n);
+            number_routes(w, m, shown, key_order(places, places + n, n), n);
             error = 0;
         }
     }
-    free(sorted);
+    free(places);
     if (error)
         plan_finish(w);
     w->planned = !error;
@@ -454,26 +447,26 @@ int flows_rank(struct flows *f, enum flow_metric metric)
     uint32_t all = flows_count(f, metric), n = 0;
     if (!w || flows_is_ranked(f, metric))
         return 0;
-    struct keyed *sorted = malloc(((size_t)all + 1) * sizeof *sorted);
+    struct key_place *places = malloc(2 * ((size_t)all + 1) * sizeof *places);
     w->ranked = 0;
     f->ranked_count = 0;
-    if (!sorted || flows_renew(&f->ranked, all, sizeof *f->ranked) < 0) {
-        free(sorted);
+    if (!places || flows_renew(&f->ranked, all, sizeof *f->ranked) < 0) {
+        free(places);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < all; i++) {
         double value = flows_value(f, metric, i);
         if (!(value > 0))
             continue;
-        sorted[n].pair = i;
-        memcpy(&sorted[n].key, &value, sizeof value);
-        sorted[n].key = ~sorted[n].key;
+        places[n].place = i;
+        memcpy(&places[n].key, &value, sizeof value);
+        places[n].key = ~places[n].key;
         n++;
     }
-    qsort(sorted, n, sizeof *sorted, flows_compare_keyed);
+    const struct key_place *sorted = key_order(places, places + n, n);
     for (uint32_t i = 0; i < n; i++)
-        f->ranked[i] = sorted[i].pair;
-    free(sorted);
+        f->ranked[i] = sorted[i].place;
+    free(places);
     f->ranked_count = n;
     f->ranked_metric = metric;
     w->ranked_version = f->version;

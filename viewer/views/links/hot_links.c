@@ -263,6 +263,14 @@ static int hot_links_is_like(const struct link_figures *a, const struct link_fig
            hot_links_is_near(a->real, b->real);
 }
 
+/* States of past windows take a search each: they are compared where loads are alike only. */
+static int hot_links_is_state_like(const struct stage *s, const struct links_drawing *d,
+                                   uint32_t link, uint32_t other)
+{
+    return d->live || d->measured || s->ui->network.applied ||
+           piece_link_state(s, link) == piece_link_state(s, other);
+}
+
 static int hot_links_add_row(struct links_drawing *d, uint32_t at, uint32_t count)
 {
     if (ARRAY_FIT_AT(d->rows, d->row_room, d->row_count) != 0)
@@ -283,7 +291,8 @@ static int hot_links_add_run(struct links_drawing *d, uint32_t first, uint32_t e
     return 0;
 }
 
-/* The figures by which links are alike; of all links, so no others are computed. */
+/* The figures by which links are alike but for states of past windows; of all links, so no others
+ * are computed. */
 static void hot_links_read_likeness(const struct stage *s, const struct links_drawing *d,
                                     uint32_t link, struct link_figures *out)
 {
@@ -291,7 +300,7 @@ static void hot_links_read_likeness(const struct stage *s, const struct links_dr
         link_figures(s, d->live, link, out);
         return;
     }
-    out->state = s->ui->network.applied ? LINK_BUSY : piece_link_state(s, link);
+    out->state = LINK_BUSY;
     hot_links_read_loads(s, link, out);
 }
 
@@ -306,7 +315,8 @@ static int hot_links_fold(const struct stage *s, struct links_drawing *d)
     for (uint32_t i = 0, first = 0; i < d->count; i++) {
         if (i + 1 < d->count)
             hot_links_read_likeness(s, d, d->order[i + 1], &next);
-        if (i + 1 < d->count && hot_links_is_like(&now, &next))
+        if (i + 1 < d->count && hot_links_is_like(&now, &next) &&
+            hot_links_is_state_like(s, d, d->order[first], d->order[i + 1]))
             continue; /* as the first of the run */
         if (hot_links_add_run(d, first, i + 1) < 0)
             return -1;

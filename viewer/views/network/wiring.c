@@ -2,10 +2,9 @@
 #include "viewer/views/network/view_network_parts.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
-
-#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -390,19 +389,23 @@ int wiring_marks(struct wiring *w, const struct flows *f)
 
 /* ---- stacks ---- */
 
-/* Routes in the order of a figure. */
-struct wiring_order {
-    const struct wiring_route *routes;
-    int metric;
-};
-
-/* The largest first, then by index. */
-static int wiring_compare_routes(const void *left, const void *right, void *user)
+/* Routes in the order of a figure: the largest first, then by index. The bits of figures that are
+ * not negative rise with them. */
+static int wiring_sort_routes(struct wiring *w, int figure)
 {
-    const struct wiring_order *o = user;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    double x = o->routes[a].values[o->metric], y = o->routes[b].values[o->metric];
-    return 2 * ORDER(y, x) + ORDER(a, b);
+    struct key_place *places = malloc(2 * ((size_t)w->route_count + 1) * sizeof *places);
+    if (!places)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < w->route_count; i++) {
+        memcpy(&places[i].key, &w->routes[i].values[figure], sizeof places[i].key);
+        places[i].key = ~places[i].key;
+        places[i].place = i;
+    }
+    const struct key_place *sorted = key_order(places, places + w->route_count, w->route_count);
+    for (uint32_t i = 0; i < w->route_count; i++)
+        w->by_figure[i] = sorted[i].place;
+    free(places);
+    return 0;
 }
 
 /* Order: visible and selected routes first, then visible ones, then the rest; each part by figure.
@@ -442,10 +445,8 @@ int wiring_order(struct wiring *w, enum flow_metric metric)
     int figure = (int)metric < WIRING_METRICS ? (int)metric : METRIC_BYTES;
     uint64_t sorted = mix_number(w->figures_key, (uint64_t)figure) | 1;
     if (sorted != w->sorted_key) {
-        for (uint32_t i = 0; i < w->route_count; i++)
-            w->by_figure[i] = i;
-        qsort_r(w->by_figure, w->route_count, sizeof *w->by_figure, wiring_compare_routes,
-                &(struct wiring_order){w->routes, figure});
+        if (wiring_sort_routes(w, figure) < 0)
+            return -ENOMEM;
         w->sorted_key = sorted;
     }
     wiring_partition_routes(w);
