@@ -361,6 +361,15 @@ static void a_sentence_says_what_the_loads_are(void **state)
     link_classes_text(&classes, &b->model->network, &flows, text, sizeof text);
     assert_non_null(strstr(text, " has the top load of 300"));
     assert_non_null(strstr(text, ", 2.0x the mean"));
+    flows.largest = 200;
+    for (uint32_t l = 0; l < topology_links(t); l++) {
+        loads[l] = loads[l] ? 200 : 0;
+        flows.links_used += loads[l] > 0;
+    }
+    link_classes_sum(&classes, t, loads);
+    assert_string_equal(link_classes_text(&classes, &b->model->network, &flows, text, sizeof text),
+                        "A-, B-, C unused; all 256 loaded links carry 200\xc2\xa0"
+                        "B");
     free(loads);
 }
 

@@ -216,11 +216,16 @@ char *link_classes_text(const struct link_classes *c, const struct network *n,
     out[0] = 0;
     if (!c->top || f->largest_link == TOPOLOGY_NONE)
         return out;
-    link_sentence_compare(&s, c);
+    const int equal = c->top > 1 && c->top == f->links_used;
+    if (!equal)
+        link_sentence_compare(&s, c);
     link_sentence_unused(&s, c);
     const char *sign = s.used ? "; " : "";
     struct quantity load = format_si((double)f->largest, "B");
-    if (c->top > 1)
+    if (equal)
+        link_sentence_add(&s, "%sall %s loaded links carry %s", sign, quantity_grouped(c->top).text,
+                          load.text);
+    else if (c->top > 1)
         link_sentence_add(&s, "%s%s links share the top load of %s", sign,
                           quantity_grouped(c->top).text, load.text);
     else
