@@ -124,7 +124,8 @@ static int cmd_status_ask(struct status *status, const char *op, const char *job
     return -HOLTER_EUNREACHABLE;
 }
 
-/* Are details of this job printed? Those of running jobs and of the newest other one. */
+/* Are details of this job printed? Those of running jobs and of the newest other one. Jobs of other
+ * daemons have none here: only the daemon that holds a job can be asked about it. */
 static int is_detailed(const struct status *status, const struct wire_status *daemon,
                        uint64_t index)
 {
