@@ -1,5 +1,5 @@
 /* Cuts of all bursts into phases, by gap or by count. */
-#include "daemon/analysis/phases/burst_chunk.h"
+#include "daemon/analysis/phases/burst_array.h"
 
 #include "daemon/analysis/tables/heap.h"
 #include "holter/bisect.h"
@@ -13,7 +13,7 @@ struct walk {
     const struct burst_items *items;
     const struct burst_view *view;
     size_t live; /* index of the next live height */
-    struct place at;
+    size_t at;
 };
 
 static struct walk walk_begin(const struct burst_items *items, const struct burst_view *view)
@@ -42,17 +42,12 @@ static int64_t walk_height(struct walk *walk, const struct burst_item *item)
  * @return the next item, or NULL */
 static const struct burst_item *walk_next(struct walk *walk, struct burst_cutoff *boundary)
 {
-    const struct place at = walk->at;
-    if (at.slot >= walk->items->count)
+    if (walk->at >= walk->items->count)
         return NULL;
-    const struct chunk *c = walk->items->chunks[at.slot];
-    const struct burst_item *item = &c->item[at.index];
+    const struct burst_item *item = &walk->items->item[walk->at];
     if (item->burst.time_ns > walk->view->to_ns)
         return NULL;
-    *boundary =
-        (struct burst_cutoff){walk_height(walk, item), (uint64_t)at.slot * BURST_CHUNK + at.index};
-    walk->at = at.index + 1 < c->count ? (struct place){at.slot, at.index + 1}
-                                       : (struct place){at.slot + 1, 0};
+    *boundary = (struct burst_cutoff){walk_height(walk, item), walk->at++};
     return item;
 }
 
@@ -80,7 +75,7 @@ static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
 int burst_items_cutoff(const struct burst_items *items, const struct burst_view *view, size_t count,
                        struct burst_cutoff *out)
 {
-    struct highest h = {.capacity = count - 1 < items->kept ? count - 1 : (size_t)items->kept};
+    struct highest h = {.capacity = count - 1 < items->count ? count - 1 : items->count};
     struct burst_cutoff boundary;
     if (h.capacity == 0) {
         *out = (struct burst_cutoff){INT64_MAX, UINT64_MAX};

@@ -1,34 +1,24 @@
-/* Bursts in chunks by time, with the heights at which neighbours merged. */
-#include "daemon/analysis/phases/burst_chunk.h"
+/* Bursts by time, with the heights at which neighbours merged. */
+#include "daemon/analysis/phases/burst_array.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/bisect.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MINIMUM_CHUNKS 16u
-/* Chunks keep free slots for late items, both when they fill and when items are redistributed. */
-#define FILLED (BURST_CHUNK - BURST_CHUNK / 16)
-#define PACKED (BURST_CHUNK - BURST_CHUNK / 8)
+#define MINIMUM_CAPACITY 512u
 #define BINS 512u /* of the histogram of heights, eight an octave */
 
 int burst_items_create(struct burst_items **out, uint32_t maximum)
 {
-    if (maximum < MINIMUM_CHUNKS * BURST_CHUNK)
-        return -HOLTER_ERANGE;
     struct burst_items *items = calloc(1, sizeof(*items));
     if (items == NULL)
         return -ENOMEM;
-    items->maximum = maximum / BURST_CHUNK;
-    items->chunks = malloc((items->maximum + 1) * sizeof(struct chunk *));
-    if (items->chunks == NULL) {
-        free(items);
-        return -ENOMEM;
-    }
+    items->maximum = maximum;
     *out = items;
     return 0;
 }
@@ -37,9 +27,7 @@ void burst_items_destroy(struct burst_items *items)
 {
     if (items == NULL)
         return;
-    for (uint32_t i = 0; i < items->count; i++)
-        free(items->chunks[i]);
-    free(items->chunks);
+    free(items->item);
     free(items);
 }
 
@@ -89,39 +77,10 @@ static bool is_after(const struct burst *a, const struct burst *b)
     return a->messages != b->messages ? a->messages > b->messages : a->bytes > b->bytes;
 }
 
-/* Position of a new item: after all items that are not after it. Its chunk may be full. */
-static struct place burst_items_find_place(const struct burst_items *items,
-                                           const struct burst *burst)
-{
-    uint32_t slot =
-        BISECT(i, 1, items->count, !is_after(&items->chunks[i]->item[0].burst, burst)) - 1;
-    const struct chunk *c = items->chunks[slot];
-    return (struct place){slot, BISECT(i, 0, c->count, !is_after(&c->item[i].burst, burst))};
-}
-
 /* First item of this time or later. */
-struct place burst_items_find(const struct burst_items *items, int64_t time_ns)
+size_t burst_items_find(const struct burst_items *items, int64_t time_ns)
 {
-    if (items->count == 0)
-        return (struct place){0, 0};
-    uint32_t slot =
-        BISECT(i, 1, items->count, items->chunks[i]->item[0].burst.time_ns < time_ns) - 1;
-    const struct chunk *c = items->chunks[slot];
-    uint32_t at = BISECT(i, 0, c->count, c->item[i].burst.time_ns < time_ns);
-    return at < c->count ? (struct place){slot, at} : (struct place){slot + 1, 0};
-}
-
-static struct chunk *new_chunk(struct burst_items *items, uint32_t at)
-{
-    struct chunk *c = malloc(sizeof(*c));
-    if (c == NULL)
-        return NULL;
-    c->count = 0;
-    memmove(&items->chunks[at + 1], &items->chunks[at],
-            (items->count - at) * sizeof(struct chunk *));
-    items->chunks[at] = c;
-    items->count++;
-    return c;
+    return BISECT(i, 0, items->count, items->item[i].burst.time_ns < time_ns);
 }
 
 /* ---- folding -------------------------------------------------------------------- */
@@ -144,16 +103,11 @@ struct fold {
 /* Plans to free a quarter of the capacity. */
 static struct fold plan_fold(const struct burst_items *items)
 {
-    uint64_t count[BINS] = {0}, capacity = (uint64_t)items->maximum * BURST_CHUNK, sum = 0;
-    uint64_t want =
-        items->kept > capacity - capacity / 4 ? items->kept - (capacity - capacity / 4) : 0;
+    uint64_t count[BINS] = {0}, want = items->maximum / 4, sum = 0;
     struct fold fold = {0, 0};
-    for (uint32_t s = 0; s < items->count; s++) {
-        const struct chunk *c = items->chunks[s];
-        for (uint32_t i = 0; i < c->count; i++)
-            if (c->item[i].height != BURST_LIVE)
-                count[bin_of(c->item[i].height)]++;
-    }
+    for (size_t i = 0; i < items->count; i++)
+        if (items->item[i].height != BURST_LIVE)
+            count[bin_of(items->item[i].height)]++;
     for (; fold.bin + 1 < BINS && sum + count[fold.bin] < want; fold.bin++)
         sum += count[fold.bin];
     fold.in_bin = want - sum;
@@ -176,123 +130,58 @@ static void fold_item(struct burst_items *items, struct burst_item *to,
     burst_items_add_extent(&to->burst, &from->burst);
     to->folded = more > UINT32_MAX - to->folded ? UINT32_MAX : to->folded + more;
     items->folded++;
-    items->kept--;
 }
 
-/* Leaves free slots in every chunk, so that late items do not split the chunks at once. Works from
- * the last item to the first: the write position is never before the read position. */
-static void burst_items_spread(struct burst_items *items)
-{
-    uint32_t want = (uint32_t)((items->kept + PACKED - 1) / PACKED), had = items->count;
-    while (items->count < want)
-        if (new_chunk(items, items->count) == NULL)
-            break;
-    if (items->count < want) { /* without memory all chunks stay full */
-        while (items->count > had)
-            free(items->chunks[--items->count]);
-        return;
-    }
-    for (uint32_t i = (uint32_t)items->kept;
-         i-- > 0;) /* uint32_t: count never exceeds the maximum */
-        items->chunks[i / PACKED]->item[i % PACKED] =
-            items->chunks[i / BURST_CHUNK]->item[i % BURST_CHUNK];
-    for (uint32_t s = 0; s < want; s++)
-        items->chunks[s]->count =
-            s + 1 < want ? PACKED : (uint32_t)(items->kept - (uint64_t)s * PACKED);
-}
-
-/* Folds, and moves all items together. The write position is never after the read position. */
+/* Folds, and moves all items together. */
 static void burst_items_reserve(struct burst_items *items)
 {
     struct fold fold = plan_fold(items);
-    struct place to = {0, 0};
-    for (uint32_t s = 0; s < items->count; s++) {
-        const struct chunk *from = items->chunks[s];
-        uint32_t count = from->count;
-        for (uint32_t i = 0; i < count; i++) {
-            bool first = to.slot == 0 && to.index == 0;
-            if (!first && burst_items_is_folded(&fold, from->item[i].height)) {
-                fold_item(items, &items->chunks[to.slot]->item[to.index - 1], &from->item[i]);
-                continue;
-            }
-            if (to.index == BURST_CHUNK)
-                to = (struct place){to.slot + 1, 0};
-            items->chunks[to.slot]->item[to.index++] = from->item[i];
-        }
-    }
-    for (uint32_t s = 0; s <= to.slot; s++)
-        items->chunks[s]->count = s < to.slot ? BURST_CHUNK : to.index;
-    while (items->count > to.slot + 1)
-        free(items->chunks[--items->count]);
-    burst_items_spread(items);
+    size_t to = 0;
+    for (size_t i = 0; i < items->count; i++)
+        if (to > 0 && burst_items_is_folded(&fold, items->item[i].height))
+            fold_item(items, &items->item[to - 1], &items->item[i]);
+        else
+            items->item[to++] = items->item[i];
+    items->count = to;
 }
 
 /* ---- adding --------------------------------------------------------------------- */
 
-/* Makes a free slot at a place, in a new chunk if its own is full. @return 0 or -ENOMEM */
-static int burst_items_split(struct burst_items *items, struct place *place)
+/* Gives the array space for one more item, but for no more than the maximum. */
+static int burst_items_fit(struct burst_items *items)
 {
-    struct chunk *c = items->chunks[place->slot];
-    bool at_end = place->slot + 1 == items->count && place->index == c->count;
-    if (c->count < (at_end ? FILLED : BURST_CHUNK))
+    size_t capacity = items->count < MINIMUM_CAPACITY / 2 ? MINIMUM_CAPACITY : items->count * 2;
+    if (items->count < items->capacity)
         return 0;
-    struct chunk *more = new_chunk(items, place->slot + 1);
-    if (more == NULL)
+    if (capacity > items->maximum && items->count < items->maximum)
+        capacity = items->maximum;
+    if (ARRAY_RESIZE(items->item, capacity) != 0)
         return -ENOMEM;
-    uint32_t keep = at_end ? c->count : BURST_CHUNK / 2;
-    more->count = c->count - keep;
-    memcpy(more->item, &c->item[keep], more->count * sizeof(c->item[0]));
-    c->count = keep;
-    if (at_end || place->index > keep)
-        *place = (struct place){place->slot + 1, place->index - keep};
+    items->capacity = capacity;
     return 0;
 }
 
+/* Inserts an item after all that are not after it: late ones are near the end, and move few.
+ * @return 0 or -ENOMEM */
 static int burst_items_insert(struct burst_items *items, const struct burst *burst,
-                              struct place *place)
-{
-    if (items->count == 0 && new_chunk(items, 0) == NULL)
-        return -ENOMEM;
-    if (burst_items_split(items, place) != 0)
-        return -ENOMEM;
-    struct chunk *c = items->chunks[place->slot];
-    struct burst_item *at = &c->item[place->index];
-    memmove(at + 1, at, (c->count - place->index) * sizeof(*at));
-    *at = (struct burst_item){.burst = *burst, .height = BURST_LIVE};
-    c->count++;
-    items->kept++;
-    return 0;
-}
-
-/* All slots may be used up by chunks that are full at either end and half full between. */
-static void burst_items_fold_to_budget(struct burst_items *items)
+                              struct burst_item **out)
 {
     if (items->count >= items->maximum)
         burst_items_reserve(items);
-}
-
-static struct place place_for(struct burst_items *items, const struct burst *burst)
-{
-    burst_items_fold_to_budget(items);
-    return items->count == 0 ? (struct place){0, 0} : burst_items_find_place(items, burst);
+    if (burst_items_fit(items) != 0)
+        return -ENOMEM;
+    size_t place = BISECT(i, 0, items->count, !is_after(&items->item[i].burst, burst));
+    struct burst_item *at = &items->item[place];
+    memmove(at + 1, at, (items->count++ - place) * sizeof(*at));
+    *at = (struct burst_item){.burst = *burst, .height = BURST_LIVE};
+    *out = at;
+    return 0;
 }
 
 int burst_items_add(struct burst_items *items, const struct burst *burst)
 {
-    struct place place = place_for(items, burst);
-    return burst_items_insert(items, burst, &place);
-}
-
-static struct burst_item *item_at(struct burst_items *items, struct place place)
-{
-    return &items->chunks[place.slot]->item[place.index];
-}
-
-static struct place burst_items_normal(const struct burst_items *items, struct place place)
-{
-    if (place.slot < items->count && place.index == items->chunks[place.slot]->count)
-        place = (struct place){place.slot + 1, 0};
-    return place;
+    struct burst_item *at;
+    return burst_items_insert(items, burst, &at);
 }
 
 /* Sets the heights on both sides of a new item with these distances from its neighbours. */
@@ -311,39 +200,35 @@ static void share_height(int64_t *own, int64_t *next, int64_t before, int64_t af
 
 int burst_items_join(struct burst_items *items, const struct burst *burst, enum burst_side side)
 {
-    struct place at = place_for(items, burst), right, left;
+    struct burst_item *at;
     int rc = burst_items_insert(items, burst, &at);
     if (rc != 0)
         return rc;
     int64_t before = INT64_MAX, after = INT64_MAX;
-    left = at;
-    if (left.index == 0 && left.slot > 0)
-        left = (struct place){at.slot - 1, items->chunks[at.slot - 1]->count};
-    if (left.index > 0)
-        before = burst->time_ns - items->chunks[left.slot]->item[left.index - 1].burst.time_ns;
-    right = burst_items_normal(items, (struct place){at.slot, at.index + 1});
-    struct burst_item *next = right.slot < items->count ? item_at(items, right) : NULL;
+    struct burst_item *next = at + 1 < items->item + items->count ? at + 1 : NULL;
+    if (at > items->item)
+        before = burst->time_ns - at[-1].burst.time_ns;
     if (next != NULL)
         after = next->burst.time_ns - burst->time_ns;
     /* The next item's height shows whether that item is of this cluster; if not, it has an equal
      * time. */
     if (next != NULL && (side == BURST_FIRST || after == 0 || next->height != BURST_LIVE))
-        share_height(&item_at(items, at)->height, &next->height, before, after, side);
+        share_height(&at->height, &next->height, before, after, side);
     else
-        item_at(items, at)->height = before;
+        at->height = before;
     return 0;
 }
 
 void burst_items_merge(struct burst_items *items, int64_t time_ns, int64_t height)
 {
-    struct place place = burst_items_find(items, time_ns);
-    if (place.slot < items->count)
-        item_at(items, place)->height = height;
+    size_t at = burst_items_find(items, time_ns);
+    if (at < items->count)
+        items->item[at].height = height;
 }
 
 uint64_t burst_items_count(const struct burst_items *items)
 {
-    return items->kept;
+    return items->count;
 }
 
 uint64_t burst_items_folded(const struct burst_items *items)
@@ -353,11 +238,9 @@ uint64_t burst_items_folded(const struct burst_items *items)
 
 int64_t burst_items_recent(const struct burst_items *items, size_t count)
 {
-    uint32_t slot = items->count;
-    size_t sum = 0;
-    while (slot > 0 && sum < count)
-        sum += items->chunks[--slot]->count;
-    return items->count == 0 ? INT64_MIN : items->chunks[slot]->item[0].burst.time_ns;
+    if (items->count == 0)
+        return INT64_MIN;
+    return items->item[items->count > count ? items->count - count : 0].burst.time_ns;
 }
 
 void burst_items_copy_state(struct state_bytes *b, struct burst_items **out)
@@ -365,10 +248,7 @@ void burst_items_copy_state(struct state_bytes *b, struct burst_items **out)
     if (!STATE_OBJECT(b, *out))
         return;
     struct burst_items *items = *out;
-    state_copy_array(b, &items->chunks, sizeof(struct chunk *), items->count,
-                     (size_t)items->maximum + 1);
-    if (items->chunks == NULL)
-        items->count = 0;
-    for (uint32_t i = 0; i < items->count; i++)
-        (void)STATE_OBJECT(b, items->chunks[i]);
+    STATE_ARRAY(b, items->item, items->count, items->capacity);
+    if (items->item == NULL)
+        items->count = items->capacity = 0;
 }

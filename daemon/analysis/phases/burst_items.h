@@ -2,11 +2,10 @@
  * Clusters of points on a line are runs of neighbours, so a merge removes one boundary between two
  * items, and the whole binary tree (CommGram, section III-F) is one height per boundary: the root
  * splits at the highest boundary, its parts at the next highest, and so on. No child or parent is
- * stored. Items lie in chunks of BURST_CHUNK, so that one that arrives late moves few others. An
- * item takes 56 bytes. When the chunks are used up, the lowest boundaries are folded, the oldest
- * first among equal ones: the items on both sides become one. Boundaries of live clusters are never
- * folded. Part of phases.h.
- * Pure: no clock, no file, no socket. Not thread-safe. */
+ * stored. Items lie in one array: one that arrives late moves those after it, which are few. An
+ * item takes 56 bytes. When the array is at its maximum, the lowest boundaries are folded, the
+ * oldest first among equal ones: the items on both sides become one. Boundaries of live clusters
+ * are never folded. Part of phases.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_BURST_ITEMS_H
 #define HOLTER_DAEMON_ANALYSIS_PHASES_BURST_ITEMS_H
 
@@ -14,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BURST_CHUNK 512u
 /** Height of a boundary between live clusters, which is not final, and of the first item's. */
 #define BURST_LIVE INT64_MAX
 
@@ -61,9 +59,9 @@ enum burst_side { BURST_WITHIN, BURST_FIRST, BURST_LAST };
 
 struct burst_items;
 
-/** @param maximum  items stored individually; at least 16 chunks, and 4 for each live cluster.
- * Memory is 56 bytes for each, in chunks that are allocated as needed
- *  @return 0, -ENOMEM or -HOLTER_ERANGE */
+/** @param maximum  items stored individually, at least 4 for each live cluster. Memory is 56 bytes
+ *                   for each, allocated as needed
+ *  @return 0 or -ENOMEM */
 int burst_items_create(struct burst_items **out, uint32_t maximum);
 void burst_items_destroy(struct burst_items *items);
 

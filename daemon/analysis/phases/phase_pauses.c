@@ -1,7 +1,7 @@
 /* Which boundaries of a cut are kept: those at clear pauses first. */
 #include "daemon/analysis/phases/phase_pauses.h"
 
-#include "daemon/analysis/phases/burst_chunk.h"
+#include "daemon/analysis/phases/burst_array.h"
 #include "holter/order.h"
 
 #include <errno.h>

@@ -248,7 +248,7 @@ static int64_t phases_find_gap(const struct phases_params *p, const struct phase
 
 static int phases_choose_gap(struct phases *p)
 {
-    size_t count, capacity = RECENT + BURST_CHUNK;
+    size_t count, capacity = RECENT;
     struct phase *all = malloc(capacity * sizeof(*all));
     if (all == NULL)
         return -ENOMEM;

@@ -314,7 +314,7 @@ static void folding_keeps_what_is_coarser(void **state)
     size_t bytes = memory_used();
     phases_destroy(phases);
     bytes -= memory_used();
-    assert_true(bytes <= 8192 * 52 + 32 * 160 + 16 * 80 + 8192);
+    assert_true(bytes <= 8192 * 56 + 32 * 160 + 16 * 80 + 8192);
     phases_destroy(whole);
 }
 
