@@ -327,6 +327,17 @@ static uint32_t model_tables_region_of(const struct named_rows *n, uint64_t posi
     return position < n->region_count ? n->number[n->comm_count + position] : 0;
 }
 
+/* End a message about pairs or calls. @return the error given, or one of its own */
+static int model_tables_end(struct model *m, struct model_table *t, uint64_t window, int snapshot,
+                            int error)
+{
+    m->details_version++;
+    int put = 0;
+    if (!snapshot && t->keys.count)
+        put = model_tables_flush(m, &t->history, window, t->keys.count);
+    return error ? error : put;
+}
+
 /* Sums by communicator and region, since the start. */
 static int add_contexts(struct model *m, const struct wire_pair_window *w)
 {
@@ -377,12 +388,7 @@ int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int sn
             m->scratch->touched[n] = 1;
         }
     }
-    m->details_version++;
-    int error = add_contexts(m, w);
-    int put = snapshot || !t->keys.count
-                  ? 0
-                  : model_tables_flush(m, &t->history, w->window, t->keys.count);
-    return put ? put : error;
+    return model_tables_end(m, t, w->window, snapshot, add_contexts(m, w));
 }
 
 static void call_figures(uint64_t *to, const struct wire_call_row *row)
@@ -423,12 +429,7 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
         }
     }
     free(named.number);
-    m->details_version++;
-    if (!snapshot && t->keys.count) {
-        int put = model_tables_flush(m, &t->history, w->window, t->keys.count);
-        error = error ? error : put;
-    }
-    return error;
+    return model_tables_end(m, t, w->window, snapshot, error);
 }
 
 static void caller_figures(uint64_t *to, const struct wire_call_row *row)
@@ -474,10 +475,5 @@ int tables_apply_callers(struct model *m, const struct wire_caller_window *w, in
         error = add_caller(m, &w->calls[i], model_tables_region_of(&named, w->calls[i].region),
                            snapshot);
     free(named.number);
-    m->details_version++;
-    if (!snapshot && t->keys.count) {
-        int put = model_tables_flush(m, &t->history, w->window, t->keys.count);
-        error = error ? error : put;
-    }
-    return error;
+    return model_tables_end(m, t, w->window, snapshot, error);
 }

@@ -155,6 +155,12 @@ static void count_together(struct network_graph *g, const struct flows *f)
     free(seen);
 }
 
+static int network_graph_open(const struct network_graph *g, uint32_t group)
+{
+    uint32_t low = BISECT(i, 0, g->open_count, g->open[i] < group);
+    return low < g->open_count && g->open[low] == group;
+}
+
 int network_graph_update(struct network_graph *g, const struct model *m, const struct flows *f)
 {
     const struct topology *t = m->network.topology;
@@ -192,12 +198,6 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
     g->key = key;
     g->version++;
     return 1;
-}
-
-int network_graph_open(const struct network_graph *g, uint32_t group)
-{
-    uint32_t low = BISECT(i, 0, g->open_count, g->open[i] < group);
-    return low < g->open_count && g->open[low] == group;
 }
 
 static void open_group(struct network_graph *g, uint32_t group)

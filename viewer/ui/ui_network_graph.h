@@ -59,9 +59,6 @@ void network_graph_finish(struct network_graph *graph);
 int network_graph_update(struct network_graph *graph, const struct model *model,
                          const struct flows *flows);
 
-/** Whether a group is open. */
-int network_graph_open(const struct network_graph *graph, uint32_t group);
-
 /** Commands that begin with COMMAND_NET. */
 int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
                           uint64_t argument);

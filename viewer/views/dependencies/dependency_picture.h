@@ -54,9 +54,6 @@ void dependency_picture_destroy(struct dependency_picture *picture);
 uint32_t dependency_picture_host(const struct dependency_picture *picture,
                                  const struct dependency_lane *lane);
 
-/** Does the plot show this square? */
-int dependency_plot_shows(const struct dependency_plot *plot, uint32_t column, uint32_t lane);
-
 /** Lane of an event in the graph that is shown. */
 uint32_t dependency_plot_lane(const struct dependency_plot *plot, uint32_t event);
 

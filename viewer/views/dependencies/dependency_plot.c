@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-int dependency_plot_shows(const struct dependency_plot *p, uint32_t column, uint32_t lane)
+static int dependency_plot_shows(const struct dependency_plot *p, uint32_t column, uint32_t lane)
 {
     double x = section_x(&p->v, column), y = section_y(&p->v, lane);
     return x + p->v.ux > p->v.box.x && x < p->v.box.x + p->v.box.w && y + p->v.uy > p->v.box.y &&

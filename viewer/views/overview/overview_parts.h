@@ -4,10 +4,6 @@
 
 #include "viewer/views/common/view.h"
 
-/** The alert that the overview is about: the picked one, else of those that fire, or are pending,
- * the one that cost most. NULL: the job is well. */
-const struct alert *overview_alert(const struct stage *stage);
-
 /** Where, why, and what to do. @param count  of the panels that there is room for, 2 or 3 */
 void overview_add_fault(struct stage *stage, const struct alert *alert, const struct box *panels,
                         int count);

@@ -17,7 +17,9 @@
 
 enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108 };
 
-const struct alert *overview_alert(const struct stage *s)
+/* The alert that the overview is about: the picked one, else of those that fire, or are pending,
+ * the one that cost most. NULL: the job is well. */
+static const struct alert *overview_alert(const struct stage *s)
 {
     static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING};
     const struct alerts *all = &s->model->alerts;

@@ -113,10 +113,6 @@ void torus_menu(struct stage *stage, struct box box);
 /** Time line of the whole job with the visible time, and buttons to animate it. */
 void torus_time(struct stage *stage, struct box box);
 
-void torus_vertex_tip(struct stage *stage, const struct torus_drawing *drawing, uint32_t place);
-void torus_link_tip(struct stage *stage, const struct torus_drawing *drawing, int side,
-                    uint32_t half);
-
 /* What the projection and the grid in space share. */
 
 /** Distance of a point from a line. */

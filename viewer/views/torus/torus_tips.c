@@ -17,7 +17,7 @@ static struct quantity torus_tips_format_load(const struct stage *s, int panel, 
                                                         : "");
 }
 
-void torus_vertex_tip(struct stage *s, const struct torus_drawing *d, uint32_t place)
+static void torus_vertex_tip(struct stage *s, const struct torus_drawing *d, uint32_t place)
 {
     char name[TOPOLOGY_NAME + 1];
     if (place >= d->places || d->node_of[place] == TOPOLOGY_NONE)
@@ -43,7 +43,7 @@ static void torus_tips_add_other_panels(struct stage *s, const struct torus_draw
                         torus_tips_format_load(s, p, d->values[p].halves[side][half]).text);
 }
 
-void torus_link_tip(struct stage *s, const struct torus_drawing *d, int side, uint32_t half)
+static void torus_link_tip(struct stage *s, const struct torus_drawing *d, int side, uint32_t half)
 {
     const struct topology *topology = s->model->network.topology;
     uint32_t link = d->sides[side].link_of[half], from, to;
