@@ -141,6 +141,39 @@ static void the_header_shows_the_state_of_job_and_connection(void **state)
     model_destroy(m);
 }
 
+/* Whether the title of a column shows that it determines the order. */
+static int is_ordered_by(const struct scene *s, uint64_t column)
+{
+    for (size_t i = 0; i < s->item_count; i++)
+        if (s->items[i].kind == SCENE_TEXT && s->items[i].cell == column + 1 &&
+            strstr(scene_whole_text(s, &s->items[i]), "\xe2\x86\x93"))
+            return 1;
+    return 0;
+}
+
+static void every_title_that_can_be_clicked_orders_its_list(void **state)
+{
+    static const enum view_id lists[] = {VIEW_PAIRS, VIEW_RANKS, VIEW_CALLS};
+    struct model *m = model_of(64, 5, 0);
+    (void)state;
+    for (size_t v = 0; v < sizeof lists / sizeof *lists; v++) {
+        struct desk d;
+        desk_open(&d, 1600, 900, 1, THEME_DARK, lists[v]);
+        desk_layout(&d, m);
+        for (size_t i = 0; i < d.scene.hit_count; i++) {
+            const struct scene_hit hit = d.scene.hits[i];
+            if (hit.kind != HIT_SORT)
+                continue;
+            d.ui.list.sort[hit.a] = -1;
+            ui_sort_list(&d.ui, hit.a, hit.b);
+            desk_layout(&d, m);
+            assert_true(is_ordered_by(&d.scene, hit.b));
+        }
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static void many_ranks_are_added_up_and_it_is_said(void **state)
 {
     (void)state;
@@ -1221,6 +1254,7 @@ int main(void)
         cmocka_unit_test(every_view_keeps_its_panels),
         cmocka_unit_test(without_data_every_view_says_so),
         cmocka_unit_test(the_header_shows_the_state_of_job_and_connection),
+        cmocka_unit_test(every_title_that_can_be_clicked_orders_its_list),
         cmocka_unit_test(many_ranks_are_added_up_and_it_is_said),
         cmocka_unit_test(ranks_at_the_axes_of_the_matrix_are_whole_numbers),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
