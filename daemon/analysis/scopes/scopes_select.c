@@ -127,12 +127,6 @@ static uint32_t track_least_windows(const struct scopes *s, enum scope_table_kin
     return kind == TABLE_RANK || inner ? RANK_WINDOWS : LEAST_WINDOWS;
 }
 
-static double select_threshold(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
-{
-    const double threshold = scopes_threshold(s, kind);
-    return kind == TABLE_LOCALITY ? scopes_level_threshold(&s->common[i], threshold) : threshold;
-}
-
 /* The first window since which the deviation is significant, and worth a finding: the start of the
  * excursion, or the window before the last one: noise may have begun the excursion long ago.
  * @return UINT32_MAX: it is not */
@@ -143,7 +137,7 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
     if (track->cusum <= 0 || track->last != s->windows ||
         s->windows - track->start + 1 < track_least_windows(s, kind, i) || !track_lasts(s, track))
         return UINT32_MAX;
-    const double threshold = select_threshold(s, kind, i), least = log(s->params.minimum);
+    const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
     const double effect = track_effect(track);
     const uint32_t windows = s->windows - track->start + 1;
     if (effect >= least &&
@@ -236,8 +230,8 @@ static bool search_best(const struct scopes *s, struct choice *best)
     bool any = false;
     *best = (struct choice){.gain = -1};
     for (int k = 0; k < SCOPE_TABLES; k++) {
+        const double threshold = scopes_threshold(s, k);
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
-            const double threshold = select_threshold(s, k, i);
             struct scope_estimate e;
             if (!scopes_estimate(s, k, i, &e))
                 continue;

@@ -250,9 +250,6 @@ struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind
 double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
 
 /* scopes_levels.c */
-/** The threshold of a level's deviations, of which the variance is known from few windows: those
- * that depend on each other count for fewer (M. S. Bartlett, 1946). */
-double scopes_level_threshold(const struct scope_level *level, double threshold);
 void scopes_init_levels(struct scopes *s);
 void scopes_follow_levels(struct scopes *s);
 /** What a finding about some messages explains is no deviation of all messages, nor was it in the
