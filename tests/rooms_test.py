@@ -28,6 +28,7 @@ MATRIX = {
     ANALYSIS + "matching": "tables clocks",
     ANALYSIS + "events": "tables clocks",
     ANALYSIS + "sums": "tables",
+    ANALYSIS + "groups": "tables",
     ANALYSIS + "latency": "tables matching",
     ANALYSIS + "regions": "tables",
     ANALYSIS + "scopes": "tables matching",

@@ -130,7 +130,9 @@
            "published: 1 + the rank that it waited for longest; 0: none, or not known")            \
     COLUMN(U64, awaited_ns, WIRE_ANY, "published: time in which it waited for that rank")          \
     COLUMN(U64, tallied, WIRE_ANY,                                                                 \
-           "of events: not read but summed by the rank itself, without latency and bursts")
+           "of events: not read but summed by the rank itself, without latency and bursts")        \
+    COLUMN(U64, ranks, WIRE_ANY,                                                                   \
+           "published: ranks that reported in this row, of a job in groups of ranks; 0: one")
 
 /** Of the messages that a rank sent, those that are not known to stay within a node. */
 #define WIRE_CROSSING_ROW(COLUMN)                                                                  \
