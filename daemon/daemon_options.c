@@ -45,6 +45,7 @@ static const char options_usage[] =
     "  --window TIME       length of windows, 100ms to 60s; default 1s\n"
     "  --grace TIME        how long after its end a window waits for late agents; default a\n"
     "                      quarter of the window, at most 250ms\n"
+    "  --most-ranks N      jobs of more ranks are kept by groups of ranks; default 65536\n"
     "  --collectives HOW   modelled (default) or off: whether collectives take part in phases and\n"
     "                      pictures, as the messages of their algorithms\n"
     "  --topology NETWORK  the network under the jobs: a file, see holter-topology(5), or a short\n"
@@ -81,10 +82,8 @@ static const char options_usage[] =
     "  --export JOB        serve nobody: record a job of the fleet as a whole, and leave\n"
     "  --fleet-keys DIR    what these servers ask for: user.creds, or nkey.seed and nkey.pub, or\n"
     "                      password; ca.pem; cert.pem and key.pem\n"
-    "  --lease TIME        after which others take over the jobs of a dead daemon, 1s to 60s;\n"
-    "                      default 3s\n"
-    "  --checkpoint TIME   how often the state of a job is stored for such a take-over, 1s to 1h;\n"
-    "                      default 60s\n"
+    "  --lease TIME        after which others take over the jobs of a dead daemon; default 3s\n"
+    "  --checkpoint TIME   how often the state of a job is stored for that; default 60s\n"
     "  --check-rules       only check the rules and the options on alerts and metrics: 0 right, 2\n"
     "                      wrong\n"
     "  --print-rules       only print the built-in rules\n"
@@ -399,6 +398,8 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
          .most = (double)WINDOW_MAXIMUM_NS, .expected = "a time from 100ms to 60s"},
         {"grace", .duration_ns = &o->grace_ns, .most = (double)GRACE_MAXIMUM_NS,
          .expected = "a time from 0s to 60s"},
+        {"most-ranks", .number = &o->most_ranks, .least = 1, .most = 16777216,
+         .expected = "a number from 1 to 16777216"},
         {"collectives", .word = &o->no_collectives, .words = collectives,
          .expected = "modelled or off"},
         {"session", .text = &o->session},
@@ -450,6 +451,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
                                    .lease_ns = 3000 * MS,
                                    .checkpoint_ns = 60000 * MS,
                                    .grace_ns = UINT64_MAX,
+                                   .most_ranks = 65536,
                                    .session = getenv("HOLTER_SESSION"),
                                    .keys = getenv("HOLTER_KEYS"),
                                    .rules = getenv("HOLTER_RULES")};
@@ -531,6 +533,7 @@ void daemon_options_fill_replay(const struct daemon_options *options, struct rep
                                    .paused = options->paused,
                                    .quit_at_end = options->quit_at_end,
                                    .no_collectives = options->no_collectives,
+                                   .most_ranks = options->most_ranks,
                                    .record = options->record,
                                    .maximum_record_bytes = options->maximum_record_bytes};
     daemon_options_fill_server(options, &out->server);

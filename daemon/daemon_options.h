@@ -26,6 +26,7 @@ struct daemon_options {
     int loop, paused, quit_at_end; /**< of a replay */
     int results;                   /**< put the results of a replay into the recording, and leave */
     int quit_when_idle;
+    uint64_t most_ranks;  /**< --most-ranks */
     int no_collectives;   /**< --collectives=off */
     const char *rules;    /**< file; NULL: the built-in ones */
     const char *topology; /**< file or short form of the network; NULL: none */

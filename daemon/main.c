@@ -311,6 +311,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
                 .grace_ns = o->grace_ns,
                 .lost_ns = LOST_NS,
                 .most_pairs = MAXIMUM_PAIRS,
+                .most_ranks = o->most_ranks,
                 .modelled = !o->no_collectives,
                 .beside = 1,
                 .network = &d->network,

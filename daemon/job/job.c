@@ -20,7 +20,7 @@
 
 /* Of the bytes of a job's state. To be raised when what they mean changes though no structure has
  * another size. */
-#define STATE_VERSION HOLTER_VERSION " 1"
+#define STATE_VERSION HOLTER_VERSION " 2"
 
 #define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
 
@@ -131,6 +131,7 @@ void job_destroy(struct job *job)
     rank_history_finish(&job->rank_history);
     job_lateness_finish(&job->lateness);
     job_sums_finish(&job->sums);
+    rank_groups_finish(&job->groups);
     job_totals_finish(&job->totals);
     job_unwatched_finish(&job->unwatched);
     job_alerts_finish(&job->alerts);
@@ -459,6 +460,7 @@ static void job_copy_state(struct state_bytes *b, struct job *job)
     job_rank_messages_copy_state(b, &job->rank_messages);
     job_captures_copy_state(b, &job->captures);
     job_alerts_copy_state(b, &job->alerts);
+    STATE_VALUE(b, job->group_shift);
     STATE_VALUE(b, job->changes_due_ns);
     job_unwatched_copy_state(b, &job->unwatched);
     job_totals_copy_state(b, &job->totals);

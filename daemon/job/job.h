@@ -51,11 +51,12 @@ struct job_output {
 };
 
 struct job_options {
-    uint64_t window_ns; /**< length of windows */
-    uint64_t grace_ns;  /**< how long after its end a window waits for reports */
-    uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
-    size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
-    int modelled;       /**< whether collectives count in phases and pictures */
+    uint64_t window_ns;  /**< length of windows */
+    uint64_t grace_ns;   /**< how long after its end a window waits for reports */
+    uint64_t lost_ns;    /**< how long a job may be silent before it counts as lost */
+    size_t most_pairs;   /**< rows of pairs published for one window; the rest is folded */
+    uint64_t most_ranks; /**< jobs of more ranks are kept by groups of ranks; 0: no job is */
+    int modelled;        /**< whether collectives count in phases and pictures */
     int beside; /**< whether a thread may analyse large phases; not where the process forks */
     const struct network *network; /**< under the job, borrowed; NULL: none was given */
     const struct rules

@@ -78,7 +78,7 @@ static void close_crossing(struct job *job, const struct closed_window *window)
 static void close_published_latency(struct job *job, const struct closed_window *window)
 {
     if (!window->late)
-        job_publish_latency(&job->stream, job->latency);
+        job_publish_latency(&job->stream, job->latency, job->group_shift == 0);
 }
 
 static void close_network(struct job *job, const struct closed_window *window)
@@ -147,22 +147,23 @@ static void close_criteria(struct job *job, const struct closed_window *window)
 static const struct {
     const char *name;
     void (*close)(struct job *job, const struct closed_window *window);
+    int by_rank; /* 1: not for jobs that are kept by groups of ranks */
 } analyses[] = {
-    {"latency and regions", close_latency},
-    {"waits", close_waits},
-    {"messages of ranks that are not watched", close_unwatched},
-    {"totals", close_totals},
-    {"messages that cross nodes", close_crossing},
-    {"sums", close_sums},
-    {"nodes", close_nodes},
-    {"history of ranks", close_rank_history},
-    {"latency as published", close_published_latency},
-    {"phases", close_phases},
-    {"network", close_network}, /* which needs the messages of collectives from phases */
-    {"deaths", close_deaths},
-    {"growth of latency", close_growth},
-    {"hangs", close_hangs},
-    {"criteria for the agents", close_criteria},
+    {"latency and regions", close_latency, 0},
+    {"waits", close_waits, 1},
+    {"messages of ranks that are not watched", close_unwatched, 0},
+    {"totals", close_totals, 0},
+    {"messages that cross nodes", close_crossing, 1},
+    {"sums", close_sums, 0},
+    {"nodes", close_nodes, 0},
+    {"history of ranks", close_rank_history, 0},
+    {"latency as published", close_published_latency, 0},
+    {"phases", close_phases, 0},
+    {"network", close_network, 1}, /* which needs the messages of collectives from phases */
+    {"deaths", close_deaths, 0},
+    {"growth of latency", close_growth, 1},
+    {"hangs", close_hangs, 1},
+    {"criteria for the agents", close_criteria, 0},
 };
 
 /* ---- closing ------------------------------------------------------------- */
@@ -199,7 +200,8 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
     job_sums_list(&job->sums, &window);
     job->windows.closed++;
     for (size_t i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++)
-        analyses[i].close(job, &window);
+        if (!analyses[i].by_rank || job->group_shift == 0)
+            analyses[i].close(job, &window);
     if (!window.late) {
         job->windows.next = window.number + 1;
         job->alerts.windows_without_loss++;

@@ -40,6 +40,15 @@ static int merge_place(struct job *job, uint32_t node, const struct wire_member_
     return code;
 }
 
+/* Before the first window: rows of ranks and of groups are not mixed. */
+static void merge_choose_groups(struct job *job)
+{
+    if (job->options.most_ranks == 0 || job->info.end_ns != 0)
+        return;
+    job->group_shift = rank_groups_shift(job->info.world, job->options.most_ranks);
+    job->info.group = job->group_shift == 0 ? 0 : UINT64_C(1) << job->group_shift;
+}
+
 int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks *ranks,
                     uint64_t now_ns, struct job_fault *fault)
 {
@@ -51,6 +60,7 @@ int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks 
         return job_reject(fault, -ENOMEM, "no memory for a node");
     struct job_node *node = job->nodes.list[agent->node];
     job_info_merge(&job->info, ranks);
+    merge_choose_groups(job);
     node->cores = ranks->cores;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         if (merge_place(job, agent->node, &ranks->members[i]) != 0)
@@ -83,16 +93,44 @@ static struct open_window *merge_open_window(struct job *job, uint64_t number, u
     return window != NULL ? window : job_windows_open(&job->windows, job->sums.run, number, now_ns);
 }
 
+/* How many ranks are in the rows of groups, and which of their messages cross nodes: that can only
+ * be seen before ranks are grouped. */
+static void merge_complete_groups(const struct job *job, uint32_t node,
+                                  const struct wire_window *window, const struct sum_rows *rows)
+{
+    for (size_t i = 0; i < rows->rank_count; i++)
+        job->sums.rank_rows[i].ranks = job->groups.ranks[i].ranks;
+    for (uint64_t i = 0; i < window->pairs_count; i++) {
+        const struct wire_pair_row *pair = &window->pairs[i];
+        if (pair->destination >= 0 &&
+            job_places_find_node(&job->places, (uint64_t)pair->destination) == node)
+            continue;
+        struct rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
+        while (row < end && row->rank < pair->source >> job->group_shift)
+            row++;
+        if (row == end || row->rank != pair->source >> job->group_shift)
+            continue;
+        row->crossing += pair->messages;
+        row->crossing_bytes += pair->bytes;
+    }
+}
+
 /* Add all tables of the message. What can fail comes first, so that a message that is rejected has
  * changed nothing that is published. */
 static int merge_tables(struct job *job, struct open_window *open, uint32_t node,
                         const struct wire_window *window, struct job_fault *fault)
 {
     struct sum_rows rows;
-    if (job_sums_convert(&job->sums, window, &rows) != 0)
+    struct wire_window summed = *window; /* by groups of ranks, where the job has them */
+    if ((job->group_shift != 0 &&
+         rank_groups_convert(&job->groups, window, job->group_shift, &summed) != 0) ||
+        job_sums_convert(&job->sums, &summed, &rows) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a window");
-    int code =
-        job_phases_prepare(job->phases, &open->bursts, window, job->nodes.count, job->info.world);
+    if (job->group_shift != 0)
+        merge_complete_groups(job, node, window, &rows);
+    uint64_t world =
+        job->group_shift == 0 ? job->info.world : ((job->info.world - 1) >> job->group_shift) + 1;
+    int code = job_phases_prepare(job->phases, &open->bursts, &summed, job->nodes.count, world);
     if (code != 0)
         return job_reject(fault, code == -EOVERFLOW ? -HOLTER_ELIMIT : code,
                           "window of %" PRIu64 " bursts: %s", window->bursts_count,
@@ -102,7 +140,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     code = job_latency_add(job->latency, &open->latency, window, node, open->number);
     if (code != 0)
         return job_reject(fault, code, "halves of messages: %s", holter_strerror(code));
-    code = open_window_add_calls(open, window);
+    code = open_window_add_calls(open, &summed);
     code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places);
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
@@ -110,7 +148,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
         return job_reject(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
                           "window of %" PRIu64 " pairs: %s", window->pairs_count,
                           holter_strerror(code));
-    job_phases_add(job->phases, &open->bursts, window);
+    job_phases_add(job->phases, &open->bursts, &summed);
     counter_rows_add(&open->counters, window, node);
     open->flags |= window->flags;
     return 0;

@@ -58,6 +58,7 @@ static void sum_publish_ranks(struct sum_publisher *p, const struct job_part *pa
             .process_state = row->process_state,
             .awaited = row->awaited,
             .awaited_ns = row->awaited_ns,
+            .ranks = row->ranks,
         };
         p->crossing[i] = (struct wire_crossing_row){row->crossing, row->crossing_bytes};
     }

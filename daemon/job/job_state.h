@@ -4,6 +4,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_STATE_H
 #define HOLTER_DAEMON_JOB_JOB_STATE_H
 
+#include "daemon/analysis/groups/rank_groups.h"
 #include "daemon/analysis/waits/waits.h"
 #include "daemon/job/growth/job_growth.h"
 #include "daemon/job/hang/job_hang.h"
@@ -34,7 +35,9 @@ struct job {
     struct job_rank_messages rank_messages;
     struct job_captures captures;
     struct job_alerts alerts;
-    uint64_t changes_due_ns; /**< when info and places may be published again */
+    unsigned group_shift;      /**< 2 to this ranks are a row of the sums: see rank_groups.h */
+    struct rank_groups groups; /**< of the message that is merged */
+    uint64_t changes_due_ns;   /**< when info and places may be published again */
 
     /* The analyses, in the order of the list in job_close.c. */
     struct job_unwatched unwatched;

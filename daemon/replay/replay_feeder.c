@@ -75,6 +75,7 @@ int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_
                     .grace_ns = o->grace_ns,
                     .lost_ns = LOST_NS,
                     .most_pairs = MAXIMUM_PAIRS,
+                    .most_ranks = o->most_ranks,
                     .modelled = !o->no_collectives,
                     .network = options->network,
                     .rules = options->rules},

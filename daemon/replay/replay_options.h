@@ -15,6 +15,7 @@ struct replay_options {
     double speed;                 /**< times real time; 0: as fast as it goes */
     const char *from;             /**< where it begins, see proto/moment.h; NULL: at the begin */
     int loop, paused, quit_at_end;
+    uint64_t most_ranks;           /**< jobs of more ranks are kept by groups of ranks */
     int no_collectives;            /**< messages of collectives take no part in analyses */
     const char *record;            /**< directory to record the replay in; NULL: not recorded */
     uint64_t maximum_record_bytes; /**< of all parts of a recording together; 0: no limit */

@@ -95,6 +95,7 @@ void figures_add_rank(struct figures *figures, uint32_t number, const struct ran
         return;
     }
     figures_add_rank_sums(&rank->row, row);
+    rank->row.ranks += row->ranks;
     figures_merge_awaited(&rank->row, row);
     figures_merge_call_in_progress(&rank->row, row);
 }
@@ -109,6 +110,7 @@ static void figures_add_ranks(struct figures *total, const struct figures *figur
         struct rank_figures *rank = &total->ranks[i];
         struct rank_row *sum = &rank->row;
         figures_add_rank_sums(sum, row);
+        sum->ranks = order_maximum(sum->ranks, row->ranks);
         figures_vote_awaited(sum, row);
         if (rank->present && window == rank->newest) {
             figures_merge_call_in_progress(sum, row);

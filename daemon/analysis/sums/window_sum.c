@@ -133,7 +133,8 @@ static void window_sum_add_ranks(struct window_sum *window, const struct sum_row
         const struct rank_row *row = &rows->ranks[i];
         const struct key key = {.hi = row->rank};
         number = key_table_number_after(&window->run->ranks, key, number);
-        window->totals.ranks += !window->figures.ranks[number].present;
+        window->totals.ranks +=
+            row->ranks != 0 ? row->ranks : !window->figures.ranks[number].present;
         window_sum_add_totals(&window->totals, row);
         figures_add_rank(&window->figures, number, row);
     }

@@ -50,6 +50,8 @@ struct rank_row {
     uint64_t in_call_comm;  /**< id of its communicator; 0: none */
     int64_t in_call_peer;   /**< its peer; negative: PEER_* */
     uint64_t threads;       /**< threads that called MPI so far */
+    uint64_t ranks;         /**< of a group of ranks, see groups/: those that reported; 0: one rank.
+                                 Of several windows the maximum */
     uint32_t awaited;       /**< 1 + the rank that it waited for longest; 0: none, or not known */
     uint64_t awaited_ns;    /**< of a window: how long; of several: by how much longer than for
                                  others, at least */

@@ -88,14 +88,23 @@ static struct published published;
 
 /* ---- a synthetic job ----------------------------------------------------- */
 
-static struct job *make_job(struct published *into)
+/* @param most_ranks  a job of more ranks is kept by groups of them; 0: none is */
+static struct job *make_job_by_groups(struct published *into, uint64_t most_ranks)
 {
-    struct job_options options = {
-        .window_ns = S, .grace_ns = 250 * MS, .lost_ns = 30 * S, .most_pairs = 1000};
+    struct job_options options = {.window_ns = S,
+                                  .grace_ns = 250 * MS,
+                                  .lost_ns = 30 * S,
+                                  .most_pairs = 1000,
+                                  .most_ranks = most_ranks};
     struct job_output output = {into, wanted, tell, NULL};
     struct job *job;
     assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
     return job;
+}
+
+static struct job *make_job(struct published *into)
+{
+    return make_job_by_groups(into, 0);
 }
 
 static void finish_job(struct job *job)
@@ -241,6 +250,52 @@ static void a_window_is_published_when_all_nodes_have_reported(void **state)
     assert_int_equal(t->sent, 40);
     assert_int_equal(t->wait_ns, 28000);
     assert_int_equal(t->late, 0);
+    finish_job(job);
+}
+
+/* A job of two nodes with 8 ranks after two windows. @return its totals of the second */
+static struct wire_totals run_two_windows(struct published *into, uint64_t most_ranks,
+                                          struct job **job)
+{
+    *job = make_job_by_groups(into, most_ranks);
+    appear(*job, 0, 2);
+    appear(*job, 1, 2);
+    for (uint64_t window = FIRST; window < FIRST + 2; window++) {
+        report(*job, 0, window, 0, end_of(window));
+        report(*job, 1, window, 0, end_of(window));
+        advance(*job, end_of(window) + 10 * MS);
+    }
+    return message_of(into, WIRE_TYPE_TOTALS, -1)->totals;
+}
+
+static void totals_by_groups_are_those_by_ranks(void **state)
+{
+    static struct published by_groups;
+    struct job *job, *grouped;
+    (void)state;
+    struct wire_totals t = run_two_windows(&published, 0, &job);
+    struct wire_totals g = run_two_windows(&by_groups, 3, &grouped); /* groups of 4 ranks */
+    assert_int_equal(g.ranks, 8);
+    t.job = g.job = NULL; /* which the decoder owns */
+    assert_memory_equal(&t, &g, sizeof(t));
+    assert_int_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.group, 0);
+    assert_int_equal(message_of(&by_groups, WIRE_TYPE_JOB, -1)->job.group, 4);
+
+    uint64_t crossing = 0;
+    const struct wire_rank_window *r =
+        &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+    assert_int_equal(r->ranks_count, 8);
+    for (unsigned i = 0; i < 8; i++)
+        crossing += r->crossing[i].messages;
+    assert_true(crossing > 0);
+    r = &message_of(&by_groups, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+    assert_int_equal(r->ranks_count, 2);
+    assert_int_equal(r->ranks[0].ranks, 4);
+    assert_int_equal(r->ranks[1].ranks, 4);
+    assert_int_equal(r->ranks[0].wait_ns + r->ranks[1].wait_ns, t.wait_ns);
+    assert_int_equal(r->crossing[0].messages + r->crossing[1].messages, crossing);
+    job_destroy(grouped);
+    forget(&by_groups);
     finish_job(job);
 }
 
@@ -1110,6 +1165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_published_when_all_nodes_have_reported),
+        cmocka_unit_test(totals_by_groups_are_those_by_ranks),
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),
