@@ -105,10 +105,11 @@ static void merge_complete_groups(const struct job *job, uint32_t node,
         if (pair->destination >= 0 &&
             job_places_find_node(&job->places, (uint64_t)pair->destination) == node)
             continue;
+        const uint64_t first = pair->source >> job->group_shift << job->group_shift;
         struct rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
-        while (row < end && row->rank < pair->source >> job->group_shift)
+        while (row < end && row->rank < first)
             row++;
-        if (row == end || row->rank != pair->source >> job->group_shift)
+        if (row == end || row->rank != first)
             continue;
         row->crossing += pair->messages;
         row->crossing_bytes += pair->bytes;
@@ -128,9 +129,8 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
         return job_reject(fault, -ENOMEM, "no memory for a window");
     if (job->group_shift != 0)
         merge_complete_groups(job, node, window, &rows);
-    uint64_t world =
-        job->group_shift == 0 ? job->info.world : ((job->info.world - 1) >> job->group_shift) + 1;
-    int code = job_phases_prepare(job->phases, &open->bursts, &summed, job->nodes.count, world);
+    int code =
+        job_phases_prepare(job->phases, &open->bursts, &summed, job->nodes.count, job->info.world);
     if (code != 0)
         return job_reject(fault, code == -EOVERFLOW ? -HOLTER_ELIMIT : code,
                           "window of %" PRIu64 " bursts: %s", window->bursts_count,

@@ -971,8 +971,9 @@ enum wire_degraded {
           "parts of the job that the given network lacks; empty: none known")                      \
     FIELD(15, STR, launcher, 64, OPTIONAL, "program that started its ranks; empty: not known")     \
     FIELD(16, U64, group, WIRE_ANY, OPTIONAL,                                                      \
-          "consecutive ranks that are one row in the tables of ranks, pairs and calls; 0 and 1: "  \
-          "none are. Of groups there are no waits, lateness, hangs, growth, regions, loads of "    \
+          "consecutive ranks that are one row, under the first of them, in the tables of ranks, "  \
+          "pairs and calls; 0 and 1: none are. Of groups there are no waits, lateness, hangs, "    \
+          "growth, regions, loads of "                                                             \
           "links, nor latency by rank")
 
 /** A rank and its node. */

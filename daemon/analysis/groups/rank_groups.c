@@ -76,7 +76,8 @@ static uint64_t group_add_up(const struct group_table *table, void *rows, uint64
     for (uint64_t i = 0; i < count; i++) {
         for (size_t c = 0; c < table->ranks; c++) {
             uint64_t *rank = &numbers[i * columns + c];
-            *rank = *rank == UINT64_MAX ? *rank : *rank >> shift; /* the largest: all others */
+            *rank =
+                *rank == UINT64_MAX ? *rank : *rank >> shift << shift; /* the largest: all others */
         }
     }
     if (count > 0)

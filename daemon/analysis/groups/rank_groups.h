@@ -1,7 +1,9 @@
 /* Window messages of very large jobs, with groups of consecutive ranks in place of ranks.
  *
- * Group g holds the ranks g * 2^k to (g + 1) * 2^k - 1. Converting is a sum by groups: it does not
- * matter whether two messages are converted and then added, or added and then converted. */
+ * A group holds 2^k ranks, the first of them a multiple of 2^k, and is named by its first rank: so
+ * what looks up the node of a rank, or prints its number, need not know of groups. Converting is a
+ * sum by groups: it does not matter whether two messages are converted and then added, or added and
+ * then converted. */
 #ifndef HOLTER_DAEMON_ANALYSIS_GROUPS_RANK_GROUPS_H
 #define HOLTER_DAEMON_ANALYSIS_GROUPS_RANK_GROUPS_H
 

@@ -291,6 +291,7 @@ static void totals_by_groups_are_those_by_ranks(void **state)
     r = &message_of(&by_groups, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
     assert_int_equal(r->ranks_count, 2);
     assert_int_equal(r->ranks[0].ranks, 4);
+    assert_int_equal(r->ranks[1].rank, 4); /* its first one */
     assert_int_equal(r->ranks[1].ranks, 4);
     assert_int_equal(r->ranks[0].wait_ns + r->ranks[1].wait_ns, t.wait_ns);
     assert_int_equal(r->crossing[0].messages + r->crossing[1].messages, crossing);

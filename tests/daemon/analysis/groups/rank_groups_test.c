@@ -111,7 +111,8 @@ static void message_fill(struct message *m, struct noise *noise)
 
 static uint64_t group_of(uint64_t rank, unsigned shift)
 {
-    return rank == UINT64_MAX ? UINT64_MAX : rank / (UINT64_C(1) << shift);
+    const uint64_t size = UINT64_C(1) << shift;
+    return rank == UINT64_MAX ? UINT64_MAX : rank / size * size;
 }
 
 /* Does the row of the message belong to the row of groups? */
