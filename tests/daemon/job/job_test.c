@@ -1,4 +1,5 @@
 #include "daemon/alert/alert_labels.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job.h"
 #include "daemon/job/job_figures.h"
 #include "holter/call.h"
@@ -295,6 +296,9 @@ static void totals_by_groups_are_those_by_ranks(void **state)
     assert_int_equal(r->ranks[1].ranks, 4);
     assert_int_equal(r->ranks[0].wait_ns + r->ranks[1].wait_ns, t.wait_ns);
     assert_int_equal(r->crossing[0].messages + r->crossing[1].messages, crossing);
+    struct state_bytes state_of_groups = {0}; /* a fleet can store it */
+    assert_int_equal(job_save(grouped, &state_of_groups), 0);
+    free(state_of_groups.bytes);
     job_destroy(grouped);
     forget(&by_groups);
     finish_job(job);
