@@ -78,7 +78,7 @@ static void close_crossing(struct job *job, const struct closed_window *window)
 static void close_published_latency(struct job *job, const struct closed_window *window)
 {
     if (!window->late)
-        job_publish_latency(&job->stream, job->latency, job->group_shift == 0);
+        job_publish_latency(&job->stream, job->latency);
 }
 
 static void close_network(struct job *job, const struct closed_window *window)
@@ -161,7 +161,7 @@ static const struct {
     {"phases", close_phases, 0},
     {"network", close_network, 1}, /* which needs the messages of collectives from phases */
     {"deaths", close_deaths, 0},
-    {"growth of latency", close_growth, 1},
+    {"growth of latency", close_growth, 0},
     {"hangs", close_hangs, 1},
     {"criteria for the agents", close_criteria, 0},
 };

@@ -47,6 +47,7 @@ static void merge_choose_groups(struct job *job)
         return;
     job->group_shift = rank_groups_shift(job->info.world, job->options.most_ranks);
     job->info.group = job->group_shift == 0 ? 0 : UINT64_C(1) << job->group_shift;
+    job_latency_set_groups(job->latency, job->group_shift);
 }
 
 int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks *ranks,
@@ -124,7 +125,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     struct sum_rows rows;
     struct wire_window summed = *window; /* by groups of ranks, where the job has them */
     if ((job->group_shift != 0 &&
-         rank_groups_convert(&job->groups, window, job->group_shift, &summed) != 0) ||
+         rank_groups_convert(&job->groups, window, job->group_shift, node, &summed) != 0) ||
         job_sums_convert(&job->sums, &summed, &rows) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a window");
     if (job->group_shift != 0)
@@ -137,7 +138,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
                           holter_strerror(code));
     if (counter_rows_reserve(&open->counters, window) != 0)
         return job_reject(fault, -ENOMEM, "no memory for the counters of a window");
-    code = job_latency_add(job->latency, &open->latency, window, node, open->number);
+    code = job_latency_add(job->latency, &open->latency, &summed, node, open->number);
     if (code != 0)
         return job_reject(fault, code, "halves of messages: %s", holter_strerror(code));
     code = open_window_add_calls(open, &summed);

@@ -127,24 +127,21 @@ void job_publish_totals(const struct job_stream *stream, const struct wire_total
 
 /* ---- latency ------------------------------------------------------------- */
 
-void job_publish_latency(const struct job_stream *stream, struct job_latency *latency, int by_rank)
+void job_publish_latency(const struct job_stream *stream, struct job_latency *latency)
 {
     struct wire_latencies latencies;
     if (job_stream_wants(stream, WIRE_TYPE_LATENCIES) &&
         job_latency_message(latency, &latencies) == 0)
-        job_publish_latencies(stream, &latencies, by_rank);
-    if (by_rank && job_latency_regions_changed(latency) &&
-        job_stream_wants(stream, WIRE_TYPE_REGIONS))
+        job_publish_latencies(stream, &latencies);
+    if (job_latency_regions_changed(latency) && job_stream_wants(stream, WIRE_TYPE_REGIONS))
         job_publish_regions(stream, latency);
 }
 
-void job_publish_latencies(const struct job_stream *stream, struct wire_latencies *latencies,
-                           int by_rank)
+void job_publish_latencies(const struct job_stream *stream, struct wire_latencies *latencies)
 {
     const struct wire_rank_latency_row *ranks = latencies->ranks;
-    uint64_t count = by_rank ? latencies->ranks_count : 0;
     latencies->job = stream->job;
-    for (struct job_part part = {.rows = count}; job_part_next(&part);) {
+    for (struct job_part part = {.rows = latencies->ranks_count}; job_part_next(&part);) {
         latencies->ranks = ranks + part.from;
         latencies->ranks_count = part.count;
         latencies->more = part.more;

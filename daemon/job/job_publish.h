@@ -48,12 +48,10 @@ struct job_sum {
 };
 void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum);
 
-/** Publish latencies, and regions if they have changed, where anybody reads them.
- *  @param by_rank  0: without the rows of ranks, and without regions */
-void job_publish_latency(const struct job_stream *stream, struct job_latency *latency, int by_rank);
+/** Publish latencies, and regions if they have changed, where anybody reads them. */
+void job_publish_latency(const struct job_stream *stream, struct job_latency *latency);
 /** @param latencies  its job is not set yet, as in those below */
-void job_publish_latencies(const struct job_stream *stream, struct wire_latencies *latencies,
-                           int by_rank);
+void job_publish_latencies(const struct job_stream *stream, struct wire_latencies *latencies);
 void job_publish_regions(const struct job_stream *stream, struct job_latency *latency);
 
 void job_publish_topology(const struct job_stream *stream, struct job_network *network);

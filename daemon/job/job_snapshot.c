@@ -59,14 +59,13 @@ static void snapshot_latencies(struct job *job, const struct job_stream *stream)
         if (job_latency_window_message(job->latency, n + 1, &after) != 0 &&
             job_latency_message(job->latency, &message) != 0)
             return;
-        job_publish_latencies(stream, &message, job->group_shift == 0);
+        job_publish_latencies(stream, &message);
     }
 }
 
 static void snapshot_regions(struct job *job, const struct job_stream *stream)
 {
-    if (job->group_shift == 0)
-        job_publish_regions(stream, job->latency);
+    job_publish_regions(stream, job->latency);
 }
 
 static void snapshot_history(struct job *job, const struct job_stream *stream)

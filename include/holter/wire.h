@@ -972,9 +972,8 @@ enum wire_degraded {
     FIELD(15, STR, launcher, 64, OPTIONAL, "program that started its ranks; empty: not known")     \
     FIELD(16, U64, group, WIRE_ANY, OPTIONAL,                                                      \
           "consecutive ranks that are one row, under the first of them, in the tables of ranks, "  \
-          "pairs and calls; 0 and 1: none are. Of groups there are no waits, lateness, hangs, "    \
-          "growth, regions, loads of "                                                             \
-          "links, nor latency by rank")
+          "pairs, calls, latency and regions; 0 and 1: none are. Of groups there are no waits, "   \
+          "lateness, hangs, loads of links")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \

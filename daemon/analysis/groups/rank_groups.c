@@ -141,7 +141,7 @@ static void group_convert_bursts(struct rank_groups *groups, struct wire_window 
                                              (window)->table##_count * sizeof(*(groups)->table))))
 
 int rank_groups_convert(struct rank_groups *groups, const struct wire_window *window,
-                        unsigned shift, struct wire_window *out)
+                        unsigned shift, uint32_t node, struct wire_window *out)
 {
     if (!GROUP_COPY(groups, window, ranks, rank_capacity) ||
         !GROUP_COPY(groups, window, pairs, pair_capacity) ||
@@ -159,8 +159,10 @@ int rank_groups_convert(struct rank_groups *groups, const struct wire_window *wi
     out->pairs_count = group_add_up(&pairs, groups->pairs, out->pairs_count, shift);
     out->calls = groups->calls;
     out->calls_count = group_add_up(&calls, groups->calls, out->calls_count, shift);
+    for (uint64_t i = 0; i < out->transfers_count; i++)
+        groups->transfers[i].source = groups->transfers[i].destination = node;
     out->transfers = groups->transfers;
-    out->transfers_count = group_add_up(&transfers, groups->transfers, out->transfers_count, shift);
+    out->transfers_count = group_add_up(&transfers, groups->transfers, out->transfers_count, 0);
     group_convert_bursts(groups, out, shift);
     out->pending_count = out->processes_count = 0;
     out->collectives_count = out->comm_members_count = 0;

@@ -37,14 +37,16 @@ unsigned rank_groups_shift(uint64_t world, uint64_t most_ranks);
 /** Convert a message that was validated.
  *
  *  Rows of ranks, pairs, calls, transfers and bursts of messages are added up by group; of the
- *  longest call and the number of threads the maximum stays. Left out is what is of single ranks:
- *  calls in progress, states of processes, pending receives, positions in communicators; and the
- *  rows of bursts of collectives, whose messages and bytes are counted as others of the burst.
- *  Ends of messages (halves) and deaths keep their ranks.
+ *  longest call and the number of threads the maximum stays. In transfers, which are within a node,
+ *  its number stands for its ranks, so that latency can be put down to nodes. Left out is what is
+ * of single ranks: calls in progress, states of processes, pending receives, positions in
+ * communicators; and the rows of bursts of collectives, whose messages and bytes are counted as
+ * others of the burst. Ends of messages (halves) and deaths keep their ranks.
  *
- *  @param out  borrows from the message and from groups, until the next call
+ *  @param node  that has sent it
+ *  @param out   borrows from the message and from groups, until the next call
  *  @return 0 or -ENOMEM */
 int rank_groups_convert(struct rank_groups *groups, const struct wire_window *window,
-                        unsigned shift, struct wire_window *out);
+                        unsigned shift, uint32_t node, struct wire_window *out);
 
 #endif

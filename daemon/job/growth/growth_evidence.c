@@ -100,25 +100,34 @@ static void evidence_mark_ranks(const struct job_growth *g, const struct scope_f
             ends[pair[end]] =
                 !is_place || evidence_is_culprit(g, f, pair[end]) ? END_CULPRIT : END_VICTIM;
     }
-    for (uint32_t r = 0; is_place && r < g->ranks; r++) {
+    for (uint32_t r = 0; is_place && r < g->numbers; r++) {
         if (evidence_is_culprit(g, f, r))
             ends[r] = END_CULPRIT;
     }
+}
+
+/* @return number of ranks at such an end, in the list */
+static size_t evidence_list_end(const struct job_growth *g, const uint8_t *ends,
+                                enum evidence_end end, uint32_t *list)
+{
+    size_t count = 0;
+    for (uint32_t r = 0; r < g->ranks; r++) {
+        const uint32_t number = job_latency_number_of(g->options.latency, r);
+        if (number < g->numbers && ends[number] == end)
+            list[count++] = r;
+    }
+    return count;
 }
 
 static void evidence_list_ranks(const struct job_growth *g, struct growth_episode *e,
                                 const struct closed_window *window)
 {
     struct alert_evidence *v = &e->evidence;
-    uint8_t *ends = calloc(g->ranks + 1, sizeof(*ends));
+    uint8_t *ends = calloc(g->numbers + 1, sizeof(*ends));
     uint32_t *list = malloc((g->ranks + 1) * sizeof(*list));
-    size_t culprits = 0, victims = 0;
     if (ends != NULL && list != NULL) {
         evidence_mark_ranks(g, &e->finding, window, ends);
-        for (uint32_t r = 0; r < g->ranks; r++) {
-            if (ends[r] == END_CULPRIT)
-                list[culprits++] = r;
-        }
+        const size_t culprits = evidence_list_end(g, ends, END_CULPRIT, list);
         if (culprits > 0)
             rank_list(list, culprits, v->ranks, sizeof(v->ranks));
         if (g->options.network != NULL)
@@ -126,10 +135,7 @@ static void evidence_list_ranks(const struct job_growth *g, struct growth_episod
                                      sizeof(v->links));
         if (culprits > 0)
             v->region = job_latency_region_of(g->options.latency, list[0]);
-        for (uint32_t r = 0; r < g->ranks; r++) {
-            if (ends[r] == END_VICTIM)
-                list[victims++] = r;
-        }
+        const size_t victims = evidence_list_end(g, ends, END_VICTIM, list);
         if (victims > 0)
             rank_list(list, victims, v->victims, sizeof(v->victims));
     }
@@ -276,9 +282,9 @@ static void evidence_list_process_causes(struct job_growth *g, const struct grow
     const struct scope_finding *f = &e->finding;
     const struct scope *first = &f->members[0];
     const int is_node = first->kind == SCOPE_NODE && first->direction >= SCOPE_ALL;
-    uint32_t *ranks = malloc((g->ranks + 1) * sizeof(*ranks));
+    uint32_t *ranks = malloc((g->numbers + 1) * sizeof(*ranks));
     size_t count = 0;
-    for (uint32_t r = 0; ranks != NULL && r < g->ranks; r++) {
+    for (uint32_t r = 0; ranks != NULL && r < g->numbers; r++) {
         if ((is_node || first->kind == SCOPE_RANK) && evidence_is_culprit(g, f, r))
             ranks[count++] = r;
     }

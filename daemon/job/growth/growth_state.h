@@ -53,9 +53,17 @@ struct job_growth {
     struct progress progress;
     uint64_t routes; /**< networks made when the routes were set */
     struct growth_episode episodes[GROWTH_EPISODES];
-    uint32_t ranks;
+    uint32_t ranks;   /**< above the last one that has a place */
+    uint32_t numbers; /**< above the last one that stands for ranks: see growth_by_node() */
     struct attribution_result result;
 };
+
+/** In jobs by groups of ranks the numbers of nodes stand for ranks: in scopes, in the attribution,
+ * of which only the names of nodes are used, and in the rows of messages. */
+static inline int growth_by_node(const struct job_growth *g)
+{
+    return job_latency_groups(g->options.latency) != 0;
+}
 
 /** Judge the findings of the scopes by the culprit of what the job loses, which may be added. */
 void growth_find_losses(struct job_growth *g, const struct closed_window *window);
@@ -71,7 +79,7 @@ void growth_name_ranks(struct job_growth *g, struct growth_episode *e);
 void growth_describe(struct job_growth *g, struct growth_episode *e,
                      const struct closed_window *window);
 
-/** Does a rank belong to a scope? */
+/** Does a rank belong to a scope? @param rank  number that stands for it */
 int growth_scope_has_rank(const struct job_growth *g, const struct scope *scope, uint32_t rank);
 
 /** Text that is cut where it no longer fits. */

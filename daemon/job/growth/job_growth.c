@@ -43,8 +43,11 @@ void job_growth_destroy(struct job_growth *g)
 
 int job_growth_place(struct job_growth *g, uint32_t rank, uint32_t node, const char *host)
 {
-    int code = scopes_place(g->scopes, rank, node);
-    code = code != 0 ? code : attribution_place(g->attribution, rank, node, host);
+    const uint32_t number = growth_by_node(g) ? node : rank;
+    int code = scopes_place(g->scopes, number, node);
+    code = code != 0 ? code : attribution_place(g->attribution, number, node, host);
+    if (code == 0 && number >= g->numbers)
+        g->numbers = number + 1;
     if (code == 0 && rank >= g->ranks)
         g->ranks = rank + 1;
     return code;
@@ -141,6 +144,8 @@ uint64_t growth_count_messages(const struct job_growth *g, const struct scope_fi
                                const struct closed_window *window)
 {
     uint64_t messages = 0;
+    if (growth_by_node(g)) /* pairs are of groups: those that were matched */
+        return f->messages;
     for (size_t i = 0; i < window->pair_count; i++) {
         const struct pair_row *p = &window->pairs[i];
         int covered = 0;
@@ -162,6 +167,8 @@ static int growth_waits_itself(const struct job_growth *g, const struct scope_fi
                                const struct closed_window *window)
 {
     double own = 0, owns = 0, other = 0, others = 0;
+    if (growth_by_node(g)) /* the rows of ranks are of larger groups */
+        return 0;
     for (uint64_t i = 0; finding->part == SCOPE_LATENESS && i < window->rank_count; i++) {
         const struct rank_row *r = &window->ranks[i];
         int member = 0;
@@ -337,22 +344,35 @@ static void growth_end_gone(struct job_growth *g, uint64_t now_ns)
         attribution_calm(g->attribution);
 }
 
-/* A copy: the culprit of losses joins them, and changes what follows from what. */
+/* A copy: the culprit of losses joins them, and changes what follows from what. Where
+ * the numbers of nodes stand for ranks, what is found of a rank is found of its node. */
 static void growth_list_findings(struct job_growth *g)
 {
     const struct scope_finding *findings = scopes_findings(g->scopes, &g->finding_count);
     memcpy(g->findings, findings, g->finding_count * sizeof(*findings));
+    for (size_t i = 0; growth_by_node(g) && i < g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i];
+        const uint32_t alternatives = f->alternative_count;
+        f->alternative_count = 0;
+        for (uint32_t k = 0; k < alternatives; k++)
+            if (f->alternatives[k].kind != SCOPE_RANK)
+                f->alternatives[f->alternative_count++] = f->alternatives[k];
+        for (uint32_t m = 0; m < f->member_count; m++)
+            if (f->members[m].kind == SCOPE_RANK)
+                f->members[m] = (struct scope){SCOPE_NODE, SCOPE_ALL, f->members[m].a, 0};
+    }
 }
 
 int job_growth_update(struct job_growth *g, const struct closed_window *window)
 {
-    const int code = growth_attribute(g, window);
+    const int code = growth_by_node(g) ? 0 : growth_attribute(g, window);
     growth_follow_routes(g);
     const int scopes_code =
         scopes_window(g->scopes, window->number, window->length_ns, &window->latency->transfers);
     growth_follow_progress(g, window);
     growth_list_findings(g);
-    growth_find_losses(g, window);
+    if (!growth_by_node(g)) /* it is the attribution that finds them */
+        growth_find_losses(g, window);
     for (const struct rule *rule = NULL;
          (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL;)
         growth_watch_rule(g, rule, window);

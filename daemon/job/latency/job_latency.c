@@ -77,6 +77,7 @@ void job_latency_destroy(struct job_latency *l)
     latency_rows_finish(&l->carry);
     free(l->region_trends);
     free(l->node_of);
+    free(l->group_of);
     free(l->region_of);
     free(l->ranks);
     message_ranks_finish(&l->messages);
@@ -106,16 +107,25 @@ int job_latency_add(struct job_latency *l, struct latency_rows *rows,
     return code;
 }
 
+/* Grow a list of numbers, of which the new ones are UINT32_MAX. */
+static int latency_fit_numbers(uint32_t **list, size_t *count, size_t need)
+{
+    size_t capacity = need <= *count ? *count : need < 2 * *count ? 2 * *count : need;
+    if (capacity > *count && array_resize(list, capacity * sizeof(**list)) != 0)
+        return -ENOMEM;
+    for (; *count < capacity; (*count)++)
+        (*list)[*count] = UINT32_MAX;
+    return 0;
+}
+
 static int latency_fit_ranks(struct job_latency *l, size_t count)
 {
     if (count <= l->rank_count)
         return 0;
     size_t capacity = count < 2 * l->rank_count ? 2 * l->rank_count : count;
-    if (ARRAY_RESIZE(l->node_of, capacity) != 0 || ARRAY_RESIZE(l->region_of, capacity) != 0 ||
-        ARRAY_RESIZE(l->ranks, capacity) != 0)
+    if (ARRAY_RESIZE(l->region_of, capacity) != 0 || ARRAY_RESIZE(l->ranks, capacity) != 0)
         return -ENOMEM;
     for (; l->rank_count < capacity; l->rank_count++) {
-        l->node_of[l->rank_count] = UINT32_MAX;
         l->region_of[l->rank_count] = (uint32_t)l->region_count;
         l->ranks[l->rank_count] = (struct latency_rank){0};
     }
@@ -124,12 +134,32 @@ static int latency_fit_ranks(struct job_latency *l, size_t count)
 
 int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 {
-    if (latency_fit_ranks(l, (size_t)rank + 1) != 0)
+    const int by_node = l->group_shift != 0;
+    if (latency_fit_ranks(l, (size_t)(by_node ? node : rank) + 1) != 0 ||
+        latency_fit_numbers(&l->node_of, &l->node_of_count, (size_t)rank + 1) != 0 ||
+        (by_node && latency_fit_numbers(&l->group_of, &l->group_of_count, (size_t)node + 1) != 0))
         return -ENOMEM;
     l->ranks_placed |= l->node_of[rank] != node;
     l->node_of[rank] = node;
+    if (by_node && rank >> l->group_shift < l->group_of[node])
+        l->group_of[node] = rank >> l->group_shift;
     l->nodes = node >= l->nodes ? node + 1 : l->nodes;
     return 0;
+}
+
+void job_latency_set_groups(struct job_latency *l, unsigned shift)
+{
+    l->group_shift = shift;
+}
+
+unsigned job_latency_groups(const struct job_latency *l)
+{
+    return l->group_shift;
+}
+
+uint32_t job_latency_number_of(const struct job_latency *l, uint32_t rank)
+{
+    return l->group_shift == 0 ? rank : rank < l->node_of_count ? l->node_of[rank] : UINT32_MAX;
 }
 
 /* ---- closing a window ---------------------------------------------------- */
@@ -139,7 +169,10 @@ static void latency_add_joined(void *user, const struct joined *message)
     struct job_latency *l = user;
     if (message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
         l->error_ns = message->error_ns;
-    if (latency_rows_add_joined(l->closing, message, l->scale.recent[LOCALITY_INTER]) != 0)
+    struct joined numbered = *message;
+    numbered.source = job_latency_number_of(l, message->source);
+    numbered.destination = job_latency_number_of(l, message->destination);
+    if (latency_rows_add_joined(l->closing, &numbered, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }
 
@@ -245,7 +278,8 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
     l->closing = window->latency;
     l->error_ns = 0;
     l->short_of_memory = 0;
-    if (message_ranks_begin(&l->messages, closed_window_rank_end(window)) != 0)
+    if (message_ranks_begin(&l->messages,
+                            l->group_shift == 0 ? closed_window_rank_end(window) : 0) != 0)
         l->short_of_memory = 1;
     latency_take_deferred(l);
     if (join_close(l->join, l->window, latency_add_joined, l) != 0)
@@ -322,7 +356,8 @@ static void latency_copy_regions(struct state_bytes *b, struct job_latency *l)
 
 static void latency_copy_ranks(struct state_bytes *b, struct job_latency *l)
 {
-    STATE_ARRAY(b, l->node_of, l->rank_count, 0);
+    STATE_ARRAY(b, l->node_of, l->node_of_count, 0);
+    STATE_ARRAY(b, l->group_of, l->group_of_count, 0);
     STATE_ARRAY(b, l->region_of, l->rank_count, 0);
     STATE_ARRAY(b, l->ranks, l->rank_count, 0);
     message_ranks_copy_state(b, &l->messages);

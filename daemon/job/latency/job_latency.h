@@ -38,6 +38,15 @@ int job_latency_add(struct job_latency *latency, struct latency_rows *rows,
 /** Where a rank runs. @return 0 or -ENOMEM */
 int job_latency_place(struct job_latency *latency, uint32_t rank, uint32_t node);
 
+/** Groups of 2 to this ranks are published in place of ranks, and in the rows of messages the
+ * number of a node stands for its ranks. Before any message. */
+void job_latency_set_groups(struct job_latency *latency, unsigned shift);
+unsigned job_latency_groups(const struct job_latency *latency);
+
+/** Number that stands for a rank in the rows of messages: its own, or that of its node.
+ *  @return UINT32_MAX: its place is not known */
+uint32_t job_latency_number_of(const struct job_latency *latency, uint32_t rank);
+
 /** Bring latency up to date with a window that is closed. Its rows of latency get the messages that
  * were joined from both ends; those of a correction count in the next window.
  *  @return 0 or -ENOMEM: it lacks messages */

@@ -142,22 +142,46 @@ int job_latency_window_message(struct job_latency *l, size_t n, struct wire_late
     return 0;
 }
 
+/* Add up the ranks of each group, of which the figures are by node. @return the sums, to be freed,
+ * or NULL without memory */
+static struct latency_rank *latency_sum_nodes(const struct job_latency *l, size_t groups)
+{
+    struct latency_rank *sums = calloc(groups, sizeof(*sums));
+    for (size_t i = 0; sums != NULL && i < l->rank_count && i < l->group_of_count; i++) {
+        const struct latency_rank *node = &l->ranks[i];
+        if (l->group_of[i] >= groups)
+            continue;
+        struct latency_rank *sum = &sums[l->group_of[i]];
+        sum->messages += node->messages;
+        sum->reference += node->reference;
+        sum->reference_log2 += node->reference_log2;
+        sum->error += node->error;
+    }
+    return sums;
+}
+
 int job_latency_message(struct job_latency *l, struct wire_latencies *out)
 {
     size_t criteria, ranks = 0;
     if (l->retained_count == 0 || job_latency_window_message(l, l->retained_count - 1, out) != 0 ||
         out->window != l->window)
         return -ENOMEM;
-    if (latency_list_criteria(l, &criteria) != 0 ||
-        ARRAY_RESIZE(l->rank_rows, l->rank_count + 1) != 0)
+    const size_t count =
+        l->group_shift == 0 ? l->rank_count : (l->node_of_count >> l->group_shift) + 1;
+    struct latency_rank *sums = l->group_shift == 0 ? NULL : latency_sum_nodes(l, count);
+    if (latency_list_criteria(l, &criteria) != 0 || ARRAY_RESIZE(l->rank_rows, count + 1) != 0 ||
+        (l->group_shift != 0 && sums == NULL)) {
+        free(sums);
         return -ENOMEM;
-    for (size_t i = 0; i < l->rank_count; i++) {
-        const struct latency_rank *rank = &l->groups.ranks[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct latency_rank *rank = sums != NULL ? &sums[i] : &l->groups.ranks[i];
         if (rank->messages > 0)
             l->rank_rows[ranks++] = (struct wire_rank_latency_row){
-                i, rank->messages, latency_rank_reference(rank), latency_rank_typical(rank),
-                latency_rank_error(rank)};
+                (uint64_t)i << l->group_shift, rank->messages, latency_rank_reference(rank),
+                latency_rank_typical(rank), latency_rank_error(rank)};
     }
+    free(sums);
     out->criteria = l->criterion_rows;
     out->criteria_count = criteria;
     out->ranks = l->rank_rows;

@@ -9,12 +9,14 @@
 
 #define CONTACT_ROWS (1u << 18) /* rows of pairs examined for regions in one window */
 
-/* The vertex that stands for a rank in the graph of contacts. @return UINT32_MAX: none does */
+/* The vertex that stands for a rank in the graph of contacts: its group, where there are some.
+ * @return UINT32_MAX: none does */
 static uint32_t latency_find_vertex(const struct job_latency *l, uint32_t rank)
 {
+    const uint32_t group = rank >> l->group_shift;
     if (!l->nodes_stand)
-        return rank < REGIONS_DEFAULTS.max_vertices ? rank : UINT32_MAX;
-    uint32_t node = rank < l->rank_count ? l->node_of[rank] : UINT32_MAX;
+        return group < REGIONS_DEFAULTS.max_vertices ? group : UINT32_MAX;
+    uint32_t node = rank < l->node_of_count ? l->node_of[rank] : UINT32_MAX;
     return node < REGIONS_DEFAULTS.max_vertices ? node : UINT32_MAX;
 }
 
@@ -61,7 +63,7 @@ static int latency_begin_node_regions(struct job_latency *l)
 static int latency_add_contacts(struct job_latency *l, const struct closed_window *window)
 {
     const size_t count = window->pair_count;
-    if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.max_vertices &&
+    if (!l->nodes_stand && l->world >> l->group_shift > REGIONS_DEFAULTS.max_vertices &&
         latency_begin_node_regions(l) != 0)
         return -ENOMEM;
     if (latency_pass_edges(l) != 0)
@@ -124,14 +126,21 @@ static int latency_update_region_trends(struct job_latency *l, const struct regi
     return code;
 }
 
+/* @return position in region_trends; region_count: in none */
+static uint32_t latency_find_region(const struct job_latency *l, uint32_t vertex)
+{
+    uint32_t id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex);
+    const struct region_trend *found = id == 0 ? NULL : region_trend_find(l, id);
+    return (uint32_t)(found == NULL ? l->region_count : (size_t)(found - l->region_trends));
+}
+
 static void latency_map_ranks(struct job_latency *l)
 {
-    for (size_t rank = 0; rank < l->rank_count; rank++) {
-        uint32_t vertex = latency_find_vertex(l, (uint32_t)rank);
-        uint32_t id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex);
-        const struct region_trend *found = id == 0 ? NULL : region_trend_find(l, id);
-        l->region_of[rank] =
-            (uint32_t)(found == NULL ? l->region_count : (size_t)(found - l->region_trends));
+    for (size_t i = 0; i < l->rank_count; i++) {
+        uint32_t vertex = l->group_shift == 0     ? latency_find_vertex(l, (uint32_t)i)
+                          : i < l->group_of_count ? l->group_of[i]
+                                                  : UINT32_MAX;
+        l->region_of[i] = latency_find_region(l, vertex);
     }
 }
 
@@ -174,21 +183,24 @@ int job_latency_update_regions(struct job_latency *l, const struct closed_window
 
 int job_latency_regions(struct job_latency *l, struct wire_regions *out)
 {
+    const size_t rows =
+        l->group_shift == 0 ? l->rank_count : (l->node_of_count >> l->group_shift) + 1;
     size_t regions = regions_list(l->regions, NULL, 0), members = 0;
     if (ARRAY_RESIZE(l->region_infos, regions + 1) != 0 ||
         ARRAY_RESIZE(l->region_rows, regions + 1) != 0 ||
-        ARRAY_RESIZE(l->member_rows, l->rank_count + 1) != 0)
+        ARRAY_RESIZE(l->member_rows, rows + 1) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);
     for (size_t i = 0; i < regions; i++)
         l->region_rows[i] =
             (struct wire_latency_region_row){l->region_infos[i].id, 0, l->region_infos[i].since};
-    for (size_t rank = 0; rank < l->rank_count; rank++) {
-        uint32_t at = l->region_of[rank];
+    for (size_t i = 0; i < rows; i++) {
+        const uint64_t rank = (uint64_t)i << l->group_shift;
+        uint32_t at = l->group_shift == 0 ? l->region_of[i] : latency_find_region(l, (uint32_t)i);
         if (at >= l->region_count || at >= regions)
             continue;
         l->member_rows[members++] = (struct wire_region_member_row){rank, l->region_trends[at].id};
-        l->region_rows[at].ranks++;
+        l->region_rows[at].ranks += UINT64_C(1) << l->group_shift;
     }
     *out = (struct wire_regions){
         .window = l->window,
@@ -203,7 +215,8 @@ int job_latency_regions(struct job_latency *l, struct wire_regions *out)
 
 uint32_t job_latency_region_of(const struct job_latency *l, uint32_t rank)
 {
-    if (rank >= l->rank_count || l->region_of[rank] >= l->region_count)
+    const uint32_t at = job_latency_number_of(l, rank);
+    if (at >= l->rank_count || l->region_of[at] >= l->region_count)
         return 0;
-    return l->region_trends[l->region_of[rank]].id;
+    return l->region_trends[l->region_of[at]].id;
 }

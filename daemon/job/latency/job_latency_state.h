@@ -38,11 +38,16 @@ struct job_latency {
     struct latency_rows carry; /* of corrections, for the next window */
     struct latency_scale scale;
     int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
+    unsigned group_shift;           /* 0: no groups */
     uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
-    uint32_t *region_of;            /* by rank: position in region_trends; region_count: in none */
-    struct latency_rank *ranks;     /* of the window that was closed last */
-    struct message_ranks messages;  /* of the window that was closed last */
-    size_t rank_count, node_of_capacity;
+    size_t node_of_count;
+    uint32_t *group_of; /* by node: group of its first rank; where there are groups */
+    size_t group_of_count;
+    /* By rank or, where there are groups, by node: */
+    uint32_t *region_of;           /* position in region_trends; region_count: in none */
+    struct latency_rank *ranks;    /* of the window that was closed last */
+    struct message_ranks messages; /* of the window that was closed last */
+    size_t rank_count;
     uint32_t nodes;
     uint64_t world;
     int nodes_stand; /* vertices are nodes, not ranks: there are too many ranks */

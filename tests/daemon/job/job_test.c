@@ -4,6 +4,7 @@
 #include "daemon/job/job_figures.h"
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/time_class.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -150,6 +151,7 @@ struct report {
     uint64_t send_wait_ns; /* of a message from the node's first rank to its second */
     uint64_t received;     /* of each rank; 0: 5, as many as are sent to it */
     int64_t destination;   /* of its first rank; 0: its second one */
+    uint64_t network_ns;   /* time in flight of forty messages within the node */
 };
 
 static int take(struct job *job, const struct report *r, uint64_t now)
@@ -185,6 +187,12 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                          .transfer_ns = r->send_wait_ns,
                                          .late_receiver_ns = r->send_wait_ns,
                                          .send_wait_ns = r->send_wait_ns};
+    struct wire_latency_row latency = {.messages = 40, .bucket = time_class_of(r->network_ns)};
+    if (r->network_ns > 0) {
+        transfer.messages = 40;
+        transfer.transfer_ns = transfer.network_ns = 40 * r->network_ns;
+        transfer.log2_sum = 40 * (uint64_t)time_log2(r->network_ns);
+    }
     ranks[0].send_ns = r->send_wait_ns;
     struct wire_node_row node = {
         .host = host, .agent_pid = r->node, .lost = r->lost, .call_cost_ns = 30};
@@ -205,7 +213,9 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                  .calls = calls,
                                  .calls_count = RANKS,
                                  .transfers = &transfer,
-                                 .transfers_count = r->send_wait_ns > 0,
+                                 .transfers_count = r->send_wait_ns + r->network_ns > 0,
+                                 .latencies = &latency,
+                                 .latencies_count = r->network_ns > 0,
                                  .deaths = r->deaths,
                                  .deaths_count = r->deaths_count,
                                  .node = &node,
@@ -301,6 +311,65 @@ static void totals_by_groups_are_those_by_ranks(void **state)
     free(state_of_groups.bytes);
     job_destroy(grouped);
     forget(&by_groups);
+    finish_job(job);
+}
+
+/* Times of messages vary by some per cent from window to window, and from node to node. */
+static uint64_t time_in_flight(uint64_t window, unsigned node)
+{
+    return 2000 + (window * 7919 + node * 104729) % 97;
+}
+
+static void a_slow_node_is_named_where_groups_have_several_nodes(void **state)
+{
+    enum { NODES = 4, CALM = 30, SLOW = 2 };
+    struct rules rules;
+    assert_int_equal(rules_default(&rules), 0);
+    struct job_options options = {.window_ns = S,
+                                  .grace_ns = 250 * MS,
+                                  .lost_ns = 30 * S,
+                                  .most_pairs = 1000,
+                                  .most_ranks = 3, /* groups of 8 ranks, on two nodes */
+                                  .rules = &rules};
+    struct job_output output = {&published, wanted, tell, NULL};
+    struct job *job;
+    char title[128] = "", culprits[64] = "", ranks[64] = "";
+    (void)state;
+    assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
+    for (unsigned node = 0; node < NODES; node++)
+        appear(job, node, NODES);
+    for (uint64_t window = FIRST; window < FIRST + CALM + 20; window++) {
+        const int slow = window >= FIRST + CALM;
+        for (unsigned node = 0; node < NODES; node++) {
+            struct report r = {.node = node,
+                               .window = window,
+                               .network_ns =
+                                   time_in_flight(window, node) * (slow && node == SLOW ? 8 : 1)};
+            assert_int_equal(take(job, &r, end_of(window)), 0);
+        }
+        advance(job, end_of(window) + 10 * MS);
+        if (!slow)
+            assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
+        if (count_of(&published, WIRE_TYPE_ALERT) > 0) {
+            const struct wire_alert *a = &message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
+            snprintf(title, sizeof(title), "%s", a->title);
+            snprintf(culprits, sizeof(culprits), "%s", a->culprits);
+            snprintf(ranks, sizeof(ranks), "%s", a->ranks);
+        }
+        const struct wire_latencies *l =
+            &message_of(&published, WIRE_TYPE_LATENCIES, -1)->latencies;
+        assert_int_equal(l->ranks_count, window > FIRST + 5 ? 2 : l->ranks_count);
+        if (slow) {
+            assert_int_equal(l->ranks[1].rank, 8); /* the first one of the group */
+            assert_true(l->ranks[1].reference > 2 * l->ranks[0].reference);
+        }
+        forget(&published);
+    }
+    assert_string_equal(culprits, "node2");
+    assert_string_equal(ranks, "8-11");
+    assert_memory_equal(title, "node node2: messages take ",
+                        sizeof("node node2: messages take ") - 1);
+    rules_finish(&rules);
     finish_job(job);
 }
 
@@ -1171,6 +1240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_published_when_all_nodes_have_reported),
         cmocka_unit_test(totals_by_groups_are_those_by_ranks),
+        cmocka_unit_test(a_slow_node_is_named_where_groups_have_several_nodes),
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),
