@@ -50,6 +50,7 @@ static void table_clear(struct model_table *t)
 static void forget_facts(struct model *m)
 {
     m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] = 0;
+    m->group = 1;
     m->world = m->seen = m->start_ns = m->end_ns = m->window_ns = m->folded = 0;
     m->uncovered = m->uncovered_used = 0;
     series_finish(&m->series);
@@ -122,6 +123,7 @@ static void apply_job(struct model *m, const struct wire_job *j)
     text_copy(m->user, sizeof m->user, j->user);
     text_copy(m->recording, sizeof m->recording, j->recording);
     m->world = j->world;
+    m->group = j->group > 1 && j->group <= MODEL_RANKS ? j->group : 1;
     m->seen = j->seen;
     m->start_ns = j->start_ns;
     m->end_ns = j->end_ns;

@@ -199,14 +199,16 @@ static void pattern_add_readout(const struct attribution_plot *p)
         struct box row = {r.x, y, r.w, ROW};
         scene_rect(s->brush.scene, (struct box){r.x, y + 6, 10, 3}, 1, pattern_color(t, b, i));
         scene_text(s->brush.scene, r.x + 16, y, r.w - 96, TEXT_AXIS, 0,
-                   rank->stands_out ? t->text : t->second, piece_rank(rank->rank).text);
+                   rank->stands_out ? t->text : t->second,
+                   piece_rank(p->stage->model, rank->rank).text);
         scene_textf(s->brush.scene, r.x + r.w - 80, y, 34, TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
                     rank->stands_out ? t->text : t->second, "%.1f", rank->mean);
         scene_textf(s->brush.scene, r.x + r.w - 46, y, 46, TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
                     t->second, "%.2fx", rank->load);
         scene_hit(s->brush.scene, row, HIT_RANK, rank->rank, 0);
         if (box_has(row, s->brush.mouse_x, s->brush.mouse_y)) {
-            tooltip_add(&p->stage->tip, 0, "rank %u: load balance %.2f", rank->rank, rank->mean);
+            tooltip_add(&p->stage->tip, 0, "%s: load balance %.2f",
+                        piece_rank(p->stage->model, rank->rank).text, rank->mean);
             tooltip_add(&p->stage->tip, 0, "it handles %.2f times the messages of the mean rank",
                         rank->load);
         }
@@ -221,8 +223,8 @@ static void pattern_add_tip(const struct attribution_plot *p)
         return;
     attribution_tip_time(p, bin);
     for (uint32_t i = 0; i < b->count; i++)
-        tooltip_add(&p->stage->tip, p->stage->brush.theme->text, "rank %u: LB %.2f",
-                    b->ranks[i].rank, b->ranks[i].lb[bin]);
+        tooltip_add(&p->stage->tip, p->stage->brush.theme->text, "%s: LB %.2f",
+                    piece_rank(p->stage->model, b->ranks[i].rank).text, b->ranks[i].lb[bin]);
     if (!isnan(b->others[bin]))
         tooltip_add(&p->stage->tip, 0, "others: %.2f at most", b->others[bin]);
 }

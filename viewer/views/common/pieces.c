@@ -84,11 +84,22 @@ struct quantity piece_quantity(enum pair_column column, uint64_t value)
     return format_si((double)value, column == PAIR_BYTES ? "B" : "");
 }
 
-struct quantity piece_rank(uint64_t rank)
+struct quantity piece_rank(const struct model *m, uint64_t rank)
 {
     if (rank == PAIR_OTHERS)
         return quantity_print("others");
-    return quantity_print("rank %llu", (unsigned long long)rank);
+    if (m->group <= 1)
+        return quantity_print("rank %llu", (unsigned long long)rank);
+    const uint64_t end = rank - rank % m->group + m->group;
+    return quantity_print("ranks %llu\xe2\x80\x93%llu", (unsigned long long)(end - m->group),
+                          (unsigned long long)(m->world && end > m->world ? m->world : end) - 1);
+}
+
+const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t room)
+{
+    snprintf(out, room, "%s%s on %s", piece_rank(m, rank).text, m->group > 1 ? ", the first" : "",
+             model_host_of(m, (uint32_t)rank));
+    return out;
 }
 
 struct quantity piece_capture_size(const struct capture *c)
@@ -150,12 +161,10 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     const struct range *r = s->range;
     if (rank >= m->rank_count)
         return;
+    char name[300];
     uint64_t region = latency_region_of(&m->latency, rank);
-    if (region)
-        tooltip_add(&s->tip, 0, "rank %u on %s, region %llu", rank, model_host_of(m, rank),
-                    (unsigned long long)region);
-    else
-        tooltip_add(&s->tip, 0, "rank %u on %s", rank, model_host_of(m, rank));
+    tooltip_add(&s->tip, 0, region ? "%s, region %llu" : "%s",
+                piece_rank_on(m, rank, name, sizeof name), (unsigned long long)region);
     if (m->ranks[rank].dead)
         tooltip_add(&s->tip, s->brush.theme->bad, "died");
     if (rank >= r->rank_count || !r->ranks[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
@@ -220,9 +229,11 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
                     source + count - 1, arrow, destination, destination + count - 1);
         tooltip_add(&s->tip, 0, "sum of %u \xc3\x97 %u pairs; click to zoom in", count, count);
     } else if (destination == PAIR_OTHERS) {
-        tooltip_add(&s->tip, 0, "rank %u %s its lesser partners together", source, arrow);
+        tooltip_add(&s->tip, 0, "%s %s its lesser partners together", piece_rank(m, source).text,
+                    arrow);
     } else {
-        tooltip_add(&s->tip, 0, "rank %u %s rank %u", source, arrow, destination);
+        tooltip_add(&s->tip, 0, "%s %s %s", piece_rank(m, source).text, arrow,
+                    piece_rank(m, destination).text);
         const char *from = model_host_of(m, source), *to = model_host_of(m, destination);
         tooltip_add(&s->tip, 0, strcmp(from, to) ? "%s %s %s" : "both on %s", from, arrow, to);
     }

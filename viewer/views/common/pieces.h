@@ -25,8 +25,11 @@ double piece_quantity_choice(const struct stage *stage, double right, double y);
 /** A quantity of messages or bytes with its unit. */
 struct quantity piece_quantity(enum pair_column column, uint64_t value);
 
-/** "rank 3", "others". */
-struct quantity piece_rank(uint64_t rank);
+/** "rank 3", "others"; of a job that is kept by groups of ranks "ranks 16-31". */
+struct quantity piece_rank(const struct model *m, uint64_t rank);
+
+/** The same with its node: "rank 3 on n1", "ranks 16-31, the first on n2". */
+const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t room);
 
 /** A rank on an axis with this step: "1500", "300 k". */
 struct quantity piece_rank_axis(double rank, double step);

@@ -181,7 +181,8 @@ static void lateness_layout_causes(struct stage *s, const struct lateness_drawin
             piece_rank_tip(s, rank);
         }
         scene_textf(s->brush.scene, row.x + 4, row.y + 1, 96, TEXT_SMALL, 0,
-                    ui_marks_rank(s->ui, s->model, rank) ? t->accent : t->text, "rank %u", rank);
+                    ui_marks_rank(s->ui, s->model, rank) ? t->accent : t->text, "%s",
+                    piece_rank(s->model, rank).text);
         scene_text(s->brush.scene, row.x + 104, row.y + 1, row.w - 108, TEXT_SMALL,
                    TEXT_RIGHT | TEXT_FIGURES, t->second,
                    format_duration((double)d->worst[i].caused_ns).text);

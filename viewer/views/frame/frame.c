@@ -124,6 +124,10 @@ static void frame_format_facts(const struct stage *s, char *out, size_t room)
              m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
                                                         : format_elapsed(length).text);
     size_t used = strlen(out);
+    if (m->group > 1 && used < room)
+        snprintf(out + used, room - used, "%sby groups of %s ranks", dot,
+                 quantity_grouped(m->group).text);
+    used = strlen(out);
     if (m->seen < m->world && used < room)
         snprintf(out + used, room - used, "%s%llu not seen yet", dot,
                  (unsigned long long)(m->world - m->seen));

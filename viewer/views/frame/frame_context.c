@@ -187,10 +187,10 @@ static void context_format_selection(const struct stage *s, char *out, size_t ro
     if (context_is_network(sel->kind))
         context_network_name(s, out, room);
     else if (sel->kind == SELECT_RANK)
-        snprintf(out, room, "rank %llu on %s", (unsigned long long)sel->a,
-                 model_host_of(s->model, (uint32_t)sel->a));
+        piece_rank_on(s->model, sel->a, out, room);
     else if (sel->kind == SELECT_PAIR)
-        snprintf(out, room, "%s %s %s", piece_rank(sel->a).text, arrow, piece_rank(sel->b).text);
+        snprintf(out, room, "%s %s %s", piece_rank(s->model, sel->a).text, arrow,
+                 piece_rank(s->model, sel->b).text);
     else if (sel->kind == SELECT_NODE)
         snprintf(out, room, "%s",
                  sel->a < s->model->host_count ? s->model->hosts[sel->a].name : "?");
@@ -317,7 +317,7 @@ static void context_add_its_ranks(struct stage *s, struct box *at, const struct 
         if (sel->kind == SELECT_NODE ? s->model->ranks[rank].node != sel->a
                                      : rank != sel->a && rank != sel->b)
             continue;
-        snprintf(name, sizeof name, "rank %u", rank);
+        snprintf(name, sizeof name, "%s", piece_rank(s->model, rank).text);
         snprintf(figure, sizeof figure, "waits %s", format_share(range_waiting(r, rank)).text);
         context_add_neighbour(s, at, HIT_RANK, rank, 0, name, figure);
         count++;
@@ -520,8 +520,8 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
         double share = range_waiting(r, rank);
         scene_rect(s->brush.scene, row, 4, t->panel);
         piece_row(s, row, HIT_RANK, rank, 0, ui_rank_selected(s->ui, rank), UI_LISTS, 0);
-        scene_textf(s->brush.scene, row.x + 12, row.y + 2, 100, TEXT_SMALL_STRONG, 0, t->text,
-                    "rank %u", rank);
+        scene_textf(s->brush.scene, row.x + 12, row.y + 2, 100, TEXT_SMALL_STRONG, 0, t->text, "%s",
+                    piece_rank(s->model, rank).text);
         uint32_t awaited = range_awaited(r, rank);
         if (awaited != UINT32_MAX)
             scene_textf(s->brush.scene, row.x + 12, row.y + 17, 132, TEXT_AXIS, 0, t->second,
@@ -560,6 +560,8 @@ static void context_add_summary(struct stage *s, struct box box)
     struct box at = {box.x + 2, box.y + used, box.w - 4, box.h - used};
     context_fact(s, &at, "ranks", "%s on %s node%s", quantity_grouped(m->world).text,
                  quantity_grouped(m->host_count).text, m->host_count == 1 ? "" : "s");
+    if (m->group > 1)
+        context_fact(s, &at, "shown", "by groups of %s ranks", quantity_grouped(m->group).text);
     context_fact(s, &at, "time", "%s", piece_time_text(s).text);
     int partly = r->by_waiting_count && r->by_waiting_count < r->rank_count;
     if (partly)

@@ -133,8 +133,7 @@ static void search_format(const struct stage *s, const struct selection *found, 
     char name[300];
     switch (found->kind) {
     case SELECT_RANK:
-        snprintf(out, room, "rank %llu on %s", (unsigned long long)found->a,
-                 model_host_of(m, (uint32_t)found->a));
+        piece_rank_on(m, found->a, out, room);
         break;
     case SELECT_ALERT:
         alert = alerts_find(&m->alerts, found->a);

@@ -232,8 +232,9 @@ void landscape_format_means(const struct stage *s, const struct landscape_drawin
 void landscape_point_at(struct stage *s, const struct landscape_drawing *d, struct box box,
                         uint32_t rank)
 {
+    char name[300];
     scene_hit(s->brush.scene, box, HIT_RANK, rank, 0);
-    tooltip_add(&s->tip, 0, "rank %u on %s", rank, model_host_of(s->model, rank));
+    tooltip_add(&s->tip, 0, "%s", piece_rank_on(s->model, rank, name, sizeof name));
     for (int i = 0; i < LANDSCAPE_EVENTS; i++) {
         enum rank_figure figure = s->ui->landscape.events[i].figure;
         if (d->events[i] == RANK_CALLS_NONE || (i && s->ui->landscape.shape != LANDSCAPE_LAYOUT))

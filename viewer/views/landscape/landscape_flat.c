@@ -175,10 +175,11 @@ static void landscape_matrix_marks(struct stage *s, const struct landscape_drawi
     enum rank_figure figure = s->ui->landscape.events[0].figure;
     struct box box = {plot.x + cell * plot.w / w, plot.y + event * row_h, plot.w / w, row_h};
     scene_hit(s->brush.scene, box, HIT_RANK, first, 0);
+    char name[300];
     if (last > first + 1)
         tooltip_add(&s->tip, 0, "ranks %u to %u", first, last - 1);
     else
-        tooltip_add(&s->tip, 0, "rank %u on %s", first, model_host_of(s->model, first));
+        tooltip_add(&s->tip, 0, "%s", piece_rank_on(s->model, first, name, sizeof name));
     tooltip_add(&s->tip, s->brush.theme->second, "%s, %s %s", landscape_event_name(s, d, event),
                 landscape_figure_name(figure),
                 landscape_quantity(figure, landscape_cell(s, d, event, first, last)).text);

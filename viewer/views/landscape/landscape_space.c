@@ -180,10 +180,11 @@ static void walls_point_at(struct stage *s, const struct landscape_drawing *d,
              last = wall_first_rank(d, w, found_cell + 1);
     scene_hit(s->brush.scene, (struct box){s->brush.mouse_x - 2, s->brush.mouse_y - 2, 4, 4},
               HIT_RANK, first, 0);
+    char name[300];
     if (last > first + 1)
         tooltip_add(&s->tip, 0, "ranks %u to %u", first, last - 1);
     else
-        tooltip_add(&s->tip, 0, "rank %u on %s", first, model_host_of(s->model, first));
+        tooltip_add(&s->tip, 0, "%s", piece_rank_on(s->model, first, name, sizeof name));
     tooltip_add(&s->tip, s->brush.theme->second, "%s, %s %s",
                 landscape_event_name(s, d, found_event), landscape_figure_name(figure),
                 landscape_quantity(figure, w->values[found_event][found_cell]).text);

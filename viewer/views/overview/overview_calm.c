@@ -203,7 +203,8 @@ static void overview_add_balance(struct stage *s, struct box panel)
         piece_row(s, row, HIT_RANK, rows[i].rank, 0, ui_rank_selected(s->ui, rows[i].rank),
                   UI_LISTS, 0);
         scene_text(scene, box.x, y + 1, 92, TEXT_SMALL, 0, t->second, rows[i].what);
-        scene_textf(scene, box.x + 96, y + 1, 80, TEXT_SMALL, 0, t->text, "rank %u", rows[i].rank);
+        scene_textf(scene, box.x + 96, y + 1, 80, TEXT_SMALL, 0, t->text, "%s",
+                    piece_rank(s->model, rows[i].rank).text);
         if (box.w > 260)
             widget_bar(&s->brush, (struct box){box.x + 180, y + 6, box.w - 180 - 60, 8}, share,
                        t->info);
