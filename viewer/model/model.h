@@ -35,7 +35,8 @@ enum rank_column {
     RANK_CALLS,
     RANK_LOST,         /**< records lost */
     RANK_UNTRACKED,    /**< requests whose completion was not observed */
-    RANK_TIME_NS,      /**< time observed: lengths of the windows in which the rank reported */
+    RANK_TIME_NS,      /**< time observed: lengths of the windows in which the rank reported;
+                            of a group that of all ranks together */
     RANK_SEND_WAIT_NS, /**< part of the time in sends in which it waited for receivers */
     RANK_CROSSING,     /**< of the messages sent, those not known to stay within a node */
     RANK_CROSSING_BYTES,

@@ -136,7 +136,7 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_CALLS] += row->calls;
     to[RANK_LOST] += row->lost;
     to[RANK_UNTRACKED] += row->untracked;
-    to[RANK_TIME_NS] += watched_ns;
+    to[RANK_TIME_NS] += watched_ns * (row->ranks > 1 ? row->ranks : 1);
     to[RANK_SEND_WAIT_NS] += row->send_wait_ns;
 }
 
@@ -253,7 +253,8 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
             continue;
         }
         uint64_t *figures = m->scratch->values + row->rank * RANK_COLUMNS;
-        rank_figures(figures, row, (w->last - w->first + 1) * w->length_ns);
+        rank_figures(figures, row,
+                     (w->last - w->first + 1) * w->length_ns * (m->group > 1 ? m->group : 1));
         rank_crossing(figures, w->crossing, w->crossing_count, i);
         m->scratch->touched[row->rank] = 1;
     }

@@ -261,22 +261,24 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
     m->ranks_open = w->more != 0;
     if (ARRAY_FIT(m->ranks, m->rank_room, m->rank_count + w->ranks_count))
         return -ENOMEM;
-    double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
-    double seconds = whole > 0 ? whole / 1e9 : (double)INFINITY;
+    const double length = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
+    const double seconds = length > 0 ? length / 1e9 : (double)INFINITY;
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
+        const double whole = length * (double)(r->ranks > 1 ? r->ranks : 1); /* of a group */
         double waiting = (double)WAITING_NS(r);
-        m->ranks[m->rank_count++] = (struct top_rank){.rank = r->rank,
-                                                      .waiting = whole > 0 ? waiting / whole : 0,
-                                                      .in_mpi = (double)MPI_NS(r) / 1e9 / seconds,
-                                                      .messages = (double)r->sent / seconds,
-                                                      .bytes = (double)r->sent_bytes / seconds,
-                                                      .awaited = (int64_t)r->awaited - 1,
-                                                      .latency = (double)NAN,
-                                                      .in_call = r->in_call,
-                                                      .in_call_ns = r->in_call_ns,
-                                                      .in_call_peer = r->in_call_peer,
-                                                      .host = NO_HOST};
+        m->ranks[m->rank_count++] =
+            (struct top_rank){.rank = r->rank,
+                              .waiting = whole > 0 ? waiting / whole : 0,
+                              .in_mpi = whole > 0 ? (double)MPI_NS(r) / whole : 0,
+                              .messages = (double)r->sent / seconds,
+                              .bytes = (double)r->sent_bytes / seconds,
+                              .awaited = (int64_t)r->awaited - 1,
+                              .latency = (double)NAN,
+                              .in_call = r->in_call,
+                              .in_call_ns = r->in_call_ns,
+                              .in_call_peer = r->in_call_peer,
+                              .host = NO_HOST};
     }
     return 0;
 }

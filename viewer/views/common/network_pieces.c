@@ -26,10 +26,16 @@ int piece_no_network(const struct stage *s, struct box box)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
+    const int grouped = s->model->group > 1;
     int some = n->topology && (f->route_count || n->link_count);
-    if (some)
+    if (some && !grouped)
         return 0;
     piece_panel(s, box, "no-network");
+    if (grouped) {
+        piece_empty(s, box, "No loads of links",
+                    "This job is kept by groups of ranks, whose nodes are not told apart.");
+        return 1;
+    }
     if (!n->topology && n->fault[0]) {
         char title[600];
         snprintf(title, sizeof title, "The network's description cannot be used%s%s",

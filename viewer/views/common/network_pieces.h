@@ -7,7 +7,7 @@
 #include "viewer/views/common/view.h"
 
 /** Text in place of a view when there is no network to show: none is known, its file is invalid, or
- * no message crossed a link.
+ * no message crossed a link, or the job is kept by groups of ranks.
  * @return 1 when the text is shown and the view has nothing to draw */
 int piece_no_network(const struct stage *stage, struct box box);
 

@@ -565,8 +565,8 @@ static void context_add_summary(struct stage *s, struct box box)
     context_fact(s, &at, "time", "%s", piece_time_text(s).text);
     int partly = r->by_waiting_count && r->by_waiting_count < r->rank_count;
     if (partly)
-        context_fact(s, &at, "with figures", "%s ranks: of those",
-                     quantity_grouped(r->by_waiting_count).text);
+        context_fact(s, &at, "with figures", "%s %s: of those",
+                     quantity_grouped(r->by_waiting_count).text, m->group > 1 ? "groups" : "ranks");
     if (r->total[PAIR_MESSAGES])
         context_fact_traffic(s, &at, "messages", r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
     if (r->by_waiting_count && range_waiting(r, r->by_waiting[0]) > 0) {
