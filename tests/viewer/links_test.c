@@ -3,6 +3,7 @@
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/common/link_classes.h"
 #include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
 
 #include "holter/error.h"
@@ -829,6 +830,22 @@ static void selections_are_found_by_name(void **state)
     assert_int_equal(ui_select_find(b->model, "cell:3", &s), -HOLTER_EUSAGE);
 }
 
+static void a_group_is_named_by_its_first_and_last_rank(void **state)
+{
+    struct model *m = calloc(1, sizeof(*m));
+    (void)state;
+    assert_non_null(m);
+    m->world = 40;
+    assert_string_equal(piece_rank(m, 32).text, "rank 32");
+    m->group = 16;
+    assert_string_equal(piece_rank(m, 16).text, "ranks 16\xe2\x80\x93"
+                                                "31");
+    assert_string_equal(piece_rank(m, 32).text, "ranks 32\xe2\x80\x93"
+                                                "39"); /* the last one */
+    assert_string_equal(piece_rank(m, PAIR_OTHERS).text, "others");
+    free(m);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -841,6 +858,7 @@ int main(void)
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
         T(columns_sort_it),
+        cmocka_unit_test(a_group_is_named_by_its_first_and_last_rank),
         cmocka_unit_test(without_messages_counters_are_ranked),
         T(a_brush_along_the_values_filters_all_views),
         T(a_brush_along_the_ranks_keeps_the_first_of_them),

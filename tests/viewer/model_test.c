@@ -199,6 +199,25 @@ static void a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest(
     drop(&f);
 }
 
+static void the_waiting_of_a_group_is_that_of_its_mean_rank(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 0);
+    struct range r = {0};
+    struct wire_rank_row row = {.rank = 4, .recv_ns = 2000, .ranks = 4};
+    struct wire_message message = {.type = WIRE_TYPE_RANK_WINDOW,
+                                   .rank_window = {.job = f.model->job,
+                                                   .window = SYNTHETIC_FIRST,
+                                                   .length_ns = 1000,
+                                                   .ranks = &row,
+                                                   .ranks_count = 1}};
+    assert_int_equal(model_apply(f.model, &message, 0), 0);
+    range_update(&r, f.model, RANGE_START, 0, 0);
+    assert_true(fabs(range_waiting(&r, 4) - 0.5) < 1e-9);
+    range_finish(&r);
+    drop(&f);
+}
+
 static void pairs_are_ordered_and_counted(void **state)
 {
     (void)state;
@@ -488,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_state_replaces_the_calls_of_ranks),
         cmocka_unit_test(ranks_are_ordered_by_their_share_of_waiting),
         cmocka_unit_test(a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest),
+        cmocka_unit_test(the_waiting_of_a_group_is_that_of_its_mean_rank),
         cmocka_unit_test(pairs_are_ordered_and_counted),
         cmocka_unit_test(missing_windows_are_gaps),
         cmocka_unit_test(a_late_correction_replaces_totals_and_adds_details),
