@@ -33,7 +33,7 @@ int piece_no_network(const struct stage *s, struct box box)
     piece_panel(s, box, "no-network");
     if (grouped) {
         piece_empty(s, box, "No loads of links",
-                    "This job is kept by groups of ranks, whose nodes are not told apart.");
+                    "This job is kept by groups of ranks: its messages are not known by node.");
         return 1;
     }
     if (!n->topology && n->fault[0]) {

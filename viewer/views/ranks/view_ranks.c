@@ -235,7 +235,10 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
     if (ranks_view_sum_profile(s, bars) < 0)
         return;
     const double *shares = s->pictures->profile.all;
-    if (r->by_waiting_count < r->rank_count)
+    if (s->model->group > 1)
+        snprintf(what, sizeof what, "by groups of %s ranks, each under its first, %s",
+                 quantity_grouped(s->model->group).text, range);
+    else if (r->by_waiting_count < r->rank_count)
         snprintf(what, sizeof what, "of the %s of %s ranks with figures of their own, %s",
                  quantity_grouped(r->by_waiting_count).text, quantity_grouped(r->rank_count).text,
                  range);
