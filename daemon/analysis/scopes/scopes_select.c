@@ -347,7 +347,7 @@ static bool search_is_same(const struct scopes *s, const struct choice *c,
                   sizeof(struct scope_sum)) == 0;
 }
 
-/* Where no message tells which of two nodes it is, the choice is what is between them. */
+/* Where the messages do not show which of two nodes it is, the choice is what is between them. */
 static void search_name_both(const struct scopes *s, struct choice *best)
 {
     static const enum scope_table_kind kinds[] = {TABLE_PAIR_BOTH, TABLE_PAIR};

@@ -39,8 +39,8 @@ static void losses_set_members(struct scope_finding *f, enum scope_kind kind,
         f->members[i] = (struct scope){kind, direction, list[i], 0};
 }
 
-/* Nodes of which no message tells whose link it is are alternatives; of two that lose time between
- * them, the pair is the culprit. */
+/* Nodes are alternatives where the messages do not show whose link it is; of two that lose time
+ * between them, the pair is the culprit. */
 static void losses_set_network(struct scope_finding *f, const struct attribution_cause *c)
 {
     const uint32_t *n = c->nodes;
