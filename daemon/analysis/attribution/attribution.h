@@ -127,7 +127,6 @@ struct attribution_cause {
     uint32_t rank_count;
     uint32_t nodes[ATTRIBUTION_NODES]; /**< nodes that carry it, likewise */
     uint32_t node_count;
-    int between; /**< network: it is the link between the two nodes, not that of one */
 };
 
 struct attribution_result {

@@ -249,7 +249,6 @@ static void view_write_result(struct view *v, struct attribution_result *out)
         memcpy(c->nodes, f->nodes, sizeof(c->nodes));
         c->rank_count = f->rank_count;
         c->node_count = f->node_count;
-        c->between = f->between;
         attribution_describe(v->a, f, c->text, sizeof(c->text));
     }
     if (v->found > 0)

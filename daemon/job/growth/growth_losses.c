@@ -16,7 +16,7 @@
 #define FOUND_LOST 0.1   /* ... the same where scopes deviate, and their culprit is to be named */
 #define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
 #define SLOW_WINDOWS 3u  /* one after the other: the job is slow; ... */
-#define FOUND_WINDOWS 2u /* ... the same where scopes deviate */
+#define FOUND_WINDOWS 2u /* ... the same where scopes deviate, and it is not the network */
 #define LEAST_SHARE 0.5  /* of what is lost: so much is put down to the cause, */
 #define LEAST_DELAY 0.25 /* and so much of the time in which the job did the same work before */
 #define LEAST_DELAY_OF_ALL 0.5 /* the same of the network between all nodes */
@@ -39,20 +39,6 @@ static void losses_set_members(struct scope_finding *f, enum scope_kind kind,
         f->members[i] = (struct scope){kind, direction, list[i], 0};
 }
 
-/* Nodes are alternatives where the messages do not show whose link it is; of two that lose time
- * between them, the pair is the culprit. */
-static void losses_set_network(struct scope_finding *f, const struct attribution_cause *c)
-{
-    const uint32_t *n = c->nodes;
-    losses_set_members(f, SCOPE_NODE, SCOPE_BOTH, n, 1);
-    if (c->between)
-        f->members[0] = (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, n[0] < n[1] ? n[0] : n[1],
-                                       n[0] < n[1] ? n[1] : n[0]};
-    for (uint32_t i = 1; !c->between && i < c->node_count && i <= SCOPE_ALTERNATIVES; i++)
-        f->alternatives[f->alternative_count++] =
-            (struct scope){SCOPE_NODE, SCOPE_BOTH, c->nodes[i], 0};
-}
-
 /* The first cause of what is lost since a window, as a finding.
  * @return 0: none accounts for most of it */
 static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_finding *out)
@@ -61,15 +47,17 @@ static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_
     const struct attribution_cause *c = &g->result.causes[0];
     if (attribution_result(g->attribution, since, &g->result) != 0 || g->result.cause_count == 0 ||
         g->result.baseline == 0 || c->share < LEAST_SHARE ||
-        c->delay < (g->finding_count > 0 ? FOUND_LOST : LEAST_DELAY))
+        c->delay < (g->finding_count > 0 && c->kind != CAUSE_NETWORK ? FOUND_LOST : LEAST_DELAY))
         return 0;
     *out = (struct scope_finding){
         .part = SCOPE_TRANSFER, .ratio = c->ratio, .worst = c->ratio, .share = c->share};
     switch (c->kind) {
     case CAUSE_NETWORK:
-        if (c->node_count == 0 || !(c->ratio >= LEAST_RATIO))
+        if ((c->node_count != 1 && g->nodes != 2) || !(c->ratio >= LEAST_RATIO))
             return 0;
-        losses_set_network(out, c);
+        losses_set_members(out, SCOPE_NODE, SCOPE_BOTH, c->nodes, 1);
+        if (g->nodes == 2) /* no message shows whose link it is */
+            out->members[0] = (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, 0, 1};
         break;
     case CAUSE_BACKGROUND:
         if (c->delay < LEAST_DELAY_OF_ALL || !(c->ratio >= LEAST_RATIO))
@@ -124,7 +112,7 @@ static int losses_are_of(const struct scope_finding *f, const struct scope_findi
     return same;
 }
 
-/* Is it about some messages of the culprit's only: pairs or ranks of its node, or a link? */
+/* Is it about messages of the culprit: pairs or ranks of its node, a link, or all? */
 static int losses_are_part(const struct job_growth *g, const struct scope_finding *f,
                            const struct scope_finding *culprit)
 {
@@ -132,12 +120,12 @@ static int losses_are_part(const struct job_growth *g, const struct scope_findin
     if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER ||
         f->members[0].kind == SCOPE_INTRA)
         return 0;
-    for (uint32_t m = 0; of->kind != SCOPE_INTER && m < f->member_count; m++) {
+    for (uint32_t m = 0; of->kind == SCOPE_NODE && m < f->member_count; m++) {
         const struct scope *s = &f->members[m];
         const uint32_t own =
             s->kind == SCOPE_RANK ? attribution_rank_node(g->attribution, s->a) : s->a;
-        if (s->kind < SCOPE_NODE || (s->kind != SCOPE_LINK && own != of->a &&
-                                     (s->kind != SCOPE_NODE_PAIR || s->b != of->a)))
+        if (s->kind >= SCOPE_NODE && s->kind != SCOPE_LINK && own != of->a &&
+            (s->kind != SCOPE_NODE_PAIR || s->b != of->a))
             return 0;
     }
     return 1;
@@ -153,15 +141,17 @@ static int losses_are_announced(const struct job_growth *g, const struct scope_f
     return !f->over && (fires || f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO);
 }
 
-/* Do the scopes name the culprit closer than the attribution can? */
-static int losses_are_closer(const struct job_growth *g, const struct scope_finding *culprit)
+/* Do the scopes name another one whose messages take longer? They see the typical message of each
+ * scope, of which the times that the attribution adds up may be those of a few only. */
+static int losses_are_named_otherwise(const struct job_growth *g,
+                                      const struct scope_finding *culprit)
 {
-    int closer = 0;
+    int otherwise = 0;
     for (size_t i = 0; i < g->finding_count; i++)
-        closer |= !losses_are_of(&g->findings[i], culprit) &&
-                  losses_are_part(g, &g->findings[i], culprit) &&
-                  losses_are_announced(g, &g->findings[i]);
-    return closer;
+        otherwise |= !losses_are_of(&g->findings[i], culprit) &&
+                     losses_are_part(g, &g->findings[i], culprit) &&
+                     losses_are_announced(g, &g->findings[i]);
+    return otherwise;
 }
 
 /* Does a finding of the scopes follow from the culprit: does it begin with it, or is it about ranks
@@ -212,7 +202,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     }
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
         fabs(size - s->size) > OTHER_SIZE * s->size || !losses_find_cause(g, s->onset, &culprit) ||
-        losses_are_closer(g, &culprit))
+        (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
+        losses_are_named_otherwise(g, &culprit))
         return;
     s->good = 0;
     s->finding = culprit;
@@ -246,7 +237,8 @@ static uint64_t losses_count_messages(const struct closed_window *window)
     return messages;
 }
 
-/* The finding that names the culprit: one of the scopes, or, where none does, the own one. */
+/* The finding that names the culprit: one of the scopes, or, where none ever did, the own one.
+ * @return NULL: that of the scopes has ended, and with it this one */
 static struct scope_finding *losses_choose(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
@@ -260,8 +252,12 @@ static struct scope_finding *losses_choose(struct job_growth *g, const struct cl
         f->symptom_of = 0;
         if (f->messages > 0)
             f->messages = losses_count_messages(window);
+        s->shared = 1;
         return f;
     }
+    s->finding.over |= s->shared;
+    if (s->shared)
+        return NULL;
     s->named = 1;
     s->finding.messages = losses_count_messages(window);
     g->findings[g->finding_count] = s->finding;
@@ -280,7 +276,7 @@ void growth_find_losses(struct job_growth *g, const struct closed_window *window
     if (s->finding.id == 0)
         return;
     const struct scope_finding *culprit = losses_choose(g, window);
-    for (size_t i = 0; i < g->finding_count; i++) {
+    for (size_t i = 0; culprit != NULL && i < g->finding_count; i++) {
         struct scope_finding *f = &g->findings[i];
         if (f != culprit && (losses_explain(f, &s->finding) || losses_are_of(f, &s->finding) ||
                              losses_are_part(g, f, &s->finding)))

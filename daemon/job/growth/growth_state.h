@@ -41,6 +41,7 @@ struct growth_losses {
     uint32_t slow;                /**< windows, one after the other */
     uint32_t good;                /**< windows in which the finding was not seen */
     int named;                    /**< no finding of the scopes has named this culprit */
+    int shared;                   /**< one has, and ends with it */
 };
 
 struct job_growth {
@@ -54,6 +55,7 @@ struct job_growth {
     uint64_t routes; /**< networks made when the routes were set */
     struct growth_episode episodes[GROWTH_EPISODES];
     uint32_t ranks;   /**< above the last one that has a place */
+    uint32_t nodes;   /**< above the last one that has a rank */
     uint32_t numbers; /**< above the last one that stands for ranks: see growth_by_node() */
     struct attribution_result result;
 };

@@ -50,6 +50,8 @@ int job_growth_place(struct job_growth *g, uint32_t rank, uint32_t node, const c
         g->numbers = number + 1;
     if (code == 0 && rank >= g->ranks)
         g->ranks = rank + 1;
+    if (code == 0 && node >= g->nodes)
+        g->nodes = node + 1;
     return code;
 }
 
