@@ -236,7 +236,8 @@ static int widget_highest_drop(const struct table *table, double w)
 {
     int keep = 0;
     for (int i = 0; i < table->count; i++)
-        keep = table->columns[i].drop > keep ? table->columns[i].drop : keep;
+        if (table->columns[i].drop > keep && table->columns[i].drop < COLUMN_OMITTED)
+            keep = table->columns[i].drop;
     for (; keep > 0; keep--) {
         double need = 0;
         for (int i = 0; i < table->count; i++)

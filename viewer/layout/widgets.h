@@ -79,7 +79,10 @@ struct column {
     double need; /**< width of the longest text that table_need() was given; 0: unknown */
 };
 
-enum { TABLE_COLUMNS = 16 };
+enum {
+    TABLE_COLUMNS = 16,
+    COLUMN_OMITTED = 100 /**< as drop: omitted however wide the table is */
+};
 
 struct table {
     struct column columns[TABLE_COLUMNS];

@@ -16,6 +16,7 @@
 enum {
     ROW = 40,
     FOLDED = 4,
+    SIGN = 26, /* width of the sign of a link's state, left of its name */
     SENTENCE = 20,
     NOTE = 22
 }; /* FOLDED: so many like links are one row */
@@ -83,6 +84,21 @@ static void hot_links_add_counted(const struct stage *s, uint32_t link, struct l
     out->multiple = d && d->mean > 0 ? out->load / d->mean : NAN;
 }
 
+/* What was measured of a link in the newest window, or the last visible one. */
+static void hot_links_read_measured(const struct stage *s, int live, uint32_t link,
+                                    struct link_figures *out)
+{
+    const struct network *n = &s->model->network;
+    const struct wire_link_row *row = live ? network_row(n, link) : NULL;
+    uint64_t first;
+    const struct network_sample *sample =
+        live ? NULL : network_sample(n, link, hot_links_visible(s, &first));
+    out->latency = row ? row->latency : sample ? (double)sample->latency : NAN;
+    out->ratio = row ? row->ratio : NAN;
+    if (sample && !sample->unit && sample->load > 0)
+        out->ratio = (double)(sample->measured / sample->load);
+}
+
 void link_figures(const struct stage *s, int live, uint32_t link, struct link_figures *out)
 {
     const struct network *n = &s->model->network;
@@ -109,18 +125,13 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     } else if (live) {
         out->load = row ? (double)row->bytes : 0;
         out->share = row ? row->share : NAN;
-        out->latency = row ? row->latency : NAN;
-        out->ratio = row ? row->ratio : NAN;
         out->collective = row ? (double)row->collective_bytes : NAN;
         out->since = row ? row->since : 0;
     } else {
-        uint64_t first, last = hot_links_visible(s, &first);
-        const struct network_sample *sample = network_sample(n, link, last);
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
-        out->latency = sample ? (double)sample->latency : NAN;
-        if (sample && !sample->unit && sample->load > 0)
-            out->ratio = (double)(sample->measured / sample->load);
     }
+    if (!s->ui->network.applied)
+        hot_links_read_measured(s, live, link, out);
     out->multiple = mean > 0 ? out->load / mean : NAN;
 }
 
@@ -326,6 +337,20 @@ static int hot_links_fold(const struct stage *s, struct links_drawing *d)
     return 0;
 }
 
+/* Whether links have a latency and a measured load: columns without a figure are left out. */
+static void hot_links_find_columns(const struct stage *s, struct links_drawing *d)
+{
+    struct link_figures f;
+    d->latencies = d->ratios = 0;
+    if (d->measured || s->ui->network.applied)
+        return;
+    for (uint32_t i = 0; i < d->count && !(d->latencies && d->ratios); i++) {
+        hot_links_read_measured(s, d->live, d->order[i], &f);
+        d->latencies |= !isnan(f.latency);
+        d->ratios |= !isnan(f.ratio);
+    }
+}
+
 const struct links_drawing *links_order(struct stage *s)
 {
     uint64_t key = hot_links_compute_key(s);
@@ -352,6 +377,7 @@ const struct links_drawing *links_order(struct stage *s)
         d->count = 0;
         return NULL;
     }
+    hot_links_find_columns(s, d);
     d->key = key;
     return d;
 }
@@ -511,11 +537,14 @@ static void hot_links_run_row(struct stage *s, const struct table *table, struct
     scene_hit(s->brush.scene, row, HIT_BUTTON, COMMAND_LINKS_UNFOLD, open ? 0 : link + 1);
     struct box box = column_box(table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
-    scene_textf(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
+    scene_textf(s->brush.scene, box.x + SIGN, row.y + 3, box.w - SIGN, TEXT_BODY, 0, t->text,
                 "%s links like this%s", quantity_grouped(run->count).text, open ? ":" : "");
     hot_links_format_classes(s, d, run, text, sizeof text);
-    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, TEXT_CLAUSES,
+    scene_text(s->brush.scene, box.x + SIGN, row.y + 20, box.w - SIGN, TEXT_AXIS, TEXT_CLAUSES,
                t->second, text);
+    if (box_has(row, s->brush.mouse_x, s->brush.mouse_y) &&
+        scene_width(s->brush.scene, TEXT_AXIS, 0, text) > box.w - SIGN)
+        tooltip_add_text(&s->tip, 0, text);
     box = column_box(table, SPARK, row.x, row.w);
     box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
     if (box.w > 0 && s->ui->network.applied)
@@ -544,10 +573,10 @@ static void hot_links_link_row(struct stage *s, const struct table *table, struc
     widget_cell(&s->brush, table, row, NUMBER, t->faint, text);
     struct box box = column_box(table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
-    scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, TEXT_MIDDLE, t->text,
-               network_link_name(&s->model->network, link, name, sizeof name));
+    scene_text(s->brush.scene, box.x + SIGN, row.y + 3, box.w - SIGN, TEXT_BODY, TEXT_MIDDLE,
+               t->text, network_link_name(&s->model->network, link, name, sizeof name));
     hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
-    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, TEXT_CLAUSES,
+    scene_text(s->brush.scene, box.x + SIGN, row.y + 20, box.w - SIGN, TEXT_AXIS, TEXT_CLAUSES,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(table, SPARK, row.x, row.w);
     box = (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17};
@@ -558,6 +587,23 @@ static void hot_links_link_row(struct stage *s, const struct table *table, struc
     hot_links_add_figures(s, table, row, &f);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         piece_link_tip(s, link);
+}
+
+/* Names take the room that they need from columns that can be left out. */
+static void hot_links_need_names(const struct stage *s, struct table *table,
+                                 const struct links_drawing *d, uint32_t first, uint32_t last)
+{
+    struct column *column = &table->columns[LINK];
+    char text[300];
+    for (uint32_t i = first; i < last; i++) {
+        const struct links_row *row = &d->rows[i];
+        if (row->count > 1)
+            hot_links_format_classes(s, d, row, text, sizeof text);
+        else
+            network_link_name(&s->model->network, d->order[row->at], text, sizeof text);
+        table_need(&s->brush, table, LINK, text);
+    }
+    column->need += column->need > 0 ? SIGN : 0;
 }
 
 /* ---- the panel ---- */
@@ -678,6 +724,10 @@ void hot_links_layout(struct stage *s, struct box panel)
     if (d->live && !isnan(s->model->network.links[0].share))
         table.columns[MULTIPLE].title = of_capacity;
     table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
+    if (!d->latencies && sorted != LATENCY)
+        table.columns[LATENCY].drop = COLUMN_OMITTED;
+    if (!d->ratios && sorted != RATIO)
+        table.columns[RATIO].drop = COLUMN_OMITTED;
     if (s->ui->network.applied) { /* nothing but the load is known of both states */
         table.count = LATENCY;
         table.columns[SPARK].title = "before, after";
@@ -685,15 +735,18 @@ void hot_links_layout(struct stage *s, struct box panel)
     }
     if (ui_shows_difference(s->ui))
         table.columns[LOAD].title = "change";
-    widget_table_head(&s->brush, &table, head, sorted,
-                      s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70 - below};
     list.h -= hot_links_add_omitted(s, panel, d);
+    uint32_t last = 0, first = 0;
+    if (d->count)
+        first = piece_list(s, list, LIST_LINKS, d->row_count, ROW, &last);
+    hot_links_need_names(s, &table, d, first, last);
+    widget_table_head(&s->brush, &table, head, sorted,
+                      s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     if (!d->count) {
         hot_links_explain_empty(s, list);
         return;
     }
-    uint32_t last, first = piece_list(s, list, LIST_LINKS, d->row_count, ROW, &last);
     for (uint32_t i = first; i < last; i++) {
         struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 2};
         if (d->rows[i].count > 1)

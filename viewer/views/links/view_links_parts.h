@@ -11,6 +11,7 @@ struct links_drawing {
     uint32_t count, room;
     int measured; /**< 1: no message is known; loads are interface counters over the visible time */
     double mean;  /**< mean load of loaded links, when measured */
+    int latencies, ratios; /**< whether a link has one */
     int live; /**< 1: order of the daemon for the newest window; 0: by loads of the visible time */
 
     struct links_row *rows; /**< owned; what the list shows: links, and equal links in one row */
