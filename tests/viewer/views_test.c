@@ -826,6 +826,25 @@ static void the_rail_has_rooms_and_the_tabs_what_the_job_has(void **state)
     model_destroy(m);
 }
 
+/* The strip below has circles in colours of alarm: the verdict says so, too. */
+static void the_overview_of_a_job_without_alert_says_how_high_latency_was(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    m->alerts.count = 0;
+    strcpy(m->state, "ended");
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "The job has ended"));
+    assert_null(find_text(&d.scene, "so far"));
+    const char *text = find_text(&d.scene, "no alert; latency of region ");
+    assert_non_null(text);
+    assert_non_null(strstr(text, "x of the reference"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_overview_of_a_calm_job_says_what_it_does(void **state)
 {
     (void)state;
@@ -1278,6 +1297,7 @@ int main(void)
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
+        cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
         cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),

@@ -69,6 +69,42 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
         snprintf(out + n, room - (size_t)n, "; %u more alert%s", more, more == 1 ? "" : "s");
 }
 
+/* The largest latency of a region, or of the job, in a window that has a colour of alarm in the
+ * strip: there may be one without an alert. */
+static void overview_format_highest(const struct latency *l, char *out, size_t room)
+{
+    const struct latency_series *worst = NULL;
+    double most = 0;
+    uint32_t above = 0;
+    for (uint32_t i = 0; i < l->series_count; i++) {
+        const struct latency_series *series = &l->series[i];
+        double highest = 0;
+        if (series->scope != SERIES_REGION && series->scope != SERIES_JOB)
+            continue;
+        for (uint32_t k = 0; k < series->count; k++)
+            if (series->points[k].highest >=
+                (series->points[k].trend == TREND_CALM ? EVOLUTION_UNUSUAL : EVOLUTION_CALM))
+                highest = fmax(highest, series->points[k].highest);
+        above += highest > 0 && series->scope == SERIES_REGION;
+        if (highest > most) {
+            most = highest;
+            worst = series;
+        }
+    }
+    out[0] = 0;
+    if (!worst)
+        return;
+    int n = worst->scope == SERIES_JOB
+                ? snprintf(out, room, "; latency of the job was up to %s of the reference",
+                           format_ratio(most).text)
+                : snprintf(out, room, "; latency of region %llu was up to %s of the reference",
+                           (unsigned long long)worst->id, format_ratio(most).text);
+    above -= worst->scope == SERIES_REGION;
+    if (above && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, ", high in %u %sregion%s too", above,
+                 worst->scope == SERIES_REGION ? "more " : "", above == 1 ? "" : "s");
+}
+
 /* Headline and details of a job without a pending or firing alert. */
 static const char *overview_format_calm(const struct stage *s, char *out, size_t room)
 {
@@ -77,8 +113,10 @@ static const char *overview_format_calm(const struct stage *s, char *out, size_t
     uint64_t lost_ns = 0;
     for (uint32_t i = 0; i < all->count; i++)
         lost_ns += all->items[i].lost_ns;
+    char highest[160];
+    overview_format_highest(&s->model->latency, highest, sizeof highest);
     if (!resolved)
-        snprintf(out, room, "no alert so far");
+        snprintf(out, room, "no alert%s%s", model_ended(s->model) ? "" : " so far", highest);
     else if (lost_ns)
         snprintf(out, room, "%u alert%s, all resolved; the job lost %s", resolved,
                  resolved == 1 ? "" : "s", format_duration((double)lost_ns).text);
