@@ -826,6 +826,20 @@ static void the_rail_has_rooms_and_the_tabs_what_the_job_has(void **state)
     model_destroy(m);
 }
 
+static void names_in_the_rail_keep_a_distance_from_its_edges(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    double w = find_panel(&d.scene, "rail")->box.w;
+    for (int room = 0; room < ROOMS; room++)
+        assert_true(scene_width(&d.scene, TEXT_AXIS, 0, room_names[room].label) + 2 * 6 <= w);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 /* The strip below has circles in colours of alarm: the verdict says so, too. */
 static void the_overview_of_a_job_without_alert_says_how_high_latency_was(void **state)
 {
@@ -1297,6 +1311,7 @@ int main(void)
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
+        cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),

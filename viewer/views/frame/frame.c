@@ -19,7 +19,7 @@
 
 enum {
     HEADER = 46,
-    RAIL = 86,
+    RAIL = 98,
     TABS = 34,
     STATUS = 26,
     TRANSPORT = 46,

@@ -30,7 +30,7 @@ static const struct table links_table = {
         {
             [NUMBER] = {"", 30, TEXT_RIGHT, 0},
             [LINK] = {"link", 0, 0, 0},
-            [SPARK] = {"visible time", 116, 0, 0, 4},
+            [SPARK] = {"visible time", 104, 0, 0, 4},
             [LOAD] = {"load", 78, TEXT_RIGHT, 1},
             [MULTIPLE] = {"of the mean", 92, TEXT_RIGHT, 0, 2},
             [LATENCY] = {"latency", 66, TEXT_RIGHT, 1, 1},
