@@ -317,6 +317,19 @@ static void keys_choose_figure_scale_and_range(void **state)
     desk_check(&b->desk, "logarithm");
 }
 
+static void equal_figures_are_a_sentence_in_place_of_bars(void **state)
+{
+    (void)state;
+    struct network_bed b = {0};
+    network_bed_open(&b, VIEW_LINKS, &(struct network_job){"torus:2", NULL, 1, 30, 1});
+    button(&b, COMMAND_METRIC, METRIC_LENGTH);
+    assert_non_null(find_text(&b.desk.scene, "all 2 routes have route length 1"));
+    for (size_t i = 0; i < b.desk.scene.hit_count; i++)
+        assert_int_not_equal(b.desk.scene.hits[i].kind, HIT_METRIC);
+    desk_check(&b.desk, "equal figures");
+    network_bed_close(&b);
+}
+
 static void the_ends_of_the_colours_can_be_moved(void **state)
 {
     struct network_bed *b = *state;
@@ -866,6 +879,7 @@ int main(void)
         T(a_brush_along_the_ranks_keeps_the_first_of_them),
         T(a_click_selects_what_has_that_rank),
         T(keys_choose_figure_scale_and_range),
+        cmocka_unit_test(equal_figures_are_a_sentence_in_place_of_bars),
         T(the_ends_of_the_colours_can_be_moved),
         T(a_mapping_is_asked_for_shown_and_undone),
         T(only_selected_ranks_move_when_that_is_wanted),

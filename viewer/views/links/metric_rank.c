@@ -1,5 +1,6 @@
 /* Bars of a figure by rank (Visuco, section 4.3), with axes, filter and tooltip. */
 #include "viewer/layout/format.h"
+#include "viewer/views/common/link_classes.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
@@ -226,19 +227,44 @@ static const char *metric_rank_things(enum flow_metric metric)
     return names[flows_kind(metric)];
 }
 
+/* Whether all figures are the same: bars of the same length say no more than a sentence. */
+static int metric_rank_is_equal(const struct stage *s)
+{
+    const struct flows *f = &s->range->flows;
+    enum flow_metric metric = s->ui->network.metric;
+    uint32_t count = f->ranked_count;
+    return count > 1 && f->ranked_metric == metric &&
+           flows_value(f, metric, f->ranked[0]) * (1 - LINK_ALIKE) <=
+               flows_value(f, metric, f->ranked[count - 1]);
+}
+
+static void metric_rank_add_sentence(const struct stage *s, struct box box)
+{
+    const struct flows *f = &s->range->flows;
+    enum flow_metric metric = s->ui->network.metric;
+    struct quantity value = piece_metric_text(metric, flows_value(f, metric, f->ranked[0]));
+    char text[160];
+    int load = metric == METRIC_LOAD;
+    snprintf(text, sizeof text, "all %s %s %s%s %s", quantity_grouped(f->ranked_count).text,
+             metric_rank_things(metric), load ? "carry" : "have ",
+             load ? "" : flows_metric_name(metric), value.text);
+    scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_BODY, s->brush.theme->text, 2, text);
+}
+
 void metric_rank_layout(struct stage *s, struct box panel)
 {
     static const char *const scales[] = {"linear", "log"};
     const struct flows *f = &s->range->flows;
     char what[120];
+    int equal = metric_rank_is_equal(s);
     piece_panel(s, panel, "metric-rank");
     double right = panel.x + panel.w - 12;
     right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->network.rank_log,
                            COMMAND_RANK_SCALE) +
              8;
-    snprintf(what, sizeof what, "%s %s; drag to filter%s",
+    snprintf(what, sizeof what, "%s %s%s%s",
              quantity_grouped(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
-             metric_rank_things(s->ui->network.metric),
+             metric_rank_things(s->ui->network.metric), equal ? "" : "; drag to filter",
              s->ui->network.applied & FLOWS_OTHER_RUN ? "; after"
              : s->ui->network.applied                 ? "; as suggested"
                                                       : "");
@@ -254,6 +280,10 @@ void metric_rank_layout(struct stage *s, struct box panel)
             piece_empty(s, axis.plot, "Nothing to rank",
                         piece_loads_are_measured(s) ? "No messages are known, only counters."
                                                     : NULL);
+        return;
+    }
+    if (equal) {
+        metric_rank_add_sentence(s, (struct box){panel.x + 12, y + 2, panel.w - 24, 0});
         return;
     }
     metric_rank_add_ticks(s, &axis);
