@@ -138,6 +138,34 @@ static struct course network_routes_make_course(const struct arrangement *a,
     return c;
 }
 
+/* Part of a line, from 0 to 1, between two limits of a coordinate. @return 0: none of it is */
+static int network_routes_clip(double from, double step, double low, double high, double part[2])
+{
+    if (fabs(step) < 1e-9)
+        return from > low && from < high;
+    double a = (low - from) / step, b = (high - from) / step;
+    part[0] = fmax(part[0], fmin(a, b));
+    part[1] = fmin(part[1], fmax(a, b));
+    return part[0] < part[1];
+}
+
+int network_lines_cross(const struct arrangement *a, const struct plot *plot, struct box box)
+{
+    enum { MOST_EDGES = 1024 }; /* among more lines no place is free, and it would take long */
+    const struct wiring *w = &a->wiring;
+    for (uint32_t e = 0; e < w->edge_count && w->edge_count <= MOST_EDGES; e++) {
+        struct course c = network_routes_make_course(a, plot, &w->edges[e]);
+        double half = network_routes_edge_width(w, plot, e) / 2, part[2] = {0, 1};
+        struct box wide = box_inset(box, -half, -half);
+        if (network_routes_clip(c.from.x + c.right.x * half, c.to.x - c.from.x, wide.x,
+                                wide.x + wide.w, part) &&
+            network_routes_clip(c.from.y + c.right.y * half, c.to.y - c.from.y, wide.y,
+                                wide.y + wide.h, part))
+            return 1;
+    }
+    return 0;
+}
+
 static struct point network_routes_beside(struct point at, const struct course *c, double by)
 {
     return (struct point){at.x + c->right.x * by, at.y + c->right.y * by};

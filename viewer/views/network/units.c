@@ -1,9 +1,11 @@
 /* Nodes, switches and groups of view "network": circles, squares, names, hits. */
+#include "holter/order.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAMED = 72 }; /* maximum number of visible units with names beside them */
@@ -176,12 +178,24 @@ static void network_units_place_name(const struct stage *s, const struct network
     if (more && u->group != NETWORK_ALONE)
         *more = 0;
     double w = ceil(scene_width(s->brush.scene, TEXT_AXIS, 0, name)) + 4;
+    double near = r * 0.7 + 4, far = r * 0.7 + 16; /* from the centre to a corner */
     const struct box places[] = {{floor(x - w / 2), floor(y - r - 15), w, 14},
                                  {floor(x - w / 2), floor(y + r + 1), w, 14},
                                  {floor(x + r + 2), floor(y - 7), w, 14},
-                                 {floor(x - r - w - 2), floor(y - 7), w, 14}};
+                                 {floor(x - r - w - 2), floor(y - 7), w, 14},
+                                 {floor(x + near), floor(y - near - 13), w, 14},
+                                 {floor(x - near - w), floor(y - near - 13), w, 14},
+                                 {floor(x + near), floor(y + near), w, 14},
+                                 {floor(x - near - w), floor(y + near), w, 14},
+                                 {floor(x - w / 2), floor(y - r - 32), w, 14},
+                                 {floor(x - w / 2), floor(y + r + 18), w, 14},
+                                 {floor(x + far), floor(y - far - 13), w, 14},
+                                 {floor(x - far - w), floor(y - far - 13), w, 14},
+                                 {floor(x + far), floor(y + far), w, 14},
+                                 {floor(x - far - w), floor(y + far), w, 14}};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        if (!box_is_free(places[k], plot->section.box, taken, *count))
+        if (!box_is_free(places[k], plot->section.box, taken, *count) ||
+            network_lines_cross(&d->now, plot, places[k]))
             continue;
         scene_rect(s->brush.scene, places[k], 3, color_fade(s->brush.theme->panel, 0.7));
         scene_text(s->brush.scene, places[k].x + 2, places[k].y, w - 2, TEXT_AXIS, 0,
@@ -191,12 +205,22 @@ static void network_units_place_name(const struct stage *s, const struct network
     }
 }
 
-/* Names beside units where nothing is covered, while there are few units. */
+struct named {
+    uint64_t traffic;
+    uint32_t unit;
+};
+
+ORDER_FUNCTION(network_units_compare, struct named,
+               2 * ORDER(b->traffic, a->traffic) + ORDER(a->unit, b->unit))
+
+/* Names beside units where nothing is covered, while there are few units: the selected one and
+ * those with most traffic first. A name without a free place is left out; the tip has it. */
 static void network_units_add_names(const struct stage *s, const struct network_drawing *d,
                                     const struct plot *plot)
 {
     struct box taken[2 * NAMED];
-    uint32_t seen[NAMED], count = 0;
+    struct named seen[NAMED];
+    uint32_t count = 0;
     const struct wiring *w = &d->now.wiring;
     for (uint32_t i = 0; i < w->unit_count; i++) {
         double x = section_x(&plot->section, d->now.at[i].x),
@@ -207,10 +231,13 @@ static void network_units_add_names(const struct stage *s, const struct network_
         if (count == NAMED)
             return;
         taken[count] = (struct box){x - r, y - r, 2 * r, 2 * r};
-        seen[count++] = i;
+        const struct wiring_unit *u = &w->units[i];
+        seen[count++] =
+            (struct named){network_units_is_chosen(s, u) ? UINT64_MAX : u->in + u->out, i};
     }
+    qsort(seen, count, sizeof *seen, network_units_compare);
     for (uint32_t i = 0, all = count; i < all; i++)
-        network_units_place_name(s, d, plot, seen[i], taken, &count);
+        network_units_place_name(s, d, plot, seen[i].unit, taken, &count);
 }
 
 uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,

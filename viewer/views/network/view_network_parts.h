@@ -205,6 +205,10 @@ uint32_t network_route_under(const struct stage *stage, struct arrangement *arra
 void network_draw_route(const struct stage *stage, const struct arrangement *arrangement,
                         const struct plot *plot, uint32_t route);
 
+/** 1 if a line crosses a box; 0 also where lines are too many to look. */
+int network_lines_cross(const struct arrangement *arrangement, const struct plot *plot,
+                        struct box box);
+
 /** Draw the selected link, if any. */
 void network_draw_link(const struct stage *stage, const struct arrangement *arrangement,
                        const struct plot *plot);
