@@ -1,9 +1,7 @@
 /* await FILE: every rank but the last receives a message from the rank above it and hands it on to
  * the one below; the last one sends it when FILE is there, and stays outside of MPI until then. */
+#include "last_rank.h"
 #include "truth.h"
-
-#include <time.h>
-#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -14,8 +12,7 @@ int main(int argc, char **argv)
     truth_start("MPI_Init");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    while (rank == size - 1 && access(argv[1], F_OK) != 0)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    last_rank_await_file(rank, size, argv[1]);
     if (rank < size - 1) {
         CALL(Recv, &token, 1, MPI_INT, rank + 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         truth_received(sizeof token);

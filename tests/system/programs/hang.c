@@ -1,10 +1,9 @@
 /* hang FILE [ROUNDS]: the last rank does not come to the barrier until FILE is there; all others
  * wait in it. Sends a message around a ring before it, and after it ROUNDS times (1). */
+#include "last_rank.h"
 #include "truth.h"
 
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 static void ring(int rank, int size)
 {
@@ -25,8 +24,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     ring(rank, size);
-    while (rank == size - 1 && access(argv[1], F_OK) != 0)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    last_rank_await_file(rank, size, argv[1]);
     CALL(Barrier, MPI_COMM_WORLD);
     for (int i = 0; i < rounds; i++)
         ring(rank, size);

@@ -2,13 +2,13 @@
  * until FILE is there, and all others wait for it in a barrier. At the end each rank tells in
  * $TRUTH_DIR/last.RANK what it had called until then, in order: "last RANK CALL PEER TAG BYTES", -
  * where a call has none, and for each message that it had got "got RANK SOURCE TAG BYTES". */
+#include "last_rank.h"
+
 #include <mpi.h>
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #define LONGEST 4096
 
@@ -105,8 +105,7 @@ int main(int argc, char **argv)
         immediate(right, left, 10 * round + 1, 1 + 13 * round % LONGEST);
         together(round, other);
     }
-    while (rank == size - 1 && access(argv[1], F_OK) != 0)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    last_rank_await_file(rank, size, argv[1]);
     MPI_Barrier(other);
     if (rank != size - 1)
         call("MPI_Barrier", "- - 0");

@@ -1,11 +1,11 @@
 /* rounds FILE ROUNDS: ranks exchange messages with both neighbours, always with the same tags and
  * sizes, and a third of the rounds sends one more that is received from any source. Then the last
  * rank stays outside of MPI until FILE is there, and all others wait for it in a barrier. */
+#include "last_rank.h"
+
 #include <mpi.h>
 
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #define BYTES 2000
 
@@ -47,8 +47,7 @@ int main(int argc, char **argv)
         compute();
         exchange(round);
     }
-    while (rank == size - 1 && access(argv[1], F_OK) != 0)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    last_rank_await_file(rank, size, argv[1]);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

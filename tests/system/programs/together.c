@@ -4,11 +4,11 @@
  * MPI_Iallreduce, and of a persistent one, where the MPI has that, and rank size - 2, the second
  * one of the communicator, MPI_Iscan: they have a message of each other rank before, which these
  * sent after they had started it. */
+#include "last_rank.h"
+
 #include <mpi.h>
 
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #define UNIT 4
 
@@ -105,8 +105,7 @@ int main(int argc, char **argv)
         repeat(round);
 #endif
     }
-    while (rank == size - 1 && access(argv[1], F_OK) != 0)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    last_rank_await_file(rank, size, argv[1]);
     MPI_Barrier(MPI_COMM_WORLD);
 #if MPI_VERSION >= 4
     repeated_free();
