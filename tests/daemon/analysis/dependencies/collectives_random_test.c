@@ -187,6 +187,20 @@ static void act_immediate(uint32_t posted)
     }
 }
 
+/* A record of a persistent collective of the first communicator. */
+static void persistent_add(uint32_t rank, uint32_t which, enum call made,
+                           struct dependency_record r)
+{
+    r.comm = 1;
+    r.comm_size = p.ranks;
+    r.request = which + 1;
+    r.started = made;
+    r.peer = PEER_NONE;
+    r.tag = TAG_NONE;
+    r.flags |= EVENT_PERSISTENT;
+    record_add(rank, r);
+}
+
 /* Persistent ones, of a kind of its own for each, so that ranks may start them in any order. */
 static void act_start(uint32_t round)
 {
@@ -200,36 +214,26 @@ static void act_start(uint32_t round)
             int64_t at_ns = later(r, 0);
             enters[which][r] = event_add(r, 0, at_ns, at_ns);
             p.levels[enters[which][r]] = made[which] == CALL_Barrier_init ? p.collectives + 1 : 0;
-            record_add(r, (struct dependency_record){.call = CALL_Start,
-                                                     .comm = 1,
-                                                     .comm_rank = r + 1,
-                                                     .comm_size = p.ranks,
-                                                     .request = which + 1,
-                                                     .started = made[which],
-                                                     .peer = PEER_NONE,
-                                                     .tag = TAG_NONE,
-                                                     .flags = EVENT_POST | EVENT_PERSISTENT,
-                                                     .begin_ns = at_ns,
-                                                     .end_ns = at_ns + 1});
+            persistent_add(r, which, made[which],
+                           (struct dependency_record){.call = CALL_Start,
+                                                      .comm_rank = r + 1,
+                                                      .flags = EVENT_POST,
+                                                      .begin_ns = at_ns,
+                                                      .end_ns = at_ns + 1});
         }
     }
     for (uint32_t r = 0; r < p.ranks; r++) {
         for (uint32_t k = 0; k < MADE; k++) {
             uint32_t which = (k + round) % MADE;
             int64_t begin_ns = later(r, 0);
-            record_add(r, (struct dependency_record){
-                              .call = CALL_Wait,
-                              .comm = 1,
-                              .comm_size = p.ranks,
-                              .request = which + 1,
-                              .started = made[which],
-                              .peer = PEER_NONE,
-                              .tag = TAG_NONE,
-                              .flags = EVENT_DONE | EVENT_PERSISTENT,
-                              .posted_ns = p.events[enters[which][r]].begin_ns,
-                              .begin_ns = begin_ns,
-                              .end_ns = leave(enters[which], r, call_flow_of(made[which]), 1, 0,
-                                              begin_ns)});
+            persistent_add(
+                r, which, made[which],
+                (struct dependency_record){
+                    .call = CALL_Wait,
+                    .flags = EVENT_DONE,
+                    .posted_ns = p.events[enters[which][r]].begin_ns,
+                    .begin_ns = begin_ns,
+                    .end_ns = leave(enters[which], r, call_flow_of(made[which]), 1, 0, begin_ns)});
         }
     }
     p.collectives += MADE;
