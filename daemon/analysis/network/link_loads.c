@@ -9,9 +9,8 @@
 struct link_loads {
     const struct topology *topology; /* borrowed */
     uint32_t vertex_count, link_count;
-    struct link_load *values;     /* owned */
-    struct vertex_load *vertices; /* owned */
-    uint32_t *route;              /* owned; capacity for the longest route */
+    struct link_load *values; /* owned */
+    uint32_t *route;          /* owned; capacity for the longest route */
     uint32_t capacity;
 };
 
@@ -25,9 +24,8 @@ int link_loads_create(struct link_loads **out, const struct topology *topology)
                              .link_count = topology_links(topology),
                              .capacity = topology_diameter(topology)};
     l->values = calloc((size_t)l->link_count + 1, sizeof(*l->values));
-    l->vertices = calloc((size_t)l->vertex_count + 1, sizeof(*l->vertices));
     l->route = malloc(((size_t)l->capacity + 1) * sizeof(*l->route));
-    if (l->values == NULL || l->vertices == NULL || l->route == NULL) {
+    if (l->values == NULL || l->route == NULL) {
         link_loads_destroy(l);
         return -ENOMEM;
     }
@@ -40,15 +38,8 @@ void link_loads_destroy(struct link_loads *l)
     if (l == NULL)
         return;
     free(l->values);
-    free(l->vertices);
     free(l->route);
     free(l);
-}
-
-static void loads_add_to(struct link_load *load, uint64_t bytes, uint64_t messages)
-{
-    load->bytes += bytes;
-    load->messages += messages;
 }
 
 int link_loads_add(struct link_loads *l, const struct load_change *change)
@@ -62,42 +53,21 @@ int link_loads_add(struct link_loads *l, const struct load_change *change)
     uint32_t length = topology_route(l->topology, source, destination, l->route, l->capacity);
     if (length == TOPOLOGY_NONE || length > l->capacity)
         return -HOLTER_EUNREACHABLE;
-    for (uint32_t i = 0; i < length; i++)
-        loads_add_to(&l->values[l->route[i]], bytes, messages);
-    l->vertices[source].bytes_out += bytes;
-    l->vertices[source].messages_out += messages;
-    l->vertices[destination].bytes_in += bytes;
-    l->vertices[destination].messages_in += messages;
+    for (uint32_t i = 0; i < length; i++) {
+        l->values[l->route[i]].bytes += bytes;
+        l->values[l->route[i]].messages += messages;
+    }
     return 0;
 }
 
 void link_loads_clear(struct link_loads *l)
 {
     memset(l->values, 0, l->link_count * sizeof(*l->values));
-    memset(l->vertices, 0, l->vertex_count * sizeof(*l->vertices));
 }
 
 const struct link_load *link_loads_values(const struct link_loads *l)
 {
     return l->values;
-}
-
-const struct vertex_load *link_loads_vertices(const struct link_loads *l)
-{
-    return l->vertices;
-}
-
-void link_loads_transit(const struct link_loads *l, struct link_load *out)
-{
-    memset(out, 0, l->vertex_count * sizeof(*out));
-    for (uint32_t link = 0; link < l->link_count; link++) {
-        uint32_t from, to;
-        const struct link_load *load = &l->values[link];
-        if ((load->bytes | load->messages) != 0 && topology_link(l->topology, link, &from, &to))
-            loads_add_to(&out[to], load->bytes, load->messages);
-    }
-    for (uint32_t v = 0; v < l->vertex_count; v++)
-        loads_add_to(&out[v], 0 - l->vertices[v].bytes_in, 0 - l->vertices[v].messages_in);
 }
 
 void link_loads_copy_state(struct state_bytes *b, struct link_loads **out,
@@ -111,6 +81,5 @@ void link_loads_copy_state(struct state_bytes *b, struct link_loads **out,
                          l->vertex_count != topology_vertices(topology)))
         b->code = -HOLTER_EVERSION;
     STATE_ARRAY(b, l->values, l->link_count, (size_t)l->link_count + 1);
-    STATE_ARRAY(b, l->vertices, l->vertex_count, (size_t)l->vertex_count + 1);
     STATE_ARRAY(b, l->route, 0, (size_t)l->capacity + 1);
 }

@@ -1,11 +1,11 @@
-/* What the routes of pairs put on links and vertices (Visuco, section 4.1: a link's load is the
- * total size of all messages that traverse it).
+/* What the routes of pairs put on links (Visuco, section 4.1: a link's load is the total size of
+ * all messages that traverse it).
  *
  * The route of each pair is walked. What is added may be negative. Sums are integers modulo 2^64,
  * so that they do not depend on the order, and subtracting what was added restores exactly what was
  * there.
  *
- * Memory: 16 bytes a link, 32 a vertex. Pure: no clock, no file, no socket. Not thread-safe. */
+ * Memory: 16 bytes a link. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H
 #define HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H
 
@@ -25,12 +25,6 @@ struct load_change {
 struct link_load {
     uint64_t bytes;
     uint64_t messages;
-};
-
-/** What a vertex sends and receives itself; for what passes through, see link_loads_transit(). */
-struct vertex_load {
-    uint64_t bytes_in, bytes_out;
-    uint64_t messages_in, messages_out;
 };
 
 struct link_loads;
@@ -53,13 +47,6 @@ void link_loads_clear(struct link_loads *loads);
 /** Loads by link number, topology_links() of them (zero for numbers that stand for no link);
  *  borrowed, and always up to date. */
 const struct link_load *link_loads_values(const struct link_loads *loads);
-
-/** By vertex, topology_vertices() of them; borrowed, and always up to date. */
-const struct vertex_load *link_loads_vertices(const struct link_loads *loads);
-
-/** Bytes and messages that pass through each vertex: that enter over links and are not for it.
- *  Costs a pass over all links. @param out  topology_vertices() of them */
-void link_loads_transit(const struct link_loads *loads, struct link_load *out);
 
 /** See state_bytes.h. */
 void link_loads_copy_state(struct state_bytes *b, struct link_loads **loads,

@@ -1,4 +1,4 @@
-/* Loads of links and vertices against walking every route. */
+/* Loads of links against walking every route. */
 #include "daemon/analysis/network/link_loads.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
@@ -28,8 +28,7 @@ static void add(struct link_loads *loads, uint32_t source, uint32_t destination,
 /* The reference: every hop of every route. */
 struct plain {
     const struct topology *topology;
-    struct link_load *links, *transit;
-    struct vertex_load *vertices;
+    struct link_load *links;
     uint32_t *route, capacity;
 };
 
@@ -37,18 +36,14 @@ static struct plain plain_create(const struct topology *topology)
 {
     struct plain p = {.topology = topology, .capacity = topology_diameter(topology) + 1};
     p.links = calloc(topology_links(topology) + 1u, sizeof(*p.links));
-    p.transit = calloc(topology_vertices(topology), sizeof(*p.transit));
-    p.vertices = calloc(topology_vertices(topology), sizeof(*p.vertices));
     p.route = calloc(p.capacity, sizeof(*p.route));
-    assert_true(p.links && p.transit && p.vertices && p.route);
+    assert_true(p.links && p.route);
     return p;
 }
 
 static void plain_finish(struct plain *p)
 {
     free(p->links);
-    free(p->transit);
-    free(p->vertices);
     free(p->route);
 }
 
@@ -60,31 +55,15 @@ static void plain_add(struct plain *p, uint32_t source, uint32_t destination, in
     uint32_t length = topology_route(p->topology, source, destination, p->route, p->capacity);
     assert_true(length <= p->capacity);
     for (uint32_t i = 0; i < length; i++) {
-        uint32_t from, to;
-        assert_true(topology_link(p->topology, p->route[i], &from, &to));
         p->links[p->route[i]].bytes += (uint64_t)bytes;
         p->links[p->route[i]].messages += (uint64_t)messages;
-        if (i + 1 < length) {
-            p->transit[to].bytes += (uint64_t)bytes;
-            p->transit[to].messages += (uint64_t)messages;
-        }
     }
-    p->vertices[source].bytes_out += (uint64_t)bytes;
-    p->vertices[source].messages_out += (uint64_t)messages;
-    p->vertices[destination].bytes_in += (uint64_t)bytes;
-    p->vertices[destination].messages_in += (uint64_t)messages;
 }
 
 static void assert_same(const struct link_loads *loads, const struct plain *p)
 {
-    uint32_t links = topology_links(p->topology), vertices = topology_vertices(p->topology);
-    struct link_load *transit = calloc(vertices, sizeof(*transit));
-    assert_non_null(transit);
+    uint32_t links = topology_links(p->topology);
     assert_memory_equal(link_loads_values(loads), p->links, links * sizeof(*p->links));
-    assert_memory_equal(link_loads_vertices(loads), p->vertices, vertices * sizeof(*p->vertices));
-    link_loads_transit(loads, transit);
-    assert_memory_equal(transit, p->transit, vertices * sizeof(*transit));
-    free(transit);
 }
 
 /* Rounds of random changes, some of them taking earlier ones away. */
@@ -198,26 +177,6 @@ static void taking_away_what_was_added_leaves_nothing(void **state)
     topology_destroy(topology);
 }
 
-static void vertices_count_what_they_send_and_receive_themselves(void **state)
-{
-    (void)state;
-    struct topology *topology = network_short("torus:4,4");
-    struct link_loads *loads = create(topology);
-    add(loads, 1, 2, 10, 1);
-    add(loads, 1, 3, 20, 2);
-    add(loads, 3, 1, 5, 1);
-    add(loads, 1, 2, 10, 1);
-    add(loads, 1, 3, -20, -2);
-    add(loads, 1, 1, 99, 9);
-    const struct vertex_load *v = link_loads_vertices(loads);
-    assert_int_equal(v[1].bytes_out, 20);
-    assert_int_equal(v[1].messages_out, 2);
-    assert_int_equal(v[1].bytes_in, 5);
-    assert_int_equal(v[3].bytes_in, 0);
-    link_loads_destroy(loads);
-    topology_destroy(topology);
-}
-
 /* Routes by table go before the rule, in a torus too. */
 static void given_routes_are_followed(void **state)
 {
@@ -275,7 +234,6 @@ int main(void)
         cmocka_unit_test(every_pair_of_a_torus_loads_what_it_crosses),
         cmocka_unit_test(a_pair_loads_the_links_between),
         cmocka_unit_test(taking_away_what_was_added_leaves_nothing),
-        cmocka_unit_test(vertices_count_what_they_send_and_receive_themselves),
         cmocka_unit_test(given_routes_are_followed),
         cmocka_unit_test(what_does_not_exist_is_refused),
     };
