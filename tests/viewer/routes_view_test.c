@@ -472,6 +472,29 @@ static void the_scene_can_be_written_as_text(void **state)
     assert_int_equal(place_find("routes"), VIEW_ROUTES);
 }
 
+static void numbers_of_blocks_keep_a_distance(void **state)
+{
+    struct network_bed bed = {0}, *b = &bed;
+    (void)state;
+    network_bed_open(b, VIEW_ROUTES, &(struct network_job){"torus:4,4,4,16,2", NULL, 1, 8, 0});
+    const struct scene *s = &b->desk.scene;
+    struct box plot = network_plot_make(b);
+    uint32_t labels = 0;
+    for (size_t i = 0; i < s->item_count; i++) {
+        const struct scene_item *a = &s->items[i];
+        if (a->kind != SCENE_TEXT || a->box.y + a->box.h > plot.y || a->box.x < plot.x ||
+            a->box.y < plot.y - 90 || a->box.x + a->box.w > plot.x + plot.w)
+            continue;
+        labels++;
+        for (size_t k = i + 1; k < s->item_count; k++)
+            if (s->items[k].kind == SCENE_TEXT && s->items[k].box.y == a->box.y &&
+                s->items[k].box.x > a->box.x)
+                assert_true(s->items[k].box.x >= a->box.x + a->box.w + 5);
+    }
+    assert_in_range(labels, 20, 80);
+    network_bed_close(b);
+}
+
 int main(void)
 {
 #define ON_A_TORUS(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -486,6 +509,7 @@ int main(void)
         ON_A_TORUS(what_no_route_passes_is_folded),
         ON_A_TORUS(the_wheel_zooms_and_a_drag_moves),
         ON_A_TORUS(suggested_routes_are_blue_and_can_be_undone),
+        cmocka_unit_test(numbers_of_blocks_keep_a_distance),
         cmocka_unit_test(large_networks_are_aggregated_and_the_lens_shows_more),
         cmocka_unit_test(tiers_of_a_cray_tell_how_far_routes_go),
         cmocka_unit_test(optimised_io_spreads_over_more_links),

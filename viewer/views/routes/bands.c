@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { BAND = 15, MOST_BANDS = 6 };
+enum { BAND = 15, MOST_BANDS = 6, LABEL_GAP = 7 };
 
 double route_bands_room(const struct routes_drawing *d)
 {
@@ -34,6 +34,7 @@ static void route_bands_add_band(const struct stage *s, const struct routes_draw
     const struct theme *t = s->brush.theme;
     double from = down ? w->y : w->x, edge = down ? w->box.y : w->box.x;
     double length = down ? w->box.h : w->box.w;
+    double free = 0; /* up to here a label would run into the one before */
     uint32_t row = adjacency_row(a, from), number = 0;
     while (row > 0 && o->starts[row] > level)
         row--;
@@ -48,9 +49,13 @@ static void route_bands_add_band(const struct stage *s, const struct routes_draw
                               : (struct box){begin, at, stop - begin - 1, BAND - 1};
         scene_rect(s->brush.scene, box, 0, color_mix(t->panel, t->line, number % 2 ? 0.9 : 0.5));
         route_order_label(o, s->model->network.topology, level, row, text, sizeof text);
-        if (box.w >= scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text) && box.h >= 12)
-            scene_text(s->brush.scene, box.x, box.y + box.h / 2 - 7, box.w, TEXT_AXIS,
-                       TEXT_CENTRE | TEXT_FIGURES, t->second, text);
+        double wide = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
+        double left = box.x + (box.w - wide) / 2;
+        if (box.w < wide || box.h < 12 || (!down && left < free))
+            continue;
+        free = left + wide + LABEL_GAP;
+        scene_text(s->brush.scene, box.x, box.y + box.h / 2 - 7, box.w, TEXT_AXIS,
+                   TEXT_CENTRE | TEXT_FIGURES, t->second, text);
     }
 }
 
