@@ -826,6 +826,21 @@ static void the_rail_has_rooms_and_the_tabs_what_the_job_has(void **state)
     model_destroy(m);
 }
 
+static void the_graph_of_regions_says_what_its_colours_mean(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "Colour: the region; red figure: 1.5x the reference"));
+    d.ui.regions.colour = COLOUR_LATENCY; /* that has a scale of its own */
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "Colour: the region"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void names_in_the_rail_keep_a_distance_from_its_edges(void **state)
 {
     (void)state;
@@ -1311,6 +1326,7 @@ int main(void)
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
+        cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
         cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),

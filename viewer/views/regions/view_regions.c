@@ -27,6 +27,8 @@ enum {
     HOVER_POINTS = 20,
 };
 
+static const double region_slow = 1.5; /* relative latency from which a region's figure is red */
+
 struct regions_picture {
     struct rank_graph now, next; /* the visible graph, and the one whose layout is in progress */
     struct bundle bundle;        /* picture of the edges */
@@ -297,7 +299,7 @@ static void regions_view_add_label(const struct stage *s, const struct rank_grap
     double used = scene_text(s->brush.scene, box.x + 16, box.y + 2, box.w - 20, TEXT_SMALL_STRONG,
                              0, t->text, name);
     scene_text(s->brush.scene, box.x + 22 + used, box.y + 3, box.w - 24 - used, TEXT_AXIS, 0,
-               n->group_ratios[g].mean >= 1.5 ? t->bad : t->second, what);
+               n->group_ratios[g].mean >= region_slow ? t->bad : t->second, what);
     scene_hit(s->brush.scene, box, HIT_REGION, region, 0);
 }
 
@@ -385,7 +387,7 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
             uint64_t region = n->groups[g].region;
             int chosen = s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == region;
             int single = n->vertices[vertices[g]].ranks == n->groups[g].ranks;
-            if (!region || urgent != (chosen || n->group_ratios[g].mean >= 1.5))
+            if (!region || urgent != (chosen || n->group_ratios[g].mean >= region_slow))
                 continue;
             int named = single && regions_view_add_disc_number(s, n, v, g, vertices[g]);
             if (urgent || !named)
@@ -460,6 +462,12 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
     size_t used = strlen(text);
     if (n->edge_count && !(n->most > 0)) {
         snprintf(text + used, sizeof text - used, " No messages in this span of time.");
+        used = strlen(text);
+    }
+    if (s->ui->regions.colour == COLOUR_REGION && s->model->latency.region_count) {
+        snprintf(text + used, sizeof text - used,
+                 " Colour: the region; red figure: %s the reference or more.",
+                 format_ratio(region_slow).text);
         used = strlen(text);
     }
     const struct alert *alert = evidence_alert(s);
