@@ -833,10 +833,10 @@ static void the_graph_of_regions_says_what_its_colours_mean(void **state)
     struct desk d;
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
     desk_layout(&d, m);
-    assert_non_null(find_text(&d.scene, "Colour: the region; red figure: 1.5x the reference"));
+    assert_non_null(find_text(&d.scene, "Colour: region; red figure: from 1.5x."));
     d.ui.regions.colour = COLOUR_LATENCY; /* that has a scale of its own */
     desk_layout(&d, m);
-    assert_null(find_text(&d.scene, "Colour: the region"));
+    assert_null(find_text(&d.scene, "Colour: region"));
     desk_close(&d);
     model_destroy(m);
 }

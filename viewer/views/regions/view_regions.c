@@ -447,6 +447,7 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
     char text[384];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
     uint64_t together = s->model->latency.ranks_together;
+    uint32_t regions = s->model->latency.region_count;
     struct quantity ranks = quantity_grouped(n->rank_count),
                     count = quantity_grouped(n->vertex_count);
     if (n->unit == UNIT_RANK)
@@ -464,9 +465,11 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
         snprintf(text + used, sizeof text - used, " No messages in this span of time.");
         used = strlen(text);
     }
-    if (s->ui->regions.colour == COLOUR_REGION && s->model->latency.region_count) {
-        snprintf(text + used, sizeof text - used,
-                 " Colour: the region; red figure: %s the reference or more.",
+    if (s->ui->regions.colour == COLOUR_REGION && regions) {
+        snprintf(text + used, sizeof text - used, " Colour: region%s; red figure: from %s.",
+                 regions > THEME_REGIONS
+                     ? quantity_print(", grey after the first %d", THEME_REGIONS).text
+                     : "",
                  format_ratio(region_slow).text);
         used = strlen(text);
     }
@@ -475,11 +478,6 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
         snprintf(text + used, sizeof text - used, " Red ring: what alert %llu names%s.",
                  (unsigned long long)alert->id,
                  alert->victims[0] ? "; yellow: ranks it delays" : "");
-        used = strlen(text);
-    }
-    if (s->ui->regions.colour == COLOUR_REGION && s->model->latency.region_count > THEME_REGIONS) {
-        snprintf(text + used, sizeof text - used, " Grey: regions after the first %d.",
-                 THEME_REGIONS);
         used = strlen(text);
     }
     if (together > 1)
