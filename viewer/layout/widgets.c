@@ -291,7 +291,7 @@ struct box column_box(const struct table *table, int c, double x, double w)
         if (table->columns[i].drop <= keep)
             x += column_width(&table->columns[i], &spare);
     double text = column_width(&table->columns[c], &spare) - COLUMN_MARGINS;
-    return (struct box){x + COLUMN_MARGINS / 2, 0, fmax(text, 0), 0};
+    return (struct box){x + COLUMN_MARGINS / 2.0, 0, fmax(text, 0), 0};
 }
 
 void widget_cell(const struct brush *b, const struct table *table, struct box row, int c,
