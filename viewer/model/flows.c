@@ -439,8 +439,6 @@ int flows_is_ranked(const struct flows *f, enum flow_metric metric)
     return w && w->ranked && w->ranked_version == f->version && f->ranked_metric == metric;
 }
 
-/* The bits of figures that are not negative rise with them: turned over, the largest comes first.
- */
 int flows_rank(struct flows *f, enum flow_metric metric)
 {
     struct flow_work *w = f->work;
@@ -458,10 +456,7 @@ int flows_rank(struct flows *f, enum flow_metric metric)
         double value = flows_value(f, metric, i);
         if (!(value > 0))
             continue;
-        places[n].place = i;
-        memcpy(&places[n].key, &value, sizeof value);
-        places[n].key = ~places[n].key;
-        n++;
+        places[n++] = (struct key_place){key_of_largest(value), i};
     }
     const struct key_place *sorted = key_order(places, places + n, n);
     for (uint32_t i = 0; i < n; i++)

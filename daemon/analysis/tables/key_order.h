@@ -4,11 +4,21 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct key_place {
     uint64_t key;
     uint32_t place; /**< of what has this key, in the caller's array */
 };
+
+/** Key of a figure that is not negative, by which the largest comes first: its bits rise with it.
+ */
+static inline uint64_t key_of_largest(double figure)
+{
+    uint64_t bits;
+    memcpy(&bits, &figure, sizeof(bits));
+    return ~bits;
+}
 
 /** Sort by key; equal keys keep their order. By radix: the time is linear,
  *  whatever the keys.

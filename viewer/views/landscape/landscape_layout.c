@@ -2,6 +2,7 @@
 #include "viewer/views/landscape/landscape_drawing.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/bisect.h"
 
 #include <errno.h>
 #include <math.h>
@@ -125,14 +126,8 @@ static void landscape_find_coordinates(struct landscape_scale *scale, const doub
     for (uint32_t i = 0; i < count; i++) {
         if (!isfinite(values[i]))
             continue;
-        uint32_t at = 0, end = scale->bins; /* the first of them that is higher */
-        while (at < end) {
-            uint32_t middle = (at + end) / 2;
-            if (scale->values[middle] <= values[i])
-                at = middle + 1;
-            else
-                end = middle;
-        }
+        /* the first of them that is higher */
+        uint32_t at = BISECT(k, 0, scale->bins, scale->values[k] <= values[i]);
         if ((at && values[i] - scale->values[at - 1] <= near) ||
             (at < scale->bins && scale->values[at] - values[i] <= near))
             continue;

@@ -389,18 +389,14 @@ int wiring_marks(struct wiring *w, const struct flows *f)
 
 /* ---- stacks ---- */
 
-/* Routes in the order of a figure: the largest first, then by index. The bits of figures that are
- * not negative rise with them. */
+/* Routes in the order of a figure: the largest first, then by index. */
 static int wiring_sort_routes(struct wiring *w, int figure)
 {
     struct key_place *places = malloc(2 * ((size_t)w->route_count + 1) * sizeof *places);
     if (!places)
         return -ENOMEM;
-    for (uint32_t i = 0; i < w->route_count; i++) {
-        memcpy(&places[i].key, &w->routes[i].values[figure], sizeof places[i].key);
-        places[i].key = ~places[i].key;
-        places[i].place = i;
-    }
+    for (uint32_t i = 0; i < w->route_count; i++)
+        places[i] = (struct key_place){key_of_largest(w->routes[i].values[figure]), i};
     const struct key_place *sorted = key_order(places, places + w->route_count, w->route_count);
     for (uint32_t i = 0; i < w->route_count; i++)
         w->by_figure[i] = sorted[i].place;
