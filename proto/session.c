@@ -29,6 +29,11 @@ static int session_is_own(const struct stat *status)
     return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+static void session_describe_owner(const char *path, uid_t owner, char *why, size_t room)
+{
+    snprintf(why, room, "%s belongs to the user with number %u", path, owner);
+}
+
 int session_check_shared_file(const char *path, char *why, size_t room)
 {
     struct stat file, directory;
@@ -39,7 +44,7 @@ int session_check_shared_file(const char *path, char *why, size_t room)
         lstat(path, &file) || stat(parent, &directory) || !(directory.st_mode & S_IWOTH) ||
         file.st_uid == geteuid() || file.st_uid == directory.st_uid)
         return 0;
-    snprintf(why, room, "%s belongs to the user with number %u", path, file.st_uid);
+    session_describe_owner(path, file.st_uid, why, room);
     return -EACCES;
 }
 
@@ -55,7 +60,7 @@ static int session_use_directory(const char *path, char *why, size_t room)
         return -error;
     }
     if (status.st_uid != geteuid()) { /* a link is its maker's, whatever it leads to */
-        snprintf(why, room, "%s belongs to the user with number %u", path, status.st_uid);
+        session_describe_owner(path, status.st_uid, why, room);
         return -EPERM;
     }
     if (!S_ISDIR(status.st_mode)) {
