@@ -552,6 +552,8 @@ static int daemon_export(struct daemon *d)
     int code = daemon_start_loop(d);
     code = code != 0 ? code : publisher_create(&d->publisher);
     if (code == 0) {
+        for (int i = 0; i < 2; i++) /* end it at once: the recording is cut short, as by a kill */
+            uv_signal_stop(&d->signals[i]);
         publisher_silence(d->publisher);
         network_read(&d->network, d->options.topology);
         code = fleet_export(&options, why, sizeof(why));
