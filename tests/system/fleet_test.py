@@ -67,16 +67,21 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def stop_past_the_lease(self, fleet, job):
+        """Of two daemons, stop the job's until the other one has it, and let it find out. @return their names"""
+        first = fleet.holder(job)
+        second, = fleet.daemons.keys() - {first}
+        fleet.daemons[first].kill(signal.SIGSTOP)
+        lab.wait_for(lambda: fleet.holds(second, job), 'another worker')
+        fleet.daemons[first].kill(signal.SIGCONT)
+        lab.wait_for(lambda: not fleet.holds(first, job), 'the end of the first worker\'s')
+        return first, second
+
     def test_a_worker_that_was_stopped_and_wakes_up_leaves_the_job_to_the_other(self):
         fleet = self.start()
         fleet.start_job('one', '1')
         lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
-        first = fleet.holder('one')
-        second, = fleet.daemons.keys() - {first}
-        fleet.daemons[first].kill(signal.SIGSTOP)
-        lab.wait_for(lambda: fleet.holds(second, 'one'), 'another worker')
-        fleet.daemons[first].kill(signal.SIGCONT)
-        lab.wait_for(lambda: not fleet.holds(first, 'one'), 'the end of the first worker\'s')
+        first, second = self.stop_past_the_lease(fleet, 'one')
         self.assertTrue(fleet.holds(second, 'one'))
         self.assertEqual(0, fleet.end_job('one').status)
         self.check_job(fleet, 'one')
@@ -88,12 +93,7 @@ class Fleets(unittest.TestCase):
         load = fleet.start_load(','.join(map(fleet.endpoint, 'ab')), '--agents', 20, '--windows', 1000, '--window-ms', 500,
                                 '--spread-ms', 480, '--until', end)
         lab.wait_for(lambda: fleet.has_new_window('load'), 'a window')
-        first = fleet.holder('load')
-        second, = fleet.daemons.keys() - {first}
-        fleet.daemons[first].kill(signal.SIGSTOP)
-        lab.wait_for(lambda: fleet.holds(second, 'load'), 'another worker')
-        fleet.daemons[first].kill(signal.SIGCONT)
-        lab.wait_for(lambda: not fleet.holds(first, 'load'), 'the end of the first worker\'s')
+        first, second = self.stop_past_the_lease(fleet, 'load')
         with open(end, 'w', encoding='utf-8'):
             pass
         self.assertEqual(0, load.finish().status)
