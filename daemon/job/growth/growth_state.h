@@ -40,8 +40,8 @@ struct growth_losses {
     uint64_t count;               /**< findings so far */
     uint32_t slow;                /**< windows, one after the other */
     uint32_t good;                /**< windows in which the finding was not seen */
-    int named;                    /**< no finding of the scopes has named this culprit */
-    int shared;                   /**< one has, and ends with it */
+    int named;                    /**< it is announced by itself: no finding of the scopes had it */
+    int shared;                   /**< a finding of the scopes had it: it ends with that one */
 };
 
 struct job_growth {
