@@ -297,6 +297,7 @@ static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
                                           .lease_ns = d->options.lease_ns,
                                           .checkpoint_ns = d->options.checkpoint_ns,
                                           .publisher = publisher_for_jobs(d->publisher),
+                                          .sinks = d->sinks,
                                           .timeline = &d->timeline,
                                           .user = d,
                                           .on_refused = daemon_on_refused};
@@ -320,7 +321,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
         .most_bytes = o->maximum_record_bytes,
         .publisher =
             d->fleet != NULL ? fleet_publisher(d->fleet) : publisher_for_jobs(d->publisher),
-        .sinks = d->sinks,
+        .sinks = d->fleet != NULL ? NULL : d->sinks,
         .user = d,
         .kept = daemon_on_committed,
         .notify_agents = daemon_on_criteria,

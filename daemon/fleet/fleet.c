@@ -27,12 +27,13 @@ void fleet_reject(struct fleet *fleet, const char *job, const char *why)
 static void fleet_on_event(void *user, const struct fleet_event *event)
 {
     struct fleet *fleet = user;
-    if (event->type == FLEET_STORED)
+    if (event->type == FLEET_STORED && event->job[0] == '\0')
         gateway_on_stored(fleet, event->token);
     if (fleet->jobs == NULL)
         return;
     switch (event->type) {
     case FLEET_STORED:
+        worker_on_stored(fleet, event);
         break;
     case FLEET_JOURNAL:
         worker_on_journal(fleet, event);

@@ -27,6 +27,7 @@ struct fleet_options {
     uint64_t lease_ns;
     uint64_t checkpoint_ns;          /**< how often the state of a job is stored, at most */
     struct jobs_publisher publisher; /**< what jobs publish goes there, too */
+    struct sinks *sinks; /**< borrowed; of all alerts of the jobs, which have none themselves */
     const struct timeline *timeline;
     void *user;
     /** The servers refuse this daemon for good: only a new start may help. */

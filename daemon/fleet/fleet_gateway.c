@@ -202,7 +202,7 @@ void gateway_flush(struct fleet *fleet, int now)
         last--;
     if (last == 0)
         return;
-    const uint64_t token = ++gateway->tokens;
+    const uint64_t token = ++fleet->tokens;
     gateway->bytes = 0;
     for (size_t i = 0; i < last; i++) {
         struct fleet_envelope *envelope = &gateway->jobs[i]->envelope;

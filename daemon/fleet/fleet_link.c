@@ -233,21 +233,30 @@ static struct link_publication *link_next_publication(struct fleet_link *link)
     return publication;
 }
 
+static void link_post_stored(struct fleet_link *link, const struct link_publication *publication,
+                             uint64_t seq)
+{
+    struct fleet_event event = {.type = FLEET_STORED, .token = publication->token, .seq = seq};
+    if (publication->subject == FLEET_OUT && seq == 0)
+        return; /* another daemon has gone on with the job */
+    if (publication->subject == FLEET_OUT)
+        snprintf(event.job, sizeof(event.job), "%s", publication->job);
+    link_post(link, &event, NULL);
+}
+
 static void *link_run_publisher(void *user)
 {
     struct fleet_link *link = user;
     struct link_publication *publication;
     int gave_up = 0;
     while ((publication = link_next_publication(link)) != NULL) {
-        uint64_t seq;
+        uint64_t seq = 0;
         if (publication->subject == FLEET_STATE)
             gave_up = gave_up || link_publish_saved(link, publication) != 0;
         else
             gave_up = gave_up || link_publish_until_stored(link, publication, &seq) != 0;
         if (!gave_up && publication->token != 0)
-            link_post(link,
-                      &(struct fleet_event){.type = FLEET_STORED, .token = publication->token},
-                      NULL);
+            link_post_stored(link, publication, seq);
         pthread_mutex_lock(&link->mutex);
         link->backlog -= link_backlog_of(publication);
         pthread_mutex_unlock(&link->mutex);

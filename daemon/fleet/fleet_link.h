@@ -14,7 +14,8 @@
 struct fleet_link;
 
 enum fleet_event_type {
-    FLEET_STORED,   /**< publications up to the token are stored */
+    FLEET_STORED,   /**< publications up to the token are stored: of a journal, if there is a job,
+                         and the newest has this number */
     FLEET_JOURNAL,  /**< an envelope of the journal of a job that is being acquired */
     FLEET_SAVED,    /**< after the journal: the state that was stored last; seq: its position */
     FLEET_ACQUIRED, /**< this daemon holds the job; seq: the newest message of its subject */

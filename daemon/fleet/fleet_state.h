@@ -30,7 +30,6 @@ struct gateway {
     size_t bytes;                       /* of all envelopes */
     struct commit_acks received;        /* numbers of messages in envelopes */
     struct gateway_acks *first, **last; /* on their way */
-    uint64_t tokens;
     struct commit_acks stored;
 };
 
@@ -44,6 +43,8 @@ struct worker_close {
 struct worker_alert {
     uint8_t *bytes; /* owned: the newest message about it */
     size_t length;
+    char state[17]; /* as in that message */
+    uint64_t seq; /* number of the envelope in the journal that has the alert first in that state */
 };
 
 /* Of a worker: a job that this daemon holds, or is acquiring. */
@@ -68,7 +69,10 @@ struct worker_job {
     size_t close_count, close_next;
     struct worker_alert *alerts; /* owned; by id - 1 */
     size_t alert_count;
+    uint64_t delivered_seq;        /* up to this envelope of the journal, alerts were delivered */
     struct fleet_envelope journal; /* not published yet */
+    struct worker_delivery *deliveries; /* owned: alerts to be delivered, in order */
+    size_t delivery_count;
 };
 
 /* The jobs of another daemon, as it announced them. */
@@ -92,6 +96,7 @@ struct fleet {
     struct wire_arena arena;
     struct wire_buffer buffer;
     uint64_t rejected; /* messages of the servers */
+    uint64_t tokens;   /* of publications */
     char endpoint[NATS_VALUE_BYTES];
     uint64_t announced_ns;     /* daemon time of the newest list of this daemon's jobs */
     struct roster_list *lists; /* owned: of other daemons */
@@ -102,7 +107,7 @@ void gateway_init(struct gateway *gateway);
 void gateway_finish(struct gateway *gateway);
 /** Publish what agents sent. @param now  although something waits already */
 void gateway_flush(struct fleet *fleet, int now);
-/** Publications up to a token are stored. */
+/** Envelopes up to a token are stored. */
 void gateway_on_stored(struct fleet *fleet, uint64_t token);
 /** Messages for agents that are connected to this daemon. */
 void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length);
@@ -114,6 +119,7 @@ struct worker_job *worker_begin(struct fleet *fleet, const char *id, uint64_t ne
 void worker_read_message(struct fleet *fleet, struct worker_job *job,
                          const struct fleet_event *event);
 void worker_on_journal(struct fleet *fleet, const struct fleet_event *event);
+void worker_on_stored(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_saved(struct fleet *fleet, const struct fleet_event *event);
 void worker_on_message(struct fleet *fleet, const struct fleet_event *event);
@@ -130,6 +136,20 @@ void worker_on_forgotten(struct fleet *fleet, const char *id);
 /** Publish journals, and tell the fleet which jobs have ended. */
 void worker_tick(struct fleet *fleet);
 void worker_finish(struct fleet *fleet);
+
+/** The job that was resumed has this alert. @return whether it was delivered by a worker before
+ * this one in the state that it has: its end will be */
+int deliveries_restore(struct fleet *fleet, const struct worker_job *job,
+                       const struct wire_alert *alert);
+/** Deliver an alert when the journal with it is stored. @param entry  with its message */
+void deliveries_queue(struct fleet *fleet, struct worker_job *job, const struct wire_alert *alert,
+                      const struct fleet_entry *entry);
+/** The journal with the alerts that were queued is published with this token. */
+void deliveries_set_token(struct worker_job *job, uint64_t token);
+/** Journals of the job up to a token are stored. @param seq  number of the newest in the stream */
+void deliveries_on_stored(struct fleet *fleet, struct worker_job *job, uint64_t token,
+                          uint64_t seq);
+void deliveries_finish(struct worker_job *job);
 
 /** Announce the jobs of this daemon to the others, once a second. */
 void roster_announce(struct fleet *fleet);

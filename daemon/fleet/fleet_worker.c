@@ -64,6 +64,7 @@ static void worker_remove(struct fleet *fleet, struct worker_job *job)
     fleet->held[at] = fleet->held[--fleet->held_count];
     worker_forget_past(job);
     fleet_envelope_finish(&job->journal);
+    deliveries_finish(job);
     free(job);
 }
 
@@ -135,8 +136,10 @@ static int worker_note_close(struct worker_job *job, uint64_t position,
     return 0;
 }
 
-static int worker_note_alert(struct worker_job *job, uint64_t id, const struct fleet_entry *entry)
+static int worker_note_alert(struct worker_job *job, const struct wire_alert *message,
+                             const struct fleet_entry *entry, uint64_t seq)
 {
+    const uint64_t id = message->id;
     if (id == 0 || id > ALERTS_MAXIMUM)
         return -HOLTER_ERANGE;
     const size_t known = job->alert_count;
@@ -153,6 +156,9 @@ static int worker_note_alert(struct worker_job *job, uint64_t id, const struct f
     memcpy(bytes, entry->bytes, entry->length);
     alert->bytes = bytes;
     alert->length = entry->length;
+    if (strcmp(alert->state, message->state) != 0)
+        alert->seq = seq;
+    snprintf(alert->state, sizeof(alert->state), "%s", message->state);
     return 0;
 }
 
@@ -167,15 +173,17 @@ void worker_on_journal(struct fleet *fleet, const struct fleet_event *event)
     int code = job == NULL ? -ENOMEM : fleet_reader_init(&reader, event->bytes, event->length);
     while (code == 0 && (code = fleet_reader_next(&reader, &entry)) == 1) {
         code = 0;
-        if (entry.instance != 0) { /* a state was stored */
+        if (entry.length == 0 && entry.instance != 0) /* a state was stored */
             job->state_closes = job->close_count;
+        else if (entry.length == 0) /* alerts were delivered */
+            job->delivered_seq = entry.time_ns;
+        if (entry.length == 0)
             continue;
-        }
         code = wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL);
         if (code == 0 && message.type == WIRE_TYPE_TOTALS)
             code = worker_note_close(job, reader.position, &message.totals);
         else if (code == 0 && message.type == WIRE_TYPE_ALERT)
-            code = worker_note_alert(job, message.alert.id, &entry);
+            code = worker_note_alert(job, &message.alert, &entry, event->seq);
         else if (code == 0)
             code = -HOLTER_EDENIED;
     }
@@ -213,8 +221,8 @@ static void worker_restore_alerts(struct fleet *fleet, struct worker_job *job)
 
 static void worker_end_resuming(struct fleet *fleet, struct worker_job *job)
 {
+    job->resuming = 0; /* the job publishes its alerts as they are */
     jobs_resume_end(fleet->jobs, job->id);
-    job->resuming = 0;
     log_info("job %s: goes on after message %" PRIu64 ", %" PRIu64
              " messages read, %zu windows and %zu alerts of before",
              job->id, job->position, job->messages, job->close_count, job->alert_count);
@@ -385,18 +393,32 @@ void worker_on_publish(struct fleet *fleet, const char *id, enum wire_type type,
     if (job == NULL || job->resuming || wire_encode(&fleet->buffer, type, message) != 0)
         return;
     const struct fleet_entry entry = {0, 0, fleet->buffer.bytes, fleet->buffer.length};
+    if (type == WIRE_TYPE_ALERT && deliveries_restore(fleet, job, message))
+        return;
     if (fleet_envelope_add(&job->journal, &entry) != 0)
         log_error("job %s: no memory for its journal", id);
+    else if (type == WIRE_TYPE_ALERT)
+        deliveries_queue(fleet, job, message, &entry);
 }
 
 static void worker_flush_journal(struct fleet *fleet, struct worker_job *job)
 {
     if (job->journal.length == 0)
         return;
+    const uint64_t token = job->delivery_count > 0 ? ++fleet->tokens : 0;
     fleet_envelope_set_position(&job->journal, job->position);
     if (fleet_link_publish(fleet->link, FLEET_OUT, job->id, job->journal.bytes, job->journal.length,
-                           0) == 0)
-        job->journal = (struct fleet_envelope){0};
+                           token) != 0)
+        return;
+    deliveries_set_token(job, token);
+    job->journal = (struct fleet_envelope){0};
+}
+
+void worker_on_stored(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct worker_job *job = worker_find(fleet, event->job);
+    if (job != NULL && job->delivery_count > 0)
+        deliveries_on_stored(fleet, job, event->token, event->seq);
 }
 
 static int worker_save_is_due(const struct fleet *fleet, const struct worker_job *job, uint64_t now)

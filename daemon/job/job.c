@@ -291,11 +291,6 @@ int job_find_alert(const struct job *job, uint64_t id, struct wire_alert *out)
            job_alerts_message(&job->alerts, job->info.id, alerts->list[id - 1], out);
 }
 
-size_t job_count_alerts(const struct job *job)
-{
-    return job->alerts.list.count;
-}
-
 void job_set_recording(struct job *job, const char *path)
 {
     job_info_set_recording(&job->info, path);

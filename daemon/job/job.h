@@ -133,9 +133,6 @@ const char *job_recording(const struct job *job);
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
-/** Alerts so far: their ids are 1 to this. */
-size_t job_count_alerts(const struct job *job);
-
 /** A message about ranks that was kept. @return 0: there are fewer */
 int job_rank_message(const struct job *job, size_t number, struct recorded *head,
                      const void **bytes, size_t *length);

@@ -23,7 +23,6 @@ struct entry {
     enum job_state state;  /* at the last check */
     int replayed;          /* its time is that of its messages */
     int streamed;          /* its messages come from a fleet's stream */
-    uint64_t alerts;       /* of those that were restored, the highest id */
     int resuming;          /* those that a daemon before this one had are read again */
     uint64_t watermark_ns; /* of a streamed job; UINT64_MAX: that of the daemon */
 };
@@ -534,7 +533,6 @@ int jobs_resume_begin(struct jobs *jobs, const char *id, const struct jobs_state
         return code;
     struct entry *entry = &jobs->list[jobs->count - 1];
     entry->streamed = entry->resuming = 1;
-    entry->alerts = job_count_alerts(job);
     if (jobs->recorder != NULL)
         jobs_record_streamed(jobs, job);
     return 0;
@@ -548,7 +546,6 @@ void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert)
         return;
     restored.updates = 0; /* its messages come again, and are counted again */
     job_restore_alert(entry->job, &restored);
-    entry->alerts = alert->id > entry->alerts ? alert->id : entry->alerts;
 }
 
 int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
@@ -576,19 +573,6 @@ void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals)
     jobs->muted = 0;
 }
 
-/* Sinks learn of alerts that fire without sending them, and send the end of them later. */
-static void jobs_resume_sinks(struct jobs *jobs, const struct entry *entry)
-{
-    struct wire_alert alert;
-    struct alert_labels labels;
-    for (uint64_t id = 1; jobs->options.sinks != NULL && id <= entry->alerts; id++) {
-        if (!job_find_alert(entry->job, id, &alert) || strcmp(alert.state, "firing") != 0)
-            continue;
-        job_labels(entry->job, &alert, &labels);
-        sinks_restore(jobs->options.sinks, &alert, &labels);
-    }
-}
-
 void jobs_resume_end(struct jobs *jobs, const char *id)
 {
     struct entry *entry = jobs_find_streamed(jobs, id);
@@ -601,7 +585,6 @@ void jobs_resume_end(struct jobs *jobs, const char *id)
     jobs->muted = 0;
     entry->resuming = 0;
     job_end_resuming(entry->job);
-    jobs_resume_sinks(jobs, entry);
 }
 
 void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns)

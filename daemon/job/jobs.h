@@ -29,7 +29,7 @@ struct jobs_options {
     const char *record;  /**< directory; NULL: nothing is recorded */
     uint64_t most_bytes; /**< of a job's recording; 0: no limit */
     struct jobs_publisher publisher;
-    struct sinks *sinks; /**< borrowed; NULL: alerts are only published */
+    struct sinks *sinks; /**< borrowed; NULL: alerts are only published; a fleet has its own way */
     void *user;
     /** An alert is published. May be NULL. */
     void (*alert)(void *user, const struct wire_alert *alert);

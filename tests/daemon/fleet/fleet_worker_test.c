@@ -1,0 +1,289 @@
+/* The worker of a fleet: when it delivers alerts. Link and sinks stand here. */
+#include "daemon/fleet/fleet_state.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+#define JOB "job.1"
+#define ENVELOPES 8
+
+/* Envelopes of the journal, in order; the number of one is its place, from 1 on. */
+static struct {
+    uint8_t *bytes;
+    size_t length;
+    uint64_t token;
+} journal[ENVELOPES];
+static size_t journal_count;
+static unsigned queued, restored;
+static char queued_state[17], queued_culprit[97];
+
+int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
+                       uint8_t *bytes, size_t length, uint64_t token)
+{
+    (void)link;
+    assert_int_equal(subject, FLEET_OUT);
+    assert_string_equal(job, JOB);
+    assert_true(journal_count < ENVELOPES);
+    journal[journal_count].bytes = bytes;
+    journal[journal_count].length = length;
+    journal[journal_count++].token = token;
+    return 0;
+}
+
+int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *bytes,
+                             size_t length, uint64_t position)
+{
+    (void)link;
+    (void)job;
+    (void)length;
+    (void)position;
+    free(bytes);
+    return 0;
+}
+
+int fleet_link_holds(struct fleet_link *link, const char *job)
+{
+    (void)link;
+    (void)job;
+    return 1;
+}
+
+void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from)
+{
+    (void)link;
+    (void)job;
+    (void)from;
+}
+
+void fleet_link_release(struct fleet_link *link, const char *job)
+{
+    (void)link;
+    (void)job;
+}
+
+void fleet_link_set_running(struct fleet_link *link, const char *job, int running)
+{
+    (void)link;
+    (void)job;
+    (void)running;
+}
+
+void fleet_reject(struct fleet *fleet, const char *job, const char *why)
+{
+    (void)fleet;
+    fail_msg("%s: %s", job, why);
+}
+
+void sinks_queue(struct sinks *sinks, const struct wire_alert *alert,
+                 const struct alert_labels *labels)
+{
+    (void)sinks;
+    queued++;
+    snprintf(queued_state, sizeof(queued_state), "%s", alert->state);
+    snprintf(queued_culprit, sizeof(queued_culprit), "%s", labels->culprit);
+}
+
+void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
+                   const struct alert_labels *labels)
+{
+    (void)sinks;
+    (void)alert;
+    (void)labels;
+    restored++;
+}
+
+static int wants(void *user, const char *job, enum wire_type type)
+{
+    (void)user;
+    (void)job;
+    (void)type;
+    return 1;
+}
+
+static void publish(void *user, const char *job, enum wire_type type, const void *message)
+{
+    worker_on_publish(user, job, type, message);
+}
+
+static void forget(void *user, const char *job)
+{
+    worker_on_forgotten(user, job);
+}
+
+/* A daemon that acquires the job, with what the journal has. */
+static struct fleet *start_daemon(void)
+{
+    struct fleet *fleet = calloc(1, sizeof(*fleet));
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {fleet, wants, publish, forget}};
+    char why[200];
+    struct fleet_event event = {.job = JOB};
+    fleet->options.sinks = (struct sinks *)fleet; /* is not looked into */
+    assert_int_equal(jobs_create(&fleet->jobs, NULL, &options, why, sizeof(why)), 0);
+    for (size_t i = 0; i < journal_count; i++) {
+        event.seq = i + 1;
+        event.bytes = journal[i].bytes;
+        event.length = journal[i].length;
+        worker_on_journal(fleet, &event);
+    }
+    worker_on_acquired(fleet, &(struct fleet_event){.job = JOB});
+    return fleet;
+}
+
+static void stop_daemon(struct fleet *fleet)
+{
+    worker_finish(fleet);
+    jobs_destroy(fleet->jobs, S);
+    wire_arena_finish(&fleet->arena);
+    wire_buffer_finish(&fleet->buffer);
+    free(fleet);
+}
+
+static void raise_alert(struct fleet *fleet, const char *state)
+{
+    const struct wire_alert alert = {.job = JOB,
+                                     .id = 1,
+                                     .rule = "hang",
+                                     .kind = "hang",
+                                     .severity = "critical",
+                                     .state = state,
+                                     .fired_ns = S,
+                                     .title = "no progress",
+                                     .culprit = "rank",
+                                     .culprits = "5"};
+    worker_on_publish(fleet, JOB, WIRE_TYPE_ALERT, &alert);
+    worker_tick(fleet);
+}
+
+/* The servers have stored the newest envelope of the journal. */
+static void store(struct fleet *fleet)
+{
+    const struct fleet_event event = {
+        .job = JOB, .seq = journal_count, .token = journal[journal_count - 1].token};
+    assert_true(event.token != 0);
+    worker_on_stored(fleet, &event);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    queued = restored = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    while (journal_count > 0)
+        free(journal[--journal_count].bytes);
+    return 0;
+}
+
+static void an_alert_is_delivered_when_the_journal_with_it_is_stored(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    raise_alert(fleet, "firing");
+    assert_int_equal(queued, 0);
+    store(fleet);
+    assert_int_equal(queued, 1);
+    assert_string_equal(queued_state, "firing");
+    assert_string_equal(queued_culprit, "rank 5");
+    raise_alert(fleet, "resolved");
+    assert_int_equal(queued, 1);
+    store(fleet);
+    assert_int_equal(queued, 2);
+    assert_string_equal(queued_state, "resolved");
+    stop_daemon(fleet);
+}
+
+static void an_alert_of_a_job_that_is_lost_meanwhile_is_not_delivered(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    raise_alert(fleet, "firing");
+    worker_on_lost(fleet, JOB);
+    store(fleet);
+    assert_int_equal(queued, 0);
+    stop_daemon(fleet);
+}
+
+static void
+a_daemon_that_takes_the_job_over_delivers_only_the_end_of_a_delivered_alert(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    raise_alert(first, "firing");
+    store(first);
+    worker_tick(first);
+    struct fleet *second = start_daemon();
+    assert_int_equal(restored, 1);
+    worker_tick(second);
+    raise_alert(second, "resolved");
+    store(second);
+    assert_int_equal(queued, 2);
+    assert_string_equal(queued_state, "resolved");
+    stop_daemon(first);
+    stop_daemon(second);
+}
+
+static void
+an_alert_without_a_note_that_it_was_delivered_is_delivered_by_the_next_daemon(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    raise_alert(first, "firing");
+    stop_daemon(first);
+    struct fleet *second = start_daemon();
+    worker_tick(second);
+    assert_int_equal(queued + restored, 0);
+    store(second);
+    assert_int_equal(queued, 1);
+    assert_string_equal(queued_state, "firing");
+    stop_daemon(second);
+}
+
+static void a_state_of_an_alert_that_was_not_delivered_is_delivered_by_the_next_daemon(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    raise_alert(first, "firing");
+    store(first);
+    worker_tick(first);
+    raise_alert(first, "resolved");
+    stop_daemon(first);
+    struct fleet *second = start_daemon();
+    worker_tick(second);
+    store(second);
+    assert_int_equal(queued, 2);
+    assert_string_equal(queued_state, "resolved");
+    stop_daemon(second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_alert_is_delivered_when_the_journal_with_it_is_stored,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_alert_of_a_job_that_is_lost_meanwhile_is_not_delivered,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_daemon_that_takes_the_job_over_delivers_only_the_end_of_a_delivered_alert, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_alert_without_a_note_that_it_was_delivered_is_delivered_by_the_next_daemon, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_state_of_an_alert_that_was_not_delivered_is_delivered_by_the_next_daemon, set_up,
+            tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
