@@ -357,13 +357,30 @@ static int daemon_start_requests(struct daemon *d)
     return code != 0 ? code : control_create(&d->control, &d->loop, &control);
 }
 
+static void daemon_fill_fleet(const struct daemon *d, struct metrics_fleet *out)
+{
+    struct fleet_counts counts;
+    fleet_count(d->fleet, &counts);
+    *out = (struct metrics_fleet){.jobs = (double)counts.held,
+                                  .jobs_resuming = (double)counts.resuming,
+                                  .jobs_taken = (double)counts.taken,
+                                  .jobs_lost = (double)counts.lost,
+                                  .messages_stored = (double)counts.stored,
+                                  .unstored_bytes = (double)counts.unstored_bytes,
+                                  .envelopes_read = (double)counts.read,
+                                  .states_stored = (double)counts.states,
+                                  .rejected = (double)counts.rejected};
+}
+
 static char *daemon_on_metrics(void *user, enum metrics_format format, size_t *length)
 {
     const struct daemon *d = user;
+    struct metrics_fleet fleet;
     const struct metrics_sources sources = {.jobs = d->jobs,
                                             .front = d->front,
                                             .publisher = d->publisher,
                                             .sinks = d->sinks,
+                                            .fleet = d->fleet == NULL ? NULL : &fleet,
                                             .cluster = d->options.cluster,
                                             .window_ns = d->options.window_ns,
                                             .started_ns = d->started_ns,
@@ -371,6 +388,8 @@ static char *daemon_on_metrics(void *user, enum metrics_format format, size_t *l
     struct metrics_snapshot snapshot;
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
+    if (d->fleet != NULL)
+        daemon_fill_fleet(d, &fleet);
     int code = out == NULL ? -errno : metrics_collect(&snapshot, &sources);
     if (code == 0) {
         metrics_text_write(out, &snapshot, format);

@@ -18,8 +18,17 @@ int fleet_check(const char *servers, const char *cluster, char *why, size_t capa
 
 void fleet_reject(struct fleet *fleet, const char *job, const char *why)
 {
-    fleet->rejected++;
+    fleet->counts.rejected++;
     log_warn("job %s: rejected a message of the servers: %s", job, why);
+}
+
+void fleet_count(const struct fleet *fleet, struct fleet_counts *out)
+{
+    *out = fleet->counts;
+    out->held = fleet->held_count;
+    for (size_t i = 0; i < fleet->held_count; i++)
+        out->resuming += fleet->held[i]->resuming != 0;
+    out->unstored_bytes = fleet->gateway.bytes + fleet_link_backlog(fleet->link);
 }
 
 /* ---- events ------------------------------------------------------------------- */

@@ -69,6 +69,18 @@ void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t co
 size_t fleet_list_jobs(const struct fleet *fleet, struct wire_job_row *rows, size_t count,
                        size_t capacity);
 
+struct fleet_counts {
+    uint64_t held, resuming; /**< jobs */
+    uint64_t taken, lost;    /**< jobs, since its start */
+    uint64_t stored;         /**< messages of agents */
+    uint64_t unstored_bytes; /**< that wait for the servers */
+    uint64_t read;           /**< envelopes */
+    uint64_t states;         /**< of jobs, given to the servers */
+    uint64_t rejected;       /**< messages of the servers */
+};
+
+void fleet_count(const struct fleet *fleet, struct fleet_counts *out);
+
 /** Before jobs_advance(): jobs whose lease has expired, also while this process was stopped, close
  * no further window. */
 void fleet_check_leases(struct fleet *fleet);

@@ -96,7 +96,7 @@ static int export_run(struct export *export, char *why, size_t capacity)
     jobs_advance(fleet->jobs, now, now);
     log_info("job %s: %" PRIu64 " of its messages are exported", options->job,
              export->job->messages);
-    return code == 0 && fleet->rejected > 0 ? -HOLTER_ECORRUPT : code;
+    return code == 0 && fleet->counts.rejected > 0 ? -HOLTER_ECORRUPT : code;
 }
 
 int fleet_export(const struct fleet_export_options *options, char *why, size_t capacity)
@@ -115,7 +115,7 @@ int fleet_export(const struct fleet_export_options *options, char *why, size_t c
         snprintf(why, capacity, "--export %s: the servers have no messages of such a job", job);
     else if (code == -HOLTER_ECORRUPT)
         snprintf(why, capacity, "--export %s: %" PRIu64 " of its messages were rejected", job,
-                 export.fleet.rejected);
+                 export.fleet.counts.rejected);
     else if (code == -EAGAIN)
         snprintf(why, capacity, "--export %s: no answer of the servers in time", job);
     fleet_nats_close(export.nats);

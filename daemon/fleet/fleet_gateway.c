@@ -144,6 +144,7 @@ int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_messa
     if (code != 0)
         return code;
     commit_acks_add(&fleet->gateway.received, instance, job_message_seq(message));
+    fleet->gateway.messages++;
     if (fleet->gateway.bytes > FLUSH_BYTES)
         gateway_flush(fleet, 1);
     return 0;
@@ -187,6 +188,8 @@ static void gateway_expect(struct fleet *fleet, uint64_t token)
     if (acks == NULL)
         return; /* they go with those of a later batch */
     acks->token = token;
+    acks->messages = gateway->messages;
+    gateway->messages = 0;
     commit_acks_merge(&acks->seqs, &gateway->received);
     *gateway->last = acks;
     gateway->last = &acks->next;
@@ -231,6 +234,7 @@ void gateway_on_stored(struct fleet *fleet, uint64_t token)
             if (fleet->front != NULL)
                 front_send_ack(fleet->front, instance, acks->seqs.seqs[i]);
         }
+        fleet->counts.stored += acks->messages;
         commit_acks_clear(&acks->seqs);
         free(acks);
     }

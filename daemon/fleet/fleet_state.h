@@ -20,6 +20,7 @@ struct gateway_job {
 /* Acknowledgements that are due when a publication is stored. */
 struct gateway_acks {
     uint64_t token;
+    uint64_t messages;
     struct commit_acks seqs;
     struct gateway_acks *next;
 };
@@ -28,7 +29,8 @@ struct gateway {
     struct gateway_job **jobs; /* owned */
     size_t job_count;
     size_t bytes;                       /* of all envelopes */
-    struct commit_acks received;        /* numbers of messages in envelopes */
+    uint64_t messages;                  /* in them */
+    struct commit_acks received;        /* their numbers, by agent */
     struct gateway_acks *first, **last; /* on their way */
     struct commit_acks stored;
 };
@@ -95,8 +97,8 @@ struct fleet {
     size_t held_count;
     struct wire_arena arena;
     struct wire_buffer buffer;
-    uint64_t rejected; /* messages of the servers */
-    uint64_t tokens;   /* of publications */
+    struct fleet_counts counts; /* those since the start */
+    uint64_t tokens;            /* of publications */
     char endpoint[NATS_VALUE_BYTES];
     uint64_t announced_ns;     /* daemon time of the newest list of this daemon's jobs */
     struct roster_list *lists; /* owned: of other daemons */

@@ -77,8 +77,10 @@ void worker_on_lost(struct fleet *fleet, const char *id)
     const int begun = job->begun;
     memcpy(name, job->id, sizeof(name));
     worker_remove(fleet, job);
-    if (begun)
-        jobs_abandon(fleet->jobs, name);
+    if (!begun)
+        return;
+    fleet->counts.lost++;
+    jobs_abandon(fleet->jobs, name);
 }
 
 /* While the lease has expired, nothing is read and no window closes, until it is known whether
@@ -271,6 +273,7 @@ struct worker_job *worker_begin(struct fleet *fleet, const char *id, uint64_t ne
         return NULL;
     }
     job->begun = job->resuming = 1;
+    fleet->counts.taken++;
     job->newest = newest;
     job->saved_ns = clock_mono_ns();
     worker_restore_alerts(fleet, job);
@@ -348,6 +351,7 @@ void worker_read_message(struct fleet *fleet, struct worker_job *job,
     job->reading_ns += clock_mono_ns() - begun;
     job->position = event->seq;
     job->messages++;
+    fleet->counts.read++;
     if (job->resuming && event->seq >= job->newest)
         worker_close_before(fleet, job, UINT64_MAX);
 }
@@ -439,10 +443,12 @@ static void worker_save(struct fleet *fleet, struct worker_job *job)
     if (code == 0)
         code = fleet_link_publish_state(fleet->link, job->id, state.bytes, state.length,
                                         job->position);
-    if (code == 0)
+    if (code == 0) {
         job->state_position = job->position;
-    else
+        fleet->counts.states++;
+    } else {
         free(state.bytes);
+    }
     if (code == -HOLTER_EEMPTY)
         return; /* after the next window */
     job->saved_ns = clock_mono_ns();

@@ -225,7 +225,8 @@ static void metrics_collect_daemon(struct metrics_daemon *out, const struct metr
 
 int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *sources)
 {
-    struct metrics_snapshot s = {.version = HOLTER_VERSION, .cluster = sources->cluster};
+    struct metrics_snapshot s = {
+        .version = HOLTER_VERSION, .cluster = sources->cluster, .fleet = sources->fleet};
     size_t running = 0, room = METRICS_NODES;
     int code = 0;
     struct job *job;

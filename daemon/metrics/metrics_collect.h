@@ -16,7 +16,8 @@ struct metrics_sources {
     const struct front *front;
     const struct publisher *publisher;
     struct sinks *sinks;
-    const char *cluster; /**< NULL: no name is known */
+    const struct metrics_fleet *fleet; /**< NULL: the daemon is of none */
+    const char *cluster;               /**< NULL: no name is known */
     uint64_t window_ns;
     uint64_t started_ns; /**< when the daemon was started, daemon time */
     int records;         /**< whether jobs are recorded */

@@ -36,6 +36,19 @@
     X(alert_delivery_failures, COUNTER, "", "deliveries of alerts that failed; they are retried")  \
     X(alerts_dropped, COUNTER, "", "alerts not delivered, as a sink's queue was full")
 
+/** holter_fleet_*: a daemon of a fleet, as gateway of its agents and worker for its jobs. */
+#define METRICS_FLEET(X)                                                                           \
+    X(jobs, GAUGE, "", "jobs whose lease the daemon holds")                                        \
+    X(jobs_resuming, GAUGE, "",                                                                    \
+      "of these, jobs whose messages before it took them are being read")                          \
+    X(jobs_taken, COUNTER, "", "jobs that it took: new ones, and those of other daemons")          \
+    X(jobs_lost, COUNTER, "", "jobs that another daemon has gone on with")                         \
+    X(messages_stored, COUNTER, "", "messages of agents that the servers have stored")             \
+    X(unstored_bytes, GAUGE, "bytes", "messages and journals that wait for the servers")           \
+    X(envelopes_read, COUNTER, "", "envelopes of its jobs that it has read from the servers")      \
+    X(states_stored, COUNTER, "", "states of jobs that it gave to the servers")                    \
+    X(rejected, COUNTER, "", "messages of the servers that are not what they should be")
+
 /** holter_job_*: each running job. */
 #define METRICS_JOB(X)                                                                             \
     X(start_time_seconds, GAUGE, "seconds", "begin of its first window, since 1970")               \

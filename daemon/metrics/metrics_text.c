@@ -29,6 +29,12 @@ static const struct family daemon_families[] = {
 #undef X
 };
 
+static const struct family fleet_families[] = {
+#define X(name, kind, unit, meaning) FAMILY(fleet, name, kind, unit, meaning)
+    METRICS_FLEET(X)
+#undef X
+};
+
 static const struct family job_families[] = {
 #define X(name, kind, unit, meaning) FAMILY(job, name, kind, unit, meaning)
     METRICS_JOB(X)
@@ -186,6 +192,10 @@ static void text_write_daemon(struct writer *w, const struct metrics_snapshot *s
         writer_put_head(w, &daemon_families[i]);
         writer_put_sample(w, family_figure(&daemon_families[i], &s->daemon));
     }
+    for (size_t i = 0; s->fleet != NULL && i < COUNT(fleet_families); i++) {
+        writer_put_head(w, &fleet_families[i]);
+        writer_put_sample(w, family_figure(&fleet_families[i], s->fleet));
+    }
 }
 
 static void text_write_alerts(struct writer *w, const struct metrics_job *job)
@@ -280,6 +290,7 @@ void metrics_text_write_table(FILE *out)
     fputs("| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n", out);
     table_put_rows(out, &family_build, 1, "`version`");
     table_put_rows(out, daemon_families, COUNT(daemon_families), "");
+    table_put_rows(out, fleet_families, COUNT(fleet_families), "");
     table_put_rows(out, &family_job, 1, "`job_id` `user` `program`");
     table_put_rows(out, job_families, COUNT(job_families), "`job_id` `user`");
     table_put_rows(out, &family_mpi, 1, "`job_id` `user` `class`");

@@ -17,6 +17,12 @@ struct metrics_daemon {
 #undef X
 };
 
+struct metrics_fleet {
+#define X(name, kind, unit, meaning) double name;
+    METRICS_FLEET(X)
+#undef X
+};
+
 struct metrics_agent {
     char node[65];
 #define X(name, kind, unit, meaning) double name;
@@ -46,7 +52,8 @@ struct metrics_snapshot {
     const char *version; /**< of Holter; borrowed */
     const char *cluster; /**< NULL: no name is known; borrowed */
     struct metrics_daemon daemon;
-    struct metrics_job *jobs; /**< owned; each id once */
+    const struct metrics_fleet *fleet; /**< NULL: the daemon is of none; borrowed */
+    struct metrics_job *jobs;          /**< owned; each id once */
     size_t job_count;
 };
 

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import unittest
@@ -167,6 +168,13 @@ class Fleet:
             found = recording.Recording(max(paths, key=lambda path: os.stat(path).st_mtime_ns)) if paths else None
             return found if found and found.begun() and found.state() == state else None
         return lab.wait_for(complete, 'a recording')
+
+    def metrics(self, name):
+        """{figure: value} of a daemon that was started with --metrics 127.0.0.1:0, as a gateway and a worker."""
+        url = re.search(r'metrics on (\S+)', self.daemons[name].err())[1]
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            page = answer.read().decode()
+        return {m[1]: float(m[2]) for m in re.finditer(r'^holter_fleet_(\w+) (\S+)$', page, re.M)}
 
     def export(self, job, *arguments):
         """The command that records a job as a whole, when it has ended."""

@@ -56,7 +56,7 @@ class Fleets(unittest.TestCase):
         self.finish(fleet)
 
     def test_a_daemon_that_ends_in_order_hands_its_jobs_over(self):
-        fleet = self.start()
+        fleet = self.start(arguments=('--metrics', '127.0.0.1:0'))
         fleet.start_job('one', '1')
         lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
         first = fleet.holder('one')
@@ -65,6 +65,12 @@ class Fleets(unittest.TestCase):
         lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
         self.assertEqual(0, fleet.end_job('one').status)
         self.check_job(fleet, 'one')
+        second, = fleet.daemons.keys() - {first}
+        metrics = fleet.metrics(second)
+        self.assertEqual((1, 1, 0, 0), tuple(metrics[name] for name in ('jobs', 'jobs_taken_total', 'jobs_lost_total', 'rejected_total')))
+        self.assertEqual(0, metrics['unstored_bytes'])
+        self.assertGreaterEqual(metrics['messages_stored_total'], metrics['envelopes_read_total'])
+        self.assertGreater(metrics['envelopes_read_total'], 0)
         self.finish(fleet)
 
     def stop_past_the_lease(self, fleet, job):

@@ -133,6 +133,21 @@ static void what_is_not_known_has_no_sample(void **state)
     finish_page();
 }
 
+static void only_a_daemon_of_a_fleet_has_figures_of_it(void **state)
+{
+    const struct metrics_fleet fleet = {.jobs = 2, .messages_stored = 30};
+    make_page(state);
+    char *text = write_page(METRICS_OPENMETRICS);
+    assert_null(strstr(text, "holter_fleet_"));
+    free(text);
+    snapshot.fleet = &fleet;
+    text = write_page(METRICS_OPENMETRICS);
+    assert_has(text, "holter_fleet_jobs 2\n");
+    assert_has(text, "holter_fleet_messages_stored_total 30\n");
+    free(text);
+    finish_page();
+}
+
 static void counts_are_exact_to_the_last_digit(void **state)
 {
     make_page(state)->sent_bytes = 9007199254740991.0;
@@ -271,6 +286,7 @@ int main(void)
         cmocka_unit_test(readers_get_the_format_that_they_accept),
         cmocka_unit_test(label_values_are_escaped_and_steer_no_reader),
         cmocka_unit_test(what_is_not_known_has_no_sample),
+        cmocka_unit_test(only_a_daemon_of_a_fleet_has_figures_of_it),
         cmocka_unit_test(counts_are_exact_to_the_last_digit),
         cmocka_unit_test(alerts_are_counted_by_kind_and_severity),
         cmocka_unit_test(each_metric_stands_once),
