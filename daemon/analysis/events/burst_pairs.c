@@ -38,18 +38,6 @@ void burst_pairs_finish(struct burst_pairs *pairs)
     *pairs = (struct burst_pairs){0};
 }
 
-/* Reserve space for rows that the caller writes; earlier rows are lost.
- *  @return 0, or -ENOMEM: nothing has changed */
-static int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
-{
-    if (rows <= pairs->capacity)
-        return 0;
-    if (ARRAY_RESIZE(pairs->rows, rows) != 0)
-        return -ENOMEM;
-    pairs->capacity = rows;
-    return 0;
-}
-
 void burst_pairs_clear(struct burst_pairs *pairs)
 {
     pairs->count = 0;
@@ -186,19 +174,23 @@ static void burst_pairs_fold(struct burst_pairs *pairs, uint32_t keep)
     pairs->count = keep;
 }
 
+/* @return 0, or -ENOMEM: so many rows cannot be added up */
+static int burst_pairs_fit_index(struct burst_pairs_work *work, uint32_t rows)
+{
+    uint32_t places = work->places;
+    while (places < 2 * rows)
+        places *= 2;
+    if (places > work->places && ARRAY_RESIZE(work->index, places) != 0)
+        return -ENOMEM;
+    work->places = places;
+    return 0;
+}
+
 /* Without memory nothing changes. */
 static void burst_pairs_grow(struct burst_pairs *pairs, struct burst_pairs_work *work,
                              uint32_t capacity)
 {
-    uint32_t places = work->places;
-    while (places < 2 * capacity)
-        places *= 2;
-    if (places > work->places) {
-        if (ARRAY_RESIZE(work->index, places) != 0)
-            return;
-        work->places = places;
-    }
-    if (ARRAY_RESIZE(pairs->rows, capacity) == 0)
+    if (burst_pairs_fit_index(work, capacity) == 0 && ARRAY_RESIZE(pairs->rows, capacity) == 0)
         pairs->capacity = capacity;
 }
 
@@ -250,26 +242,31 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     burst_pairs_clear(from);
 }
 
-int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
-                     struct burst_pairs *out)
+int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from)
 {
-    burst_pairs_clear(out);
-    if (pairs->count == 0) { /* all are others, and there may be no memory to sort */
-        out->others = pairs->others;
-        return 0;
-    }
-    if (out->capacity < pairs->count && burst_pairs_fit(out, pairs->capacity) != 0)
+    const size_t rows = (size_t)to->count + from->count;
+    if (rows > UINT32_MAX / 4 || (rows > to->capacity && ARRAY_RESIZE(to->rows, 2 * rows) != 0))
         return -ENOMEM;
-    out->count = pairs->count;
-    out->others = pairs->others;
-    memcpy(out->rows, pairs->rows, pairs->count * sizeof(*out->rows));
-    burst_pairs_sort(out->rows, out->count, false);
-    burst_pairs_sum_sorted(out);
-    if (out->count > work->limit) {
-        burst_pairs_fold(out, work->limit);
-        burst_pairs_sort(out->rows, out->count, false);
-    }
+    to->capacity = rows > to->capacity ? (uint32_t)(2 * rows) : to->capacity;
+    if (from->count > 0)
+        memcpy(to->rows + to->count, from->rows, from->count * sizeof(*from->rows));
+    to->count = (uint32_t)rows;
+    to->others.messages += from->others.messages;
+    to->others.bytes += from->others.bytes;
+    to->others.pairs += from->others.pairs;
     return 0;
+}
+
+void burst_pairs_order(struct burst_pairs *pairs, struct burst_pairs_work *work)
+{
+    if (burst_pairs_fit_index(work, pairs->count) == 0) /* else the sort has more rows */
+        burst_pairs_add_up(pairs, work);
+    burst_pairs_sort(pairs->rows, pairs->count, false);
+    burst_pairs_sum_sorted(pairs);
+    if (pairs->count > work->limit) {
+        burst_pairs_fold(pairs, work->limit);
+        burst_pairs_sort(pairs->rows, pairs->count, false);
+    }
 }
 
 void burst_pairs_copy_state(struct state_bytes *b, struct burst_pairs *pairs)

@@ -80,11 +80,11 @@ void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work
 void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
                       struct burst_pairs_work *work);
 
-/** One row for each pair, at most as many as the limit, in the order of their keys; in place of
- * what `out` held.
- *  @return 0, or -ENOMEM: then `out` is empty */
-int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
-                     struct burst_pairs *out);
+/** Copy all of a table into one without a limit. @return 0, or -ENOMEM: nothing has changed */
+int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from);
+
+/** One row for each pair, at most as many as the limit, in the order of their keys. */
+void burst_pairs_order(struct burst_pairs *pairs, struct burst_pairs_work *work);
 
 /** See state_bytes.h. */
 void burst_pairs_copy_state(struct state_bytes *b, struct burst_pairs *pairs);

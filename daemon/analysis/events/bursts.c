@@ -31,7 +31,9 @@ struct bursts {
     uint32_t count;
     uint64_t messages, bytes; /* of all bursts */
     uint64_t *time;           /* owned; of each burst, ascending, each in a cell of its own */
-    uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
+    uint32_t *order;          /* owned; clusters, in order of time; then those not in use */
+    uint32_t *first;          /* owned; of each burst, where in order[] its clusters begin; then
+                                 their end */
     struct cluster *clusters; /* owned; budget + 1 */
     struct burst_pairs_work work;
     struct burst_pair *reserved; /* owned; space for rows that are to be added next */
@@ -51,8 +53,9 @@ static int bursts_allocate(struct bursts *set)
     uint32_t capacity = set->params.budget + 1;
     set->time = calloc(capacity, sizeof(*set->time));
     set->order = calloc(capacity, sizeof(*set->order));
+    set->first = calloc((size_t)capacity + 1, sizeof(*set->first));
     set->clusters = calloc(capacity, sizeof(*set->clusters));
-    if (set->time == NULL || set->order == NULL || set->clusters == NULL)
+    if (set->time == NULL || set->order == NULL || set->first == NULL || set->clusters == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < capacity; i++) {
         set->order[i] = i;
@@ -90,15 +93,16 @@ void bursts_destroy(struct bursts *set)
     burst_pairs_finish(&set->view);
     free(set->time);
     free(set->order);
+    free(set->first);
     free(set->clusters);
     free(set);
 }
 
 void bursts_clear(struct bursts *set)
 {
-    for (uint32_t i = 0; i < set->count; i++)
+    for (uint32_t i = 0; i < set->first[set->count]; i++)
         burst_pairs_clear(&set->clusters[set->order[i]].pairs);
-    set->count = 0;
+    set->count = set->first[0] = 0;
     set->messages = set->bytes = 0;
 }
 
@@ -115,7 +119,7 @@ static uint64_t bursts_mean_of(const struct extent *e)
 
 static struct cluster *bursts_at(const struct bursts *set, uint32_t position)
 {
-    return &set->clusters[set->order[position]];
+    return &set->clusters[set->order[set->first[position]]];
 }
 
 static uint64_t bursts_cell_of(const struct bursts *set, uint64_t time)
@@ -140,10 +144,27 @@ static void bursts_extend(struct extent *to, const struct extent *by)
 
 /* ---- bursts come and go ------------------------------------------------------------ */
 
+/* Move the rows of each burst into its first cluster, so that the others can be used again. */
+static void bursts_settle(struct bursts *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const uint32_t first = set->first[i], kept = set->order[first];
+        for (uint32_t at = first + 1; at < set->first[i + 1]; at++)
+            burst_pairs_move(&set->clusters[kept].pairs, &set->clusters[set->order[at]].pairs,
+                             &set->work);
+        set->order[first] = set->order[i];
+        set->order[i] = kept;
+        set->first[i] = i;
+    }
+    set->first[set->count] = set->count;
+}
+
 /* An empty pair table and this extent. */
 static struct cluster *bursts_open_at(struct bursts *set, uint32_t position,
                                       const struct extent *extent)
 {
+    if (set->first[set->count] != set->count)
+        bursts_settle(set);
     uint32_t unused = set->order[set->count], later = set->count - position;
     memmove(set->order + position + 1, set->order + position, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position, later * sizeof(*set->time));
@@ -151,20 +172,22 @@ static struct cluster *bursts_open_at(struct bursts *set, uint32_t position,
     set->time[position] = bursts_mean_of(extent);
     set->clusters[unused].extent = *extent;
     set->count++;
+    set->first[set->count] = set->count;
     return &set->clusters[unused];
 }
 
-/* Make one burst of this one and the next later one. */
+/* Make one burst of this one and the next later one. Rows stay where they are, and are added up
+ * when the burst is read. */
 static void bursts_merge_at(struct bursts *set, uint32_t position)
 {
-    struct cluster *kept = bursts_at(set, position), *gone = bursts_at(set, position + 1);
-    uint32_t unused = set->order[position + 1], later = set->count - position - 2;
-    bursts_extend(&kept->extent, &gone->extent);
-    burst_pairs_move(&kept->pairs, &gone->pairs, &set->work);
+    struct cluster *kept = bursts_at(set, position);
+    uint32_t later = set->count - position - 2;
+    bursts_extend(&kept->extent, &bursts_at(set, position + 1)->extent);
     set->time[position] = bursts_mean_of(&kept->extent);
-    memmove(set->order + position + 1, set->order + position + 2, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position + 2, later * sizeof(*set->time));
-    set->order[--set->count] = unused;
+    memmove(set->first + position + 1, set->first + position + 2,
+            ((size_t)later + 1) * sizeof(*set->first));
+    set->count--;
 }
 
 /* @return the earlier of the two; there are at least two */
@@ -314,22 +337,38 @@ static struct burst_sums bursts_sums_of(const struct cluster *one)
         .time_sum_low = (uint64_t)one->extent.time_sum,
         .messages = one->extent.messages,
         .bytes = one->extent.bytes,
-        .others = one->pairs.others,
     };
+}
+
+static void bursts_set_rows(const struct bursts *set, struct burst_sums *out)
+{
+    out->others = set->view.others;
+    out->pairs = set->view.rows;
+    out->pair_count = set->view.count;
+}
+
+int bursts_gather(struct bursts *set, uint32_t number, struct burst_sums *out)
+{
+    if (number >= set->count)
+        return -ERANGE;
+    burst_pairs_clear(&set->view);
+    for (uint32_t at = set->first[number]; at < set->first[number + 1]; at++)
+        if (burst_pairs_gather(&set->view, &set->clusters[set->order[at]].pairs) != 0)
+            return -ENOMEM;
+    if (set->view.count > set->params.pairs)
+        burst_pairs_order(&set->view, &set->work);
+    *out = bursts_sums_of(bursts_at(set, number));
+    bursts_set_rows(set, out);
+    return 0;
 }
 
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
 {
-    if (number >= set->count)
-        return -ERANGE;
-    struct cluster *one = bursts_at(set, number);
-    int rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
-    if (rc < 0)
-        return rc;
-    *out = bursts_sums_of(one);
-    out->others = set->view.others;
-    out->pairs = set->view.rows;
-    out->pair_count = set->view.count;
+    int code = bursts_gather(set, number, out);
+    if (code != 0)
+        return code;
+    burst_pairs_order(&set->view, &set->work);
+    bursts_set_rows(set, out);
     return 0;
 }
 
@@ -341,6 +380,7 @@ void bursts_copy_state(struct state_bytes *b, struct bursts **out)
     const size_t room = (size_t)set->params.budget + 1;
     STATE_ARRAY(b, set->time, set->count, room);
     STATE_ARRAY(b, set->order, room, 0);
+    STATE_ARRAY(b, set->first, room + 1, 0);
     STATE_ARRAY(b, set->clusters, room, 0);
     for (size_t i = 0; set->clusters != NULL && i < room; i++)
         burst_pairs_copy_state(b, &set->clusters[i].pairs);

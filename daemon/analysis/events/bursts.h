@@ -32,10 +32,11 @@
  * so no sum within can overflow, nor can the sum of times, below 2^64 * 2^64. The messages of a
  * burst are those of its pairs and of its others together, always; bytes likewise.
  *
- * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
- * pair of the limit, and 144 bytes for each burst. Rows are taken as they are needed, and kept
- * until the set is destroyed. Where memory is refused, pairs are folded as if the limit were lower.
- * To sort rows 32 bytes for each are borrowed.
+ * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 148 bytes for each
+ * burst, and while a burst is read twice the rows of all bursts that were merged into it, and to
+ * add these up 8 bytes for each. Rows are taken as they are needed, and kept until the set is
+ * destroyed. Where memory is refused, pairs are folded as if the limit were lower. To sort rows 32
+ * bytes for each are borrowed.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURSTS_H
@@ -115,6 +116,8 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @param out     its pairs stay the set's, and valid until the next call for it
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
+/** The same with rows in any order, of which a pair may have several: what is cheaper to read. */
+int bursts_gather(struct bursts *set, uint32_t number, struct burst_sums *out);
 
 /** See state_bytes.h. */
 void bursts_copy_state(struct state_bytes *b, struct bursts **set);

@@ -243,7 +243,7 @@ static int job_phases_add_bursts(struct job_phases *p, struct burst_rows *rows, 
     job_phases_reduce_bursts(p, all);
     for (uint32_t i = 0; i < bursts_count(all); i++) {
         struct burst_sums burst;
-        int failed = bursts_read(all, i, &burst);
+        int failed = bursts_gather(all, i, &burst);
         failed = failed != 0 ? failed : job_phases_add_burst(p, &burst);
         code = code != 0 ? code : failed;
     }
