@@ -1,6 +1,7 @@
 """The job comes first: whatever is wrong with what Holter was given, the job runs, with its own status and output.
 
-The options are those of the program's help, the variables those that the sources read, so that a new one is tried as well."""
+The options are those of the programs' tables, the variables those that the sources read and those that the manual pages
+name, so that a new one is tried as well."""
 import glob
 import os
 import re
@@ -18,22 +19,20 @@ ENDING = {'--help', '-h'}  # asks for no job
 
 
 def options(command):
-    """[(option, whether it takes a value)] as the help of a command has them."""
-    text = subprocess.run([HOLTER, command, '--help'], check=True, capture_output=True, text=True).stdout
-    found = []
-    for line in text.splitlines():
-        head = re.match(r'^\s+(-.*?)(?:\s{2,}|$)', line)
-        words = re.findall(r'(--?[a-z][a-z-]*)', head[1]) if head else []
-        value = bool(head) and re.search(r'-[a-z]+ [A-Z]+', head[1] + ' ') is not None
-        value = value or bool(words) and head[1].split()[-1].isupper()
-        found += [(word, value) for word in words if word not in ENDING]
-    return found
+    """[(option, whether it takes a value)] of the table by which a command reads its options."""
+    listed = subprocess.run([HOLTER, command, '--list-options'], check=True, capture_output=True, text=True).stdout
+    return [(word, values != 'none') for line in listed.splitlines() for *words, values in [line.split()]
+            for word in dict.fromkeys(words) if word not in ENDING]
 
 
 def variables():
-    """Names of environment variables that the sources read or mention as texts, those of other software included. Not
-    those that decide how any program is started, or how MPI finds its launcher: the job fails without Holter as well."""
+    """Names of environment variables that the sources read or mention as texts, those of other software included, and
+    Holter's own in the manual pages. Not those that decide how any program is started, or how MPI finds its launcher: the
+    job fails without Holter as well."""
     found = set()
+    for path in glob.glob(os.path.join(lab.SOURCE, 'docs', 'man', '*')):
+        with open(path, encoding='utf-8') as f:
+            found |= set(re.findall('HOLTER_[A-Z_]*[A-Z]', f.read()))
     for room in ('agent', 'daemon', 'proto', 'viewer'):
         for path in glob.glob(os.path.join(lab.SOURCE, room, '**', '*.[ch]'), recursive=True):
             with open(path, encoding='utf-8') as f:
