@@ -42,6 +42,8 @@ ReturnToService=2
             f.write('PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=INFINITE\n')
         with open(os.path.join(folder, 'mpi.conf'), 'w', encoding='utf-8') as f:
             f.write(f'PMIxCliTmpDirBase={folder}/pmix\n')  # the hosts share /tmp
+        with open(os.path.join(folder, 'cgroup.conf'), 'w', encoding='utf-8') as f:
+            f.write('CgroupPlugin=cgroup/v1\n')  # none is used; slurmd must not look for one, as the hosts have none
 
     def start(self):
         for folder in (self.dir, f'{self.dir}/state'):
