@@ -223,13 +223,17 @@ static void open_view(const struct run_session *s)
 static void cmd_run_announce(const struct run_session *s, const struct run_options *o,
                              const struct run_target *t)
 {
+    const char *where = !s->daemon_wanted      ? s->local
+                        : s->record[0] == '\0' ? ""
+                        : o->output != NULL    ? o->output
+                                               : s->record;
     terminal_print("watching%s%s, session %s%s%s; see it with: holter view",
                    t->launcher == LAUNCHER_NONE ? "" : " ",
                    t->launcher == LAUNCHER_NONE ? "" : launcher_name(t->launcher), s->key,
-                   s->record[0] == '\0' ? ", not recorded" : ", recording into ",
-                   s->record[0] == '\0' ? ""
-                   : o->output != NULL  ? o->output
-                                        : s->record);
+                   !s->daemon_wanted      ? ", reporting to "
+                   : s->record[0] == '\0' ? ", not recorded"
+                                          : ", recording into ",
+                   where);
 }
 
 /* Check the network here, because errors of the daemon go to a log that is removed with the
@@ -271,7 +275,9 @@ static int cmd_run_collect(struct run_report *report, struct run_session *s, uin
         run_report_finish(report);
         rc = run_report_collect(report, s, elapsed);
     } while (rc < 0 && run_daemon_revive(s));
-    if (rc < 0)
+    if (rc == -ENOENT && s->keys[0] != '\0')
+        terminal_print("how the jobs went is not known: %s has no key of a viewer", s->keys);
+    else if (rc < 0)
         terminal_print("the daemon does not answer how the jobs went: %s", holter_strerror(rc));
     return rc < 0 ? -1 : 0;
 }

@@ -45,6 +45,19 @@ class Keys(unittest.TestCase):
         daemon.kill()
         daemon.finish()
 
+    def test_a_run_with_the_keys_of_an_agent_says_where_it_reports_and_what_it_cannot_ask(self):
+        self.made(self.keys)
+        daemon = self.started('--keys', self.keys)
+        lab.wait_for(lambda: not daemon.alive() or self.asked('status', self.keys).status == 0, 'the daemon')
+        agent = os.path.join(self.place.dir, 'agent')
+        self.made('--for', 'agent', '-o', agent, self.keys)
+        finished = self.place.holter('run', '--keys', agent, '--', 'sh', '-c', 'exit 3').finish()
+        self.assertEqual(3, finished.status, finished)
+        self.assertIn(f', reporting to {self.endpoint}; see it with: holter view\n', finished.err)
+        self.assertIn(f'holter: how the jobs went is not known: {agent} has no key of a viewer\n', finished.err)
+        daemon.kill()
+        daemon.finish()
+
     def test_who_has_no_keys_sees_nothing(self):
         self.made(self.keys)
         daemon = self.started('--keys', self.keys)
