@@ -1,6 +1,7 @@
 """What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
 import contextlib
 import functools
+import json
 import os
 import random
 import re
@@ -9,6 +10,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -494,9 +496,11 @@ class Kills(Failure):
         self.noted = os.path.join(self.control, 'status')
         shutil.rmtree(self.control, ignore_errors=True)  # of a job before that has failed
         os.mkdir(self.control)
-        launch = lab.mpirun(self.MPI, self.RANKS, lab.program('steps', self.MPI), self.control, 100, 1000)
+        launcher, *words = lab.mpirun(self.MPI, self.RANKS, lab.program('steps', self.MPI), self.control, 100, 1000)
+        launch = [os.path.basename(launcher), *words]  # of a path in a script only some are noticed
         return self.place.holter('run', '--window', '100ms', '--', '/bin/sh', '-c',
-                                 f'{" ".join(launch)}; echo $? > {self.noted}; exit $(cat {self.noted})')
+                                 f'{" ".join(launch)}; echo $? > {self.noted}; exit $(cat {self.noted})',
+                                 env={'TRUTH_LIVE': self.control})
 
     def end_job(self):
         with open(os.path.join(self.control, 'end'), 'w', encoding='utf-8'):
@@ -519,7 +523,8 @@ class Kills(Failure):
                 pass  # it has ended by itself
 
     def kill_at_random(self, kill, kills_of_a_job, check):
-        """kill(random): kills what it wants to. check(finished, status): of the run, and of the launcher, when all is over."""
+        """kill(random): kills what it wants to. check(finished, status): of the run, and of the launcher, when all is over.
+        What a recording says that it has, it has in any case."""
         for seed in range(-(-self.KILLS // kills_of_a_job)):
             with self.subTest(seed=seed):
                 chance = random.Random(f'{self.id()} {seed}')
@@ -539,6 +544,8 @@ class Kills(Failure):
                     with open(self.noted, encoding='utf-8') as f:
                         status = int(f.read())
                 check(finished, status)
+                if self.all_is_said_to_be_recorded():
+                    checks.recording_tells_the_truth(self, self.recorded(), self.place.truth())
                 self.nothing_is_left_after_the_next_start()
         self.clean()
 
@@ -559,8 +566,37 @@ class Kills(Failure):
                 one.sums(sums)
         return sums
 
+    MISSING = ('cut_short', 'stopped_ns', 'records_lost', 'requests_untracked', 'windows_dropped', 'reports_missing',
+               'messages_absent', 'holes_total', 'damages_total')
+
+    def statements(self):
+        """What each recording says of itself, as `holter info` has it; of those that were begun."""
+        begun = [path for path in self.place.recordings() if recording.Recording(path).begun()]
+        return [json.loads(self.place.holter('info', '-f', 'json', path).finish().out) for path in begun]
+
+    def all_is_said_to_be_recorded(self):
+        found = self.statements()
+        return found != [] and all(info['state'] == 'ended' and info['ranks_seen'] == self.RANKS == info['world'] and
+                                   not any(info[figure] for figure in self.MISSING) for info in found)
+
+    def calls_until_the_end_are_recorded(self, finished):
+        """Of ranks that were killed: all calls but those in progress."""
+        sums, unseen = self.recorded(), []
+        for rank in range(self.RANKS):
+            begun = {}
+            with contextlib.suppress(FileNotFoundError), open(os.path.join(self.control, f'live.{rank}'), 'rb') as f:
+                begun = {name.rstrip(b'\0').decode(): n for name, n in struct.iter_unpack('=56sQ', f.read()) if n}
+            got = {call: n for (of, call), n in sums.calls.items() if of == rank and call not in checks.UNCOUNTED}
+            late = {call: (n, got.get(call, 0)) for call, n in begun.items() if n != got.get(call, 0)}
+            more = set(got) - set(begun) - {'MPI_Init'}  # which the program counts when it has ended
+            unseen += [(rank, late, more)] if more or len(late) > 1 or any(n - 1 != m for n, m in late.values()) else []
+        self.assertEqual([], unseen, f'of a rank: call, begun, recorded: {finished}')
+        for info in self.statements():
+            self.assertEqual({}, {figure: info[figure] for figure in self.MISSING if info[figure]}, info)
+
     def all_is_recorded(self, finished, status):
         self.assertEqual((0, 0), (finished.status, status), finished)
+        self.assertTrue(self.all_is_said_to_be_recorded(), self.statements())
         sums = self.recorded()
         checks.nothing_lost(self, sums)
         checks.recording_tells_the_truth(self, sums, self.place.truth())
@@ -608,7 +644,7 @@ class Kills(Failure):
             self.assertIn(status, statuses, finished)
             deaths = [d['pid'] for path in self.place.recordings() for d in recording.Recording(path).deaths()]
             self.assertLessEqual(len(deaths), self.RANKS)
-            self.recorded()
+            self.calls_until_the_end_are_recorded(finished)
         self.MPI = mpi
         self.kill_at_random(lambda chance: self.kill(*self.victims(
             f'steps.{mpi}', self.RANKS)[chance.randrange(self.RANKS):][:1]), 1, check)
@@ -622,7 +658,7 @@ class Kills(Failure):
         def check(finished, status):
             self.assertEqual(finished.status, status, finished)
             self.assertIn(status, (0, 128 + signal.SIGKILL), finished)
-            self.recorded()
+            self.calls_until_the_end_are_recorded(finished)
         self.kill_at_random(lambda chance: self.kill(*self.victims('mpirun.openmpi')), 1, check)
 
 

@@ -1,11 +1,13 @@
 #include "truth.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +28,7 @@ static struct {
     pthread_mutex_t lock;
     int rank, size;
     struct call_truth calls[CALLS];
+    struct truth_live *live;    /* mapped; NULL: not asked for */
     struct message_truth *sent; /* one a world rank */
     struct message_truth received;
     struct {
@@ -70,6 +73,21 @@ void truth_start(const char *init_call)
     truth_start_as(init_call, rank, size);
 }
 
+static void map_live(const char *directory)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/live.%d", directory, truth.rank);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    size_t size = CALLS * sizeof *truth.live;
+    if (fd < 0 || ftruncate(fd, (off_t)size) != 0)
+        truth_broken("cannot write %s", path);
+    void *live = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (live == MAP_FAILED)
+        truth_broken("cannot map %s", path);
+    truth.live = live;
+    close(fd);
+}
+
 void truth_start_as(const char *init_call, int rank, int size)
 {
     truth.rank = rank;
@@ -82,6 +100,8 @@ void truth_start_as(const char *init_call, int rank, int size)
         if (!truth.trace)
             truth_broken("out of memory");
     }
+    if (getenv("TRUTH_LIVE"))
+        map_live(getenv("TRUTH_LIVE"));
     truth_call(init_call, 0, 0);
 }
 
@@ -97,6 +117,10 @@ static void count_call(const char *name, size_t given, size_t got, size_t polls)
             c->given += given;
             c->got += got;
             c->polls += polls;
+            if (truth.live) {
+                truth.live[i].calls = c->count;
+                memcpy(truth.live[i].name, name, strlen(name));
+            }
             pthread_mutex_unlock(&truth.lock);
             return;
         }

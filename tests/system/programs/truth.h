@@ -21,6 +21,10 @@
  * the receive; the k-th send of a source, destination and serial number is the message of their
  * k-th receive. With TRUTH_GATE in the environment, a path, the process stays until that exists.
  *
+ * With TRUTH_LIVE in the environment the counts of calls stand in a file at any time, too, for a
+ * rank that is killed: $TRUTH_LIVE/live.<rank> holds a struct truth_live for each kind of call, and
+ * a call is in it from its begin.
+ *
  * Ranks are those of MPI_COMM_WORLD. Thread-safe.
  */
 #ifndef TRUTH_H
@@ -41,6 +45,11 @@
  * nothing. */
 #define POLL(found, name, ...)                                                                     \
     (truth_polls(), MPI_##name(__VA_ARGS__), truth_poll("MPI_" #name, *(found)))
+
+struct truth_live {
+    char name[56]; /* empty: the end */
+    uint64_t calls;
+};
 
 /** Start counting: after MPI_Init. Counts the MPI_Init (or the call named) itself. */
 void truth_start(const char *init_call);
