@@ -13,6 +13,7 @@ class Programs:
     """Mixed into one class for each MPI."""
     mpi = None
     most_receives = 1000000  # that a rank may have open
+    most_communicators = 5000
     partitioned = 0  # messages of 'seldom' that are
     yielding = {}  # environment in which more ranks than cores do not take each other's time
 
@@ -160,6 +161,24 @@ class Programs:
             self.watched(place, 2, 'threads', 31, 60, 64, matched=False, volumes=False)
             self.assertEqual(64, max(row['threads'] for window in place.recording().windows() for row in window['ranks']))
 
+    def test_hundreds_of_datatypes(self):
+        with lab.Lab() as place:
+            self.watched(place, 2, 'unusual', 'types', 300)
+
+    def test_thousands_of_communicators(self):
+        with lab.Lab() as place:
+            self.watched(place, 2, 'unusual', 'communicators', self.most_communicators)
+
+    def test_a_program_that_closes_all_descriptors(self):
+        with lab.Lab() as place:
+            if self.mpi == 'mpich':
+                self.skipTest('a rank of MPICH has its connection to the launcher as a descriptor')
+            self.watched(place, 2, 'unusual', 'descriptors', 500)
+
+    def test_a_program_whose_directory_is_removed(self):
+        with lab.Lab() as place:
+            self.watched(place, 2, 'unusual', 'directory', 500)
+
     def test_fortran_mpif_h(self):
         with lab.Lab() as place:
             self.watched(place, 3, 'fortran_mpif')
@@ -203,6 +222,7 @@ class Mpich(Programs, unittest.TestCase):
     mpi = 'mpich'
     partitioned = 18
     most_receives = 200000  # MPICH has 2^18 handles of requests
+    most_communicators = 2000  # MPICH has 2^11 contexts
     yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
 
     def test_sessions_of_a_program_that_never_calls_mpi_init(self):
