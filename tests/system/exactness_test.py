@@ -39,7 +39,9 @@ class Exactness(unittest.TestCase):
                 if command.startswith('sqlite3'):
                     lab.installed('sqlite3')
                 done = self.place.run('sh', '-c', re.sub(r'\bR\b', recording, command))
-                self.assertEqual((0, ''), (done.status, done.err), done)
+                self.assertEqual(0, done.status, done)
+                if not command.startswith('holter graph'):  # says how many pairs of ends contradict each other
+                    self.assertEqual('', done.err, done)
                 for word in words:
                     if word not in SELDOM:
                         self.assertIn(word, done.out, done)
