@@ -190,9 +190,17 @@ static void report_put_cards(const struct page *p)
     if (d->of_unwatched > 0)
         report_put_card(p->out, quantity_count((double)d->of_unwatched).text,
                         "received from ranks that are not watched");
+    if (d->unwatched > 0)
+        report_put_card(p->out, quantity_count((double)d->unwatched).text,
+                        d->unwatched == 1 ? "rank not watched" : "ranks not watched");
     if (lost == 0 && missing == 0 && untracked == 0)
-        report_put_card(p->out, d->unmatched > 0 ? "no record" : "nothing",
-                        d->cut_short ? "lost until the recording ends" : "lost");
+        report_put_card(p->out,
+                        d->unmatched > 0   ? "no record"
+                        : d->unwatched > 0 ? "nothing else"
+                                           : "nothing",
+                        d->cut_short                    ? "lost until the recording ends"
+                        : strcmp(d->state, "lost") == 0 ? "lost until the last window"
+                                                        : "lost");
     else
         report_put_card(p->out, quantity_count(lost).text,
                         missing > 0 ? "records lost; reports of nodes are missing"

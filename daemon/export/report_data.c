@@ -295,6 +295,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
     report_data_read_texts(out, tables);
     out->matched = report_data_count(tables, "SELECT matched" RECORDING_NEWEST_MATCHED);
     out->of_unwatched = report_data_count(tables, "SELECT unwatched" RECORDING_NEWEST_MATCHED);
+    out->unwatched = report_data_count(tables, "SELECT max(world - seen, 0) FROM job");
     out->unmatched = report_data_count(tables, "SELECT unmatched" RECORDING_NEWEST_MATCHED);
     for (size_t i = 0; i < out->window_count; i++) {
         const struct report_window *w = &out->windows[i];

@@ -78,6 +78,7 @@ struct report_data {
     char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
     uint64_t matched, unmatched; /**< of the messages received since the job's start */
     uint64_t of_unwatched;       /**< other received ones: their senders are not watched */
+    uint64_t unwatched;          /**< ranks of the job */
     int cut_short;               /**< the recording ends before the job */
     struct recording_stop stop;  /**< of the recording, not of tables that a replay has made */
     char network[300], network_fault[300];

@@ -338,6 +338,29 @@ class Holter(Failure):
         self.assertFalse(os.path.exists(os.path.join(self.place.dir, '.holter')))
         self.clean()
 
+    def the_recording_says_that_it_ends_early(self):
+        self.place.recording().check()
+        path, = self.place.recordings()
+        self.assertRegex(self.place.holter('info', path).finish().out,
+                         r'(?s)state +running when the recording ends\n.*\nlost +nothing until the recording ends\n')
+        page = os.path.join(self.place.dir, 'page.html')
+        self.assertEqual(0, self.place.holter('report', '--no-pictures', '-o', page, path).finish().status)
+        with open(page, encoding='utf-8') as f:
+            text = f.read()
+        self.assertIn('running when the recording ends', text)
+        self.assertIn('<b>nothing</b><span class="second">lost until the recording ends<', text)
+
+    def test_run_killed_leaves_a_recording_that_says_that_it_ends_early(self):
+        job = self.start_job()
+        lab.wait_for(self.something_recorded, 'the first messages in the recording')
+        job.kill()
+        job.finish()
+        self.open_gate()
+        lab.wait_for(lambda: not self.place.processes(), 'the end of all processes')
+        self.the_recording_says_that_it_ends_early()
+        self.assertEqual(0, self.place.watched('true').status)
+        self.clean()
+
     def test_daemon_killed_for_good(self):
         daemon = self.place.daemon()
         job = self.start_job()
@@ -345,8 +368,7 @@ class Holter(Failure):
         daemon.kill()
         daemon.finish()
         self.let_go(job)
-        for path in self.place.recordings():
-            recording.Recording(path).check()
+        self.the_recording_says_that_it_ends_early()
         self.stop_daemon(self.place.daemon())  # the next one takes over what the dead one left
         self.clean()
 
@@ -684,8 +706,11 @@ class ManyKills(Kills):
         self.assertEqual(0, finished.status, finished)
         self.assertFalse(self.no_more_than_the_truth_is_recorded())
         self.assertRegex(finished.err, 'end not seen, .* nothing lost until its last window')
-        self.assertRegex(self.place.holter('info', *self.place.recordings()).finish().out,
+        path, = self.place.recordings()
+        self.assertRegex(self.place.holter('info', path).finish().out,
                          r'(?s)state +lost.*\nlost +nothing until its last window')
+        page = self.place.holter('report', '--no-pictures', '-o', '-', path).finish().out
+        self.assertIn('<b>nothing</b><span class="second">lost until the last window<', page)
         self.nothing_is_left_after_the_next_start()
         self.clean()
 
@@ -721,6 +746,31 @@ class Place(Failure):
         by_hand = self.place.run(*lab.mpirun('openmpi', 8, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--session',
                                              key, '--daemon', 'tcp://127.0.0.1:9', lab.program('status', 'openmpi'), 0))
         self.assertEqual(1, by_hand.err.count('holter: cannot make'), by_hand)
+        self.clean()
+
+    def test_room_in_shared_memory_for_some_of_the_ranks(self):
+        """What the others did is missing: the last line, `holter info` and the report say so, and all else is there."""
+        self.mount('/dev/shm', '1m')
+        self.place.env['OMPI_MCA_btl'] = 'tcp,self'
+        finished = self.place.watched(*lab.mpirun('openmpi', 4, lab.program('halo', 'openmpi'), 20, 1000))
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual(1, finished.err.count('holter: cannot make'), finished)
+        sums, truth = self.place.recording().sums(), self.place.truth()
+        self.assertTrue(0 < len(sums.ranks) < 4, sums.ranks.keys())
+        checks.same(self, lab.differences('messages of pair', {k: n for k, (n, _) in truth.sent.items() if k[0] in sums.ranks},
+                                          dict(sums.sent)))
+        ranks = f'{4 - len(sums.ranks)} rank' + 's' * (len(sums.ranks) < 3)
+        self.assertIn(f', {ranks} not watched, ', finished.err)
+        path, = self.place.recordings()
+        info = self.place.holter('info', path).finish().out
+        self.assertRegex(info, rf'ranks +{len(sums.ranks)} of 4 ')
+        self.assertRegex(info, rf'lost +what {ranks} did: not watched; else nothing')
+        page = os.path.join(self.place.dir, 'page.html')
+        self.assertEqual(0, self.place.holter('report', '--no-pictures', '-o', page, path).finish().status)
+        with open(page, encoding='utf-8') as f:
+            text = f.read()
+        self.assertIn(f'<b>{ranks[0]}</b><span class="second">{ranks[2:]} not watched<', text)
+        self.assertNotIn('<b>nothing</b>', text)
         self.clean()
 
     def test_full_disk_for_the_recording(self):
