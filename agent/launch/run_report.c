@@ -389,10 +389,12 @@ void run_report_print(const struct run_report *report)
         if (report->jobs[i].network[0] != '\0')
             terminal_print("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
     }
-    if (report->count == 0 && !report->explained)
+    if (report->count == 0 && !report->explained && report->complete)
         terminal_print("no program that initialised MPI was seen");
     if (!report->complete)
-        terminal_print("some agents had not left yet: the last figures may be missing");
+        terminal_print(report->count > 0
+                           ? "some agents had not left yet: the last figures may be missing"
+                           : "no agent has reported a job: what its ranks did is missing");
 }
 
 /** Is it a recording of one of these jobs? */

@@ -650,7 +650,7 @@ class Kills(Failure):
         def check(finished, status):
             self.assertEqual((0, 0), (finished.status, status), finished)
             if not self.no_more_than_the_truth_is_recorded():
-                self.assertRegex(finished.err, 'end not seen|some agents had not left yet|no program that initialised MPI was seen')
+                self.assertRegex(finished.err, 'end not seen|some agents had not left yet|no agent has reported a job')
         self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)), 1, check)
 
     def test_run_killed(self):

@@ -231,15 +231,30 @@ static void recordings_are_named_as_asked(void **state)
     assert_int_equal(run_output_name(out, sizeof out, "a.hrec", "77.1", "h", 1), -HOLTER_ERANGE);
 }
 
+static void capture_report(const struct run_report *report, char *out, size_t room)
+{
+    struct stderr_capture capture;
+    stderr_capture_begin(&capture);
+    run_report_print(report);
+    stderr_capture_text(&capture, out, room);
+    stderr_capture_end(&capture);
+}
+
 /* What the closing line says of a job. */
 static void said_of(struct run_job job, char *out, size_t room)
 {
-    struct run_report report = {.jobs = &job, .count = 1, .complete = 1};
-    struct stderr_capture capture;
-    stderr_capture_begin(&capture);
-    run_report_print(&report);
-    stderr_capture_text(&capture, out, room);
-    stderr_capture_end(&capture);
+    capture_report(&(struct run_report){.jobs = &job, .count = 1, .complete = 1}, out, room);
+}
+
+static void ranks_that_no_agent_reports_are_missing(void **state)
+{
+    char line[1000];
+    (void)state;
+    capture_report(&(struct run_report){.complete = 0}, line, sizeof line);
+    assert_string_equal(line,
+                        "holter: no agent has reported a job: what its ranks did is missing\n");
+    capture_report(&(struct run_report){.complete = 1}, line, sizeof line);
+    assert_string_equal(line, "holter: no program that initialised MPI was seen\n");
 }
 
 static void the_closing_line_reports_what_is_not_whole(void **state)
@@ -378,6 +393,7 @@ int main(void)
         cmocka_unit_test(what_is_given_of_alerts_and_metrics_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
+        cmocka_unit_test(ranks_that_no_agent_reports_are_missing),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
         cmocka_unit_test(this_host_is_not_elsewhere),
         cmocka_unit_test(host_files_are_read_as_launchers_read_them),
