@@ -114,8 +114,11 @@ class Ranks(Failure):
         death = self.crash('mpich', 'abort', 7)
         self.assertEqual((1, 7), (death['aborted'], death['abort_code']))
 
-    def test_exit_without_finalize(self):
+    def test_exit_without_finalize_under_open_mpi(self):
         self.crash('openmpi', 'exit', 5)
+
+    def test_exit_without_finalize_under_mpich(self):
+        self.crash('mpich', 'exit', 5)
 
     def test_status_after_finalize_is_no_death(self):
         """Nor is the end of those that the launcher kills in MPI_Finalize because of it."""
