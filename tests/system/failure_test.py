@@ -687,12 +687,16 @@ class Kills(Failure):
         manager fail (255), or another rank call MPI_Abort since it cannot reach it (15, MPI_ERR_OTHER)."""
         self.kill_ranks('mpich', (0, signal.SIGKILL, 128 + signal.SIGKILL, 255, 15))
 
-    def test_launcher_killed(self):
+    def kill_launchers(self, mpi):
         def check(finished, status):
             self.assertEqual(finished.status, status, finished)
             self.assertIn(status, (0, 128 + signal.SIGKILL), finished)
             self.calls_until_the_end_are_recorded(finished)
-        self.kill_at_random(lambda chance: self.kill(*self.victims('mpirun.openmpi')), 1, check)
+        self.MPI = mpi
+        self.kill_at_random(lambda chance: self.kill(*self.victims(f'mpirun.{mpi}')), 1, check)
+
+    def test_launcher_killed(self):
+        self.kill_launchers('openmpi')
 
 
 class ManyKills(Kills):
@@ -732,6 +736,9 @@ class ManyKills(Kills):
 
     def test_rank_killed_under_open_mpi(self):
         self.kill_ranks('openmpi', (0, 128 + signal.SIGKILL))
+
+    def test_launcher_killed_under_mpich(self):
+        self.kill_launchers('mpich')
 
 
 class Place(Failure):
