@@ -135,7 +135,7 @@ static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
         snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress, %s lost",
                  a->state == ALERT_RESOLVED ? "made" : "makes", 100 * a->progress,
                  format_duration((double)a->lost_ns).text);
-        evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 1, text);
+        evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 2, text);
     }
     snprintf(text, sizeof text, "delays ranks %s", a->victims);
     evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->second, lines,
@@ -254,7 +254,7 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     p->y += 2;
     evidence_causes(p, a, detail);
     evidence_paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent,
-                       full ? 6 : 3, a->advice);
+                       full ? 6 : 5, a->advice);
     evidence_captured(p, a);
     if (full)
         evidence_provenance(p, a);

@@ -137,19 +137,24 @@ static void evolution_add_circles(const struct stage *s, const struct evolution_
     }
 }
 
-/* Newest visible latency, and its trend in words. */
+/* Newest visible latency, and its trend in words: of one window, however many a circle stands for,
+ * so that the figure is the same in a window of any width. */
 static void evolution_add_reading(const struct stage *s, const struct evolution_plot *p,
                                   const struct row *row)
 {
     static const char *const words[] = {"", "growing", "high"};
     const struct theme *t = s->brush.theme;
     struct latency_point at = {.typical = NAN};
-    for (uint32_t i = p->count; i-- > 0;)
-        if (p->columns[i].x < p->box.x + p->box.w &&
-            evolution_at(row->series, &p->columns[i], &at) && at.messages && !isnan(at.typical))
-            break;
-        else
-            at = (struct latency_point){.typical = NAN};
+    uint32_t column = p->count, i = row->series->count;
+    while (column > 0 && p->columns[column - 1].x >= p->box.x + p->box.w)
+        column--;
+    for (; column > 0 && i > 0 && row->series->points[i - 1].last >= p->columns[0].first; i--) {
+        const struct latency_point *point = &row->series->points[i - 1];
+        if (point->first > p->columns[column - 1].last || !point->messages || isnan(point->typical))
+            continue;
+        at = *point;
+        break;
+    }
     double right = row->box.x + row->box.w - 14, y = row->box.y + row->box.h / 2 - 8;
     color_t color = at.trend == TREND_GROWTH   ? t->bad
                     : at.trend == TREND_STEADY ? t->warn
