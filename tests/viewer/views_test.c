@@ -380,6 +380,23 @@ static void the_worst_window_is_the_largest_circle(void **state)
     model_destroy(m);
 }
 
+static void the_newest_latency_is_the_same_in_a_window_of_any_width(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    struct latency_series *third =
+        &m->latency.series[latency_find(&m->latency, SERIES_REGION, 3) - m->latency.series];
+    third->points[third->count - 1].typical = 9.4;
+    for (double w = 900; w <= 2560; w += 830) {
+        desk_open(&d, w, 900, 1, THEME_DARK, VIEW_LIVE);
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "9.4x"));
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static void a_series_that_is_judged_calm_has_no_red(void **state)
 {
     (void)state;
@@ -486,6 +503,26 @@ static void an_alert_shows_its_evidence_and_leads_to_its_onset(void **state)
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "1 firing, 0 pending, 0 resolved"));
     assert_non_null(find_text(&d.scene, "network time 2.9x its reference"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void what_an_alert_costs_is_not_cut(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 200);
+    struct desk d;
+    m->alerts.items[0].progress = 1;
+    m->alerts.items[0].lost_ns = 210000000;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    const struct scene_hit *card = find_hit(&d.scene, HIT_ALERT, 7);
+    int whole = 0;
+    assert_non_null(card);
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        whole |= d.scene.items[i].kind == SCENE_TEXT && d.scene.items[i].box.x > card->box.x &&
+                 strstr(scene_text_of(&d.scene, &d.scene.items[i]), "lost") != NULL;
+    assert_true(whole);
     desk_close(&d);
     model_destroy(m);
 }
@@ -1150,6 +1187,11 @@ static void what_has_no_times_is_not_judged(void **state)
     desk_layout(&d, m);
     assert_null(find_text(&d.scene, "Time in MPI"));
     assert_null(find_panel(&d.scene, "heat"));
+    ui_go(&d.ui, VIEW_RANKS);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "Where the time goes"));
+    assert_null(find_text(&d.scene, "waits in"));
+    assert_non_null(find_text(&d.scene, "bytes sent"));
     desk_close(&d);
     model_destroy(m);
 }
@@ -1310,10 +1352,12 @@ int main(void)
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(a_job_that_is_well_has_no_red),
         cmocka_unit_test(the_worst_window_is_the_largest_circle),
+        cmocka_unit_test(the_newest_latency_is_the_same_in_a_window_of_any_width),
         cmocka_unit_test(a_series_that_is_judged_calm_has_no_red),
         cmocka_unit_test(calm_time_is_compressed_to_three_circles),
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),
+        cmocka_unit_test(what_an_alert_costs_is_not_cut),
         cmocka_unit_test(a_hang_is_named),
         cmocka_unit_test(ranks_that_wait_are_shown_with_the_rank_that_they_wait_for),
         cmocka_unit_test(on_one_node_pairs_are_listed_by_delay),

@@ -45,6 +45,18 @@ struct quantity piece_pairs_range_text(const struct stage *s)
     return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered);
 }
 
+int piece_has_times(const struct model *m)
+{
+    uint64_t messages = 0;
+    for (uint64_t i = 0; i < m->series.count; i++) {
+        const struct window_totals *w = series_at(&m->series, m->series.first + i);
+        if (w && model_mpi_ns(w->class_ns))
+            return 1;
+        messages += w ? w->sent : 0;
+    }
+    return messages == 0;
+}
+
 static const char *const piece_ranges[] = {"visible time", "since the start"};
 
 double piece_range_choice(const struct stage *s, double right, double y)

@@ -16,6 +16,9 @@ struct quantity piece_pairs_range_text(const struct stage *stage);
 double piece_range_choice(const struct stage *stage, double right, double y);
 double piece_range_choice_width(const struct stage *stage);
 
+/** Whether calls have times: those of imported counts of messages have none. */
+int piece_has_times(const struct model *model);
+
 /** The visible time, whatever sums are about: "last 60 s", "held: 14:03:07 to 14:04:07". */
 struct quantity piece_time_text(const struct stage *stage);
 

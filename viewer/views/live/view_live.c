@@ -282,19 +282,6 @@ static void live_view_title_row(struct stage *s, struct box box)
     widget_title(&s->brush, box.x, box.y + 4, right - box.x, "Over time", what);
 }
 
-/* @return 0 for the import of a file with counts of messages: no call has a time */
-static int live_view_has_times(const struct model *m)
-{
-    uint64_t messages = 0;
-    for (uint64_t i = 0; i < m->series.count; i++) {
-        const struct window_totals *w = series_at(&m->series, m->series.first + i);
-        if (w && live_view_mpi_share(w) > 0)
-            return 1;
-        messages += w ? w->sent : 0;
-    }
-    return messages == 0;
-}
-
 /* Matrix and heat map side by side under the strips. */
 static void live_view_layout_lower_half(struct stage *s, struct box box, int timed)
 {
@@ -355,7 +342,7 @@ static void live_layout(struct stage *s, struct box box)
     }
     struct timeline line = {inner.x + GUTTER, inner.w - GUTTER - READOUT, begin, end};
     struct split split = live_view_split_height(s, foot - y - 18 - 38);
-    int timed = live_view_has_times(s->model);
+    int timed = piece_has_times(s->model);
     size_t shown = sizeof strips / sizeof *strips - !timed; /* the last one is about times */
     double h = floor((split.strips - 16) / (double)shown);
     for (size_t i = 0; i < shown; i++) {

@@ -267,22 +267,30 @@ static void ranks_layout(struct stage *s, struct box box)
         piece_empty(s, inner, "No figures of single ranks yet", NULL);
         return;
     }
-    double top = fmin(fmax(inner.h * 0.3, 130), 260);
-    ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top},
-                                 piece_range_text(s).text);
-    struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
+    int timed = piece_has_times(s->model), sorted = s->ui->list.sort[LIST_RANKS];
     struct table table = ranks_table;
+    for (int c = BAR; c <= AWAITED && !timed; c++)
+        table.columns[c].drop = COLUMN_OMITTED;
+    table.columns[NODE].w = timed ? table.columns[NODE].w : 0; /* the rest of the width */
+    /* the profile has the room that a short list leaves */
+    double rows = HEAD + 10 + (double)s->range->by_waiting_count * ROW;
+    double top =
+        fmax(fmin(fmax(inner.h * 0.3, 130), 260), fmin(inner.h - rows - 10, inner.h * 0.5));
+    if (timed)
+        ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top},
+                                     piece_range_text(s).text);
+    top = timed ? top + 10 : 0;
+    struct box panel = {inner.x, inner.y + top, inner.w, inner.h - top};
     panel = piece_list_panel(panel, HEAD, s->range->by_waiting_count, ROW);
     piece_panel(s, panel, "ranks");
     struct box head = {panel.x + 8, panel.y + 6, panel.w - 20, 24};
-    int sorted = s->ui->list.sort[LIST_RANKS];
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
     uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);
     const uint32_t *order = ranks_view_order_of(s);
     for (uint32_t i = first; i < last; i++)
         table_need(&s->brush, &table, NODE, model_host_of(s->model, order[i]));
-    widget_table_head(&s->brush, &table, head, sorted < 0 ? WAITING : sorted,
-                      sorted < 0 || s->ui->list.descending[LIST_RANKS]);
+    widget_table_head(&s->brush, &table, head, sorted < 0 ? (timed ? WAITING : RANK) : sorted,
+                      sorted < 0 ? timed : s->ui->list.descending[LIST_RANKS]);
     for (uint32_t i = first; i < last; i++)
         ranks_view_rank_row(s, &table,
                             (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
