@@ -94,6 +94,7 @@ static void hot_links_are_described_in_words(void **state)
     SEEN("2.4x"); /* latency */
     SEEN("1.4x"); /* measured by modelled */
     SEEN("busy in the newest window");
+    SEEN("whole time: A and C carry most"); /* what the sentence is about */
     assert_int_equal(b->desk.pictures.links != NULL, 1);
     const struct scene_hit *first = hit_of(&b->desk.scene, HIT_LINK, b->net.links[0].link);
     assert_int_equal(first->row, 0);

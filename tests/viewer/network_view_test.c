@@ -2,6 +2,7 @@
 #include "tests/viewer/network_bed.h"
 
 #include "viewer/ui/ui_input.h"
+#include "viewer/views/common/link_classes.h"
 #include "viewer/views/network/view_network_parts.h"
 
 #include <math.h>
@@ -433,7 +434,7 @@ static void test_click_opens_a_group_and_keeps_others(void **state)
     show(f);
     assert_int_equal(count_hits(f, HIT_UNIT), 3);
     assert_int_equal(count_hits(f, HIT_VERTEX), 8);
-    assert_true(says(f, "11 groups and nodes"));
+    assert_true(says(f, "3 groups, 8 nodes"));
     press_key(f, KEY_ESCAPE);
     assert_int_equal(count_hits(f, HIT_UNIT), 4);
 }
@@ -474,9 +475,18 @@ static void test_groups_by_switch(void **state)
 
 #define FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+static void test_vertices_are_counted_by_their_kind(void **state)
+{
+    (void)state;
+    char text[120] = "";
+    link_ends_text((const uint32_t[LINK_ENDS]){4, 1, 0, 4, 8}, text, sizeof text);
+    assert_string_equal(text, "4 nodes, 1 switch, 4 NUMA nodes, 8 processes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vertices_are_counted_by_their_kind),
         FIXTURE(test_nodes_routes_and_legend),
         cmocka_unit_test(test_names_cover_nothing),
         FIXTURE(test_fits_every_window),

@@ -148,7 +148,7 @@ static void a_route_steps_along_rows_and_columns(void **state)
                  fabs(b->desk.scene.items[i].box.x + b->desk.scene.items[i].box.w / 2 -
                       network_plot_make(b).x - middle(b, way[3])) < 1;
     assert_int_equal(discs, 1);
-    SEEN("one vertex a cell");
+    SEEN("one node or switch a cell");
     desk_check(&b->desk, "one route");
     network_bed_close(b);
 }
@@ -334,14 +334,14 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
                      &(struct network_job){
                          "torus:4,4,4,16,2",
                          "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 3, 0});
-    SEEN("32 vertices a cell: same down to C");
+    SEEN("32 nodes or switches a cell, same down to C");
     assert_int_equal(drawing(b)->whole.cells.count, 64);
     network_bed_type(b, "M");
     struct box plot = network_plot_make(b);
     double at = plot.w * 0.31;
     network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
     network_bed_input(b, (struct input){.kind = INPUT_MOVE, .x = plot.x + at, .y = plot.y + at});
-    SEEN("8x, one vertex a cell");
+    SEEN("8x, one node or switch a cell");
     assert_int_equal(drawing(b)->lens.cells.count, 2048);
     desk_check(&b->desk, "lens");
     network_bed_type(b, "M");
@@ -363,7 +363,7 @@ static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
     b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
     assert_true(drawing(b)->order.tiers);
-    SEEN("group 1 of 12, column 1 of 24");
+    SEEN("group: 1 of 12, column: 1 of 24");
     assert_int_equal(route_blocks_passed(drawing(b), 1, &all), 1);
     assert_int_equal(all, 24);
     network_bed_close(b);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIRECTIONS = 3, KINDS = 5, NAMED = 3 };
+enum { DIRECTIONS = 3, KINDS = LINK_ENDS, NAMED = 3 };
 
 static const double alike = 1.25; /* below this ratio two groups carry about the same */
 
@@ -48,11 +48,27 @@ uint32_t link_class_of(const struct topology *t, uint32_t link)
     return kind < LINK_CLASSES ? kind : LINK_CLASSES;
 }
 
+static const char *const link_class_kinds[KINDS] = {"node", "switch", "core", "NUMA node",
+                                                    "process"};
+
+void link_ends_text(const uint32_t counts[LINK_ENDS], char *out, size_t capacity)
+{
+    size_t used = 0;
+    for (int k = 0; k < KINDS && used < capacity; k++) {
+        const char *kind = link_class_kinds[k];
+        if (counts[k])
+            used += (size_t)snprintf(out + used, capacity - used, "%s%s %s%s", used ? ", " : "",
+                                     quantity_grouped(counts[k]).text, kind,
+                                     counts[k] == 1                         ? ""
+                                     : strchr("hs", kind[strlen(kind) - 1]) ? "es"
+                                                                            : "s");
+    }
+}
+
 /* Name and group of the class of a link. Both directions between two kinds are one group. */
 void link_class_name(struct link_class *c, const struct topology *t, uint32_t link)
 {
     static const char *const signs[DIRECTIONS] = {"+", "-", ""};
-    static const char *const kinds[KINDS] = {"node", "switch", "core", "NUMA node", "process"};
     uint32_t from, to, dimension, levels[2];
     int direction;
     if (topology_link_axis(t, link, &dimension, &direction)) {
@@ -73,7 +89,7 @@ void link_class_name(struct link_class *c, const struct topology *t, uint32_t li
     }
     topology_link(t, link, &from, &to);
     uint32_t a = (uint32_t)topology_vertex_kind(t, from), b = (uint32_t)topology_vertex_kind(t, to);
-    snprintf(c->name, sizeof c->name, "%s to %s", kinds[a], kinds[b]);
+    snprintf(c->name, sizeof c->name, "%s to %s", link_class_kinds[a], link_class_kinds[b]);
     c->group = a < b ? a * KINDS + b : b * KINDS + a;
 }
 

@@ -28,6 +28,11 @@ uint32_t link_class_of(const struct topology *topology, uint32_t link);
 /** Sets name and group of the class of a link that has one. */
 void link_class_name(struct link_class *out, const struct topology *topology, uint32_t link);
 
+enum { LINK_ENDS = VERTEX_PROCESS + 1 }; /* kinds of vertices */
+
+/** "4 nodes, 1 switch, 8 processes". @param counts  by enum topology_vertex */
+void link_ends_text(const uint32_t counts[LINK_ENDS], char *out, size_t capacity);
+
 /** Sums up loads. @param loads  bytes by link, topology_links() of them */
 void link_classes_sum(struct link_classes *out, const struct topology *topology,
                       const uint64_t *loads);

@@ -10,13 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 17, FIGURES = 128, CHANGE = 58, BETTER = 214, STEPS = 3 };
+enum { LINE = 17, FIGURES = 128, CHANGE = 58, BETTER = 214, IDLE = 158, STEPS = 3 };
 
 /* Steps of the what-if that are listed: the newest ones. */
 static uint32_t better_steps_shown(const struct stage *s)
 {
     uint32_t count = s->ui->network.what_if.count;
     return count < STEPS ? count : STEPS;
+}
+
+static double better_steps_height(const struct stage *s)
+{
+    uint32_t steps = better_steps_shown(s);
+    return steps ? fmax(36, 18 + LINE * steps) : 0;
 }
 
 static double better_button_width(const struct stage *s, const char *label)
@@ -266,21 +272,29 @@ static void better_add_steps(const struct stage *s, struct box box)
     }
 }
 
-double better_height(const struct stage *s)
+/* Height of the questions and answers; of questions alone, if nothing was asked. */
+static double better_questions_height(const struct stage *s, int small)
 {
-    uint32_t steps = better_steps_shown(s);
-    return BETTER + (steps ? fmax(36, 18 + LINE * steps) : 0);
+    const struct suggestion *all = s->model->network.suggestions;
+    for (int i = 0; i < SUGGESTIONS; i++)
+        small = small && !all[i].waiting && !all[i].ready && !all[i].error;
+    return small ? IDLE : BETTER;
+}
+
+double better_height(const struct stage *s, int small)
+{
+    return better_questions_height(s, small) + better_steps_height(s);
 }
 
 void better_layout(struct stage *s, struct box panel)
 {
     piece_panel(s, panel, "better");
-    double half = floor(panel.w * 0.54), y = panel.y + 8, high = BETTER - 14;
+    double steps = better_steps_height(s), questions = panel.h - steps, high = questions - 14;
+    double half = floor(panel.w * 0.54), y = panel.y + 8;
     better_add_mapping(s, (struct box){panel.x + 12, y, half - 24, high});
-    scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half, panel.y + BETTER - 8,
-               1, s->brush.theme->line);
+    scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half,
+               panel.y + questions - 8, 1, s->brush.theme->line);
     better_add_routes(s, (struct box){panel.x + half + 12, y, panel.w - half - 24, high});
-    if (better_steps_shown(s))
-        better_add_steps(
-            s, (struct box){panel.x + 12, panel.y + BETTER, panel.w - 24, panel.h - BETTER});
+    if (steps > 0)
+        better_add_steps(s, (struct box){panel.x + 12, panel.y + questions, panel.w - 24, steps});
 }

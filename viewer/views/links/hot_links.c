@@ -462,8 +462,11 @@ static void hot_links_add_figures(const struct stage *s, const struct table *tab
                 differs ? quantity_print("%s%s", less ? "-" : "+", load.text).text : load.text);
     if (!isnan(f->share))
         widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_share(f->share).text);
-    else
-        widget_cell(&s->brush, table, row, MULTIPLE, t->text, format_ratio(f->multiple).text);
+    else /* in one column with shares of capacities it says that it is none */
+        widget_cell(&s->brush, table, row, MULTIPLE, t->text,
+                    quantity_print(table->columns[MULTIPLE].title == of_capacity ? "%s mean" : "%s",
+                                   format_ratio(f->multiple).text)
+                        .text);
     if (table->count <= LATENCY)
         return;
     widget_cell(&s->brush, table, row, LATENCY,
@@ -497,7 +500,7 @@ static void hot_links_add_change(const struct stage *s, struct box box,
                f->load > f->real ? t->bad : t->info);
 }
 
-/* How many of equal links belong to each class: "E+ 4,096, E- 4,096". */
+/* How many of equal links belong to each class: "E+: 4,096, E-: 4,096". */
 static void hot_links_format_classes(const struct stage *s, const struct links_drawing *d,
                                      const struct links_row *row, char *out, size_t room)
 {
@@ -516,7 +519,7 @@ static void hot_links_format_classes(const struct stage *s, const struct links_d
         if (number == LINK_CLASSES || !counts[number])
             continue;
         link_class_name(&c, t, link);
-        used += (size_t)snprintf(out + used, room - used, "%s%s %s", used ? ", " : "", c.name,
+        used += (size_t)snprintf(out + used, room - used, "%s%s: %s", used ? ", " : "", c.name,
                                  quantity_grouped(counts[number]).text);
         counts[number] = 0;
     }
@@ -700,10 +703,14 @@ static int hot_links_have_collectives(const struct stage *s, const struct links_
 
 void hot_links_layout(struct stage *s, struct box panel)
 {
-    char what[500];
+    char what[500], sentence[500] = "";
     const struct links_drawing *d = links_order(s);
-    const char *sentence = d ? hot_links_sentence(s) : "";
-    double below = sentence[0] ? SENTENCE : 0;
+    const char *loads = d ? hot_links_sentence(s) : "";
+    if (loads[0]) /* the rows may be of the newest window */
+        snprintf(sentence, sizeof sentence, "%s%s%s", d->live ? piece_pairs_range_text(s).text : "",
+                 d->live ? ": " : "", loads);
+    int lines = scene_width(s->brush.scene, TEXT_SMALL, 0, sentence) > panel.w - 24 ? 2 : 1;
+    double below = loads[0] ? SENTENCE + (lines - 1) * text_line(TEXT_SMALL) : 0;
     if (d && d->count)
         panel = piece_list_panel(panel, 70 + below + NOTE, d->row_count, ROW);
     piece_panel(s, panel, "links");
@@ -716,14 +723,16 @@ void hot_links_layout(struct stage *s, struct box panel)
         right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Hot links", what);
-    scene_text(s->brush.scene, panel.x + 12, panel.y + 35, panel.w - 24, TEXT_SMALL, TEXT_MIDDLE,
-               s->brush.theme->info, sentence);
+    scene_paragraph(s->brush.scene, panel.x + 12, panel.y + 35, panel.w - 24, TEXT_SMALL,
+                    s->brush.theme->info, lines, sentence);
     struct box head = {panel.x + 8, panel.y + 38 + below, panel.w - 20, 24};
     int sorted = s->ui->list.sort[LIST_LINKS] < 0 ? LOAD : s->ui->list.sort[LIST_LINKS];
     struct table table = links_table;
     if (d->live && !isnan(s->model->network.links[0].share))
         table.columns[MULTIPLE].title = of_capacity;
     table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
+    if (s->model->series.count < 2) /* no course */
+        table.columns[SPARK].drop = COLUMN_OMITTED;
     if (!d->latencies && sorted != LATENCY)
         table.columns[LATENCY].drop = COLUMN_OMITTED;
     if (!d->ratios && sorted != RATIO)
@@ -731,6 +740,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     if (s->ui->network.applied) { /* nothing but the load is known of both states */
         table.count = LATENCY;
         table.columns[SPARK].title = "before, after";
+        table.columns[SPARK].drop = links_table.columns[SPARK].drop;
         table.columns[SPARK].w = 90; /* two bars; the names need the rest */
     }
     if (ui_shows_difference(s->ui))

@@ -76,18 +76,20 @@ static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t 
         marks |= metric_rank_marks_of(f, metric, f->ranked[i]);
     color_t color = piece_metric_color(s, metric, value);
     double w = fmax(metric_rank_x_of(a, value) - a->plot.x, 1);
+    int shown = marks & FLOW_SHOWN;
     scene_rect(s->brush.scene, (struct box){a->plot.x, y, w, h}, 0,
-               marks & FLOW_SHOWN ? color : color_fade(color, 0.18));
+               shown ? color : color_fade(color, 0.18));
     if (marks & FLOW_SELECTED)
         scene_rect(s->brush.scene, (struct box){a->plot.x - 5, y, 4, fmax(h, 2)}, 0, t->accent);
     if (h < NAMED)
         return;
     char name[200];
     metric_rank_name_of(s, f->ranked[first], name, sizeof name);
-    double room = a->plot.w - w - 10, inside = room < 90;
+    double room = a->plot.w - w - 10;
+    int inside = w - 10 > room;
     scene_text(s->brush.scene, inside ? a->plot.x + 6 : a->plot.x + w + 6, y + (h - 15) / 2,
-               inside ? w - 10 : room, TEXT_AXIS, TEXT_MIDDLE, inside ? t->ground : t->second,
-               name);
+               inside ? w - 10 : room, TEXT_AXIS, TEXT_MIDDLE,
+               inside && shown ? theme_on(color) : t->second, name);
 }
 
 static void metric_rank_add_bars(struct stage *s, const struct axis *a)

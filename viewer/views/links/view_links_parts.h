@@ -57,8 +57,9 @@ void hot_links_layout(struct stage *stage, struct box box);
 /** Figures by rank (Visuco, section 4.3). */
 void metric_rank_layout(struct stage *stage, struct box box);
 
-/** Better mappings and routes, and the steps of the what-if; and the height that it needs. */
-double better_height(const struct stage *stage);
+/** Better mappings and routes, and the steps of the what-if; and the height that it needs.
+ *  @param small   without room for an answer as long as nothing was asked */
+double better_height(const struct stage *stage, int small);
 void better_layout(struct stage *stage, struct box box);
 
 #endif

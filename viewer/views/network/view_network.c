@@ -3,6 +3,7 @@
  * vertices on their way, stacked on the right-hand side of their direction. */
 #include "viewer/views/views.h"
 
+#include "viewer/views/common/link_classes.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
@@ -13,23 +14,22 @@
 enum { FOOT = 26 };
 
 /* "32 nodes", "64 groups", "4 nodes, 1 switch". */
-static const char *network_view_things(const struct stage *s, const struct wiring *w, char *out,
-                                       size_t room)
+static const char *network_view_things(const struct wiring *w, char *out, size_t room)
 {
-    uint32_t switches = 0;
+    uint32_t counts[LINK_ENDS] = {0}, groups = 0;
+    size_t used = 0;
     for (uint32_t i = 0; i < w->unit_count; i++)
-        switches += w->units[i].group == NETWORK_ALONE && w->units[i].kind == VERTEX_SWITCH;
-    uint32_t others = w->unit_count - switches;
-    struct quantity count = quantity_grouped(others);
-    const char *what = !w->grouped               ? others == 1 ? "node" : "nodes"
-                       : s->ui->graph.open_count ? "groups and nodes"
-                       : others == 1             ? "group"
-                                                 : "groups";
-    if (switches)
-        snprintf(out, room, "%s %s, %s switch%s", count.text, what, quantity_grouped(switches).text,
-                 switches == 1 ? "" : "es");
-    else
-        snprintf(out, room, "%s %s", count.text, what);
+        if (w->units[i].group == NETWORK_ALONE)
+            counts[w->units[i].kind]++;
+        else
+            groups++;
+    if (groups)
+        used = (size_t)snprintf(out, room, "%s group%s", quantity_grouped(groups).text,
+                                groups == 1 ? "" : "s");
+    char alone[120] = "";
+    link_ends_text(counts, alone, sizeof alone);
+    if (used < room)
+        snprintf(out + used, room - used, "%s%s", groups && alone[0] ? ", " : "", alone);
     return out;
 }
 
@@ -54,7 +54,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     if (!w)
         snprintf(what, sizeof what, "%s", range.text);
     else
-        snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(s, w, a, sizeof a),
+        snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(w, a, sizeof a),
                  quantity_grouped(s->range->flows.route_count).text, range.text);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);

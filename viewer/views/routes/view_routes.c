@@ -87,12 +87,12 @@ static char *routes_view_format_cell(const struct routes_drawing *d, const struc
                                      char *out, size_t room)
 {
     if (l->cells.most <= 1)
-        snprintf(out, room, "one vertex a cell");
+        snprintf(out, room, "one node or switch a cell");
     else if (l->cells.group > 1)
-        snprintf(out, room, "%u vertices a cell: %u of %s", l->cells.most, l->cells.group,
+        snprintf(out, room, "%u nodes or switches a cell, %u of %s", l->cells.most, l->cells.group,
                  d->order.names[l->cells.level]);
     else
-        snprintf(out, room, "%u vertices a cell: same down to %s", l->cells.most,
+        snprintf(out, room, "%u nodes or switches a cell, same down to %s", l->cells.most,
                  d->order.names[l->cells.level]);
     return out;
 }
@@ -109,8 +109,8 @@ static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
     route_hover(s, d, &d->lens, &w);
     scene_outline(s->brush.scene, w.box, 0, 2, s->brush.theme->accent);
     routes_view_format_cell(d, &d->lens, text, sizeof text);
-    scene_textf(s->brush.scene, w.box.x + 6, w.box.y + w.box.h - 18, w.box.w - 12, TEXT_AXIS, 0,
-                s->brush.theme->text, "%.0fx, %s", s->ui->routes.lens_zoom, text);
+    scene_textf(s->brush.scene, w.box.x + 6, w.box.y + w.box.h - 18, w.box.w - 12, TEXT_AXIS,
+                TEXT_CLAUSES, s->brush.theme->text, "%.0fx, %s", s->ui->routes.lens_zoom, text);
 }
 
 /* ---- beside the matrix ---- */
@@ -299,8 +299,8 @@ static void routes_view_add_legend(struct column_pen *c)
     struct scene *scene = c->s->brush.scene;
     static const char *const words[] = {"neighbours in the network", "source", "destination",
                                         "route: along the row, then the column", "suggested route"};
-    for (int i = 0; i < 5; i++, c->y += 18) {
-        double x = c->x + 8, y = c->y + 8;
+    for (int i = 0; i < 5; i++) { /* both ends of a route share a line */
+        const double left = c->x + (i == 2 ? 90 : 0), x = left + 8, y = c->y + 8;
         if (i == 2)
             scene_disc(scene, x, y, 4.5, t->bad);
         else if (i < 2)
@@ -308,7 +308,9 @@ static void routes_view_add_legend(struct column_pen *c)
                        i ? t->info : color_mix(t->panel, t->second, 0.42));
         else
             scene_rect(scene, (struct box){x - 8, y - 1, 16, 2}, 0, i == 3 ? t->accent : t->info);
-        scene_text(scene, c->x + 24, c->y, c->w - 24, TEXT_SMALL, 0, t->second, words[i]);
+        scene_text(scene, left + 24, c->y, c->x + c->w - left - 24, TEXT_SMALL, 0, t->second,
+                   words[i]);
+        c->y += i == 1 ? 0 : 16;
     }
     if (c->s->ui->routes.loads) {
         c->y += 4;
@@ -331,11 +333,11 @@ static void routes_view_add_spread(struct column_pen *c, const struct routes_dra
         if (o->tiers && l == 1) {
             some = route_blocks_passed(d, -1, &all);
             used +=
-                (size_t)snprintf(text + used, sizeof text - used, ", group %u of %u", some, all);
+                (size_t)snprintf(text + used, sizeof text - used, ", group: %u of %u", some, all);
         }
         some = route_blocks_passed(d, (int)l, &all);
         if (used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %u of %u",
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %u of %u",
                                      l ? ", " : "", o->names[l], some, all);
     }
     routes_view_note(c, c->s->brush.theme->second, text);
@@ -356,7 +358,7 @@ static void routes_view_add_beside(const struct stage *s, const struct routes_dr
     routes_view_end_buttons(&c);
     routes_view_add_better(&c, d);
     routes_view_add_spread(&c, d);
-    if (routes_view_fits(&c, 118))
+    if (routes_view_fits(&c, s->ui->routes.loads ? 90 : 64))
         routes_view_add_legend(&c);
 }
 

@@ -430,7 +430,8 @@ static const char *tiers_title(const struct topology *t)
 static void tiers_add_head(const struct tiers_drawing *d, const struct stage *s, struct box box)
 {
     char what[640];
-    uint32_t ranked = 0;
+    uint32_t ranked = 0, elsewhere = 0; /* elsewhere: on processes or cores, below the nodes */
+    const struct topology *topology = s->model->network.topology;
     double right = box.x + box.w - 12;
     const double compare = piece_compare(s, right, box.y + 7);
     right -= compare > 0 ? compare + 8 : 0;
@@ -440,12 +441,15 @@ static void tiers_add_head(const struct tiers_drawing *d, const struct stage *s,
                  4;
     right -= piece_filter(s, right, box.y + 7, fmax(right - box.x - 220, 0)) + 10;
     for (uint32_t v = 0; v < d->vertex_count; v++)
-        ranked += d->lowest[v] != TOPOLOGY_NONE;
-    snprintf(what, sizeof what, "%s, %s of %s nodes in use, %s",
+        if (d->lowest[v] != TOPOLOGY_NONE) {
+            ranked++;
+            elsewhere += topology_vertex_kind(topology, v) != VERTEX_NODE;
+        }
+    const struct quantity nodes = quantity_grouped(topology_nodes(topology));
+    snprintf(what, sizeof what, "%s, %s%s%s nodes%s, %s",
              s->model->network.name[0] ? s->model->network.name : "the job",
-             quantity_grouped(ranked).text,
-             quantity_grouped(topology_nodes(s->model->network.topology)).text,
-             piece_pairs_range_text(s).text);
+             elsewhere ? "" : quantity_grouped(ranked).text, elsewhere ? "" : " of ", nodes.text,
+             elsewhere ? "" : " in use", piece_pairs_range_text(s).text);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20,
                  tiers_title(s->model->network.topology), what);
