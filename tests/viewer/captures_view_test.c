@@ -133,12 +133,12 @@ static void the_moments_of_the_alert_stand_in_it(void **state)
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
     press_key(&d, m, ";");
     assert_non_null(find_text(&d.scene, "Capture 1"));
-    assert_non_null(find_text(&d.scene, "alert 7: latency grows; it set in "));
+    assert_non_null(find_text(&d.scene, "alert 7: latency grows; it began "));
     /* an onset within its time is a line */
     struct alert *a = (struct alert *)alerts_find(&m->alerts, 7);
     a->onset_ns = (uint64_t)m->captures.items[1].begin_ns + 1000000;
     desk_layout(&d, m);
-    assert_null(find_text(&d.scene, "it set in 1"));
+    assert_null(find_text(&d.scene, "it began 1"));
     assert_non_null(find_text(&d.scene, "it set in"));
     assert_non_null(find_text(&d.scene, "captured"));
     press_key(&d, m, ";");

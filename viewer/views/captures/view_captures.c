@@ -58,7 +58,7 @@ static void captures_view_add_reason(const struct stage *s, const struct capture
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
     int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
     if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
-        snprintf(out + n, room - (size_t)n, "; it set in %s before what is known here",
+        snprintf(out + n, room - (size_t)n, "; it began %s before the oldest call here",
                  format_duration((double)(c->begin_ns - (int64_t)a->onset_ns)).text);
 }
 

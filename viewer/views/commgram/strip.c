@@ -187,6 +187,8 @@ static void strip_trace_phase(struct trace *t, const struct phase_drawn *phase, 
     if (t->drawn && (!follows || (phase->open && !t->broken))) {
         double last = t->last;
         strip_end_line(t);
+        if (!follows && y == last) /* the pattern stays; nothing is sent meanwhile */
+            scene_line(t->stage->brush.scene, t->x, y, x0, y, 1, color_fade(t->color, 0.5));
         t->broken = phase->open;
         if (follows)
             strip_trace_to(t, t->x, last);

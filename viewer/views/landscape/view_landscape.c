@@ -257,7 +257,9 @@ static void landscape_add_head(const struct stage *s, const struct landscape_dra
              : d->events[c->event] == RANK_CALLS_NONE
                  ? "nothing"
                  : landscape_event_name(s, d, d->events[c->event]),
-             s->range->callers_kind == RANGE_START ? "since the start" : piece_range_text(s).text);
+             s->range->callers_kind == RANGE_START && s->range->kind != RANGE_START
+                 ? "since the start"
+                 : piece_range_text(s).text);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Metrics", what);
     right = landscape_add_choices(s, d, panel);
     landscape_format_means(s, d, means, sizeof means);

@@ -386,6 +386,7 @@ static double matrix_view_add_head(const struct stage *s, struct box box)
 void matrix_panel(struct stage *s, struct box box, int large)
 {
     const struct theme *t = s->brush.theme;
+    const char *name = large ? "Matrix" : "Who sends to whom";
     char what[400];
     piece_panel(s, box, "matrix");
     double top = large ? 66 : 50, foot = large ? 30 : 10;
@@ -403,10 +404,13 @@ void matrix_panel(struct stage *s, struct box box, int large)
              piece_pairs_range_text(s).text);
     if (!large) /* the large one says why the span is another one */
         what[strcspn(what, "(")] = '\0';
+    if (!large && scene_width(s->brush.scene, TEXT_TITLE, 0, name) + 8 +
+                          scene_width(s->brush.scene, TEXT_SMALL, 0, what) >
+                      right - box.x - 12)
+        what[strcspn(what, ",")] = '\0'; /* the choice above has the span */
     if (s->ui->network.other)
         piece_add_state(s, what, sizeof what);
-    widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 12,
-                 large ? "Matrix" : "Who sends to whom", what);
+    widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 12, name, what);
     if (!shown) {
         piece_empty(s, box_inset(box, 12, 40), "No messages between ranks",
                     large ? "Point-to-point messages in this span of time appear here." : NULL);
@@ -414,9 +418,12 @@ void matrix_panel(struct stage *s, struct box box, int large)
     }
     matrix_view_add_axes(s, &g);
     if (large) {
-        double used = matrix_view_add_legend(s, g.plot.x + side, g.plot.y - 32);
-        scene_text(s->brush.scene, g.plot.x, g.plot.y - 32, side - used - 12, TEXT_AXIS, 0,
-                   t->second, "source \xe2\x86\x93   destination \xe2\x86\x92");
+        const char *axes = "source \xe2\x86\x93   destination \xe2\x86\x92";
+        double end =
+            g.plot.x + side - matrix_view_add_legend(s, g.plot.x + side, g.plot.y - 32) - 12;
+        double width = scene_width(s->brush.scene, TEXT_AXIS, 0, axes) + 1;
+        double from = fmax(fmin(g.plot.x, end - width), box.x + 12);
+        scene_text(s->brush.scene, from, g.plot.y - 32, end - from, TEXT_AXIS, 0, t->second, axes);
     }
     if (large || box.y + box.h - g.plot.y - side > 26)
         matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side, large);
