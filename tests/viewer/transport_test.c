@@ -662,6 +662,28 @@ static void help_lists_the_keys(void **state)
     assert_non_null(find_text(&b->desk.scene, "a window back"));
 }
 
+static void in_a_tiny_window_the_line_has_the_room_of_the_speed(void **state)
+{
+    struct bed *b = *state;
+    static const double widths[] = {1600, 330};
+    for (int i = 0; i < 2; i++) {
+        struct desk d;
+        double line = 0, buttons = 1e9;
+        desk_open(&d, widths[i], 240, 1, THEME_DARK, VIEW_LIVE);
+        desk_layout(&d, b->model);
+        for (size_t k = 0; k < d.scene.hit_count; k++) {
+            const struct scene_hit *hit = &d.scene.hits[k];
+            if (hit->kind == HIT_PLAYBACK)
+                line = hit->box.x + hit->box.w - 8; /* it can be grasped from beside it */
+            else if (hit->kind == HIT_BUTTON &&
+                     (hit->a == COMMAND_REPLAY_SPEED || hit->a == COMMAND_REPLAY_LOOP))
+                buttons = fmin(buttons, hit->box.x);
+        }
+        assert_true(line > 0 && line < buttons);
+        desk_close(&d);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, make_bed, drop_bed)
@@ -671,6 +693,7 @@ int main(void)
         T(what_cannot_be_is_kept_within_bounds),
         T(it_outlives_the_state_of_the_job),
         T(the_bar_is_there_for_replays_alone),
+        T(in_a_tiny_window_the_line_has_the_room_of_the_speed),
         T(the_header_says_what_the_replay_does),
         T(the_line_shows_what_was_played_and_what_is_indexed),
         T(it_fits_every_window),

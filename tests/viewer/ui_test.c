@@ -407,6 +407,11 @@ static void search_finds_ranks_nodes_calls_and_alerts(void **state)
     assert_int_equal(ui_search(f->model, "64", found, 4), 0);
     assert_int_equal(ui_search(f->model, "99999999999999999999999", found, 4), 0);
     assert_int_equal(ui_search(f->model, "  ", found, 4), 0);
+    static const char *const names[] = {"nid11", "nid9", "nid12", "nid10"};
+    for (int i = 0; i < 4; i++)
+        snprintf(f->model->hosts[i].name, sizeof f->model->hosts[i].name, "%s", names[i]);
+    assert_int_equal(ui_search(f->model, "nid", found, 3), 3);
+    assert_true(found[0].a == 1 && found[1].a == 3 && found[2].a == 0);
 }
 
 static void letters_typed_into_the_search_are_no_commands(void **state)

@@ -878,6 +878,24 @@ static void the_graph_of_regions_says_what_its_colours_mean(void **state)
     model_destroy(m);
 }
 
+static void buttons_of_the_status_line_are_the_last_to_come_into_focus(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1280, 800, 1, THEME_DARK, VIEW_LINKS);
+    desk_layout(&d, m);
+    size_t last = 0, others = 0;
+    for (size_t i = 0; i < d.scene.hit_count; i++)
+        if (d.scene.hits[i].kind == HIT_BUTTON && d.scene.hits[i].box.y > 770)
+            last++;
+        else if (d.scene.hits[i].kind == HIT_BUTTON && ++others)
+            assert_int_equal(last, 0);
+    assert_true(last > 0 && others > 10);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void names_in_the_rail_keep_a_distance_from_its_edges(void **state)
 {
     (void)state;
@@ -1371,6 +1389,7 @@ int main(void)
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
+        cmocka_unit_test(buttons_of_the_status_line_are_the_last_to_come_into_focus),
         cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),

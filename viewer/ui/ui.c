@@ -485,6 +485,24 @@ static void findings_add(struct findings *f, enum select_kind kind, uint64_t a)
         f->out[f->count++] = (struct selection){kind, a, 0};
 }
 
+/* In the order of their names, in which node10 follows node9. */
+static void ui_search_hosts(const struct model *m, const char *text, struct findings *f)
+{
+    int first = f->count;
+    for (uint32_t i = 0; i < m->host_count; i++) {
+        int at = f->count;
+        if (!strcasestr(m->hosts[i].name, text))
+            continue;
+        while (at > first && strverscmp(m->hosts[f->out[at - 1].a].name, m->hosts[i].name) > 0)
+            at--;
+        if (at == f->max)
+            continue;
+        f->count += f->count < f->max;
+        memmove(f->out + at + 1, f->out + at, (size_t)(f->count - 1 - at) * sizeof *f->out);
+        f->out[at] = (struct selection){SELECT_NODE, i, 0};
+    }
+}
+
 static void ui_search_network(const struct model *m, const char *text, struct findings *f)
 {
     char name[300];
@@ -529,9 +547,7 @@ int ui_search(const struct model *m, const char *text, struct selection *out, in
     for (uint32_t i = 0; i < m->alerts.count; i++)
         if (strcasestr(m->alerts.items[i].title, text) && m->alerts.items[i].id != rank)
             findings_add(&f, SELECT_ALERT, m->alerts.items[i].id);
-    for (uint32_t i = 0; i < m->host_count; i++)
-        if (strcasestr(m->hosts[i].name, text))
-            findings_add(&f, SELECT_NODE, i);
+    ui_search_hosts(m, text, &f);
     ui_search_calls(m, text, &f);
     ui_search_network(m, text, &f);
     return f.count;

@@ -235,7 +235,7 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
     const struct theme *t = p->stage->brush.theme;
     char text[700];
     int full = detail == EVIDENCE_FULL;
-    evidence_title(p, a, 4);
+    evidence_title(p, a, 6);
     evidence_where(a, text, sizeof text);
     evidence_paragraph(p, TEXT_SMALL, t->text, full ? 4 : 3, text);
     if (detail == EVIDENCE_LINE)

@@ -445,7 +445,6 @@ static void frame_layout(struct stage *s)
                            ui->h - HEADER - TABS - STATUS - bar_h};
     scene_panel(s->brush.scene, (struct box){0, 0, ui->w, ui->h}, t->ground, "ground");
     frame_add_header(s, folded);
-    frame_add_status(s);
     enum view_id view = ui->jobs_first || !s->model->job[0] ? VIEW_JOBS : ui->view;
     places_add_rail(s, (struct box){0, HEADER, RAIL, ui->h - HEADER - STATUS}, view);
     places_add_tabs(s, (struct box){RAIL, HEADER, ui->w - RAIL - context_w, TABS}, view);
@@ -464,6 +463,7 @@ static void frame_layout(struct stage *s)
         piece_empty(s, main_box, "Too little room for this view", NULL);
     if (bar_h > 0)
         transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
+    frame_add_status(s); /* buttons come into focus in this order: its are the last ones */
     frame_add_stale_note(s, main_box);
     if (folded && ui->overlay.drawer) {
         scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h + TABS}, HIT_COVER, 0,

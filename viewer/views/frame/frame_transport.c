@@ -9,6 +9,7 @@
 enum {
     BUTTON = 30,
     GAP = 10,         /* marks closer than this are merged, pixels */
+    SPEED = 96,       /* width of the buttons for slower and faster and what is between them */
     TRACK_LEAST = 90, /* minimum width of the line: other parts give way */
 };
 
@@ -77,7 +78,7 @@ static void transport_add_play_button(const struct stage *s, double x, double y)
 static double transport_add_speed_buttons(const struct stage *s, double right, double y)
 {
     char text[32];
-    const double figure = 48, sign = 24;
+    const double sign = 24, figure = SPEED - 2 * sign;
     transport_speed_text(text, sizeof text,
                          transport_speed_shown(&s->ui->transport, &s->model->playback));
     struct box more = {right - sign, y + 3, sign, 24},
@@ -116,7 +117,7 @@ static struct quantity transport_passed(const struct playback *p, uint64_t ns)
     return whole;
 }
 
-static void transport_multiply_saturating(const struct stage *s, double x, double y, double w)
+static void transport_add_times(const struct stage *s, double x, double y, double w)
 {
     const struct playback *p = &s->model->playback;
     const struct theme *t = s->brush.theme;
@@ -303,13 +304,15 @@ void transport_layout(struct stage *s, struct box box)
     transport_add_step_button(s, x + 2 * BUTTON + 10, y, 1);
     x += 3 * BUTTON + 22;
     right = transport_add_loop_button(s, right, y) - 6;
-    right = transport_add_speed_buttons(s, right, y) - 18;
+    if (right - x > SPEED + TRACK_LEAST / 2)
+        right = transport_add_speed_buttons(s, right, y);
+    right -= 18;
     struct quantity all = transport_passed(p, p->end_ns);
     snprintf(widest, sizeof widest, "%s / %s", all.text, all.text);
     double w = fmax(scene_width(scene, TEXT_STRONG, TEXT_FIGURES, widest), 118) + 4;
     struct transport_bar bar = {.box = box, .times = right - x - w - 34 >= TRACK_LEAST};
     if (bar.times)
-        transport_multiply_saturating(s, x, box.y + 7, w);
+        transport_add_times(s, x, box.y + 7, w);
     x += bar.times ? w + 22 : 12;
     bar.track = (struct box){x, box.y + 4, fmax(right - x, 20), box.h - 8};
     bar.middle = floor(box.y + box.h / 2) + 5;
