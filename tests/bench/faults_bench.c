@@ -3,6 +3,7 @@
  *   faults_bench [--seeds N] [--first SEED] [--large] [--verbose] [--case NAME]
  *   faults_bench --calm HOURS
  *   faults_bench --programs [--nodes N] [--seeds N] [--first SEED] [--verbose]
+ *   faults_bench --situations [--case NAME] [--seeds N] [--first SEED] [--verbose]
  *
  * Each case is a kind of fault in a job of 512 ranks on 64 nodes (4,096 on 512 with --large), drawn
  * by its seed: see fault_job.h. Printed are how many were found within five windows (drift:
@@ -10,7 +11,9 @@
  * the error of the onset, and what a window cost. With --calm the job has no fault, and findings
  * are counted. With --programs the jobs are small programs that are simulated call by call, where
  * those who wait for slow messages hold up others (synthetic_job.h); judged is what an operator
- * reads: the alerts that fire after eight windows, in jobs of N nodes or of 4 to 10. */
+ * reads: the alerts that fire after eight windows, in jobs of N nodes or of 4 to 10. With
+ * --situations the faults of these programs come together, come and go, grow slowly and so on;
+ * judged are all alerts that have fired until the end of each. */
 #include "tests/daemon/analysis/scopes/fault_job.h"
 #include "tests/daemon/job/growth/program_alerts.h"
 
@@ -237,6 +240,12 @@ static void bench_calm(double hours, uint64_t seed, uint32_t nodes)
     fault_job_destroy(job);
 }
 
+static void bench_print_alert(const struct program_alert *a)
+{
+    printf("    %s%s (%s %s, %s) onset %d\n", a->fires ? "" : "ended: ", a->title, a->culprit,
+           a->culprits, a->cause, (int)a->onset);
+}
+
 /* The alerts that are firing after eight windows are judged. */
 static void bench_program(enum synthetic_reason reason, uint32_t nodes, uint64_t seed,
                           struct result *result)
@@ -253,8 +262,8 @@ static void bench_program(enum synthetic_reason reason, uint32_t nodes, uint64_t
     program_watch(&p, &alerts);
     uint32_t right = 0, cause = 0;
     for (size_t i = 0; i < PROGRAM_ALERTS; i++) {
-        right += alerts.list[i].episode != 0 && program_names_culprit(&p, &alerts.list[i]);
-        cause += alerts.list[i].episode != 0 && program_names_cause(&p, &alerts.list[i]);
+        right += alerts.list[i].fires && program_names_culprit(&p, &alerts.list[i]);
+        cause += alerts.list[i].fires && program_names_cause(&p, &alerts.list[i]);
     }
     result->runs++;
     result->silent += reason == SYNTHETIC_CALM ? alerts.fired == 0 : alerts.early == 0;
@@ -269,8 +278,8 @@ static void bench_program(enum synthetic_reason reason, uint32_t nodes, uint64_t
            (int)p.style, alerts.early);
     for (size_t i = 0; i < PROGRAM_ALERTS; i++) {
         const struct program_alert *a = &alerts.list[i];
-        if (a->episode != 0)
-            printf("    %s (%s %s, %s)\n", a->title, a->culprit, a->culprits, a->cause);
+        if (a->fires)
+            bench_print_alert(a);
     }
 }
 
@@ -295,22 +304,146 @@ static void bench_programs(uint64_t first, uint64_t seeds, uint32_t nodes)
     }
 }
 
+/* ---- situations ---------------------------------------------------------- */
+
+struct situation {
+    const char *name;
+    uint32_t windows;       /* from the onset to the end */
+    uint32_t nodes, ranks;  /* ranks: of a node; 0: drawn */
+    bool from_start, small; /* nothing has to be said */
+    bool master;
+    double iterations; /* in a window; 0: drawn */
+    struct synthetic_params params;
+};
+
+static const struct situation situations[] = {
+    {.name = "plain", .windows = 20},
+    {.name = "two at once", .windows = 20, .params.second = SYNTHETIC_NODE},
+    {.name = "two ranks at once", .windows = 20, .params.second = SYNTHETIC_RANK},
+    {.name = "two links at once", .windows = 20, .params.second = SYNTHETIC_LINK},
+    {.name = "comes and goes, 3 windows", .windows = 24, .params.pulse = 3},
+    {.name = "grows by 1 % a window", .windows = 60, .params = {.share = 0.01, .ramp = 1}},
+    {.name = "grows by 5 % a window", .windows = 60, .params = {.share = 0.05, .ramp = 1}},
+    {.name = "from the first window", .windows = 40, .from_start = true, .small = true},
+    {.name = "two ranks on two nodes", .windows = 20, .nodes = 2, .ranks = 1},
+    {.name = "three ranks on three nodes", .windows = 20, .nodes = 3, .ranks = 1},
+    {.name = "master and workers", .windows = 20, .nodes = 5, .ranks = 2, .master = true},
+    {.name = "an iteration in 2.5 windows", .windows = 20, .iterations = 0.4},
+    {.name = "10 % for 60 windows", .windows = 60, .small = true, .params.share = 0.1},
+    {.name = "with a new phase", .windows = 20, .params.new_phase = ONSET},
+};
+
+/* @return 1: the alert names the first reason, 2: the second, 3: both */
+static uint32_t situation_names(const struct synthetic_params *p, const struct program_alert *a)
+{
+    struct synthetic_params second = *p;
+    char both[32];
+    const uint32_t place = p->reason == SYNTHETIC_RANK ? p->rank : p->node;
+    const uint32_t low = place < p->second_place ? place : p->second_place;
+    const char *node = p->reason == SYNTHETIC_RANK ? "" : "n";
+    second.reason = p->second;
+    second.rank = second.node = p->second_place;
+    snprintf(both, sizeof(both), "%s%u and %s%u", node, low, node, place + p->second_place - low);
+    if (p->second == p->reason && strcmp(a->culprits, both) == 0)
+        return 3;
+    return program_names_cause(p, a)                                        ? 1
+           : p->second != SYNTHETIC_CALM && program_names_cause(&second, a) ? 2
+                                                                            : 0;
+}
+
+struct situation_result {
+    uint32_t runs, found, once, onset, wrong, clean;
+};
+
+static void bench_situation(const struct situation *c, enum synthetic_reason reason, uint64_t seed,
+                            struct situation_result *r)
+{
+    struct synthetic_params p = synthetic_draw(seed, reason);
+    struct program_alerts alerts;
+    p.share = c->params.share;
+    p.ramp = c->params.ramp;
+    p.pulse = c->params.pulse;
+    p.new_phase = c->params.new_phase;
+    p.nodes = c->nodes > 0 ? c->nodes : p.nodes;
+    p.ranks_per_node = c->ranks > 0 ? c->ranks : p.ranks_per_node;
+    p.iterations = c->iterations > 0 ? c->iterations : p.iterations;
+    p.node = c->master ? 0 : p.node % p.nodes;
+    p.rank = c->master ? 0 : p.rank % synthetic_ranks(&p);
+    p.style = c->master ? STYLE_MASTER : p.style;
+    p.onset = c->from_start ? 0 : ONSET;
+    p.windows = p.onset + c->windows;
+    if (c->params.second != SYNTHETIC_CALM && reason != SYNTHETIC_CALM) {
+        const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;
+        p.second = c->params.second;
+        p.second_place = (node + p.nodes / 2) % p.nodes;
+        p.second_place *= p.second == SYNTHETIC_RANK ? p.ranks_per_node : 1;
+    }
+    program_watch(&p, &alerts);
+    const uint32_t reasons = reason == SYNTHETIC_CALM ? 0 : p.second == SYNTHETIC_CALM ? 1 : 3;
+    uint32_t named = 0, right = 0, wrong = 0, early = 0;
+    for (size_t i = 0; i < PROGRAM_ALERTS && alerts.list[i].episode != 0; i++) {
+        const uint32_t names = situation_names(&p, &alerts.list[i]) & reasons;
+        const uint32_t onset = alerts.list[i].onset;
+        named |= names;
+        right += names != 0;
+        wrong += names == 0;
+        early += names != 0 && (onset + 1 < p.onset || (!p.ramp && onset > p.onset + 1));
+    }
+    const bool once = named == reasons && right == (reasons == 3 ? right : reasons);
+    const bool good = c->small ? wrong == 0 && alerts.early == 0
+                               : once && wrong == 0 && early == 0 && alerts.early == 0;
+    r->runs++;
+    r->found += named == reasons;
+    r->once += once && right <= 2;
+    r->onset += early == 0;
+    r->wrong += wrong > 0 || alerts.early > 0;
+    r->clean += good;
+    if (!verbose || good)
+        return;
+    printf("  seed %llu: %u nodes of %u, node %u, rank %u, pattern %d, style %d, sampling %g, "
+           "collective %u, strength %.1f; second %u\n",
+           (unsigned long long)seed, p.nodes, p.ranks_per_node, p.node, p.rank, (int)p.pattern,
+           (int)p.style, p.sampling, p.collective_every, p.strength, p.second_place);
+    for (size_t i = 0; i < PROGRAM_ALERTS && alerts.list[i].episode != 0; i++)
+        bench_print_alert(&alerts.list[i]);
+}
+
+static void bench_situations(const char *only, uint64_t first, uint64_t seeds)
+{
+    static const char *const names[] = {[SYNTHETIC_CALM] = "calm",
+                                        [SYNTHETIC_LINK] = "link",
+                                        [SYNTHETIC_RANK] = "rank",
+                                        [SYNTHETIC_NODE] = "node"};
+    for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+            struct situation_result r = {0};
+            if (names[k] == NULL || (only != NULL && strcmp(only, situations[i].name) != 0))
+                continue;
+            for (uint64_t seed = first; seed < first + seeds; seed++)
+                bench_situation(&situations[i], (enum synthetic_reason)k, seed, &r);
+            printf("%-28s %-5s %4u  named %5.1f %%, once %5.1f %%, onset %5.1f %%, a wrong alert "
+                   "%5.1f %%, right %5.1f %%\n",
+                   situations[i].name, names[k], r.runs, 100.0 * r.found / r.runs,
+                   100.0 * r.once / r.runs, 100.0 * r.onset / r.runs, 100.0 * r.wrong / r.runs,
+                   100.0 * r.clean / r.runs);
+            fflush(stdout);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
-                                            {"first", required_argument, NULL, 'f'},
-                                            {"large", no_argument, NULL, 'l'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"case", required_argument, NULL, 'c'},
-                                            {"calm", required_argument, NULL, 'h'},
-                                            {"programs", no_argument, NULL, 'p'},
-                                            {"nodes", required_argument, NULL, 'n'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'}, {"first", required_argument, NULL, 'f'},
+        {"large", no_argument, NULL, 'l'},       {"verbose", no_argument, NULL, 'v'},
+        {"case", required_argument, NULL, 'c'},  {"calm", required_argument, NULL, 'h'},
+        {"programs", no_argument, NULL, 'p'},    {"nodes", required_argument, NULL, 'n'},
+        {"situations", no_argument, NULL, 'o'},  {NULL, 0, NULL, 0}};
     uint64_t seeds = 20, first = 1;
     uint32_t nodes = 64, program_nodes = 0;
     const char *only = NULL;
     double hours = 0;
-    bool programs = false;
+    bool programs = false, other = false;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         seeds = o == 's' ? strtoull(optarg, NULL, 10) : seeds;
         first = o == 'f' ? strtoull(optarg, NULL, 10) : first;
@@ -319,12 +452,17 @@ int main(int argc, char **argv)
         only = o == 'c' ? optarg : only;
         hours = o == 'h' ? atof(optarg) : hours;
         programs |= o == 'p';
+        other |= o == 'o';
         program_nodes = o == 'n' ? (uint32_t)strtoul(optarg, NULL, 10) : program_nodes;
         if (o == '?')
             return 2;
     }
     if (hours > 0) {
         bench_calm(hours, first, nodes);
+        return 0;
+    }
+    if (other) {
+        bench_situations(only, first, seeds);
         return 0;
     }
     if (programs) {

@@ -2,12 +2,14 @@
 #include "tests/daemon/analysis/attribution/synthetic_job.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_PARTNERS 10u
 #define OVERHEAD_NS 1500.0 /* of a processor for a message, each side */
 #define SMALL_BYTES 256u   /* messages of an overloaded rank */
+#define MASTER_SHARE 0.6   /* of its time a master answers */
 
 /* Calls' times and counts of one rank in one window. */
 struct rank_window {
@@ -40,6 +42,7 @@ struct synthetic_job {
     struct edge_window *clients;      /* by window and rank: messages to the overloaded rank, and
                                          behind them those from it */
     double storm;                     /* of background traffic in this iteration */
+    bool later;                       /* this iteration is of the new phase */
     uint64_t random;
     struct latency_scale scale;
     struct rank_row *rank_rows;
@@ -235,13 +238,36 @@ static void spend(struct synthetic_job *j, uint32_t rank, enum class class_, dou
 
 static int disturbed(const struct synthetic_job *j, double t)
 {
-    return t >= j->p.onset * j->window_ns;
+    const double windows = t / j->window_ns - j->p.onset;
+    return windows >= 0 && (j->p.pulse == 0 || fmod(windows, 2 * j->p.pulse) < j->p.pulse);
+}
+
+/* Is a rank or node the place of a reason now? */
+static int disturbs(const struct synthetic_job *j, enum synthetic_reason reason, uint32_t place,
+                    double t)
+{
+    const struct synthetic_params *p = &j->p;
+    const uint32_t first = reason == SYNTHETIC_RANK ? p->rank : p->node;
+    return disturbed(j, t) && ((p->reason == reason && place == first) ||
+                               (p->second == reason && place == p->second_place));
+}
+
+/* By which share times grow now. @param usual  when the job says nothing else */
+static double growth(const struct synthetic_job *j, double t, double usual)
+{
+    const double windows = t / j->window_ns - j->p.onset;
+    return j->p.share <= 0 ? usual : j->p.share * (j->p.ramp ? floor(windows) + 1 : 1);
+}
+
+static uint32_t bytes_of(const struct synthetic_job *j, bool later)
+{
+    return later ? 4 * j->p.bytes : j->p.bytes;
 }
 
 static double handling(const struct synthetic_job *j, uint32_t rank, double t)
 {
-    int slow = j->p.reason == SYNTHETIC_NODE && disturbed(j, t) && j->node[rank] == j->p.node;
-    return OVERHEAD_NS * (slow ? 1 + j->p.strength : 1);
+    int slow = disturbs(j, SYNTHETIC_NODE, j->node[rank], t);
+    return OVERHEAD_NS * (slow ? 1 + growth(j, t, j->p.strength) : 1);
 }
 
 /* Time on the way. */
@@ -253,10 +279,10 @@ static double flight(struct synthetic_job *j, uint32_t from, uint32_t to, uint32
     ns *= jitter(&j->random, 2 * p->noise);
     if (!inter || !disturbed(j, t))
         return inter ? ns : ns * handling(j, to, t) / OVERHEAD_NS;
-    double more = p->strength * p->compute_ns;
-    if (p->reason == SYNTHETIC_LINK &&
-        (j->node[from] == p->node || (j->node[to] == p->node && !p->one_way)))
-        ns += p->seed % 2 ? more : exponential(&j->random, more);
+    double more = growth(j, t, p->strength * p->compute_ns / ns) * ns;
+    if (disturbs(j, SYNTHETIC_LINK, j->node[from], t) ||
+        (disturbs(j, SYNTHETIC_LINK, j->node[to], t) && !p->one_way))
+        ns += p->seed % 2 || p->share > 0 ? more : exponential(&j->random, more);
     if (p->reason == SYNTHETIC_BACKGROUND)
         ns += exponential(&j->random, more) * j->storm;
     return ns;
@@ -266,10 +292,12 @@ static double compute(struct synthetic_job *j, uint32_t rank, double t)
 {
     const struct synthetic_params *p = &j->p;
     double ns = p->compute_ns * j->factor[rank] * jitter(&j->random, p->noise);
-    if (disturbed(j, t) && p->reason == SYNTHETIC_RANK && rank == p->rank)
-        ns *= 3;
-    if (disturbed(j, t) && p->reason == SYNTHETIC_NODE && j->node[rank] == p->node)
-        ns *= 1 + p->strength;
+    ns *= j->later ? 1.5 : 1;
+    ns *= p->style == STYLE_MASTER && rank == 0 ? MASTER_SHARE / (j->ranks - 1) : 1;
+    if (disturbs(j, SYNTHETIC_RANK, rank, t))
+        ns *= 1 + growth(j, t, 2);
+    if (disturbs(j, SYNTHETIC_NODE, j->node[rank], t))
+        ns *= 1 + growth(j, t, p->strength);
     if (uniform(&j->random) < p->preemption)
         ns += exponential(&j->random, 2 * p->compute_ns);
     return ns;
@@ -315,11 +343,12 @@ static void send(struct synthetic_job *j, uint32_t rank, uint32_t place, enum cl
     if (class_ == CLASS_SEND)
         spend(j, rank, CLASS_SEND, from, j->now[rank]);
     j->messages[at].posted = from;
-    j->messages[at].arrives = j->now[rank] + flight(j, rank, j->partner[at], j->p.bytes, from);
+    j->messages[at].arrives =
+        j->now[rank] + flight(j, rank, j->partner[at], bytes_of(j, j->later), from);
     rank_at(j, rank, from)->sent++;
     struct edge_window *edge = edge_at(j, rank, place, from);
     edge->sent++;
-    edge->sent_bytes += j->p.bytes;
+    edge->sent_bytes += bytes_of(j, j->later);
 }
 
 /* The message that a partner sent. */
@@ -475,11 +504,35 @@ static void serve(struct synthetic_job *j, uint32_t count)
     }
 }
 
+/* A worker computes and asks for more work; of those who ask the master answers the first. */
+static void answer(struct synthetic_job *j, uint64_t iteration)
+{
+    struct message *asked = j->messages; /* by worker, of the place for the master */
+    uint32_t first = 1;
+    for (uint32_t r = 1; iteration == 0 && r < j->ranks; r++) {
+        j->now[r] += compute(j, r, 0);
+        send(j, r, 0, CLASS_SEND);
+    }
+    for (uint32_t r = 2; r < j->ranks; r++)
+        first = asked[r * MAX_PARTNERS].arrives < asked[first * MAX_PARTNERS].arrives ? r : first;
+    receive(j, 0, first - 1, CLASS_RECV, j->now[0]);
+    j->now[0] += compute(j, 0, j->now[0]);
+    send(j, 0, first - 1, CLASS_SEND);
+    receive(j, first, 0, CLASS_RECV, j->now[first]);
+    j->now[first] += compute(j, first, j->now[first]);
+    send(j, first, 0, CLASS_SEND);
+}
+
 static void iterate(struct synthetic_job *j, uint64_t iteration, double *entry)
 {
     /* Traffic of others comes and goes within a few windows. */
     uint64_t gust = j->p.seed * 1000 + (uint64_t)(j->now[0] / j->window_ns * 3);
     j->storm = 0.3 + 1.4 * uniform(&gust);
+    j->later = j->p.new_phase != 0 && j->now[0] >= j->p.new_phase * j->window_ns;
+    if (j->p.style == STYLE_MASTER) {
+        answer(j, iteration);
+        return;
+    }
     for (uint32_t r = 0; r < j->ranks; r++)
         j->now[r] += compute(j, r, j->now[r]);
     if (j->p.style == STYLE_SENDRECV)
@@ -556,7 +609,12 @@ struct synthetic_job *synthetic_create(const struct synthetic_params *params)
     }
     j->window_ns = params->iterations * params->compute_ns * 1.1;
     place(j);
-    if (params->pattern == PATTERN_GRAPH)
+    if (params->style == STYLE_MASTER)
+        for (uint32_t r = 1; r < j->ranks && r <= MAX_PARTNERS; r++) {
+            link_places(j, 0, r - 1, r, 0);
+            link_places(j, r, 0, 0, r - 1);
+        }
+    else if (params->pattern == PATTERN_GRAPH)
         link_graph(j);
     else
         link_torus(j, params->pattern == PATTERN_RING   ? 1
@@ -632,7 +690,8 @@ void synthetic_window(struct synthetic_job *j, uint32_t window, struct attributi
                                             .collective_ns = (uint64_t)x->collective};
         for (uint32_t i = 0; i < MAX_PARTNERS; i++)
             if (j->partner[r * MAX_PARTNERS + i] != NOBODY)
-                add_edge(j, out, r, j->partner[r * MAX_PARTNERS + i], j->p.bytes, &edges[i]);
+                add_edge(j, out, r, j->partner[r * MAX_PARTNERS + i],
+                         bytes_of(j, j->p.new_phase != 0 && window >= j->p.new_phase), &edges[i]);
         if (j->p.reason != SYNTHETIC_MESSAGES)
             continue;
         add_edge(j, out, r, j->p.rank, SMALL_BYTES, &j->clients[window * 2 * j->ranks + r]);

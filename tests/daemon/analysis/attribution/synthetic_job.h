@@ -27,7 +27,8 @@ enum synthetic_style {
     STYLE_WAITALL,  /**< Irecv, Isend, one Waitall */
     STYLE_WAIT,     /**< Irecv, Isend, Wait for each */
     STYLE_SENDRECV, /**< blocking Sendrecv, partner by partner */
-    STYLES
+    STYLES,         /**< those that are drawn */
+    STYLE_MASTER    /**< rank 0 answers the others, who wait for its answers; by the ring */
 };
 
 /** A job; drawn by synthetic_draw(), may be changed before it is made. */
@@ -38,7 +39,7 @@ struct synthetic_params {
     enum synthetic_style style;
     uint32_t nodes, ranks_per_node;
     uint32_t collective_every; /**< iterations between reductions; 0: none */
-    uint32_t iterations;       /**< in a window of a calm job, about */
+    double iterations;         /**< in a window of a calm job, about */
     uint32_t windows, onset;   /**< windows; the first with the reason */
     uint32_t bytes;            /**< of a message */
     double compute_ns;         /**< of an iteration */
@@ -49,6 +50,12 @@ struct synthetic_params {
     double strength;           /**< of the reason, by an iteration's time */
     uint32_t rank, node;       /**< that are the reason */
     int one_way;               /**< link: only messages from the node take longer */
+    double share;   /**< by which times grow; 0: by strength, those of a rank threefold */
+    int ramp;       /**< they grow by it in each window once more */
+    uint32_t pulse; /**< windows that the reason lasts and is away by turns; 0: it stays */
+    enum synthetic_reason second; /**< a further one: a link, a rank or a node; 0: none */
+    uint32_t second_place;        /**< its rank or node */
+    uint32_t new_phase; /**< window from which on messages and iterations are longer; 0: none */
 };
 
 struct synthetic_job;

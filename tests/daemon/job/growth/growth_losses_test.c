@@ -30,10 +30,10 @@ static uint32_t count_named(enum synthetic_reason reason, uint32_t nodes)
         assert_int_equal(alerts.early, 0);
         bool right = false;
         for (size_t i = 0; i < PROGRAM_ALERTS; i++)
-            right |= alerts.list[i].episode != 0 && program_names_cause(&p, &alerts.list[i]);
+            right |= alerts.list[i].fires && program_names_cause(&p, &alerts.list[i]);
         named += alerts.firing == 1 && right;
         for (size_t i = 0; i < PROGRAM_ALERTS && !(alerts.firing == 1 && right); i++) {
-            if (alerts.list[i].episode != 0)
+            if (alerts.list[i].fires)
                 print_message("seed %u: %s\n", seed, alerts.list[i].title);
         }
     }

@@ -27,9 +27,10 @@ static void program_take_alert(void *user, const struct alert_report *report)
     if (a == NULL || (report->state != ALERT_FIRING && a->episode == 0))
         return;
     alerts->fired += a->episode == 0;
-    memset(a, 0, sizeof(*a));
-    if (report->state != ALERT_FIRING)
+    a->fires = report->state == ALERT_FIRING;
+    if (!a->fires)
         return;
+    a->onset = (uint32_t)(v->onset_ns / WINDOW_NS) - 1;
     a->episode = v->episode;
     snprintf(a->title, sizeof(a->title), "%s", report->title);
     snprintf(a->culprit, sizeof(a->culprit), "%s", v->culprit);
@@ -84,7 +85,7 @@ void program_watch(const struct synthetic_params *p, struct program_alerts *out)
         program_close_window(growth, &window);
     }
     for (size_t i = 0; i < PROGRAM_ALERTS; i++)
-        out->firing += out->list[i].episode != 0;
+        out->firing += out->list[i].fires;
     job_growth_destroy(growth);
     job_latency_destroy(latency);
     rules_finish(&rules);

@@ -12,15 +12,17 @@
 /** As it was reported last. */
 struct program_alert {
     uint64_t episode; /**< 0: the place is free */
+    bool fires;
+    uint32_t onset; /**< window, by the number of the simulation */
     char title[ALERT_TITLE + 1];
     char culprit[17], culprits[513], cause[33];
 };
 
 struct program_alerts {
-    struct program_alert list[PROGRAM_ALERTS]; /**< that are firing at the end */
-    uint32_t firing;
-    uint32_t early; /**< that fired before the onset */
-    uint32_t fired; /**< ever */
+    struct program_alert list[PROGRAM_ALERTS]; /**< that fired, as they were last while they did */
+    uint32_t firing;                           /**< at the end */
+    uint32_t early;                            /**< that fired before the onset */
+    uint32_t fired;                            /**< ever */
 };
 
 /** Watch a job to its last window, by the built-in rules; its nodes are called n0, n1, ... Without
