@@ -329,6 +329,8 @@ static const struct situation situations[] = {
     {.name = "three ranks on three nodes", .windows = 20, .nodes = 3, .ranks = 1},
     {.name = "master and workers", .windows = 20, .nodes = 5, .ranks = 2, .master = true},
     {.name = "an iteration in 2.5 windows", .windows = 20, .iterations = 0.4},
+    {.name = "three iterations a window", .windows = 20, .iterations = 3},
+    {.name = "an iteration a window", .windows = 20, .iterations = 0.9},
     {.name = "10 % for 60 windows", .windows = 60, .small = true, .params.share = 0.1},
     {.name = "with a new phase", .windows = 20, .params.new_phase = ONSET},
 };
@@ -337,18 +339,26 @@ static const struct situation situations[] = {
 static uint32_t situation_names(const struct synthetic_params *p, const struct program_alert *a)
 {
     struct synthetic_params second = *p;
-    char both[32];
+    char both[2][32];
     const uint32_t place = p->reason == SYNTHETIC_RANK ? p->rank : p->node;
-    const uint32_t low = place < p->second_place ? place : p->second_place;
-    const char *node = p->reason == SYNTHETIC_RANK ? "" : "n";
+    const char *kind = p->reason == SYNTHETIC_RANK ? "" : "n";
     second.reason = p->second;
     second.rank = second.node = p->second_place;
-    snprintf(both, sizeof(both), "%s%u and %s%u", node, low, node, place + p->second_place - low);
-    if (p->second == p->reason && strcmp(a->culprits, both) == 0)
+    snprintf(both[0], sizeof(both[0]), "%s%u and %s%u", kind, place, kind, p->second_place);
+    snprintf(both[1], sizeof(both[1]), "%s%u and %s%u", kind, p->second_place, kind, place);
+    if (p->second == p->reason &&
+        (strcmp(a->culprits, both[0]) == 0 || strcmp(a->culprits, both[1]) == 0))
         return 3;
-    return program_names_cause(p, a)                                        ? 1
-           : p->second != SYNTHETIC_CALM && program_names_cause(&second, a) ? 2
-                                                                            : 0;
+    /* The rank and the node are one; or only the master of its node is waited for. */
+    if (p->reason == SYNTHETIC_NODE && (p->ranks_per_node == 1 || p->style == STYLE_MASTER)) {
+        second = *p;
+        second.reason = SYNTHETIC_RANK;
+        second.rank = p->node; /* the master is rank 0 of node 0 */
+        return program_names_cause(&second, a);
+    }
+    if (program_names_cause(p, a))
+        return 1;
+    return p->second != SYNTHETIC_CALM && program_names_cause(&second, a) ? 2 : 0;
 }
 
 struct situation_result {
@@ -367,6 +377,7 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     p.nodes = c->nodes > 0 ? c->nodes : p.nodes;
     p.ranks_per_node = c->ranks > 0 ? c->ranks : p.ranks_per_node;
     p.iterations = c->iterations > 0 ? c->iterations : p.iterations;
+    p.preemption = c->iterations > 0 ? 0 : p.preemption; /* not for seconds, by its length */
     p.node = c->master ? 0 : p.node % p.nodes;
     p.rank = c->master ? 0 : p.rank % synthetic_ranks(&p);
     p.style = c->master ? STYLE_MASTER : p.style;

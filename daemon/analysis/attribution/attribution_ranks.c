@@ -5,6 +5,7 @@
 #include "daemon/analysis/tables/load_balance.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define OVERLOAD 1.5       /* messages of an overloaded rank by the mean, and by those before */
@@ -26,7 +27,8 @@ static void ranks_find_load(struct view *v)
         double before = view_base(v, v->ranks[i], RANK_MESSAGES);
         double lb = load_balance_of(&balance, mc);
         double limit = v->absolute ? OVERLOAD_ALONE : OVERLOAD;
-        if (lb >= 1.5 && mc >= limit * load_balance_mean(&balance) && mc >= OVERLOAD * before)
+        if (lb >= 1.5 && mc >= limit * load_balance_mean(&balance) && mc >= OVERLOAD * before &&
+            mc * v->progress > before)
             v->load[i] = lb;
     }
 }
@@ -74,10 +76,15 @@ static void ranks_find_pattern(struct view *v)
 
 /* ---- ranks that are late -------------------------------------------------- */
 
+/* By time of the same work: a worker that a master serves more often, since others ask for less,
+ * does more of it than the job. */
 static double ranks_time_outside(const struct view *v, uint32_t rank, int before)
 {
+    const double now = view_now(v, rank, RANK_CALLS), was = view_base(v, rank, RANK_CALLS);
+    const bool changed = view_largest(v->load, v->count) > 0; /* calls are no measure of it then */
+    const double more = !changed && was > 0 && now > was ? now / was : 1;
     return before ? view_base(v, rank, RANK_LENGTH) - view_base(v, rank, RANK_MPI)
-                  : view_now(v, rank, RANK_LENGTH) - view_now(v, rank, RANK_MPI);
+                  : (view_now(v, rank, RANK_LENGTH) - view_now(v, rank, RANK_MPI)) / more;
 }
 
 /* How much partners wait for each node, in node_sum. */

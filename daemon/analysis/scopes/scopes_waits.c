@@ -103,12 +103,18 @@ static void waits_compare(struct scopes *s)
 
 /* ---- findings ------------------------------------------------------------ */
 
+/* The first windows in which a rank has messages are its first reference. */
+static bool waits_is_known(const struct scopes *s, const struct scope_wait *w)
+{
+    return w->seen >= (float)s->params.calm;
+}
+
 static void waits_follow(struct scopes *s, struct scope_wait *w)
 {
     const double z = (w->y - DRIFT) / sqrt(s->waits.variance);
     w->track.last = s->windows;
     w->track.cusum = (float)fmax(0, w->track.cusum + fmin(fmax(z, -STEP), STEP));
-    if (w->track.cusum <= 0) {
+    if (w->track.cusum <= 0 || !waits_is_known(s, w)) {
         w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
         return;
     }
@@ -266,7 +272,8 @@ static void waits_learn(struct scopes *s)
     for (uint32_t r = 0; r < s->ranks; r++) {
         struct scope_wait *w = &s->waits.ranks[r];
         const uint32_t windows = w->track.cusum > 0 ? s->windows - w->track.start : 0;
-        if (w->messages <= 0 || (windows >= LEAST_WINDOWS && windows < LEARN_AFTER))
+        if (w->messages <= 0 ||
+            (waits_is_known(s, w) && windows >= LEAST_WINDOWS && windows < LEARN_AFTER))
             continue;
         const double rate = scope_rate(w->seen, MEMORY);
         if (w->seen > 0) {

@@ -13,7 +13,10 @@ void progress_update(struct progress *p, uint64_t work, uint64_t length_ns, int 
     p->recent += (p->now - p->recent) / (p->windows < RECENT ? p->windows + 1 : RECENT);
     if (disturbed)
         return;
-    p->before += (p->now - p->before) / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
+    const double rate = 1 / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
+    p->before += rate * (p->now - p->before);
+    if (p->before > 0)
+        p->spread += rate * (fabs(p->now / p->before - 1) - p->spread);
     p->windows += 1;
 }
 

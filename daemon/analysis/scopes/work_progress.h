@@ -14,6 +14,7 @@ struct progress {
     double recent;  /**< the same, of the last windows */
     double now;     /**< of the window */
     double windows; /**< that `before` is of */
+    double spread;  /**< by which windows differ from the level before, in the mean; a share */
 };
 
 /** Add a window. @param work  calls and messages @param disturbed  it is compared, not learned */
