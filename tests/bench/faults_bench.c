@@ -107,6 +107,7 @@ static const struct fault_case cases[] = {
     {"step 2x of all", {.kind = FAULT_STEP_OF_ALL, .factor = 2}, 5, false},
     {"step 1.5x, exchanges", {.kind = FAULT_STEP, .factor = 1.5, .exchange_every = 15}, 5, false},
     {"drift 5 % a window", {.kind = FAULT_DRIFT, .factor = 1.05}, 20, false},
+    {"drift 1 % a window", {.kind = FAULT_DRIFT, .factor = 1.01}, 60, false},
     {"one of 4 nodes loses 5 %",
      {.kind = FAULT_LOSS, .factor = 0.05, .nodes = 4, .ranks_per_node = 2, .messages = 20},
      5,

@@ -92,12 +92,13 @@ static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_
 
 /* ---- findings of the scopes -------------------------------------------------- */
 
-static int losses_have_member(const struct scope_finding *f, const struct scope *scope)
+/* @param any  whatever messages of a node are concerned */
+static int losses_have_member(const struct scope_finding *f, const struct scope *scope, int any)
 {
     for (uint32_t m = 0; m < f->member_count; m++) {
         const struct scope *own = &f->members[m];
         if (own->kind == scope->kind && own->a == scope->a &&
-            (own->direction == SCOPE_WITHIN) == (scope->direction == SCOPE_WITHIN) &&
+            (any || (own->direction == SCOPE_WITHIN) == (scope->direction == SCOPE_WITHIN)) &&
             own->b == scope->b)
             return 1;
     }
@@ -105,16 +106,19 @@ static int losses_have_member(const struct scope_finding *f, const struct scope 
 }
 
 /* Does a finding of the scopes name the culprit? Of ranks that are about as late the attribution
- * names those that hold up the others. */
+ * names those that hold up the others; and messages of a node that computes longer may have begun
+ * to take longer before. */
 static int losses_are_of(const struct scope_finding *f, const struct scope_finding *culprit)
 {
+    const int parts = (f->part == SCOPE_TRANSFER) == (culprit->part == SCOPE_TRANSFER);
+    const int node = f->members[0].kind == SCOPE_NODE && culprit->part != SCOPE_TRANSFER;
     int same = f->member_count == culprit->member_count;
-    if ((f->part == SCOPE_TRANSFER) != (culprit->part == SCOPE_TRANSFER))
+    if (!parts && !node)
         return 0;
     if (f->uncertain)
         return 1;
     for (uint32_t m = 0; same && m < f->member_count; m++)
-        same = losses_have_member(culprit, &f->members[m]);
+        same = losses_have_member(culprit, &f->members[m], !parts);
     return same;
 }
 

@@ -38,7 +38,8 @@ struct synthetic_job {
     struct message *messages; /* by rank and place */
     double window_ns;
     struct rank_window *rank_windows; /* by window and rank */
-    struct edge_window *edges;        /* by window, rank and place */
+    struct edge_window *edges;        /* by window, rank and place; matched: within nodes */
+    struct transfers *single;         /* by window: messages between nodes, one by one */
     struct edge_window *clients;      /* by window and rank: messages to the overloaded rank, and
                                          behind them those from it */
     double storm;                     /* of background traffic in this iteration */
@@ -307,13 +308,18 @@ static double compute(struct synthetic_job *j, uint32_t rank, double t)
 
 /* What the daemon learns of a message: s posted, w and r entry and exit of the call that completed
  * it, latest of the sends of the call's other messages, and whether all of them are known. */
-static void match(struct synthetic_job *j, struct edge_window *edge, double s, double w, double r,
-                  double latest, int all_known)
+static void match(struct synthetic_job *j, uint32_t from, uint32_t to, uint32_t bytes,
+                  struct edge_window *edge, double s, double w, double r, double latest,
+                  int all_known)
 {
-    struct transfer *t = &edge->matched;
+    const int inter = j->node[from] != j->node[to];
+    struct transfer single = {.source = from,
+                              .destination = to,
+                              .size_class = size_class_of(bytes),
+                              .locality = LOCALITY_INTER};
+    struct transfer *t = inter ? &single : &edge->matched;
     double begin = s > w ? s : w;
     begin = latest > begin ? latest : begin;
-    (void)j;
     t->messages++;
     t->transfer_ns += (uint64_t)(r - s);
     t->late_sender_ns += s > w ? (uint64_t)(s - w) : 0;
@@ -322,6 +328,8 @@ static void match(struct synthetic_job *j, struct edge_window *edge, double s, d
         t->network_ns += (uint64_t)(r - begin);
     else
         t->joint_ns += (uint64_t)(r - begin);
+    if (inter && transfers_add(&j->single[window_at(j, r)], &single) != 0)
+        abort();
 }
 
 static int is_matched(struct synthetic_job *j, uint32_t from, uint32_t to)
@@ -375,7 +383,8 @@ static void receive(struct synthetic_job *j, uint32_t rank, uint32_t place, enum
     spend(j, rank, class_, entry, exit);
     rank_at(j, rank, exit)->received++;
     if (is_matched(j, j->partner[rank * MAX_PARTNERS + place], rank))
-        match(j, incoming_edge(j, rank, place, exit), m->posted, entry, exit, 0, 1);
+        match(j, j->partner[rank * MAX_PARTNERS + place], rank, bytes_of(j, j->later),
+              incoming_edge(j, rank, place, exit), m->posted, entry, exit, 0, 1);
     j->now[rank] = exit;
 }
 
@@ -407,8 +416,9 @@ static void receive_all(struct synthetic_job *j, uint32_t rank)
         if (!matched[i])
             continue;
         int near = j->node[q] == j->node[rank];
-        match(j, incoming_edge(j, rank, i, exit), incoming(j, rank, i)->posted, entry, exit,
-              near ? local : all, near ? inter == 0 : inter == known);
+        match(j, q, rank, bytes_of(j, j->later), incoming_edge(j, rank, i, exit),
+              incoming(j, rank, i)->posted, entry, exit, near ? local : all,
+              near ? inter == 0 : inter == known);
     }
     j->now[rank] = exit;
 }
@@ -488,7 +498,7 @@ static void serve(struct synthetic_job *j, uint32_t count)
             to->sent++;
             to->sent_bytes += SMALL_BYTES;
             if (is_matched(j, r, server))
-                match(j, to, posted, w, done, 0, 1);
+                match(j, r, server, SMALL_BYTES, to, posted, w, done, 0, 1);
             double answer = done + OVERHEAD_NS + flight(j, server, r, SMALL_BYTES, done);
             double wait = j->now[r], got = (answer > wait ? answer : wait) + handling(j, r, wait);
             struct edge_window *from = &j->clients[(window_at(j, got) * 2 + 1) * j->ranks + r];
@@ -497,7 +507,7 @@ static void serve(struct synthetic_job *j, uint32_t count)
             from->sent++;
             from->sent_bytes += SMALL_BYTES;
             if (is_matched(j, server, r))
-                match(j, from, done, wait, got, 0, 1);
+                match(j, server, r, SMALL_BYTES, from, done, wait, got, 0, 1);
             j->now[server] = done + OVERHEAD_NS;
             j->now[r] = got;
         }
@@ -574,11 +584,12 @@ static int allocate(struct synthetic_job *j)
     j->rank_windows = calloc(windows * ranks, sizeof(*j->rank_windows));
     j->edges = calloc(windows * places, sizeof(*j->edges));
     j->clients = calloc(2 * windows * ranks, sizeof(*j->clients));
+    j->single = calloc(windows, sizeof(*j->single));
     j->rank_rows = calloc(ranks, sizeof(*j->rank_rows));
     j->pair_rows = calloc(places + 2 * ranks, sizeof(*j->pair_rows));
     if (!j->node || !j->partner || !j->back || !j->factor || !j->now || !j->messages ||
-        !j->rank_windows || !j->edges || !j->clients || !j->rank_rows || !j->pair_rows ||
-        transfers_reserve(&j->transfer_rows, places + 2 * ranks) != 0)
+        !j->rank_windows || !j->single || !j->edges || !j->clients || !j->rank_rows ||
+        !j->pair_rows || transfers_reserve(&j->transfer_rows, places + 2 * ranks) != 0)
         return -1;
     memset(j->partner, 0xff, places * sizeof(*j->partner));
     return 0;
@@ -631,6 +642,9 @@ void synthetic_destroy(struct synthetic_job *j)
 {
     if (j == NULL)
         return;
+    for (uint32_t w = 0; j->single != NULL && w <= j->p.windows; w++)
+        transfers_finish(&j->single[w]);
+    free(j->single);
     free(j->node);
     free(j->partner);
     free(j->back);
@@ -662,7 +676,7 @@ static void add_edge(struct synthetic_job *j, struct attribution_window *out, ui
     t.source = from;
     t.destination = to;
     t.size_class = class_;
-    t.locality = j->node[from] != j->node[to];
+    t.locality = LOCALITY_INTRA;
     if (transfers_add(&j->transfer_rows, &t) != 0)
         abort();
 }
@@ -677,6 +691,9 @@ void synthetic_window(struct synthetic_job *j, uint32_t window, struct attributi
                                        .transfers = &j->transfer_rows,
                                        .scale = &j->scale};
     transfers_clear(&j->transfer_rows);
+    for (size_t i = 0; i < j->single[window].count; i++)
+        if (transfers_add(&j->transfer_rows, &j->single[window].rows[i]) != 0)
+            abort();
     for (uint32_t r = 0; r < j->ranks; r++) {
         const struct rank_window *x = &j->rank_windows[window * j->ranks + r];
         const struct edge_window *edges = &j->edges[(window * j->ranks + r) * MAX_PARTNERS];
