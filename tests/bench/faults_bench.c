@@ -292,6 +292,7 @@ static void bench_programs(uint64_t first, uint64_t seeds, uint32_t nodes)
         enum synthetic_reason reason;
     } reasons[] = {{"calm", SYNTHETIC_CALM},
                    {"link of a node", SYNTHETIC_LINK},
+                   {"traffic of others", SYNTHETIC_BACKGROUND},
                    {"rank computes longer", SYNTHETIC_RANK},
                    {"node computes longer", SYNTHETIC_NODE}};
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {

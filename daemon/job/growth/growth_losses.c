@@ -174,8 +174,7 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
         f->onset > culprit->onset ? f->onset - culprit->onset : culprit->onset - f->onset;
     if (culprit->part == SCOPE_TRANSFER && f->part == SCOPE_LATENESS)
         return 1;
-    if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) &&
-        (culprit->part == SCOPE_TRANSFER || culprit->share < ALL_SHARE))
+    if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) && culprit->share < ALL_SHARE)
         return 0;
     return apart <= TOGETHER_WINDOWS || (f->onset > culprit->onset && culprit->share >= ALL_SHARE &&
                                          (kind < SCOPE_NODE || kind == SCOPE_RANK));
@@ -214,7 +213,7 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
         fabs(size - s->size) > OTHER_SIZE * s->size || !losses_find_cause(g, s->onset, &culprit) ||
         (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
-        losses_are_named_otherwise(g, &culprit))
+        (culprit.share < ALL_SHARE && losses_are_named_otherwise(g, &culprit)))
         return;
     s->good = 0;
     s->finding = culprit;

@@ -95,6 +95,8 @@ void program_watch(const struct synthetic_params *p, struct program_alerts *out)
 bool program_names_culprit(const struct synthetic_params *p, const struct program_alert *a)
 {
     char name[16];
+    if (p->reason == SYNTHETIC_BACKGROUND)
+        return strcmp(a->culprit, "inter-node") == 0;
     if (p->reason == SYNTHETIC_LINK && p->nodes == 2) /* no message tells whose link it is */
         return strcmp(a->culprit, "node-pair") == 0 && strcmp(a->culprits, "n0 and n1") == 0;
     snprintf(name, sizeof(name), p->reason == SYNTHETIC_RANK ? "%u" : "n%u",
@@ -108,6 +110,8 @@ bool program_names_cause(const struct synthetic_params *p, const struct program_
     if (!program_names_culprit(p, a))
         return false;
     if (p->reason != SYNTHETIC_RANK)
-        return strcmp(a->cause, p->reason == SYNTHETIC_LINK ? "network" : "slow-node") == 0;
+        return strcmp(a->cause, p->reason == SYNTHETIC_LINK         ? "network"
+                                : p->reason == SYNTHETIC_BACKGROUND ? "background"
+                                                                    : "slow-node") == 0;
     return strncmp(a->cause, "late-", 5) == 0 || strcmp(a->cause, "collective") == 0;
 }
