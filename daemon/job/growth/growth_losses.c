@@ -141,14 +141,20 @@ static int losses_are_part(const struct job_growth *g, const struct scope_findin
     return 1;
 }
 
-/* Is a finding announced: with an alert, or soon, since typical messages take longer? */
-static int losses_are_announced(const struct job_growth *g, const struct scope_finding *f)
+static int losses_fire(const struct job_growth *g, const struct scope_finding *f)
 {
     int fires = 0;
     for (size_t e = 0; e < GROWTH_EPISODES; e++)
         fires |= g->episodes[e].rule != NULL && g->episodes[e].finding.id == f->id &&
                  g->episodes[e].state == ALERT_FIRING;
-    return !f->over && (fires || f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO);
+    return fires;
+}
+
+/* Is a finding announced: with an alert, or soon, since typical messages take longer? */
+static int losses_are_announced(const struct job_growth *g, const struct scope_finding *f)
+{
+    return !f->over &&
+           (f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO || losses_fire(g, f));
 }
 
 /* Do the scopes name another one whose messages take longer? They see the typical message of each
@@ -247,26 +253,50 @@ static uint64_t losses_count_messages(const struct closed_window *window)
     return messages;
 }
 
+/* Does a finding of the scopes name the culprit, or has one that follows from it been announced? */
+static int losses_are_taken(const struct job_growth *g, const struct scope_finding *f, int symptom)
+{
+    const struct growth_losses *s = &g->losses;
+    if (s->shared != 0)
+        return f->id == s->shared && !f->over;
+    return symptom ? s->finding.share >= ALL_SHARE && losses_explain(f, &s->finding) && !f->over &&
+                         losses_fire(g, f)
+                   : losses_are_of(f, &s->finding) && losses_are_announced(g, f);
+}
+
+/* A finding of the scopes is about the culprit from now on. */
+static void losses_rename(struct scope_finding *f, const struct scope_finding *culprit)
+{
+    if (!losses_are_of(f, culprit) ||
+        (f->part == SCOPE_TRANSFER) != (culprit->part == SCOPE_TRANSFER)) {
+        f->part = culprit->part;
+        f->ratio = culprit->ratio;
+        f->worst = culprit->worst;
+        f->share = culprit->share;
+    }
+    memcpy(f->members, culprit->members, sizeof(f->members));
+    f->member_count = culprit->member_count;
+    f->uncertain = 0;
+    f->symptom_of = 0;
+}
+
 /* The finding that names the culprit: one of the scopes, or, where none ever did, the own one.
  * @return NULL: that of the scopes has ended, and with it this one */
 static struct scope_finding *losses_choose(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
-    for (size_t i = 0; !s->named && i < g->finding_count; i++) {
-        struct scope_finding *f = &g->findings[i];
-        if (!losses_are_of(f, &s->finding) || !losses_are_announced(g, f))
+    for (size_t i = 0; !s->named && i < 2 * g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i % g->finding_count];
+        if (!losses_are_taken(g, f, i >= g->finding_count))
             continue;
-        memcpy(f->members, s->finding.members, sizeof(f->members));
-        f->member_count = s->finding.member_count;
-        f->uncertain = 0;
-        f->symptom_of = 0;
+        losses_rename(f, &s->finding);
         if (f->messages > 0)
             f->messages = losses_count_messages(window);
-        s->shared = 1;
+        s->shared = f->id;
         return f;
     }
-    s->finding.over |= s->shared;
-    if (s->shared)
+    s->finding.over |= s->shared != 0;
+    if (s->shared != 0)
         return NULL;
     s->named = 1;
     s->finding.messages = losses_count_messages(window);

@@ -41,7 +41,7 @@ struct growth_losses {
     uint32_t slow;                /**< windows, one after the other */
     uint32_t good;                /**< windows in which the finding was not seen */
     int named;                    /**< it is announced by itself: no finding of the scopes had it */
-    int shared;                   /**< a finding of the scopes had it: it ends with that one */
+    uint64_t shared; /**< number of the finding of the scopes that it ends with; 0: it is its own */
 };
 
 struct job_growth {
