@@ -106,8 +106,8 @@ static int losses_have_member(const struct scope_finding *f, const struct scope 
 }
 
 /* Does a finding of the scopes name the culprit? Of ranks that are about as late the attribution
- * names those that hold up the others; and messages of a node that computes longer may have begun
- * to take longer before. */
+ * names those that hold up the others; messages of a node that computes longer may have begun to
+ * take longer before; and messages within nodes do with those between them. */
 static int losses_are_of(const struct scope_finding *f, const struct scope_finding *culprit)
 {
     const int parts = (f->part == SCOPE_TRANSFER) == (culprit->part == SCOPE_TRANSFER);
@@ -115,7 +115,8 @@ static int losses_are_of(const struct scope_finding *f, const struct scope_findi
     int same = f->member_count == culprit->member_count;
     if (!parts && !node)
         return 0;
-    if (f->uncertain)
+    if (f->uncertain ||
+        (f->members[0].kind == SCOPE_JOB && culprit->members[0].kind == SCOPE_INTER))
         return 1;
     for (uint32_t m = 0; same && m < f->member_count; m++)
         same = losses_have_member(culprit, &f->members[m], !parts);
@@ -158,15 +159,19 @@ static int losses_are_announced(const struct job_growth *g, const struct scope_f
 }
 
 /* Do the scopes name another one whose messages take longer? They see the typical message of each
- * scope, of which the times that the attribution adds up may be those of a few only. */
+ * scope, of which the times that the attribution adds up may be those of a few only. Where these
+ * are nearly all that is lost, only a place that explains nearly all is another one: the node of a
+ * master whom all messages between nodes come from, or go to. */
 static int losses_are_named_otherwise(const struct job_growth *g,
                                       const struct scope_finding *culprit)
 {
     int otherwise = 0;
-    for (size_t i = 0; i < g->finding_count; i++)
-        otherwise |= !losses_are_of(&g->findings[i], culprit) &&
-                     losses_are_part(g, &g->findings[i], culprit) &&
-                     losses_are_announced(g, &g->findings[i]);
+    for (size_t i = 0; i < g->finding_count; i++) {
+        const struct scope_finding *f = &g->findings[i];
+        const int place = f->members[0].kind >= SCOPE_NODE && f->share >= ALL_SHARE;
+        otherwise |= (culprit->share < ALL_SHARE || place) && !losses_are_of(f, culprit) &&
+                     losses_are_part(g, f, culprit) && losses_are_announced(g, f);
+    }
     return otherwise;
 }
 
@@ -219,7 +224,7 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
         fabs(size - s->size) > OTHER_SIZE * s->size || !losses_find_cause(g, s->onset, &culprit) ||
         (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
-        (culprit.share < ALL_SHARE && losses_are_named_otherwise(g, &culprit)))
+        losses_are_named_otherwise(g, &culprit))
         return;
     s->good = 0;
     s->finding = culprit;

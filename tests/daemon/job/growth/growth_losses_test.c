@@ -70,6 +70,74 @@ static void of_two_nodes_the_one_that_computes_longer_is_named(void **state)
     assert_int_equal(count_named(SYNTHETIC_NODE, 2), SEEDS);
 }
 
+/* Programs that are changed have one alert in all, and it names its reason and the cause. */
+static uint32_t count_changed(enum synthetic_reason reason,
+                              void (*change)(struct synthetic_params *))
+{
+    uint32_t right = 0;
+    for (uint32_t seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, reason);
+        struct program_alerts alerts;
+        p.onset = 30;
+        p.windows = p.onset + 20;
+        change(&p);
+        program_watch(&p, &alerts);
+        const bool named = reason == SYNTHETIC_CALM
+                               ? alerts.fired == 0
+                               : alerts.fired == 1 && program_names_cause(&p, &alerts.list[0]);
+        right += named;
+        for (size_t i = 0; i < PROGRAM_ALERTS && !named && alerts.list[i].episode != 0; i++)
+            print_message("seed %u: %s\n", seed, alerts.list[i].title);
+    }
+    return right;
+}
+
+static void change_to_long_iterations(struct synthetic_params *p)
+{
+    p->iterations = 0.4;
+    p->preemption = 0;
+}
+
+static void programs_with_iterations_longer_than_a_window_have_no_alert(void **state)
+{
+    (void)state;
+    assert_int_equal(count_changed(SYNTHETIC_CALM, change_to_long_iterations), SEEDS);
+}
+
+static void change_to_master(struct synthetic_params *p)
+{
+    p->style = STYLE_MASTER;
+    p->nodes = 5;
+    p->ranks_per_node = 2;
+    p->node = p->rank = 0;
+}
+
+static void of_a_master_with_a_slow_link_the_link_is_named_and_no_worker(void **state)
+{
+    (void)state;
+    assert_true(count_changed(SYNTHETIC_LINK, change_to_master) >= SEEDS - 1);
+}
+
+static void change_to_ramp(struct synthetic_params *p)
+{
+    p->style = STYLE_WAIT;
+    p->share = 0.05;
+    p->ramp = 1;
+    p->windows = p->onset + 60;
+}
+
+static void a_node_that_becomes_slower_gradually_has_one_alert(void **state)
+{
+    (void)state;
+    assert_int_equal(count_changed(SYNTHETIC_NODE, change_to_ramp), SEEDS);
+}
+
+static void traffic_of_others_between_all_nodes_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named(SYNTHETIC_BACKGROUND, 0), SEEDS);
+}
+
 /* An alert about rank 3, whose messages once took 25 times as long. */
 static const char *title_at(double ratio)
 {
@@ -103,6 +171,10 @@ int main(void)
         cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
         cmocka_unit_test(a_node_that_computes_longer_is_named_alone),
         cmocka_unit_test(of_two_nodes_the_one_that_computes_longer_is_named),
+        cmocka_unit_test(programs_with_iterations_longer_than_a_window_have_no_alert),
+        cmocka_unit_test(of_a_master_with_a_slow_link_the_link_is_named_and_no_worker),
+        cmocka_unit_test(a_node_that_becomes_slower_gradually_has_one_alert),
+        cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
