@@ -114,6 +114,15 @@ struct quantity quantity_matched(uint64_t matched, uint64_t unmatched)
                         : quantity_print("%.2f %%", fmin(floor(share), 9999) / 100);
 }
 
+struct quantity quantity_ranks(uint64_t rank, uint64_t group, uint64_t world)
+{
+    if (group <= 1)
+        return quantity_print("rank %" PRIu64, rank);
+    const uint64_t first = rank - rank % group, end = first + group;
+    return quantity_print("ranks %" PRIu64 "-%" PRIu64, first,
+                          (world > first && end > world ? world : end) - 1);
+}
+
 struct quantity quantity_ratio(double ratio)
 {
     if (isnan(ratio))

@@ -22,6 +22,10 @@ struct quantity quantity_grouped(uint64_t count);
 /** Number of things in full, with the noun in singular or plural: "1 node", "12 nodes". */
 struct quantity quantity_things(uint64_t count, const char *noun);
 
+/** The ranks of a row: "rank 3"; of a job that is kept by groups of ranks "ranks 16-31".
+ *  @param group  ranks in a group; 0 and 1: there are none  @param world  0: not known */
+struct quantity quantity_ranks(uint64_t rank, uint64_t group, uint64_t world);
+
 /** Bytes: "0 B", "1.23 KiB", ... (powers of 1024). */
 struct quantity quantity_bytes(double bytes);
 

@@ -175,8 +175,8 @@ static int cmd_tap_run(struct tap *tap)
     if (tap->topics) {
         int names = !tap->json &&
                     is_asked_for(tap, "links"); /* links are printed with the names of their ends */
-        snprintf(topics, sizeof topics, "%s%s%s", tap->topics, tap->until_end ? ",job" : "",
-                 names ? ",topology,places" : "");
+        snprintf(topics, sizeof topics, "%s%s%s", tap->topics,
+                 tap->until_end || !tap->json ? ",job" : "", names ? ",topology,places" : "");
         tap->followed = topics;
     }
     if (client_follow(tap->client, tap->job, tap->followed)) {

@@ -38,12 +38,17 @@ static void export_dot_put_text(FILE *out, const char *text)
 
 /* ---- groups ------------------------------------------------------------------------ */
 
+/* A row is of one rank, or of the group of ranks of which it names the first. */
 static int export_dot_add_member(void *user, const struct cell *row, size_t columns)
 {
     struct graph *g = user;
-    if (columns == 2 && row[0].integer >= 0 &&
-        (uint64_t)row[0].integer < g->source->content->rank_count)
-        g->group_of[row[0].integer] = row[1].integer > 0 ? (uint64_t)row[1].integer : UINT64_MAX;
+    const uint64_t ranks = g->source->content->rank_count;
+    if (columns != 3 || row[0].integer < 0 || (uint64_t)row[0].integer >= ranks)
+        return 0;
+    const uint64_t first = (uint64_t)row[0].integer,
+                   size = row[2].integer > 1 ? (uint64_t)row[2].integer : 1;
+    for (uint64_t r = first; r < ranks && r - first < size; r++)
+        g->group_of[r] = row[1].integer > 0 ? (uint64_t)row[1].integer : UINT64_MAX;
     return 0;
 }
 
@@ -61,7 +66,8 @@ static int export_dot_find_groups(struct graph *g)
     /* The last row of a rank is the newest. */
     return g->kind == EXPORT_REGIONS
                ? tables_query(g->source->tables,
-                              "SELECT rank, region FROM region_member ORDER BY rank, since",
+                              "SELECT rank, region, rank_group FROM region_member, job ORDER BY"
+                              " rank, since",
                               export_dot_add_member, g)
                : 0;
 }

@@ -1,6 +1,7 @@
 /* The charts of a report: what the job did over time. */
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -143,8 +144,12 @@ void page_curve(const struct page *p)
     fputs(
         "<section><h2>CommGram: does the pattern of communication hold?</h2>\n<p class=\"second\">"
         "Flat while ranks keep talking to the same partners; a step where they change; back at "
-        "its height where a pattern returns. Below it the phases, coloured by pattern.</p>\n",
+        "its height where a pattern returns. Below it the phases, coloured by pattern.",
         p->out);
+    if (d->rank_group > 1)
+        fprintf(p->out, " Partners and communities are groups of %s consecutive ranks.",
+                quantity_grouped(d->rank_group).text);
+    fputs("</p>\n", p->out);
     report_charts_put_patterns(p);
     struct chart chart = {p->out, 154, d->begin_ns, d->end_ns, most, CHART_PLAIN, 0, 0};
     chart_begin(&chart, "CommGram: the pattern of communication over time",

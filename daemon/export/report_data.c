@@ -293,6 +293,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
             return code;
     }
     report_data_read_texts(out, tables);
+    out->rank_group = report_data_count(tables, "SELECT rank_group FROM job");
     out->matched = report_data_count(tables, "SELECT matched" RECORDING_NEWEST_MATCHED);
     out->of_unwatched = report_data_count(tables, "SELECT unwatched" RECORDING_NEWEST_MATCHED);
     out->unwatched = report_data_count(tables, "SELECT max(world - seen, 0) FROM job");

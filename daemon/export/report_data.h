@@ -76,6 +76,7 @@ struct report_data {
     struct report_capture captures[REPORT_CAPTURES]; /* the first ones */
     size_t capture_count, captures_all;
     char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
+    uint64_t rank_group;         /**< ranks in a row of the phases; 0 and 1: every rank */
     uint64_t matched, unmatched; /**< of the messages received since the job's start */
     uint64_t of_unwatched;       /**< other received ones: their senders are not watched */
     uint64_t unwatched;          /**< ranks of the job */

@@ -59,7 +59,8 @@ enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, FIXED_TABLES };
 static const char fixed_schema[] =
     "CREATE TABLE IF NOT EXISTS job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT,"
     " app TEXT, command TEXT, mpi TEXT, user TEXT, world INTEGER, seen INTEGER, start_ns INTEGER,"
-    " end_ns INTEGER, window_ns INTEGER, holter TEXT, launcher TEXT);"
+    " end_ns INTEGER, window_ns INTEGER, holter TEXT, launcher TEXT,"
+    " rank_group INTEGER);"
     "CREATE TABLE IF NOT EXISTS nodes(node INTEGER PRIMARY KEY, host TEXT);"
     "CREATE TABLE IF NOT EXISTS places(rank INTEGER PRIMARY KEY, node INTEGER, pid INTEGER,"
     " cores TEXT, core INTEGER, socket INTEGER, numa INTEGER);"
@@ -71,7 +72,8 @@ static const char fixed_schema[] =
 static const char *const fixed[FIXED_TABLES] = {
     [JOB] = "INSERT OR REPLACE INTO job(one, job, state, app, command, mpi, user, world, seen, "
             "start_ns,"
-            " end_ns, window_ns, holter, launcher) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            " end_ns, window_ns, holter, launcher, rank_group)"
+            " VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NODE] = "INSERT OR REPLACE INTO nodes(node, host) VALUES(?,?)",
     [PLACE] = "INSERT OR REPLACE INTO places(rank, node, pid, cores, core, socket, numa)"
               " VALUES(?,?,?,?,?,?,?)",
@@ -324,6 +326,7 @@ static int recording_tables_put_job(struct recording_tables *t, const struct wir
     bind_number(s, 11, m->window_ns);
     recording_tables_bind_text(s, 12, HOLTER_VERSION);
     recording_tables_bind_text(s, 13, m->launcher);
+    bind_number(s, 14, m->group > 1 ? m->group : 1);
     return bind_put_row(s);
 }
 

@@ -242,9 +242,9 @@ static void ranks_of_a_bar_are_named(void **state)
     commgram_init(&g);
     commgram_asked(&g, &q);
     assert_int_equal(commgram_apply_picture(&g, &m), 0);
-    assert_int_equal(commgram_bar_ranks(&g.now, 0, text, sizeof text), 0);
+    assert_int_equal(commgram_bar_ranks(&g.now, 0, 1, 20, text, sizeof text), 0);
     assert_string_equal(text, "3,8-11");
-    assert_int_equal(commgram_bar_ranks(&g.now, 0, text, 6), 1);
+    assert_int_equal(commgram_bar_ranks(&g.now, 0, 1, 20, text, 6), 1);
     assert_true(strlen(text) < 6);
     for (uint64_t rank = 0; rank < 20; rank++)
         assert_int_equal(commgram_bar_has(&g.now, 0, rank), rank == 3 || (rank >= 8 && rank < 12));
@@ -294,7 +294,7 @@ static void hostile_pictures_do_no_harm(void **state)
         }
         for (uint32_t i = 0; i < p->bar_count; i++) {
             char text[40];
-            commgram_bar_ranks(p, i, text, sizeof text);
+            commgram_bar_ranks(p, i, 1, 20, text, sizeof text);
             commgram_bar_has(p, i, seed);
         }
         commgram_clear(&g);

@@ -283,9 +283,11 @@ static void regions_come_in_parts_and_change(void **state)
     assert_int_equal(latency_region_of(&l, 1u << 30), 0);
     assert_int_equal(l.ignored, 1); /* region 5 was never named */
     char text[32];
-    latency_region_ranks(&l, 7, text, sizeof text);
+    latency_region_ranks(&l, 7, 1, 20, text, sizeof text);
     assert_string_equal(text, "0-2,8");
-    latency_region_ranks(&l, 7, text, 5);
+    latency_region_ranks(&l, 7, 4, 10, text, sizeof text); /* by groups of ranks */
+    assert_string_equal(text, "0-5,8-9");
+    latency_region_ranks(&l, 7, 1, 20, text, 5);
     assert_string_equal(text, "\xe2\x80\xa6");
     uint64_t version = l.regions_version;
     m.members_count = 1;

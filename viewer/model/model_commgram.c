@@ -396,12 +396,14 @@ int commgram_bar_has(const struct commgram_picture *p, uint32_t bar, uint64_t ra
     return behind > first && rank - p->members[behind - 1].rank < p->members[behind - 1].count;
 }
 
-int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out, size_t capacity)
+int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, uint64_t group,
+                       uint64_t world, char *out, size_t capacity)
 {
     struct rank_runs runs;
     rank_runs_begin(&runs, out, capacity, "\xe2\x80\xa6");
     for (uint32_t i = bar < p->bar_count ? p->first_member[bar] : 0;
          bar < p->bar_count && i < p->first_member[bar + 1]; i++)
-        rank_runs_add(&runs, p->members[i].rank, p->members[i].rank + p->members[i].count - 1);
+        rank_runs_add_row(&runs, p->members[i].rank,
+                          p->members[i].count > 1 ? p->members[i].count : group, world);
     return !rank_runs_end(&runs);
 }

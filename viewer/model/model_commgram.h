@@ -112,9 +112,9 @@ uint32_t commgram_bar(const struct commgram_picture *picture, uint64_t column, u
 /** Whether a rank is in a bar. */
 int commgram_bar_has(const struct commgram_picture *picture, uint32_t bar, uint64_t rank);
 
-/** Ranks of a bar as text: "0-15,32-47", truncated with an ellipsis.
+/** Ranks of a bar as text: "0-15,32-47", truncated with an ellipsis. See rank_runs_add_row().
  *  @return 0, or 1 when they did not fit */
-int commgram_bar_ranks(const struct commgram_picture *picture, uint32_t bar, char *out,
-                       size_t capacity);
+int commgram_bar_ranks(const struct commgram_picture *picture, uint32_t bar, uint64_t group,
+                       uint64_t world, char *out, size_t capacity);
 
 #endif

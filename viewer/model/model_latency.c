@@ -453,14 +453,15 @@ uint64_t latency_region_of(const struct latency *l, uint32_t rank)
     return l->regions[l->region_of[rank]].id;
 }
 
-void latency_region_ranks(const struct latency *l, uint64_t id, char *out, size_t capacity)
+void latency_region_ranks(const struct latency *l, uint64_t id, uint64_t group, uint64_t world,
+                          char *out, size_t capacity)
 {
     uint32_t region = latency_region_find(l, id);
     struct rank_runs runs;
     rank_runs_begin(&runs, out, capacity, "\xe2\x80\xa6");
     for (uint32_t r = 0; region != LATENCY_NONE && r < l->rank_count; r++)
         if (l->region_of[r] == region)
-            rank_runs_add(&runs, r, r);
+            rank_runs_add_row(&runs, r, group, world);
     rank_runs_end(&runs);
 }
 

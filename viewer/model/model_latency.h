@@ -117,8 +117,9 @@ uint32_t latency_region_find(const struct latency *latency, uint64_t id);
 /** Id of a rank's region; 0: none. */
 uint64_t latency_region_of(const struct latency *latency, uint32_t rank);
 
-/** Ranks of a region as "0-3,8", truncated with an ellipsis. */
-void latency_region_ranks(const struct latency *latency, uint64_t id, char *out, size_t capacity);
+/** Ranks of a region as "0-3,8", truncated with an ellipsis. See rank_runs_add_row(). */
+void latency_region_ranks(const struct latency *latency, uint64_t id, uint64_t group,
+                          uint64_t world, char *out, size_t capacity);
 
 /** Merges the points of a series from window `first` to `last` into one point.
  *  @return 0 when there is none */

@@ -52,7 +52,7 @@ void ui_open_bar(struct ui *ui, const struct model *m, uint64_t column, uint64_t
     uint32_t at = commgram_bar(p, column, bar);
     char ranks[COMMGRAM_LIST];
     if (at == COMMGRAM_NONE || p->first_member[at] == p->first_member[at + 1] ||
-        commgram_bar_ranks(p, at, ranks, sizeof ranks))
+        commgram_bar_ranks(p, at, 1, 0, ranks, sizeof ranks))
         return; /* more ranks than a request can name */
     ui_open(ui, m, 0, 0, ranks);
     ui->selection = (struct selection){0};

@@ -258,8 +258,11 @@ void info_print_text(FILE *out, const struct info *i)
     if (i->matched + i->unmatched + i->of_unwatched > 0)
         fputc('\n', out);
     info_text_print_losses(out, i);
-    fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time\n",
+    fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time",
             "results", i->phases, i->regions, i->hot_links);
+    if (i->rank_group > 1)
+        fprintf(out, "; by groups of %s ranks", quantity_grouped(i->rank_group).text);
+    fputc('\n', out);
     info_text_print_alerts(out, i);
     info_text_print_captures(out, i);
     print_stored(out, i);

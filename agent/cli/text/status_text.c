@@ -98,6 +98,8 @@ void status_text_job(FILE *out, const struct wire_job *job, const struct wire_to
               quantity_things(job->world, "rank").text, quantity_clock(job->start_ns).text);
     if (job->end_ns > job->start_ns)
         fprintf(out, ", %s long", quantity_duration((double)(job->end_ns - job->start_ns)).text);
+    if (job->group > 1)
+        fprintf(out, ", by groups of %s ranks", quantity_grouped(job->group).text);
     fputc('\n', out);
     tap_print(out, "  command    %s\n", job->command[0] ? job->command : job->app);
     tap_print(out, "  MPI        %s\n", job->mpi);

@@ -51,6 +51,10 @@ static void tap_network_set_topology(struct network_names *names, const struct w
 
 void network_names_take(struct network_names *names, const struct wire_message *message)
 {
+    if (message->type == WIRE_TYPE_JOB) {
+        names->group = message->job.group;
+        names->world = message->job.world;
+    }
     if (message->type == WIRE_TYPE_TOPOLOGY)
         tap_network_set_topology(names, &message->topology);
     if (message->type != WIRE_TYPE_PLACES || message->places.hosts_count == 0)

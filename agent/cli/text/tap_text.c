@@ -168,7 +168,7 @@ static void print_totals(FILE *out, const struct wire_totals *t)
 static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapshot)
 {
     uint64_t windows = w->windows > 1 ? w->windows : 1;
-    double whole = (double)w->length_ns * (double)windows;
+    double length = (double)w->length_ns * (double)windows;
     tap_head(out, "ranks", w->job);
     window_cell(out, w->window, windows, snapshot);
     fputc('\n', out);
@@ -178,6 +178,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
               out);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
+        const double whole = length * (double)(r->ranks > 1 ? r->ranks : 1); /* of a group */
         number_cell(out, 9, r->rank);
         tap_count(out, 10, r->calls);
         tap_count(out, 10, r->sent);
@@ -555,6 +556,19 @@ static void tap_text_print_other(FILE *out, const struct wire_message *message,
     }
 }
 
+/* What a rank is in the tables of a job that is kept by groups of ranks. */
+static void tap_text_print_group(FILE *out, unsigned type, const struct network_names *names)
+{
+    static const unsigned types[] = {
+        WIRE_TYPE_RANK_WINDOW,   WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW,
+        WIRE_TYPE_CALLER_WINDOW, WIRE_TYPE_REGIONS,     WIRE_TYPE_PHASES,
+        WIRE_TYPE_CURVE,         WIRE_TYPE_COMMGRAM,    WIRE_TYPE_LINKS};
+    for (size_t i = 0; names->group > 1 && i < sizeof types / sizeof *types; i++)
+        if (types[i] == type)
+            fprintf(out, "  a rank in this table is a group: 0 stands for %s\n",
+                    quantity_ranks(0, names->group, names->world).text);
+}
+
 void tap_text(FILE *out, const struct wire_message *message, int snapshot,
               const struct network_names *names)
 {
@@ -604,4 +618,5 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
     default:
         tap_text_print_other(out, message, names);
     }
+    tap_text_print_group(out, message->type, names);
 }

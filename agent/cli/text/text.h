@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/** Names from earlier messages: of vertices from topic "topology", of nodes from topic "places".
- *  Zero-initialised: empty. */
+/** Names from earlier messages: of vertices from topic "topology", of nodes from topic "places",
+ *  and how many ranks are in a row, from topic "job". Zero-initialised: empty. */
 struct network_names {
     char **vertices; /**< owned; NULL: the vertex has no name */
     uint64_t vertex_count;
@@ -19,6 +19,7 @@ struct network_names {
     uint64_t node_count;
     uint64_t sizes[16]; /**< Cartesian: of the dimensions */
     uint64_t size_count;
+    uint64_t group, world; /**< ranks: in a row, 0 and 1: one; of the job, 0: not known */
 };
 
 /** Store the names in a message; other topics are ignored. Without memory for the names, vertices
@@ -37,7 +38,7 @@ void tap_links(FILE *out, const struct wire_links *links, const struct network_n
 
 /** Print a message of a topic: a line, and a table of its rows.
  *  @param snapshot  1: part of a snapshot: sums are since the start
- *  @param names     of vertices and nodes, for topic "links" */
+ *  @param names     of vertices, nodes and ranks, from earlier messages */
 void tap_text(FILE *out, const struct wire_message *message, int snapshot,
               const struct network_names *names);
 

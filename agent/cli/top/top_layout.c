@@ -115,6 +115,8 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
                        strcmp(m->state, "running") == 0 ? "for" : "after",
                        quantity_duration(length).text,
                        quantity_duration((double)m->window_ns).text);
+    if (m->group > 1)
+        top_pen_format(pen, TOP_DIM, 0, ", by groups of %s ranks", quantity_grouped(m->group).text);
     if (m->seen < m->world)
         top_pen_format(pen, TOP_WARNING, 0, ", %" PRIu64 " ranks not seen", m->world - m->seen);
     if (m->missing)
@@ -402,9 +404,13 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
 {
     char error[32] = "";
     top_pen_line(pen);
-    top_pen_format(pen, TOP_PLAIN, -7, "%" PRIu64, r->rank);
-    top_pen_put(pen, TOP_PLAIN, 0, "  ");
-    top_pen_put(pen, TOP_PLAIN, 15, r->host < m->host_count ? m->hosts[r->host] : "");
+    if (m->group > 1) { /* which may lie on several nodes */
+        top_pen_put(pen, TOP_PLAIN, NAME_COLUMNS, quantity_ranks(r->rank, m->group, m->world).text);
+    } else {
+        top_pen_format(pen, TOP_PLAIN, -7, "%" PRIu64, r->rank);
+        top_pen_put(pen, TOP_PLAIN, 0, "  ");
+        top_pen_put(pen, TOP_PLAIN, 15, r->host < m->host_count ? m->hosts[r->host] : "");
+    }
     top_pen_put(pen, TOP_PLAIN, -9, quantity_share(r->waiting, 1).text);
     if (r->awaited >= 0)
         top_pen_format(pen, TOP_PLAIN, -9, "%" PRId64, r->awaited);

@@ -59,6 +59,7 @@ static void top_model_apply_job(struct top_model *m, const struct wire_job *job,
     snprintf(m->state, sizeof m->state, "%s", job->state);
     snprintf(m->app, sizeof m->app, "%s", job->app);
     m->world = job->world;
+    m->group = job->group;
     m->seen = job->seen;
     m->start_ns = job->start_ns;
     m->end_ns = job->end_ns;
@@ -231,7 +232,7 @@ static int top_model_apply_regions(struct top_model *m, const struct wire_region
         if (last == NULL || last->id != r->members[i].region)
             last = top_model_find_region(m, r->members[i].region);
         if (last != NULL)
-            rank_runs_add(&last->runs, r->members[i].rank, r->members[i].rank);
+            rank_runs_add_row(&last->runs, r->members[i].rank, m->group, m->world);
     }
     return 0;
 }

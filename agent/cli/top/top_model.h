@@ -68,6 +68,7 @@ struct top_model {
     /* job; id "" while none is known */
     char job[65], state[17], app[257];
     uint64_t world, seen, start_ns, end_ns, window_ns;
+    uint64_t group; /**< ranks in a row, under the first of them; 0 and 1: one */
     struct top_replay {
         char state[17];            /**< as in topic replay; "": the job is not replayed */
         uint64_t begin_ns, end_ns; /**< of the recording */

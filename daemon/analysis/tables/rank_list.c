@@ -47,6 +47,12 @@ void rank_runs_add(struct rank_runs *r, uint64_t first, uint64_t last)
     r->is_open = 1;
 }
 
+void rank_runs_add_row(struct rank_runs *runs, uint64_t rank, uint64_t group, uint64_t world)
+{
+    const uint64_t last = rank + (group > 1 ? group - 1 : 0);
+    rank_runs_add(runs, rank, world > rank && last >= world ? world - 1 : last);
+}
+
 int rank_runs_end(struct rank_runs *r)
 {
     rank_runs_write(r, 1);

@@ -26,6 +26,10 @@ struct rank_runs {
 void rank_runs_begin(struct rank_runs *runs, char *out, size_t capacity, const char *more);
 /** Add ranks, ascending. */
 void rank_runs_add(struct rank_runs *runs, uint64_t first, uint64_t last);
+/** Add the ranks of a row of a job: one, or those of a group of which `rank` is the first.
+ *  @param group  ranks in a group; 0 and 1: there are none @param world  ranks of the job; 0: not
+ *  known */
+void rank_runs_add_row(struct rank_runs *runs, uint64_t rank, uint64_t group, uint64_t world);
 /** @return 1, or 0: they did not fit */
 int rank_runs_end(struct rank_runs *runs);
 

@@ -64,7 +64,7 @@ static void info_read_job(struct reading *r)
     sqlite3_stmt *s = NULL;
     int code = recording_file_prepare(r->file, &s,
                                       "SELECT job, state, app, command, mpi, user, holter, world,"
-                                      " seen, window_ns, launcher FROM job");
+                                      " seen, window_ns, launcher, rank_group FROM job");
     if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
         info_copy_text(i->job, sizeof(i->job), s, 0);
         info_copy_text(i->state, sizeof(i->state), s, 1);
@@ -78,6 +78,7 @@ static void info_read_job(struct reading *r)
         i->ranks_seen = (uint64_t)sqlite3_column_int64(s, 8);
         i->window_ns = (uint64_t)sqlite3_column_int64(s, 9);
         info_copy_text(i->launcher, sizeof(i->launcher), s, 10);
+        i->rank_group = (uint64_t)sqlite3_column_int64(s, 11);
     }
     sqlite3_finalize(s);
     if (code < 0)

@@ -41,8 +41,9 @@ struct info_hole {
 
 struct info {
     char path[512], job[65], state[17], app[257], command[1025], mpi[129], user[65], holter[65];
-    char launcher[65]; /**< "": not known */
-    int cut_short;     /**< it ends before the job, recording_is_cut_short() */
+    char launcher[65];   /**< "": not known */
+    uint64_t rank_group; /**< ranks in a row of regions and phases; 0 and 1: every rank */
+    int cut_short;       /**< it ends before the job, recording_is_cut_short() */
     struct recording_stop stop;
     uint64_t file_bytes;
     int64_t version; /**< of the schema */

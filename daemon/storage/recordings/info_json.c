@@ -137,6 +137,7 @@ static void info_json_print_job(FILE *out, const struct info *i)
     info_json_text(out, "user", i->user);
     info_json_number(out, "world", i->world);
     info_json_number(out, "ranks_seen", i->ranks_seen);
+    info_json_number(out, "rank_group", i->rank_group);
     info_json_print_hosts(out, i);
     info_json_text(out, "network", i->network);
     info_json_text(out, "network_source", i->network_source);

@@ -176,6 +176,18 @@ static void dot_of_regions_has_ranks_where_they_were_last(void **state)
     assert_non_null(strstr(text, "messages=120, bytes=12000")); /* rank 3 to 0 */
 }
 
+static void dot_of_regions_knows_all_ranks_of_a_group(void **state)
+{
+    (void)state;
+    change("UPDATE job SET rank_group = 2;"
+           "INSERT INTO region_member(rank, since, region) VALUES (0,1,7),(2,1,9)");
+    FILE *out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_REGIONS, 100), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "g7 -> g9 [penwidth=5.66, messages=60, bytes=6000"));
+    assert_non_null(strstr(text, "messages=120, bytes=12000")); /* rank 3 to 0 */
+}
+
 static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void **state)
 {
     (void)state;
@@ -361,6 +373,7 @@ int main(void)
         TEST(json_holds_every_table),
         TEST(dot_has_the_edges_of_most_bytes),
         TEST(dot_of_regions_has_ranks_where_they_were_last),
+        TEST(dot_of_regions_knows_all_ranks_of_a_group),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(a_trace_has_the_links_that_were_hot_longest),

@@ -83,6 +83,15 @@ static void a_report_shows_whatever_stands_in_a_file_as_text(void **state)
     assert_int_equal(count_of("<b>"), count_of("<div class=\"card\"><b>"));
 }
 
+static void a_report_says_that_phases_are_of_groups_of_ranks(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE job SET rank_group = 2048");
+    write_report(&extras);
+    assert_non_null(strstr(text, "communities are groups of 2,048 consecutive ranks."));
+}
+
 static void a_report_names_who_loads_hot_links_most(void **state)
 {
     (void)state;
@@ -129,6 +138,7 @@ static void a_curve_that_drops_is_seen_to(void **state)
            "UPDATE curve SET height = 0, returned = 0 WHERE phase = 1");
     write_report(&extras);
     assert_non_null(strstr(text, ">-0.8</span>"));
+    assert_null(strstr(text, "groups of"));
     assert_true(reach_of_curve(text) > 100);
     /* patterns have different colours */
     assert_non_null(strstr(text, "<rect class=\"k0\""));
@@ -245,6 +255,7 @@ int main(void)
         TEST(a_report_says_what_was_wrong_and_what_to_do),
         TEST(a_report_shows_whatever_stands_in_a_file_as_text),
         TEST(a_report_names_who_loads_hot_links_most),
+        TEST(a_report_says_that_phases_are_of_groups_of_ranks),
         TEST(a_curve_that_drops_is_seen_to),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_chart_has_the_values_that_its_tooltips_show),

@@ -51,7 +51,8 @@ static void tables_hold_what_was_published_last(void **state)
                            .app = "lmp",
                            .mpi = "x",
                            .world = 4,
-                           .launcher = "mpirun"};
+                           .launcher = "mpirun",
+                           .group = 2};
     struct wire_totals totals = {
         .job = "job.0", .window = 3, .length_ns = 10, .sent = 5, .late = 0};
     struct wire_host_row host = {"n0"};
@@ -72,7 +73,8 @@ static void tables_hold_what_was_published_last(void **state)
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(
         recording_bed_ask(
-            "SELECT count(*) FROM job WHERE state='died' AND world=4 AND launcher='mpirun'"),
+            "SELECT count(*) FROM job WHERE state='died' AND world=4 AND launcher='mpirun' AND"
+            " rank_group=2"),
         1);
     assert_int_equal(recording_bed_ask("SELECT sent FROM totals WHERE window=3 AND late=1"), 9);
     assert_int_equal(

@@ -75,12 +75,13 @@ void commgram_tip_column(struct stage *s, uint32_t column)
 }
 
 /* "rank 7", "community 3". */
-static char *commgram_tips_format_bar_name(const struct commgram_picture *p, uint64_t bar,
-                                           char *out, size_t room)
+static char *commgram_tips_format_bar_name(const struct model *m, uint64_t bar, char *out,
+                                           size_t room)
 {
+    const struct commgram_picture *p = &m->commgram.now;
     const struct wire_bar_row *b = &p->bars[bar];
     if (b->ranks == 1 && p->first_member[bar] < p->first_member[bar + 1])
-        snprintf(out, room, "rank %" PRIu64, p->members[p->first_member[bar]].rank);
+        snprintf(out, room, "%s", piece_rank(m, p->members[p->first_member[bar]].rank).text);
     else
         snprintf(out, room, "community %" PRIu64, b->community);
     return out;
@@ -91,14 +92,14 @@ void commgram_tip_bar(struct stage *s, uint32_t bar)
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct wire_bar_row *b = &p->bars[bar];
     char ranks[96];
-    commgram_tips_format_bar_name(p, bar, ranks, sizeof ranks);
+    commgram_tips_format_bar_name(s->model, bar, ranks, sizeof ranks);
     uint32_t phase = b->column < p->column_count ? (uint32_t)b->column : p->column_count - 1;
     if (b->ranks == 1)
         tooltip_add(&s->tip, 0, "%s, phase %u", ranks, phase + 1);
     else
-        tooltip_add(&s->tip, 0, "%s, phase %u: %s ranks", ranks, phase + 1,
-                    quantity_grouped(b->ranks).text);
-    commgram_bar_ranks(p, bar, ranks, sizeof ranks);
+        tooltip_add(&s->tip, 0, "%s, phase %u: %s %s", ranks, phase + 1,
+                    quantity_grouped(b->ranks).text, s->model->group > 1 ? "groups" : "ranks");
+    commgram_bar_ranks(p, bar, s->model->group, s->model->world, ranks, sizeof ranks);
     if (ranks[0] && b->ranks > 1)
         tooltip_add(&s->tip, 0, "ranks %s", ranks);
     piece_traffic_tip(s, "sent ", b->sent, b->sent_bytes, "");
@@ -111,12 +112,12 @@ void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct wire_ribbon_row *r = &p->ribbons[ribbon];
     char from[96], to[96];
-    commgram_tips_format_bar_name(p, r->from, from, sizeof from);
-    commgram_tips_format_bar_name(p, r->to, to, sizeof to);
+    commgram_tips_format_bar_name(s->model, r->from, from, sizeof from);
+    commgram_tips_format_bar_name(s->model, r->to, to, sizeof to);
     tooltip_add(&s->tip, 0, "%s %s %s, phase %u", from, arrow, to, (unsigned)r->column + 1);
     if (p->bars[r->from].ranks > 1 || p->bars[r->to].ranks > 1) {
-        commgram_bar_ranks(p, (uint32_t)r->from, from, 44);
-        commgram_bar_ranks(p, (uint32_t)r->to, to, 44);
+        commgram_bar_ranks(p, (uint32_t)r->from, s->model->group, s->model->world, from, 44);
+        commgram_bar_ranks(p, (uint32_t)r->to, s->model->group, s->model->world, to, 44);
         if (from[0] && to[0])
             tooltip_add(&s->tip, 0, "ranks %s %s %s", from, arrow, to);
     }

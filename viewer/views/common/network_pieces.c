@@ -338,9 +338,11 @@ static void piece_add_route_lines(struct stage *s, uint32_t link)
     uint32_t count;
     const struct wire_link_route_row *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
-        tooltip_add(&s->tip, 0, "rank %" PRIu64 " %s rank %" PRIu64 ": %s over %" PRIu64 " link%s",
-                    r[i].source, arrow, r[i].destination, format_si((double)r[i].bytes, "B").text,
-                    r[i].length, r[i].length == 1 ? "" : "s");
+        tooltip_add(&s->tip, 0, "%s %s %s: %s over %" PRIu64 " link%s",
+                    piece_rank(s->model, r[i].source).text, arrow,
+                    piece_rank(s->model, r[i].destination).text,
+                    format_si((double)r[i].bytes, "B").text, r[i].length,
+                    r[i].length == 1 ? "" : "s");
 }
 
 void piece_link_tip(struct stage *s, uint32_t link)

@@ -100,11 +100,7 @@ struct quantity piece_rank(const struct model *m, uint64_t rank)
 {
     if (rank == PAIR_OTHERS)
         return quantity_print("others");
-    if (m->group <= 1)
-        return quantity_print("rank %llu", (unsigned long long)rank);
-    const uint64_t end = rank - rank % m->group + m->group;
-    return quantity_print("ranks %llu\xe2\x80\x93%llu", (unsigned long long)(end - m->group),
-                          (unsigned long long)(m->world && end > m->world ? m->world : end) - 1);
+    return quantity_ranks(rank, m->group, m->world);
 }
 
 const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t room)

@@ -134,7 +134,7 @@ static void context_add_region_facts(const struct stage *s, struct box *at, uint
     uint32_t region = latency_region_find(l, id);
     if (region != LATENCY_NONE) {
         context_fact(s, at, "ranks", "%s", quantity_grouped(l->regions[region].ranks).text);
-        latency_region_ranks(l, id, text, sizeof text);
+        latency_region_ranks(l, id, s->model->group, s->model->world, text, sizeof text);
         context_fact(s, at, "namely", "%s", text);
     }
     if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
@@ -172,7 +172,7 @@ static void context_add_community_facts(const struct stage *s, struct box *at)
         if (bar->column != sel->b || bar->community != sel->a)
             continue;
         context_fact(s, at, "ranks", "%s", quantity_grouped(bar->ranks).text);
-        commgram_bar_ranks(p, i, text, 40);
+        commgram_bar_ranks(p, i, s->model->group, s->model->world, text, 40);
         context_fact(s, at, "namely", "%s", text);
         context_fact_traffic(s, at, "sent", bar->sent, bar->sent_bytes);
         context_fact_traffic(s, at, "received", bar->received, bar->received_bytes);
@@ -297,8 +297,8 @@ static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
         char name[64];
         if ((p.source != rank && p.destination != rank) || p.destination == PAIR_OTHERS)
             continue;
-        snprintf(name, sizeof name, "%s rank %u", p.source == rank ? "to" : "from",
-                 p.source == rank ? p.destination : p.source);
+        snprintf(name, sizeof name, "%s %s", p.source == rank ? "to" : "from",
+                 piece_rank(s->model, p.source == rank ? p.destination : p.source).text);
         context_add_neighbour(
             s, at, HIT_PAIR, p.source, p.destination, name,
             piece_quantity(q, r->pairs[(size_t)r->top[q][i] * PAIR_COLUMNS + q]).text);

@@ -116,8 +116,8 @@ static void pairs_layout(struct stage *s, struct box box)
     struct quantity range = piece_pairs_range_text(s);
     struct quantity count = quantity_grouped(one ? rows : r->pairs_used);
     if (one)
-        snprintf(what, sizeof what, "%s of rank %llu, %s", count.text,
-                 (unsigned long long)s->ui->selection.a, range.text);
+        snprintf(what, sizeof what, "%s of %s, %s", count.text,
+                 piece_rank(s->model, s->ui->selection.a).text, range.text);
     else if (r->pairs_used > rows)
         snprintf(what, sizeof what, "the %u busiest of %s, %s; select a rank for all of its own",
                  rows, count.text, range.text);

@@ -413,7 +413,8 @@ static void regions_view_add_region_tip(struct stage *s, const struct rank_graph
         return;
     tooltip_add(&s->tip, 0, "region %llu, %s ranks", (unsigned long long)region,
                 quantity_grouped(n->groups[g].ranks).text);
-    latency_region_ranks(&s->model->latency, region, text, sizeof text);
+    latency_region_ranks(&s->model->latency, region, s->model->group, s->model->world, text,
+                         sizeof text);
     tooltip_add(&s->tip, 0, "ranks %s", text);
     if (!isnan(n->group_ratios[g].mean))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",

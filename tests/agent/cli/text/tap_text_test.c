@@ -226,6 +226,26 @@ static void regions_list_their_ranks(void **state)
     assert_non_null(strstr(out.text, "2 from window 9 on\n"
                                      "  region 1 since window 3, 4 ranks: 0-1,3-4\n"
                                      "  region 4 since window 9, 2 ranks: 2,7\n"));
+    assert_null(strstr(out.text, "group"));
+    free(out.text);
+}
+
+static void of_a_job_by_groups_it_is_said_what_a_rank_is(void **state)
+{
+    (void)state;
+    struct network_names names = {0};
+    struct wire_rank_row row = {.wait_ns = 8000, .ranks = 16, .in_call_peer = -1};
+    struct wire_message job = {.type = WIRE_TYPE_JOB, .job = {.world = 4096, .group = 16}};
+    struct wire_message message = {
+        .type = WIRE_TYPE_RANK_WINDOW,
+        .rank_window = {.job = "j", .length_ns = 1000, .ranks = &row, .ranks_count = 1}};
+    struct out out;
+    open_out(&out);
+    network_names_take(&names, &job);
+    tap_text(out.file, &message, 0, &names);
+    fclose(out.file);
+    assert_non_null(strstr(out.text, " 50.0 % "));
+    assert_non_null(strstr(out.text, "a rank in this table is a group: 0 stands for ranks 0-15\n"));
     free(out.text);
 }
 
@@ -356,6 +376,7 @@ int main(void)
         cmocka_unit_test(an_alert_shows_its_evidence),
         cmocka_unit_test(latency_of_each_scope_is_a_line),
         cmocka_unit_test(regions_list_their_ranks),
+        cmocka_unit_test(of_a_job_by_groups_it_is_said_what_a_rank_is),
         cmocka_unit_test(phases_and_points_of_the_curve_are_lines),
         cmocka_unit_test(uncovered_calls_are_named_when_used_and_counted_otherwise),
         cmocka_unit_test(cells_count_characters_not_bytes),

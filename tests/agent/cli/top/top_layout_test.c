@@ -194,6 +194,42 @@ static void ranks_are_in_the_order_asked_for(void **state)
     top_model_finish(&model);
 }
 
+static void groups_of_ranks_are_named_by_their_first_and_last_rank(void **state)
+{
+    struct wire_rank_row rows[] = {{.rank = 0, .ranks = 2048, .in_call_peer = -1},
+                                   {.rank = 2048, .ranks = 952, .in_call_peer = -1}};
+    struct wire_latency_region_row region = {.id = 1, .ranks = 3000};
+    struct wire_region_member_row members[] = {{0, 1}, {2048, 1}};
+    struct wire_message messages[] = {
+        {.type = WIRE_TYPE_JOB,
+         .job = {.job = "j", .state = "running", .world = 3000, .seen = 3000, .group = 2048}},
+        {.type = WIRE_TYPE_RANK_WINDOW,
+         .rank_window = {.job = "j", .length_ns = 1, .ranks = rows, .ranks_count = 2}},
+        {.type = WIRE_TYPE_REGIONS,
+         .regions = {.job = "j",
+                     .regions = &region,
+                     .regions_count = 1,
+                     .members = members,
+                     .members_count = 2}}};
+    struct top_model model = {0};
+    char text[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        assert_int_equal(top_model_apply(&model, &messages[i], 0), 0);
+    struct top_view view = view_of(100, 30);
+    static const char *const shown[] = {"by groups of 2,048 ranks", "ranks 0-2047 ",
+                                        "ranks 2048-2999 "};
+    top_layout(&model, &view, &page);
+    for (size_t i = 0; i < 3; i++) {
+        int line = 0;
+        while (line < page.count && strstr(page.lines[line].text, shown[i]) == NULL)
+            line++;
+        assert_true(line < page.count);
+    }
+    assert_string_equal(top_model_region_ranks(&model, 1, text, sizeof text), "0-2999");
+    top_model_finish(&model);
+}
+
 static void before_a_job_the_page_says_what_it_waits_for(void **state)
 {
     static const char *const lines[] = {
@@ -351,6 +387,7 @@ int main(void)
         cmocka_unit_test(evidence_takes_the_place_of_ranks_and_nodes),
         cmocka_unit_test(the_chosen_alert_stays_chosen_and_in_sight),
         cmocka_unit_test(ranks_are_in_the_order_asked_for),
+        cmocka_unit_test(groups_of_ranks_are_named_by_their_first_and_last_rank),
         cmocka_unit_test(before_a_job_the_page_says_what_it_waits_for),
         cmocka_unit_test(scopes_without_messages_are_left_out),
         cmocka_unit_test(a_wide_page_shows_rates_of_ranks),
