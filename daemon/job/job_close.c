@@ -162,7 +162,7 @@ static const struct {
     {"network", close_network, 1}, /* which needs the messages of collectives from phases */
     {"deaths", close_deaths, 0},
     {"growth of latency", close_growth, 0},
-    {"hangs", close_hangs, 1},
+    {"hangs", close_hangs, 0},
     {"criteria for the agents", close_criteria, 0},
 };
 
@@ -175,6 +175,7 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .number = open.number,
         .length_ns = job->options.window_ns,
         .world = job->info.world,
+        .group = job->info.group,
         .late = open.late,
         .flags = open.flags,
         .published_ns = now_ns,

@@ -973,7 +973,7 @@ enum wire_degraded {
     FIELD(16, U64, group, WIRE_ANY, OPTIONAL,                                                      \
           "consecutive ranks that are one row, under the first of them, in the tables of ranks, "  \
           "pairs, calls, latency and regions; 0 and 1: none are. Of groups there are no waits, "   \
-          "lateness, hangs, loads of links")
+          "lateness, loads of links; of hangs only those of the whole job")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \

@@ -567,6 +567,11 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
 {
     if (window->number <= watch->window && watch->window != 0)
         return -ERANGE;
+    if (window->group > 1) {
+        watch->window = window->number;
+        hang_standstill(watch, window);
+        return 0;
+    }
     int error = hang_apply_window(watch, window);
     hang_apply_dead(watch, window);
     hang_settle(watch);
@@ -584,7 +589,7 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
 
 struct hang_fate hang_fate(const struct hang_watch *watch)
 {
-    struct hang_fate fate = {0};
+    struct hang_fate fate = {.moved = (uint32_t)watch->moved}; /* of groups of ranks */
     for (uint32_t r = 0; r < watch->seat_count; r++) {
         const struct hang_seat *s = &watch->seats[r];
         if (!s->in_hang)

@@ -80,6 +80,8 @@ struct hang_window {
     size_t pending_count;
     const uint32_t *dead; /**< ranks that died in the window */
     size_t dead_count;
+    uint64_t group; /**< ranks of a row, under the first of them: of these only HANG_STANDSTILL is
+                         found; 0 and 1: rows are of single ranks */
 };
 
 enum hang_kind {

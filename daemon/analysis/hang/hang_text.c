@@ -37,7 +37,7 @@ void hang_text_add(struct hang_text *line, const char *format, ...)
         line->length = line->capacity - 1;
 }
 
-static void add_time(struct hang_text *line, const struct hang_watch *w, uint64_t at_ns)
+void hang_text_add_time(struct hang_text *line, const struct hang_watch *w, uint64_t at_ns)
 {
     int64_t second = ((int64_t)(at_ns / SECOND_NS % 86400) + w->params.utc_offset_s) % 86400;
     unsigned s = (unsigned)(second < 0 ? second + 86400 : second);
@@ -238,7 +238,7 @@ static void add_waiting(struct hang_text *line, const struct hang_watch *w, cons
     else
         hang_text_add(line, ": %" PRIu64 " of %" PRIu64 " ranks wait%s since ", hang->waiting,
                       world, hang->waiting == 1 ? "s" : "");
-    add_time(line, w, hang->since_ns);
+    hang_text_add_time(line, w, hang->since_ns);
     if (hang->operation != 0)
         hang_text_add(line, " (collective call %" PRIu64 " there)", hang->operation);
 }

@@ -16,6 +16,9 @@ void hang_text_add(struct hang_text *line, const char *format, ...)
 /** "MPI_Barrier"; "MPI" for a number that no call has. */
 const char *hang_text_call(uint32_t call);
 
+/** A time of day, "12:31:05 UTC". */
+void hang_text_add_time(struct hang_text *line, const struct hang_watch *watch, uint64_t at_ns);
+
 /** " on MPI_COMM_WORLD"; nothing for id 0. */
 void hang_text_add_comm(struct hang_text *line, const struct hang_watch *watch, uint64_t id);
 

@@ -69,6 +69,9 @@ struct hang_watch {
     size_t hang_count, before_count;
     uint64_t last_id;
     uint64_t hang_ns; /**< end of the last window with hangs */
+    /* Of jobs by groups of ranks. */
+    uint64_t still_ns; /**< since when most ranks wait and no call ends; 0: they do not */
+    int moved;         /**< 1: nor did they in the last window that all ranks reported */
 };
 
 /** What a rank waits for in such a call. @return enum hang_wait, or HANG_WAITS: it does not wait
@@ -103,6 +106,9 @@ int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat
 /** Finds the hangs at the end of the window. Sets hangs and hang_count, without ids and texts.
  *  @return 0 or -ENOMEM */
 int hang_find(struct hang_watch *watch);
+
+/** Finds the hang of a job that is kept by groups of ranks, with its text. */
+void hang_standstill(struct hang_watch *watch, const struct hang_window *window);
 
 /** Sets title, text and advice. */
 void hang_describe(const struct hang_watch *watch, struct hang *hang);

@@ -181,6 +181,7 @@ static int job_hang_analyse(struct job_hang *w, const struct closed_window *wind
         .end_ns = (window->number + 1) * window->length_ns,
         .length_ns = window->length_ns,
         .world = window->world,
+        .group = window->group,
         .ranks = window->ranks,
         .rank_count = window->rank_count,
         .calls = window->calls,

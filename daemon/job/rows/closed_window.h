@@ -21,6 +21,7 @@ struct closed_window {
     uint64_t number;
     uint64_t length_ns;
     uint64_t world; /**< ranks of the job; 0: not known yet */
+    uint64_t group; /**< ranks of a row, under the first of them; 0 and 1: rows are of ranks */
     /** A correction: the window was published before, and these are the rows of late nodes only.
      * Pairs are not listed then. */
     int late;

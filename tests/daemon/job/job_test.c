@@ -152,6 +152,7 @@ struct report {
     uint64_t received;     /* of each rank; 0: 5, as many as are sent to it */
     int64_t destination;   /* of its first rank; 0: its second one */
     uint64_t network_ns;   /* time in flight of forty messages within the node */
+    int stands_still;      /* its ranks wait all the time, but the first one of node 1 */
 };
 
 static int take(struct job *job, const struct report *r, uint64_t now)
@@ -179,6 +180,10 @@ static int take(struct job *job, const struct report *r, uint64_t now)
         pairs[i] =
             (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
         calls[i] = (struct wire_call_row){rank, 1, i % 2, i / 2, 5, 40, 0, 500, 100 + rank, 0, 0};
+    }
+    for (unsigned i = 0; i < RANKS && r->stands_still; i++) {
+        ranks[i].calls = 0;
+        ranks[i].wait_ns = r->node == 1 && i == 0 ? 0 : S;
     }
     pairs[0].destination = r->destination ? r->destination : pairs[0].destination;
     struct wire_transfer_row transfer = {.source = r->node * RANKS,
@@ -369,6 +374,43 @@ static void a_slow_node_is_named_where_groups_have_several_nodes(void **state)
     assert_string_equal(ranks, "8-11");
     assert_memory_equal(title, "node node2: messages take ",
                         sizeof("node node2: messages take ") - 1);
+    rules_finish(&rules);
+    finish_job(job);
+}
+
+static void a_hang_of_a_job_by_groups_fires_and_ends(void **state)
+{
+    struct rules rules;
+    assert_int_equal(rules_default(&rules), 0);
+    struct job_options options = {.window_ns = S,
+                                  .grace_ns = 250 * MS,
+                                  .lost_ns = 30 * S,
+                                  .most_pairs = 1000,
+                                  .most_ranks = 3, /* a group on each node */
+                                  .rules = &rules};
+    struct job_output output = {&published, wanted, tell, NULL};
+    struct job *job;
+    (void)state;
+    assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t window = FIRST; window < FIRST + 16; window++) {
+        for (unsigned node = 0; node < 2; node++) {
+            struct report r = {.node = node,
+                               .window = window,
+                               .stands_still = window > FIRST + 1 && window < FIRST + 15};
+            assert_int_equal(take(job, &r, end_of(window)), 0);
+        }
+        advance(job, end_of(window) + 10 * MS);
+    }
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    const struct wire_alert *a = &message_of(&published, WIRE_TYPE_ALERT, 0)->alert;
+    assert_string_equal(a->kind, "hang");
+    assert_string_equal(a->state, "firing");
+    assert_string_equal(a->ranks, "4-7");
+    assert_string_equal(a->title, "7 ranks wait and none goes on, except 1 of ranks 4-7");
+    a = &message_of(&published, WIRE_TYPE_ALERT, 1)->alert;
+    assert_string_equal(a->state, "resolved");
     rules_finish(&rules);
     finish_job(job);
 }
@@ -1241,6 +1283,7 @@ int main(void)
         cmocka_unit_test(a_window_is_published_when_all_nodes_have_reported),
         cmocka_unit_test(totals_by_groups_are_those_by_ranks),
         cmocka_unit_test(a_slow_node_is_named_where_groups_have_several_nodes),
+        cmocka_unit_test(a_hang_of_a_job_by_groups_fires_and_ends),
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),

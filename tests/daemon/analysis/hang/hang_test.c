@@ -918,8 +918,9 @@ static void nonsense_is_survived(void **state)
             comms[i] = (struct hang_comm){.id = x[3] % 5, .size = x[1], .remote_size = x[2] % 2};
         }
         dead[0] = (uint32_t)random;
-        struct hang_window window = {w,  w * 7, 7,  words[0][0], ranks, 40,   calls,
-                                     40, comms, 40, pending,     40,    dead, w % 2};
+        struct hang_window window = {w,       w * 7, 7,    words[0][0], ranks,
+                                     40,      calls, 40,   comms,       40,
+                                     pending, 40,    dead, w % 2,       w % 5 == 0 ? 16 : 0};
         assert_int_equal(hang_window(watch, &window), 0);
         struct hang_list list = hang_result(watch);
         for (size_t i = 0; i < list.count; i++)
@@ -974,6 +975,111 @@ static void a_hundred_thousand_ranks_are_one_hang(void **state)
     free(calls);
 }
 
+/* ---- groups of ranks ------------------------------------------------------------------------- */
+
+#define GROUP 16u
+
+/* So many windows of a job of two groups, of which all ranks wait but some of the second one.
+ * @param ended  calls that end in each */
+static struct hang_list group_windows(struct hang_watch *watch, uint64_t *window, unsigned count,
+                                      uint64_t late, uint64_t ended)
+{
+    for (unsigned i = 0; i < count; i++, ++*window) {
+        const struct rank_row rows[] = {
+            {.rank = 0, .ranks = GROUP, .collective_ns = GROUP * SECOND, .calls = 9, .polls = 9},
+            {.rank = GROUP,
+             .ranks = GROUP - 4,
+             .collective_ns = (GROUP - 4 - late) * SECOND + SECOND / 9,
+             .calls = ended}};
+        const struct hang_window w = {.number = *window,
+                                      .end_ns = (*window + 1) * SECOND,
+                                      .length_ns = SECOND,
+                                      .world = 2 * GROUP - 4,
+                                      .group = GROUP,
+                                      .ranks = rows,
+                                      .rank_count = 2};
+        assert_int_equal(hang_window(watch, &w), 0);
+    }
+    return hang_result(watch);
+}
+
+static void groups_hang_when_no_call_ends_and_the_late_ones_are_named(void **state)
+{
+    struct hang_watch *watch;
+    uint64_t window = 1000;
+    (void)state;
+    assert_int_equal(hang_create(&watch, NULL), 0);
+    assert_int_equal(group_windows(watch, &window, 5, 1, 1).count, 0);
+    assert_int_equal(group_windows(watch, &window, 9, 1, 0).count, 0);
+    struct hang_list list = group_windows(watch, &window, 1, 1, 0);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].since_ns, 1005 * SECOND);
+    assert_int_equal(list.list[0].waiting, 27);
+    assert_string_equal(list.list[0].ranks, "16-27");
+    assert_string_equal(list.list[0].title,
+                        "27 ranks wait and none goes on, except 1 of ranks 16-27");
+    const uint64_t id = list.list[0].id;
+    assert_int_equal(group_windows(watch, &window, 3, 1, 0).list[0].id, id);
+    assert_int_equal(group_windows(watch, &window, 1, 0, 1).count, 0);
+    assert_int_equal(hang_fate(watch).moved, 1);
+    hang_destroy(watch);
+}
+
+static void groups_learn_how_long_waits_are_that_end(void **state)
+{
+    struct hang_watch *watch;
+    uint64_t window = 1000;
+    (void)state;
+    assert_int_equal(hang_create(&watch, NULL), 0);
+    group_windows(watch, &window, 4, 0, 1);
+    group_windows(watch, &window, 4, 0, 0); /* 20 s are needed from now on */
+    group_windows(watch, &window, 1, 0, 1);
+    assert_int_equal(group_windows(watch, &window, 19, 0, 0).count, 0);
+    assert_int_equal(group_windows(watch, &window, 1, 0, 0).count, 1);
+    hang_destroy(watch);
+}
+
+static void groups_that_compute_do_not_hang(void **state)
+{
+    struct hang_watch *watch;
+    uint64_t window = 1000;
+    (void)state;
+    assert_int_equal(hang_create(&watch, NULL), 0);
+    for (unsigned i = 0; i < 40; i++, window++) {
+        struct rank_row row = {.ranks = GROUP, .wait_ns = SECOND};
+        const struct hang_window w = {.number = window,
+                                      .end_ns = (window + 1) * SECOND,
+                                      .length_ns = SECOND,
+                                      .world = GROUP,
+                                      .group = GROUP,
+                                      .ranks = &row,
+                                      .rank_count = 1};
+        assert_int_equal(hang_window(watch, &w), 0);
+        assert_int_equal(hang_result(watch).count, 0);
+    }
+    hang_destroy(watch);
+}
+
+static void nothing_is_concluded_while_ranks_of_a_group_do_not_report(void **state)
+{
+    struct hang_watch *watch;
+    (void)state;
+    assert_int_equal(hang_create(&watch, NULL), 0);
+    for (uint64_t window = 1; window < 40; window++) {
+        struct rank_row row = {.ranks = GROUP - 1, .wait_ns = (GROUP - 1) * SECOND};
+        const struct hang_window w = {.number = window,
+                                      .end_ns = (window + 1) * SECOND,
+                                      .length_ns = SECOND,
+                                      .world = GROUP,
+                                      .group = GROUP,
+                                      .ranks = &row,
+                                      .rank_count = 1};
+        assert_int_equal(hang_window(watch, &w), 0);
+        assert_int_equal(hang_result(watch).count, 0);
+    }
+    hang_destroy(watch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1015,6 +1121,10 @@ int main(void)
         cmocka_unit_test(the_order_of_rows_changes_nothing),
         cmocka_unit_test(nonsense_is_survived),
         cmocka_unit_test(a_hundred_thousand_ranks_are_one_hang),
+        cmocka_unit_test(groups_hang_when_no_call_ends_and_the_late_ones_are_named),
+        cmocka_unit_test(groups_learn_how_long_waits_are_that_end),
+        cmocka_unit_test(groups_that_compute_do_not_hang),
+        cmocka_unit_test(nothing_is_concluded_while_ranks_of_a_group_do_not_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
