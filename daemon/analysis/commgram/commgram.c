@@ -18,7 +18,7 @@ _Static_assert(CURVE_ABSENT == COMMGRAM_ABSENT && COMMGRAM_SILENT == COMMGRAM_AB
 
 /* Data of a phase besides its column. */
 struct act {
-    struct commgram_bar *own; /* owned; its drawn communities by label: identity and sums */
+    struct wire_bar_row *own; /* owned; its drawn communities by label: identity and sums */
     uint32_t own_count;
     uint64_t pattern;             /* in the curve: number of the pattern's first phase */
     size_t ribbons, ribbon_count; /* index and number in all ribbons; from and to are identities
@@ -35,12 +35,12 @@ struct commgram {
     uint32_t *labels;                /* owned; likewise: what is drawn */
     uint32_t *identity;              /* owned; [phase][rank], or COMMGRAM_ABSENT */
     uint32_t *seated;                /* owned; scratch, by rank */
-    struct commgram_column *columns; /* owned */
+    struct wire_column_row *columns; /* owned */
     struct act *acts;                /* owned; by phase */
     uint32_t count;                  /* phases */
     struct phase_edge *edges;        /* owned; shown edges of the last phase */
     size_t edge_count, edge_room;
-    struct commgram_ribbon *ribbons; /* owned */
+    struct wire_ribbon_row *ribbons; /* owned */
     size_t ribbon_count, ribbon_capacity;
     struct commgram_bars bars;
     enum {
@@ -168,18 +168,18 @@ static uint32_t *identities_of(const struct commgram *c, uint32_t phase)
  */
 static int add_ribbons(struct commgram *c, uint32_t phase)
 {
-    struct commgram_column *column = &c->columns[phase];
+    struct wire_column_row *column = &c->columns[phase];
     const uint32_t *here = identities_of(c, phase);
     const uint32_t *next = phase + 1 < c->count ? identities_of(c, phase + 1) : here;
     size_t count = c->edge_count;
     if (ARRAY_FIT(c->ribbons, c->ribbon_capacity, c->ribbon_count + count) != 0)
         return -ENOMEM;
-    struct commgram_ribbon *rows = c->ribbons + c->ribbon_count, rest = {0};
+    struct wire_ribbon_row *rows = c->ribbons + c->ribbon_count, rest = {0};
     for (size_t i = 0; i < count; i++) {
         const struct phase_edge *e = &c->edges[i];
         uint32_t to = next[e->destination];
         to = to == COMMGRAM_ABSENT ? here[e->destination] : to;
-        rows[i] = (struct commgram_ribbon){phase,       here[e->source], to, 0, e->modelled != 0,
+        rows[i] = (struct wire_ribbon_row){phase,       here[e->source], to, 0, e->modelled != 0,
                                            e->messages, e->bytes};
     }
     if (commgram_ribbons_join(rows, &count) != 0 ||
@@ -203,7 +203,7 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
 
 /* Stores the shown edges of a phase: in the sums of its bars, and as a copy for the ribbons. */
 static void commgram_store_edges(struct commgram *c, const struct commgram_phase *phase,
-                                 struct commgram_column *column, struct commgram_bar *own)
+                                 struct wire_column_row *column, struct wire_bar_row *own)
 {
     c->edge_count = 0;
     for (size_t i = 0; i < phase->count; i++) {
@@ -218,8 +218,8 @@ static void commgram_store_edges(struct commgram *c, const struct commgram_phase
         }
         if (!commgram_is_shown(c, &e))
             continue;
-        struct commgram_bar *from = &own[c->labels[e.source]];
-        struct commgram_bar *to = &own[c->labels[e.destination]];
+        struct wire_bar_row *from = &own[c->labels[e.source]];
+        struct wire_bar_row *to = &own[c->labels[e.destination]];
         from->sent = saturated_sum(from->sent, e.messages);
         from->sent_bytes = saturated_sum(from->sent_bytes, e.bytes);
         to->received = saturated_sum(to->received, e.messages);
@@ -228,10 +228,10 @@ static void commgram_store_edges(struct commgram *c, const struct commgram_phase
     }
 }
 
-static struct commgram_column commgram_column_of(const struct commgram_phase *phase)
+static struct wire_column_row commgram_column_of(const struct commgram_phase *phase)
 {
-    return (struct commgram_column){.begin_ns = phase->begin_ns,
-                                    .end_ns = phase->end_ns,
+    return (struct wire_column_row){.begin_ns = (uint64_t)phase->begin_ns,
+                                    .end_ns = (uint64_t)phase->end_ns,
                                     .open = phase->open,
                                     .bursts = phase->bursts,
                                     .folded = phase->other_messages,
@@ -240,7 +240,7 @@ static struct commgram_column commgram_column_of(const struct commgram_phase *ph
 
 /* Puts a phase on the curve. What it resembles is said by columns, if any has that pattern. */
 static int commgram_add_point(struct commgram *c, const struct commgram_parts *found,
-                              struct commgram_column *column)
+                              struct wire_column_row *column)
 {
     const struct curve_phase phase = {.labels = found->labels, .ranks = c->params.ranks};
     struct curve_point point;
@@ -263,7 +263,7 @@ static int commgram_add_point(struct commgram *c, const struct commgram_parts *f
 
 static int add_phase(struct commgram *c, const struct commgram_phase *phase)
 {
-    struct commgram_column column = commgram_column_of(phase);
+    struct wire_column_row column = commgram_column_of(phase);
     struct commgram_parts found = {.labels = c->found};
     uint32_t *identity = identities_of(c, c->count), drawn;
     int rc = commgram_graph_read(&c->graph, phase->edges, phase->count, &found);
@@ -271,7 +271,7 @@ static int add_phase(struct commgram *c, const struct commgram_phase *phase)
     rc = rc == 0 ? name_ranks(c, &found, &drawn, identity) : rc;
     if (rc != 0)
         return rc;
-    struct commgram_bar *own = calloc((size_t)drawn + 1, sizeof(*own));
+    struct wire_bar_row *own = calloc((size_t)drawn + 1, sizeof(*own));
     if (own == NULL)
         return -ENOMEM;
     c->acts[c->count].own = own;
@@ -349,7 +349,7 @@ static int commgram_place_ribbons(struct commgram *c, uint32_t phase,
     size_t count = c->acts[phase].ribbon_count;
     if (count == 0) /* ribbons may be NULL */
         return 0;
-    struct commgram_ribbon *rows = c->ribbons + c->acts[phase].ribbons;
+    struct wire_ribbon_row *rows = c->ribbons + c->acts[phase].ribbons;
     for (size_t i = 0; i < count; i++) {
         rows[i].from = commgram_names_find(from, rows[i].from);
         rows[i].to = commgram_names_find(to, rows[i].to);

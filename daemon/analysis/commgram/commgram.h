@@ -36,13 +36,14 @@
  * unless the cache has it (see commgram_cache.h). Finishing is cheap, unless there are very many
  * ribbons: it can be done in parts.
  *
- * Memory: 4 bytes for each rank and column, 100 for each bar, 16 for each run, 32 for each ribbon,
+ * Memory: 4 bytes for each rank and column, 130 for each bar, 32 for each run, 56 for each ribbon,
  * 80 for each edge of one phase, and that of communities and curves.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_H
 #define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_H
 
 #include "daemon/analysis/phases/phase_graphs.h"
+#include "holter/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,52 +80,12 @@ struct commgram_phase {
     size_t count;
 };
 
-struct commgram_column {
-    int64_t begin_ns, end_ns;
-    bool open;
-    uint64_t bursts;
-    uint64_t messages, bytes;          /**< that the picture shows: sums of the ribbons */
-    uint64_t modelled, modelled_bytes; /**< of these, those that stand for collectives */
-    uint64_t folded, folded_bytes;     /**< not shown: without a known pair, or without a ribbon */
-    uint32_t ranks;                    /**< that communicated in this phase */
-    uint32_t communities;              /**< that were found; the bars may be more or fewer */
-    uint32_t bars;                     /**< the bar of silent ranks included */
-    double modularity;                 /**< of the communities; 0 without edges */
-    double height, difference;         /**< of the curve, see curve.h; 0 to none before it */
-    bool returned;                     /**< an earlier column has its pattern */
-    uint32_t resembles;                /**< the first column, counted from 1, of that pattern or of
-                                          the most similar one; 0: none */
-    double resemblance;                /**< to that column, see curve.h */
-};
-
-struct commgram_bar {
-    uint32_t column, bar;
-    uint32_t community; /**< identity, or COMMGRAM_SILENT */
-    uint32_t ranks;
-    uint64_t sent, sent_bytes; /**< shown, in this column's phase; in column K of the last phase */
-    uint64_t received, received_bytes;
-};
-
-/** Consecutive ranks of a bar. */
-struct commgram_run {
-    uint32_t column, bar;
-    uint32_t rank, count;
-};
-
-struct commgram_ribbon {
-    uint32_t column;
-    uint32_t from, to;   /**< bar of this column, of the next */
-    uint16_t size_class; /**< of the mean size */
-    uint16_t modelled;
-    uint64_t messages, bytes;
-};
-
-/** Rows mirror those of holter/wire.h. */
+/** Rows of the message "commgram", see holter/wire.h. */
 struct commgram_picture {
-    const struct commgram_column *columns; /**< K */
-    const struct commgram_bar *bars;       /**< of K + 1 columns, by column and bar */
-    const struct commgram_run *runs;       /**< by column, bar and rank */
-    const struct commgram_ribbon *ribbons; /**< by column, from, to, modelled and size */
+    const struct wire_column_row *columns; /**< K */
+    const struct wire_bar_row *bars;       /**< of K + 1 columns, by column and bar */
+    const struct wire_bar_ranks_row *runs; /**< by column, bar and rank */
+    const struct wire_ribbon_row *ribbons; /**< by column, from, to, modelled and size */
     size_t column_count, bar_count, run_count, ribbon_count;
     uint32_t cached; /**< phases, anchors included, whose dendrogram the cache had */
 };

@@ -11,7 +11,7 @@
 
 /* A bar before bars are ordered. */
 struct seat {
-    struct commgram_bar bar;
+    struct wire_bar_row bar;
     uint64_t rank_sum;
     uint32_t lowest; /* lowest rank */
     uint32_t number; /* index before ordering */
@@ -73,20 +73,20 @@ static void sort_names(struct work *w)
         n->names[i] = sorted[i];
 }
 
-uint32_t commgram_names_find(const struct commgram_names *n, uint32_t identity)
+uint32_t commgram_names_find(const struct commgram_names *n, uint64_t identity)
 {
     uint32_t low = BISECT(i, 0, n->count, n->names[i].key < identity);
     return low < n->count && n->names[low].key == identity ? n->names[low].place : COMMGRAM_SILENT;
 }
 
-static uint32_t add_seat(struct work *w, const struct commgram_bar *bar)
+static uint32_t add_seat(struct work *w, const struct wire_bar_row *bar)
 {
     uint32_t number = w->seat_count++;
     w->seats[number] = (struct seat){.bar = *bar, .number = number};
     return number;
 }
 
-static void name_seat(struct work *w, uint32_t identity, uint32_t seat)
+static void name_seat(struct work *w, uint64_t identity, uint32_t seat)
 {
     w->names->names[w->names->count++] = (struct key_place){identity, seat};
 }
@@ -144,7 +144,7 @@ static int seat_silent(struct work *w)
     uint32_t count = list_silences(w, sorted, all), together = COMMGRAM_SILENT;
     qsort(all, count, sizeof(*all), commgram_bars_compare_by_size);
     for (uint32_t i = 0; i < count; i++) {
-        struct commgram_bar bar = {.community = all[i].identity};
+        struct wire_bar_row bar = {.community = all[i].identity};
         uint32_t seat = together;
         if (together == COMMGRAM_SILENT) {
             bool capacity = w->seat_count < w->given->communities;
@@ -203,17 +203,17 @@ static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
         rc = ARRAY_FIT(out->runs, out->run_room, out->run_count + w->given->ranks);
     for (uint32_t i = 0; rc == 0 && i < w->seat_count; i++) {
         begin[i] = total;
-        total += w->seats[i].bar.ranks;
+        total += (uint32_t)w->seats[i].bar.ranks;
     }
     for (uint32_t r = 0; rc == 0 && r < w->given->ranks; r++)
         if (w->seat_of[r] != COMMGRAM_ABSENT)
             order[begin[w->seat_of[r]]++] = r;
-    struct commgram_run *run = NULL;
+    struct wire_bar_ranks_row *run = NULL;
     for (uint32_t i = 0; rc == 0 && i < total; i++) {
         uint32_t bar = w->seat_of[order[i]];
         if (run == NULL || run->bar != bar || run->rank + run->count != order[i]) {
             run = &out->runs[out->run_count++];
-            *run = (struct commgram_run){w->given->column, bar, order[i], 0};
+            *run = (struct wire_bar_ranks_row){w->given->column, bar, order[i], 0};
         }
         run->count++;
     }
@@ -227,7 +227,7 @@ static int write_bars(struct work *w, struct commgram_bars *out)
     if (ARRAY_FIT(out->bars, out->bar_capacity, out->bar_count + w->seat_count) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < w->seat_count; i++) {
-        struct commgram_bar *bar = &out->bars[out->bar_count++];
+        struct wire_bar_row *bar = &out->bars[out->bar_count++];
         *bar = w->seats[i].bar;
         bar->column = w->given->column;
         bar->bar = i;

@@ -9,8 +9,8 @@
 
 /** The bars of all columns so far. Zero-initialised is empty. */
 struct commgram_bars {
-    struct commgram_bar *bars; /**< owned */
-    struct commgram_run *runs; /**< owned */
+    struct wire_bar_row *bars;       /**< owned */
+    struct wire_bar_ranks_row *runs; /**< owned */
     size_t bar_count, bar_capacity, run_count, run_room;
 };
 
@@ -23,7 +23,7 @@ struct commgram_names {
 /** The input for a column. Borrowed. */
 struct commgram_seats {
     uint32_t column;
-    const struct commgram_bar *own; /**< communities of its phase: identities and sums */
+    const struct wire_bar_row *own; /**< communities of its phase: identities and sums */
     uint32_t own_count;
     const uint32_t *identity; /**< by rank; of silent ranks their last one; or ABSENT */
     uint32_t ranks;
@@ -37,7 +37,7 @@ int commgram_bars_add(struct commgram_bars *bars, const struct commgram_seats *s
                       struct commgram_names *names);
 
 /** @return the bar of an identity that the column has; else COMMGRAM_SILENT */
-uint32_t commgram_names_find(const struct commgram_names *names, uint32_t identity);
+uint32_t commgram_names_find(const struct commgram_names *names, uint64_t identity);
 
 void commgram_bars_finish(struct commgram_bars *bars);
 void commgram_names_finish(struct commgram_names *names);

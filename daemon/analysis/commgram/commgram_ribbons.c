@@ -9,20 +9,20 @@
 #include <stdlib.h>
 
 /* Sort key of a row: octaves of the mean size count from 1, 0 is for empty messages. */
-static uint64_t commgram_ribbons_kind_of(const struct commgram_ribbon *r)
+static uint64_t commgram_ribbons_kind_of(const struct wire_ribbon_row *r)
 {
     uint64_t mean = r->bytes / r->messages;
     unsigned octave = mean == 0 ? 0 : 64u - (unsigned)__builtin_clzll(mean);
     return (uint64_t)r->modelled << 8 | octave;
 }
 
-static uint64_t ends_of(const struct commgram_ribbon *r)
+static uint64_t ends_of(const struct wire_ribbon_row *r)
 {
     return (uint64_t)r->from << 32 | r->to;
 }
 
 /* Sorts indices of the rows. @return owned; *sorted points into it; NULL: no memory */
-static struct key_place *order_rows(const struct commgram_ribbon *rows, size_t count,
+static struct key_place *order_rows(const struct wire_ribbon_row *rows, size_t count,
                                     struct key_place **sorted)
 {
     struct key_place *places = malloc((2 * count + 1) * sizeof(*places));
@@ -37,10 +37,10 @@ static struct key_place *order_rows(const struct commgram_ribbon *rows, size_t c
     return places;
 }
 
-int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
+int commgram_ribbons_join(struct wire_ribbon_row *rows, size_t *count)
 {
     struct key_place *sorted, *places = order_rows(rows, *count, &sorted);
-    struct commgram_ribbon *joined = malloc((*count + 1) * sizeof(*joined));
+    struct wire_ribbon_row *joined = malloc((*count + 1) * sizeof(*joined));
     size_t n = 0;
     if (places == NULL || joined == NULL) {
         free(places);
@@ -48,11 +48,11 @@ int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
         return -ENOMEM;
     }
     for (size_t i = 0; i < *count;) {
-        const struct commgram_ribbon *first = &rows[sorted[i].place];
+        const struct wire_ribbon_row *first = &rows[sorted[i].place];
         uint64_t ends = ends_of(first), kind = commgram_ribbons_kind_of(first);
-        struct commgram_ribbon one = *first;
+        struct wire_ribbon_row one = *first;
         for (i++; i < *count; i++) {
-            const struct commgram_ribbon *r = &rows[sorted[i].place];
+            const struct wire_ribbon_row *r = &rows[sorted[i].place];
             if (ends_of(r) != ends || commgram_ribbons_kind_of(r) != kind)
                 break;
             one.messages = saturated_sum(one.messages, r->messages);
@@ -69,8 +69,8 @@ int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
     return 0;
 }
 
-int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t maximum,
-                           struct commgram_ribbon *rest)
+int commgram_ribbons_limit(struct wire_ribbon_row *rows, size_t *count, size_t maximum,
+                           struct wire_ribbon_row *rest)
 {
     if (*count <= maximum)
         return 0;
@@ -82,7 +82,7 @@ int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t m
             (struct key_place){~saturated_sum(rows[i].bytes, rows[i].messages), (uint32_t)i};
     struct key_place *sorted = key_order(places, places + *count, *count);
     for (size_t i = maximum; i < *count; i++) {
-        struct commgram_ribbon *r = &rows[sorted[i].place];
+        struct wire_ribbon_row *r = &rows[sorted[i].place];
         rest->messages = saturated_sum(rest->messages, r->messages);
         rest->bytes = saturated_sum(rest->bytes, r->bytes);
         r->messages = 0;

@@ -10,12 +10,12 @@
  *  @param rows   changed in place
  *  @param count  how many; updated
  *  @return 0 or -ENOMEM: nothing has changed */
-int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count);
+int commgram_ribbons_join(struct wire_ribbon_row *rows, size_t *count);
 
 /** Leave those with most bytes and messages, at most so many, in their order; of equals the first.
  *  @param rest  what the others were is added to its messages and bytes
  *  @return 0 or -ENOMEM: nothing has changed */
-int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t maximum,
-                           struct commgram_ribbon *rest);
+int commgram_ribbons_limit(struct wire_ribbon_row *rows, size_t *count, size_t maximum,
+                           struct wire_ribbon_row *rest);
 
 #endif

@@ -137,17 +137,10 @@ int picture_step(struct picture *p, struct job_phases *phases)
 
 /* ---- sending --------------------------------------------------------------------- */
 
-/* Rows of one message; which of all come next. */
-struct picture_part {
-    struct wire_column_row *columns;
-    struct wire_bar_row *bars;
-    struct wire_bar_ranks_row *members;
-    struct wire_ribbon_row *ribbons;
-    size_t column, bar, member, ribbon;
-};
-
-/* @return how many of `count` from `*at` on still fit */
-static size_t picture_part_fill(size_t *left, size_t count, size_t *at)
+/* @param at    the first row, which is moved past those of this part
+ * @param left  reduced by the number of rows
+ * @return number of rows */
+static size_t picture_take_rows(size_t count, size_t *at, size_t *left)
 {
     size_t rows = count - *at < *left ? count - *at : *left;
     *left -= rows;
@@ -155,75 +148,8 @@ static size_t picture_part_fill(size_t *left, size_t count, size_t *at)
     return rows;
 }
 
-static size_t picture_part_columns(struct picture_part *part, const struct commgram_picture *m,
-                                   size_t *left)
-{
-    const struct commgram_column *c = m->columns + part->column;
-    size_t rows = picture_part_fill(left, m->column_count, &part->column);
-    for (size_t i = 0; i < rows; i++) {
-        part->columns[i] = (struct wire_column_row){
-            .begin_ns = (uint64_t)c[i].begin_ns,
-            .end_ns = (uint64_t)c[i].end_ns,
-            .open = c[i].open,
-            .bursts = c[i].bursts,
-            .messages = c[i].messages,
-            .bytes = c[i].bytes,
-            .modelled = c[i].modelled,
-            .modelled_bytes = c[i].modelled_bytes,
-            .folded = c[i].folded,
-            .folded_bytes = c[i].folded_bytes,
-            .ranks = c[i].ranks,
-            .communities = c[i].communities,
-            .modularity = c[i].modularity,
-            .height = c[i].height,
-            .difference = c[i].difference,
-            .returned = c[i].returned,
-            .resembles = c[i].resembles,
-            .resemblance = c[i].resemblance,
-            .bars = c[i].bars,
-        };
-    }
-    return rows;
-}
-
-static size_t picture_part_bars(struct picture_part *part, const struct commgram_picture *m,
-                                size_t *left)
-{
-    const struct commgram_bar *b = m->bars + part->bar;
-    size_t rows = picture_part_fill(left, m->bar_count, &part->bar);
-    for (size_t i = 0; i < rows; i++)
-        part->bars[i] = (struct wire_bar_row){b[i].column,   b[i].bar,           b[i].community,
-                                              b[i].ranks,    b[i].sent,          b[i].sent_bytes,
-                                              b[i].received, b[i].received_bytes};
-    return rows;
-}
-
-static size_t picture_part_members(struct picture_part *part, const struct commgram_picture *m,
-                                   size_t *left)
-{
-    const struct commgram_run *r = m->runs + part->member;
-    size_t rows = picture_part_fill(left, m->run_count, &part->member);
-    for (size_t i = 0; i < rows; i++)
-        part->members[i] =
-            (struct wire_bar_ranks_row){r[i].column, r[i].bar, r[i].rank, r[i].count};
-    return rows;
-}
-
-static size_t picture_part_ribbons(struct picture_part *part, const struct commgram_picture *m,
-                                   size_t *left)
-{
-    const struct commgram_ribbon *r = m->ribbons + part->ribbon;
-    size_t rows = picture_part_fill(left, m->ribbon_count, &part->ribbon);
-    for (size_t i = 0; i < rows; i++)
-        part->ribbons[i] =
-            (struct wire_ribbon_row){r[i].column,   r[i].from,     r[i].to,   r[i].size_class,
-                                     r[i].modelled, r[i].messages, r[i].bytes};
-    return rows;
-}
-
-static int picture_send_parts(const struct picture *p, struct picture_part *part,
-                              int (*send)(void *user, const struct wire_commgram *message),
-                              void *user)
+int picture_send(const struct picture *p,
+                 int (*send)(void *user, const struct wire_commgram *message), void *user)
 {
     const struct commgram_picture *m = &p->made;
     struct wire_commgram message = {.job = p->job,
@@ -231,41 +157,22 @@ static int picture_send_parts(const struct picture *p, struct picture_part *part
                                     .to_ns = (uint64_t)p->to_ns,
                                     .phases = p->ask.phases,
                                     .communities = p->ask.communities,
-                                    .resolved = p->cut.resolved,
-                                    .columns = part->columns,
-                                    .bars = part->bars,
-                                    .members = part->members,
-                                    .ribbons = part->ribbons};
+                                    .resolved = p->cut.resolved};
+    size_t column = 0, bar = 0, run = 0, ribbon = 0;
     int code = 0;
     do {
         size_t left = WIRE_PART_ROWS;
-        message.columns_count = picture_part_columns(part, m, &left);
-        message.bars_count = picture_part_bars(part, m, &left);
-        message.members_count = picture_part_members(part, m, &left);
-        message.ribbons_count = picture_part_ribbons(part, m, &left);
-        message.more = part->column + part->bar + part->member + part->ribbon <
+        message.columns = m->columns + column;
+        message.bars = m->bars + bar;
+        message.members = m->runs + run;
+        message.ribbons = m->ribbons + ribbon;
+        message.columns_count = picture_take_rows(m->column_count, &column, &left);
+        message.bars_count = picture_take_rows(m->bar_count, &bar, &left);
+        message.members_count = picture_take_rows(m->run_count, &run, &left);
+        message.ribbons_count = picture_take_rows(m->ribbon_count, &ribbon, &left);
+        message.more = column + bar + run + ribbon <
                        m->column_count + m->bar_count + m->run_count + m->ribbon_count;
         code = send(user, &message);
     } while (code == 0 && message.more);
-    return code;
-}
-
-int picture_send(const struct picture *p,
-                 int (*send)(void *user, const struct wire_commgram *message), void *user)
-{
-    struct picture_part part = {
-        .columns = malloc(WIRE_PART_ROWS * sizeof(*part.columns)),
-        .bars = malloc(WIRE_PART_ROWS * sizeof(*part.bars)),
-        .members = malloc(WIRE_PART_ROWS * sizeof(*part.members)),
-        .ribbons = malloc(WIRE_PART_ROWS * sizeof(*part.ribbons)),
-    };
-    int code =
-        part.columns == NULL || part.bars == NULL || part.members == NULL || part.ribbons == NULL
-            ? -ENOMEM
-            : picture_send_parts(p, &part, send, user);
-    free(part.columns);
-    free(part.bars);
-    free(part.members);
-    free(part.ribbons);
     return code;
 }

@@ -68,11 +68,11 @@ static void read_column(const struct commgram_picture *p, uint32_t column, uint3
         for (uint32_t k = 0; p->runs[i].column == column && k < p->runs[i].count; k++) {
             assert_true(p->runs[i].rank + k < ranks);
             assert_int_equal(bar_of[p->runs[i].rank + k], UINT32_MAX);
-            bar_of[p->runs[i].rank + k] = p->runs[i].bar;
+            bar_of[p->runs[i].rank + k] = (uint32_t)p->runs[i].bar;
         }
 }
 
-static const struct commgram_bar *bar_at(const struct commgram_picture *p, uint32_t column,
+static const struct wire_bar_row *bar_at(const struct commgram_picture *p, uint32_t column,
                                          uint32_t bar)
 {
     for (size_t i = 0; i < p->bar_count; i++)
@@ -83,7 +83,7 @@ static const struct commgram_bar *bar_at(const struct commgram_picture *p, uint3
 }
 
 /* Identity of the bar a rank is in. */
-static uint32_t colour_of(const struct commgram_picture *p, uint32_t column, uint32_t rank)
+static uint64_t colour_of(const struct commgram_picture *p, uint32_t column, uint32_t rank)
 {
     static uint32_t bar_of[MOST_RANKS];
     read_column(p, column, MOST_RANKS, bar_of);
@@ -110,7 +110,7 @@ static void stages_of_binary_swap_are_their_pairs(void **state)
         assert_int_equal(p.run_count, (log + 1) * ranks);
         assert_int_equal(p.ribbon_count, log * ranks);
         for (size_t i = 0; i < p.ribbon_count; i++) {
-            const struct commgram_ribbon *r = &p.ribbons[i];
+            const struct wire_ribbon_row *r = &p.ribbons[i];
             assert_int_equal(r->column, i / ranks);
             assert_int_equal(r->from, i % ranks); /* bars are in the order of ranks */
             assert_int_equal(r->to, r->from ^ 1u << r->column);
@@ -291,7 +291,7 @@ static void assert_curve_is_of(const struct commgram_picture *p, const uint32_t 
 {
     static const uint32_t communities[CURVE_PATTERNS] = {4, 4, 4, 1, 16};
     for (uint32_t i = 0; i < CURVE_PHASES; i++) {
-        const struct commgram_column *c = &p->columns[i];
+        const struct wire_column_row *c = &p->columns[i];
         uint32_t first = first_of(patterns, patterns[i]);
         bool stays = i > 0 && patterns[i] == patterns[i - 1];
         assert_int_equal(c->communities, communities[patterns[i]]);
@@ -323,7 +323,7 @@ static void the_curve_is_that_of_the_phases_at_every_level_of_detail(void **stat
         for (size_t k = 0; k < sizeof(levels) / sizeof(*levels); k++) {
             struct commgram *drawn = draw_curve(patterns, levels[k], random, &other);
             for (uint32_t i = 0; i < CURVE_PHASES; i++) {
-                struct commgram_column c = other.columns[i];
+                struct wire_column_row c = other.columns[i];
                 assert_true(c.bars <= levels[k] + 1);
                 assert_true(patterns[i] != 3 || c.bars == (levels[k] < 32 ? 1 : 32));
                 c.bars = first.columns[i].bars;
@@ -351,7 +351,7 @@ static void patterns_that_are_known_are_at_their_heights(void **state)
     }
     struct commgram_picture p = finish(commgram);
     for (uint32_t i = 0; i < CURVE_PATTERNS; i++) {
-        const struct commgram_column *c = &p.columns[i];
+        const struct wire_column_row *c = &p.columns[i];
         assert_true(c->height == 0.25 * (CURVE_PATTERNS - 1 - i));
         assert_true(c->difference > 0 || i == 0);
         assert_false(c->returned); /* no column before has it */
@@ -393,7 +393,7 @@ static void assert_ribbons_are(const struct commgram_picture *p, const struct gr
         read_column(p, k, ranks, from);
         read_column(p, k + 1, ranks, to);
         for (; next < p->ribbon_count && p->ribbons[next].column == k; next++) {
-            const struct commgram_ribbon *r = &p->ribbons[next];
+            const struct wire_ribbon_row *r = &p->ribbons[next];
             uint64_t sum = 0, sum_bytes = 0;
             for (size_t i = 0; i < graphs[k].count; i++) {
                 const struct phase_edge *e = &graphs[k].edges[i];
@@ -440,7 +440,7 @@ static void assert_bars_are(const struct commgram_picture *p, uint32_t ranks, ui
         for (uint32_t r = 0; r < ranks; r++)
             assert_int_equal(bar_of[r] == UINT32_MAX, first[r] == UINT32_MAX);
         for (; next < p->bar_count && p->bars[next].column == column; next++, count++) {
-            const struct commgram_bar *b = &p->bars[next];
+            const struct wire_bar_row *b = &p->bars[next];
             double sum = 0, here = 0;
             for (uint32_t r = 0; r < ranks; r++)
                 if (bar_of[r] == count) {
