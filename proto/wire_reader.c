@@ -357,7 +357,7 @@ static int read_scalar(struct cursor *c, enum wire_kind kind, uint64_t limit, vo
     return wire_reader_fail(c, -HOLTER_EINTERNAL);
 }
 
-#define ROW_DEPTH 4u      /* [type, {key: [[column, ...], ...]}] */
+#define ROW_DEPTH 4u /* [type, {key: [[column, ...], ...]}] */
 
 /* @param width  columns of the first row; set by that */
 static int wire_reader_read_row(struct cursor *c, const struct wire_rows *table, uint8_t *row,

@@ -126,3 +126,39 @@ const char *wire_job_of(const struct wire_message *message)
 {
     return wire_topic(message->type) ? message->job.job : NULL;
 }
+
+struct wire_parts wire_parts_of(enum wire_type type, void *message, const char *first)
+{
+    return (struct wire_parts){.message = message, .table = wire_table(type), .first = first};
+}
+
+int wire_parts_next(struct wire_parts *p)
+{
+    uint64_t capacity = WIRE_PART_ROWS, rest = 0;
+    int cut = 0;
+    if (p->begun && !*p->more)
+        return 0;
+    for (size_t i = 0; i < p->table->count; i++) {
+        const struct wire_field *field = &p->table->fields[i];
+        uint8_t *slot = (uint8_t *)p->message + field->offset;
+        if (strcmp(field->name, "more") == 0)
+            p->more = (uint64_t *)(void *)slot;
+        cut |= strcmp(field->name, p->first) == 0;
+        if (!cut || field->kind != WIRE_KIND_ROWS)
+            continue;
+        const uint8_t **rows = (const uint8_t **)(void *)slot;
+        uint64_t *count = (uint64_t *)(void *)(slot + sizeof *rows);
+        if (p->begun) {
+            *rows += *count * field->rows()->size;
+            p->left[i] -= *count;
+        } else {
+            p->left[i] = *count;
+        }
+        *count = p->left[i] < capacity ? p->left[i] : capacity;
+        capacity -= *count;
+        rest += p->left[i] - *count;
+    }
+    p->begun = 1;
+    *p->more = rest > 0;
+    return 1;
+}

@@ -81,6 +81,24 @@ int wire_is_present(const struct wire_field *field, const uint8_t *slot);
 /** @return NULL: the table has no such field */
 const struct wire_field *wire_field_by_key(const struct wire_table *table, uint64_t key);
 
+/** A message whose lists are sent in parts of at most WIRE_PART_ROWS rows together: the lists one
+ * after the other, in the order of their keys. Lists before the first that is cut are repeated in
+ * every part. */
+struct wire_parts {
+    void *message;
+    const struct wire_table *table;
+    const char *first; /**< the first list that is cut */
+    uint64_t left[64]; /**< by field: rows that were not in a part before this one */
+    int begun;
+    uint64_t *more; /**< in the message */
+};
+
+/** @param message  struct of the type, which has a field "more"; it becomes each part in turn */
+struct wire_parts wire_parts_of(enum wire_type type, void *message, const char *first);
+
+/** Turn the message into the next part, at first the first. @return 0: that was the last */
+int wire_parts_next(struct wire_parts *parts);
+
 /** All row tables. @return NULL after the last one */
 const struct wire_rows *wire_rows_at(size_t index);
 

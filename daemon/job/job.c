@@ -410,7 +410,8 @@ struct job_network *job_network(struct job *job)
     return job->network;
 }
 
-int job_list_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count)
+int job_list_pairs(struct job *job, size_t maximum, const struct wire_pair_row **rows,
+                   size_t *count)
 {
     int code = run_sum_result(job->sums.run, SUM_PAIRS, maximum, &job->sums.result);
     *rows = job->sums.result.pairs;

@@ -32,7 +32,7 @@ struct job;
 struct job_network;
 struct job_phases;
 struct network;
-struct pair_row;
+struct wire_pair_row;
 struct picture_source;
 struct recorded;
 struct rules;
@@ -178,7 +178,8 @@ void job_picture_source(struct job *job, struct picture_source *out);
 /** Messages between its ranks since the start, in canonical order.
  *  @param maximum  of more rows the largest, see window_sum.h
  *  @param rows  borrowed until the next call that is not const @return 0 or -ENOMEM */
-int job_list_pairs(struct job *job, size_t maximum, const struct pair_row **rows, size_t *count);
+int job_list_pairs(struct job *job, size_t maximum, const struct wire_pair_row **rows,
+                   size_t *count);
 
 /** Length of its windows. */
 uint64_t job_window_ns(const struct job *job);

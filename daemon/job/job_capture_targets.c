@@ -68,19 +68,19 @@ static int capture_has_rank(const uint32_t *ranks, size_t count, uint32_t rank)
 
 /* The other ends of messages of these ranks, each once. @return how many, in order of bytes */
 static size_t capture_find_partners(const uint32_t *ranks, size_t count,
-                                    const struct pair_row *pairs, size_t pair_count,
+                                    const struct wire_pair_row *pairs, size_t pair_count,
                                     struct capture_partner *out)
 {
     size_t found = 0, kept = 0;
     for (size_t i = 0; i < pair_count; i++) {
-        const struct pair_row *p = &pairs[i];
+        const struct wire_pair_row *p = &pairs[i];
         if (p->destination < 0)
             continue;
-        int from = capture_has_rank(ranks, count, p->source),
+        int from = capture_has_rank(ranks, count, (uint32_t)p->source),
             to = capture_has_rank(ranks, count, (uint32_t)p->destination);
         if (from != to)
-            out[found++] =
-                (struct capture_partner){from ? (uint32_t)p->destination : p->source, p->bytes};
+            out[found++] = (struct capture_partner){
+                (uint32_t)(from ? (uint64_t)p->destination : p->source), p->bytes};
     }
     qsort(out, found, sizeof(*out), capture_compare_ranks);
     for (size_t i = 0; i < found; i++) {
@@ -108,7 +108,7 @@ static size_t capture_list_ranks(const struct job *job, const char *ranks, size_
 int job_capture_partners(struct job *job, const char *ranks, size_t maximum, char *out,
                          size_t capacity)
 {
-    const struct pair_row *pairs = NULL;
+    const struct wire_pair_row *pairs = NULL;
     size_t pair_count = 0;
     uint32_t *list = malloc((2 * maximum + 1) * sizeof(*list));
     int code = list == NULL ? -ENOMEM : 0;

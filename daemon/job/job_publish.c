@@ -2,20 +2,16 @@
 #include "daemon/job/job_publish.h"
 
 #include "holter/order.h"
+#include "proto/wire_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int job_part_next(struct job_part *part)
+void job_publish_parts(const struct job_stream *stream, enum wire_type type, void *message,
+                       const char *first)
 {
-    if (part->started && !part->more)
-        return 0;
-    part->started = 1;
-    part->from += part->count;
-    const size_t left = part->rows - part->from;
-    part->count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
-    part->more = part->count < left;
-    return 1;
+    for (struct wire_parts parts = wire_parts_of(type, message, first); wire_parts_next(&parts);)
+        job_stream_publish(stream, type, message);
 }
 
 /* ---- the job, its nodes and ranks ---------------------------------------- */
@@ -70,17 +66,12 @@ void job_publish_places(const struct job_stream *stream, const struct job_nodes 
     }
     if (hosts != NULL && rows != NULL) {
         qsort(rows, count, sizeof(*rows), publish_compare_places);
-        for (struct job_part part = {.rows = count}; job_part_next(&part);) {
-            struct wire_places message = {
-                .job = stream->job,
-                .hosts = hosts,
-                .hosts_count = nodes->count,
-                .places = rows + part.from,
-                .places_count = part.count,
-                .more = part.more,
-            };
-            job_stream_publish(stream, WIRE_TYPE_PLACES, &message);
-        }
+        struct wire_places message = {.job = stream->job,
+                                      .hosts = hosts,
+                                      .hosts_count = nodes->count,
+                                      .places = rows,
+                                      .places_count = count};
+        job_publish_parts(stream, WIRE_TYPE_PLACES, &message, "places");
     }
     free(hosts);
     free(rows);
@@ -104,16 +95,9 @@ void job_publish_nodes(const struct job_stream *stream, const struct job_nodes *
         rows[i].connected = !nodes->list[i]->lost_contact && !nodes->list[i]->final;
     }
     qsort(rows, nodes->count, sizeof(*rows), publish_compare_nodes);
-    for (struct job_part part = {.rows = nodes->count}; job_part_next(&part);) {
-        struct wire_nodes message = {
-            .job = stream->job,
-            .window = window,
-            .nodes = rows + part.from,
-            .nodes_count = part.count,
-            .more = part.more,
-        };
-        job_stream_publish(stream, WIRE_TYPE_NODES, &message);
-    }
+    struct wire_nodes message = {
+        .job = stream->job, .window = window, .nodes = rows, .nodes_count = nodes->count};
+    job_publish_parts(stream, WIRE_TYPE_NODES, &message, "nodes");
     free(rows);
 }
 
@@ -139,15 +123,8 @@ void job_publish_latency(const struct job_stream *stream, struct job_latency *la
 
 void job_publish_latencies(const struct job_stream *stream, struct wire_latencies *latencies)
 {
-    const struct wire_rank_latency_row *ranks = latencies->ranks;
     latencies->job = stream->job;
-    for (struct job_part part = {.rows = latencies->ranks_count}; job_part_next(&part);) {
-        latencies->ranks = ranks + part.from;
-        latencies->ranks_count = part.count;
-        latencies->more = part.more;
-        job_stream_publish(stream, WIRE_TYPE_LATENCIES, latencies);
-        latencies->series_count = latencies->criteria_count = 0; /* the first part has them */
-    }
+    job_publish_parts(stream, WIRE_TYPE_LATENCIES, latencies, "series");
 }
 
 void job_publish_regions(const struct job_stream *stream, struct job_latency *latency)
@@ -155,15 +132,8 @@ void job_publish_regions(const struct job_stream *stream, struct job_latency *la
     struct wire_regions regions;
     if (job_latency_regions(latency, &regions) != 0)
         return;
-    const struct wire_region_member_row *members = regions.members;
     regions.job = stream->job;
-    for (struct job_part part = {.rows = regions.members_count}; job_part_next(&part);) {
-        regions.members = members + part.from;
-        regions.members_count = part.count;
-        regions.more = part.more;
-        job_stream_publish(stream, WIRE_TYPE_REGIONS, &regions);
-        regions.regions_count = 0; /* the first part has them */
-    }
+    job_publish_parts(stream, WIRE_TYPE_REGIONS, &regions, "regions");
 }
 
 /* ---- network ------------------------------------------------------------- */
@@ -189,32 +159,10 @@ int job_publish_topology_changes(const struct job_stream *stream, struct job_net
     return 1;
 }
 
-/* Three lists, one after the other. */
 void job_publish_links(const struct job_stream *stream, struct wire_links *links)
 {
-    const struct wire_link_row *rows = links->links;
-    const struct wire_link_route_row *routes = links->routes;
-    const struct wire_interface_row *interfaces = links->interfaces;
-    size_t counts[3] = {links->links_count, links->routes_count, links->interfaces_count};
-    size_t from[3] = {0};
     links->job = stream->job;
-    do {
-        size_t left = WIRE_PART_ROWS, part[3];
-        for (int i = 0; i < 3; i++) {
-            part[i] = counts[i] - from[i] < left ? counts[i] - from[i] : left;
-            left -= part[i];
-        }
-        links->links = rows + from[0];
-        links->links_count = part[0];
-        links->routes = routes + from[1];
-        links->routes_count = part[1];
-        links->interfaces = interfaces + from[2];
-        links->interfaces_count = part[2];
-        for (int i = 0; i < 3; i++)
-            from[i] += part[i];
-        links->more = from[0] < counts[0] || from[1] < counts[1] || from[2] < counts[2];
-        job_stream_publish(stream, WIRE_TYPE_LINKS, links);
-    } while (links->more);
+    job_publish_parts(stream, WIRE_TYPE_LINKS, links, "links");
 }
 
 /* ---- phases and curve ---------------------------------------------------- */
@@ -234,24 +182,12 @@ void job_publish_phase_changes(const struct job_stream *stream, struct job_phase
 
 void job_publish_phases(const struct job_stream *stream, struct wire_phases *phases)
 {
-    const struct wire_phase_row *rows = phases->phases;
     phases->job = stream->job;
-    for (struct job_part part = {.rows = phases->phases_count}; job_part_next(&part);) {
-        phases->phases = rows + part.from;
-        phases->phases_count = part.count;
-        phases->more = part.more;
-        job_stream_publish(stream, WIRE_TYPE_PHASES, phases);
-    }
+    job_publish_parts(stream, WIRE_TYPE_PHASES, phases, "phases");
 }
 
 void job_publish_curve(const struct job_stream *stream, struct wire_curve *curve)
 {
-    const struct wire_curve_point_row *rows = curve->points;
     curve->job = stream->job;
-    for (struct job_part part = {.rows = curve->points_count}; job_part_next(&part);) {
-        curve->points = rows + part.from;
-        curve->points_count = part.count;
-        curve->more = part.more;
-        job_stream_publish(stream, WIRE_TYPE_CURVE, curve);
-    }
+    job_publish_parts(stream, WIRE_TYPE_CURVE, curve, "points");
 }

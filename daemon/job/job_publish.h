@@ -12,17 +12,11 @@
 #include "daemon/job/network/job_network.h"
 #include "daemon/job/phases/job_phases.h"
 
-/** Rows from, from + 1, ... of a long list, which go into one message. A list without rows is one
- * part. */
-struct job_part {
-    size_t rows; /**< of the list */
-    size_t from, count;
-    uint64_t more; /**< there are further parts */
-    int started;
-};
-
-/** The next part, at first the first. @return 0: that was the last */
-int job_part_next(struct job_part *part);
+/** Publish a message in parts. @param first  the first of its lists that is cut: see
+ * wire_parts_of()
+ */
+void job_publish_parts(const struct job_stream *stream, enum wire_type type, void *message,
+                       const char *first);
 
 /** @param ranks  of which a node is known */
 void job_publish_info(const struct job_stream *stream, const struct job_info *info, uint64_t ranks,

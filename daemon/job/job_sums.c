@@ -44,12 +44,7 @@ static int job_sums_number_comms(struct job_sums *sums, const struct wire_window
 {
     numbers[0] = 0;
     for (size_t i = 0; i < window->comms_count; i++) {
-        const struct wire_comm_row *c = &window->comms[i];
-        struct comm_row comm = {
-            .id = c->id, .parent = c->parent, .size = c->size, .remote_size = c->remote_size};
-        if (c->name != NULL)
-            memcpy(comm.name, c->name, strnlen(c->name, sizeof(comm.name) - 1));
-        int64_t number = run_sum_comm(sums->run, &comm);
+        int64_t number = run_sum_comm(sums->run, &window->comms[i]);
         if (number < 0)
             return -ENOMEM;
         numbers[i] = (uint32_t)number;
@@ -90,40 +85,23 @@ static void job_sums_convert_ranks(struct rank_row *rows, const struct wire_wind
     }
 }
 
-static void job_sums_convert_pairs(struct pair_row *rows, const struct wire_window *window,
+static void job_sums_convert_pairs(struct wire_pair_row *rows, const struct wire_window *window,
                                    const uint32_t *comms, const uint32_t *regions)
 {
     for (size_t i = 0; i < window->pairs_count; i++) {
-        const struct wire_pair_row *p = &window->pairs[i];
-        rows[i] = (struct pair_row){
-            .source = (uint32_t)p->source,
-            .destination = (int32_t)p->destination,
-            .comm = comms[p->comm],
-            .region = (uint16_t)regions[p->region],
-            .size_class = (uint16_t)p->size_class,
-            .messages = p->messages,
-            .bytes = p->bytes,
-        };
+        rows[i] = window->pairs[i];
+        rows[i].comm = comms[rows[i].comm];
+        rows[i].region = regions[rows[i].region];
     }
 }
 
-static void job_sums_convert_calls(struct call_row *rows, const struct wire_window *window,
+static void job_sums_convert_calls(struct wire_call_row *rows, const struct wire_window *window,
                                    const uint32_t *comms, const uint32_t *regions)
 {
     for (size_t i = 0; i < window->calls_count; i++) {
-        const struct wire_call_row *c = &window->calls[i];
-        rows[i] = (struct call_row){
-            .rank = (uint32_t)c->rank,
-            .call = (uint32_t)c->call,
-            .comm = comms[c->comm],
-            .region = regions[c->region],
-            .calls = c->calls,
-            .bytes = c->bytes,
-            .bytes_in = c->bytes_in,
-            .time_ns = c->time_ns,
-            .longest_ns = c->longest_ns,
-            .polls = c->polls,
-        };
+        rows[i] = window->calls[i];
+        rows[i].comm = comms[rows[i].comm];
+        rows[i].region = regions[rows[i].region];
     }
 }
 
@@ -202,7 +180,7 @@ static void job_sums_count_crossing(const struct closed_window *window,
     uint32_t node = KEY_NONE;
     const size_t count = window->rank_count;
     for (size_t i = 0, at = 0; i < window->pair_count; i++) {
-        const struct pair_row *pair = &window->pairs[i];
+        const struct wire_pair_row *pair = &window->pairs[i];
         if (i == 0 || pair->source != pair[-1].source)
             node = job_places_find_node(places, pair->source);
         while (at < count && rows[at].rank < pair->source)

@@ -16,8 +16,8 @@ struct job_sums {
     struct sum_result ranks, pairs, calls; /**< of the window that is being closed */
     /** The rows of one message, with the run's numbers of communicators and regions; owned. */
     struct rank_row *rank_rows;
-    struct pair_row *pair_rows;
-    struct call_row *call_rows;
+    struct wire_pair_row *pair_rows;
+    struct wire_call_row *call_rows;
     size_t rank_capacity, pair_capacity, call_capacity;
     uint32_t *numbers; /**< of the message's communicators, then of its regions; owned */
     size_t number_capacity;

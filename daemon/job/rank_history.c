@@ -124,16 +124,13 @@ static void job_lateness_publish(struct job_lateness *l, const struct job_stream
     for (uint32_t i = 0; i < slot->count; i++)
         l->rows[i] = (struct wire_lateness_row){slot->items[i], slot->values[i * COLUMNS + LATE],
                                                 slot->values[i * COLUMNS + CAUSED]};
-    for (struct job_part part = {.rows = slot->count}; job_part_next(&part);) {
-        const struct wire_lateness message = {.job = stream->job,
-                                              .window = slot->last,
-                                              .windows = slot->last - slot->first + 1,
-                                              .length_ns = length_ns,
-                                              .ranks = l->rows + part.from,
-                                              .ranks_count = part.count,
-                                              .more = part.more};
-        job_stream_publish(stream, WIRE_TYPE_LATENESS, &message);
-    }
+    struct wire_lateness message = {.job = stream->job,
+                                    .window = slot->last,
+                                    .windows = slot->last - slot->first + 1,
+                                    .length_ns = length_ns,
+                                    .ranks = l->rows,
+                                    .ranks_count = slot->count};
+    job_publish_parts(stream, WIRE_TYPE_LATENESS, &message, "ranks");
 }
 
 void job_lateness_update(struct job_lateness *l, const struct job_stream *stream,

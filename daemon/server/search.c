@@ -6,6 +6,7 @@
 #include "daemon/job/phases/job_phases.h"
 #include "daemon/server/msg_socket_frame.h"
 #include "holter/error.h"
+#include "proto/wire_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +31,15 @@ int search_send(struct search *s, enum wire_type type, const void *message)
         }
     }
     return 0;
+}
+
+int search_send_parts(struct search *s, enum wire_type type, void *message, const char *first)
+{
+    struct wire_parts parts = wire_parts_of(type, message, first);
+    int code = 0;
+    while (code == 0 && wire_parts_next(&parts))
+        code = search_send(s, type, message);
+    return code;
 }
 
 /* ---- what it works on ---------------------------------------------------------------------- */
@@ -90,7 +100,7 @@ static void search_add_edge(struct search *s, uint32_t from, uint32_t to, uint64
 
 static int search_edges_since_start(struct search *s)
 {
-    const struct pair_row *rows;
+    const struct wire_pair_row *rows;
     size_t count;
     int code = job_list_pairs(s->job, REMAP_MAXIMUM_EDGES, &rows, &count);
     s->edges = code != 0 ? NULL : malloc((count + 1) * sizeof(*s->edges));
@@ -98,8 +108,8 @@ static int search_edges_since_start(struct search *s)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         if (rows[i].destination >= 0)
-            search_add_edge(s, rows[i].source, (uint32_t)rows[i].destination, rows[i].bytes,
-                            rows[i].messages);
+            search_add_edge(s, (uint32_t)rows[i].source, (uint32_t)rows[i].destination,
+                            rows[i].bytes, rows[i].messages);
     }
     return 0;
 }

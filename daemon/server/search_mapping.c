@@ -137,16 +137,10 @@ static int mapping_send_result(const struct mapping *m)
                                    .seed = s->ask->seed,
                                    .gains = gains,
                                    .gains_count = GAINS,
+                                   .seats = rows,
+                                   .seats_count = s->processes,
                                    .optimal = (uint64_t)mapping_measure(m, &after, gains)};
-    int code = 0;
-    for (size_t from = 0; code == 0 && from < s->processes; from += WIRE_PART_ROWS) {
-        size_t left = s->processes - from;
-        message.seats = rows + from;
-        message.seats_count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
-        message.more = left > WIRE_PART_ROWS;
-        code = search_send(s, WIRE_TYPE_MAPPING, &message);
-        message.gains_count = 0; /* sent with the first part only */
-    }
+    int code = search_send_parts(s, WIRE_TYPE_MAPPING, &message, "gains");
     free(rows);
     return code;
 }

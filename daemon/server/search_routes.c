@@ -223,31 +223,6 @@ static size_t routing_list_hops(const struct routing *r, struct wire_hop_row *ro
     return count;
 }
 
-static int routing_send_parts(const struct routing *r, const struct wire_reroute_row *routes,
-                              const struct wire_hop_row *hops, size_t hop_count)
-{
-    struct wire_gain_row gains[GAINS];
-    struct wire_routes message = {
-        .job = job_id(r->search->job), .gains = gains, .gains_count = GAINS};
-    size_t route = 0, hop = 0;
-    int code = 0;
-    routing_measure(r, gains);
-    do {
-        size_t capacity = WIRE_PART_ROWS;
-        message.routes = routes + route;
-        message.routes_count = r->count - route < capacity ? r->count - route : capacity;
-        capacity -= message.routes_count;
-        message.hops = hops + hop;
-        message.hops_count = hop_count - hop < capacity ? hop_count - hop : capacity;
-        route += message.routes_count;
-        hop += message.hops_count;
-        message.more = route < r->count || hop < hop_count;
-        code = search_send(r->search, WIRE_TYPE_ROUTES, &message);
-        message.gains_count = 0; /* sent with the first part only */
-    } while (code == 0 && message.more);
-    return code;
-}
-
 static int routing_send_result(const struct routing *r)
 {
     size_t hop_count = routing_list_hops(r, NULL);
@@ -267,8 +242,16 @@ static int routing_send_result(const struct routing *r)
         };
     }
     if (code == 0) {
-        routing_list_hops(r, hops);
-        code = routing_send_parts(r, routes, hops, hop_count);
+        struct wire_gain_row gains[GAINS];
+        routing_measure(r, gains);
+        struct wire_routes message = {.job = job_id(r->search->job),
+                                      .routes = routes,
+                                      .routes_count = r->count,
+                                      .hops = hops,
+                                      .hops_count = routing_list_hops(r, hops),
+                                      .gains = gains,
+                                      .gains_count = GAINS};
+        code = search_send_parts(r->search, WIRE_TYPE_ROUTES, &message, "routes");
     }
     free(routes);
     free(hops);

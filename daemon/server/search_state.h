@@ -29,6 +29,10 @@ struct search {
 /** Send an answer. @return 0, or -errno when the daemon has ended */
 int search_send(struct search *search, enum wire_type type, const void *message);
 
+/** Send an answer in parts. @param first  the first of its lists that is cut: see wire_parts_of()
+ *  @return as search_send() */
+int search_send_parts(struct search *search, enum wire_type type, void *message, const char *first);
+
 /** @return 0 or a negative error, with search->why */
 int search_mapping(struct search *search);
 int search_routes(struct search *search);

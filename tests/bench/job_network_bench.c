@@ -29,7 +29,7 @@ static const char *const shapes[SHAPES] = {"tree of ranks", "tree of cores", "to
 
 struct work {
     unsigned hosts, windows, ranks, box[3];
-    struct pair_row *pairs;
+    struct wire_pair_row *pairs;
     size_t pair_count;
 };
 
@@ -69,7 +69,7 @@ static unsigned neighbour(const struct work *w, unsigned rank, unsigned cell)
 
 static int compare(const void *a, const void *b)
 {
-    const struct pair_row *x = a, *y = b;
+    const struct wire_pair_row *x = a, *y = b;
     return (x->destination > y->destination) - (x->destination < y->destination);
 }
 
@@ -83,10 +83,10 @@ static void make_pairs(struct work *w, unsigned window)
                 continue;
             uint64_t messages = 10 + (rank ^ cell ^ window) % 16;
             w->pairs[w->pair_count++] =
-                (struct pair_row){.source = rank,
-                                  .destination = (int32_t)neighbour(w, rank, cell),
-                                  .messages = messages,
-                                  .bytes = messages * (cell % 2 == 0 ? 512 : 32768)};
+                (struct wire_pair_row){.source = rank,
+                                       .destination = (int32_t)neighbour(w, rank, cell),
+                                       .messages = messages,
+                                       .bytes = messages * (cell % 2 == 0 ? 512 : 32768)};
         }
         qsort(w->pairs + first, w->pair_count - first, sizeof(*w->pairs), compare);
     }

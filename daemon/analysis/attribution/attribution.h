@@ -71,7 +71,7 @@ struct attribution_window {
     uint64_t length_ns;           /**< its length */
     const struct rank_row *ranks; /**< every rank that reported */
     size_t rank_count;
-    const struct pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
+    const struct wire_pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
     size_t pair_count;
     const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
     const struct message_ranks

@@ -19,9 +19,9 @@ static struct attribution_partner *partners_find(struct attribution_partner *par
 }
 
 static void partners_add_row(const struct attribution *a, struct attribution_slice *slice,
-                             const struct pair_row *row)
+                             const struct wire_pair_row *row)
 {
-    const uint32_t from = row->source, to = (uint32_t)row->destination;
+    const uint32_t from = (uint32_t)row->source, to = (uint32_t)row->destination;
     const uint32_t node = attribution_node_of(a, from);
     const bool near = node != ATTRIBUTION_NO_NODE && node == attribution_node_of(a, to);
     slice->ranks[from][near ? RANK_INTRA_OUT : RANK_INTER_OUT] += row->messages;
@@ -36,7 +36,7 @@ void attribution_add_traffic(struct attribution *a, struct attribution_slice *sl
                              const struct attribution_window *window)
 {
     for (size_t i = 0; i < window->pair_count; i++) {
-        const struct pair_row *row = &window->pairs[i];
+        const struct wire_pair_row *row = &window->pairs[i];
         const uint32_t to = (uint32_t)row->destination; /* -1, all others, is no rank either */
         if (row->source < slice->rank_count && to < slice->rank_count && to != row->source)
             partners_add_row(a, slice, row);

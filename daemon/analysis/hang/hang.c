@@ -298,7 +298,7 @@ static inline int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank,
 static int hang_apply_comms(struct hang_watch *w, const struct hang_window *window)
 {
     for (size_t i = 0; i < window->comm_count; i++) {
-        const struct hang_comm *c = &window->comms[i];
+        const struct wire_comm_row *c = &window->comms[i];
         uint32_t at;
         if (c->id == 0)
             continue;

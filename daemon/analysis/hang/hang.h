@@ -47,13 +47,6 @@ struct hang_calls {
     uint64_t time_ns;    /**< time in them */
 };
 
-struct hang_comm {
-    uint64_t id;
-    uint64_t size;        /**< ranks of the local group */
-    uint64_t remote_size; /**< of the remote group; 0: intra-communicator */
-    const char *name;     /**< copied, truncated to 63 bytes */
-};
-
 /** A receive for which a rank waits, as in WIRE_PENDING_ROW. */
 struct hang_pending {
     uint32_t rank;
@@ -74,7 +67,7 @@ struct hang_window {
     size_t rank_count;
     const struct hang_calls *calls;
     size_t call_count;
-    const struct hang_comm *comms; /**< new or known ones */
+    const struct wire_comm_row *comms; /**< new or known ones */
     size_t comm_count;
     const struct hang_pending *pending;
     size_t pending_count;

@@ -53,15 +53,15 @@ static int sum_order_update(struct sum_order *order, const struct key_table *tab
 
 static int sum_order_compare_comms(const void *a, const void *b, void *rows)
 {
-    uint64_t x = ((const struct comm_row *)rows)[*(const uint32_t *)a].id;
-    uint64_t y = ((const struct comm_row *)rows)[*(const uint32_t *)b].id;
+    uint64_t x = ((const struct run_comm *)rows)[*(const uint32_t *)a].id;
+    uint64_t y = ((const struct run_comm *)rows)[*(const uint32_t *)b].id;
     return ORDER(x, y);
 }
 
 static int sum_order_compare_regions(const void *a, const void *b, void *rows)
 {
-    return strcmp(((const struct region_row *)rows)[*(const uint32_t *)a].name,
-                  ((const struct region_row *)rows)[*(const uint32_t *)b].name);
+    return strcmp(((const struct run_region *)rows)[*(const uint32_t *)a].name,
+                  ((const struct run_region *)rows)[*(const uint32_t *)b].name);
 }
 
 static int sum_order_find_positions(uint32_t **out, uint32_t *done, uint32_t count, void *rows,
@@ -126,8 +126,8 @@ static int sum_result_collect_ranks(struct run_sum *run, const struct figures *f
 /* Bytes of the k-th largest row, counted from 1, found a byte at a time from the top, so that no
  * order of rows
  * is a bad one. @param ties  set to how many rows of exactly that size are among the k largest */
-static uint64_t sum_result_find_kth_largest(const struct pair_row *rows, size_t count, size_t k,
-                                            size_t *ties)
+static uint64_t sum_result_find_kth_largest(const struct wire_pair_row *rows, size_t count,
+                                            size_t k, size_t *ties)
 {
     uint64_t prefix = 0, known = 0;
     for (int shift = 56; shift >= 0; shift -= 8) {
@@ -154,9 +154,9 @@ static void sum_result_fold(struct sum_result *out, size_t maximum)
     uint64_t minimum =
         maximum == 0 ? UINT64_MAX
                      : sum_result_find_kth_largest(out->pairs, out->pair_count, maximum, &ties);
-    struct pair_row *rows = out->pairs;
+    struct wire_pair_row *rows = out->pairs;
     for (size_t from = 0; from < out->pair_count;) {
-        struct pair_row rest = {.source = rows[from].source, .destination = -1};
+        struct wire_pair_row rest = {.source = rows[from].source, .destination = -1};
         size_t first = kept, in_rest = 0;
         for (; from < out->pair_count && rows[from].source == rest.source; from++) {
             int tie = rows[from].bytes == minimum && ties > 0;
@@ -196,12 +196,12 @@ static int sum_result_collect_pairs(struct run_sum *run, const struct figures *f
         if (pair->messages == 0)
             continue;
         struct key key = run->pairs.keys[number];
-        out->pairs[out->pair_count++] = (struct pair_row){
-            .source = (uint32_t)(key.hi >> 32),
+        out->pairs[out->pair_count++] = (struct wire_pair_row){
+            .source = key.hi >> 32,
             .destination = (int32_t)(uint32_t)key.hi - 1,
-            .comm = (uint32_t)(key.lo >> 32),
-            .region = (uint16_t)(key.lo >> 16),
-            .size_class = (uint16_t)key.lo,
+            .comm = key.lo >> 32,
+            .region = key.lo >> 16 & 0xffff,
+            .size_class = key.lo & 0xffff,
             .messages = pair->messages,
             .bytes = pair->bytes,
         };
@@ -225,11 +225,11 @@ static int sum_result_collect_calls(struct run_sum *run, const struct figures *f
             continue;
         const struct call_figures *call = &figures->calls[number];
         uint64_t key = run->calls.keys[number].lo;
-        out->calls[out->call_count++] = (struct call_row){
-            .rank = (uint32_t)call->ranks,
-            .call = (uint32_t)key & 0xffff,
-            .comm = (uint32_t)(key >> 32),
-            .region = (uint32_t)(key >> 16) & 0xffff,
+        out->calls[out->call_count++] = (struct wire_call_row){
+            .rank = call->ranks,
+            .call = key & 0xffff,
+            .comm = key >> 32,
+            .region = key >> 16 & 0xffff,
             .calls = call->calls,
             .bytes = call->bytes,
             .bytes_in = call->bytes_in,
@@ -296,11 +296,11 @@ static int sum_result_collect_callers(struct run_sum *run, const struct figures 
             continue;
         const struct caller_figures *caller = &figures->callers[number];
         struct key key = run->callers.keys[number];
-        out->calls[out->call_count++] = (struct call_row){
-            .rank = (uint32_t)key.hi,
-            .call = (uint32_t)key.lo & 0xffff,
-            .comm = (uint32_t)(key.lo >> 32),
-            .region = (uint32_t)(key.lo >> 16) & 0xffff,
+        out->calls[out->call_count++] = (struct wire_call_row){
+            .rank = key.hi,
+            .call = key.lo & 0xffff,
+            .comm = key.lo >> 32,
+            .region = key.lo >> 16 & 0xffff,
             .calls = caller->calls,
             .bytes = caller->bytes,
             .bytes_in = caller->bytes_in,
@@ -345,16 +345,18 @@ static int sum_result_name_comms_and_regions(const struct run_sum *run, struct s
 
     out->comm_count = sum_result_number_marked(comm, run->comm_position, comms, listed);
     int code = ARRAY_RESIZE(out->comms, out->comm_count + 1);
-    for (size_t i = 0; code == 0 && i < out->comm_count; i++)
-        out->comms[i] = run->comms[listed[i]];
+    for (size_t i = 0; code == 0 && i < out->comm_count; i++) {
+        const struct run_comm *c = &run->comms[listed[i]];
+        out->comms[i] = (struct wire_comm_row){c->id, c->parent, c->size, c->remote_size, c->name};
+    }
     out->region_count = sum_result_number_marked(region, run->region_position, regions, listed);
     code = code != 0 ? code : ARRAY_RESIZE(out->regions, out->region_count + 1);
     for (size_t i = 0; code == 0 && i < out->region_count; i++)
-        out->regions[i] = run->regions[listed[i]];
+        out->regions[i].name = run->regions[listed[i]].name;
 
     for (size_t i = 0; i < out->pair_count; i++) {
         out->pairs[i].comm = comm[out->pairs[i].comm];
-        out->pairs[i].region = (uint16_t)region[out->pairs[i].region];
+        out->pairs[i].region = region[out->pairs[i].region];
     }
     for (size_t i = 0; i < out->call_count; i++) {
         out->calls[i].comm = comm[out->calls[i].comm];

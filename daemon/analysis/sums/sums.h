@@ -9,6 +9,17 @@
 
 #include <stdbool.h>
 
+/** A communicator of the run. */
+struct run_comm {
+    uint64_t id, parent, size, remote_size;
+    char name[65];
+};
+
+/** A region of the run. */
+struct run_region {
+    char name[65];
+};
+
 /** Sums for one rank. */
 struct rank_figures {
     struct rank_row row;
@@ -61,9 +72,9 @@ struct run_sum {
     struct key_table region_names; /**< hi: hash of the name; lo: ordinal among equal hashes */
     uint32_t *call_of;             /**< owned; by caller: number in calls */
     uint32_t call_of_capacity;
-    struct comm_row *comms; /**< owned */
+    struct run_comm *comms; /**< owned */
     size_t comm_capacity;
-    struct region_row *regions; /**< owned */
+    struct run_region *regions; /**< owned */
     size_t region_capacity;
     struct figures total;
     uint64_t overflow_rows; /**< rows added to the rest of a source: the table of pairs was full */

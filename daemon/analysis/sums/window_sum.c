@@ -6,6 +6,7 @@
 #include "holter/order.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
     if (run->limits.regions > MAXIMUM_REGIONS)
         run->limits.regions = MAXIMUM_REGIONS;
     /* Rows without a communicator or a region name number 0. */
-    if (run_sum_comm(run, &(struct comm_row){.id = 0}) != 0 || run_sum_region(run, "") != 0) {
+    if (run_sum_comm(run, &(struct wire_comm_row){.id = 0}) != 0 || run_sum_region(run, "") != 0) {
         run_sum_destroy(run);
         return -ENOMEM;
     }
@@ -53,16 +54,16 @@ void run_sum_destroy(struct run_sum *run)
     free(run);
 }
 
-static void run_sum_merge_comm(struct comm_row *into, const struct comm_row *from)
+static void run_sum_merge_comm(struct run_comm *into, const struct wire_comm_row *from)
 {
     into->parent = order_maximum(into->parent, from->parent);
     into->size = order_maximum(into->size, from->size);
     into->remote_size = order_maximum(into->remote_size, from->remote_size);
-    if (strncmp(from->name, into->name, sizeof(into->name)) > 0)
-        memcpy(into->name, from->name, sizeof(into->name));
+    if (from->name != NULL && strcmp(from->name, into->name) > 0)
+        snprintf(into->name, sizeof(into->name), "%s", from->name);
 }
 
-int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
+int64_t run_sum_comm(struct run_sum *run, const struct wire_comm_row *comm)
 {
     struct key key = {.hi = comm->id};
     uint32_t number = key_table_find(&run->comm_ids, key);
@@ -81,7 +82,7 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
 
 int64_t run_sum_region(struct run_sum *run, const char *name)
 {
-    struct region_row row = {{0}};
+    struct run_region row = {{0}};
     memcpy(row.name, name, strnlen(name, sizeof(row.name) - 1));
     struct key key = {.hi = key_hash(row.name)};
     uint32_t number;
@@ -140,34 +141,33 @@ static void window_sum_add_ranks(struct window_sum *window, const struct sum_row
     }
 }
 
-static struct key window_sum_pair_key(uint32_t source, int32_t destination, uint64_t comm,
-                                      uint32_t region, uint32_t size_class)
+static struct key window_sum_pair_key(const struct wire_pair_row *row)
 {
-    return (struct key){.hi = (uint64_t)source << 32 | (uint32_t)(destination + 1),
-                        .lo = comm << 32 | (uint64_t)region << 16 | size_class};
+    return (struct key){.hi = row->source << 32 | (uint32_t)(row->destination + 1),
+                        .lo = row->comm << 32 | row->region << 16 | row->size_class};
 }
 
 /* Number of a pair. Once the table has reached its limit, a new pair has the number of the rest of
  * its source. @param previous  number of the pair before it in the report, or KEY_NONE */
-static uint32_t window_sum_number_pair(struct run_sum *run, const struct pair_row *row,
+static uint32_t window_sum_number_pair(struct run_sum *run, const struct wire_pair_row *row,
                                        uint32_t previous)
 {
-    const struct key key =
-        window_sum_pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
+    const struct key key = window_sum_pair_key(row);
     if (run->pairs.count < run->limits.pairs)
         return key_table_number_after(&run->pairs, key, previous);
     const uint32_t number = key_table_find(&run->pairs, key);
     if (number != KEY_NONE)
         return number;
+    const struct wire_pair_row rest = {.source = row->source, .destination = -1};
     run->overflow_rows++;
-    return key_table_add(&run->pairs, window_sum_pair_key(row->source, -1, 0, 0, 0));
+    return key_table_add(&run->pairs, window_sum_pair_key(&rest));
 }
 
 static void window_sum_add_pairs(struct window_sum *window, const struct sum_rows *rows)
 {
     uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->pair_count; i++) {
-        const struct pair_row *row = &rows->pairs[i];
+        const struct wire_pair_row *row = &rows->pairs[i];
         number = window_sum_number_pair(window->run, row, number);
         struct pair_figures *sum = &window->figures.pairs[number];
         sum->messages += row->messages;
@@ -177,11 +177,10 @@ static void window_sum_add_pairs(struct window_sum *window, const struct sum_row
 
 /* Number of a caller: a rank that makes a call on a communicator in a region. Once the table has
  * reached its limit, new callers of a call have neither communicator nor region. */
-static uint32_t window_sum_number_caller(struct run_sum *run, const struct call_row *row,
+static uint32_t window_sum_number_caller(struct run_sum *run, const struct wire_call_row *row,
                                          uint32_t previous)
 {
-    struct key key = {.hi = row->rank,
-                      .lo = (uint64_t)row->comm << 32 | (uint64_t)row->region << 16 | row->call};
+    struct key key = {.hi = row->rank, .lo = row->comm << 32 | row->region << 16 | row->call};
     if (run->callers.count >= run->limits.calls && key_table_find(&run->callers, key) == KEY_NONE)
         key.lo = row->call;
     const uint32_t known = run->callers.count;
@@ -195,7 +194,7 @@ static void window_sum_add_calls(struct window_sum *window, const struct sum_row
 {
     uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->call_count; i++) {
-        const struct call_row *row = &rows->calls[i];
+        const struct wire_call_row *row = &rows->calls[i];
         number = window_sum_number_caller(window->run, row, number);
         struct call_figures *sum = &window->figures.calls[window->run->call_of[number]];
         struct caller_figures *caller = &window->figures.callers[number];

@@ -13,6 +13,8 @@
 #define HOLTER_DAEMON_ANALYSIS_SUMS_WINDOW_SUM_H
 
 #include "daemon/analysis/tables/state_bytes.h"
+#include "holter/wire.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,54 +62,14 @@ struct rank_row {
 #undef X
 };
 
-/** Messages from one rank to another. */
-struct pair_row {
-    uint32_t source;
-    int32_t destination; /**< -1: all others of the source together */
-    uint32_t comm; /**< in: number given by run_sum_comm(); out: position in the result's comms */
-    /** In: number given by run_sum_region(); out: position in the result's regions. */
-    uint16_t region;
-    uint16_t size_class; /**< see holter/size_class.h; below 1024 */
-    uint64_t messages;
-    uint64_t bytes;
-};
-
-/** Calls of one kind. */
-struct call_row {
-    uint32_t rank;   /**< in: the calling rank; out: how many ranks made the call; of SUM_CALLERS
-                          the calling rank */
-    uint32_t call;   /**< number of the call; below 65536 */
-    uint32_t comm;   /**< as in pair_row */
-    uint32_t region; /**< as in pair_row */
-    uint64_t calls;
-    uint64_t bytes;
-    uint64_t bytes_in;
-    uint64_t time_ns;
-    uint64_t longest_ns; /**< of several the largest; 0 of SUM_CALLERS */
-    uint64_t polls;      /**< of the calls, those that found nothing */
-};
-
-/** A communicator. Of several reports under one id the largest sizes and parent win, and of the
- *  names the last in byte order. */
-struct comm_row {
-    uint64_t id; /**< job-wide; 0: none or unknown */
-    uint64_t parent;
-    uint64_t size;
-    uint64_t remote_size;
-    char name[65];
-};
-
-struct region_row {
-    char name[65];
-};
-
-/** What one node reports. Rows are borrowed for the call. */
+/** What one node reports. Rows are borrowed for the call. Those of pairs and calls name
+ *  communicators and regions by the numbers that run_sum_comm() and run_sum_region() give. */
 struct sum_rows {
     const struct rank_row *ranks;
     size_t rank_count;
-    const struct pair_row *pairs;
+    const struct wire_pair_row *pairs;
     size_t pair_count;
-    const struct call_row *calls;
+    const struct wire_call_row *calls;
     size_t call_count;
 };
 
@@ -131,9 +93,10 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits);
 /** Its windows must have been destroyed. NULL is fine. */
 void run_sum_destroy(struct run_sum *run);
 
-/** Number of a communicator, for rows. @param comm  copied
+/** Number of a communicator, for rows. Of several reports under one id the largest sizes and parent
+ *  win, and of the names the last in byte order. @param comm  copied
  *  @return the number (0: none or unknown, also when the limit is reached), or -ENOMEM */
-int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm);
+int64_t run_sum_comm(struct run_sum *run, const struct wire_comm_row *comm);
 
 /** Number of a region, for rows; 0 is outside all regions, "". Longer names are cut at 64 bytes.
  *  @return the number, or -ENOMEM */
@@ -162,20 +125,21 @@ struct sum_totals {
 
 void window_sum_totals(const struct window_sum *window, struct sum_totals *out);
 
-/** Rows in canonical order. Zero-initialised is empty; reused from result to result. */
+/** Rows in canonical order. Zero-initialised is empty; reused from result to result. Names are the
+ *  run's: they are valid until it gets further communicators or regions. */
 struct sum_result {
     struct rank_row *ranks; /**< owned, all arrays */
     size_t rank_count;
-    struct pair_row *pairs;
+    struct wire_pair_row *pairs;
     size_t pair_count;
     uint64_t folded; /**< pairs that are together in rows of destination -1 */
-    struct call_row *calls;
+    struct wire_call_row *calls;
     size_t call_count;
-    uint64_t left_out;      /**< rows of SUM_CALLERS that are not among calls */
-    uint64_t left_out_ns;   /**< time of the calls in them */
-    struct comm_row *comms; /**< those that pairs or calls name; position 0 is id 0 */
+    uint64_t left_out;           /**< rows of SUM_CALLERS that are not among calls */
+    uint64_t left_out_ns;        /**< time of the calls in them */
+    struct wire_comm_row *comms; /**< those that pairs or calls name; position 0 is id 0 */
     size_t comm_count;
-    struct region_row *regions; /**< likewise; position 0 is "outside" */
+    struct wire_region_row *regions; /**< likewise; position 0 is "outside" */
     size_t region_count;
 };
 

@@ -149,10 +149,11 @@ uint64_t growth_count_messages(const struct job_growth *g, const struct scope_fi
     if (growth_by_node(g)) /* pairs are of groups: those that were matched */
         return f->messages;
     for (size_t i = 0; i < window->pair_count; i++) {
-        const struct pair_row *p = &window->pairs[i];
+        const struct wire_pair_row *p = &window->pairs[i];
         int covered = 0;
         for (uint32_t m = 0; !covered && p->destination >= 0 && m < f->member_count; m++)
-            covered = scopes_covers(g->scopes, &f->members[m], p->source, (uint32_t)p->destination);
+            covered = scopes_covers(g->scopes, &f->members[m], (uint32_t)p->source,
+                                    (uint32_t)p->destination);
         messages += covered ? p->messages : 0;
     }
     return messages;

@@ -3,7 +3,6 @@
 #include "daemon/job/hang/job_hang.h"
 
 #include "daemon/analysis/hang/hang.h"
-#include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +15,6 @@ struct job_hang {
     struct job_hang_options options;
     const struct rule *rule; /* borrowed */
     struct hang_watch *hangs;
-    struct hang_comm *comms; /* of the window; owned */
-    size_t comm_capacity;
     /* The episode; ALERT_RESOLVED: there is none. */
     enum alert_state state;
     uint64_t since_ns, hang_id;
@@ -61,7 +58,6 @@ void job_hang_destroy(struct job_hang *w)
     if (w == NULL)
         return;
     hang_destroy(w->hangs);
-    free(w->comms);
     free(w);
 }
 
@@ -170,12 +166,6 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
 
 static int job_hang_analyse(struct job_hang *w, const struct closed_window *window)
 {
-    if (ARRAY_FIT(w->comms, w->comm_capacity, window->comm_count) != 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < window->comm_count; i++) {
-        const struct comm_row *c = &window->comms[i];
-        w->comms[i] = (struct hang_comm){c->id, c->size, c->remote_size, c->name};
-    }
     const struct hang_window hangs = {
         .number = window->number,
         .end_ns = (window->number + 1) * window->length_ns,
@@ -186,7 +176,7 @@ static int job_hang_analyse(struct job_hang *w, const struct closed_window *wind
         .rank_count = window->rank_count,
         .calls = window->calls,
         .call_count = window->call_count,
-        .comms = w->comms,
+        .comms = window->comms,
         .comm_count = window->comm_count,
         .pending = window->pending,
         .pending_count = window->pending_count,
@@ -226,6 +216,5 @@ void job_hang_copy_state(struct state_bytes *b, struct job_hang **out,
     struct job_hang *w = *out;
     w->options = *options;
     w->rule = rules_next(options->rules, RULE_HANG, NULL);
-    STATE_NO_ARRAY(b, w->comms, w->comm_capacity);
     hang_copy_state(b, &w->hangs);
 }

@@ -73,10 +73,10 @@ static int latency_add_contacts(struct job_latency *l, const struct closed_windo
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
     for (size_t i = 0; i < count; i++) {
-        const struct pair_row *p = &window->pairs[i];
+        const struct wire_pair_row *p = &window->pairs[i];
         if (p->destination < 0)
             continue;
-        uint32_t a = latency_find_vertex(l, p->source),
+        uint32_t a = latency_find_vertex(l, (uint32_t)p->source),
                  b = latency_find_vertex(l, (uint32_t)p->destination);
         if (a == UINT32_MAX || b == UINT32_MAX || a == b)
             continue;

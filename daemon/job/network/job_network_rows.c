@@ -147,7 +147,7 @@ static void route_add_pairs(const struct job_network *n, const struct closed_win
 {
     row.source = rank;
     for (size_t i = n->first[rank]; i < n->first[rank + 1];) {
-        int32_t destination = w->pairs[i].destination;
+        int64_t destination = w->pairs[i].destination;
         row.bytes = row.messages = 0;
         for (; i < n->first[rank + 1] && w->pairs[i].destination == destination; i++) {
             row.bytes += w->pairs[i].bytes;

@@ -48,8 +48,8 @@ static bool loads_list_pairs(struct job_network *n, const struct closed_window *
     n->pair_count = 0;
     n->bytes = n->unplaced = 0;
     for (size_t i = 0; i < w->pair_count; i++) {
-        const struct pair_row *row = &w->pairs[i];
-        const uint32_t source = loads_find_vertex(n, row->source),
+        const struct wire_pair_row *row = &w->pairs[i];
+        const uint32_t source = loads_find_vertex(n, (uint32_t)row->source),
                        destination = loads_find_vertex(n, (uint32_t)row->destination);
         if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE) {
             n->unplaced += row->bytes;
@@ -150,7 +150,7 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
     for (size_t i = 0; code == 0 && i < transfers->count; i++) {
         const struct transfer *row = &transfers->rows[i];
         const double log = logs.parts[transfer_class(row)];
-        const struct congestion_pair pair = {.source = loads_find_vertex(n, row->source),
+        const struct congestion_pair pair = {.source = loads_find_vertex(n, (uint32_t)row->source),
                                              .destination = loads_find_vertex(n, row->destination)};
         if (pair.source == pair.destination || pair.source == TOPOLOGY_NONE ||
             pair.destination == TOPOLOGY_NONE || row->messages == 0 || !(log < INFINITY))

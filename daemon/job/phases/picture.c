@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/commgram/commgram.h"
 #include "daemon/job/phases/job_phases.h"
+#include "proto/wire_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -137,17 +138,6 @@ int picture_step(struct picture *p, struct job_phases *phases)
 
 /* ---- sending --------------------------------------------------------------------- */
 
-/* @param at    the first row, which is moved past those of this part
- * @param left  reduced by the number of rows
- * @return number of rows */
-static size_t picture_take_rows(size_t count, size_t *at, size_t *left)
-{
-    size_t rows = count - *at < *left ? count - *at : *left;
-    *left -= rows;
-    *at += rows;
-    return rows;
-}
-
 int picture_send(const struct picture *p,
                  int (*send)(void *user, const struct wire_commgram *message), void *user)
 {
@@ -157,22 +147,18 @@ int picture_send(const struct picture *p,
                                     .to_ns = (uint64_t)p->to_ns,
                                     .phases = p->ask.phases,
                                     .communities = p->ask.communities,
-                                    .resolved = p->cut.resolved};
-    size_t column = 0, bar = 0, run = 0, ribbon = 0;
+                                    .resolved = p->cut.resolved,
+                                    .columns = m->columns,
+                                    .columns_count = m->column_count,
+                                    .bars = m->bars,
+                                    .bars_count = m->bar_count,
+                                    .members = m->runs,
+                                    .members_count = m->run_count,
+                                    .ribbons = m->ribbons,
+                                    .ribbons_count = m->ribbon_count};
+    struct wire_parts parts = wire_parts_of(WIRE_TYPE_COMMGRAM, &message, "columns");
     int code = 0;
-    do {
-        size_t left = WIRE_PART_ROWS;
-        message.columns = m->columns + column;
-        message.bars = m->bars + bar;
-        message.members = m->runs + run;
-        message.ribbons = m->ribbons + ribbon;
-        message.columns_count = picture_take_rows(m->column_count, &column, &left);
-        message.bars_count = picture_take_rows(m->bar_count, &bar, &left);
-        message.members_count = picture_take_rows(m->run_count, &run, &left);
-        message.ribbons_count = picture_take_rows(m->ribbon_count, &ribbon, &left);
-        message.more = column + bar + run + ribbon <
-                       m->column_count + m->bar_count + m->run_count + m->ribbon_count;
+    while (code == 0 && wire_parts_next(&parts))
         code = send(user, &message);
-    } while (code == 0 && message.more);
     return code;
 }

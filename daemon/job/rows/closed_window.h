@@ -33,9 +33,9 @@ struct closed_window {
     struct window_sum *sum;          /**< of all rows of ranks, pairs and calls */
     const struct rank_row *ranks;    /**< ascending, each rank once */
     size_t rank_count;
-    const struct pair_row *pairs; /**< in canonical order */
+    const struct wire_pair_row *pairs; /**< in canonical order */
     size_t pair_count;
-    const struct comm_row *comms; /**< that calls were made on */
+    const struct wire_comm_row *comms; /**< that calls were made on */
     size_t comm_count;
     const struct hang_calls *calls; /**< those that hang_counts(), of all ranks */
     size_t call_count;

@@ -232,7 +232,7 @@ static void on_topology(void *user, const struct wire_topology *m)
 /* 0 sends to 1, and 1 to 2. */
 static struct wire_links close_window(struct job_network *n, uint64_t number)
 {
-    static struct pair_row pairs[] = {
+    static struct wire_pair_row pairs[] = {
         {.source = 0, .destination = 1, .messages = 1, .bytes = 100},
         {.source = 1, .destination = 2, .messages = 1, .bytes = 10},
     };

@@ -22,7 +22,7 @@
 #define RING 8u
 
 struct list {
-    struct pair_row rows[MAXIMUM_PAIRS];
+    struct wire_pair_row rows[MAXIMUM_PAIRS];
     size_t count;
     bool drawn; /* its rows have figures */
 };
@@ -35,8 +35,8 @@ static void assert_traffic(const struct attribution *a, const struct list *list,
     uint64_t expected[RANKS][RANK_FIGURES] = {0};
     const struct attribution_slice *slice = attribution_slice_at(a, a->slice_count - 1);
     for (size_t i = 0; i < list->count; i++) {
-        const struct pair_row *row = &list->rows[i];
-        uint32_t from = row->source, to = (uint32_t)row->destination;
+        const struct wire_pair_row *row = &list->rows[i];
+        uint32_t from = (uint32_t)row->source, to = (uint32_t)row->destination;
         if (from >= ranks || to >= ranks || from == to)
             continue;
         uint32_t node = attribution_node_of(a, from);
@@ -63,7 +63,7 @@ static void draw_list(struct list *list, uint32_t partners, struct noise *noise)
                              ? (int64_t)(noise_uint(noise) % (RANKS + 4)) - 2
                              : (int64_t)((from + k) % RANKS);
             list->rows[list->count++] =
-                (struct pair_row){.source = from, .destination = (int32_t)(to < 0 ? -1 : to)};
+                (struct wire_pair_row){.source = from, .destination = (int32_t)(to < 0 ? -1 : to)};
         }
     }
 }
@@ -112,7 +112,7 @@ static void add_list_plainly(struct attribution_partner (*partners)[ATTRIBUTION_
                              const struct list *list, uint32_t ranks)
 {
     for (size_t i = 0; i < list->count; i++) {
-        uint32_t from = list->rows[i].source, to = (uint32_t)list->rows[i].destination;
+        uint32_t from = (uint32_t)list->rows[i].source, to = (uint32_t)list->rows[i].destination;
         if (from >= ranks || to >= ranks || from == to)
             continue;
         add_plainly(partners[from], to, list->rows[i].messages);

@@ -23,7 +23,7 @@
  * window has, every rank computes and then exchanges a message with both neighbours. */
 struct hand {
     struct rank_row ranks[RANKS];
-    struct pair_row pairs[2 * RANKS];
+    struct wire_pair_row pairs[2 * RANKS];
     struct transfer transfers[2 * RANKS];
     struct latency_scale *scale;
     uint64_t number;
@@ -40,10 +40,10 @@ static void calm_window(struct hand *h, uint64_t iterations)
         for (uint32_t side = 0; side < 2; side++) {
             uint32_t to = (r + (side ? 1 : RANKS - 1)) % RANKS;
             uint64_t each = r / 4 == to / 4 ? MS / 100 : MS / 10;
-            h->pairs[2 * r + side] = (struct pair_row){.source = r,
-                                                       .destination = (int32_t)to,
-                                                       .messages = iterations,
-                                                       .bytes = 1024 * iterations};
+            h->pairs[2 * r + side] = (struct wire_pair_row){.source = r,
+                                                            .destination = (int32_t)to,
+                                                            .messages = iterations,
+                                                            .bytes = 1024 * iterations};
             h->transfers[2 * r + side] = (struct transfer){.source = r,
                                                            .destination = to,
                                                            .size_class = size_class_of(1024),

@@ -47,7 +47,7 @@ struct synthetic_job {
     uint64_t random;
     struct latency_scale scale;
     struct rank_row *rank_rows;
-    struct pair_row *pair_rows;
+    struct wire_pair_row *pair_rows;
     struct transfers transfer_rows;
 };
 
@@ -665,11 +665,11 @@ static void add_edge(struct synthetic_job *j, struct attribution_window *out, ui
 {
     uint16_t class_ = size_class_of(bytes);
     if (edge->sent > 0)
-        j->pair_rows[out->pair_count++] = (struct pair_row){.source = from,
-                                                            .destination = (int32_t)to,
-                                                            .size_class = class_,
-                                                            .messages = edge->sent,
-                                                            .bytes = edge->sent_bytes};
+        j->pair_rows[out->pair_count++] = (struct wire_pair_row){.source = from,
+                                                                 .destination = (int32_t)to,
+                                                                 .size_class = class_,
+                                                                 .messages = edge->sent,
+                                                                 .bytes = edge->sent_bytes};
     if (edge->matched.messages == 0)
         return;
     struct transfer t = edge->matched;

@@ -27,7 +27,7 @@ struct scene {
     struct rank_row ranks[MOST];
     struct hang_calls calls[2 * MOST]; /* of the next window */
     size_t call_count;
-    struct hang_comm comms[4];
+    struct wire_comm_row comms[4];
     size_t comm_count;
     struct hang_pending pending[MOST];
     size_t pending_count;
@@ -45,7 +45,7 @@ static struct scene *scene_of(uint32_t size, const struct hang_params *params)
     s->window = 1000;
     s->length_ns = SECOND;
     s->comms[s->comm_count++] =
-        (struct hang_comm){.id = HANG_WORLD, .size = size, .name = "MPI_COMM_WORLD"};
+        (struct wire_comm_row){.id = HANG_WORLD, .size = size, .name = "MPI_COMM_WORLD"};
     for (uint32_t r = 0; r < size; r++)
         s->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE};
     return s;
@@ -367,7 +367,7 @@ static void one_culprit_is_one_hang(void **state)
 {
     struct scene *s = scene_of(6, NULL);
     (void)state;
-    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW, .size = 3, .name = "row"};
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 3, .name = "row"};
     run_calmly(s);
     for (uint32_t r = 0; r < 3; r++)
         completed(s, r, CALL_Allreduce, ROW, 4, 1000);
@@ -390,7 +390,7 @@ static void members_are_known_by_their_calls(void **state)
 {
     struct scene *s = scene_of(5, NULL);
     (void)state;
-    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW, .size = 3, .name = "row"};
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 3, .name = "row"};
     run_calmly(s);
     completed(s, 0, CALL_Barrier, ROW, 1, 1000);
     completed(s, 1, CALL_Barrier, ROW, 1, 1000);
@@ -816,8 +816,8 @@ static void two_hangs_at_a_time_are_two(void **state)
 {
     struct scene *s = scene_of(8, NULL);
     (void)state;
-    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW, .size = 4, .name = "low"};
-    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW + 1, .size = 4, .name = "high"};
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 4, .name = "low"};
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW + 1, .size = 4, .name = "high"};
     run_calmly(s);
     for (uint32_t r = 0; r < 8; r++) {
         completed(s, r, CALL_Barrier, ROW + r / 4, 1, 1000);
@@ -896,7 +896,7 @@ static void nonsense_is_survived(void **state)
         struct rank_row ranks[40];
         struct hang_calls calls[40];
         struct hang_pending pending[40];
-        struct hang_comm comms[40];
+        struct wire_comm_row comms[40];
         uint32_t dead[1];
         for (int i = 0; i < 40; i++) {
             for (int k = 0; k < 6; k++) {
@@ -915,7 +915,8 @@ static void nonsense_is_survived(void **state)
             calls[i] = (struct hang_calls){
                 (uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5], x[5]};
             pending[i] = (struct hang_pending){(uint32_t)x[2] % 120, (int64_t)x[3], 0, x[1], x[5]};
-            comms[i] = (struct hang_comm){.id = x[3] % 5, .size = x[1], .remote_size = x[2] % 2};
+            comms[i] =
+                (struct wire_comm_row){.id = x[3] % 5, .size = x[1], .remote_size = x[2] % 2};
         }
         dead[0] = (uint32_t)random;
         struct hang_window window = {w,       w * 7, 7,    words[0][0], ranks,
@@ -936,7 +937,7 @@ static void a_hundred_thousand_ranks_are_one_hang(void **state)
     enum { RANKS = 100000 };
     struct rank_row *ranks = calloc(RANKS, sizeof(*ranks));
     struct hang_calls *calls = calloc(RANKS, sizeof(*calls));
-    struct hang_comm world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
+    struct wire_comm_row world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
     struct hang_watch *watch;
     (void)state;
     assert_true(ranks != NULL && calls != NULL);

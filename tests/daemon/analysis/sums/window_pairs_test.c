@@ -26,13 +26,13 @@ static uint64_t draw(struct noise *noise, int large)
 
 static void report(struct window_sum *window, struct sums *sums, int large, struct noise *noise)
 {
-    struct pair_row rows[PAIRS];
+    struct wire_pair_row rows[PAIRS];
     for (uint32_t i = 0; i < PAIRS; i++) {
         rows[i] =
-            (struct pair_row){.source = i / 10,
-                              .destination = (int32_t)(i % 10),
-                              .messages = draw(noise, large) % 7 == 0 ? 0 : draw(noise, large),
-                              .bytes = draw(noise, large)};
+            (struct wire_pair_row){.source = i / 10,
+                                   .destination = (int32_t)(i % 10),
+                                   .messages = draw(noise, large) % 7 == 0 ? 0 : draw(noise, large),
+                                   .bytes = draw(noise, large)};
         sums->messages[i] += rows[i].messages;
         sums->bytes[i] += rows[i].bytes;
     }
@@ -47,7 +47,7 @@ static void check(const struct sum_result *result, const struct sums *sums)
         if (sums->messages[i] == 0)
             continue;
         assert_true(at < result->pair_count);
-        const struct pair_row *p = &result->pairs[at++];
+        const struct wire_pair_row *p = &result->pairs[at++];
         assert_true(p->source == i / 10 && p->destination == (int32_t)(i % 10));
         assert_true(p->messages == sums->messages[i] && p->bytes == sums->bytes[i]);
     }
@@ -101,7 +101,7 @@ static void sums_of_small_figures_that_become_large_count_in_full(void **state)
 {
     const struct run_sum_limits limits = {
         .ranks = 1000, .pairs = 10000, .calls = 10, .comms = 10, .regions = 10};
-    const struct pair_row row = {.destination = 1, .messages = 3, .bytes = UINT32_MAX};
+    const struct wire_pair_row row = {.destination = 1, .messages = 3, .bytes = UINT32_MAX};
     struct sum_result made = {0};
     struct run_sum *run;
     (void)state;
@@ -130,7 +130,7 @@ static void pairs_that_are_silent_are_not_listed(void **state)
         .ranks = 1000, .pairs = 10000, .calls = 10, .comms = 10, .regions = 10};
     struct noise noise = {.state = 1};
     static struct sums sums;
-    struct pair_row rows[PAIRS];
+    struct wire_pair_row rows[PAIRS];
     struct sum_result kept = {0};
     struct run_sum *run;
     (void)state;
@@ -142,10 +142,10 @@ static void pairs_that_are_silent_are_not_listed(void **state)
         struct window_sum *window;
         memset(&sums, 0, sizeof(sums));
         for (uint32_t i = first; i < first + count; i++) {
-            rows[i] = (struct pair_row){.source = i / 10,
-                                        .destination = (int32_t)(i % 10),
-                                        .messages = figure,
-                                        .bytes = figure};
+            rows[i] = (struct wire_pair_row){.source = i / 10,
+                                             .destination = (int32_t)(i % 10),
+                                             .messages = figure,
+                                             .bytes = figure};
             sums.messages[i] = sums.bytes[i] = figure;
         }
         const struct sum_rows reported = {.pairs = rows + first, .pair_count = count};

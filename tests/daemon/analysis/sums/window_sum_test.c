@@ -33,8 +33,8 @@ static const char *const region_names[REGIONS] = {"", "solve", "io"};
 
 struct report {
     struct rank_row ranks[RANKS];
-    struct pair_row pairs[PAIRS];
-    struct call_row calls[CALLS];
+    struct wire_pair_row pairs[PAIRS];
+    struct wire_call_row calls[CALLS];
 };
 
 static void make_report(struct report *r, uint32_t agent, uint64_t window)
@@ -55,22 +55,22 @@ static void make_report(struct report *r, uint32_t agent, uint64_t window)
     }
     for (uint32_t i = 0; i < PAIRS; i++)
         r->pairs[i] =
-            (struct pair_row){.source = agent * RANKS + (uint32_t)random_below(&random, RANKS),
-                              .destination = (int32_t)random_below(&random, 64) - 1,
-                              .comm = (uint32_t)random_below(&random, COMMS),
-                              .region = (uint16_t)random_below(&random, REGIONS),
-                              .size_class = (uint16_t)random_below(&random, 4),
-                              .messages = 1 + random_below(&random, 100),
-                              .bytes = random_below(&random, 100000)};
+            (struct wire_pair_row){.source = agent * RANKS + (uint32_t)random_below(&random, RANKS),
+                                   .destination = (int32_t)random_below(&random, 64) - 1,
+                                   .comm = (uint32_t)random_below(&random, COMMS),
+                                   .region = (uint16_t)random_below(&random, REGIONS),
+                                   .size_class = (uint16_t)random_below(&random, 4),
+                                   .messages = 1 + random_below(&random, 100),
+                                   .bytes = random_below(&random, 100000)};
     for (uint32_t i = 0; i < CALLS; i++)
         r->calls[i] =
-            (struct call_row){.rank = agent * RANKS + (uint32_t)random_below(&random, RANKS),
-                              .call = 1 + (uint32_t)random_below(&random, 10),
-                              .comm = (uint32_t)random_below(&random, COMMS),
-                              .region = (uint32_t)random_below(&random, REGIONS),
-                              .calls = 1 + random_below(&random, 9),
-                              .time_ns = random_below(&random, 1000),
-                              .longest_ns = random_below(&random, 500)};
+            (struct wire_call_row){.rank = agent * RANKS + (uint32_t)random_below(&random, RANKS),
+                                   .call = 1 + (uint32_t)random_below(&random, 10),
+                                   .comm = (uint32_t)random_below(&random, COMMS),
+                                   .region = (uint32_t)random_below(&random, REGIONS),
+                                   .calls = 1 + random_below(&random, 9),
+                                   .time_ns = random_below(&random, 1000),
+                                   .longest_ns = random_below(&random, 500)};
 }
 
 /* Add rows first to last of a report, with the numbers that this run gives to communicators and
@@ -81,7 +81,7 @@ static void add_part(struct run_sum *run, struct window_sum *window, const struc
     struct report r = *report;
     uint32_t comm[COMMS], region[REGIONS];
     for (uint32_t i = 0; i < COMMS; i++) {
-        struct comm_row row = {.id = comm_ids[i], .size = 8};
+        struct wire_comm_row row = {.id = comm_ids[i], .size = 8};
         comm[i] = (uint32_t)run_sum_comm(run, &row);
     }
     for (uint32_t i = 0; i < REGIONS; i++)
@@ -110,7 +110,7 @@ static void add(struct run_sum *run, struct window_sum *window, uint32_t agent, 
     add_part(run, window, &report, 0, PAIRS);
 }
 
-static void assert_same_pair(const struct pair_row *a, const struct pair_row *b)
+static void assert_same_pair(const struct wire_pair_row *a, const struct wire_pair_row *b)
 {
     assert_int_equal(a->source, b->source);
     assert_int_equal(a->destination, b->destination);
@@ -327,7 +327,7 @@ static void calls_count_each_rank_once(void **state)
     (void)state;
     open_run(&a);
     for (uint32_t i = 0; i < 12; i++) { /* four ranks, three reports each */
-        struct call_row row = {
+        struct wire_call_row row = {
             .rank = i % 4, .call = 40, .calls = 1, .time_ns = 5, .longest_ns = i};
         assert_int_equal(
             window_sum_update(a.window, &(struct sum_rows){.calls = &row, .call_count = 1}), 0);
@@ -346,8 +346,8 @@ static void calls_count_each_rank_once(void **state)
     close_run(&a);
 }
 
-static void assert_caller(const struct call_row *row, uint32_t rank, uint32_t call, uint64_t calls,
-                          uint64_t time_ns)
+static void assert_caller(const struct wire_call_row *row, uint32_t rank, uint32_t call,
+                          uint64_t calls, uint64_t time_ns)
 {
     assert_int_equal(row->rank, rank);
     assert_int_equal(row->call, call);
@@ -364,8 +364,9 @@ static void callers_are_the_calls_of_each_rank(void **state)
     (void)state;
     open_run(&a);
     for (uint32_t i = 0; i < 6; i++) { /* ranks 2, 1, 0, each twice */
-        struct call_row rows[2] = {{.rank = 2 - i % 3, .call = 40, .calls = 1, .time_ns = i},
-                                   {.rank = 2 - i % 3, .call = 7, .calls = 4, .time_ns = 10 * i}};
+        struct wire_call_row rows[2] = {
+            {.rank = 2 - i % 3, .call = 40, .calls = 1, .time_ns = i},
+            {.rank = 2 - i % 3, .call = 7, .calls = 4, .time_ns = 10 * i}};
         for (int k = 0; k < 2; k++) {
             rows[k].bytes = 3 * rows[k].calls;
             rows[k].bytes_in = 2 * rows[k].calls;
@@ -396,9 +397,10 @@ static void callers_beyond_the_limit_are_left_out_by_whole_kinds(void **state)
     open_run(&a);
     for (uint32_t rank = 0; rank < 4; rank++) {
         /* call 9 takes most time but only of two ranks, call 8 of all, call 5 is the least */
-        const struct call_row rows[3] = {{.rank = rank, .call = 5, .calls = 1, .time_ns = 1},
-                                         {.rank = rank, .call = 8, .calls = 1, .time_ns = 10},
-                                         {.rank = rank, .call = 9, .calls = 1, .time_ns = 100}};
+        const struct wire_call_row rows[3] = {
+            {.rank = rank, .call = 5, .calls = 1, .time_ns = 1},
+            {.rank = rank, .call = 8, .calls = 1, .time_ns = 10},
+            {.rank = rank, .call = 9, .calls = 1, .time_ns = 100}};
         assert_int_equal(
             window_sum_update(a.window,
                               &(struct sum_rows){.calls = rows, .call_count = rank < 2 ? 3 : 2}),
@@ -423,7 +425,8 @@ static void callers_beyond_the_limit_are_left_out_by_whole_kinds(void **state)
 
 static int compare_bytes_down(const void *a, const void *b)
 {
-    uint64_t x = ((const struct pair_row *)a)->bytes, y = ((const struct pair_row *)b)->bytes;
+    uint64_t x = ((const struct wire_pair_row *)a)->bytes,
+             y = ((const struct wire_pair_row *)b)->bytes;
     return x > y ? -1 : x < y;
 }
 
@@ -446,7 +449,7 @@ static void folding_keeps_the_largest_and_every_sum(void **state)
             in_rest += all.pairs[i].destination >= 0;
         }
         for (size_t i = 0; i < folded.pair_count; i++) {
-            const struct pair_row *p = &folded.pairs[i];
+            const struct wire_pair_row *p = &folded.pairs[i];
             messages[p->source] -= p->messages;
             bytes[p->source] -= p->bytes;
             kept += p->destination >= 0;
@@ -481,7 +484,7 @@ static void beyond_the_limit_pairs_join_the_rest_of_their_source(void **state)
     assert_int_equal(run_sum_create(&run, &tight), 0);
     assert_int_equal(window_sum_create(&window, run), 0);
     for (int32_t i = 0; i < 1000; i++) {
-        struct pair_row row = {
+        struct wire_pair_row row = {
             .source = (uint32_t)i % 4, .destination = i, .messages = 1, .bytes = 8};
         assert_int_equal(
             window_sum_update(window, &(struct sum_rows){.pairs = &row, .pair_count = 1}), 0);
@@ -529,9 +532,9 @@ static void too_many_communicators_and_regions_count_as_unknown(void **state)
     tight.comms = tight.regions = 3;
     assert_int_equal(run_sum_create(&run, &tight), 0);
     for (uint64_t i = 1; i <= 3; i++)
-        assert_int_equal(run_sum_comm(run, &(struct comm_row){.id = 10 * i}), (int64_t)i);
-    assert_int_equal(run_sum_comm(run, &(struct comm_row){.id = 40}), 0);
-    assert_int_equal(run_sum_comm(run, &(struct comm_row){.id = 20}), 2);
+        assert_int_equal(run_sum_comm(run, &(struct wire_comm_row){.id = 10 * i}), (int64_t)i);
+    assert_int_equal(run_sum_comm(run, &(struct wire_comm_row){.id = 40}), 0);
+    assert_int_equal(run_sum_comm(run, &(struct wire_comm_row){.id = 20}), 2);
     assert_int_equal(run_sum_region(run, "a"), 1);
     assert_int_equal(run_sum_region(run, "b"), 2);
     assert_int_equal(run_sum_region(run, "c"), 3);
@@ -546,10 +549,10 @@ static double bytes_a_pair(uint32_t ranks)
     const size_t before = memory_used();
     open_run(&a);
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        struct pair_row rows[26];
+        struct wire_pair_row rows[26];
         for (int32_t i = 0; i < 26; i++)
-            rows[i] =
-                (struct pair_row){.source = rank, .destination = i * 31, .messages = 1, .bytes = 8};
+            rows[i] = (struct wire_pair_row){
+                .source = rank, .destination = i * 31, .messages = 1, .bytes = 8};
         assert_int_equal(
             window_sum_update(a.window, &(struct sum_rows){.pairs = rows, .pair_count = 26}), 0);
     }

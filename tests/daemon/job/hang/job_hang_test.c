@@ -89,7 +89,7 @@ static void die(struct bed *b, uint32_t rank)
 
 static void windows(struct bed *b, int count)
 {
-    const struct comm_row world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
+    const struct wire_comm_row world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
     for (; count > 0; count--) {
         struct rank_row rows[RANKS];
         size_t reported = 0;

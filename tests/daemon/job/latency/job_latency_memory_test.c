@@ -20,15 +20,15 @@
 #define CHANGE 8u /* window from which on there are more regions */
 
 /* Rings of ranks that keep to themselves: two, later three. */
-static void exchange(uint64_t window, struct pair_row *rows)
+static void exchange(uint64_t window, struct wire_pair_row *rows)
 {
     const uint32_t ring = window < CHANGE ? RANKS / 2 : RANKS / 3;
     for (uint32_t r = 0; r < RANKS; r++) {
         const uint32_t first = r - r % ring;
-        rows[r] = (struct pair_row){.source = r,
-                                    .destination = (int32_t)(first + (r - first + 1) % ring),
-                                    .messages = window < CHANGE ? 10 : 1000,
-                                    .bytes = 1000};
+        rows[r] = (struct wire_pair_row){.source = r,
+                                         .destination = (int32_t)(first + (r - first + 1) % ring),
+                                         .messages = window < CHANGE ? 10 : 1000,
+                                         .bytes = 1000};
     }
 }
 
@@ -36,7 +36,7 @@ static void exchange(uint64_t window, struct pair_row *rows)
 static int close_window(struct job_latency *l, uint64_t window, unsigned long allocation,
                         int *failed)
 {
-    struct pair_row rows[RANKS];
+    struct wire_pair_row rows[RANKS];
     struct latency_rows closed = {0};
     exchange(window, rows);
     const struct rank_row last = {.rank = RANKS - 1};

@@ -50,7 +50,7 @@ static size_t expand(uint16_t call, uint64_t bytes, struct burst_pair *out)
     return count;
 }
 
-static void close_window(struct job_network *n, uint64_t number, const struct pair_row *pairs,
+static void close_window(struct job_network *n, uint64_t number, const struct wire_pair_row *pairs,
                          size_t pair_count, struct burst_rows *bursts)
 {
     const struct closed_window window = {
@@ -119,7 +119,7 @@ static void algorithms_load_the_links_of_their_routes(void **state)
 static void messages_of_ranks_stay_exact_beside_them(void **state)
 {
     struct burst_pair *pairs = calloc(PAIRS, sizeof(*pairs));
-    const struct pair_row sent = {.source = 0, .destination = 1, .messages = 2, .bytes = 77};
+    const struct wire_pair_row sent = {.source = 0, .destination = 1, .messages = 2, .bytes = 77};
     struct job_network *n = make(), *alone = make();
     const size_t count = expand(CALL_Allreduce, 5000, pairs);
     struct burst_rows bursts = {.modelled = pairs, .modelled_count = count};

@@ -32,7 +32,7 @@ static struct job_network *make(void)
 
 static void close_window(struct job_network *n, uint64_t number)
 {
-    struct pair_row *pairs = calloc(HOSTS, sizeof(*pairs));
+    struct wire_pair_row *pairs = calloc(HOSTS, sizeof(*pairs));
     struct counter_rows counters = {calloc(1, sizeof(struct counter)), 1, 1};
     assert_non_null(pairs);
     assert_non_null(counters.list);
@@ -43,10 +43,10 @@ static void close_window(struct job_network *n, uint64_t number)
                                         .speed = 5,
                                         .length_ns = WINDOW_NS};
     for (uint32_t rank = 0; rank < HOSTS; rank++)
-        pairs[rank] = (struct pair_row){.source = rank,
-                                        .destination = (int32_t)((rank + 1) % HOSTS),
-                                        .messages = 1,
-                                        .bytes = rank == SLOW ? 10 : 1000 + rank};
+        pairs[rank] = (struct wire_pair_row){.source = rank,
+                                             .destination = (int32_t)((rank + 1) % HOSTS),
+                                             .messages = 1,
+                                             .bytes = rank == SLOW ? 10 : 1000 + rank};
     const struct closed_window window = {
         .number = number, .pairs = pairs, .pair_count = HOSTS, .counters = &counters};
     assert_int_equal(job_network_update(n, &window), 0);

@@ -36,7 +36,7 @@ static struct job_network *make(uint32_t each)
 }
 
 struct window {
-    struct pair_row pairs[ROWS];
+    struct wire_pair_row pairs[ROWS];
     struct latency_rows latency;
     struct latency_scale scale;
     size_t begin; /* row whose latencies come first */
@@ -48,7 +48,7 @@ static void draw_pairs(struct window *w, uint64_t number, struct noise *noise)
 {
     int changed = number == 0 || number % 12 == 11;
     for (uint32_t i = 0; i < ROWS; i++) {
-        struct pair_row *p = &w->pairs[i];
+        struct wire_pair_row *p = &w->pairs[i];
         uint32_t source = i / PARTNERS, place = i % PARTNERS;
         if (number == 0 || (changed && noise_uint(noise) % 10 == 0))
             p->destination =
@@ -73,10 +73,10 @@ static void draw_transfers(struct window *w, uint64_t number, struct noise *nois
         w->begin = (size_t)(noise_uint(noise) % ROWS);
     transfers_clear(&w->latency.transfers);
     for (size_t i = 0; i < ROWS; i++) {
-        const struct pair_row *p = &w->pairs[(i + w->begin) % ROWS];
+        const struct wire_pair_row *p = &w->pairs[(i + w->begin) % ROWS];
         if (noise_uint(noise) % missing == 0)
             continue;
-        struct transfer row = {.source = p->source,
+        struct transfer row = {.source = (uint32_t)p->source,
                                .destination = (uint32_t)p->destination,
                                .size_class = (uint16_t)p->size_class,
                                .locality = (uint8_t)(i % LOCALITIES),
@@ -119,7 +119,7 @@ static void assert_same(struct job_network *one, struct job_network *other)
 
 static int compare_destinations(const void *a, const void *b)
 {
-    const struct pair_row *x = a, *y = b;
+    const struct wire_pair_row *x = a, *y = b;
     return (x->destination > y->destination) - (x->destination < y->destination);
 }
 
