@@ -14,7 +14,7 @@
 enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 
 /* Pixels: pauses as wide as this are gaps of the line; phases are at least so long. */
-static const double idle_gap = 3, shortest = 2;
+static const double idle_gap = 12, shortest = 2;
 
 /* ---- what is drawn ---- */
 
@@ -96,7 +96,6 @@ struct trace {
     double x, first, last, top, foot;
     int some, broken; /* a pixel column is in progress; the line is dashed */
     int drawn;        /* a phase was */
-    double length;    /* of that phase, pixels */
     double pen_x, pen_y;
     int down; /* the pen has a position */
     double dashed;
@@ -179,12 +178,12 @@ static void strip_end_line(struct trace *t)
 }
 
 /* A phase: level from its begin to its end, and a step from the phase before, if the pause between
- * them is shorter than that phase: programs compute between two exchanges of one pattern. */
+ * them is short: programs compute between two exchanges of one pattern. */
 static void strip_trace_phase(struct trace *t, const struct phase_drawn *phase, double x0,
                               double x1)
 {
     double y = strip_y_of_height(t, phase->height);
-    int follows = t->drawn && x0 - t->x < fmax(idle_gap, t->length);
+    int follows = t->drawn && x0 - t->x < idle_gap;
     if (t->drawn && (!follows || (phase->open && !t->broken))) {
         double last = t->last;
         strip_end_line(t);
@@ -200,7 +199,6 @@ static void strip_trace_phase(struct trace *t, const struct phase_drawn *phase, 
     strip_trace_to(t, x0, y);
     strip_trace_to(t, fmax(x1, x0 + shortest), y);
     t->drawn = 1;
-    t->length = x1 - x0;
 }
 
 /* Vertical scale of the curve; flags of alerts are above it where there is room. */
