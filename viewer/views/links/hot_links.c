@@ -274,12 +274,16 @@ static int hot_links_is_like(const struct link_figures *a, const struct link_fig
            hot_links_is_near(a->real, b->real);
 }
 
-/* States of past windows take a search each: they are compared where loads are alike only. */
+/* States of past windows take a search each: they are compared where loads are alike only.
+ * @param state  of the link; negative: not searched yet */
 static int hot_links_is_state_like(const struct stage *s, const struct links_drawing *d,
-                                   uint32_t link, uint32_t other)
+                                   uint32_t link, int *state, uint32_t other)
 {
-    return d->live || d->measured || s->ui->network.applied ||
-           piece_link_state(s, link) == piece_link_state(s, other);
+    if (d->live || d->measured || s->ui->network.applied)
+        return 1;
+    if (*state < 0)
+        *state = (int)piece_link_state(s, link);
+    return *state == (int)piece_link_state(s, other);
 }
 
 static int hot_links_add_row(struct links_drawing *d, uint32_t at, uint32_t count)
@@ -319,6 +323,7 @@ static void hot_links_read_likeness(const struct stage *s, const struct links_dr
 static int hot_links_fold(const struct stage *s, struct links_drawing *d)
 {
     struct link_figures now, next;
+    int state = -1;
     d->row_count = 0;
     d->unfolded = s->ui->network.unfolded;
     if (d->count)
@@ -327,12 +332,13 @@ static int hot_links_fold(const struct stage *s, struct links_drawing *d)
         if (i + 1 < d->count)
             hot_links_read_likeness(s, d, d->order[i + 1], &next);
         if (i + 1 < d->count && hot_links_is_like(&now, &next) &&
-            hot_links_is_state_like(s, d, d->order[first], d->order[i + 1]))
+            hot_links_is_state_like(s, d, d->order[first], &state, d->order[i + 1]))
             continue; /* as the first of the run */
         if (hot_links_add_run(d, first, i + 1) < 0)
             return -1;
         first = i + 1;
         now = next;
+        state = -1;
     }
     return 0;
 }
