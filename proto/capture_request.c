@@ -23,5 +23,7 @@ struct wire_capture wire_capture_from_captured(const struct wire_captured *m)
         .regions_count = m->regions_count,
         .fault = m->fault,
         .more = m->more,
+        .sources = m->sources,
+        .sources_count = m->sources_count,
     };
 }

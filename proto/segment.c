@@ -39,7 +39,7 @@ static size_t records_offset(const struct segment_shape *shape)
 {
     return SEGMENT_HEADER_BYTES + shape->rings * sizeof(struct ring_control) +
            shape->comms * sizeof(struct comm_slot) + shape->regions * sizeof(struct region_slot) +
-           shape->carts * sizeof(struct cart_slot);
+           shape->carts * sizeof(struct cart_slot) + SEGMENT_SOURCES * sizeof(struct source_slot);
 }
 
 static size_t ring_bytes(const struct segment_shape *shape, uint32_t index)
@@ -149,6 +149,7 @@ static void segment_set_offsets(struct segment *segment, const struct segment_sh
     segment->comms_offset = segment->rings_offset + shape->rings * sizeof(struct ring_control);
     segment->regions_offset = segment->comms_offset + shape->comms * sizeof(struct comm_slot);
     segment->carts_offset = segment->regions_offset + shape->regions * sizeof(struct region_slot);
+    segment->sources_offset = segment->carts_offset + shape->carts * sizeof(struct cart_slot);
     atomic_store_explicit(&segment->rank, -1, memory_order_relaxed);
     uint64_t offset = records_offset(shape);
     for (uint32_t i = 0; i < shape->rings; i++) {
@@ -285,7 +286,8 @@ static int check_header(const struct segment *segment, uint64_t bytes)
         !table_fits(bytes, segment->rings_offset, segment->rings, sizeof(struct ring_control)) ||
         !table_fits(bytes, segment->comms_offset, segment->comms, sizeof(struct comm_slot)) ||
         !table_fits(bytes, segment->regions_offset, segment->regions, sizeof(struct region_slot)) ||
-        !table_fits(bytes, segment->carts_offset, segment->carts, sizeof(struct cart_slot)))
+        !table_fits(bytes, segment->carts_offset, segment->carts, sizeof(struct cart_slot)) ||
+        !table_fits(bytes, segment->sources_offset, SEGMENT_SOURCES, sizeof(struct source_slot)))
         return -HOLTER_ECORRUPT;
     return check_rings(segment, bytes);
 }
@@ -358,6 +360,11 @@ struct region_slot *segment_region(const struct segment *segment, uint32_t index
 struct cart_slot *segment_cart(const struct segment *segment, uint32_t index)
 {
     return (struct cart_slot *)((uintptr_t)segment + segment->carts_offset) + index;
+}
+
+struct source_slot *segment_source(const struct segment *segment, uint32_t index)
+{
+    return (struct source_slot *)((uintptr_t)segment + segment->sources_offset) + index;
 }
 
 int segment_owner_alive(const struct segment *segment)

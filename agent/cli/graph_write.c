@@ -178,6 +178,15 @@ static void graph_write_edges(FILE *out, const struct graph_written *w)
     fputc(']', out);
 }
 
+/* The rank whose entry others wait for, or null. */
+static void graph_write_awaited(FILE *out, const struct dependencies *d, uint32_t enter)
+{
+    if (enter == DEPENDENCY_NONE)
+        fputs(",\"awaited\":null", out);
+    else
+        graph_write_count(out, "awaited", d->events[enter].rank);
+}
+
 /* A rank's part in a collective; null: it has not left it. */
 static void graph_write_member(FILE *out, const struct dependencies *d,
                                const struct dependency_member *m)
@@ -187,6 +196,7 @@ static void graph_write_member(FILE *out, const struct dependencies *d,
     graph_write_count(out, "from", enter->node);
     graph_write_time(out, "entered_ns", enter->begin_ns);
     graph_write_count(out, "lateness_ns", enter->lateness_ns);
+    graph_write_awaited(out, d, m->awaited);
     if (m->leave == DEPENDENCY_NONE) {
         fputs(",\"to\":null,\"left_ns\":null", out);
     } else {
@@ -208,11 +218,7 @@ static void graph_write_collectives(FILE *out, const struct graph_written *w)
         graph_write_count(out, "layer", c->layer);
         graph_write_count(out, "step", c->step);
         graph_write_count(out, "ranks", c->count);
-        fputs(",\"awaited\":", out);
-        if (c->awaited == DEPENDENCY_NONE)
-            fputs("null", out);
-        else
-            fprintf(out, "%" PRIu32, d->events[c->awaited].rank);
+        graph_write_awaited(out, d, c->awaited);
         graph_write_time(out, "first_ns", c->first_ns);
         graph_write_time(out, "last_ns", c->last_ns);
         graph_write_time(out, "end_ns", c->end_ns);

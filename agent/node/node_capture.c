@@ -2,6 +2,7 @@
 #include "agent/node/node_capture.h"
 
 #include "daemon/encoding/capture_row.h"
+#include "holter/call.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,11 +18,12 @@ struct capture {
     size_t maximum; /* records of a rank */
     struct rank_capture read;
     struct wire_buffer buffer;
-    size_t threads, events, comms, regions; /* of the message being filled */
+    size_t threads, events, comms, regions, sources; /* of the message being filled */
     struct wire_capture_thread_row thread_rows[CAPTURE_MESSAGE_RECORDS];
     struct wire_capture_event_row event_rows[CAPTURE_MESSAGE_RECORDS];
     struct wire_comm_row comm_rows[CAPTURE_NAMES];
     struct wire_region_row region_rows[CAPTURE_NAMES];
+    struct wire_source_row source_rows[CAPTURE_SOURCES];
     char comm_names[CAPTURE_NAMES][NAME_CAPACITY], region_names[CAPTURE_NAMES][NAME_CAPACITY];
 };
 
@@ -30,7 +32,7 @@ struct capture {
 /* Position 0 means none, in both lists. */
 static void capture_begin_message(struct capture *c)
 {
-    c->threads = c->events = 0;
+    c->threads = c->events = c->sources = 0;
     c->comms = c->regions = 1;
     c->comm_rows[0] = (struct wire_comm_row){.name = ""};
     c->region_rows[0] = (struct wire_region_row){.name = ""};
@@ -61,6 +63,8 @@ static int node_capture_flush(struct capture *c, int more, const char *fault)
         .clock_error_ns = daemon_clock_error(c->frame.clock, c->frame.now_ns),
         .fault = fault,
         .more = (uint64_t)more,
+        .sources = c->source_rows,
+        .sources_count = c->sources,
     };
     int rc = wire_encode(&c->buffer, WIRE_TYPE_CAPTURED, &message);
     if (rc == 0)
@@ -111,6 +115,23 @@ static size_t node_capture_region_position(struct capture *c, const struct rank 
     return c->regions++;
 }
 
+/* Neighbours of a rank, once in a message. */
+static void node_capture_add_sources(struct capture *c, const struct rank *rank, uint64_t comm)
+{
+    const uint64_t world_rank = (uint64_t)rank->world_rank;
+    for (size_t i = c->sources; i-- > 0 && c->source_rows[i].rank == world_rank;)
+        if (c->source_rows[i].comm == comm)
+            return;
+    for (uint32_t i = 0, one; i < SEGMENT_SOURCES; i++) {
+        const struct source_slot *slot = &rank->sources[i];
+        one = atomic_load_explicit(&slot->rank, memory_order_acquire);
+        if (one == 0)
+            return;
+        if (*(const volatile uint64_t *)&slot->comm == comm && one <= (uint32_t)rank->world_size)
+            c->source_rows[c->sources++] = (struct wire_source_row){comm, world_rank, one - 1};
+    }
+}
+
 /* ---- records ------------------------------------------------------------- */
 
 struct capture_clock {
@@ -156,6 +177,9 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
         row.region = node_capture_region_position(c, rank, record->event.region);
         if (row.comm < CAPTURE_NAMES && row.region < CAPTURE_NAMES) {
             c->event_rows[c->events++] = row;
+            if (call_flow_of((uint32_t)row.call) == CALL_FLOW_NEIGHBOURS ||
+                call_flow_of((uint32_t)row.started) == CALL_FLOW_NEIGHBOURS)
+                node_capture_add_sources(c, rank, c->comm_rows[row.comm].id);
             break;
         }
         c->threads -= (size_t)(new_thread != 0);
@@ -163,7 +187,8 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
         if (rc != 0)
             return rc;
     }
-    return c->events == CAPTURE_MESSAGE_RECORDS || c->threads == CAPTURE_MESSAGE_RECORDS
+    return c->events == CAPTURE_MESSAGE_RECORDS || c->threads == CAPTURE_MESSAGE_RECORDS ||
+                   c->sources > CAPTURE_SOURCES - SEGMENT_SOURCES
                ? node_capture_flush(c, 1, NULL)
                : 0;
 }

@@ -12,6 +12,7 @@
 #define CAPTURE_RECORDS 16384u
 #define CAPTURE_MESSAGE_RECORDS 4096u /**< of a message */
 #define CAPTURE_NAMES 256u            /**< communicators, and regions, of a message */
+#define CAPTURE_SOURCES 8192u         /**< neighbours of ranks, of a message */
 
 struct capture;
 

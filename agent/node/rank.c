@@ -123,11 +123,13 @@ static int rank_create_tables(struct rank *rank)
                                       sizeof(struct region_slot), &rank->tables.region_count);
     rank->carts = rank_locate_table(rank, &segment->carts_offset, &segment->carts,
                                     sizeof(struct cart_slot), &rank->cart_count);
-    uint32_t rings = 0;
+    uint32_t rings = 0, sources = SEGMENT_SOURCES;
+    rank->sources = rank_locate_table(rank, &segment->sources_offset, &sources,
+                                      sizeof(struct source_slot), &sources);
     rank->controls = rank_locate_table(rank, &segment->rings_offset, &segment->rings,
                                        sizeof(struct ring_control), &rings);
     if (rank->comms == NULL || rank->regions == NULL || rank->carts == NULL ||
-        rank->controls == NULL || rings == 0 || rings > MAXIMUM_RINGS)
+        rank->sources == NULL || rank->controls == NULL || rings == 0 || rings > MAXIMUM_RINGS)
         return -HOLTER_ECORRUPT;
     rank->ring_limit = rings;
     rank->tables.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->tables.comms);

@@ -67,6 +67,7 @@ struct rank {
     const struct comm_slot *comms; /**< in the mapping */
     const struct region_slot *regions; /**< in the mapping */
     const struct cart_slot *carts;     /**< in the mapping */
+    const struct source_slot *sources; /**< in the mapping: SEGMENT_SOURCES */
     uint32_t cart_count, carts_taken;  /**< slots, and how many of them were collected */
     struct sum_tables tables;
     struct comm_seen {

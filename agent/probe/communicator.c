@@ -527,19 +527,39 @@ int32_t comm_peer_lookup(const struct comm *comm, int rank)
     return found;
 }
 
+/* Enter the neighbours that send to this rank, for the agent. */
+static void comm_publish_sources(const struct comm *comm, const int *ranks, int count)
+{
+    _Atomic uint32_t *made = &probe.segment->sources_made;
+    uint32_t at = atomic_load_explicit(made, memory_order_relaxed);
+    if (at >= SEGMENT_SOURCES)
+        return;
+    at = atomic_fetch_add_explicit(made, (uint32_t)count, memory_order_relaxed);
+    for (int i = 0; i < count && at + (uint32_t)count <= SEGMENT_SOURCES; i++) {
+        struct source_slot *slot = segment_source(probe.segment, at + (uint32_t)i);
+        slot->comm = comm_read_id(comm);
+        atomic_store_explicit(&slot->rank, (uint32_t)comm_peer(comm, ranks[i]) + 1,
+                              memory_order_release);
+    }
+}
+
 /* A Cartesian communicator has two neighbours in each dimension, first down, then up. At an open
  * border the neighbour is MPI_PROC_NULL: the buffers have a part for it, but no data is exchanged
- * (MPI 4.0, section 8.6). */
-static uint64_t comm_absent_neighbours(MPI_Comm handle, int dimensions)
+ * (MPI 4.0, section 8.6).
+ * @param ranks  set: those that exist @return number of them */
+static int comm_read_grid(MPI_Comm handle, int dimensions, int *ranks, uint64_t *absent)
 {
-    uint64_t absent = 0;
-    for (int i = 0; i < dimensions && i < 32; i++) {
-        int down = 0, up = 0;
-        real_PMPI_Cart_shift(handle, i, 1, &down, &up);
-        absent |= (uint64_t)(down == MPI_PROC_NULL) << 2 * i;
-        absent |= (uint64_t)(up == MPI_PROC_NULL) << (2 * i + 1);
+    int count = 0;
+    for (int i = 0; i < 2 * dimensions && i < 64; i += 2) {
+        int sides[2] = {MPI_PROC_NULL, MPI_PROC_NULL};
+        real_PMPI_Cart_shift(handle, i / 2, 1, &sides[0], &sides[1]);
+        for (int k = 0; k < 2; k++) {
+            ranks[count] = sides[k];
+            count += sides[k] != MPI_PROC_NULL;
+            *absent |= (uint64_t)(sides[k] == MPI_PROC_NULL) << (i + k);
+        }
     }
-    return absent;
+    return count;
 }
 
 const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle)
@@ -547,17 +567,25 @@ const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle)
     if (comm->sources >= 0 || comm->slot >= COMM_SLOT_OTHER)
         return comm;
     struct comm *own = &comms[comm->slot];
-    int kind = MPI_UNDEFINED, dimensions = 0, in = 0, out = 0, weighted;
+    int kind = MPI_UNDEFINED, dimensions = 0, in = 0, out = 0, weighted, count = 0;
+    int ranks[CHUNK], to[CHUNK], weights[2][CHUNK];
     real_PMPI_Topo_test(handle, &kind);
     if (kind == MPI_CART && real_PMPI_Cartdim_get(handle, &dimensions) == MPI_SUCCESS) {
         in = out = 2 * dimensions;
-        own->absent = comm_absent_neighbours(handle, dimensions);
+        count = comm_read_grid(handle, dimensions, ranks, &own->absent);
     } else if (kind == MPI_GRAPH &&
                real_PMPI_Graph_neighbors_count(handle, own->rank, &in) == MPI_SUCCESS) {
         out = in;
+        if (in <= CHUNK && real_PMPI_Graph_neighbors(handle, own->rank, in, ranks) == MPI_SUCCESS)
+            count = in;
     } else if (kind == MPI_DIST_GRAPH) {
         real_PMPI_Dist_graph_neighbors_count(handle, &in, &out, &weighted);
+        if (in <= CHUNK && out <= CHUNK &&
+            real_PMPI_Dist_graph_neighbors(handle, in, ranks, weights[0], out, to, weights[1]) ==
+                MPI_SUCCESS)
+            count = in;
     }
+    comm_publish_sources(own, ranks, count);
     own->sinks = out;
     own->sources = in;
     return comm;

@@ -19,7 +19,7 @@ import call_table
 # Functions of MPI that the probe itself calls.
 USED = """Type_size_x Comm_group Comm_remote_group Comm_rank Comm_size Comm_remote_size Comm_test_inter
 Group_translate_ranks Group_free Win_get_group Topo_test Cartdim_get Cart_get Cart_shift Graph_neighbors_count
-Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_version Error_class
+Graph_neighbors Dist_graph_neighbors_count Dist_graph_neighbors Initialized Finalized Query_thread Get_library_version Error_class
 Group_from_session_pset Group_rank Group_size""".split()
 
 

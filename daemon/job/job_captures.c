@@ -63,6 +63,14 @@ int job_captures_validate(const struct job_captures *captures, const struct wire
                               "captured.threads[%" PRIu64 "].rank is %" PRIu64, i,
                               captured->threads[i].rank);
     }
+    for (uint64_t i = 0; i < captured->sources_count; i++) {
+        const struct wire_source_row *s = &captured->sources[i];
+        if (s->rank >= JOB_MAXIMUM_RANKS || s->source >= JOB_MAXIMUM_RANKS)
+            return job_reject(fault, -HOLTER_ERANGE,
+                              "captured.sources[%" PRIu64 "] is of rank %" PRIu64
+                              " and its neighbour %" PRIu64,
+                              i, s->rank, s->source);
+    }
     for (uint64_t i = 0; code == 0 && i < captured->events_count; i++)
         code = job_captures_validate_event(captured, i, fault);
     return code;

@@ -40,7 +40,7 @@ enum call_flow {
     CALL_FLOW_OUT,        /**< all for the root */
     CALL_FLOW_IN,         /**< the root for all */
     CALL_FLOW_PREFIX,     /**< each for those before it in the communicator */
-    CALL_FLOW_NEIGHBOURS, /**< each for its neighbours in the topology, which records do not name */
+    CALL_FLOW_NEIGHBOURS, /**< each for its neighbours in the topology */
 };
 
 /** Also of a call that starts an immediate collective, or makes a persistent one. */

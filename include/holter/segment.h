@@ -9,6 +9,7 @@
  *         struct comm_slot[comms]
  *         struct region_slot[regions]
  *         struct cart_slot[carts]
+ *         struct source_slot[SEGMENT_SOURCES]
  *         of each ring: its records, its struct tally_row[tally_capacity]
  * Every offset and count is in the header; a reader checks them against the length of its mapping
  * before it uses them, and does not read them again. Memory is reserved (posix_fallocate) before it
@@ -21,7 +22,7 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 4u
+#define SEGMENT_VERSION 5u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
@@ -30,6 +31,7 @@
 #define SEGMENT_COMMS 5120u           /**< communicators of a rank that exist at one time */
 #define SEGMENT_REGIONS 256u          /**< code regions of a rank */
 #define SEGMENT_CARTS 64u             /**< Cartesian communicators of a rank, the first ones */
+#define SEGMENT_SOURCES 1024u         /**< neighbours of a rank in its topologies, the first ones */
 #define SEGMENT_FIRST_CAPACITY 32768u /**< records of the first thread's ring */
 #define SEGMENT_EARLY_CAPACITY 4096u  /**< records of the rings 1 to 3 */
 #define SEGMENT_LATE_CAPACITY 1024u   /**< records of all further rings */
@@ -98,6 +100,16 @@ struct cart_slot {
 };
 _Static_assert(sizeof(struct cart_slot) == 64, "Cartesian slots are part of the contract");
 
+/** A neighbour that sends to this rank in collectives of neighbours on a communicator, entered at
+ * the first one of them. Never freed and never changed; the neighbours of one communicator are all
+ * there, or none is. */
+struct source_slot {
+    uint64_t comm;         /**< id of it, as in comm_slot */
+    _Atomic uint32_t rank; /**< in MPI_COMM_WORLD, plus 1; 0 until the slot is complete */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct source_slot) == 16, "source slots are part of the contract");
+
 struct segment {
     uint64_t magic;
     uint32_t version;
@@ -118,11 +130,12 @@ struct segment {
     double tick_hz;         /**< first estimate of ticks per second; the agent measures better */
     uint32_t rings, comms, regions, carts; /**< lengths of the tables */
     /** Bytes from the start. */
-    uint64_t rings_offset, comms_offset, regions_offset, carts_offset;
+    uint64_t rings_offset, comms_offset, regions_offset, carts_offset, sources_offset;
 
-    _Atomic uint64_t dropped;    /**< events that had no ring: too many threads at one time */
-    _Atomic uint32_t carts_made; /**< Cartesian communicators: more than `carts` have no slot */
-    _Atomic int32_t abort_code;  /**< argument of MPI_Abort */
+    _Atomic uint64_t dropped;      /**< events that had no ring: too many threads at one time */
+    _Atomic uint32_t carts_made;   /**< Cartesian communicators: more than `carts` have no slot */
+    _Atomic uint32_t sources_made; /**< slots claimed: more than SEGMENT_SOURCES do not exist */
+    _Atomic int32_t abort_code;    /**< argument of MPI_Abort */
     /** Agent that reads this segment; 0: none yet. Only the agent writes it. */
     _Atomic int32_t agent_pid;
     /** CLOCK_MONOTONIC of the agent's last visit. Only the agent writes it. */
@@ -200,6 +213,7 @@ struct ring_control *segment_ring(const struct segment *segment, uint32_t index)
 struct comm_slot *segment_comm(const struct segment *segment, uint32_t index);
 struct region_slot *segment_region(const struct segment *segment, uint32_t index);
 struct cart_slot *segment_cart(const struct segment *segment, uint32_t index);
+struct source_slot *segment_source(const struct segment *segment, uint32_t index);
 
 /** Is the process that made the segment still running? Compares pid and start time, so that a
  *  reused pid is detected. */

@@ -649,6 +649,12 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, started, 65535,                                                                    \
            "requests of collectives: number of the call that made the request; 0: none")
 
+/** A neighbour of a rank in the topology of a communicator. */
+#define WIRE_SOURCE_ROW(COLUMN)                                                                    \
+    COLUMN(U64, comm, WIRE_ANY, "id of the communicator")                                          \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, source, WIRE_ANY, "rank there that sends to it in collectives of neighbours")
+
 /* ---- agent to daemon ----------------------------------------------------- */
 
 /** First message on every connection, of agents and clients alike. */
@@ -830,7 +836,10 @@ enum wire_degraded {
     FIELD(15, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
           "bound of the error of daemon time there; WIRE_ANY: not known")                          \
     FIELD(16, STR, fault, 256, OPTIONAL, "why records are missing, for people")                    \
-    FIELD(17, U64, more, 1, OPTIONAL, "1: another message of this agent with more records follows")
+    FIELD(17, U64, more, 1, OPTIONAL,                                                              \
+          "1: another message of this agent with more records follows")                            \
+    FIELD(18, ROWS(source), sources, WIRE_MAX_ROWS, OPTIONAL,                                      \
+          "neighbours of the ranks that have collectives of neighbours among the records")
 
 /* ---- clients and daemon -------------------------------------------------- */
 
@@ -1352,7 +1361,8 @@ enum wire_degraded {
     FIELD(14, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")      \
     FIELD(15, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")   \
     FIELD(16, STR, fault, 256, OPTIONAL, "why records are missing, for people")                    \
-    FIELD(17, U64, more, 1, OPTIONAL, "1: another message with more of this node follows")
+    FIELD(17, U64, more, 1, OPTIONAL, "1: another message with more of this node follows")         \
+    FIELD(18, ROWS(source), sources, WIRE_MAX_ROWS, OPTIONAL, "see captured")
 
 /** Answer to "remap": a mapping, or the progress of the search. */
 #define WIRE_MAPPING(FIELD)                                                                        \
@@ -1429,7 +1439,8 @@ enum wire_degraded {
     X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)                                                   \
     X(crossing, WIRE_CROSSING_ROW, 2)                                                              \
     X(route, WIRE_ROUTE_ROW, 2)                                                                    \
-    X(lateness, WIRE_LATENESS_ROW, 3)
+    X(lateness, WIRE_LATENESS_ROW, 3)                                                              \
+    X(source, WIRE_SOURCE_ROW, 3)
 
 /** X(type number, TYPE, struct name, fields, "sender and receiver, or topic") */
 #define WIRE_MESSAGES(X)                                                                           \

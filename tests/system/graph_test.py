@@ -83,19 +83,23 @@ class Graphs(unittest.TestCase):
     def order_of(self, edge):
         return edge['tag'], edge['bytes'], edge['send_step'], edge['receive_step'], edge['transfer_ns']
 
-    def they_wait(self):
+    def running(self):
+        """By rank the call that it is in."""
         time.sleep(PAUSE)
         done = self.place.holter('capture', '-f', 'json', '--events', '1').finish()
-        newest = [e for line in done.out.splitlines() for e in json.loads(line)['events']]
-        return sum(e['running'] and e['call_name'] == 'MPI_Barrier' for e in newest) == RANKS - 1
+        return {m['threads'][e['thread']]['rank']: e['call_name'] for m in map(json.loads, done.out.splitlines())
+                for e in m['events'] if e['running']}
 
-    def start(self, mpi, program, rounds):
+    def they_wait(self):
+        return list(self.running().values()) == ['MPI_Barrier'] * (RANKS - 1)
+
+    def start(self, mpi, program, argument, they_wait=None):
         """A job whose ranks wait for the last of them. @return daemon and job"""
         daemon = self.place.daemon()
         job = self.place.holter('run', '--', *lab.mpirun(mpi, RANKS, lab.program(program, mpi), self.path('gate'),
-                                                         rounds))
+                                                         argument))
         lab.wait_for(lambda: self.place.ranks_seen() == RANKS or not job.alive(), 'the ranks to be known')
-        lab.wait_for(self.they_wait, 'the ranks to wait')
+        lab.wait_for(they_wait or self.they_wait, 'the ranks to wait')
         time.sleep(PAUSE)
         return daemon, job
 
@@ -245,6 +249,33 @@ class Graphs(unittest.TestCase):
                 before = graph['end_ns'] - expected['first_ns']
                 self.assertLess(abs(part['end_ns'] - found['first_ns'] - before), 1000 + CLOCK_RATE * before, call)
 
+    def of_neighbours(self, mpi):
+        """A rank waits for its neighbours in grids and graphs, and for no other one: a late rank delays these alone."""
+        last = RANKS - 1
+        they_are_delayed = {**{r: 'MPI_Barrier' for r in range(last - 1)}, last - 1: 'MPI_Neighbor_alltoall'}
+        daemon, job = self.start(mpi, 'neighbours', self.path('late'), lambda: self.running() == they_are_delayed)
+        with open(self.path('late'), 'w', encoding='utf-8'):
+            pass
+        lab.wait_for(self.they_wait, 'the ranks to wait again')
+        time.sleep(PAUSE)
+        graph = self.graph('--live', '--events', '4096')
+        self.end(daemon, job)
+        self.assertEqual(0, graph['counts']['rejected'])
+        row, ring, circle = sorted((c for c in graph['collectives'] if 'eighbor' in c['call']), key=lambda c: c['first_ns'])
+        for c in row, ring, circle:
+            self.assertEqual((None, list(range(RANKS))), (c['awaited'], [m['rank'] for m in c['members']]))
+        for r in range(RANKS):
+            self.assertIn(row['members'][r]['awaited'], {r - 1, r + 1} & set(range(RANKS)))
+            self.assertIn(ring['members'][r]['awaited'], {(r - 1) % RANKS, (r + 1) % RANKS})
+            self.assertEqual((r - 1) % RANKS, circle['members'][r]['awaited'])
+        late, delayed, *others = reversed(row['members'])
+        layer = [n['layer'] for n in graph['nodes']]
+        self.assertEqual((last, row['last_ns']), (delayed['awaited'], late['entered_ns']))
+        self.assertLess(layer[late['from']], layer[delayed['to']])
+        for m in others:
+            self.assertLess(m['left_ns'], late['entered_ns'])
+        self.assertEqual(last, graph['late'][0]['rank'])
+
     def whole_collectives(self, graph):
         """Of each call those of all ranks, which all have left."""
         made = collections.defaultdict(list)
@@ -258,6 +289,12 @@ class Graphs(unittest.TestCase):
 
     def test_collectives_mpich(self):
         self.of_collectives('mpich')
+
+    def test_neighbours_openmpi(self):
+        self.of_neighbours('openmpi')
+
+    def test_neighbours_mpich(self):
+        self.of_neighbours('mpich')
 
     def test_every_message_of_a_trace_is_an_edge(self):
         for folder, messages in (('otf2', 1440), ('dumpi', None)):

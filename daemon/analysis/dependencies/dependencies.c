@@ -13,6 +13,7 @@ void dependencies_finish(struct dependencies *d)
     free(d->order);
     free(d->collectives);
     free(d->members);
+    free(d->waits);
     dependency_graph_finish(&d->ranks);
     *d = (struct dependencies){0};
 }
@@ -89,6 +90,9 @@ static void dependencies_gather(struct dependencies *d, struct dependency_ends *
     uint32_t used = 0;
     d->collectives = e->collectives;
     d->members = e->members;
+    d->waits = e->waits;
+    for (size_t i = 0; i < e->wait_count; i++)
+        d->waits[i].enter = place[d->waits[i].enter];
     for (uint32_t i = 0; i < e->collective_count; i++) {
         struct dependency_collective c = e->collectives[i];
         uint32_t first = c.first, count = c.count;
@@ -113,7 +117,22 @@ static void dependencies_gather(struct dependencies *d, struct dependency_ends *
     }
     e->collectives = NULL;
     e->members = NULL;
+    e->waits = NULL;
     e->collective_count = 0;
+}
+
+/* The last one to enter of the neighbours that a rank waits for, or DEPENDENCY_NONE. */
+static uint32_t dependencies_last_neighbour(const struct dependencies *d,
+                                            const struct dependency_member *m)
+{
+    uint32_t last = DEPENDENCY_NONE;
+    for (uint32_t i = m->first_wait; i < m->first_wait + m->waits; i++) {
+        uint32_t enter = d->waits[i].enter;
+        if (last == DEPENDENCY_NONE ||
+            (enter != DEPENDENCY_NONE && d->events[enter].begin_ns > d->events[last].begin_ns))
+            last = enter;
+    }
+    return last;
 }
 
 /* When ranks entered and left, and for whom they wait. */
@@ -141,7 +160,10 @@ static void dependencies_measure(struct dependencies *d, struct dependency_colle
     for (uint32_t k = c->first; flow != CALL_FLOW_PREFIX && k < c->first + c->count; k++) {
         int is_root = d->events[d->members[k].enter].rank == c->root;
         int waits = flow == CALL_FLOW_ALL || is_root == (flow == CALL_FLOW_IN);
-        d->members[k].awaited = waits ? last : DEPENDENCY_NONE;
+        d->members[k].awaited = flow == CALL_FLOW_NEIGHBOURS
+                                    ? dependencies_last_neighbour(d, &d->members[k])
+                                : waits ? last
+                                        : DEPENDENCY_NONE;
     }
 }
 

@@ -19,15 +19,15 @@
  * Collectives. A rank enters one at the entry of its call, and leaves it at the exit, or, where it
  * is immediate, at the exit of the call that completes it. To leave a collective depends on those
  * who enter it, as call_flow_of() has it: on all of them, or on the root, or, of the root, on the
- * others, or, in a scan, on those before it in the communicator. So all ranks of a collective meet
- * in one place, and not each with each. A collective of neighbours has such a place, too; but
- * records do not name the neighbours of a rank in a topology, so that there no rank depends on
- * another one. The n-th collective of a rank on a communicator is the n-th one of each other rank;
- * where rings begin in the middle, the calls of a rank are shifted against those of the rank that
- * has most of them, so that they are the same calls, overlap where none may leave before all have
- * entered, and end at the same times as far as possible. To enter a collective of the first kind
- * has one step in all of its ranks, the greatest, so that the ranks are compared: who enters last
- * is late by the time that the first one waits.
+ * others, or, in a scan, on those before it in the communicator, or, in a collective of neighbours,
+ * on the neighbours that send to the rank, as far as they are known: those of a trace are not. So
+ * all ranks of a collective meet in one place, and not each with each. The n-th collective of a
+ * rank on a communicator is the n-th one of each other rank; where rings begin in the middle, the
+ * calls of a rank are shifted against those of the rank that has most of them, so that they are the
+ * same calls, overlap where none may leave before all have entered, and end at the same times as
+ * far as possible. To enter a collective of the first kind has one step in all of its ranks, the
+ * greatest, so that the ranks are compared: who enters last is late by the time that the first one
+ * waits.
  *
  * Receives and collectives that one call completes (MPI_Waitall) do not depend on each other: they
  * have one step, and which of their messages came last is estimated, from the times at which they
@@ -87,12 +87,22 @@ struct dependency_collective {
 
 /** Events of a rank in a collective. */
 struct dependency_member {
+    uint32_t first_wait, waits; /**< for neighbours: they stand together in the waits */
+    uint32_t
+        first_sink; /**< working memory: wait of a neighbour for this rank, or DEPENDENCY_NONE */
     uint32_t enter, leave; /**< leave: DEPENDENCY_NONE: it is still in the call */
     uint32_t awaited;      /**< event: of those that the rank waits for the last one to enter;
                                 DEPENDENCY_NONE: it waits for none, or that is not known */
     uint32_t comm_rank;    /**< number of the rank in the communicator; 0: not known */
-    uint32_t most;         /**< working memory */
+    uint64_t most;         /**< working memory */
     uint64_t lateness_ns;  /**< greatest of those that the rank waits for */
+};
+
+/** A rank waits for a neighbour in a collective. */
+struct dependency_wait {
+    uint32_t enter;     /**< event of the neighbour; DEPENDENCY_NONE: outside of the graph */
+    uint32_t leave;     /**< working memory: of the rank; DEPENDENCY_NONE: it is in the call */
+    uint32_t next_sink; /**< working memory: the next wait for the same neighbour */
 };
 
 /** What a rank, or all ranks of a host together, do between two runs of sends: a glyph. */
@@ -167,6 +177,7 @@ struct dependencies {
     struct dependency_collective *collectives; /**< owned; by communicator, then in their order */
     struct dependency_member *members;         /**< owned; of each collective by rank, of a scan by
                                                     the number in the communicator */
+    struct dependency_wait *waits;             /**< owned; of each member together */
     uint32_t collective_count;
     struct dependency_graph ranks;
     struct dependency_counts counts;
@@ -204,7 +215,7 @@ int dependencies_waits_in_collective(const struct dependencies *d,
                                      const struct dependency_event *event);
 
 /** Does an event enter a collective, so that others wait for it there? In one of neighbours some
- *  do; which ones is not known. */
+ *  may do that are not known. */
 int dependencies_is_awaited(const struct dependencies *d, const struct dependency_event *event);
 
 /** "send", "receive", "enter" or "leave". */

@@ -17,6 +17,7 @@ void dependency_calls_finish(struct dependency_calls *calls)
     free(calls->ends);
     free(calls->threads);
     free(calls->hosts);
+    free(calls->sources);
     key_table_finish(&calls->keys);
     *calls = (struct dependency_calls){0};
 }
@@ -254,6 +255,11 @@ int dependency_calls_add_capture(struct dependency_calls *calls, const struct wi
         if (places[i] != DEPENDENCY_NONE)
             calls->threads[places[i]].records = t->records;
     }
+    uint64_t sources =
+        m->sources_count < DEPENDENCY_ENDS - calls->source_count ? m->sources_count : 0;
+    error = ARRAY_FIT(calls->sources, calls->source_capacity, calls->source_count + sources);
+    for (uint64_t i = 0; error == 0 && i < sources; i++)
+        calls->sources[calls->source_count++] = m->sources[i];
     for (uint64_t i = 0; error == 0 && i < m->events_count; i++) {
         const struct wire_capture_event_row *e = &m->events[i];
         const struct dependency_record record = dependency_calls_record_of(m, e);

@@ -95,6 +95,8 @@ struct dependency_calls {
     struct key_table keys;         /**< of threads: rank and thread */
     struct dependency_host *hosts; /**< owned */
     size_t host_count, host_capacity;
+    struct wire_source_row *sources; /**< owned; neighbours of ranks */
+    size_t source_count, source_capacity;
     uint64_t records;  /**< that were added */
     uint64_t unknown;  /**< ends whose communicator or peer is not known */
     uint64_t gaps;     /**< ends before a gap in the records of their thread, or before a send was

@@ -1,6 +1,7 @@
 /* Which calls of ranks are one collective. */
 #include "daemon/analysis/dependencies/dependency_state.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
 #include "holter/call.h"
 #include "holter/order.h"
@@ -255,12 +256,72 @@ static void dependency_collectives_fill(struct dependency_ends *e,
         c->comm = end->comm;
         c->call = end->started;
         c->root = call_flow_has_root(call_flow_of(end->started)) ? end->peer : DEPENDENCY_NONE;
-        e->members[c->first + c->count++] = (struct dependency_member){
-            .enter = rows[i].enter, .leave = rows[i].leave, .comm_rank = end->comm_rank};
+        e->members[c->first + c->count++] =
+            (struct dependency_member){.enter = rows[i].enter,
+                                       .leave = rows[i].leave,
+                                       .comm_rank = end->comm_rank,
+                                       .first_sink = DEPENDENCY_NONE};
     }
     for (uint32_t i = 0; i < e->collective_count; i++)
         if (call_flow_of(e->collectives[i].call) == CALL_FLOW_PREFIX)
             dependency_collectives_rank(e, &e->collectives[i], counts);
+}
+
+uint32_t dependency_member_of(const struct dependency_ends *e,
+                              const struct dependency_collective *c, uint64_t rank)
+{
+    uint32_t at = c->first, end = c->first + c->count;
+    at += BISECT(k, 0u, c->count, e->ends[e->members[at + k].enter].rank < rank);
+    return at < end && e->ends[e->members[at].enter].rank == rank ? at : DEPENDENCY_NONE;
+}
+
+ORDER_FUNCTION(dependency_collectives_compare_sources, struct wire_source_row,
+               4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->rank, b->rank) +
+                   ORDER(a->source, b->source))
+
+/* For which neighbours a member of a collective waits. @param rows  in their order */
+static int dependency_collectives_wait(struct dependency_ends *e,
+                                       const struct dependency_collective *c,
+                                       struct dependency_member *m,
+                                       const struct wire_source_row *rows, size_t count)
+{
+    const struct wire_source_row first = {.comm = c->comm, .rank = e->ends[m->enter].rank};
+    size_t i =
+        BISECT(k, (size_t)0, count, dependency_collectives_compare_sources(&rows[k], &first) < 0);
+    m->first_wait = (uint32_t)e->wait_count;
+    for (; i < count && rows[i].comm == first.comm && rows[i].rank == first.rank; i++) {
+        uint32_t at = dependency_member_of(e, c, rows[i].source);
+        if (at == DEPENDENCY_NONE || (i > 0 && memcmp(&rows[i], &rows[i - 1], sizeof *rows) == 0))
+            continue; /* its calls are not known, or it is a neighbour on both sides */
+        if (e->wait_count >= DEPENDENCY_NONE ||
+            ARRAY_FIT(e->waits, e->wait_capacity, e->wait_count + 1) != 0)
+            return -ENOMEM;
+        struct dependency_member *source = &e->members[at];
+        e->waits[e->wait_count] =
+            (struct dependency_wait){source->enter, m->leave, source->first_sink};
+        source->first_sink = (uint32_t)e->wait_count++;
+        m->waits++;
+    }
+    return 0;
+}
+
+static int dependency_collectives_list_waits(struct dependency_ends *e)
+{
+    size_t count = e->calls->source_count;
+    struct wire_source_row *rows = malloc((count + 1) * sizeof *rows);
+    int error = rows == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; error == 0 && i < count; i++)
+        rows[i] = e->calls->sources[i];
+    if (error == 0)
+        qsort(rows, count, sizeof *rows, dependency_collectives_compare_sources);
+    for (uint32_t i = 0; error == 0 && i < e->collective_count; i++) {
+        const struct dependency_collective *c = &e->collectives[i];
+        int has_neighbours = call_flow_of(c->call) == CALL_FLOW_NEIGHBOURS;
+        for (uint32_t k = 0; error == 0 && has_neighbours && k < c->count; k++)
+            error = dependency_collectives_wait(e, c, &e->members[c->first + k], rows, count);
+    }
+    free(rows);
+    return error;
 }
 
 /* One rank alone depends on nobody. */
@@ -305,11 +366,12 @@ int dependency_collectives(struct dependency_ends *e, struct dependency_counts *
     }
     e->collectives = calloc(e->collective_count + (size_t)1, sizeof *e->collectives);
     e->members = malloc((count + (size_t)1) * sizeof *e->members);
-    int enough = e->collectives != NULL && e->members != NULL;
-    if (enough) {
+    int error = e->collectives != NULL && e->members != NULL ? 0 : -ENOMEM;
+    if (error == 0) {
         dependency_collectives_fill(e, rows, count, counts);
         dependency_collectives_keep(e);
+        error = dependency_collectives_list_waits(e);
     }
     free(rows);
-    return enough ? 0 : -ENOMEM;
+    return error;
 }

@@ -16,6 +16,7 @@ void dependency_ends_finish(struct dependency_ends *e)
     free(e->kind);
     free(e->collectives);
     free(e->members);
+    free(e->waits);
     free(e->collective_of);
     *e = (struct dependency_ends){0};
 }

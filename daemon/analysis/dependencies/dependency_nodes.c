@@ -68,9 +68,9 @@ static void dependency_nodes_build(struct dependencies *d, const struct dependen
     }
 }
 
-static uint32_t dependency_nodes_value(const struct dependencies *d, uint32_t event)
+static uint64_t dependency_nodes_value(const struct dependencies *d, uint32_t event)
 {
-    return d->ranks.nodes[d->events[event].node].layer + 1;
+    return d->ranks.nodes[d->events[event].node].layer + UINT64_C(1);
 }
 
 /* In the order of events all receives of a node come before its sends: once a layer is used, it is
@@ -90,10 +90,8 @@ static void dependency_nodes_layer(struct dependencies *d)
             n->layer = layer > n->layer ? layer : n->layer;
         }
         if (dependencies_waits_in_collective(d, e)) {
-            const struct dependency_collective *c = &d->collectives[e->collective];
-            uint32_t layer = call_flow_of(c->call) == CALL_FLOW_PREFIX
-                                 ? dependency_prefix_most(d, e->member, dependency_nodes_value)
-                                 : c->layer;
+            uint32_t layer = (uint32_t)dependency_steps_most(d, e->member, dependency_nodes_value,
+                                                             d->collectives[e->collective].layer);
             n->layer = layer > n->layer ? layer : n->layer;
         } else if (dependencies_is_awaited(d, e)) {
             struct dependency_collective *c = &d->collectives[e->collective];

@@ -31,9 +31,19 @@ static uint32_t dependency_order_missing(const struct ordering *o, struct depend
 static uint32_t dependency_order_root(const struct dependency_ends *e,
                                       const struct dependency_collective *c)
 {
-    for (uint32_t k = c->first; k < c->first + c->count; k++)
-        if (e->ends[e->members[k].enter].rank == c->root)
-            return e->members[k].enter;
+    uint32_t root = c->root == DEPENDENCY_NONE ? c->root : dependency_member_of(e, c, c->root);
+    return root == DEPENDENCY_NONE ? root : e->members[root].enter;
+}
+
+/* The first neighbour of a rank that has not entered, or DEPENDENCY_NONE. */
+static uint32_t dependency_order_neighbour(const struct ordering *o,
+                                           const struct dependency_collective *c, uint32_t end)
+{
+    const struct dependency_ends *e = o->e;
+    const struct dependency_member *m = &e->members[dependency_member_of(e, c, e->ends[end].rank)];
+    for (uint32_t i = m->first_wait; i < m->first_wait + m->waits; i++)
+        if (!o->done[e->waits[i].enter])
+            return e->waits[i].enter;
     return DEPENDENCY_NONE;
 }
 
@@ -51,7 +61,9 @@ static uint32_t dependency_order_awaited(const struct ordering *o, uint32_t end)
     int is_root = e->ends[end].rank == c->root;
     if (flow == CALL_FLOW_OUT && !is_root)
         return c->awaited == DEPENDENCY_NONE || o->done[c->awaited] ? DEPENDENCY_NONE : c->awaited;
-    if (flow == CALL_FLOW_OUT || flow == CALL_FLOW_NEIGHBOURS || (flow == CALL_FLOW_IN && !is_root))
+    if (flow == CALL_FLOW_NEIGHBOURS)
+        return dependency_order_neighbour(o, c, end);
+    if (flow == CALL_FLOW_OUT || (flow == CALL_FLOW_IN && !is_root))
         return DEPENDENCY_NONE;
     uint32_t missing = dependency_order_missing(o, c);
     int is_later = flow == CALL_FLOW_PREFIX && missing != DEPENDENCY_NONE &&
@@ -77,6 +89,14 @@ static void dependency_order_open(struct ordering *o, uint32_t end)
     const struct dependency_ends *e = o->e;
     struct dependency_collective *c = &e->collectives[e->collective_of[end]];
     enum call_flow flow = call_flow_of(c->call);
+    if (flow == CALL_FLOW_NEIGHBOURS) {
+        uint32_t i = e->members[dependency_member_of(e, c, e->ends[end].rank)].first_sink;
+        for (; i != DEPENDENCY_NONE; i = e->waits[i].next_sink)
+            if (e->waits[i].leave != DEPENDENCY_NONE &&
+                !dependency_order_waits(o, e->waits[i].leave))
+                dependency_order_wake(o, e->waits[i].leave);
+        return;
+    }
     uint32_t first = flow == CALL_FLOW_PREFIX ? c->entered : 0;
     int is_last = dependency_order_missing(o, c) == DEPENDENCY_NONE;
     int opens = flow == CALL_FLOW_OUT ? end == c->awaited : flow == CALL_FLOW_PREFIX || is_last;

@@ -24,7 +24,9 @@ struct dependency_ends {
     uint8_t *kind;   /* owned; by end: 1: aligned */
     struct dependency_collective *collectives; /* owned; members are ends */
     struct dependency_member *members;         /* owned */
-    uint32_t *collective_of; /* owned; by end: its collective, or DEPENDENCY_NONE */
+    uint32_t *collective_of;       /* owned; by end: its collective, or DEPENDENCY_NONE */
+    struct dependency_wait *waits; /* owned; of leaves for ends that enter */
+    size_t wait_count, wait_capacity;
     uint32_t collective_count;
     const struct dependency_calls *calls;
 };
@@ -43,15 +45,23 @@ int64_t dependency_match_slack(const struct dependency_ends *e, const struct dep
 /** Find which calls of ranks are one collective. @return 0 or -ENOMEM */
 int dependency_collectives(struct dependency_ends *e, struct dependency_counts *counts);
 
+/** The member of a collective, but a scan, that is a rank; DEPENDENCY_NONE: it is none. */
+uint32_t dependency_member_of(const struct dependency_ends *e,
+                              const struct dependency_collective *c, uint64_t rank);
+
 /** Order all ends so that none stands before one that it depends on; pairs that prevent that are
  *  rejected. @param order  set; owned by the caller @return 0 or -ENOMEM */
 int dependency_order(struct dependency_ends *e, uint32_t **order, struct dependency_counts *counts);
 
-/** The greatest value of those that a member of a scan waits for; 0: it waits for none. Asked in
- * the order of events, where all of them come before. Clear dependency_collective.entered before.
- */
-uint32_t dependency_prefix_most(struct dependencies *d, uint32_t member,
-                                uint32_t (*value)(const struct dependencies *d, uint32_t event));
+/** A figure of an event. */
+typedef uint64_t dependency_value(const struct dependencies *d, uint32_t event);
+
+/** The greatest value of those that a member of a collective waits for; 0: it waits for none. Asked
+ * in the order of events, where all of them come before. Clear dependency_collective.entered
+ * before.
+ *  @param whole  that of all members together, or of the root */
+uint64_t dependency_steps_most(struct dependencies *d, uint32_t member, dependency_value *value,
+                               uint64_t whole);
 
 /** Steps and lateness. @return 0 or -ENOMEM */
 int dependency_steps(struct dependencies *d);

@@ -33,32 +33,45 @@ static void dependency_steps_level(struct dependencies *d, const struct dependen
     }
 }
 
-uint32_t dependency_prefix_most(struct dependencies *d, uint32_t member,
-                                uint32_t (*value)(const struct dependencies *d, uint32_t event))
+/* Of a scan: the greatest value of the members before one, each of which is asked once. */
+static uint64_t dependency_steps_prefix(struct dependencies *d, struct dependency_collective *c,
+                                        uint32_t member, dependency_value *value)
 {
-    struct dependency_collective *c =
-        &d->collectives[d->events[d->members[member].enter].collective];
     struct dependency_member *m = &d->members[c->first];
     for (; c->first + c->entered <= member; c->entered++) {
-        uint32_t k = c->entered, before = k == 0 ? 0 : value(d, m[k - 1].enter);
+        uint32_t k = c->entered;
+        uint64_t before = k == 0 ? 0 : value(d, m[k - 1].enter);
         m[k].most = k > 0 && m[k - 1].most > before ? m[k - 1].most : before;
     }
     return d->members[member].most;
 }
 
-/* A step that has all that an event waits for in its collective before it. */
-static uint32_t dependency_steps_value(const struct dependencies *d, uint32_t event)
+uint64_t dependency_steps_most(struct dependencies *d, uint32_t member, dependency_value *value,
+                               uint64_t whole)
 {
-    return d->events[event].step + 1;
+    const struct dependency_member *m = &d->members[member];
+    struct dependency_collective *c = &d->collectives[d->events[m->enter].collective];
+    enum call_flow flow = call_flow_of(c->call);
+    uint64_t most = 0;
+    if (flow != CALL_FLOW_NEIGHBOURS)
+        return flow == CALL_FLOW_PREFIX ? dependency_steps_prefix(d, c, member, value) : whole;
+    for (uint32_t i = m->first_wait; i < m->first_wait + m->waits; i++) {
+        uint32_t enter = d->waits[i].enter;
+        uint64_t one = enter == DEPENDENCY_NONE ? 0 : value(d, enter);
+        most = one > most ? one : most;
+    }
+    return most;
 }
 
-static uint32_t dependency_steps_after_collective(struct dependencies *d,
-                                                  const struct dependency_event *event)
+/* A step that has all that an event waits for in its collective before it. */
+static uint64_t dependency_steps_value(const struct dependencies *d, uint32_t event)
 {
-    const struct dependency_collective *c = &d->collectives[event->collective];
-    return call_flow_of(c->call) == CALL_FLOW_PREFIX
-               ? dependency_prefix_most(d, event->member, dependency_steps_value)
-               : c->step + 1;
+    return d->events[event].step + UINT64_C(1);
+}
+
+static uint64_t dependency_steps_late_ns(const struct dependencies *d, uint32_t event)
+{
+    return d->events[event].lateness_ns;
 }
 
 static void dependency_steps_enter(struct dependencies *d, const struct dependency_event *event)
@@ -82,9 +95,11 @@ static void dependency_steps_count(struct dependencies *d)
         struct dependency_event *event = &d->events[at];
         if (event->group != at && event[-1].step > step)
             step = event[-1].step;
-        uint32_t after = dependencies_waits_in_collective(d, event)
-                             ? dependency_steps_after_collective(d, event)
-                             : 0;
+        uint32_t after = 0;
+        if (dependencies_waits_in_collective(d, event))
+            after = (uint32_t)dependency_steps_most(d, event->member, dependency_steps_value,
+                                                    d->collectives[event->collective].step +
+                                                        UINT64_C(1));
         event->step = step = after > step ? after : step;
         if (dependencies_is_awaited(d, event))
             dependency_steps_enter(d, event);
@@ -113,18 +128,18 @@ static uint64_t dependency_steps_inherited(const struct dependencies *d, uint32_
     return most;
 }
 
-/* The lateness of those that members of a collective wait for: in a scan those before each. */
+/* The lateness of those that members of a collective wait for. */
 static void dependency_steps_inherit(struct dependencies *d, struct dependency_collective *c)
 {
     for (uint32_t k = c->first; k < c->first + c->count; k++) {
         const struct dependency_event *event = &d->events[d->members[k].enter];
-        d->members[k].lateness_ns = c->lateness_ns;
         if (dependencies_is_awaited(d, event) && event->lateness_ns > c->lateness_ns)
             c->lateness_ns = event->lateness_ns;
     }
+    c->entered = 0;
     for (uint32_t k = c->first; k < c->first + c->count; k++)
-        if (call_flow_of(c->call) != CALL_FLOW_PREFIX)
-            d->members[k].lateness_ns = c->lateness_ns;
+        d->members[k].lateness_ns =
+            dependency_steps_most(d, k, dependency_steps_late_ns, c->lateness_ns);
 }
 
 /* The first event of a call has what was caused before its end. */

@@ -232,6 +232,41 @@ static void each_kind_of_call_has_its_own_fifth_word(void **state)
     assert_string_equal(m->regions[m->events[1].region].name, "");
 }
 
+/* Of the slots in use some are of another communicator; one names no rank of the job. */
+static void neighbours_of_a_rank_are_reported_once_with_the_collectives_that_have_them(void **state)
+{
+    static const struct source_slot slots[] = {
+        {77, 4, 0}, {88, 1, 0}, {77, 2, 0}, {77, 900, 0}, {77, 4, 0}};
+    struct bed *bed = *state;
+    struct event exchange = {.t_enter = BEGIN + 100,
+                             .t_exit = BEGIN + 200,
+                             .peer = PEER_NONE,
+                             .tag = TAG_NONE,
+                             .comm = 5,
+                             .kind = EVENT_CALL,
+                             .call = CALL_Neighbor_alltoall};
+    fake_rank_comm(&bed->fake, 5, 77, 4, "ring");
+    for (uint32_t i = 0; i < 5; i++)
+        *segment_source(bed->fake.segment, i) = slots[i];
+    write_sends(bed, 0, 1);
+    assert_true(capture(bed, "", 10, 8, NOW));
+    assert_int_equal(next(bed)->sources_count, 0);
+    fake_rank_write(&bed->fake, &exchange);
+    exchange.call = CALL_Start;
+    exchange.tag = TAG_CALL - CALL_Neighbor_allgather_init;
+    fake_rank_write(&bed->fake, &exchange);
+    assert_true(capture(bed, "", 10, 0, NOW));
+    const struct wire_captured *m = next(bed);
+    static const uint64_t sources[] = {3, 1, 3};
+    assert_int_equal(m->events_count, 3);
+    assert_int_equal(m->sources_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(m->sources[i].comm, 77);
+        assert_int_equal(m->sources[i].rank, 2);
+        assert_int_equal(m->sources[i].source, sources[i]);
+    }
+}
+
 static void part_without_its_call_is_left_out(void **state)
 {
     struct bed *bed = *state;
@@ -486,6 +521,7 @@ int main(void)
         WITH_BED(newest_records_are_reported_the_oldest_first),
         WITH_BED(call_in_progress_is_the_last),
         WITH_BED(each_kind_of_call_has_its_own_fifth_word),
+        WITH_BED(neighbours_of_a_rank_are_reported_once_with_the_collectives_that_have_them),
         WITH_BED(part_without_its_call_is_left_out),
         WITH_BED(node_without_such_ranks_says_so),
         WITH_BED(other_job_and_unknown_clock_are_not_answered),

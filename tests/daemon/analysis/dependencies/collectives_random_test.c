@@ -44,6 +44,7 @@ static struct {
         uint8_t left[RANKS];
     } open[ACTIONS]; /* immediate ones */
     uint32_t open_count;
+    uint8_t sends[3][RANKS][RANKS]; /* by communicator: the first to the second, in its topology */
 } p;
 
 /* Moments differ between ranks, so that it is clear who came last. */
@@ -101,6 +102,60 @@ static uint32_t comm_rank_of(uint64_t comm, uint32_t rank)
     return comm == 1 ? rank : p.ranks - 1 - rank;
 }
 
+#define DIMENSIONS 3
+
+/* A topology: a grid of a random shape, whose dimensions may have one rank and may be periodic, or
+ * a random graph. The neighbours of a rank are added as MPI lists them: in each dimension the one
+ * below and the one above, which may be the same one, or the rank itself. */
+static void topology_make(uint64_t comm)
+{
+    uint32_t sizes[DIMENSIONS], wraps[DIMENSIONS], left = p.ranks;
+    int is_graph = program_random(&p.random, 4) == 0;
+    for (uint32_t d = 0; d < DIMENSIONS; d++) {
+        sizes[d] = d + 1 < DIMENSIONS ? 1 + program_random(&p.random, left) : left;
+        while (left % sizes[d] != 0)
+            sizes[d]--;
+        left /= sizes[d];
+        wraps[d] = program_random(&p.random, 2);
+    }
+    for (uint32_t rank = 0; rank < p.ranks; rank++) {
+        uint32_t at = comm_rank_of(comm, rank), stride = p.ranks;
+        for (uint32_t d = 0; d < DIMENSIONS; d++) {
+            stride /= sizes[d];
+            uint32_t place = at / stride % sizes[d], base = at - place * stride;
+            for (uint32_t side = 0; side < 2; side++) {
+                int border = place == (side ? sizes[d] - 1 : 0) && !wraps[d];
+                uint32_t other = (place + (side ? 1 : sizes[d] - 1)) % sizes[d];
+                uint32_t source = is_graph ? program_random(&p.random, p.ranks)
+                                           : comm_rank_of(comm, base + other * stride);
+                if (border && !is_graph)
+                    continue;
+                p.sends[comm][source][rank] |= (uint8_t)is_graph;
+                program_add_source(&p.calls, comm, rank, source);
+            }
+        }
+    }
+    /* Ranks of a grid are neighbours if all coordinates but one are equal, and that one is next to
+     * the other one. */
+    for (uint32_t i = 0; !is_graph && i < p.ranks * p.ranks; i++) {
+        uint32_t a = i / p.ranks, b = i % p.ranks, x = a, y = b, at[2][DIMENSIONS];
+        for (uint32_t d = DIMENSIONS; d-- > 0; x /= sizes[d], y /= sizes[d]) {
+            at[0][d] = x % sizes[d];
+            at[1][d] = y % sizes[d];
+        }
+        for (uint32_t d = 0; d < DIMENSIONS; d++) {
+            uint32_t alike = 0;
+            for (uint32_t k = 0; k < DIMENSIONS; k++)
+                alike += k == d || at[0][k] == at[1][k];
+            int next = at[0][d] + 1 == at[1][d] || at[1][d] + 1 == at[0][d];
+            int around = wraps[d] && ((at[0][d] + 1) % sizes[d] == at[1][d] ||
+                                      (at[1][d] + 1) % sizes[d] == at[0][d]);
+            if (alike == DIMENSIONS && (next || around))
+                p.sends[comm][comm_rank_of(comm, a)][comm_rank_of(comm, b)] = 1;
+        }
+    }
+}
+
 static int waits_for(enum call_flow flow, uint64_t comm, uint32_t root, uint32_t a, uint32_t b)
 {
     switch (flow) {
@@ -113,7 +168,7 @@ static int waits_for(enum call_flow flow, uint64_t comm, uint32_t root, uint32_t
     case CALL_FLOW_PREFIX:
         return comm_rank_of(comm, b) < comm_rank_of(comm, a);
     default:
-        return 0;
+        return p.sends[comm][b][a];
     }
 }
 
@@ -278,6 +333,8 @@ static void program_make(uint64_t seed)
         p.newest[r] = DEPENDENCY_NONE;
         assert_int_equal(dependency_calls_thread(&p.calls, r, 0, host, INT64_MAX), r);
     }
+    topology_make(1);
+    topology_make(2);
     for (uint32_t i = 0; i < ACTIONS; i++) {
         uint32_t from = program_random(&p.random, p.ranks);
         uint32_t step = 1 + program_random(&p.random, p.ranks - 1);

@@ -3,6 +3,7 @@
 
 #include "holter/call.h"
 #include "holter/size_class.h"
+#include "tests/daemon/analysis/dependencies/message_program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,6 +231,46 @@ static void ranks_of_a_collective_of_neighbours_have_a_place_and_wait_for_nobody
     assert_int_equal(event_of(j, 2, 0)->step, 0);
     assert_int_equal(event_of(j, 2, 1)->step, 1);
     assert_int_equal(event_of(j, 1, 1)->step, 2);
+    job_destroy(j);
+}
+
+/* A row of five ranks, of which the last one enters late, twice; nobody waits for it before. */
+static void a_late_rank_of_a_halo_exchange_delays_its_neighbour_and_later_the_next_one(void **state)
+{
+    (void)state;
+    struct job *j = job_create(5, 2, INT64_MAX, 0);
+    for (uint32_t r = 0; r < 5; r++) {
+        int64_t first_ns = r == 4 ? 500 : 100 + r, left_ns = r > 2 ? 510 + r : 120 + r;
+        int64_t second_ns = r < 3 ? 600 : 700;
+        for (uint32_t k = 0; k < 2; k++)
+            if (k == 0 ? r > 0 : r < 4)
+                program_add_source(&j->calls, 1, r, k == 0 ? r - 1 : r + 1);
+        add_collective(j, r, CALL_Neighbor_alltoall, -1, first_ns, left_ns);
+        add_collective(j, r, CALL_Neighbor_alltoall, -1, left_ns + 20, second_ns + r);
+    }
+    make(j);
+    assert_int_equal(j->d.counts.rejected, 0);
+    assert_int_equal(j->d.collectives[0].awaited, DEPENDENCY_NONE);
+    static const uint32_t awaited[2][5] = {{1, 2, 3, 4, 3}, {1, 2, 3, 4, 3}};
+    for (uint32_t r = 0; r < 5; r++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            const struct dependency_event *left = event_of(j, r, 2 * k + 1);
+            assert_true(dependencies_waits_in_collective(&j->d, left));
+            assert_int_equal(j->d.events[j->d.members[left->member].awaited].rank, awaited[k][r]);
+        }
+        /* What the late one caused comes to its neighbour at once, to the next one in the second
+         * exchange, and to those further on not yet. */
+        assert_int_equal(event_of(j, r, 0)->caused_ns, r == 4 ? 400 : r);
+    }
+    uint32_t chain[8], at = (uint32_t)(event_of(j, 2, 3) - j->d.events);
+    assert_int_equal(dependencies_chain(&j->d, at, chain, 8), 4);
+    static const uint32_t ranks[] = {2, 3, 3, 4};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(j->d.events[chain[i]].rank, ranks[i]);
+    assert_int_equal(
+        dependencies_chain(&j->d, (uint32_t)(event_of(j, 0, 3) - j->d.events), chain, 8), 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(j->d.events[chain[i]].rank < 3);
     job_destroy(j);
 }
 
@@ -506,6 +547,8 @@ int main(void)
         cmocka_unit_test(a_collective_is_no_message_and_its_ends_divide_nodes),
         cmocka_unit_test(all_wait_for_the_root_of_a_broadcast_and_the_root_of_a_reduction_for_all),
         cmocka_unit_test(ranks_of_a_collective_of_neighbours_have_a_place_and_wait_for_nobody),
+        cmocka_unit_test(
+            a_late_rank_of_a_halo_exchange_delays_its_neighbour_and_later_the_next_one),
         cmocka_unit_test(a_rank_that_has_not_come_is_seen_by_who_is_in_the_call),
         cmocka_unit_test(rings_that_begin_at_different_collectives_give_those_that_were),
         cmocka_unit_test(collectives_on_mpi_comm_self_are_not_one),

@@ -122,3 +122,11 @@ void program_record(const struct program *p, struct dependency_calls *calls, con
             assert_int_equal(dependency_calls_add(calls, threads[e->rank], &record), 0);
     }
 }
+
+void program_add_source(struct dependency_calls *calls, uint64_t comm, uint32_t rank,
+                        uint32_t source)
+{
+    const struct wire_source_row row = {comm, rank, source};
+    const struct wire_capture capture = {.sources = &row, .sources_count = 1};
+    assert_int_equal(dependency_calls_add_capture(calls, &capture), 0);
+}

@@ -46,4 +46,8 @@ void program_run(struct program *p, uint32_t ranks, uint32_t events, uint64_t se
 void program_record(const struct program *p, struct dependency_calls *calls, const uint32_t *first,
                     const int64_t *skew_ns, uint32_t hosts, uint64_t error_ns);
 
+/** A rank has a neighbour that sends to it. */
+void program_add_source(struct dependency_calls *calls, uint64_t comm, uint32_t rank,
+                        uint32_t source);
+
 #endif
