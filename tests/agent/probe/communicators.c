@@ -323,6 +323,67 @@ static void grids_are_noted(void)
     MPI_Comm_free(&turned);
 }
 
+/* The newest slots are these, in world ranks; of a rank of the communicator that is the last one
+ * less its number. */
+static void expect_sources(MPI_Comm comm, uint32_t before, int count, const int *sources)
+{
+    uint32_t made = atomic_load(&witness_segment->sources_made);
+    uint64_t id = id_of(comm);
+    int size, at = 0;
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < count; i++) {
+        if (sources[i] == MPI_PROC_NULL)
+            continue;
+        const struct source_slot *slot = segment_source(witness_segment, before + (uint32_t)at++);
+        EXPECT(slot->comm == id, "slot %d", at - 1);
+        EXPECT((int)atomic_load(&slot->rank) == size - sources[i], "%u for source %d",
+               atomic_load(&slot->rank), sources[i]);
+    }
+    EXPECT(made == before + (uint32_t)at, "%u were made before, now %u", before, made);
+}
+
+static void neighbours_are_noted_at_the_first_collective_of_them(void)
+{
+    enum { MANY = 200 };
+    int sources[4], to[4], many[MANY], in[MANY] = {0}, out = 0, rank, size;
+    uint32_t before = atomic_load(&witness_segment->sources_made);
+    MPI_Comm turned, grid, copy, graph;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -witness_rank, &turned);
+    MPI_Comm_size(turned, &size);
+    MPI_Cart_create(turned, 2, (int[]){size / 2, 2}, (int[]){0, 1}, 0, &grid);
+    MPI_Comm_dup(grid, &copy);
+    MPI_Comm_rank(copy, &rank);
+    MPI_Cart_shift(copy, 0, 1, &sources[0], &sources[1]);
+    MPI_Cart_shift(copy, 1, 1, &sources[2], &sources[3]);
+    expect_sources(copy, before, 0, sources);
+    for (int i = 0; i < 2; i++)
+        MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, copy);
+    expect_sources(copy, before, 4, sources);
+    before = atomic_load(&witness_segment->sources_made);
+    sources[0] = sources[1] = (rank + 1) % size;
+    sources[2] = rank;
+    to[0] = to[1] = (rank + size - 1) % size;
+    to[2] = rank;
+    MPI_Dist_graph_create_adjacent(turned, 3, sources, (int[]){1, 2, 3}, 3, to, (int[]){1, 2, 3},
+                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, graph);
+    expect_sources(graph, before, 3, sources);
+    MPI_Comm_free(&graph);
+    for (int i = 0; i < MANY; i++)
+        many[i] = rank;
+    for (uint32_t i = 0; i <= SEGMENT_SOURCES / MANY; i++) { /* until there are no slots left */
+        MPI_Dist_graph_create_adjacent(turned, MANY, many, many, MANY, many, many, MPI_INFO_NULL, 0,
+                                       &graph);
+        MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, graph);
+        MPI_Comm_free(&graph);
+    }
+    EXPECT(atomic_load(&witness_segment->sources_made) >= SEGMENT_SOURCES, "%u slots",
+           atomic_load(&witness_segment->sources_made));
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&grid);
+    MPI_Comm_free(&turned);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm odd;
@@ -338,6 +399,7 @@ int main(int argc, char **argv)
     make_by_group();
     make_intercommunicators();
     grids_are_noted();
+    neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
     if (witness_rank == 0)
         thousands_of_communicators_have_slots_of_their_own();
