@@ -135,7 +135,7 @@ static int order_pairs(struct range *r, enum pair_column column)
             heap[n++] = w;
             for (uint32_t k = n == RANGE_TOP_PAIRS ? n / 2 : 0; k-- > 0;)
                 range_sift(heap, n, k);
-        } else if (range_compare_heavier(&w, &heap[0]) < 0) {
+        } else if (w.weight > heap[0].weight) { /* of equal weights the first one stays */
             heap[0] = w;
             range_sift(heap, n, 0);
         }
