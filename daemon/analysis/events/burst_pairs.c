@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define FIRST_CAPACITY (2 * BURST_PAIRS_MINIMUM)
-#define FEW 64u /* rows that are quicker to compare */
+#define ROWS_KEPT 256u /* by a table that is released */
+#define FEW 64u        /* rows that are quicker to compare */
 
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
 {
@@ -42,6 +43,13 @@ void burst_pairs_clear(struct burst_pairs *pairs)
 {
     pairs->count = 0;
     pairs->others = (struct burst_others){0};
+}
+
+void burst_pairs_release(struct burst_pairs *pairs)
+{
+    if (pairs->capacity > ROWS_KEPT && ARRAY_RESIZE(pairs->rows, FIRST_CAPACITY) == 0)
+        pairs->capacity = FIRST_CAPACITY;
+    burst_pairs_clear(pairs);
 }
 
 /* Multiply and fold: both halves of a product, so that neighbouring ranks do not end up in
@@ -239,7 +247,7 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     to->others.bytes += from->others.bytes;
     to->others.pairs += from->others.pairs;
     burst_pairs_append(to, work, from->rows, from->count);
-    burst_pairs_clear(from);
+    burst_pairs_release(from);
 }
 
 int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from)

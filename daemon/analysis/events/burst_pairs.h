@@ -71,6 +71,10 @@ void burst_pairs_finish(struct burst_pairs *pairs);
 /** Forget the rows, keep the memory. */
 void burst_pairs_clear(struct burst_pairs *pairs);
 
+/** The same, and release the memory of many rows: of the bursts of a set it is each time others
+ * that are large, and in the end all would keep memory for the largest. */
+void burst_pairs_release(struct burst_pairs *pairs);
+
 /** Add rows. Never fails: where memory is refused, more pairs are folded.
  *  Sums must not pass 2^64: the set sees to that. */
 void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work,

@@ -101,7 +101,7 @@ void bursts_destroy(struct bursts *set)
 void bursts_clear(struct bursts *set)
 {
     for (uint32_t i = 0; i < set->first[set->count]; i++)
-        burst_pairs_clear(&set->clusters[set->order[i]].pairs);
+        burst_pairs_release(&set->clusters[set->order[i]].pairs);
     set->count = set->first[0] = 0;
     set->messages = set->bytes = 0;
 }

@@ -362,6 +362,32 @@ static void what_was_folded_is_merged_too(void **state)
 }
 
 /* Two sets get the same, one is read all the time. */
+/* In each round another burst has many pairs. */
+static void a_set_that_is_used_again_does_not_keep_the_memory_of_every_large_burst(void **state)
+{
+    enum { SLOTS = 64, MANY = 4096 };
+    const struct bursts_params params = {.budget = SLOTS, .pairs = MANY, .cell_ns = 1};
+    struct bursts *set;
+    (void)state;
+    size_t before = memory_used();
+    assert_int_equal(bursts_create(&set, &params), 0);
+    for (uint32_t round = 0; round < SLOTS; round++) {
+        for (uint32_t i = 0; i < SLOTS; i++)
+            put(set, 1000 + UINT64_C(1000000) * i);
+        for (uint32_t i = 0; i < MANY; i++) {
+            const struct burst_message m = {.time_ns = 1000 + UINT64_C(1000000) * round,
+                                            .source = i / 64,
+                                            .destination = i % 64,
+                                            .messages = 1,
+                                            .bytes = 8};
+            assert_int_equal(burst_feed_message(set, &m), 0);
+        }
+        bursts_clear(set);
+    }
+    assert_true(memory_used() - before < 8 * MANY * sizeof(struct burst_pair));
+    bursts_destroy(set);
+}
+
 static void reading_changes_nothing(void **state)
 {
     uint64_t random = 7, count = 0, bytes = 0;
@@ -531,6 +557,7 @@ int main(void)
         cmocka_unit_test(a_burst_that_was_read_can_be_added),
         cmocka_unit_test(of_too_many_pairs_the_least_are_folded),
         cmocka_unit_test(what_was_folded_is_merged_too),
+        cmocka_unit_test(a_set_that_is_used_again_does_not_keep_the_memory_of_every_large_burst),
         cmocka_unit_test(reading_changes_nothing),
         cmocka_unit_test(extreme_times_are_times),
         cmocka_unit_test(sums_beyond_64_bits_are_refused_whole),
