@@ -97,7 +97,7 @@ def imported(place):
 
 
 def million(place):
-    return commgram.make(os.path.join(place.dir, 'random.hrec'), 'random', 2 ** 20, 2 ** 20, per_node=8192)
+    return commgram.make(os.path.join(place.dir, 'halo.hrec'), 'halo', 64, 128, 128, per_node=1024, substages=2)
 
 
 def recorded(_):
