@@ -50,6 +50,7 @@ static enum rank_graph_unit rank_graph_unit_of(const struct rank_graph *n, uint6
 static struct key rank_graph_vertex_key(const struct rank_graph *n, const struct model *m,
                                         uint32_t rank, uint64_t open)
 {
+    rank -= rank % (uint32_t)m->group; /* the one that stands for its group */
     uint64_t region = latency_region_of(&m->latency, rank);
     switch (rank_graph_unit_of(n, region, open)) {
     case UNIT_RANK:
@@ -87,7 +88,7 @@ static int rank_graph_choose_units(struct rank_graph *n, const struct model *m, 
 {
     n->opened = 0;
     n->unit = UNIT_RANK;
-    if (n->rank_count > NETWORK_VERTICES) {
+    if (n->rank_count / m->group > NETWORK_VERTICES) {
         n->opened = open && rank_graph_ranks_in(m, open) <= NETWORK_VERTICES;
         n->unit = UNIT_NODE;
     }
@@ -109,7 +110,7 @@ static void rank_graph_fill_vertices(struct rank_graph *n, const struct model *m
         uint32_t host = m->ranks[rank].node;
         if (!v->ranks) {
             v->rank = rank;
-            v->region = latency_region_of(&m->latency, rank);
+            v->region = latency_region_of(&m->latency, rank - rank % (uint32_t)m->group);
             v->host = host;
         }
         v->host = v->host == host ? host : UINT32_MAX;

@@ -452,7 +452,8 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
     struct quantity ranks = quantity_grouped(n->rank_count),
                     count = quantity_grouped(n->vertex_count);
     if (n->unit == UNIT_RANK)
-        snprintf(text, sizeof text, "Each disc is a rank; edges add up where they run together.");
+        snprintf(text, sizeof text, "Each disc is %s; edges add up where they run together.",
+                 s->model->group > 1 ? "a group of ranks" : "a rank");
     else if (n->opened)
         snprintf(text, sizeof text,
                  "%s ranks as %s discs: the opened region's one by one, others by %s.", ranks.text,
