@@ -5,6 +5,7 @@
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
+#include "viewer/views/regions/rank_graph.h"
 
 #include "holter/error.h"
 #include "tests/viewer/network_bed.h"
@@ -846,6 +847,32 @@ static void selections_are_found_by_name(void **state)
     assert_int_equal(ui_select_find(b->model, "cell:3", &s), -HOLTER_EUSAGE);
 }
 
+static void a_group_is_one_disc_of_the_regions(void **state)
+{
+    enum { NODES = 8, RANKS = 3000 * NODES };
+    static struct model_rank ranks[RANKS];
+    struct model *m = calloc(1, sizeof(*m));
+    struct rank_graph graph = {0}, none = {0};
+    (void)state;
+    assert_non_null(m);
+    for (uint32_t r = 0; r < RANKS; r++)
+        ranks[r].node = r / (RANKS / NODES);
+    m->ranks = ranks;
+    m->world = m->rank_count = RANKS;
+    m->group = 1;
+    assert_int_equal(rank_graph_build(&graph, &none, m, 0), 0);
+    assert_int_equal(graph.vertex_count, NODES);
+    rank_graph_finish(&graph);
+    m->group = 2 * RANKS / NODES; /* on two nodes */
+    assert_int_equal(rank_graph_build(&graph, &none, m, 0), 0);
+    assert_int_equal(graph.unit, UNIT_RANK);
+    assert_int_equal(graph.vertex_count, NODES / 2);
+    assert_int_equal(graph.vertices[1].rank, m->group);
+    assert_int_equal(graph.vertices[1].ranks, m->group);
+    rank_graph_finish(&graph);
+    free(m);
+}
+
 static void a_group_is_named_by_its_first_and_last_rank(void **state)
 {
     struct model *m = calloc(1, sizeof(*m));
@@ -873,6 +900,7 @@ int main(void)
         T(keys_walk_the_list),
         T(columns_sort_it),
         cmocka_unit_test(a_group_is_named_by_its_first_and_last_rank),
+        cmocka_unit_test(a_group_is_one_disc_of_the_regions),
         cmocka_unit_test(without_messages_counters_are_ranked),
         T(a_brush_along_the_values_filters_all_views),
         T(a_brush_along_the_ranks_keeps_the_first_of_them),
