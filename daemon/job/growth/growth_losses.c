@@ -15,7 +15,7 @@
 #define LOST 0.25      /* of its work: the window is a slow one; ... */
 #define FOUND_LOST 0.1 /* ... the same where scopes deviate, and their culprit is to be named */
 /* Times what windows differ by in the mean: the job is not slow where an iteration takes longer
- * than a window. Of faults in such jobs (2.5 windows an iteration) 34 to 56 % were named wrongly
+ * than a window. Of faults in such jobs (2.5 windows an iteration) 43 to 56 % were named wrongly
  * without it, 22 to 34 % with half, 11 to 25 % with it; double hides those of jobs of one iteration
  * a window.
  */
