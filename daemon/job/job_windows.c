@@ -138,11 +138,8 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
                 .time_ns = c->time_ns,
             };
     }
-    for (uint64_t i = 0; i < window->pending_count; i++) {
-        const struct wire_pending_row *p = &window->pending[i];
-        open->pending[open->pending_count++] =
-            (struct hang_pending){(uint32_t)p->rank, p->source, p->tag, p->comm, p->waited_ns};
-    }
+    for (uint64_t i = 0; i < window->pending_count; i++)
+        open->pending[open->pending_count++] = window->pending[i];
     return 0;
 }
 

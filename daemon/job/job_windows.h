@@ -25,7 +25,7 @@ struct open_window {
     struct counter_rows counters;
     struct hang_calls *calls; /**< owned: those that hang_counts() */
     size_t call_count, call_capacity;
-    struct hang_pending *pending; /**< owned */
+    struct wire_pending_row *pending; /**< owned */
     size_t pending_count, pending_capacity;
     struct wire_process_row *processes; /**< owned */
     size_t process_count, process_capacity;

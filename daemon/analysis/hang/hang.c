@@ -365,7 +365,7 @@ static int hang_apply_pending(struct hang_watch *w, const struct hang_window *wi
         ARRAY_FIT_ZERO(w->pending_next, w->pending_capacity, window->pending_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < window->pending_count; i++) {
-        const struct hang_pending *p = &window->pending[i];
+        const struct wire_pending_row *p = &window->pending[i];
         if (p->rank >= w->seat_count)
             continue;
         uint32_t at = w->pending_count++;

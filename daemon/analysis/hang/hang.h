@@ -47,15 +47,6 @@ struct hang_calls {
     uint64_t time_ns;    /**< time in them */
 };
 
-/** A receive for which a rank waits, as in WIRE_PENDING_ROW. */
-struct hang_pending {
-    uint32_t rank;
-    int64_t source; /**< negative: PEER_* */
-    int64_t tag;
-    uint64_t comm;
-    uint64_t waited_ns;
-};
-
 /** One window of the whole job. Rows are borrowed, in any order; at most one row per rank (of
  * several the one with the longest call in progress is used). */
 struct hang_window {
@@ -69,7 +60,7 @@ struct hang_window {
     size_t call_count;
     const struct wire_comm_row *comms; /**< new or known ones */
     size_t comm_count;
-    const struct hang_pending *pending;
+    const struct wire_pending_row *pending;
     size_t pending_count;
     const uint32_t *dead; /**< ranks that died in the window */
     size_t dead_count;

@@ -60,9 +60,9 @@ struct hang_watch {
     struct key_table comms; /**< lo: id */
     struct hang_comm_seat *comm_seats; /**< owned; by number of the communicator */
     size_t comm_room;
-    uint64_t longest[HANG_WAITS]; /**< waits that ended by themselves, ns */
-    struct hang_pending *pending; /**< owned; of the last window */
-    uint32_t *pending_next;       /**< index of the next one of the same rank; HANG_NONE: last */
+    uint64_t longest[HANG_WAITS];     /**< waits that ended by themselves, ns */
+    struct wire_pending_row *pending; /**< owned; of the last window */
+    uint32_t *pending_next; /**< index of the next one of the same rank; HANG_NONE: last */
     uint32_t pending_count, pending_capacity;
     struct hang *hangs;  /**< owned; HANG_MOST */
     struct hang *before; /**< owned; those of the previous window */

@@ -171,13 +171,13 @@ static int waits_add_pending(struct waits *w)
     if (code != 0)
         return code;
     for (uint32_t i = 0; i < window->pending_count; i++) {
-        const struct hang_pending *p = &window->pending[i];
+        const struct wire_pending_row *p = &window->pending[i];
         if (p->rank >= w->rank_end)
             continue;
         w->next_pending[i] = w->ranks[p->rank].pending;
         w->ranks[p->rank].pending = i;
         uint64_t ns = p->waited_ns < window->length_ns ? p->waited_ns : window->length_ns;
-        if (p->source >= 0 && waits_add_pair(w, p->rank, (uint64_t)p->source, ns) != 0)
+        if (p->source >= 0 && waits_add_pair(w, (uint32_t)p->rank, (uint64_t)p->source, ns) != 0)
             code = -ENOMEM;
     }
     return code;

@@ -39,7 +39,7 @@ struct waits_window {
     const struct transfers *transfers; /**< matched messages */
     const struct hang_calls *calls;    /**< collectives that ended */
     size_t call_count;
-    const struct hang_pending *pending;
+    const struct wire_pending_row *pending;
     size_t pending_count;
 };
 

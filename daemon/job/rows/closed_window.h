@@ -39,7 +39,7 @@ struct closed_window {
     size_t comm_count;
     const struct hang_calls *calls; /**< those that hang_counts(), of all ranks */
     size_t call_count;
-    const struct hang_pending *pending; /**< receives for which ranks wait */
+    const struct wire_pending_row *pending; /**< receives for which ranks wait */
     size_t pending_count;
     const struct wire_process_row *processes; /**< of ranks, in any order */
     size_t process_count;

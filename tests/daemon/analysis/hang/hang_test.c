@@ -29,7 +29,7 @@ struct scene {
     size_t call_count;
     struct wire_comm_row comms[4];
     size_t comm_count;
-    struct hang_pending pending[MOST];
+    struct wire_pending_row pending[MOST];
     size_t pending_count;
     uint32_t dead[8];
     size_t dead_count;
@@ -317,7 +317,7 @@ static void one_rank_that_waits_for_all_others_is_named_first(void **state)
     enter(s, 6, CALL_Waitall, 0, PEER_NONE);
     for (uint32_t r = 0; r < 8; r++)
         if (r != 6)
-            s->pending[s->pending_count++] = (struct hang_pending){
+            s->pending[s->pending_count++] = (struct wire_pending_row){
                 .rank = 6, .source = r, .comm = HANG_WORLD, .waited_ns = SECOND};
     struct hang_list list = steps(s, 11);
     assert_int_equal(list.count, 1);
@@ -503,10 +503,10 @@ static void a_waitall_for_several_messages_leads_to_the_stopped_rank(void **stat
         enter(s, r, CALL_Waitall, 0, PEER_NONE);
         for (uint32_t side = 0; side < 2 && r != 4; side++)
             s->pending[s->pending_count++] =
-                (struct hang_pending){.rank = r,
-                                      .source = (r + (side ? 1 : 7)) % 8,
-                                      .comm = HANG_WORLD,
-                                      .waited_ns = SECOND};
+                (struct wire_pending_row){.rank = r,
+                                          .source = (r + (side ? 1 : 7)) % 8,
+                                          .comm = HANG_WORLD,
+                                          .waited_ns = SECOND};
     }
     leave(s, 4, 'T');
     struct hang_list list = steps(s, 5);
@@ -527,7 +527,7 @@ static void two_waitalls_for_each_other_are_a_deadlock(void **state)
     run_calmly(s);
     for (uint32_t r = 0; r < 2; r++) {
         enter(s, r, CALL_Waitall, HANG_WORLD, 1 - r);
-        s->pending[s->pending_count++] = (struct hang_pending){.rank = r, .source = 1 - r};
+        s->pending[s->pending_count++] = (struct wire_pending_row){.rank = r, .source = 1 - r};
     }
     struct hang_list list = steps(s, 11);
     assert_int_equal(list.count, 1);
@@ -778,8 +778,8 @@ static void a_wait_for_any_message_blames_nobody(void **state)
     run_calmly(s);
     enter(s, 0, CALL_Waitany, 0, PEER_NONE);
     for (uint32_t r = 1; r < 4; r++)
-        s->pending[s->pending_count++] =
-            (struct hang_pending){.rank = 0, .source = r, .comm = HANG_WORLD, .waited_ns = SECOND};
+        s->pending[s->pending_count++] = (struct wire_pending_row){
+            .rank = 0, .source = r, .comm = HANG_WORLD, .waited_ns = SECOND};
     assert_int_equal(steps(s, 60).count, 0);
     scene_finish(s);
 }
@@ -895,7 +895,7 @@ static void nonsense_is_survived(void **state)
         uint64_t words[40][6];
         struct rank_row ranks[40];
         struct hang_calls calls[40];
-        struct hang_pending pending[40];
+        struct wire_pending_row pending[40];
         struct wire_comm_row comms[40];
         uint32_t dead[1];
         for (int i = 0; i < 40; i++) {
@@ -914,7 +914,8 @@ static void nonsense_is_survived(void **state)
                                          .polls = x[3]};
             calls[i] = (struct hang_calls){
                 (uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5], x[5]};
-            pending[i] = (struct hang_pending){(uint32_t)x[2] % 120, (int64_t)x[3], 0, x[1], x[5]};
+            pending[i] =
+                (struct wire_pending_row){(uint32_t)x[2] % 120, (int64_t)x[3], 0, x[1], x[5]};
             comms[i] =
                 (struct wire_comm_row){.id = x[3] % 5, .size = x[1], .remote_size = x[2] % 2};
         }

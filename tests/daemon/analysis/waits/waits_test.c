@@ -25,7 +25,7 @@ struct bed {
     struct transfers transfers;
     struct hang_calls calls[32];
     size_t call_count;
-    struct hang_pending pending[8];
+    struct wire_pending_row pending[8];
     size_t pending_count;
 };
 
@@ -167,10 +167,10 @@ static void a_send_in_progress_to_a_rank_that_receives_it_is_a_transfer(void **s
     enter(b, 1, CALL_Recv, PEER_ANY, 400 * MS);
     assert_int_equal(window(b, 0).send_wait_ns, 0);
     enter(b, 1, CALL_Waitall, PEER_NONE, 400 * MS);
-    b->pending[b->pending_count++] = (struct hang_pending){.rank = 1, .source = 0};
-    b->pending[b->pending_count++] = (struct hang_pending){.rank = 1, .source = 5};
+    b->pending[b->pending_count++] = (struct wire_pending_row){.rank = 1, .source = 0};
+    b->pending[b->pending_count++] = (struct wire_pending_row){.rank = 1, .source = 5};
     assert_int_equal(window(b, 0).send_wait_ns, 0);
-    b->pending[b->pending_count++] = (struct hang_pending){.rank = 1, .source = 5};
+    b->pending[b->pending_count++] = (struct wire_pending_row){.rank = 1, .source = 5};
     assert_int_equal(window(b, 0).send_wait_ns, 400 * MS);
 }
 
@@ -220,7 +220,7 @@ static void a_receive_in_progress_waits_for_the_sender(void **state)
 {
     struct bed *b = *state;
     b->pending[b->pending_count++] =
-        (struct hang_pending){.rank = 4, .source = 2, .waited_ns = 5000 * MS};
+        (struct wire_pending_row){.rank = 4, .source = 2, .waited_ns = 5000 * MS};
     struct waits_row row = window(b, 4);
     assert_int_equal(row.awaited, 1 + 2);
     assert_int_equal(row.awaited_ns, LENGTH);
@@ -296,7 +296,7 @@ static void nonsense_is_survived(void **state)
     enter(b, 2, CALL_Send, 2, UINT64_MAX);
     enter(b, 3, 65535, 2, UINT64_MAX);
     b->pending[b->pending_count++] =
-        (struct hang_pending){.rank = 77, .source = INT64_MAX, .waited_ns = UINT64_MAX};
+        (struct wire_pending_row){.rank = 77, .source = INT64_MAX, .waited_ns = UINT64_MAX};
     b->calls[b->call_count++] =
         (struct hang_calls){.rank = UINT32_MAX, .call = CALL_Barrier, .comm = 1};
     assert_int_equal(window(b, 1).send_wait_ns, 50 * MS);
