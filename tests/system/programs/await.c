@@ -8,10 +8,7 @@ int main(int argc, char **argv)
     int rank, size, token = 7;
     if (argc < 2)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     last_rank_await_file(rank, size, argv[1]);
     if (rank < size - 1) {
         CALL(Recv, &token, 1, MPI_INT, rank + 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

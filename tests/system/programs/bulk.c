@@ -76,10 +76,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         if (sscanf(argv[4 + i], "%d-%d", &pairs[i].source, &pairs[i].destination) != 2)
             return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     char *out = calloc((size_t)bytes + 1, 1), *in = calloc((size_t)bytes * (size_t)count + 1, 1);
     if (!out || !in)
         truth_broken("out of memory");

@@ -122,10 +122,7 @@ int main(int argc, char **argv)
         return 2;
     directory = argv[1];
     snprintf(end, sizeof end, "%s/end", directory);
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     bind_to_core();
     write_pid();
     for (int over = 0; !over;) {

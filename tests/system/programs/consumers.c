@@ -48,10 +48,7 @@ int main(int argc, char **argv)
     const int bytes = atoi(argv[2]);
     const long microseconds = atol(argv[3]);
     char *data = calloc((size_t)bytes + 1, 1);
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    truth_init(&argc, &argv, &rank, &size);
     if (!data || size % 2 != 0)
         truth_broken("out of memory, or an odd number of ranks");
     snprintf(slow, sizeof slow, "slow.%d", rank);

@@ -43,10 +43,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     int step = atoi(argv[2]), code = argc > 3 ? atoi(argv[3]) : 0;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     for (int i = 0; i < 2 * step; i++) {
         if (i == step && rank == size - 1 && strcmp(argv[1], "none") != 0)
             die(argv[1], code);

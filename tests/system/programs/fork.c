@@ -40,10 +40,7 @@ static void be_killed(void)
 int main(int argc, char **argv)
 {
     int rank, size, value = 1, sum = 0;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     void (*const acts[])(void) = {another_program, leave, be_killed};
     const int expected[] = {0, 0, SIGKILL};
     for (int i = 0; i < 3; i++) {

@@ -19,10 +19,7 @@ int main(int argc, char **argv)
     int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 1;
     if (argc < 2)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     ring(rank, size);
     last_rank_await_file(rank, size, argv[1]);
     CALL(Barrier, MPI_COMM_WORLD);

@@ -172,10 +172,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 5; i++)
         if ((argument[i] = atoi(argv[i + 1])) < 0)
             return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     struct grid grid = grid_make(size, argument[4] / THICK);
     struct image image = {.pixels = argument[4] / (int)sizeof(int)};
     image.value = calloc((size_t)image.pixels + 1, sizeof(int));

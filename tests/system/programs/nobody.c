@@ -88,10 +88,7 @@ int main(int argc, char **argv)
     MPI_Win win;
     if (argc != 2)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     CALL(Win_allocate, 4 * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     for (int i = 0; i < atoi(argv[1]); i++) {
         point_to_point();

@@ -10,10 +10,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 2;
     int receives = atoi(argv[1]), waited = receives - atoi(argv[2]);
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
     MPI_Request *requests = malloc((size_t)receives * sizeof *requests);
     int *numbers = calloc((size_t)receives, sizeof *numbers);

@@ -202,10 +202,7 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     right = (rank + 1) % size;
     left = (rank + size - 1) % size;
     for (int i = 0; i < WORDS; i++)

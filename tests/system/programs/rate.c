@@ -16,10 +16,7 @@ int main(int argc, char **argv)
     int messages = atoi(argv[1]), burst = atoi(argv[2]);
     if (burst < 1 || burst > MAX_BURST)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     int partner = rank ^ 1, sends = rank % 2 == 0;
     for (int done = 0; done < messages && partner < size; done += burst) {
         for (int i = 0; i < burst; i++) {

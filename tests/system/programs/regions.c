@@ -24,10 +24,7 @@ int main(int argc, char **argv)
 {
     int rank, size;
     MPI_Comm other;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     if (size % 2)
         truth_broken("an even number of ranks is needed");
     CALL(Comm_dup, MPI_COMM_WORLD, &other);

@@ -170,10 +170,7 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     for (int i = 0; i < WORDS; i++)
         out[i] = 1000L * rank + i;
     for (int i = 0; i < atoi(argv[1]); i++) {

@@ -85,10 +85,7 @@ int main(int argc, char **argv)
     MPI_Comm grid;
     if (argc < 4)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    truth_init(&argc, &argv, &rank, &size);
     MPI_Dims_create(size, DIMENSIONS, shape);
     CALL(Cart_create, MPI_COMM_WORLD, DIMENSIONS, shape, periodic, 0, &grid);
     long steps = run(grid, argv[1], atoi(argv[2]), atol(argv[3]), argc > 4);

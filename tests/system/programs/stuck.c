@@ -12,10 +12,7 @@ int main(int argc, char **argv)
     int rank, size, out = 1, in;
     if (argc < 2)
         return 2;
-    MPI_Init(&argc, &argv);
-    truth_start("MPI_Init");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_init(&argc, &argv, &rank, &size);
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
     CALL(Sendrecv, &out, 1, MPI_INT, next, 1, &in, 1, MPI_INT, before, 1, MPI_COMM_WORLD,
          MPI_STATUS_IGNORE);

@@ -54,7 +54,10 @@ struct truth_live {
 /** Start counting: after MPI_Init. Counts the MPI_Init (or the call named) itself. */
 void truth_start(const char *init_call);
 
-/** The same in a program that has no MPI_COMM_WORLD. */
+/** MPI_Init, truth_start(), and this process in MPI_COMM_WORLD. */
+void truth_init(int *argc, char ***argv, int *rank, int *size);
+
+/** truth_start() in a program that has no MPI_COMM_WORLD. */
 void truth_start_as(const char *init_call, int rank, int size);
 
 void truth_call(const char *name, size_t given, size_t got);
