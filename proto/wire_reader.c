@@ -31,7 +31,7 @@ struct cursor {
     const struct wire_field *field;
     const struct wire_column *column;
     uint64_t row;
-    int loose; /* something is not in its shortest form, or not in the tables */
+    int loose; /* wire_encode() would write it differently: a longer form, or an unknown part */
 };
 
 /* ---- scalars ------------------------------------------------------------- */
@@ -69,7 +69,8 @@ static int wire_reader_read_byte(struct cursor *c, uint8_t *out)
     return 0;
 }
 
-/* First numbers, from 0 up and down, that need 1, 2, 4 or 8 bytes behind their first one. */
+/* The smallest unsigned and the largest negative number that need 1, 2, 4 or 8 bytes after the tag.
+ */
 static const uint64_t least[4] = {128, 256, 65536, UINT64_C(1) << 32};
 static const int64_t most[4] = {-33, -129, -32769, -INT64_C(2147483649)};
 
@@ -192,7 +193,7 @@ static int wire_reader_read_bytes(struct cursor *c, uint64_t limit, uint8_t *slo
         return c->error;
     if (tag < 0xc4 || tag > 0xc6) /* bin 8, 16, 32 */
         return wire_reader_fail(c, -HOLTER_ETYPE);
-    c->loose = 1; /* not in messages whose shape anybody asks for */
+    c->loose = 1; /* messages of which the shape is used have no such fields */
     if (wire_reader_read_integer(c, 1u << (tag - 0xc4u), &length))
         return c->error;
     if (length > limit)

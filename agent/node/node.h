@@ -37,7 +37,8 @@ void node_close(struct node *node);
 /** Reports the end of a process. */
 struct process_watch;
 
-/** @param pid_start  its start time, which tells it from an earlier process with the same pid
+/** @param pid_start  its start time, which distinguishes it from an earlier process with the same
+ * pid
  *  @param ended      called once, from the loop or from process_watch_check(); may close the watch
  *  @return 0, -ESRCH when it has ended already, or -ENOMEM */
 int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,

@@ -1,4 +1,4 @@
-/* In place of fleet_find.c where libnats was not there, or not wanted. */
+/* In place of fleet_find.c where libnats was not found or is disabled. */
 #include "daemon/fleet/fleet_find.h"
 
 #include "holter/error.h"

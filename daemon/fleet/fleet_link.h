@@ -56,7 +56,8 @@ void fleet_link_stop(struct fleet_link *link);
 /** After fleet_link_stop(); its handle closes in a later turn of the loop. NULL is fine. */
 void fleet_link_destroy(struct fleet_link *link);
 
-/** Publish an envelope. @param bytes  taken over @param token  0: no event tells that it is stored
+/** Publish an envelope. @param bytes  taken over @param token  0: no event reports that it is
+ * stored
  *  @return 0 or -ENOMEM: nothing was taken over */
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
                        uint8_t *bytes, size_t length, uint64_t token);

@@ -37,8 +37,7 @@ struct fleet_subscription {
     pthread_mutex_t mutex; /* held while the callback runs */
     pthread_cond_t changed;
     int opened;
-    int owners; /* libnats, until it calls back no more, and who has it from fleet_nats_subscribe()
-                 */
+    int owners; /* libnats, and the caller of fleet_nats_subscribe() */
     fleet_on_message *on_message;
     void *user;
     uint64_t last; /* number of the newest message */

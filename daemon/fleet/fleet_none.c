@@ -1,4 +1,4 @@
-/* In place of the other sources of this room where libnats was not there, or not wanted. */
+/* In place of the other sources of this room where libnats was not found or is disabled. */
 #include "daemon/fleet/fleet.h"
 
 #include "holter/error.h"

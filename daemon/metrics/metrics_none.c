@@ -1,4 +1,4 @@
-/* In place of metrics_server.c where libmicrohttpd was not there, or not wanted. */
+/* In place of metrics_server.c where libmicrohttpd was not found or is disabled. */
 #include "daemon/metrics/metrics_server.h"
 
 #include "holter/error.h"

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/** A recorded network that cannot be read is logged, and the replay goes without.
+/** A recorded network that cannot be read is logged, and the replay has no network.
  *  @param why  set when it fails: a network that is given has to be valid
  *  @return 0 or -HOLTER_EUSAGE */
 int replay_network_read(struct network *out, const struct replay_options *options,

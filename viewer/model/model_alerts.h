@@ -38,7 +38,7 @@ struct alert {
     char ranks[257], locality[17], sizes[129], advice[513], nodes[257];
     char culprit[17], culprits[513]; /**< what explains it: a kind of scope, and names */
     char alternatives[257],
-        victims[257]; /**< what no message tells apart from it; ranks it delays */
+        victims[257]; /**< ranks that no message distinguishes from it; ranks it delays */
     char links[513];  /**< hot links on the routes of its ranks, for display */
     struct alert_span spans[ALERT_SPANS]; /**< the ranks that carry it, as spans */
     uint32_t span_count;

@@ -20,7 +20,7 @@
 static const int64_t last_ns = INT64_MAX / 2; /* in 2116 */
 static const int64_t far_ns = INT64_MAX / 8;  /* 36 years */
 
-/* From the end of a rank to the alert that tells it, and to what its agent captured. */
+/* Time from the end of a rank to the alert that reports it, and to the capture of its agent. */
 static const int64_t near_ns = 5000000000;
 
 static void capture_finish(struct capture *c)

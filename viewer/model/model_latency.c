@@ -94,7 +94,7 @@ void latency_merge(struct latency_point *to, const struct latency_point *from)
     to->trend = model_latency_worse_trend(to->trend, from->trend);
 }
 
-/* A daemon that does not tell the geometric mean tells the mean. */
+/* Without the geometric mean in the message, the mean is used. */
 static double typical_of(double typical, double reference)
 {
     return isfinite(typical) && typical > 0 ? typical

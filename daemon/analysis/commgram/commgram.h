@@ -4,8 +4,8 @@
  * of a rank to itself do not count.
  *
  * The communities of a phase are those of the greatest modularity, all ranks being one below a
- * floor (communities.h). They are what a column tells, and what the curve (curve.h) is computed
- * from, however finely the picture is drawn.
+ * floor (communities.h). The figures of a column and the curve (commgram_curve.h) are those of
+ * these communities, however finely the picture is drawn.
  *
  * For drawing, these are the bars, or the ranks that communicated are cut into C communities, or
  * one per rank if there are fewer than C, by the dendrogram of communities.h; a phase that is one
@@ -59,8 +59,8 @@
 struct commgram_cache;
 
 struct commgram_params {
-    uint32_t ranks;       /**< of the job; 1 to MOST_RANKS */
-    uint32_t phases;      /**< maximum that will be added; 1 to MOST_PHASES */
+    uint32_t ranks;       /**< of the job; 1 to COMMGRAM_MAXIMUM_RANKS */
+    uint32_t phases;      /**< maximum that will be added; 1 to COMMGRAM_MAXIMUM_PHASES */
     uint32_t communities; /**< C. 0: those that are found in each phase; from `ranks` up: each rank
                              is a community */
     bool modelled;        /**< include the messages that stand for collectives */

@@ -7,8 +7,8 @@
  * with s_v the strength of a vertex (the sum of its edges' weights), s_c the sum of strengths in c,
  * w_c twice the weight of edges within c and 2m the sum of all strengths. An edge from a vertex to
  * itself counts as any other edge: twice in the strength, and within each community that has the
- * vertex; who asks only for traffic between ranks leaves such edges out. Q of a graph without edges
- * is 0 here.
+ * vertex; for traffic between ranks only, the caller leaves such edges out. Q of a graph without
+ * edges is 0 here.
  *
  * A partition of great modularity is sought first: what agglomeration (Clauset, Newman, Moore 2004)
  * gives, which merges the pair of connected clusters that changes Q most for the better, is
@@ -31,12 +31,12 @@
  * vertices with changed edges are moved, and those that they push. So ranks stay in their
  * communities: of a halo exchange, 1 % of whose edges change each time, 4 % of the ranks move to
  * another in place of 40 %. An equal graph keeps its result, and so does one whose weights are all
- * the same multiple of those before. What warm starts miss does
- * not pile up: when the weights that changed since the last cold start sum up to a share of all,
- * the start is cold. With 1 % of the edges changed each time, modularity is within 1 % of a cold
- * start's for the patterns in the tests, and in the mean for the recordings. Where many partitions
- * are about as good (random graphs, few ranks with many partners) cold starts scatter themselves:
- * single updates were up to 2 % below theirs, 5 % in that recording.
+ * the same multiple of those before. What warm starts miss
+ * does not accumulate: when the weights that changed since the last cold start add up to
+ * params.restart of all, the start is cold. With 1 % of the edges changed each time, modularity is
+ * within 1 % of a cold start's for the patterns in the tests, and in the mean for the recordings.
+ * Where many partitions are about as good (random graphs, few ranks with many partners) cold starts
+ * scatter themselves: single updates were up to 2 % below theirs, 5 % in that recording.
  *
  * Effort grows with edges times levels of the dendrogram. Where merging takes more than a bound
  * (hubs with thousands of partners), the rest of it goes in rounds in which each cluster merges
@@ -72,10 +72,11 @@ struct communities_params {
 #define COMMUNITIES_DEFAULTS                                                                       \
     ((struct communities_params){.most_vertices = 1u << 16, .most_edges = 1u << 22, .restart = 0.2})
 
-/** Undirected. Told more than once, in either direction, weights add up. */
+/** Undirected. Weights of edges with the same ends, in either direction, add up. */
 struct communities_edge {
     uint32_t a, b;
-    double weight; /**< messages or bytes, for example; LEAST_WEIGHT to MOST_WEIGHT */
+    double weight; /**< messages or bytes, for example; COMMUNITIES_MINIMUM_WEIGHT to
+                      _MAXIMUM_WEIGHT */
 };
 
 /** Two clusters that merged. A cluster is called by its lowest rank. */

@@ -250,7 +250,7 @@ static wide burst_gather_shift_sum(wide sum, int64_t shift_ns, uint64_t messages
     return sum < ~(wide)0 - by ? sum + by : ~(wide)0;
 }
 
-/* Times in daemon time, all by the offset at their mean, so that their sum stays what they have. */
+/* Convert times to daemon time, all by the offset at their mean, which keeps the sum exact. */
 static struct wire_burst_row burst_row(const struct burst_sums *one,
                                        const struct burst_clock *clock, uint64_t kind)
 {

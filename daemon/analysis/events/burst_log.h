@@ -3,8 +3,8 @@
  * A message takes a row of 24 bytes when it is logged. Later all messages are processed together:
  * they are put in order of time (by cells of BURST_LOG_CELL_NS), cut at their largest
  * pauses into up to BURST_LOG_RUNS runs, those are merged by daemon/analysis/events/bursts.h
- * (CommGram, section III-F) into as few bursts as wanted, and only then what each pair sent in a
- * burst is added up. So neither clustering nor summing is done message by message.
+ * (CommGram, section III-F) into at most a given number of bursts, and only then what each pair
+ * sent in a burst is added up. So neither clustering nor summing is done message by message.
  *
  * The pair of ranks is given by the number that the owner has for its own sum of the pair; with it
  * the burst's sum is found without a search.

@@ -74,7 +74,7 @@ enum hang_kind {
     HANG_DEADLOCK,   /**< ranks wait for each other in a circle */
     HANG_MISMATCH,   /**< ranks are in different collectives of one communicator */
     HANG_STOPPED,    /**< a process is stopped, no rank waits for it yet */
-    HANG_STANDSTILL, /**< all ranks wait, and for whom is unknown */
+    HANG_STANDSTILL, /**< all ranks wait; it is not known for which */
     HANG_KINDS
 };
 

@@ -1,4 +1,4 @@
-/* Who sent to whom, over the whole job: sums of messages between pairs of ranks, stored by time, so
+/* Sums of messages between pairs of ranks over the whole job, stored by time, so
  * that the communication graph of any phase can be read, however the phases are cut later
  * (CommGram, sections III-D to III-G).
  * Each burst of messages becomes a segment: a representative time and one row for each edge, that
@@ -66,7 +66,7 @@ struct phase_edge {
 };
 _Static_assert(sizeof(struct phase_edge) == 32, "no padding");
 
-/** Who sent to whom in an interval. Zero-initialised is empty. */
+/** Messages between pairs of ranks in an interval. Zero-initialised is empty. */
 struct phase_graph {
     struct phase_edge *edges; /**< owned; by source, destination, modelled, size class; each once */
     size_t count;

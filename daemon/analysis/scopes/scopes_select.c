@@ -386,7 +386,7 @@ static void search_add_alternative(struct scope_finding *f, const struct scope *
         f->alternatives[f->alternative_count++] = *scope;
 }
 
-/* Scopes whose sums are those of the choice: no traffic tells them apart. */
+/* Scopes whose sums are those of the choice: no traffic distinguishes them. */
 static void search_list_alternatives(const struct scopes *s, const struct choice *best,
                                      struct scope_finding *f)
 {

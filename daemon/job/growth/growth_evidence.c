@@ -246,7 +246,7 @@ static void evidence_advise(const struct alert_evidence *v, const struct scope *
 }
 
 /* Time in flight needs no search for a cause: the finding says where it has grown. The attribution
- * tells whether the job brings it upon itself. */
+ * shows whether the job causes it itself. */
 static void evidence_list_transfer_causes(const struct growth_episode *e,
                                           const struct attribution_result *result,
                                           struct alert_evidence *v)

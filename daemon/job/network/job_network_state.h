@@ -70,7 +70,7 @@ struct job_network {
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
-    int rows_made;                 /**< of links and interfaces: made when they are asked for */
+    int rows_made;                 /**< of links and interfaces: made on request */
     struct congestion_link *links; /**< those that are published, by number: likewise */
     size_t link_count, link_capacity;
     struct wire_link_row *link_rows; /**< largest first */

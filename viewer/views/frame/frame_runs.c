@@ -7,7 +7,7 @@
 
 enum { LINE = 19, HEAD = 44, FOOT = 12 };
 
-/* A figure that tells time, latency or load: less is better. Of rates more is. */
+/* Of times, latencies and loads less is better; of rates more is. */
 static int runs_is_rate(int figure)
 {
     return figure == OTHER_MESSAGES || figure == OTHER_BYTES;

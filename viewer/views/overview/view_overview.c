@@ -139,7 +139,8 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
     color_t color = a ? evidence_color(t, a) : died ? t->bad : t->good;
     piece_panel(s, box, "overview.verdict");
     double x = box.x + 24, y = box.y + box.h / 2;
-    if (bad || died) { /* a diamond; a disc of a job that is well: shape tells as well as colour */
+    if (bad || died) { /* a diamond; a disc of a job that is well: its shape differs as well as its
+                          colour */
         scene_points(scene);
         scene_point(scene, x, y - 10);
         scene_point(scene, x + 10, y);

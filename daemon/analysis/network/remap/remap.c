@@ -1,5 +1,5 @@
-/* The public door of the search for better mappings: checks the problem, builds its graph and its
- * places, measures mappings and hands out the work step by step. The order of the work is in
+/* The interface of the search for better mappings: checks the problem, builds its graph and its
+ * places, measures mappings and does the work step by step. The order of the work is in
  * remap_plan.c. */
 #include "daemon/analysis/network/remap/remap.h"
 
