@@ -1,5 +1,6 @@
 #include "holter/error.h"
 #include "holter/wire.h"
+#include "proto/wire_table.h"
 #include "tests/proto/wire_random.h"
 
 #include <math.h>
@@ -591,6 +592,54 @@ static void keys_and_numbers_are_unique(void **state)
     }
 }
 
+/* Of two lists that are cut, the second one begins in the part in which the first one ends. */
+static void long_lists_are_cut_into_parts_one_after_the_other(void **state)
+{
+    const size_t pairs = WIRE_PART_ROWS + 10;
+    struct wire_comm_row comm = {.id = 1};
+    struct wire_pair_row *rows = calloc(pairs, sizeof *rows);
+    struct wire_seat_row *seats = calloc(pairs, sizeof *seats);
+    struct wire_gain_row gain = {.name = "hop-bytes"};
+    struct wire_pair_window window = {
+        .comms = &comm, .comms_count = 1, .pairs = rows, .pairs_count = pairs};
+    struct wire_mapping mapping = {
+        .gains = &gain, .gains_count = 1, .seats = seats, .seats_count = pairs};
+    struct wire_parts parts = wire_parts_of(WIRE_TYPE_PAIR_WINDOW, &window, "pairs");
+    (void)state;
+    assert_int_equal(wire_parts_next(&parts), 1);
+    assert_int_equal(window.pairs_count, WIRE_PART_ROWS);
+    assert_int_equal(window.comms_count, 1);
+    assert_int_equal(window.more, 1);
+    assert_int_equal(wire_parts_next(&parts), 1);
+    assert_ptr_equal(window.pairs, rows + WIRE_PART_ROWS);
+    assert_int_equal(window.pairs_count, 10);
+    assert_int_equal(window.comms_count, 1); /* before the list that is cut: in every part */
+    assert_int_equal(window.more, 0);
+    assert_int_equal(wire_parts_next(&parts), 0);
+
+    parts = wire_parts_of(WIRE_TYPE_MAPPING, &mapping, "gains");
+    assert_int_equal(wire_parts_next(&parts), 1);
+    assert_int_equal(mapping.gains_count, 1);
+    assert_int_equal(mapping.seats_count, WIRE_PART_ROWS - 1);
+    assert_int_equal(wire_parts_next(&parts), 1);
+    assert_int_equal(mapping.gains_count, 0);
+    assert_ptr_equal(mapping.seats, seats + WIRE_PART_ROWS - 1);
+    assert_int_equal(mapping.seats_count, 11);
+    assert_int_equal(wire_parts_next(&parts), 0);
+    free(rows);
+    free(seats);
+}
+
+static void a_message_without_rows_is_one_part(void **state)
+{
+    struct wire_phases none = {.job = "j", .more = 1};
+    struct wire_parts parts = wire_parts_of(WIRE_TYPE_PHASES, &none, "phases");
+    (void)state;
+    assert_int_equal(wire_parts_next(&parts), 1);
+    assert_int_equal(none.more, 0);
+    assert_int_equal(wire_parts_next(&parts), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, make_codec, drop_codec)
@@ -624,6 +673,8 @@ int main(void)
         T(what_the_decoder_accepts_msgpack_c_reads_alike),
         T(topics_come_from_the_list_of_messages),
         T(keys_and_numbers_are_unique),
+        T(long_lists_are_cut_into_parts_one_after_the_other),
+        T(a_message_without_rows_is_one_part),
     };
 #undef T
     return cmocka_run_group_tests(tests, NULL, NULL);
