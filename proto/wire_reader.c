@@ -358,7 +358,44 @@ static int read_scalar(struct cursor *c, enum wire_kind kind, uint64_t limit, vo
     return wire_reader_fail(c, -HOLTER_EINTERNAL);
 }
 
-#define ROW_DEPTH 4u /* [type, {key: [[column, ...], ...]}] */
+#define LONGEST_NUMBER 9u /* bytes */
+#define ROW_DEPTH 4u      /* [type, {key: [[column, ...], ...]}] */
+
+/* Numbers not below zero are nearly all that rows hold. They are read here without a look at
+ * each byte's bounds, as long as the longest of them would fit; everything else, and every
+ * fault, is left to read_scalar().
+ * @return how many columns were read */
+static size_t read_numbers(struct cursor *c, const struct wire_column *columns, size_t count,
+                           uint8_t *row)
+{
+    const uint8_t *at = c->at;
+    size_t fit = wire_reader_bytes_left(c) / LONGEST_NUMBER, i;
+    int loose = 0;
+    fit = count < fit ? count : fit;
+    for (i = 0; i < fit; i++) {
+        const struct wire_column *column = &columns[i];
+        const uint8_t *next = at + 1;
+        uint64_t value = at[0];
+        if (value >= 0x80) {
+            unsigned width = (unsigned)value - 0xccu; /* uint 8 to 64: 0 to 3 */
+            if (width > 3)
+                break;
+            memcpy(&value, next, sizeof value);
+            value = __builtin_bswap64(value) >> (64 - (8u << width));
+            next += (size_t)1 << width;
+            loose |= value < least[width];
+            if (column->kind == WIRE_KIND_I64 && value > INT64_MAX)
+                break;
+        }
+        if (column->kind > WIRE_KIND_I64 || value > column->limit)
+            break;
+        *(uint64_t *)(void *)(row + column->offset) = value;
+        at = next;
+    }
+    c->at = at;
+    c->loose |= loose;
+    return i;
+}
 
 /* @param width  columns of the first row; set by that */
 static int wire_reader_read_row(struct cursor *c, const struct wire_rows *table, uint8_t *row,
@@ -376,11 +413,13 @@ static int wire_reader_read_row(struct cursor *c, const struct wire_rows *table,
         return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     size_t known = count < table->count ? (size_t)count : table->count;
     const struct wire_column *columns = table->columns;
-    for (size_t i = 0; i < known; i++) {
+    for (size_t i = read_numbers(c, columns, known, row); i < known;
+         i += read_numbers(c, columns + i, known - i, row)) {
         if (read_scalar(c, columns[i].kind, columns[i].limit, row + columns[i].offset)) {
             c->column = &columns[i];
             return c->error;
         }
+        i++;
     }
     for (size_t i = known; i < table->count; i++)
         wire_set_default(columns[i].kind, row + columns[i].offset);
