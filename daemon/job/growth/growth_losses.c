@@ -17,7 +17,8 @@
  * many, with double 92.5, 97.5, 97.5 and 97.5; with half and double of FOUND_LOST as many: it
  * bounds what is said of faults that cost little. LEAST_SHARE is most of it: with half as many,
  * with all of it 67.5, 77.5, 100 and 95. With half of LEAST_DELAY as many, with double one link
- * less. */
+ * less. With two SLOW_WINDOWS as many, with six 77.5, 87.5, 100 and 97.5. With half and double of
+ * TYPICAL_RATIO as many. */
 #define LOST 0.25      /* of its work: the window is a slow one; ... */
 #define FOUND_LOST 0.1 /* ... the same where scopes deviate, and their culprit is to be named */
 /* Times what windows differ by in the mean: the job is not slow where an iteration takes longer
