@@ -304,7 +304,7 @@ void transport_layout(struct stage *s, struct box box)
     transport_add_step_button(s, x + 2 * BUTTON + 10, y, 1);
     x += 3 * BUTTON + 22;
     right = transport_add_loop_button(s, right, y) - 6;
-    if (right - x > SPEED + TRACK_LEAST / 2)
+    if (right - x > SPEED + TRACK_LEAST / 2.0)
         right = transport_add_speed_buttons(s, right, y);
     right -= 18;
     struct quantity all = transport_passed(p, p->end_ns);
