@@ -69,7 +69,7 @@ class Fleets(unittest.TestCase):
         metrics = fleet.metrics(second)
         self.assertEqual((1, 1, 0, 0), tuple(metrics[name] for name in ('jobs', 'jobs_taken_total', 'jobs_lost_total', 'rejected_total')))
         self.assertEqual(0, metrics['unstored_bytes'])
-        self.assertGreaterEqual(metrics['messages_stored_total'], metrics['envelopes_read_total'])
+        self.assertGreater(metrics['messages_stored_total'], 0)
         self.assertGreater(metrics['envelopes_read_total'], 0)
         self.finish(fleet)
 

@@ -129,8 +129,8 @@ static void frame_format_facts(const struct stage *s, char *out, size_t room)
                  quantity_grouped(m->group).text);
     used = strlen(out);
     if (m->seen < m->world && used < room)
-        snprintf(out + used, room - used, "%s%llu not seen yet", dot,
-                 (unsigned long long)(m->world - m->seen));
+        snprintf(out + used, room - used, "%s%llu not seen%s", dot,
+                 (unsigned long long)(m->world - m->seen), model_ended(m) ? "" : " yet");
 }
 
 static void frame_add_header(const struct stage *s, int folded)

@@ -512,7 +512,8 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
         snprintf(what, sizeof what, "%u group%s of ranks that talk most, %s", regions,
                  regions == 1 ? "" : "s", range.text);
     else
-        snprintf(what, sizeof what, "none is known yet; %s", range.text);
+        snprintf(what, sizeof what, "%s; %s",
+                 model_ended(s->model) ? "none was found" : "none is known yet", range.text);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 12, "Regions", what);
 }
 
@@ -560,7 +561,11 @@ static void regions_layout(struct stage *s, struct box box)
     struct box plot = {panel.x + 6, panel.y + HEAD, panel.w - 12, panel.h - HEAD - FOOT};
     if (!n) {
         int some = s->model->rank_count > 0;
-        piece_empty(s, plot, some ? "Arranging the ranks" : "No figures of single ranks yet", NULL);
+        piece_empty(s, plot,
+                    some                    ? "Arranging the ranks"
+                    : model_ended(s->model) ? "No figures of single ranks"
+                                            : "No figures of single ranks yet",
+                    NULL);
         return;
     }
     regions_view_add_footnote(
