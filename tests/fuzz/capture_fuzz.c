@@ -59,6 +59,7 @@ static void take(struct job *job, const struct wire_captured *message)
 {
     struct wire_capture_event_row events[ROWS];
     struct wire_capture_thread_row threads[ROWS];
+    struct wire_source_row sources[ROWS];
     struct wire_captured m = *message;
     struct job_fault fault = {""};
     uint64_t id;
@@ -66,9 +67,15 @@ static void take(struct job *job, const struct wire_captured *message)
     FUZZ_HOLDS(code == 0 || fault.text[0] != '\0');
     m.events_count = m.events_count < ROWS ? m.events_count : ROWS;
     m.threads_count = m.threads_count < ROWS ? m.threads_count : ROWS;
+    m.sources_count = m.sources_count < ROWS ? m.sources_count : ROWS;
     for (uint64_t i = 0; i < m.threads_count; i++) {
         threads[i] = m.threads[i];
         threads[i].rank %= JOB_MAXIMUM_RANKS;
+    }
+    for (uint64_t i = 0; i < m.sources_count; i++) {
+        sources[i] = m.sources[i];
+        sources[i].rank %= JOB_MAXIMUM_RANKS;
+        sources[i].source %= JOB_MAXIMUM_RANKS;
     }
     for (uint64_t i = 0; i < m.events_count; i++) {
         events[i] = m.events[i];
@@ -79,6 +86,7 @@ static void take(struct job *job, const struct wire_captured *message)
     }
     m.events = events;
     m.threads = threads;
+    m.sources = sources;
     m.events_count = m.threads_count == 0 ? 0 : m.events_count;
     m.id %= 1000;
     FUZZ_HOLDS(job_accept_captured(job, 1, &m, S, &id, &fault) == 0);
