@@ -268,7 +268,7 @@ int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from)
 void burst_pairs_order(struct burst_pairs *pairs, struct burst_pairs_work *work)
 {
     if (pairs->count == 0)
-        return; /* and it may have no memory */
+        return;                                         /* and it may have no memory */
     if (burst_pairs_fit_index(work, pairs->count) == 0) /* else the sort has more rows */
         burst_pairs_add_up(pairs, work);
     burst_pairs_sort(pairs->rows, pairs->count, false);
