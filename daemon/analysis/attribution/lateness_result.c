@@ -93,10 +93,9 @@ static int lateness_read(const struct view *v, const uint32_t *ranks, size_t cou
 /* ---- texts --------------------------------------------------------------- */
 
 static void lateness_describe(enum lateness_sign sign, const struct lateness_figures *calm,
-                              const struct lateness_figures *now, double progress, double work,
-                              char *out, size_t capacity)
+                              const struct lateness_figures *now, double progress, char *out,
+                              size_t capacity)
 {
-    const double before = calm->outside > calm->cpu ? calm->cpu : calm->outside;
     switch (sign) {
     case LATENESS_INTERRUPTED:
         snprintf(out, capacity,
@@ -125,9 +124,9 @@ static void lateness_describe(enum lateness_sign sign, const struct lateness_fig
         break;
     case LATENESS_COMPUTES:
     case LATENESS_SIGNS:
-        snprintf(out, capacity,
-                 "busy outside of MPI %.3g times as long for the same work as before",
-                 before > 0 ? (before + work) / before : 1);
+        snprintf(out, capacity, "busy outside of MPI for %.0f %% of the time, before for %.0f %%",
+                 100 * fmin(now->outside, now->cpu) * progress,
+                 100 * fmin(calm->outside, calm->cpu));
         break;
     }
 }
@@ -149,7 +148,7 @@ static void lateness_write(const struct view *v, const struct lateness_figures *
         c->kind = lateness_signs[first].kind;
         c->delay = delays[first];
         c->share = delays[first] / all;
-        lateness_describe((enum lateness_sign)first, calm, now, v->progress, delays[first], c->text,
+        lateness_describe((enum lateness_sign)first, calm, now, v->progress, c->text,
                           sizeof(c->text));
         if (out->cause_count == 1)
             snprintf(out->advice, sizeof(out->advice), "%s", lateness_signs[first].advice);
