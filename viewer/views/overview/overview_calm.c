@@ -197,7 +197,9 @@ static void overview_add_balance(struct stage *s, struct box panel)
         const char *what;
         uint32_t rank;
     } rows[] = {{"waits most", most}, {"in the middle", middle}, {"waits least", least}};
-    for (size_t i = 0; i < 3 && y + 24 <= end; i++, y += 24) {
+    for (size_t i = 0; i < 3 && y + 24 <= end; i++) {
+        if (i == 1 && r->by_waiting_count < 3)
+            continue; /* of two ranks none is in the middle */
         struct box row = {box.x - 4, y - 2, box.w + 8, 22};
         double share = range_waiting(r, rows[i].rank);
         piece_row(s, row, HIT_RANK, rows[i].rank, 0, ui_rank_selected(s->ui, rows[i].rank),
@@ -212,6 +214,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
                    t->text, format_share(share).text);
         if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
             piece_rank_tip(s, rows[i].rank);
+        y += 24;
     }
     overview_add_calls(s, (struct box){box.x, y + 8, box.w, end - y - 8});
 }
