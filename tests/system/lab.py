@@ -399,7 +399,8 @@ class Lab:
                 pass
         for name in self.shared_memory() - self.shm_before:
             if os.environ.get('HOLTER_LAB_ISOLATED'):
-                os.unlink(f'/dev/shm/{name}')
+                with contextlib.suppress(FileNotFoundError):  # an agent that is ending removes it, too
+                    os.unlink(f'/dev/shm/{name}')
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def __enter__(self):
