@@ -243,9 +243,7 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
         *from = *to;
         *to = more;
     }
-    to->others.messages += from->others.messages;
-    to->others.bytes += from->others.bytes;
-    to->others.pairs += from->others.pairs;
+    burst_others_add(&to->others, &from->others);
     burst_pairs_append(to, work, from->rows, from->count);
     burst_pairs_release(from);
 }
@@ -259,16 +257,12 @@ int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from)
     if (from->count > 0)
         memcpy(to->rows + to->count, from->rows, from->count * sizeof(*from->rows));
     to->count = (uint32_t)rows;
-    to->others.messages += from->others.messages;
-    to->others.bytes += from->others.bytes;
-    to->others.pairs += from->others.pairs;
+    burst_others_add(&to->others, &from->others);
     return 0;
 }
 
 void burst_pairs_order(struct burst_pairs *pairs, struct burst_pairs_work *work)
 {
-    if (pairs->count == 0)
-        return;                                         /* and it may have no memory */
     if (burst_pairs_fit_index(work, pairs->count) == 0) /* else the sort has more rows */
         burst_pairs_add_up(pairs, work);
     burst_pairs_sort(pairs->rows, pairs->count, false);

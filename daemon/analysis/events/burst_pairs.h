@@ -45,6 +45,13 @@ struct burst_others {
     uint64_t pairs; /**< rows that were folded; a pair that came back and went again counts twice */
 };
 
+static inline void burst_others_add(struct burst_others *to, const struct burst_others *by)
+{
+    to->messages += by->messages;
+    to->bytes += by->bytes;
+    to->pairs += by->pairs;
+}
+
 struct burst_pairs {
     struct burst_pair *rows; /**< owned; a pair may have several */
     uint32_t count, capacity;
@@ -87,7 +94,8 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
 /** Copy all of a table into one without a limit. @return 0, or -ENOMEM: nothing has changed */
 int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from);
 
-/** One row for each pair, at most as many as the limit, in the order of their keys. */
+/** One row for each pair, at most as many as the limit, in the order of their keys. @param pairs at
+ * least one row */
 void burst_pairs_order(struct burst_pairs *pairs, struct burst_pairs_work *work);
 
 /** See state_bytes.h. */

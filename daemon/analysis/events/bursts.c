@@ -246,9 +246,7 @@ static struct cluster *bursts_host_for(struct bursts *set, const struct extent *
         bursts_extend(&host->extent, extent);
         set->time[position] = bursts_mean_of(&host->extent);
     }
-    host->pairs.others.messages += others->messages;
-    host->pairs.others.bytes += others->bytes;
-    host->pairs.others.pairs += others->pairs;
+    burst_others_add(&host->pairs.others, others);
     return host;
 }
 
@@ -327,49 +325,42 @@ uint64_t bursts_bytes(const struct bursts *set)
     return set->bytes;
 }
 
-static struct burst_sums bursts_sums_of(const struct cluster *one)
-{
-    return (struct burst_sums){
-        .time_ns = bursts_mean_of(&one->extent),
-        .first_ns = one->extent.first,
-        .last_ns = one->extent.last,
-        .time_sum_high = (uint64_t)(one->extent.time_sum >> 64),
-        .time_sum_low = (uint64_t)one->extent.time_sum,
-        .messages = one->extent.messages,
-        .bytes = one->extent.bytes,
-    };
-}
-
-static void bursts_set_rows(const struct bursts *set, struct burst_sums *out)
-{
-    out->others = set->view.others;
-    out->pairs = set->view.rows;
-    out->pair_count = set->view.count;
-}
-
-int bursts_gather(struct bursts *set, uint32_t number, struct burst_sums *out)
+/* @param unordered  so many rows may stay in any order, and several of a pair */
+static int bursts_view(struct bursts *set, uint32_t number, uint32_t unordered,
+                       struct burst_sums *out)
 {
     if (number >= set->count)
         return -ERANGE;
+    const struct extent *extent = &bursts_at(set, number)->extent;
     burst_pairs_clear(&set->view);
     for (uint32_t at = set->first[number]; at < set->first[number + 1]; at++)
         if (burst_pairs_gather(&set->view, &set->clusters[set->order[at]].pairs) != 0)
             return -ENOMEM;
-    if (set->view.count > set->params.pairs)
+    if (set->view.count > unordered)
         burst_pairs_order(&set->view, &set->work);
-    *out = bursts_sums_of(bursts_at(set, number));
-    bursts_set_rows(set, out);
+    *out = (struct burst_sums){
+        .time_ns = bursts_mean_of(extent),
+        .first_ns = extent->first,
+        .last_ns = extent->last,
+        .time_sum_high = (uint64_t)(extent->time_sum >> 64),
+        .time_sum_low = (uint64_t)extent->time_sum,
+        .messages = extent->messages,
+        .bytes = extent->bytes,
+        .others = set->view.others,
+        .pairs = set->view.rows,
+        .pair_count = set->view.count,
+    };
     return 0;
 }
 
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
 {
-    int code = bursts_gather(set, number, out);
-    if (code != 0)
-        return code;
-    burst_pairs_order(&set->view, &set->work);
-    bursts_set_rows(set, out);
-    return 0;
+    return bursts_view(set, number, 0, out);
+}
+
+int bursts_gather(struct bursts *set, uint32_t number, struct burst_sums *out)
+{
+    return bursts_view(set, number, set->params.pairs, out);
 }
 
 void bursts_copy_state(struct state_bytes *b, struct bursts **out)
