@@ -21,19 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* At each commit the new messages are written as a small block (a part), with a fast level of
- * Zstandard. When a block is full, it replaces its parts; this level decides how large files are.
- */
-#define LEVEL_PART (-5)
-#define LEVEL_BLOCK 1
-#define MIN_BLOCK_BYTES                                                                            \
-    (BLOCK_BYTES /                                                                                 \
-     4) /* so many bytes since the last commit are written as a block of their own at once */
-#define MAX_PARTS 256u /* of one block; then the block is written */
+#define LEVEL 1 /* of Zstandard */
 #define MAX_AGENTS (1u << 22)
 #define RESERVE_BYTES (128 << 10) /* some pages of the log */
 
-enum statement { PUT_BLOCK, DROP_PARTS, PUT_AGENT, STATEMENTS };
+enum statement { PUT_BLOCK, PUT_AGENT, STATEMENTS };
 
 struct recording {
     struct recording_file file;
@@ -43,11 +35,8 @@ struct recording {
     struct key_table agents; /* hi: instance; index: number of the agent in the file */
     uint64_t next;           /* number of the next message */
     uint64_t begin_ns;       /* arrival of the first message in the block */
-    uint64_t begin_part_ns;  /* arrival of the first message since the last commit */
     uint64_t end_ns;         /* arrival of the last message */
-    unsigned parts;          /* parts of this block in the file */
-    uint64_t others,
-        others_marked; /* messages other than windows: in the block, and since the last commit */
+    uint64_t others;         /* messages in the block other than windows */
     int lock;
     int identity_fd; /* O_PATH: identifies the file even when its name changes; -1: none */
     int reserve_fd;  /* see recording_open_reserve(); -1: none */
@@ -74,7 +63,6 @@ static const char schema[] =
 static const char *const texts[STATEMENTS] = {
     [PUT_BLOCK] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, data, others)"
                   " VALUES(?,?,?,?,?,?,?)",
-    [DROP_PARTS] = "DELETE FROM block WHERE first >= ?",
     [PUT_AGENT] = "INSERT INTO agent(agent, instance, since_ns) VALUES(?,?,?)",
 };
 
@@ -183,8 +171,7 @@ static int recording_set_up(struct recording *r, char *why, size_t capacity)
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
-    int code = recording_file_exec(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
-                                       "PRAGMA synchronous=NORMAL;");
+    int code = recording_file_exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
     code = code != 0 ? code : recording_make_tables(r);
     code = code != 0 ? code : recording_load_agents(r);
     code = code != 0 ? code : recording_find_end(r);
@@ -269,38 +256,26 @@ int recording_begin(struct recording *r)
     return 0;
 }
 
-/* Write the block, or the messages since the last commit as a part of it. */
-static int recording_put_block(struct recording *r, int part)
+/* Write the messages that came since the last block. */
+static int recording_put_block(struct recording *r)
 {
     const void *packed;
-    size_t length,
-        messages = part ? block_writer_messages_marked(r->block) : block_writer_messages(r->block);
-    int code = block_writer_pack(r->block, part, part ? LEVEL_PART : LEVEL_BLOCK, &packed, &length);
+    size_t length, messages = block_writer_messages(r->block);
+    int code = block_writer_pack(r->block, LEVEL, &packed, &length);
     if (code != 0)
         return code;
     if (recording_begin(r) != 0)
         return -EIO;
-    uint64_t first = r->next - messages;
-    if (!part && r->parts > 0 && bind_put_numbers(r->statements[DROP_PARTS], 1, &first) != 0)
-        return -EIO;
     sqlite3_stmt *s = r->statements[PUT_BLOCK];
-    const uint64_t numbers[] = {first, messages, part ? r->begin_part_ns : r->begin_ns, r->end_ns,
-                                part ? block_writer_bytes_marked(r->block)
-                                     : block_writer_bytes(r->block)};
-    bind_numbers(s, 5, numbers);
+    bind_numbers(s, 5,
+                 (uint64_t[]){r->next - messages, messages, r->begin_ns, r->end_ns,
+                              block_writer_bytes(r->block)});
     sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
-    bind_number(s, 7, part ? r->others_marked : r->others);
+    bind_number(s, 7, r->others);
     if (bind_put_row(s) != 0)
         return -EIO;
-    r->parts += (unsigned)part;
-    r->others_marked = 0;
-    if (part) {
-        block_writer_mark(r->block);
-    } else {
-        block_writer_clear(r->block);
-        r->parts = 0;
-        r->others = 0;
-    }
+    block_writer_clear(r->block);
+    r->others = 0;
     return 0;
 }
 
@@ -340,15 +315,12 @@ int recording_write_message(struct recording *r, const struct recorded *head, co
         return code;
     if (block_writer_messages(r->block) == 1)
         r->begin_ns = head->received_ns;
-    if (block_writer_messages_marked(r->block) == 1)
-        r->begin_part_ns = head->received_ns;
     r->end_ns = head->received_ns;
     r->others += head->type != WIRE_TYPE_WINDOW;
-    r->others_marked += head->type != WIRE_TYPE_WINDOW;
     r->next++;
     int full = block_writer_bytes(r->block) >= BLOCK_BYTES ||
                block_writer_messages(r->block) >= BLOCK_MAX_MESSAGES;
-    return full ? recording_put_block(r, 0) : 0;
+    return full ? recording_put_block(r) : 0;
 }
 
 int recording_write_result(struct recording *r, enum wire_type type, const void *message)
@@ -368,10 +340,7 @@ struct recording_file *recording_file_of(struct recording *r)
 
 int recording_commit(struct recording *r)
 {
-    int code = 0;
-    if (block_writer_messages_marked(r->block) > 0)
-        code = recording_put_block(r, r->parts < MAX_PARTS &&
-                                          block_writer_bytes_marked(r->block) < MIN_BLOCK_BYTES);
+    int code = block_writer_messages(r->block) > 0 ? recording_put_block(r) : 0;
     if (code != 0)
         return code;
     errno = 0;
@@ -400,13 +369,9 @@ int recording_close_with_error(struct recording *r, char *why, size_t capacity)
 {
     if (r == NULL)
         return 0;
-    int code = block_writer_messages(r->block) > 0 ? recording_put_block(r, 0) : 0;
-    code = code != 0 ? code : recording_commit(r);
+    int code = recording_commit(r);
     if (code != 0)
         snprintf(why, capacity, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
-    /* Free the pages of the parts that blocks have replaced. */
-    if (code == 0)
-        recording_file_exec(r->file.db, "PRAGMA incremental_vacuum");
     /* Leave one plain file without a log, which can be copied. A reader may prevent that: then
      * the log stays, and whoever opens the file next checkpoints it. */
     recording_file_exec(r->file.db, "PRAGMA journal_mode=DELETE");

@@ -224,7 +224,7 @@ static size_t make_seed(unsigned number, uint8_t *out)
     size_t length;
     FUZZ_HOLDS(block_writer_create(&writer) == 0);
     add_messages(writer, number, &random);
-    FUZZ_HOLDS(block_writer_pack(writer, 0, 1, &packed, &length) == 0);
+    FUZZ_HOLDS(block_writer_pack(writer, 1, &packed, &length) == 0);
     size_t plain = ZSTD_decompress(out, FUZZ_BYTES, packed, length);
     FUZZ_HOLDS(!ZSTD_isError(plain));
     block_writer_destroy(writer);

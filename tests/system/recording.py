@@ -129,8 +129,7 @@ def decompress(data):
 
 
 _MOST = (1 << 64) - 1
-_PLAIN, _ZIGZAG, _DELTA, _LEFT_1, _LEFT_2, _LEFT_3, _ROW_DELTA, _SIZES, _KEYS = range(9)
-_REACH = {_LEFT_1: 1, _LEFT_2: 2, _LEFT_3: 3, _ROW_DELTA: 1, _SIZES: 2}
+_PLAIN, _DELTA, _KEYS = range(3)
 
 
 class _Bytes:
@@ -165,20 +164,6 @@ def _mix(x):
     return x ^ x >> 31
 
 
-def _class_floor(size_class):
-    """include/holter/size_class.h"""
-    if size_class < 64:
-        return size_class
-    octave, part = divmod(size_class - 64, 16)
-    return (16 + part) << (octave + 2)
-
-
-def _sizes(number, messages, size_class):
-    least = _class_floor(size_class)
-    left, more = divmod(number - 1, _class_floor(size_class + 1) - least)
-    return messages * (least + more) + left
-
-
 def _key_values(residuals, receives, sources, destinations):
     slots, values = collections.defaultdict(int), []
     for number, receive, source, destination in zip(residuals, receives, sources, destinations):
@@ -188,29 +173,9 @@ def _key_values(residuals, receives, sources, destinations):
     return values
 
 
-def _integers(coding, residuals, left):
-    """Values of a column. left: values of the columns to the left, the nearest last"""
-    values, before, left_before = [], 0, 0
-    for i, number in enumerate(residuals):
-        if coding == _SIZES:
-            before = _sizes(number, left[-1][i], left[-2][i])
-        elif coding == _DELTA:
-            before += _unzigzag(number)
-        elif coding == _ROW_DELTA:
-            before += left[-1][i] - left_before + _unzigzag(number)
-            left_before = left[-1][i]
-        elif coding in _REACH:
-            before = left[-_REACH[coding]][i] + _unzigzag(number)
-        else:
-            before = _unzigzag(number) if coding == _ZIGZAG else number
-        before &= _MOST
-        values.append(before)
-    return values
-
-
 def _column_values(heads, data):
     """{place: all values} of the columns of one field: numbers from 0 to 2^64 - 1, or bytes"""
-    values, residuals, codings = {}, {}, {}
+    values, keys = {}, None
     for place, kind, coding, width, count, length in heads:
         plain = _Bytes(data.take(length))
         if kind == 1:
@@ -220,13 +185,15 @@ def _column_values(heads, data):
         numbers = bytearray(8 * count)
         for byte, plane in enumerate(planes):
             numbers[byte::8] = plane
-        residuals[place] = struct.unpack(f'<{count}Q', numbers)
-        codings[place] = coding
-        if coding != _KEYS:
-            reach = _REACH.get(coding, 0)
-            values[place] = _integers(coding, residuals[place], [values[p] for p in range(place - reach, place)])
-    if codings.get(1) == _KEYS:
-        values[1] = _key_values(residuals[1], values[2], values[3], values[4])
+        residuals = struct.unpack(f'<{count}Q', numbers)
+        if coding == _KEYS:
+            keys = residuals
+        elif coding == _DELTA:
+            values[place] = [v & _MOST for v in itertools.accumulate(map(_unzigzag, residuals))]
+        else:
+            values[place] = residuals
+    if keys is not None:
+        values[1] = _key_values(keys, values[2], values[3], values[4])
     return values
 
 

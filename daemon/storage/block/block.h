@@ -2,8 +2,8 @@
  *
  * Window messages are tables of numbers, row by row. A block holds them column by column: all
  * numbers of one column of one field, of all its messages, one after the other, as themselves or as
- * differences to a neighbour, and compressed with Zstandard. This takes less than half of what the
- * same messages take compressed as they are. What comes out is what went in, byte for byte: a
+ * differences to the one before, and compressed with Zstandard. This takes less than half of what
+ * the same messages take compressed as they are. What comes out is what went in, byte for byte: a
  * message that wire_encode() would not write in the same way is kept as it is.
  *
  * block_format.h describes the bytes. Nothing in a block is trusted when it is read. */
@@ -41,20 +41,11 @@ int block_writer_add(struct block_writer *writer, const struct recorded *head, c
 size_t block_writer_messages(const struct block_writer *writer);
 size_t block_writer_bytes(const struct block_writer *writer);
 
-/** The same since block_writer_mark(). */
-size_t block_writer_messages_marked(const struct block_writer *writer);
-size_t block_writer_bytes_marked(const struct block_writer *writer);
-
-/** Set the mark after the messages added so far. */
-void block_writer_mark(struct block_writer *writer);
-
-/** Pack the messages added since block_writer_clear(); or, if `marked`, those since the mark, as
- * they are, which takes less time and more bytes. The messages stay in the writer.
+/** Pack the messages added since block_writer_clear(). They stay in the writer.
  *  @param level  of Zstandard
  *  @param out    valid until the next call for this writer
  *  @return 0 or -ENOMEM */
-int block_writer_pack(struct block_writer *writer, int marked, int level, const void **out,
-                      size_t *length);
+int block_writer_pack(struct block_writer *writer, int level, const void **out, size_t *length);
 
 /** Remove all messages. */
 void block_writer_clear(struct block_writer *writer);

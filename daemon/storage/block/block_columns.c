@@ -5,7 +5,6 @@
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,46 +118,26 @@ static inline uint64_t block_columns_residual(struct block_columns *columns,
     switch (coding) {
     case BLOCK_PLAIN:
         return value;
-    case BLOCK_ZIGZAG:
-        return block_zigzag(value);
     case BLOCK_DELTA:
         return block_zigzag(value - (i > 0 ? column->values[i - 1] : 0));
-    case BLOCK_ROW_DELTA: {
-        const uint64_t *left = column[-1].values;
-        uint64_t before = i > 0 ? column->values[i - 1] - left[i - 1] : 0;
-        return block_zigzag(value - left[i] - before);
-    }
-    case BLOCK_SIZES:
-        return block_sizes_encode(value, column[-1].values[i], column[-2].values[i]);
-    case BLOCK_KEYS_CODING:
+    default:
         return block_key_encode(
             &columns->slots, value,
             (uint64_t[]){column[1].values[i], column[2].values[i], column[3].values[i]});
-    default:
-        return block_zigzag(value - column[-(int)block_coding_reach(coding)].values[i]);
     }
 }
 
-/* Are the columns from one place to another, relative to a column, integers of the same rows? */
-static int block_column_has_near(const struct block_column *column, int from, int to)
+/* May this be a column of keys: the first of rows whose next three columns are integers? */
+static int block_column_may_be_keys(const struct block_column *column, unsigned place,
+                                    unsigned count)
 {
-    for (int i = from; i <= to; i++) {
+    if (place != 1 || count <= 4)
+        return 0;
+    for (int i = 1; i <= 3; i++) {
         if (column[i].kind != BLOCK_INTEGER || column[i].count != column->count)
             return 0;
     }
     return 1;
-}
-
-/* May a coding be used in the column at a place of a field with so many columns? Rows are read from
- * the left to the right, but keys last, so that no other column may depend on these. */
-static int block_column_may_use(const struct block_column *column, unsigned place, unsigned count,
-                                enum block_coding coding)
-{
-    unsigned reach = block_coding_reach(coding);
-    if (coding == BLOCK_KEYS_CODING)
-        return place == 1 && count > 4 && block_column_has_near(column, 1, 3);
-    return reach == 0 || (place > reach && block_column_has_near(column, -(int)reach, -1) &&
-                          !(place - reach == 1 && column[-(int)reach].coding == BLOCK_KEYS_CODING));
 }
 
 static unsigned bits_of(uint64_t number)
@@ -166,7 +145,7 @@ static unsigned bits_of(uint64_t number)
     return number == 0 ? 0 : 64u - (unsigned)__builtin_clzll(number);
 }
 
-/* Bits of the residuals of a column, `count` from one on; UINT64_MAX: one cannot be stored so. */
+/* Bits of the residuals of a column, `count` from one on. */
 static uint64_t block_columns_weigh(struct block_columns *columns,
                                     const struct block_column *column, enum block_coding coding,
                                     size_t first, size_t count)
@@ -174,41 +153,28 @@ static uint64_t block_columns_weigh(struct block_columns *columns,
     uint64_t bits = 0;
     if (coding == BLOCK_KEYS_CODING)
         memset(&columns->slots, 0, sizeof(columns->slots));
-    for (size_t i = first; i < first + count; i++) {
-        uint64_t residual = block_columns_residual(columns, column, coding, i);
-        if (coding == BLOCK_SIZES &&
-            (residual == 0 || block_sizes_decode(residual, column[-1].values[i],
-                                                 column[-2].values[i]) != column->values[i]))
-            return UINT64_MAX;
-        bits += bits_of(residual);
-    }
+    for (size_t i = first; i < first + count; i++)
+        bits += bits_of(block_columns_residual(columns, column, coding, i));
     return bits;
 }
 
-/* The coding whose residuals have the fewest bits: in a sample from the middle; of the two whose
+/* The coding whose residuals have the fewest bits: in a sample from the middle; as keys, whose
  * residuals depend on all values, in all of them. */
 static enum block_coding block_columns_choose(struct block_columns *columns,
                                               const struct block_column *column, unsigned place,
                                               unsigned count)
 {
     size_t sample = column->count < SAMPLE ? column->count : SAMPLE;
-    enum block_coding best = BLOCK_PLAIN;
-    double fewest = INFINITY;
-    for (unsigned i = 0; i < BLOCK_CODINGS; i++) {
-        enum block_coding coding = (enum block_coding)i;
-        int all = coding == BLOCK_SIZES || coding == BLOCK_KEYS_CODING;
-        size_t some = all ? column->count : sample;
-        if (!block_column_may_use(column, place, count, coding) ||
-            (coding == BLOCK_KEYS_CODING && (columns->has_keys || fewest < NOISE_BITS)))
-            continue;
-        uint64_t bits =
-            block_columns_weigh(columns, column, coding, (column->count - some) / 2, some);
-        if (bits != UINT64_MAX && (double)bits / (double)some < fewest) {
-            fewest = (double)bits / (double)some;
-            best = coding;
-        }
-    }
-    return best;
+    size_t first = (column->count - sample) / 2;
+    uint64_t plain = block_columns_weigh(columns, column, BLOCK_PLAIN, first, sample);
+    uint64_t delta = block_columns_weigh(columns, column, BLOCK_DELTA, first, sample);
+    uint64_t fewest = delta < plain ? delta : plain;
+    if (!columns->has_keys && fewest >= NOISE_BITS * sample &&
+        block_column_may_be_keys(column, place, count) &&
+        block_columns_weigh(columns, column, BLOCK_KEYS_CODING, 0, column->count) * sample <
+            fewest * column->count)
+        return BLOCK_KEYS_CODING;
+    return delta < plain ? BLOCK_DELTA : BLOCK_PLAIN;
 }
 
 /* Append the planes of a column of integers. @param width  set to how many */

@@ -21,7 +21,6 @@
 #define HOLTER_DAEMON_STORAGE_BLOCK_BLOCK_FORMAT_H
 
 #include "holter/message_key.h"
-#include "holter/size_class.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,16 +37,8 @@ enum block_kind { BLOCK_INTEGER, BLOCK_BYTES_KIND };
 
 /** How an integer is stored, modulo 2^64. Differences are zig-zag numbers (block_zigzag()). */
 enum block_coding {
-    BLOCK_PLAIN,  /**< the value */
-    BLOCK_ZIGZAG, /**< the value, as a zig-zag number */
-    BLOCK_DELTA,  /**< difference to the value before it in the column */
-    BLOCK_LEFT_1, /**< difference to the value one column to the left, in the same row */
-    BLOCK_LEFT_2,
-    BLOCK_LEFT_3,
-    BLOCK_ROW_DELTA, /**< difference of the value and the one to its left, to the same of the row
-                        before */
-    BLOCK_SIZES,     /**< bytes of messages, whose number and size class stand in the two columns to
-                        the left: block_sizes_encode() */
+    BLOCK_PLAIN,       /**< the value */
+    BLOCK_DELTA,       /**< difference to the value before it in the column */
     BLOCK_KEYS_CODING, /**< of the first column of rows: message_key()s; in the next three stand 1
                           for a receive, source, destination. See struct block_key_slots */
     BLOCK_CODINGS
@@ -68,17 +59,6 @@ enum block_head {
     BLOCK_HEADS
 };
 
-/** How many columns to the left a coding looks; 0: none. */
-static inline unsigned block_coding_reach(enum block_coding coding)
-{
-    static const unsigned reach[BLOCK_CODINGS] = {[BLOCK_LEFT_1] = 1,
-                                                  [BLOCK_LEFT_2] = 2,
-                                                  [BLOCK_LEFT_3] = 3,
-                                                  [BLOCK_ROW_DELTA] = 1,
-                                                  [BLOCK_SIZES] = 2};
-    return reach[coding];
-}
-
 /** 0, -1, 1, -2 ... become 0, 1, 2, 3 ...: small differences have small numbers. */
 static inline uint64_t block_zigzag(uint64_t difference)
 {
@@ -88,31 +68,6 @@ static inline uint64_t block_zigzag(uint64_t difference)
 static inline uint64_t block_unzigzag(uint64_t number)
 {
     return number >> 1 ^ (0 - (number & 1));
-}
-
-/** Bytes of so many messages of one size class are `messages` times the smallest size of the class,
- * `more` for each message, and `left` over; they are stored as 1 + left * width of the class +
- * more. Where all messages have one size, that is the same number for any number of messages.
- *  @return 0: these bytes are not of this class */
-static inline uint64_t block_sizes_encode(uint64_t bytes, uint64_t messages, uint64_t size_class)
-{
-    if (size_class >= SIZE_CLASSES || messages == 0 || messages > UINT32_MAX || bytes >> 48)
-        return 0;
-    unsigned bits = size_class_bits((uint16_t)size_class);
-    uint64_t minimum = size_class_floor((uint16_t)size_class), mean = bytes / messages;
-    if (mean < minimum || (mean - minimum) >> bits != 0 || bits > 30)
-        return 0;
-    return 1 + (bytes % messages << bits) + (mean - minimum);
-}
-
-/** The inverse, for numbers above 0; any number gives some bytes. */
-static inline uint64_t block_sizes_decode(uint64_t number, uint64_t messages, uint64_t size_class)
-{
-    if (size_class >= SIZE_CLASSES || number == 0)
-        return 0;
-    unsigned bits = size_class_bits((uint16_t)size_class);
-    uint64_t minimum = size_class_floor((uint16_t)size_class), rest = number - 1;
-    return messages * (minimum + (rest & ((UINT64_C(1) << bits) - 1))) + (rest >> bits);
 }
 
 #define BLOCK_KEY_SLOT_BITS 14u

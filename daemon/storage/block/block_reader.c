@@ -34,7 +34,6 @@ struct read_column {
     const uint8_t *end;            /**< of the values of bytes */
     uint64_t before;               /**< value before the next one */
     struct block_key_slots *slots; /**< borrowed: of BLOCK_KEYS_CODING */
-    uint64_t left_before;          /**< BLOCK_ROW_DELTA: value to the left of that */
 };
 
 struct block_reader {
@@ -149,21 +148,6 @@ static int is_head_valid(const uint64_t head[HEAD_NUMBERS])
                 : head[HEAD_BYTES] == head[HEAD_WIDTH] * head[HEAD_COUNT]);
 }
 
-/* Do the columns before the next one allow its coding? See block_columns_choose(). */
-static int block_reader_may_use(const struct block_reader *r, unsigned place,
-                                enum block_coding coding)
-{
-    unsigned reach = block_coding_reach(coding);
-    if (coding == BLOCK_KEYS_CODING)
-        return place == 1 && !r->has_keys;
-    for (unsigned i = 1; i <= reach && i < place; i++) {
-        const struct read_column *left = &r->columns[r->column_count - i];
-        if (left->kind != BLOCK_INTEGER || left->coding == BLOCK_KEYS_CODING)
-            return 0;
-    }
-    return reach == 0 || place > reach;
-}
-
 static int block_reader_add_column(struct block_reader *r, const uint64_t head[HEAD_NUMBERS],
                                    const uint8_t *at)
 {
@@ -175,9 +159,10 @@ static int block_reader_add_column(struct block_reader *r, const uint64_t head[H
         *first = (uint32_t)r->column_count;
     else if (*first + *count != r->column_count)
         return -HOLTER_ECORRUPT;
-    if (!block_reader_may_use(r, (unsigned)head[HEAD_PLACE], (enum block_coding)head[HEAD_CODING]))
+    int is_keys = head[HEAD_CODING] == BLOCK_KEYS_CODING;
+    if (is_keys && (head[HEAD_PLACE] != 1 || r->has_keys))
         return -HOLTER_ECORRUPT;
-    r->has_keys |= head[HEAD_CODING] == BLOCK_KEYS_CODING;
+    r->has_keys |= is_keys;
     ++*count;
     r->columns[r->column_count++] = (struct read_column){
         .kind = (enum block_kind)head[HEAD_KIND],
@@ -277,28 +262,18 @@ static void read_column_gather(const struct read_column *c, size_t count, uint64
     }
 }
 
-/* The value of a residual. @param slot  where it is put: the columns to the left and right of its
- * row stand beside it */
+/* The value of a residual. @param slot  where it is put: what is to the right in its row stands
+ * after it */
 static inline uint64_t read_column_value(struct read_column *c, enum block_coding coding,
                                          uint64_t residual, const uint64_t *slot)
 {
-    uint64_t before = c->left_before;
     switch (coding) {
     case BLOCK_PLAIN:
         return residual;
-    case BLOCK_ZIGZAG:
-        return block_unzigzag(residual);
     case BLOCK_DELTA:
         return c->before + block_unzigzag(residual);
-    case BLOCK_ROW_DELTA:
-        c->left_before = slot[-1];
-        return c->before + slot[-1] - before + block_unzigzag(residual);
-    case BLOCK_SIZES:
-        return block_sizes_decode(residual, slot[-1], slot[-2]);
-    case BLOCK_KEYS_CODING:
-        return block_key_decode(c->slots, residual, &slot[1]);
     default:
-        return slot[-(int)block_coding_reach(coding)] + block_unzigzag(residual);
+        return block_key_decode(c->slots, residual, &slot[1]);
     }
 }
 
@@ -316,7 +291,7 @@ static inline uint64_t read_column_decode_as(struct read_column *c, enum block_c
     return all;
 }
 
-/* The same in the column's coding. The two that most columns have are loops of their own. */
+/* The same in the column's coding: a loop of its own for each. */
 static uint64_t read_column_decode(struct read_column *c, size_t count,
                                    const uint64_t residuals[BATCH], uint64_t *slot, size_t stride)
 {
@@ -324,7 +299,7 @@ static uint64_t read_column_decode(struct read_column *c, size_t count,
         return read_column_decode_as(c, BLOCK_PLAIN, count, residuals, slot, stride);
     if (c->coding == BLOCK_DELTA)
         return read_column_decode_as(c, BLOCK_DELTA, count, residuals, slot, stride);
-    return read_column_decode_as(c, c->coding, count, residuals, slot, stride);
+    return read_column_decode_as(c, BLOCK_KEYS_CODING, count, residuals, slot, stride);
 }
 
 /* Read integers. @param limit  largest value; or UINT64_MAX @return 1, or 0: it has not as many, or

@@ -21,7 +21,6 @@ struct block_item {
 struct block_writer {
     struct block_item *items; /* owned */
     size_t count, capacity, bytes;
-    size_t mark, mark_bytes; /* messages before the mark, and their bytes */
     struct block_columns columns;
     struct block_bytes plain, packed;
     struct wire_arena arena; /* of the message that is taken apart */
@@ -86,27 +85,11 @@ size_t block_writer_bytes(const struct block_writer *w)
     return w->bytes;
 }
 
-size_t block_writer_messages_marked(const struct block_writer *w)
-{
-    return w->count - w->mark;
-}
-
-size_t block_writer_bytes_marked(const struct block_writer *w)
-{
-    return w->bytes - w->mark_bytes;
-}
-
-void block_writer_mark(struct block_writer *w)
-{
-    w->mark = w->count;
-    w->mark_bytes = w->bytes;
-}
-
 void block_writer_clear(struct block_writer *w)
 {
     for (size_t i = 0; i < w->count; i++)
         free(w->items[i].bytes);
-    w->count = w->bytes = w->mark = w->mark_bytes = 0;
+    w->count = w->bytes = 0;
 }
 
 /* ---- columns ------------------------------------------------------------- */
@@ -217,14 +200,13 @@ static int block_writer_add_bytes(struct block_writer *w, const struct block_ite
     return column == NULL ? -ENOMEM : block_column_add_bytes(column, item->bytes, item->length);
 }
 
-/* Take one message apart. @param as_bytes  keep its bytes */
-static int block_writer_add_message(struct block_writer *w, const struct block_item *item,
-                                    int as_bytes)
+/* Take one message apart. */
+static int block_writer_add_message(struct block_writer *w, const struct block_item *item)
 {
     struct wire_message message;
     const struct wire_table *table = NULL;
     uint64_t fields = 0;
-    if (!as_bytes && wire_decode(&message, &w->arena, item->bytes, item->length, NULL) == 0) {
+    if (wire_decode(&message, &w->arena, item->bytes, item->length, NULL) == 0) {
         table = wire_table(message.type);
         if (!is_canonical(&message, table, &fields))
             table = NULL;
@@ -260,17 +242,15 @@ static int block_writer_compress(struct block_writer *w, int level)
     return ZSTD_isError(w->packed.length) ? -ENOMEM : 0;
 }
 
-int block_writer_pack(struct block_writer *w, int marked, int level, const void **out,
-                      size_t *length)
+int block_writer_pack(struct block_writer *w, int level, const void **out, size_t *length)
 {
-    size_t first = marked ? w->mark : 0;
     int code = 0;
     block_columns_clear(&w->columns);
     w->plain.length = 0;
-    for (size_t i = first; code == 0 && i < w->count; i++)
-        code = block_writer_add_message(w, &w->items[i], marked);
+    for (size_t i = 0; code == 0 && i < w->count; i++)
+        code = block_writer_add_message(w, &w->items[i]);
     code = code != 0 ? code : block_bytes_append_number(&w->plain, BLOCK_FORM);
-    code = code != 0 ? code : block_bytes_append_number(&w->plain, w->count - first);
+    code = code != 0 ? code : block_bytes_append_number(&w->plain, w->count);
     code = code != 0 ? code : block_columns_pack(&w->columns, &w->plain);
     code = code != 0 ? code : block_writer_compress(w, level);
     *out = w->packed.at;

@@ -72,7 +72,7 @@ static void keep_ranks(void)
 }
 
 /* So many bytes that do not become fewer. */
-static void fill(size_t bytes)
+static void keep_random(size_t bytes)
 {
     static uint8_t random[4096];
     static uint64_t seed = 88172645463325252u;
@@ -85,6 +85,11 @@ static void fill(size_t bytes)
         }
         keep(WIRE_TYPE_WINDOW, random, sizeof(random));
     }
+}
+
+static void fill(size_t bytes)
+{
+    keep_random(bytes);
     assert_int_equal(recording_commit(recording), 0);
 }
 
@@ -344,7 +349,7 @@ static void a_part_that_cannot_be_finished_is_reported_with_the_cause(void **sta
     char part[256];
     (void)state;
     fill(5 << 18);
-    fill(20000); /* is packed anew at the end */
+    keep_random(20000); /* is committed at the end */
     assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
     fail_next();
     assert_non_null(strstr(why, "part 1 cannot be finished: "));

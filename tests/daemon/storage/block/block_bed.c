@@ -88,12 +88,12 @@ void block_bed_check_decoded(size_t from)
     wire_buffer_finish(&theirs);
 }
 
-size_t block_bed_check(int marked, size_t from)
+size_t block_bed_check(size_t from)
 {
     const void *packed, *bytes;
     size_t size, length;
     struct recorded head;
-    assert_int_equal(block_writer_pack(block_bed.writer, marked, 1, &packed, &size), 0);
+    assert_int_equal(block_writer_pack(block_bed.writer, 1, &packed, &size), 0);
     assert_int_equal(block_reader_open(block_bed.reader, packed, size), 0);
     assert_int_equal(block_reader_count(block_bed.reader), block_bed.count - from);
     for (size_t i = from; i < block_bed.count; i++) {

@@ -44,8 +44,8 @@ void block_bed_calls(uint64_t number, uint64_t *ordinal);
 
 /** Pack, open, and check that what comes out is what went in, from a message on, as bytes and
  * decoded.
- *  @param marked  only what came since the mark @return bytes packed */
-size_t block_bed_check(int marked, size_t from);
+ *  @return bytes packed */
+size_t block_bed_check(size_t from);
 /** Messages of the block that is open come out decoded as their bytes would be, and their bytes can
  * be made of each second one. */
 void block_bed_check_decoded(size_t from);

@@ -83,7 +83,7 @@ static void damaged_blocks_end_with_an_error_and_read_alike_in_both_ways(void **
     for (uint64_t i = 0; i < 2; i++)
         block_bed_calls(i, &ordinal);
     block_bed_add("odd", 3);
-    assert_int_equal(block_writer_pack(block_bed.writer, 0, 1, &good, &size), 0);
+    assert_int_equal(block_writer_pack(block_bed.writer, 1, &good, &size), 0);
     size_t length = ZSTD_decompress(plain, sizeof(plain), good, size);
     assert_false(ZSTD_isError(length));
     for (unsigned i = 0; i < 2400; i++) {
