@@ -108,9 +108,9 @@ static void merge_complete_groups(const struct job *job, uint32_t node,
             continue;
         const uint64_t first = pair->source >> job->group_shift << job->group_shift;
         struct rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
-        while (row < end && row->rank < first)
+        while (row < end && row->rank != first)
             row++;
-        if (row == end || row->rank != first)
+        if (row == end)
             continue;
         row->crossing += pair->messages;
         row->crossing_bytes += pair->bytes;

@@ -21,8 +21,9 @@ struct rank_groups {
     struct wire_transfer_row *transfers;
     struct wire_burst_row *bursts;
     struct wire_burst_pair_row *burst_pairs;
+    uint32_t *index; /* of the sums of a table */
     size_t rank_capacity, pair_capacity, call_capacity, transfer_capacity, burst_capacity,
-        burst_pair_capacity;
+        burst_pair_capacity, index_capacity;
 };
 
 void rank_groups_finish(struct rank_groups *groups);
