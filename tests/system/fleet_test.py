@@ -427,7 +427,7 @@ class Long(unittest.TestCase):
             fleet.start_daemon(name, '--window', '1s', '--rules', rules)
         self.end = os.path.join(self.place.dir, 'end')
         self.load = fleet.start_load(','.join(map(fleet.endpoint, 'abca')), '--agents', self.AGENTS, '--ranks', 2, '--windows', 1000000,
-                                     '--no-bursts', '--until', self.end)
+                                     '--spread-ms', 100, '--no-bursts', '--until', self.end)
         fleet.start_job('one', '1')
         for job in ('load', 'one'):
             lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
