@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What a fleet costs: processor time of gateway, worker and NATS server for each window of an agent, their memory, and bytes.
 
-usage: fleet_load.py BUILD [AGENTS[xRANKS]...]      default: 500x8 2000x8 5000x8 200x32
+usage: fleet_load.py BUILD [AGENTS[xRANKS[xGATEWAYS]]...]      default: 500x8 2000x8 5000x8 200x32
 
-One nats-server and two daemons on this machine: all agents but one (daemon_load, bursts on) are connected to the gateway,
-the first one to the worker, which holds the job and records it. Windows are as long as two cores need: a second for each
+One nats-server and two or more daemons on this machine: all agents but one (daemon_load, bursts on) are connected to the gateways,
+the first one to the worker, which holds the job and records it. Of several gateways the sum of their processor time is printed, and the
+memory of the largest. A process must be allowed two files for each of its agents (ulimit -n). Windows are as long as two cores need: a second for each
 500 messages of 8 ranks. Processor time is that of all threads from the second window to the end of the job; it does not depend on who
 else uses the cores, as wall-clock time does. Fails when a message was not counted once.
 """
@@ -18,6 +19,7 @@ import tempfile
 import time
 
 WINDOWS = 8
+AGENTS_OF_PROCESS = 5000  # of the load, beyond 4 processes
 TICK = os.sysconf('SC_CLK_TCK')
 
 
@@ -45,8 +47,9 @@ def stored_bytes(folder):
 class Run:
     """One fleet and its load, in a temporary folder."""
 
-    def __init__(self, build, folder, agents, ranks):
+    def __init__(self, build, folder, agents, ranks=8, gateways=1):
         self.build, self.folder, self.agents, self.ranks = build, folder, agents, ranks
+        self.gateways = [f'gateway{number}' for number in range(gateways)]
         self.window_s = max(1, round(agents * ranks / 4000))
         self.server = f'nats://127.0.0.1:{free_port()}'
         self.processes = {}
@@ -63,6 +66,9 @@ class Run:
         while self.status(name) is None:
             if self.processes[name].poll() is not None:
                 raise SystemExit(f'fleet_load: {name} ended: see {self.folder}')
+
+    def cpu_us(self, names):
+        return sum(cpu_us(self.processes[name]) for name in names)
 
     def endpoint(self, name):
         return f'ipc://{self.folder}/{name}'
@@ -87,19 +93,20 @@ class Run:
         time.sleep(1)
         self.start_daemon('worker')
         load = self.start('load', os.path.join(self.build, 'tests', 'bench', 'daemon_load'), '--agents', self.agents, '--ranks', self.ranks,
-                          '--windows', WINDOWS, '--window-ms', self.window_s * 1000, '--connect',
-                          self.endpoint('worker') + ',' + self.endpoint('gateway'))
+                          '--windows', WINDOWS, '--window-ms', self.window_s * 1000, '--workers', 4 + self.agents // AGENTS_OF_PROCESS,
+                          '--connect', ','.join(map(self.endpoint, ['worker', *self.gateways])))
         self.wait_for(lambda: self.status('worker'))
-        self.start_daemon('gateway')
+        for name in self.gateways:
+            self.start_daemon(name)
         begin = json.loads(load.stdout.readline())['begin']
         time.sleep(max(0, (begin + 2) * self.window_s - time.time()))
-        parts = ('gateway', 'worker', 'server')
-        before = {name: cpu_us(self.processes[name]) for name in parts}
+        parts = {'gateway': self.gateways, 'worker': ['worker'], 'server': ['server']}
+        before = {name: self.cpu_us(parts[name]) for name in parts}
         sent = json.loads(load.stdout.readline())
         self.wait_for(lambda: self.status('worker')[0]['state'] == 'ended')
-        each = {name: (cpu_us(self.processes[name]) - before[name]) / (self.agents * (WINDOWS - 1)) for name in parts}
-        peak = {name: memory_mib(self.processes[name], 'VmHWM') for name in parts}
-        for name in ('gateway', 'worker'):
+        each = {name: (self.cpu_us(parts[name]) - before[name]) / (self.agents * (WINDOWS - 1)) for name in parts}
+        peak = {name: max(memory_mib(self.processes[n], 'VmHWM') for n in parts[name]) for name in parts}
+        for name in (*self.gateways, 'worker'):
             self.processes[name].terminate()
             self.processes[name].wait()
         recorded = os.path.join(self.folder, 'recording-worker', 'holter-load.0.hrec')
@@ -127,9 +134,9 @@ def main():
     print('agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  lost')
     exact = True
     for case in sys.argv[2:] or ['500x8', '2000x8', '5000x8', '200x32']:
-        agents, _, ranks = case.partition('x')
+        numbers = map(int, case.split('x'))
         with tempfile.TemporaryDirectory(prefix='holter-fleet-') as folder:
-            run = Run(sys.argv[1], folder, int(agents), int(ranks or 8))
+            run = Run(sys.argv[1], folder, *numbers)
             try:
                 exact = run.measure() and exact
             finally:

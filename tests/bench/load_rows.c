@@ -250,7 +250,8 @@ static void end_burst(const struct load *s, struct load_rows *rows, struct wire_
     }
     burst.pairs -= burst.other_pairs;
     burst.first_ns = begin + first * apart + (burst.collective ? apart / 4 : 0);
-    burst.last_ns = begin + (end - 1) * apart + apart / 8 + (burst.collective ? apart / 4 : 0);
+    burst.last_ns = burst.messages == 1 ? burst.first_ns
+                                        : burst.first_ns + (end - 1 - first) * apart + apart / 8;
     wide ends = (wide)burst.first_ns + burst.last_ns, sum = (burst.messages * ends + 1) / 2;
     burst.time_sum_high = (uint64_t)(sum >> 64);
     burst.time_sum_low = (uint64_t)sum;
