@@ -84,9 +84,14 @@ static void close_published_latency(struct job *job, const struct closed_window 
 static void close_network(struct job *job, const struct closed_window *window)
 {
     struct wire_links links;
+    struct closed_window routed = *window;
     if (window->late)
         return;
-    job_network_update(job->network, window);
+    if (job->group_shift != 0) { /* a group of ranks may be on several nodes */
+        routed.pairs = window->node_pairs;
+        routed.pair_count = window->node_pair_count;
+    }
+    job_network_update(job->network, &routed);
     job->info.changed |= job_publish_topology_changes(&job->stream, job->network);
     if (job_stream_wants(&job->stream, WIRE_TYPE_LINKS) && job_network_links(job->network, &links))
         job_publish_links(&job->stream, &links);
@@ -159,7 +164,7 @@ static const struct {
     {"history of ranks", close_rank_history, 0},
     {"latency as published", close_published_latency, 0},
     {"phases", close_phases, 0},
-    {"network", close_network, 1}, /* which needs the messages of collectives from phases */
+    {"network", close_network, 0}, /* which needs the messages of collectives from phases */
     {"deaths", close_deaths, 0},
     {"growth of latency", close_growth, 0},
     {"hangs", close_hangs, 0},
@@ -190,6 +195,8 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .process_count = open.process_count,
         .unplaced = open.unplaced,
         .unplaced_count = open.unplaced_count,
+        .node_pairs = open.node_pairs,
+        .node_pair_count = rank_groups_add_up_pairs(open.node_pairs, open.node_pair_count),
         .dead_ranks = job->alerts.dead_ranks,
         .dead_count = job->alerts.death_count,
         .latency = &open.latency,

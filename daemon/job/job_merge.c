@@ -48,6 +48,7 @@ static void merge_choose_groups(struct job *job)
     job->group_shift = rank_groups_shift(job->info.world, job->options.most_ranks);
     job->info.group = job->group_shift == 0 ? 0 : UINT64_C(1) << job->group_shift;
     job_latency_set_groups(job->latency, job->group_shift);
+    job_network_set_by_node(job->network, job->group_shift != 0);
 }
 
 int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks *ranks,
@@ -143,6 +144,8 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
         return job_reject(fault, code, "halves of messages: %s", holter_strerror(code));
     code = open_window_add_calls(open, &summed);
     code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places);
+    if (code == 0 && job->group_shift != 0)
+        code = open_window_add_node_pairs(open, window, job->network);
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)

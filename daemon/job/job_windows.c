@@ -1,6 +1,7 @@
 /* The open windows of a job: who has reported, when they are to be closed. */
 #include "daemon/job/job_windows.h"
 
+#include "daemon/analysis/groups/rank_groups.h"
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ void open_window_finish(struct open_window *open)
     free(open->pending);
     free(open->processes);
     free(open->unplaced);
+    free(open->node_pairs);
     node_set_finish(&open->reported);
 }
 
@@ -159,6 +161,28 @@ int open_window_add_unplaced(struct open_window *open, const struct wire_window 
     return 0;
 }
 
+int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
+                               const struct job_network *network)
+{
+    if (ARRAY_FIT(open->node_pairs, open->node_pair_capacity,
+                  open->node_pair_count + window->pairs_count) != 0)
+        return -ENOMEM;
+    struct wire_pair_row *rows = open->node_pairs + open->node_pair_count;
+    for (uint64_t i = 0; i < window->pairs_count; i++) {
+        const struct wire_pair_row *p = &window->pairs[i];
+        rows[i] = (struct wire_pair_row){
+            .source = job_network_node_rank(network, p->source),
+            .destination = p->destination < 0
+                               ? p->destination
+                               : (int64_t)job_network_node_rank(network, (uint64_t)p->destination),
+            .messages = p->messages,
+            .bytes = p->bytes,
+        };
+    }
+    open->node_pair_count += rank_groups_add_up_pairs(rows, window->pairs_count);
+    return 0;
+}
+
 /* ---- who is expected ----------------------------------------------------- */
 
 static int open_window_is_after_end(const struct open_window *open, const struct job_node *node)
@@ -204,6 +228,7 @@ static void open_window_copy_state(struct state_bytes *b, struct open_window *op
     STATE_ARRAY(b, open->pending, open->pending_count, open->pending_capacity);
     STATE_ARRAY(b, open->processes, open->process_count, open->process_capacity);
     STATE_ARRAY(b, open->unplaced, open->unplaced_count, open->unplaced_capacity);
+    STATE_ARRAY(b, open->node_pairs, open->node_pair_count, open->node_pair_capacity);
 }
 
 void job_windows_copy_state(struct state_bytes *b, struct job_windows *windows, struct run_sum *run)

@@ -7,6 +7,7 @@
 #include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_nodes.h"
 #include "daemon/job/job_places.h"
+#include "daemon/job/network/job_network.h"
 #include "daemon/job/rows/closed_window.h"
 
 /** Open at one time; when there are more, the oldest is closed. */
@@ -31,6 +32,8 @@ struct open_window {
     size_t process_count, process_capacity;
     struct unplaced *unplaced; /**< owned */
     size_t unplaced_count, unplaced_capacity;
+    struct wire_pair_row *node_pairs; /**< owned; see open_window_add_node_pairs() */
+    size_t node_pair_count, node_pair_capacity;
 };
 
 struct job_windows {
@@ -73,6 +76,11 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
 /** Add the messages to ranks that have not reported yet. @return 0 or -ENOMEM */
 int open_window_add_unplaced(struct open_window *open, const struct wire_window *window,
                              const struct job_places *places);
+
+/** Add the messages of a job by groups of ranks, with job_network_node_rank() in place of ranks.
+ *  @return 0 or -ENOMEM */
+int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
+                               const struct job_network *network);
 
 /** Have all nodes that are expected to report it done so? */
 int open_window_is_complete(const struct open_window *open, const struct job_nodes *nodes);

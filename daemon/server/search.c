@@ -144,6 +144,11 @@ static int search_prepare(struct search *s)
         snprintf(s->why, sizeof(s->why), "where the job's ranks sit is not known yet");
         return -HOLTER_EEMPTY;
     }
+    if (job_network_is_by_node(network)) {
+        snprintf(s->why, sizeof(s->why),
+                 "the job is kept by groups of ranks: what single ranks sent is not known");
+        return -HOLTER_EEMPTY;
+    }
     int code = search_list_processes(s, network);
     if (code == 0 && s->processes == 0) {
         snprintf(s->why, sizeof(s->why), "no rank of the job has a place in the network");

@@ -161,6 +161,11 @@ static void group_convert_bursts(struct rank_groups *groups, struct wire_window 
     out->burst_pairs_count = left;
 }
 
+size_t rank_groups_add_up_pairs(struct wire_pair_row *rows, size_t count)
+{
+    return group_add_up(&GROUP_TABLE(pair, 2, 2, 0), rows, count, 0);
+}
+
 /* Copy the rows of a table of the message. @return whether there was memory */
 #define GROUP_COPY(groups, window, table, capacity)                                                \
     (ARRAY_FIT((groups)->table, (groups)->capacity, (window)->table##_count + 1) == 0 &&           \

@@ -50,4 +50,8 @@ unsigned rank_groups_shift(uint64_t world, uint64_t most_ranks);
 int rank_groups_convert(struct rank_groups *groups, const struct wire_window *window,
                         unsigned shift, uint32_t node, struct wire_window *out);
 
+/** Add up the rows of the same source and destination, which have no communicator, region and size
+ *  class. @return rows that are left, in order of both */
+size_t rank_groups_add_up_pairs(struct wire_pair_row *rows, size_t count);
+
 #endif

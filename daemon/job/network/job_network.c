@@ -94,6 +94,17 @@ static uint32_t network_clamp_number(uint64_t number)
     return number < UINT32_C(1) << 24 ? (uint32_t)number : 0;
 }
 
+void job_network_set_by_node(struct job_network *n, int by_node)
+{
+    n->places_changed |= n->by_node != by_node;
+    n->by_node = by_node;
+}
+
+int job_network_is_by_node(const struct job_network *n)
+{
+    return n->by_node;
+}
+
 int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const char *host,
                       uint64_t core, uint64_t numa)
 {
@@ -114,7 +125,7 @@ int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const
 
 int job_network_add_grids(struct job_network *n, const struct wire_ranks *m)
 {
-    if (n->options.given == NULL || !n->options.given->is_grid)
+    if (n->options.given == NULL || !n->options.given->is_grid || n->by_node)
         return 0;
     int changed = network_grid_update(&n->grid, m);
     n->places_changed |= changed != 0;
@@ -202,7 +213,7 @@ static int network_build_given(struct job_network *n)
     return 0;
 }
 
-static int network_place_on_hosts(struct job_network *n)
+static void network_place_on_hosts(struct job_network *n)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         uint32_t node = n->ranks[rank].node,
@@ -210,7 +221,6 @@ static int network_place_on_hosts(struct job_network *n)
         n->changed |= n->seats[rank] != seat;
         n->seats[rank] = seat;
     }
-    return 0;
 }
 
 /* ---- the tree: all hosts below one switch ------------------------------------------------ */
@@ -248,7 +258,7 @@ static int tree_input_list(const struct job_network *n, struct tree_input *in)
             in->hosts[in->host_count++] = (struct tree_host){
                 .name = node->host, .lowest = node->lowest, .capacity = node->speed};
     }
-    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < n->rank_count && !n->by_node; rank++) {
         const struct network_rank *r = &n->ranks[rank];
         if (r->node == NETWORK_NO_NODE)
             continue;
@@ -427,8 +437,8 @@ int job_network_rebuild(struct job_network *n)
     int code = network_is_given(n)      ? network_build_given(n)
                : job_network_is_tree(n) ? network_build_tree(n)
                                         : network_build_grid(n);
-    if (code == 0 && network_is_given(n))
-        code = network_place_on_hosts(n);
+    if (code == 0 && (network_is_given(n) || n->by_node))
+        network_place_on_hosts(n);
     code = code != 0 ? code : network_sort_vertices(n);
     n->places_changed = code != 0;
     return code;
@@ -473,7 +483,10 @@ static void network_describe_missing(const struct job_network *n, char *out, siz
 void job_network_describe_fault(const struct job_network *n, char *out, size_t capacity)
 {
     out[0] = '\0';
-    if (n->options.given != NULL && n->options.given->is_grid && n->grid.ranks == 0)
+    if (n->options.given != NULL && n->options.given->is_grid && n->by_node)
+        snprintf(out, capacity,
+                 "the job is kept by groups of ranks: its hosts stand for its process grid");
+    else if (n->options.given != NULL && n->options.given->is_grid && n->grid.ranks == 0)
         snprintf(out, capacity,
                  "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or "
                  "more so far: hosts and cores stand for its process grid");
@@ -515,6 +528,13 @@ const struct topology *job_network_topology(struct job_network *n)
 {
     job_network_has_changed(n);
     return n->graph == NULL ? NULL : n->graph->topology;
+}
+
+uint64_t job_network_node_rank(const struct job_network *n, uint64_t rank)
+{
+    return rank < n->rank_count && n->ranks[rank].node != NETWORK_NO_NODE
+               ? n->nodes[n->ranks[rank].node].lowest
+               : rank;
 }
 
 uint32_t job_network_vertex(const struct job_network *n, uint32_t rank)

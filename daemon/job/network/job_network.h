@@ -49,6 +49,11 @@ int job_network_create(struct job_network **out, const struct job_network_option
 /** NULL is fine. */
 void job_network_destroy(struct job_network *network);
 
+/** Whether messages are those between nodes, as of jobs by groups of ranks: transfers have numbers
+ *  of nodes in place of ranks, and all ranks of a host are on its vertex, in the tree, too. */
+void job_network_set_by_node(struct job_network *network, int by_node);
+int job_network_is_by_node(const struct job_network *network);
+
 /** Where a rank runs.
  *  @param node  number of the node in the job @param host  its name; copied
  *  @param core, numa  as in WIRE_MEMBER_ROW
@@ -108,6 +113,8 @@ void job_network_describe_hot(const struct job_network *network, const uint32_t 
  */
 const struct topology *job_network_topology(struct job_network *network);
 
+/** The lowest rank on the node of a rank; the rank itself, as long as its node is not known. */
+uint64_t job_network_node_rank(const struct job_network *network, uint64_t rank);
 /** Vertex of a rank; TOPOLOGY_NONE: not known. */
 uint32_t job_network_vertex(const struct job_network *network, uint32_t rank);
 /** One more than the highest rank that has a place. */

@@ -37,6 +37,7 @@ struct network_graph {
 
 struct job_network {
     struct job_network_options options;
+    int by_node;                /**< see job_network_set_by_node() */
     struct network_node *nodes; /**< owned, all arrays */
     uint32_t node_count, node_capacity;
     struct network_rank *ranks;

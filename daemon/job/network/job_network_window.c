@@ -94,6 +94,14 @@ static int loads_add_pairs(struct job_network *n, const struct closed_window *w)
     return 0;
 }
 
+/* The vertex of one end of a transfer. */
+static uint32_t loads_find_end(const struct job_network *n, uint32_t number)
+{
+    return !n->by_node              ? loads_find_vertex(n, number)
+           : number < n->node_count ? n->nodes[number].vertex
+                                    : TOPOLOGY_NONE;
+}
+
 /* ---- latencies --------------------------------------------------------------------------- */
 
 /* Logarithms of reference latencies by number of the class, in the parts of log2_sum, which are
@@ -150,8 +158,8 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
     for (size_t i = 0; code == 0 && i < transfers->count; i++) {
         const struct transfer *row = &transfers->rows[i];
         const double log = logs.parts[transfer_class(row)];
-        const struct congestion_pair pair = {.source = loads_find_vertex(n, (uint32_t)row->source),
-                                             .destination = loads_find_vertex(n, row->destination)};
+        const struct congestion_pair pair = {.source = loads_find_end(n, row->source),
+                                             .destination = loads_find_end(n, row->destination)};
         if (pair.source == pair.destination || pair.source == TOPOLOGY_NONE ||
             pair.destination == TOPOLOGY_NONE || row->messages == 0 || !(log < INFINITY))
             continue;

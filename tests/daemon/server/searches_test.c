@@ -38,11 +38,13 @@ static int tear_down(void **state)
     return daemon_bed_remove(&bed);
 }
 
+static const char *most_ranks = "262144";
+
 static pid_t start(const char *network)
 {
     /* The window is complete when all agents sent theirs, however long each takes. */
-    const char *const options[] = {"--window",    "100ms",      "--grace", "60s",
-                                   "--no-record", "--topology", network,   NULL};
+    const char *const options[] = {"--window",   "100ms", "--grace",      "60s",      "--no-record",
+                                   "--topology", network, "--most-ranks", most_ranks, NULL};
     return daemon_bed_start(&bed, options);
 }
 
@@ -230,6 +232,21 @@ static void what_is_asked_meanwhile_is_answered_at_once(void **state)
     assert_int_equal(p.message.reply.code, 0);
     peer_hang_up(&p);
     peer_hang_up(&other);
+    daemon_bed_stop(pid);
+}
+
+static void a_job_by_groups_of_ranks_has_no_better_mapping(void **state)
+{
+    (void)state;
+    struct peer p;
+    most_ranks = "4";
+    pid_t pid = run_job("torus:8");
+    most_ranks = "262144";
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 1, "remap", NULL, "");
+    assert_int_equal(peer_reply(&p)->code, -HOLTER_EEMPTY);
+    assert_non_null(strstr(p.message.reply.text, "by groups of ranks"));
+    peer_hang_up(&p);
     daemon_bed_stop(pid);
 }
 
@@ -440,6 +457,7 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(a_mapping_that_is_better_comes_with_its_gain),
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
         WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_at_once),
+        WITH_DIRECTORY(a_job_by_groups_of_ranks_has_no_better_mapping),
         WITH_DIRECTORY(another_ends_the_one_before),
         WITH_DIRECTORY(more_than_four_searches_are_refused_until_one_ends),
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
