@@ -196,7 +196,7 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .unplaced = open.unplaced,
         .unplaced_count = open.unplaced_count,
         .node_pairs = open.node_pairs,
-        .node_pair_count = rank_groups_add_up_pairs(open.node_pairs, open.node_pair_count),
+        .node_pair_count = open.node_pair_count,
         .dead_ranks = job->alerts.dead_ranks,
         .dead_count = job->alerts.death_count,
         .latency = &open.latency,

@@ -97,15 +97,16 @@ static struct open_window *merge_open_window(struct job *job, uint64_t number, u
 
 /* How many ranks are in the rows of groups, and which of their messages cross nodes: that can only
  * be seen before ranks are grouped. */
-static void merge_complete_groups(const struct job *job, uint32_t node,
-                                  const struct wire_window *window, const struct sum_rows *rows)
+static void merge_complete_groups(const struct job *job, const struct wire_window *window,
+                                  const struct sum_rows *rows)
 {
     for (size_t i = 0; i < rows->rank_count; i++)
         job->sums.rank_rows[i].ranks = job->groups.ranks[i].ranks;
     for (uint64_t i = 0; i < window->pairs_count; i++) {
         const struct wire_pair_row *pair = &window->pairs[i];
         if (pair->destination >= 0 &&
-            job_places_find_node(&job->places, (uint64_t)pair->destination) == node)
+            job_network_node_rank(job->network, (uint64_t)pair->destination) ==
+                job_network_node_rank(job->network, pair->source))
             continue;
         const uint64_t first = pair->source >> job->group_shift << job->group_shift;
         struct rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
@@ -130,7 +131,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
         job_sums_convert(&job->sums, &summed, &rows) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a window");
     if (job->group_shift != 0)
-        merge_complete_groups(job, node, window, &rows);
+        merge_complete_groups(job, window, &rows);
     int code =
         job_phases_prepare(job->phases, &open->bursts, &summed, job->nodes.count, job->info.world);
     if (code != 0)
@@ -143,9 +144,9 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     if (code != 0)
         return job_reject(fault, code, "halves of messages: %s", holter_strerror(code));
     code = open_window_add_calls(open, &summed);
-    code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places);
+    code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places, job->info.world);
     if (code == 0 && job->group_shift != 0)
-        code = open_window_add_node_pairs(open, window, job->network);
+        code = open_window_add_node_pairs(open, window, job->network, &job->groups);
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)

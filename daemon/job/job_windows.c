@@ -1,7 +1,6 @@
 /* The open windows of a job: who has reported, when they are to be closed. */
 #include "daemon/job/job_windows.h"
 
-#include "daemon/analysis/groups/rank_groups.h"
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
@@ -146,8 +145,10 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
 }
 
 int open_window_add_unplaced(struct open_window *open, const struct wire_window *window,
-                             const struct job_places *places)
+                             const struct job_places *places, uint64_t world)
 {
+    if (places->keys.count == world) /* all are placed: no need to look each of them up */
+        return 0;
     for (uint64_t i = 0; i < window->pairs_count; i++) {
         const struct wire_pair_row *p = &window->pairs[i];
         if (p->destination < 0 ||
@@ -162,13 +163,13 @@ int open_window_add_unplaced(struct open_window *open, const struct wire_window 
 }
 
 int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
-                               const struct job_network *network)
+                               const struct job_network *network, struct rank_groups *groups)
 {
-    if (ARRAY_FIT(open->node_pairs, open->node_pair_capacity,
-                  open->node_pair_count + window->pairs_count) != 0)
+    uint64_t count = window->pairs_count;
+    if (ARRAY_FIT(open->node_pairs, open->node_pair_capacity, open->node_pair_count + count) != 0)
         return -ENOMEM;
     struct wire_pair_row *rows = open->node_pairs + open->node_pair_count;
-    for (uint64_t i = 0; i < window->pairs_count; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const struct wire_pair_row *p = &window->pairs[i];
         rows[i] = (struct wire_pair_row){
             .source = job_network_node_rank(network, p->source),
@@ -179,8 +180,9 @@ int open_window_add_node_pairs(struct open_window *open, const struct wire_windo
             .bytes = p->bytes,
         };
     }
-    open->node_pair_count += rank_groups_add_up_pairs(rows, window->pairs_count);
-    return 0;
+    int code = rank_groups_add_up_pairs(groups, rows, &count);
+    open->node_pair_count += code == 0 ? count : 0;
+    return code;
 }
 
 /* ---- who is expected ----------------------------------------------------- */

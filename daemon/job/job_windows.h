@@ -2,6 +2,7 @@
 #ifndef HOLTER_DAEMON_JOB_JOB_WINDOWS_H
 #define HOLTER_DAEMON_JOB_JOB_WINDOWS_H
 
+#include "daemon/analysis/groups/rank_groups.h"
 #include "daemon/analysis/hang/hang.h"
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/analysis/tables/state_bytes.h"
@@ -75,12 +76,12 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
 
 /** Add the messages to ranks that have not reported yet. @return 0 or -ENOMEM */
 int open_window_add_unplaced(struct open_window *open, const struct wire_window *window,
-                             const struct job_places *places);
+                             const struct job_places *places, uint64_t world);
 
 /** Add the messages of a job by groups of ranks, with job_network_node_rank() in place of ranks.
- *  @return 0 or -ENOMEM */
+ *  @param groups  whose memory is used  @return 0 or -ENOMEM */
 int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
-                               const struct job_network *network);
+                               const struct job_network *network, struct rank_groups *groups);
 
 /** Have all nodes that are expected to report it done so? */
 int open_window_is_complete(const struct open_window *open, const struct job_nodes *nodes);

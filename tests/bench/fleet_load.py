@@ -103,7 +103,7 @@ class Run:
         parts = {'gateway': self.gateways, 'worker': ['worker'], 'server': ['server']}
         before = {name: self.cpu_us(parts[name]) for name in parts}
         sent = json.loads(load.stdout.readline())
-        self.wait_for(lambda: self.status('worker')[0]['state'] == 'ended')
+        self.wait_for(lambda: any(job['state'] == 'ended' for job in self.status('worker') or []))
         each = {name: (self.cpu_us(parts[name]) - before[name]) / (self.agents * (WINDOWS - 1)) for name in parts}
         peak = {name: max(memory_mib(self.processes[n], 'VmHWM') for n in parts[name]) for name in parts}
         for name in (*self.gateways, 'worker'):

@@ -161,9 +161,14 @@ static void group_convert_bursts(struct rank_groups *groups, struct wire_window 
     out->burst_pairs_count = left;
 }
 
-size_t rank_groups_add_up_pairs(struct wire_pair_row *rows, size_t count)
+int rank_groups_add_up_pairs(struct rank_groups *groups, struct wire_pair_row *rows,
+                             uint64_t *count)
 {
-    return group_add_up(&GROUP_TABLE(pair, 2, 2, 0), rows, count, 0);
+    const struct group_table table = GROUP_TABLE(pair, 2, 2, 0);
+    if (ARRAY_FIT(groups->index, groups->index_capacity, group_index_places(*count)) != 0)
+        return -ENOMEM;
+    *count = group_add_up(groups->index, &table, rows, *count, 0);
+    return 0;
 }
 
 /* Copy the rows of a table of the message. @return whether there was memory */

@@ -51,7 +51,10 @@ int rank_groups_convert(struct rank_groups *groups, const struct wire_window *wi
                         unsigned shift, uint32_t node, struct wire_window *out);
 
 /** Add up the rows of the same source and destination, which have no communicator, region and size
- *  class. @return rows that are left, in order of both */
-size_t rank_groups_add_up_pairs(struct wire_pair_row *rows, size_t count);
+ *  class.
+ *  @param groups  whose memory is used  @param count  of rows; then of those that are left
+ *  @return 0 or -ENOMEM */
+int rank_groups_add_up_pairs(struct rank_groups *groups, struct wire_pair_row *rows,
+                             uint64_t *count);
 
 #endif
