@@ -6,7 +6,6 @@ import unittest
 import checks
 import lab
 
-MELT = '/usr/share/lammps/examples/melt/in.melt'
 WATER = '/usr/share/doc/cp2k/examples/H2O.inp'
 # ranks: (calls of MPI_Send, the same of MPI_Irecv and MPI_Wait, calls of MPI_Allreduce)
 KNOWN = {2: (2034, 180), 8: (24408, 720)}
@@ -20,18 +19,11 @@ def calls_of(sums):
     return calls
 
 
-def pairs_of(sums):
-    return {k: (n, sums.sent_bytes[k]) for k, n in sums.sent.items()}
-
-
 class Counted(unittest.TestCase):
     def counted_by_open_mpi(self, ranks, *command, seconds=lab.PATIENCE):
         """Watch one run with Open MPI's own monitoring; compare the pairs. @return sums of the recording"""
         with lab.Lab() as place:
-            # Open MPI 4.1 takes its own messages of a linear MPI_Alltoallv for the application's: 2 is pairwise
-            monitoring = ['--mca', 'coll_tuned_use_dynamic_rules', '1', '--mca', 'coll_tuned_alltoallv_algorithm', '2',
-                          '--mca', 'pml_monitoring_enable', '2', '--mca', 'pml_monitoring_enable_output', '3',
-                          '--mca', 'pml_monitoring_filename', os.path.join(place.dir, 'pml')]
+            monitoring = lab.openmpi_monitoring(os.path.join(place.dir, 'pml'))
             launcher, *rest = lab.mpirun('openmpi', ranks, *command)
             finished = place.watched(launcher, *monitoring, *rest, seconds=seconds, env={'OMP_NUM_THREADS': '1'})
             self.assertEqual(0, finished.status, finished)
@@ -39,15 +31,15 @@ class Counted(unittest.TestCase):
             oracle = lab.openmpi_pairs(place.dir, 'pml')
         self.assertTrue(oracle, 'Open MPI wrote no counts')
         checks.nothing_lost(self, sums)
-        checks.same(self, lab.differences('messages and bytes of pair', oracle, pairs_of(sums)))
+        checks.same(self, lab.differences('messages and bytes of pair', oracle, checks.pairs_of(sums)))
         self.assertEqual(sum(n for n, _ in oracle.values()), sums.total('received'))
         self.assertEqual(sum(size for _, size in oracle.values()), sums.total('received_bytes'))
         return sums
 
     def melt(self, ranks):
-        if not os.path.exists(MELT):
+        if not os.path.exists(lab.MELT):
             self.skipTest('lammps-examples is not installed')
-        sums = self.counted_by_open_mpi(ranks, lab.installed('lmp'), '-in', MELT, '-log', 'none', seconds=1800)
+        sums = self.counted_by_open_mpi(ranks, lab.installed('lmp'), '-in', lab.MELT, '-log', 'none', seconds=1800)
         calls = calls_of(sums)
         if ranks in KNOWN:
             sends, allreduces = KNOWN[ranks]
@@ -80,7 +72,7 @@ class Counted(unittest.TestCase):
             sums, truth = place.recording().sums(), place.truth()
         checks.nothing_lost(self, sums)
         received = {r: (row['received'], row['received_bytes']) for r, row in sums.ranks.items()}
-        checks.same(self, lab.differences('messages and bytes of pair', truth.sent, pairs_of(sums)),
+        checks.same(self, lab.differences('messages and bytes of pair', truth.sent, checks.pairs_of(sums)),
                     lab.differences('messages and bytes received by rank', truth.received, received))
         return sums
 

@@ -52,6 +52,11 @@ def _is_volume(key):
     return recording.CLASSES[key[1]] in ('collective', 'one-sided', 'io') or key[1] in ('MPI_Start', 'MPI_Startall')
 
 
+def pairs_of(sums):
+    """{(source, destination): (messages, bytes)}"""
+    return {k: (n, sums.sent_bytes[k]) for k, n in sums.sent.items()}
+
+
 def nothing_lost(test, sums):
     test.assertEqual(0, sums.total('lost'), 'events were lost')
     test.assertEqual(0, sums.total('untracked'), 'requests were not tracked')

@@ -18,7 +18,6 @@ import unittest
 
 import lab
 
-MELT = '/usr/share/lammps/examples/melt/in.melt'
 METRIC = re.compile(r'METRIC +(\d+) .*?Values: (.*)')
 VALUE = re.compile(r'\("(\w+)" <\d+>; UINT64; (\d+)\)')
 
@@ -59,13 +58,13 @@ class Page(html.parser.HTMLParser):
 class Exports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if not os.path.exists(MELT):
+        if not os.path.exists(lab.MELT):
             raise unittest.SkipTest('lammps-examples is not installed')
         cls.place = lab.Lab()
         cls.place.__enter__()
         cls.addClassCleanup(cls.place.close)
         finished = cls.place.holter('run', '--window', '200ms', '--', *lab.mpirun(
-            'openmpi', 4, lab.installed('lmp'), '-in', MELT, '-log', 'none')).finish()
+            'openmpi', 4, lab.installed('lmp'), '-in', lab.MELT, '-log', 'none')).finish()
         if finished.status != 0:
             raise AssertionError(finished)
         cls.recording = cls.place.recording()

@@ -412,7 +412,7 @@ class Partition(unittest.TestCase):
 
 
 class Long(unittest.TestCase):
-    """Three servers, three daemons, simulated agents, an MPI program, and in each round a job that hangs for a while."""
+    """Three servers, three daemons, simulated agents, LAMMPS, an MPI program, and in each round a job that hangs for a while."""
     ROUNDS = 20
     AGENTS = os.environ.get('HOLTER_TEST_AGENTS', '400')
 
@@ -429,9 +429,24 @@ class Long(unittest.TestCase):
         self.load = fleet.start_load(','.join(map(fleet.endpoint, 'abca')), '--agents', self.AGENTS, '--ranks', 2, '--windows', 1000000,
                                      '--spread-ms', 100, '--no-bursts', '--until', self.end)
         fleet.start_job('one', '1')
-        for job in ('load', 'one'):
+        self.start_lammps(fleet)
+        for job in ('load', 'one', 'lammps'):
             lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
         return fleet
+
+    def start_lammps(self, fleet):
+        """It goes on until fleet.end_job(); Open MPI counts its messages."""
+        if not os.path.exists(lab.MELT):
+            self.skipTest('lammps-examples is not installed')
+        path = os.path.join(fleet.folder('lammps'), 'in.melt')
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(f'include {lab.MELT}\nthermo 1000\nlabel again\nrun 200 post no\n'
+                    f'variable over equal is_file({fleet.folder("lammps")}/end)\nif "${{over}} == 0" then "jump SELF again"\n')
+        launcher, *ranks = lab.mpirun('openmpi', 2, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec',
+                                      lab.installed('lmp'), '-in', path, '-log', 'none')
+        fleet.jobs['lammps'] = self.place.start(
+            launcher, *lab.openmpi_monitoring(os.path.join(self.place.dir, 'pml')), *ranks,
+            env=fleet.job_environment('lammps', '2') | {'OMP_NUM_THREADS': '1'})
 
     def victim(self, fleet, number, job):
         """In turn each server, the workers of the jobs and a daemon that is gateway only, then by chance."""
@@ -466,7 +481,7 @@ class Long(unittest.TestCase):
         killed = time.monotonic()
         self.kill(fleet, victim)
         later = {}
-        for name in ('load', 'one', job):
+        for name in ('load', 'one', 'lammps', job):
             self.assertTrue(self.load.alive(), self.load)
             lab.wait_for(lambda name=name: fleet.has_new_window(name), 'a new window')
             later[name] = round(time.monotonic() - killed, 1)
@@ -487,6 +502,14 @@ class Long(unittest.TestCase):
         checks.recording_tells_the_truth(self, sums, fleet.truth(job))
         checks.nothing_lost(self, sums)
         checks.totals_agree(self, {column: sum(row[column] for row in totals) for column in next(iter(totals))}, sums)
+
+    def check_lammps(self, fleet):
+        """What its recordings hold is what Open MPI counted."""
+        self.assertEqual(0, fleet.end_job('lammps').status)
+        fleet.recording(fleet.wait_ended('lammps'), 'lammps')
+        sums = fleet.joined_sums('lammps')
+        checks.nothing_lost(self, sums)
+        checks.same(self, lab.differences('messages and bytes of pair', lab.openmpi_pairs(self.place.dir, 'pml'), checks.pairs_of(sums)))
 
     def check_load(self, fleet):
         """Each message of the simulated agents is counted once in the totals of the windows, of which none is missing."""
@@ -509,6 +532,7 @@ class Long(unittest.TestCase):
             fleet = self.start_fleet()
             hung = [self.round(fleet, number) for number in range(self.ROUNDS)]
             self.assertEqual(0, fleet.end_job('one').status)
+            self.check_lammps(fleet)
             self.check_load(fleet)
             self.check_job(fleet, 'one')
             fleet.close()

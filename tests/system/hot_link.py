@@ -12,7 +12,6 @@ import bed
 import lab
 import network_test
 
-MELT = '/usr/share/lammps/examples/melt/in.melt'
 NAME = 'holter-demo-hot-link'
 WINDOW = '500ms'
 MEGABITS = 60  # of each link
@@ -41,7 +40,7 @@ class Run:
         self.network = os.path.join(place.dir, 'line.yaml')
         with open(self.network, 'w', encoding='utf-8') as f:
             f.write(TOPOLOGY)
-        with open(MELT, encoding='utf-8') as f:
+        with open(lab.MELT, encoding='utf-8') as f:
             text = re.sub(r'block 0 10 0 10 0 10', f'block 0 {CELLS} 0 {CELLS} 0 {CELLS}', f.read())
         path = os.path.join(place.dir, 'in.melt')
         with open(path, 'w', encoding='utf-8') as f:

@@ -26,6 +26,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 BUILD = os.environ.get('HOLTER_BUILD', os.path.join(SOURCE, 'build'))
 OTHERS = 0.1  # of a core: with more that others take, the cores were not quiet
 PATIENCE = 300  # seconds until a condition that must come is given up: only a failing test waits that long
+MELT = '/usr/share/lammps/examples/melt/in.melt'  # of LAMMPS
 
 
 def program(name, mpi):
@@ -443,6 +444,13 @@ class Truth:
 def stream_messages(text):
     """Messages that `holter tap -f json` printed."""
     return [json.loads(line) for line in text.splitlines() if line]
+
+
+def openmpi_monitoring(path):
+    """Arguments of mpirun: each process writes what it has sent to a file whose path begins so."""
+    # Open MPI 4.1 takes its own messages of a linear MPI_Alltoallv for the application's: 2 is pairwise
+    return ['--mca', 'coll_tuned_use_dynamic_rules', '1', '--mca', 'coll_tuned_alltoallv_algorithm', '2',
+            '--mca', 'pml_monitoring_enable', '2', '--mca', 'pml_monitoring_enable_output', '3', '--mca', 'pml_monitoring_filename', path]
 
 
 def openmpi_pairs(directory, prefix):

@@ -23,7 +23,6 @@ SOON = 5     # windows within which it has to be noticed
 DELAY = 10000  # microseconds
 MEGABITS = 1
 NETWORK = 'network'
-MELT = '/usr/share/lammps/examples/melt/in.melt'
 LONGER = 'computes-longer'
 
 
@@ -149,7 +148,7 @@ class Latency(unittest.TestCase):
 
     def quiet(self, seconds):
         """LAMMPS alone, for so long: nothing to be told of."""
-        with open(MELT, encoding='utf-8') as f:
+        with open(lab.MELT, encoding='utf-8') as f:
             text = f.read()
         with lab.Lab() as place:
             path = os.path.join(place.dir, 'in.melt')

@@ -18,7 +18,6 @@ import bed
 import lab
 import stream
 
-MELT = '/usr/share/lammps/examples/melt/in.melt'
 WINDOW = '500ms'
 STEADY = 60   # windows before the link is slowed: what calm is, is learnt from them
 LOOK = 8      # windows between the alert and the picture
@@ -114,7 +113,7 @@ class Show:
         os.rename(self.state + '.new', self.state)
 
     def start(self):
-        with open(MELT, encoding='utf-8') as f:
+        with open(lab.MELT, encoding='utf-8') as f:
             text = re.sub(r'^thermo\s.*', 'thermo 100', f.read(), flags=re.M)
         path = os.path.join(self.place.dir, 'in.melt')
         with open(path, 'w', encoding='utf-8') as f:
