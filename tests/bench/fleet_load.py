@@ -4,11 +4,13 @@
 usage: fleet_load.py BUILD [AGENTS[xRANKS[xGATEWAYS]]...]      default: 500x8 2000x8 5000x8 200x32
 
 One nats-server and two or more daemons on this machine: all agents but one (daemon_load, bursts on) are connected to the gateways,
-the first one to the worker, which holds the job and records it. Of several gateways the sum of their processor time is printed, and the
-memory of the largest. A process must be allowed two files for each of its agents (ulimit -n). Windows are as long as two cores need: a second for each
-500 messages of 8 ranks. Processor time is that of all threads from the second window to the end of the job; it does not depend on who
-else uses the cores, as wall-clock time does. Fails when a message was not counted once.
+the first one to the worker, which holds the job and records it. Of several gateways the sum of their processor time is printed, and
+the memory of the largest. A process must be allowed two files for each of its agents (ulimit -n). Windows are as long as two cores
+need: a second for each 500 messages of 8 ranks. Processor time is that of all threads from the second window to the end of the job;
+it does not depend on who else uses the cores, as wall-clock time does. The delay is the longest, in milliseconds, from the last
+report of a window to its publication. Fails when a message was not counted once.
 """
+import csv
 import json
 import os
 import shutil
@@ -112,12 +114,15 @@ class Run:
         recorded = os.path.join(self.folder, 'recording-worker', 'holter-load.0.hrec')
         info = subprocess.run([os.path.join(self.build, 'agent', 'holter'), 'export', '-f', 'csv', '--table', 'totals', recorded],
                               stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-        counted = sum(int(row.split(',')[info[0].split(',').index('sent')]) for row in info[1:])
+        totals = list(csv.DictReader(info))
+        counted = sum(int(row['sent']) for row in totals)
+        last = self.window_s * 0.5  # seconds after the end of a window until the last agent reports it
+        delay_ms = max((int(r['published_ns']) - int(r['start_ns']) - int(r['length_ns'])) * 1e-6 for r in totals[1:-1]) - last * 1000
         messages = sent['messages']
         row = (self.agents, self.ranks, self.window_s, *(each[n] for n in parts), *(peak[n] for n in parts),
                sent['bytes'] / messages / 1024, stored_bytes(store) / messages / 1024, os.path.getsize(recorded) / messages / 1024,
-               sent['sent'] - counted + sent['unacknowledged'])
-        print('%6d %5d %6d %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %8.1f %8.1f %8.2f %5d' % row, flush=True)
+               delay_ms, sent['sent'] - counted + sent['unacknowledged'])
+        print('%6d %5d %6d %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %8.1f %8.1f %8.2f %6d %5d' % row, flush=True)
         return sent['sent'] == counted and sent['unacknowledged'] == 0
 
     def close(self):
@@ -131,7 +136,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     print('                      us for each agent and window          memory at most, MiB       KiB for each agent and window')
-    print('agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  lost')
+    print('agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  delay  lost')
     exact = True
     for case in sys.argv[2:] or ['500x8', '2000x8', '5000x8', '200x32']:
         numbers = map(int, case.split('x'))

@@ -10,7 +10,7 @@
 
 #define LOAD_JOB "load.0"
 #define LOAD_PARTNERS 26u
-#define LOAD_ENDPOINTS 16u
+#define LOAD_ENDPOINTS 32u
 #define LOAD_PATIENCE_NS UINT64_C(3000000000)
 #define LOAD_EXCHANGES 10u    /**< of a window, at most the fewest messages of a pair */
 #define LOAD_BURST_ROWS 4096u /**< what an agent sends at most, unless it is told otherwise */
