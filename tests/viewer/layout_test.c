@@ -1,7 +1,7 @@
 /* Every view of several jobs at several sizes: no text lies upon another or outside its panel, none
  * is shortened where there is room for all of it, only names and whole clauses of descriptions are
- * left out where there is none, and no panel is large and empty. Prints all that
- * it finds before it fails. */
+ * left out where there is none, and no panel is large and empty, or empty in its lower half. Prints
+ * all that it finds before it fails. */
 #include "tests/viewer/desk.h"
 #include "tests/viewer/synthetic_commgram.h"
 #include "tests/viewer/synthetic_network.h"
@@ -164,9 +164,9 @@ static void check_overlaps(struct findings *f)
     }
 }
 
-/* What a panel with a ground of its own leaves free of its box, beside the box around all that it
- * shows; and whether a text in its middle says why. */
-static double empty_area(const struct scene *s, size_t p, int *explained)
+/* The box around all that a panel with a ground of its own shows; and whether a text in its middle
+ * says why that is little. */
+static struct box box_shown(const struct scene *s, size_t p, int *explained)
 {
     const struct box panel = s->panels[p].box;
     double x0 = panel.x + panel.w, x1 = panel.x, y0 = panel.y + panel.h, y1 = panel.y;
@@ -182,7 +182,20 @@ static double empty_area(const struct scene *s, size_t p, int *explained)
         x1 = fmax(x1, box.x + box.w);
         y1 = fmax(y1, box.y + box.h);
     }
-    return panel.w * panel.h - fmax(x1 - x0, 0) * fmax(y1 - y0, 0);
+    return (struct box){x0, y0, fmax(x1 - x0, 0), fmax(y1 - y0, 0)};
+}
+
+/* Whether a panel beside another, of the same height, needs most of that. */
+static int has_full_neighbour(const struct scene *s, size_t p)
+{
+    const struct box box = s->panels[p].box;
+    int full = 0, explained = 0;
+    for (size_t i = 0; i < s->panel_count && !full; i++) {
+        const struct box other = s->panels[i].box, shown = box_shown(s, i, &explained);
+        full = i != p && fabs(other.y - box.y) < 1 && fabs(other.h - box.h) < 1 &&
+               shown.y + shown.h > box.y + box.h * 0.75;
+    }
+    return full;
 }
 
 static void check_empty(struct findings *f)
@@ -195,9 +208,15 @@ static void check_empty(struct findings *f)
         if (panel->overlay || panel->first >= s->item_count || ground->panel != p ||
             ground->kind != SCENE_RECT || !box_inside(panel->box, ground->box, 1))
             continue;
-        double share = empty_area(s, p, &explained) / (s->w * s->h);
+        struct box box = panel->box, shown = box_shown(s, p, &explained);
+        double share = (box.w * box.h - shown.w * shown.h) / (s->w * s->h);
+        double below = box.y + box.h - (shown.y + shown.h);
         if (share > 1.0 / 3 && !explained)
             found(f, "panel %s leaves %.0f %% of the window empty", panel->name, share * 100);
+        else if (below > box.h / 2 && below > 60 && !explained &&
+                 (below > s->h / 5 || !has_full_neighbour(s, p)))
+            found(f, "panel %s leaves %.0f of its %.0f pixels of height empty", panel->name, below,
+                  box.h);
     }
 }
 

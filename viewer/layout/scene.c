@@ -145,6 +145,16 @@ void scene_panel(struct scene *s, struct box box, color_t ground, const char *na
         snprintf(p->name + used, sizeof p->name - used, "%s", s->suffix);
 }
 
+void scene_end_panel_at(struct scene *s, double y)
+{
+    if (!s->panel_count)
+        return;
+    struct scene_panel *p = &s->panels[s->panel_count - 1];
+    p->box.h = y - p->box.y;
+    if (p->first < s->item_count && s->items[p->first].kind == SCENE_RECT)
+        s->items[p->first].box.h = y - s->items[p->first].box.y;
+}
+
 void scene_overlay(struct scene *s)
 {
     if (s->panel_count)

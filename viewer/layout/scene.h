@@ -200,6 +200,10 @@ void scene_finish(struct scene *scene);
 void scene_panel(struct scene *scene, struct box box, color_t ground, const char *name, ...)
     __attribute__((format(printf, 4, 5)));
 
+/** Let the last opened panel, and the rectangle that is its first item, end at y: for what shows
+ * only while it is laid out how much there is. */
+void scene_end_panel_at(struct scene *scene, double y);
+
 /** Mark the last opened panel as one that may cover others. */
 void scene_overlay(struct scene *scene);
 

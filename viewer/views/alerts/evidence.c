@@ -303,13 +303,14 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
     return h;
 }
 
-void evidence_why(struct stage *s, struct box box, const struct alert *a)
+double evidence_why(struct stage *s, struct box box, const struct alert *a, int draw)
 {
     const struct theme *t = s->brush.theme;
     double end = box.y + box.h;
-    struct pen pen = {.stage = s, .x = box.x, .y = box.y, .w = box.w, .draw = 1};
+    struct pen pen = {.stage = s, .x = box.x, .y = box.y, .w = box.w, .draw = draw};
     for (uint32_t i = 0; i < a->cause_count && pen.y + CAUSE <= end; i++) {
-        evidence_add_cause(&pen, a, i);
+        if (draw)
+            evidence_add_cause(&pen, a, i);
         pen.y += CAUSE;
         int lines = (int)fmin(floor((end - pen.y) / text_line(TEXT_AXIS)), 2);
         if (lines > 0)
@@ -319,4 +320,5 @@ void evidence_why(struct stage *s, struct box box, const struct alert *a)
     if (!a->cause_count && lines > 0)
         evidence_paragraph(&pen, TEXT_SMALL, t->text, lines,
                            a->text[0] ? a->text : "Nothing is known of the cause.");
+    return pen.y - box.y;
 }

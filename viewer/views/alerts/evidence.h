@@ -32,7 +32,7 @@ double evidence_card(struct stage *stage, struct box box, const struct alert *al
                      enum evidence_detail detail);
 
 /** The causes of an alert as bars with their figures, as far as the box has room; of an alert
- * without causes, what is known. */
-void evidence_why(struct stage *stage, struct box box, const struct alert *alert);
+ * without causes, what is known. @param draw  0: only measure @return the height that it takes */
+double evidence_why(struct stage *stage, struct box box, const struct alert *alert, int draw);
 
 #endif

@@ -242,4 +242,5 @@ void attribution_add_advice(struct stage *s, struct box box)
     }
     for (int option = 0; option < OPTIONS; option++)
         advice_add_option(&p, a, (enum option)option);
+    scene_end_panel_at(s->brush.scene, fmin(p.y, p.end) + 8);
 }

@@ -178,20 +178,16 @@ static int timeline_flag_is_free(const struct flag *flags, size_t count, struct 
     return 1;
 }
 
-/* Width of a flag that has the title, or where that is too wide its beginning: "node n3", the
- * culprit. @return 0: that is too wide, too */
+/* Width of a flag that has the beginning of a title: "node n3", the culprit. The rest of it stands
+ * once in each view, as headline or card. @return 0: it is too wide */
 static double timeline_flag_width(const struct stage *s, const struct alert *a, double most,
                                   int *length)
 {
     char text[sizeof a->title];
-    snprintf(text, sizeof text, "%s", a->title);
-    *length = (int)strlen(text);
+    const char *rest = strstr(a->title, ": ");
+    *length = rest ? (int)(rest - a->title) : (int)strlen(a->title);
+    snprintf(text, sizeof text, "%.*s", *length, a->title);
     double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, text) + 14;
-    if (w > most && strstr(text, ": ")) {
-        *length = (int)(strstr(text, ": ") - text);
-        text[*length] = '\0';
-        w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, text) + 14;
-    }
     return w > most ? 0 : w;
 }
 

@@ -289,7 +289,7 @@ static void live_view_layout_lower_half(struct stage *s, struct box box, int tim
         matrix_panel(s, box, 0);
         return;
     }
-    double side = fmin(fmin(box.h, box.w * 0.42), 460);
+    double side = fmin(box.h, box.w * 0.42);
     double matrix_w = side + 16;
     int64_t begin, end;
     matrix_panel(s, (struct box){box.x, box.y, matrix_w, box.h}, 0);

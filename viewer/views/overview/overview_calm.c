@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { HEAD = 36, PAD = 12 };
+enum { HEAD = 36, PAD = 12, BALANCE = 420 }; /* BALANCE: height that it does not need more of */
 
 /* ---- rates ---- */
 
@@ -224,7 +224,7 @@ void overview_add_calm(struct stage *s, const struct box *panels, int count)
     matrix_panel(s, panels[0], 0);
     struct box rates = panels[1], balance = panels[count > 2 ? 2 : 1];
     if (count < 3) {
-        rates.h = floor(rates.h / 2) - 4;
+        rates.h = fmax(floor(rates.h / 2) - 4, rates.h - BALANCE);
         balance.y += rates.h + 8;
         balance.h -= rates.h + 8;
     }

@@ -12,8 +12,10 @@
 #include <string.h>
 
 /* NAMED: up to so many nodes are drawn with their names, in boxes of NODE_W x NODE_H. Cells of
- * ranks are CELL wide at most, and have their number if at least NUMBERED. */
-enum { HEAD = 36, PAD = 12, NAMED = 24, NODE_W = 84, NODE_H = 50, CELL = 40, NUMBERED = 26 };
+ * ranks are CELL wide at most, and have their number if at least NUMBERED. A picture is PICTURE
+ * high at most, that of two ENDS less; a button takes WAY. */
+enum { HEAD = 36, FOOT = 8, PAD = 12, NAMED = 24, NODE_W = 84, NODE_H = 50, CELL = 40 };
+enum { NUMBERED = 26, PICTURE = 150, ENDS = 60, WAY = 28 };
 
 static struct box overview_add_panel(const struct stage *s, struct box box, const char *name,
                                      const char *title)
@@ -21,7 +23,7 @@ static struct box overview_add_panel(const struct stage *s, struct box box, cons
     scene_panel(s->brush.scene, box, 0, "overview.%s", name);
     scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
     widget_title(&s->brush, box.x + PAD, box.y + 8, box.w - 2 * PAD, title, "");
-    return (struct box){box.x + PAD, box.y + HEAD, box.w - 2 * PAD, box.h - HEAD - 8};
+    return (struct box){box.x + PAD, box.y + HEAD, box.w - 2 * PAD, box.h - HEAD - FOOT};
 }
 
 /* ---- where ---- */
@@ -45,6 +47,21 @@ static struct cells overview_fit_cells(struct box box, uint32_t count)
     return c;
 }
 
+static uint32_t overview_nodes_across(const struct model *m, double w)
+{
+    return (uint32_t)fmax(fmin(floor(w / NODE_W), m->host_count), 1);
+}
+
+static double overview_cells_height(const struct model *m, struct box room, int nodes)
+{
+    uint32_t across = overview_nodes_across(m, room.w);
+    if (nodes && m->host_count <= NAMED)
+        return (double)((m->host_count + across - 1) / across) * NODE_H;
+    struct cells c = overview_fit_cells(room, nodes ? m->host_count : m->rank_count);
+    uint32_t cells = (c.count + c.per - 1) / c.per;
+    return (double)((cells + c.across - 1) / c.across) * c.side;
+}
+
 /* Whether an item of a cell is marked; of a node: one of its ranks, or the node itself. */
 static int overview_cell_is_marked(const struct stage *s, const struct alert *a, int nodes,
                                    uint32_t first, uint32_t end)
@@ -66,7 +83,7 @@ static void overview_add_nodes(struct stage *s, struct box box, const struct ale
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
-    uint32_t across = (uint32_t)fmax(fmin(floor(box.w / NODE_W), m->host_count), 1);
+    uint32_t across = overview_nodes_across(m, box.w);
     double w = fmin(floor(box.w / across), 160);
     uint32_t order[NAMED];
     for (uint32_t i = 0; i < m->host_count; i++)
@@ -133,7 +150,7 @@ static void overview_add_ends(struct stage *s, struct box box, const struct aler
 {
     const struct theme *t = s->brush.theme;
     color_t color = evidence_color(t, a);
-    double y = box.y + fmin(box.h / 2, 50), w = fmin(box.w * 0.36, 150);
+    double y = box.y + fmin(box.h, ENDS) / 2, w = fmin(box.w * 0.36, 150);
     struct box ends[] = {{box.x, y - 20, w, 40}, {box.x + box.w - w, y - 20, w, 40}};
     scene_line(s->brush.scene, ends[0].x + w, y, ends[1].x, y, 4, color);
     for (int i = 0; i < 2; i++) {
@@ -149,39 +166,48 @@ static void overview_add_ends(struct stage *s, struct box box, const struct aler
     }
 }
 
-static void overview_add_where(struct stage *s, struct box panel, const struct alert *a)
+static void overview_format_where(const struct alert *a, char *text, size_t room)
 {
-    struct box box = overview_add_panel(s, panel, "where", "Where");
-    char text[700], from[130], to[130];
     int several = strcmp(a->culprit, "node-pair") != 0 &&
                   (strchr(a->culprits, ',') || strstr(a->culprits, " and "));
     if (a->culprit[0] && a->culprits[0])
-        snprintf(text, sizeof text, "%s%s %s", a->culprit, several ? "s" : "", a->culprits);
+        snprintf(text, room, "%s%s %s", a->culprit, several ? "s" : "", a->culprits);
     else
-        evidence_where(a, text, sizeof text);
+        evidence_where(a, text, room);
     if (!text[0])
-        snprintf(text, sizeof text, "%s",
+        snprintf(text, room, "%s",
                  a->culprit[0] ? a->culprit : "the whole job: no part of it stands out");
     for (char *c = text; *c && c < text + strlen(a->culprit); c++)
         *c = *c == '-' ? ' ' : *c;
-    box.y += scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_BODY, s->brush.theme->text,
-                             2, text) +
-             8;
-    box.h = panel.y + panel.h - 10 - box.y;
-    if (box.h < 40)
-        return;
-    if (ui_alert_ends(a, from, to, sizeof from))
-        overview_add_ends(s, box, a, from, to);
+}
+
+/* Each of the three parts is drawn, or only measured; @return the height that it takes. */
+static double overview_where(struct stage *s, struct box box, const struct alert *a, int draw)
+{
+    char text[700], from[130], to[130];
+    overview_format_where(a, text, sizeof text);
+    double h = 8 + (draw ? scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_BODY,
+                                           s->brush.theme->text, 2, text)
+                         : scene_paragraph_height(s->brush.scene, box.w, TEXT_BODY, 2, text));
+    struct box picture = {box.x, box.y + h, box.w, fmin(box.h - h, PICTURE)};
+    int ends = ui_alert_ends(a, from, to, sizeof from);
+    int nodes =
+        s->model->host_count > 1 && (!strcmp(a->culprit, "node") || s->model->rank_count > 4096);
+    if (!draw)
+        return h + (ends ? ENDS : overview_cells_height(s->model, picture, nodes));
+    if (picture.h < 40)
+        return h;
+    if (ends)
+        overview_add_ends(s, picture, a, from, to);
     else
-        overview_add_cells(s, box, a,
-                           s->model->host_count > 1 &&
-                               (!strcmp(a->culprit, "node") || s->model->rank_count > 4096));
+        overview_add_cells(s, picture, a, nodes);
+    return h + picture.h;
 }
 
 /* ---- why and what to do ---- */
 
 /* Places that show more of an alert, as buttons. */
-static void overview_add_ways(const struct stage *s, struct box box, const struct alert *a)
+static double overview_ways(const struct stage *s, struct box box, const struct alert *a, int draw)
 {
     static const struct {
         enum view_id view;
@@ -201,44 +227,58 @@ static void overview_add_ways(const struct stage *s, struct box box, const struc
         double w = scene_width(s->brush.scene, TEXT_SMALL, 0, ways[i].label) + 20;
         if (x + w > box.x + box.w) {
             x = box.x;
-            y += 28;
+            y += WAY;
         }
         if (y + 24 > box.y + box.h || w > box.w)
-            return;
-        scene_outline(s->brush.scene, (struct box){x, y, w, 24}, 5, 1, s->brush.theme->line);
-        widget_button(&s->brush, x, y, ways[i].label, 0, COMMAND_VIEW, ways[i].view);
+            break;
+        if (draw) {
+            scene_outline(s->brush.scene, (struct box){x, y, w, 24}, 5, 1, s->brush.theme->line);
+            widget_button(&s->brush, x, y, ways[i].label, 0, COMMAND_VIEW, ways[i].view);
+        }
         x += w + 6;
     }
+    return y + WAY - box.y;
 }
 
-static void overview_add_advice(const struct stage *s, struct box box, const struct alert *a)
+static double overview_advice(const struct stage *s, struct box box, const struct alert *a,
+                              int draw)
 {
-    const struct theme *t = s->brush.theme;
-    double line = text_line(TEXT_BODY);
-    int lines = (int)fmin(fmax(floor((box.h - 40) / line), 1), 8);
-    double h = scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_BODY,
-                               a->advice[0] ? t->accent : t->second, lines,
-                               a->advice[0] ? a->advice
-                                            : "No advice is known for this; the evidence has what "
-                                              "was measured.");
-    box.h -= h + 10;
-    box.y += h + 10;
-    overview_add_ways(s, box, a);
+    struct scene *scene = s->brush.scene;
+    const char *text = a->advice[0] ? a->advice
+                                    : "No advice is known for this; the evidence has what was "
+                                      "measured.";
+    int lines = (int)fmin(floor((box.h - WAY) / text_line(TEXT_BODY)), 6);
+    double h =
+        10 + (draw ? scene_paragraph(scene, box.x, box.y, box.w, TEXT_BODY,
+                                     a->advice[0] ? s->brush.theme->accent : s->brush.theme->second,
+                                     lines, text)
+                   : scene_paragraph_height(scene, box.w, TEXT_BODY, lines, text));
+    box.h -= h;
+    box.y += h;
+    return h + overview_ways(s, box, a, draw);
+}
+
+double overview_fault_height(struct stage *s, const struct alert *a, const struct box *panels,
+                             int count)
+{
+    struct box room = {0, 0, panels[0].w - 2 * PAD, 1000};
+    double where = overview_where(s, room, a, 0), why = evidence_why(s, room, a, 0),
+           advice = overview_advice(s, room, a, 0);
+    double other = count < 3 ? why + HEAD + FOOT + 8 + advice : fmax(why, advice);
+    return ceil(fmax(where, other)) + HEAD + FOOT;
 }
 
 void overview_add_fault(struct stage *s, const struct alert *a, const struct box *panels, int count)
 {
-    overview_add_where(s, panels[0], a);
     struct box why = panels[1], advice = panels[count > 2 ? 2 : 1];
     if (count < 3) {
-        why.h = floor(why.h * 0.56);
+        struct box room = {0, 0, why.w - 2 * PAD, why.h};
+        why.h = fmin(floor(why.h * 0.56), evidence_why(s, room, a, 0) + HEAD + FOOT);
         advice.y += why.h + 8;
         advice.h -= why.h + 8;
     }
-    struct box box = overview_add_panel(s, why, "why", "Why");
-    evidence_why(s, box, a);
-    if (advice.h > HEAD + 40) {
-        box = overview_add_panel(s, advice, "advice", "What to do");
-        overview_add_advice(s, box, a);
-    }
+    overview_where(s, overview_add_panel(s, panels[0], "where", "Where"), a, 1);
+    evidence_why(s, overview_add_panel(s, why, "why", "Why"), a, 1);
+    if (advice.h > HEAD + 40)
+        overview_advice(s, overview_add_panel(s, advice, "advice", "What to do"), a, 1);
 }

@@ -8,6 +8,10 @@
 void overview_add_fault(struct stage *stage, const struct alert *alert, const struct box *panels,
                         int count);
 
+/** The height that its parts take beside each other in panels of that width. */
+double overview_fault_height(struct stage *stage, const struct alert *alert,
+                             const struct box *panels, int count);
+
 /** Of a job that is well: who talks to whom, rates, balance. */
 void overview_add_calm(struct stage *stage, const struct box *panels, int count);
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108 };
+enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108, CALM = 200 };
 
 /* The alert that the overview is about: the picked one, else of those that fire, or are pending,
  * the one that cost most. NULL: the job is well. */
@@ -59,9 +59,11 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
     int over = a->state == ALERT_RESOLVED;
     struct quantity length = format_duration((double)alert_length_ns(a, model_now_ns(s->model)));
     uint32_t more = alerts_count(&s->model->alerts, ALERT_FIRING) - (a->state == ALERT_FIRING);
-    int n =
-        snprintf(out, room, "%s %s, %s %s", over ? "was so from" : "since",
-                 format_clock((int64_t)a->onset_ns, 0).text, over ? "for" : "that is", length.text);
+    struct quantity onset = format_clock((int64_t)a->onset_ns, 0);
+    int n = strstr(a->title, onset.text)
+                ? snprintf(out, room, "for %s", length.text)
+                : snprintf(out, room, "%s %s, for %s", over ? "was so from" : "since", onset.text,
+                           length.text);
     if (!isnan(a->progress) && n > 0 && (size_t)n < room) /* its progress is in the title */
         n += snprintf(out + n, room - (size_t)n, "; the job %s %s", over ? "lost" : "has lost",
                       format_duration((double)a->lost_ns).text);
@@ -168,10 +170,11 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
 
 /* ---- the parts below the curve ---- */
 
-/* Three panels side by side, or below each other in a narrow window. @return how many fit */
+/* Three panels side by side, or two in a narrow window and where there is height for two in one
+ * column. @return how many */
 static int overview_split(struct box box, struct box out[3])
 {
-    if (box.w >= 620) {
+    if (box.w >= 620 && box.h < 640) {
         double w = floor((box.w - 2 * GAP) / 3);
         for (int i = 0; i < 3; i++)
             out[i] = (struct box){box.x + i * (w + GAP), box.y, w, box.h};
@@ -224,24 +227,26 @@ struct heights {
 };
 
 /* The curve and what is below it come first, then latency by region, which shows since when; in a
- * large window what the job does stands below a fault, too. */
-static struct heights overview_split_height(const struct stage *s, double room, int fault)
+ * large window what the job does stands below a fault, too. What is left over is the curve's.
+ * @param fault  what the parts of a fault take; 0: the job is well */
+static struct heights overview_split_height(const struct stage *s, double room, double fault)
 {
     struct heights h = {.curve = floor(fmin(fmax(room * 0.32, 84), 220))};
-    double least = fault ? 200 : 254, below = room - h.curve - AXIS - 4;
+    double least = fault > 0 ? fault : 254, below = room - h.curve - AXIS - 4;
     if (below - 4 < 120)
         h.curve = fmax(room - AXIS, 60);
     below = room - h.curve - AXIS - 4;
     h.parts = below < 100 ? 0 : below;
-    if (!evolution_known(s->model) || below < least + GAP + evolution_height(s->model, 1, 0))
-        return h;
-    h.evolution = fmin(below - least - GAP, evolution_height(s->model, UINT32_MAX, 1));
-    h.parts = below - h.evolution - GAP;
-    if (fault && h.parts > 2 * least + GAP) {
-        h.rest = h.parts - least - GAP;
+    if (evolution_known(s->model) && below >= least + GAP + evolution_height(s->model, 1, 0)) {
+        h.evolution = fmin(below - least - GAP, evolution_height(s->model, UINT32_MAX, 1));
+        h.parts = below - h.evolution - GAP;
+    }
+    double more = h.parts - least;
+    if (fault > 0 && more > CALM + GAP) {
+        h.rest = more - GAP;
         h.parts = least;
-    } else if (h.parts > least + 80) {
-        double more = fmin(floor((h.parts - least) / 2), 100);
+    } else if (fault > 0 || (h.evolution > 0 && more > 80)) {
+        more = fault > 0 ? fmax(more, 0) : fmin(floor(more / 2), 100);
         h.curve += more;
         h.parts -= more;
     }
@@ -265,22 +270,24 @@ static void overview_layout(struct stage *s, struct box box)
         overview_add_first(s, (struct box){inner.x, y, inner.w, FIRST});
         y += FIRST;
     }
-    struct heights h = overview_split_height(s, foot - y, a != NULL);
+    int count = overview_split((struct box){inner.x, y, inner.w, 0}, parts);
+    struct heights h =
+        overview_split_height(s, foot - y, a ? overview_fault_height(s, a, parts, count) : 0);
     struct timeline line = overview_line(s, inner, h.evolution > 0);
     overview_add_curve(s, (struct box){inner.x, y, inner.w, h.curve}, &line);
     y += h.curve + AXIS + 4;
     if (h.parts <= 0)
         return;
-    int count = overview_split((struct box){inner.x, y, inner.w, h.parts}, parts);
+    count = overview_split((struct box){inner.x, y, inner.w, h.parts}, parts);
     if (a)
         overview_add_fault(s, a, parts, count);
     else
         overview_add_calm(s, parts, count);
     y += h.parts + GAP;
-    if (h.evolution <= 0)
-        return;
-    evolution_layout(s, (struct box){inner.x, y, inner.w, h.evolution}, &line);
-    y += h.evolution + GAP;
+    if (h.evolution > 0) {
+        evolution_layout(s, (struct box){inner.x, y, inner.w, h.evolution}, &line);
+        y += h.evolution + GAP;
+    }
     if (h.rest <= 0)
         return;
     count = overview_split((struct box){inner.x, y, inner.w, h.rest}, parts);
