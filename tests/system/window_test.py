@@ -178,7 +178,7 @@ class Rooms(Replayed):
             wrong = place.holter('view', '--at', 'latency/lobby').finish()
             self.assertEqual(2, wrong.status, wrong)
             self.assertIn("room 'latency' has no place 'lobby'", wrong.err)
-            window = Window(place, directory, (), r'^node node3: ', {'XDG_STATE_HOME': place.dir})
+            window = Window(place, directory, (), r'^node3: ', {'XDG_STATE_HOME': place.dir})
             self.assertTrue(window.scene().has('^understood$'))
             window.click('understood')
             window.wait(r'^What to do$', 'the overview', without='^understood$')
@@ -203,14 +203,14 @@ class Sizes(Replayed):
             used = min(scale, w1 / 320, h1 / 200)  # letters do not become larger than a small window holds
             scene = lab.wait_for(lambda: next((s for s in (window.scene(),) if s.size == (w1 // used, h1 // used)), None),
                                  f'{w1}x{h1}')
-            self.assertTrue(scene.has(r'^node node3: '), f'the verdict at {w1}x{h1}, scale {scale}')
+            self.assertTrue(scene.has(r'^node3: '), f'the verdict at {w1}x{h1}, scale {scale}')
             self.assertEqual([], scene.overlaps(), f'{w1}x{h1}, scale {scale}')
 
     def test_the_verdict_stays_and_texts_stay_apart(self):
         with lab.Lab() as place:
             daemon, directory = self.start_replay(place)
             for scale in (1, 3):
-                window = Window(place, directory, ('--scale', scale), r'^node node3: ', screen='3840x2160')
+                window = Window(place, directory, ('--scale', scale), r'^node3: ', screen='3840x2160')
                 self.drag(window, scale)
                 window.tool('key', 'ctrl+c')
                 window.wait(r'^copied as text: [1-9]', 'the clipboard')

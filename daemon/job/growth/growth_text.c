@@ -69,15 +69,16 @@ void growth_list_scopes(const struct job_growth *g, const struct scope *scopes, 
     }
 }
 
-/* "node", "nodes", "link", ... as they stand before their names. */
-static const char *text_kind(const struct scope_finding *f)
+/* "node", "nodes", "link", ... as they stand before their names; not before a name like node3. */
+static const char *text_kind(const struct scope_finding *f, const char *names)
 {
     const int several = f->member_count > 1;
+    const int named = !several && strncmp(names, "node", 4) == 0;
     switch (f->members[0].kind) {
     case SCOPE_NODE:
         if (f->members[0].direction == SCOPE_WITHIN)
-            return several ? "within nodes " : "within node ";
-        return several ? "nodes " : "node ";
+            return several ? "within nodes " : named ? "within " : "within node ";
+        return several ? "nodes " : named ? "" : "node ";
     case SCOPE_NODE_PAIR:
         return f->members[0].direction == SCOPE_OUT ? "from " : "between ";
     case SCOPE_LINK:
@@ -131,8 +132,8 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
     if (e->evidence.progress < SLOWED)
         snprintf(progress, sizeof(progress), "; the job %s %.0f %% of its progress",
                  over ? "made" : "makes", 100 * e->evidence.progress);
-    growth_append(&title, "%s%s%s%s: ", text_kind(&e->finding), names, cause == NULL ? "" : " ",
-                  cause == NULL ? "" : cause);
+    growth_append(&title, "%s%s%s%s: ", text_kind(&e->finding, names), names,
+                  cause == NULL ? "" : " ", cause == NULL ? "" : cause);
     if (e->finding.part == SCOPE_WORK)
         growth_append(&title, "the same work %s %s as long%s", past ? "took up to" : "takes",
                       times.text, when);

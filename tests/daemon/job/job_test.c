@@ -372,8 +372,7 @@ static void a_slow_node_is_named_where_groups_have_several_nodes(void **state)
     }
     assert_string_equal(culprits, "node2");
     assert_string_equal(ranks, "8-11");
-    assert_memory_equal(title, "node node2: messages take ",
-                        sizeof("node node2: messages take ") - 1);
+    assert_memory_equal(title, "node2: messages take ", sizeof("node2: messages take ") - 1);
     rules_finish(&rules);
     finish_job(job);
 }

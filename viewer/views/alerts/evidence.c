@@ -10,8 +10,9 @@
 
 static const char dot[] = " \xc2\xb7 ";
 
-/* Growth of more than this a minute is a step, whose slope says nothing. */
-static const double STEP_SLOPE = 2;
+/* Growth of more than this a minute is a step, whose slope says nothing; a job that makes less of
+ * its progress than that is slowed. */
+static const double STEP_SLOPE = 2, SLOWED = 0.95;
 
 enum { PAD = 14, CAUSE = 21, CAUSE_NAME = 96, CAUSE_SHARE = 46 };
 
@@ -65,13 +66,16 @@ void evidence_where(const struct alert *a, char *out, size_t room)
     evidence_append(out, room, *out ? " on " : "", nodes);
 }
 
-/* "since 14:02:11, inter-node, 64 KiB to 128 KiB" */
+/* "since 14:02:11, inter-node, 64 KiB to 128 KiB"; the time stands in the titles of most. */
 static void evidence_circumstances(const struct alert *a, char *out, size_t room)
 {
-    snprintf(out, room, "since %s", format_clock((int64_t)a->onset_ns, 0).text);
-    evidence_append(out, room, ", ",
+    struct quantity onset = format_clock((int64_t)a->onset_ns, 0);
+    *out = 0;
+    if (!strstr(a->title, onset.text))
+        evidence_append(out, room, "since ", onset.text);
+    evidence_append(out, room, *out ? ", " : "",
                     strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
-    evidence_append(out, room, ", ", a->sizes);
+    evidence_append(out, room, *out ? ", " : "", a->sizes);
 }
 
 static void evidence_format_length(const struct stage *s, const struct alert *a, char *out,
@@ -132,8 +136,12 @@ static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
 {
     char text[400];
     if (!isnan(a->progress)) {
-        snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress, %s lost",
-                 a->state == ALERT_RESOLVED ? "made" : "makes", 100 * a->progress,
+        const char *does = a->state == ALERT_RESOLVED ? "made" : "makes";
+        int used = a->progress < SLOWED
+                       ? snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress",
+                                  does, 100 * a->progress)
+                       : snprintf(text, sizeof text, "the job %s progress as before", does);
+        snprintf(text + used, sizeof text - (size_t)used, ", %s lost",
                  format_duration((double)a->lost_ns).text);
         evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 2, text);
     }
@@ -242,9 +250,12 @@ static void evidence_body(struct pen *p, const struct alert *a, enum evidence_de
         return;
     evidence_add_ratio(p, a);
     evidence_add_cost(p, a, full ? 3 : 1);
-    if (isnan(a->ratio) || full)
-        evidence_paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text,
-                           full ? 6 : 4, a->text);
+    if (isnan(a->ratio)) { /* else the text is of what stands here in parts */
+        evidence_paragraph(p, TEXT_SMALL, t->text, full ? 6 : 4, a->text);
+    } else if (full && a->alternatives[0]) {
+        snprintf(text, sizeof text, "no message tells it apart from %s", a->alternatives);
+        evidence_paragraph(p, TEXT_SMALL, t->second, 4, text);
+    }
     evidence_circumstances(a, text, sizeof text);
     evidence_paragraph(p, TEXT_AXIS, t->second, 2, text);
     if (a->links[0]) {

@@ -1,14 +1,18 @@
-/* View "alerts": a list of the job's alerts, and the evidence of the selected one. */
+/* View "alerts": a list of the job's alerts, the evidence of the selected one, and where there is
+ * room the latency in which it shows. */
 #include "viewer/views/views.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/live/view_live_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { ROW = 30, HEAD = 70, DETAIL = 400 }; /* HEAD: what is above and below the rows */
+/* HEAD: what is above and below the rows. NAMES and FIGURES: beside the circles of latency. */
+enum { ROW = 30, HEAD = 70, DETAIL = 400, GAP = 10, NAMES = 84, FIGURES = 108, REGIONS = 12 };
 enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, CAPTURED, UPDATES, COLUMNS };
 
 static const struct table alerts_table = {
@@ -97,7 +101,8 @@ static const struct alert *alerts_view_find_shown(const struct stage *s)
     return a ? a : &all->items[0];
 }
 
-static void alerts_view_add_list_panel(struct stage *s, struct box panel)
+/* @return the end of the panel, which is as high as its list */
+static double alerts_view_add_list_panel(struct stage *s, struct box panel)
 {
     const struct alerts *all = &s->model->alerts;
     struct table table = alerts_table;
@@ -124,6 +129,17 @@ static void alerts_view_add_list_panel(struct stage *s, struct box panel)
         alerts_view_add_alert_row(s, &table,
                                   (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
                                   &all->items[i], i);
+    return panel.y + panel.h;
+}
+
+static void alerts_view_add_latency(struct stage *s, struct box box)
+{
+    struct timeline line = {box.x + NAMES, box.w - NAMES - FIGURES, 0, 0};
+    if (!evolution_known(s->model) || box.h < evolution_height(s->model, 1, 0))
+        return;
+    box.h = fmin(box.h, evolution_height(s->model, REGIONS, 1));
+    ui_visible(s->ui, s->model, &line.begin, &line.end);
+    evolution_layout(s, box, &line);
 }
 
 static void alerts_view_add_detail_panel(struct stage *s, struct box box)
@@ -145,8 +161,9 @@ static void alerts_layout(struct stage *s, struct box box)
         return;
     }
     if (inner.w > DETAIL * 2.2) {
-        alerts_view_add_list_panel(s,
-                                   (struct box){inner.x, inner.y, inner.w - DETAIL - 10, inner.h});
+        double w = inner.w - DETAIL - GAP;
+        double y = GAP + alerts_view_add_list_panel(s, (struct box){inner.x, inner.y, w, inner.h});
+        alerts_view_add_latency(s, (struct box){inner.x, y, w, inner.y + inner.h - y});
         alerts_view_add_detail_panel(
             s, (struct box){inner.x + inner.w - DETAIL, inner.y, DETAIL, inner.h});
         return;
@@ -156,7 +173,7 @@ static void alerts_layout(struct stage *s, struct box box)
     alerts_view_add_list_panel(s, (struct box){inner.x, inner.y, inner.w, top});
     if (inner.h - top > 60)
         alerts_view_add_detail_panel(
-            s, (struct box){inner.x, inner.y + top + 10, inner.w, inner.h - top - 10});
+            s, (struct box){inner.x, inner.y + top + GAP, inner.w, inner.h - top - GAP});
 }
 
 static void alerts_icon(const struct brush *b, struct box box, color_t color)

@@ -170,7 +170,9 @@ static void overview_format_where(const struct alert *a, char *text, size_t room
 {
     int several = strcmp(a->culprit, "node-pair") != 0 &&
                   (strchr(a->culprits, ',') || strstr(a->culprits, " and "));
-    if (a->culprit[0] && a->culprits[0])
+    if (a->culprit[0] && !several && !strncmp(a->culprits, a->culprit, strlen(a->culprit)))
+        snprintf(text, room, "%s", a->culprits); /* "node3", not "node node3" */
+    else if (a->culprit[0] && a->culprits[0])
         snprintf(text, room, "%s%s %s", a->culprit, several ? "s" : "", a->culprits);
     else
         evidence_where(a, text, room);

@@ -15,7 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108, CALM = 200 };
+enum {
+    VERDICT = 58,
+    AXIS = 20,
+    GAP = 8,
+    FIRST = 66,
+    NAMES = 84,
+    FIGURES = 108,
+    CALM = 200,
+    REGIONS = 12
+};
 
 /* The alert that the overview is about: the picked one, else of those that fire, or are pending,
  * the one that cost most. NULL: the job is well. */
@@ -238,7 +247,7 @@ static struct heights overview_split_height(const struct stage *s, double room, 
     below = room - h.curve - AXIS - 4;
     h.parts = below < 100 ? 0 : below;
     if (evolution_known(s->model) && below >= least + GAP + evolution_height(s->model, 1, 0)) {
-        h.evolution = fmin(below - least - GAP, evolution_height(s->model, UINT32_MAX, 1));
+        h.evolution = fmin(below - least - GAP, evolution_height(s->model, REGIONS, 1));
         h.parts = below - h.evolution - GAP;
     }
     double more = h.parts - least;
