@@ -51,10 +51,11 @@ static int top_model_copy_message(const struct wire_message *message, struct wir
 
 static void top_model_apply_job(struct top_model *m, const struct wire_job *job, int snapshot)
 {
-    if (snapshot) { /* the current alerts follow it */
+    if (snapshot) { /* the current alerts follow it, and the regions from their begin */
         for (size_t i = 0; i < m->alert_count; i++)
             free_alert(m->alerts[i]);
         m->alert_count = 0;
+        m->regions_open = false;
     }
     snprintf(m->state, sizeof m->state, "%s", job->state);
     snprintf(m->app, sizeof m->app, "%s", job->app);
@@ -215,24 +216,24 @@ static struct top_region *top_model_find_region(const struct top_model *m, uint6
 
 static int top_model_apply_regions(struct top_model *m, const struct wire_regions *r)
 {
-    if (r->regions_count > 0) { /* the first part, or the only one */
-        struct top_region *regions = calloc(r->regions_count, sizeof *regions);
-        if (regions == NULL)
-            return -ENOMEM;
-        free(m->regions);
-        m->regions = regions;
-        m->region_count = r->regions_count;
-        for (uint64_t i = 0; i < r->regions_count; i++) {
-            regions[i] = (struct top_region){.id = r->regions[i].id, .ranks = r->regions[i].ranks};
-            rank_runs_begin(&regions[i].runs, regions[i].list, sizeof regions[i].list, "...");
-        }
+    if (!m->regions_open)
+        m->region_count = 0;
+    if (ARRAY_FIT(m->regions, m->region_room, m->region_count + r->regions_count) != 0)
+        return -ENOMEM;
+    m->regions_open = r->more != 0;
+    for (uint64_t i = 0; i < r->regions_count; i++) {
+        struct top_region *region = &m->regions[m->region_count++];
+        *region = (struct top_region){.id = r->regions[i].id, .ranks = r->regions[i].ranks};
+        rank_runs_begin(&region->runs, region->list, sizeof region->list, "...");
     }
     struct top_region *last = NULL;
     for (uint64_t i = 0; i < r->members_count; i++) {
         if (last == NULL || last->id != r->members[i].region)
             last = top_model_find_region(m, r->members[i].region);
-        if (last != NULL)
-            rank_runs_add_row(&last->runs, r->members[i].rank, m->group, m->world);
+        if (last == NULL)
+            continue;
+        last->runs.out = last->list; /* regions move when further ones come */
+        rank_runs_add_row(&last->runs, r->members[i].rank, m->group, m->world);
     }
     return 0;
 }

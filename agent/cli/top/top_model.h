@@ -32,8 +32,8 @@ struct top_series {
 
 struct top_region {
     uint64_t id, ranks;
-    char list[48]; /**< "0-3,8": completed runs, cut with "..." */
-    struct rank_runs runs;
+    char list[48];         /**< "0-3,8": completed runs, cut with "..." */
+    struct rank_runs runs; /**< written to the list */
 };
 
 struct top_rank {
@@ -83,7 +83,8 @@ struct top_model {
     uint64_t uncertain, error_ns;
     uint64_t matched, unmatched; /**< of the messages received so far */
     struct top_region *regions;  /**< owned */
-    size_t region_count;
+    size_t region_count, region_room;
+    bool regions_open; /**< more rows of the same regions follow */
     /* ranks, as of the newest window */
     struct top_rank *ranks; /**< owned */
     size_t rank_count, rank_room;

@@ -79,6 +79,34 @@ static void ranks_of_a_region_are_reported_as_runs(void **state)
     top_model_finish(&model);
 }
 
+static void regions_and_their_ranks_come_in_parts(void **state)
+{
+    struct top_model model = {0};
+    struct wire_latency_region_row regions[100];
+    struct wire_region_member_row members[100];
+    char text[64];
+    (void)state;
+    story_tell(&model, 1);
+    for (uint64_t i = 0; i < 100; i++) {
+        regions[i] = (struct wire_latency_region_row){.id = 10 + i, .ranks = 2};
+        members[i] = (struct wire_region_member_row){.rank = i, .region = 10 + i % 50};
+    }
+    for (uint64_t part = 0; part < 3; part++) {
+        struct wire_message message = {.type = WIRE_TYPE_REGIONS,
+                                       .regions = {.job = "lmp.0",
+                                                   .regions = regions + part * 25,
+                                                   .regions_count = part < 2 ? 25 : 0,
+                                                   .members = part == 1 ? members : members + 50,
+                                                   .members_count = part == 0 ? 0 : 50,
+                                                   .more = part < 2}};
+        assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    }
+    assert_int_equal(model.region_count, 50);
+    assert_string_equal(top_model_region_ranks(&model, 10, text, sizeof text), "0,50");
+    assert_string_equal(top_model_region_ranks(&model, 59, text, sizeof text), "49,99");
+    top_model_finish(&model);
+}
+
 static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
 {
     struct top_model model = {0};
@@ -209,6 +237,7 @@ int main(void)
         cmocka_unit_test(series_keep_the_last_windows),
         cmocka_unit_test(a_correction_of_an_old_window_changes_that_one_alone),
         cmocka_unit_test(ranks_of_a_region_are_reported_as_runs),
+        cmocka_unit_test(regions_and_their_ranks_come_in_parts),
         cmocka_unit_test(urgent_alerts_come_first_and_are_updated_in_place),
         cmocka_unit_test(the_current_state_replaces_the_alerts),
         cmocka_unit_test(another_job_starts_from_scratch),
