@@ -417,9 +417,39 @@ static void without_captures_or_messages_it_says_so(void **state)
     close_desk(&d, m);
 }
 
+static void in_a_small_window_all_layers_are_whole_and_the_bars_have_a_legend(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 40, 1);
+    struct desk d;
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_DEPENDENCIES);
+    desk_layout(&d, m);
+    desk_layout(&d, m);
+    struct box plot = {0};
+    for (size_t i = 0; i < d.scene.panel_count; i++)
+        if (!strcmp(d.scene.panels[i].name, "dependencies.plot"))
+            plot = d.scene.panels[i].box;
+    const struct dependency_graph *g = d.pictures.dependencies->graph;
+    assert_true(g->layers * 46 > plot.w); /* more than have their usual width */
+    uint32_t discs = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        const struct box box = item->box;
+        if (item->kind != SCENE_TEXT ||
+            strcmp(d.scene.panels[item->panel].name, "dependencies.plot"))
+            continue;
+        assert_true(box.x >= plot.x && box.x + box.w <= plot.x + plot.w);
+        discs++;
+    }
+    assert_int_equal(discs, g->node_count);
+    assert_non_null(find_text(&d.scene, "received inside the ring, sent outside"));
+    close_desk(&d, m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_a_small_window_all_layers_are_whole_and_the_bars_have_a_legend),
         cmocka_unit_test(each_rank_has_a_lane_and_each_message_two_bars),
         cmocka_unit_test(the_rank_that_caused_lateness_is_listed),
         cmocka_unit_test(by_step_each_event_is_a_square),

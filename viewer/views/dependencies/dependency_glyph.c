@@ -11,7 +11,6 @@
 
 enum { BARS = 8, ELLIPSE_POINTS = 24 };
 
-#define FULL_RADIUS 15.0   /* with bars */
 #define ELLIPSE_RADIUS 4.0 /* below it, a bar of the lane */
 
 struct glyph {
@@ -20,13 +19,18 @@ struct glyph {
     double rx, ry;         /* of the ellipse */
 };
 
+double dependency_glyph_radius(const struct dependency_plot *p)
+{
+    return fmin(fmin(p->v.ux, p->v.uy) / 2 - 1, 34);
+}
+
 static struct glyph dependency_glyph_shape(const struct dependency_plot *p,
                                            const struct dependency_node *n)
 {
     const struct dependency_lane *lane = &p->picture->graph->lanes[n->lane];
     struct glyph g = {.at = {section_x(&p->v, n->layer + 0.5), section_y(&p->v, n->lane + 0.5)}};
-    g.radius = fmin(fmin(p->v.ux, p->v.uy) / 2 - 1, 34);
-    int full = g.radius >= FULL_RADIUS && n->first != DEPENDENCY_NONE;
+    g.radius = dependency_glyph_radius(p);
+    int full = g.radius >= DEPENDENCY_FULL_RADIUS && n->first != DEPENDENCY_NONE;
     g.border = full ? g.radius * 0.72 : g.radius;
     g.rx = full ? g.border * 0.55 : g.radius * 0.85;
     g.ry = fmax(g.rx / (1 + 0.4 * lane->balance), g.rx * 0.35);

@@ -63,6 +63,12 @@ struct point dependency_plot_event(const struct dependency_plot *plot, uint32_t 
 /** Nodes or events, the chain, hits and tooltips, in the open panel. */
 void dependency_plot_layout(struct stage *stage, const struct dependency_plot *plot);
 
+/** Glyphs of this radius or a larger one have bars. */
+#define DEPENDENCY_FULL_RADIUS 15.0
+
+/** Radius of the glyphs where they have room. */
+double dependency_glyph_radius(const struct dependency_plot *plot);
+
 /** The CS-glyph of a node (PCLVis, Fig. 9). */
 void dependency_glyph_layout(struct stage *stage, const struct dependency_plot *plot,
                              uint32_t node);

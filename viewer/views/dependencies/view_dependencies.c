@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEAD = 56, AXIS = 24, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22, LATE_LEAST = 200 };
+/* FOOT: axis and legend */
+enum { HEAD = 56, FOOT = 46, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22, LATE_LEAST = 200 };
 
 #define COLUMN 46.0 /* of zoom 1, pixels */
 #define STEP 20.0   /* likewise, of steps */
@@ -240,8 +241,11 @@ static void dependencies_view_fit(struct stage *s, struct dependency_plot *p, st
     double zoom = ui_dependencies_zoom(s->ui), usual = p->steps ? STEP : COLUMN;
     double high = fmin(fmax(room.h / fmax(lanes, 1), LANE_LEAST), LANE_MOST);
     double wide = usual * zoom;
-    if (zoom == 1 && p->columns * wide < room.w)
-        wide = fmin(room.w / fmax(p->columns, 1), 2 * usual);
+    if (zoom == 1) { /* all columns if they fit, else as many as are whole */
+        double least = p->steps ? STEP : 2 * (DEPENDENCY_FULL_RADIUS + 1);
+        double whole = p->columns * least <= room.w ? p->columns : floor(room.w / usual);
+        wide = fmin(room.w / fmax(whole, 1), 2 * usual);
+    }
     p->lanes = lanes;
     if (high * lanes > room.h) {
         list.h = room.h;
@@ -260,7 +264,7 @@ static void dependencies_view_plot(struct stage *s, struct dependency_picture *p
     double late = panel.w > 4 * LATE_WIDTH ? LATE_WIDTH : 0;
     double gutter = dependencies_view_gutter(s, picture, c, panel.w);
     struct box room = {panel.x + gutter, panel.y + HEAD, panel.w - gutter - 16 - late,
-                       panel.h - HEAD - AXIS - 4};
+                       panel.h - HEAD - FOOT};
     struct dependency_plot p = {.capture = c, .picture = picture, .gutter = gutter};
     p.steps = s->ui->dependencies.steps;
     p.columns = p.steps ? picture->d.steps : picture->graph->layers;
@@ -271,6 +275,11 @@ static void dependencies_view_plot(struct stage *s, struct dependency_picture *p
     for (uint32_t i = 0; i < p.lanes; i++)
         dependencies_view_label(s, &p, p.first_lane + i);
     dependencies_view_axis(s, &p);
+    if (!p.steps && dependency_glyph_radius(&p) >= DEPENDENCY_FULL_RADIUS)
+        scene_text(s->brush.scene, panel.x + 12, panel.y + panel.h - 22, panel.w - 24, TEXT_SMALL,
+                   TEXT_CLAUSES, s->brush.theme->second,
+                   "Bars: messages, received inside the ring, sent outside; longer: took longer; "
+                   "wider: more bytes; flat ellipse: a load unlike that of others");
     if (late > 0)
         dependencies_view_late(s, &p,
                                (struct box){panel.x + panel.w - late, room.y, late - 10, room.h});
@@ -332,8 +341,7 @@ static void dependencies_layout(struct stage *s, struct box box)
     const struct capture *c = ui_dependencies_capture(s->ui, s->model);
     struct dependency_picture *p = c && c->messages.count ? dependency_picture_make(s, c) : NULL;
     if (p && p->d.event_count)
-        panel.h =
-            fmin(panel.h, HEAD + AXIS + 4 + fmax(p->graph->lane_count * LANE_MOST, LATE_LEAST));
+        panel.h = fmin(panel.h, HEAD + FOOT + fmax(p->graph->lane_count * LANE_MOST, LATE_LEAST));
     piece_panel(s, panel, "dependencies");
     if (p && p->d.event_count) {
         dependencies_view_head(s, p, c, panel);
