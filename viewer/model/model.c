@@ -415,12 +415,6 @@ struct model_call model_call_at(const struct model *m, uint32_t number)
     return (struct model_call){(uint16_t)key->hi, (uint32_t)(key->lo >> 32), (uint32_t)key->lo};
 }
 
-struct model_caller model_caller_at(const struct model *m, uint32_t number)
-{
-    const struct key *key = &m->callers.keys.keys[number];
-    return (struct model_caller){(uint32_t)key->hi, (uint16_t)(key->lo >> 32), (uint32_t)key->lo};
-}
-
 uint64_t model_waiting_ns(const uint64_t *figures)
 {
     const struct {

@@ -243,7 +243,11 @@ uint32_t model_pair_find(const struct model *model, uint32_t source, uint32_t de
 struct model_call model_call_at(const struct model *model, uint32_t number);
 
 /** A caller by its number. */
-struct model_caller model_caller_at(const struct model *model, uint32_t number);
+static inline struct model_caller model_caller_at(const struct model *model, uint32_t number)
+{
+    const struct key *key = &model->callers.keys.keys[number];
+    return (struct model_caller){(uint32_t)key->hi, (uint16_t)(key->lo >> 32), (uint32_t)key->lo};
+}
 
 /** Time that counts as waiting for others, as WAITING_NS() defines it. @param figures  of a rank */
 uint64_t model_waiting_ns(const uint64_t *figures);

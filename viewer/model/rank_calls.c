@@ -33,15 +33,16 @@ ORDER_FUNCTION(rank_calls_compare_events, struct event_total,
                2 * ORDER(b->figures[CALLER_TIME_NS], a->figures[CALLER_TIME_NS]) +
                    ORDER(a->id, b->id))
 
-static uint32_t rank_calls_id_of(const struct model *m, uint32_t caller, enum rank_calls_by by)
+static uint32_t rank_calls_id_of(struct model_caller c, enum rank_calls_by by)
 {
-    struct model_caller c = model_caller_at(m, caller);
     return by == RANK_CALLS_REGION ? c.region : c.call;
 }
 
-/* All events that ranks took part in. @return NULL: no memory */
+/* All events that ranks took part in. @param ranks  is raised above the highest rank that called
+ * @return NULL: no memory */
 static struct event_total *rank_calls_list_events(const struct range *r, const struct model *m,
-                                                  enum rank_calls_by by, uint32_t *count)
+                                                  enum rank_calls_by by, uint32_t *count,
+                                                  uint32_t *ranks)
 {
     uint32_t capacity = 65536 + m->region_count; /* ids are below it */
     uint32_t *place = calloc(capacity, sizeof *place);
@@ -49,7 +50,9 @@ static struct event_total *rank_calls_list_events(const struct range *r, const s
     uint32_t n = 0, room = 0;
     for (uint32_t i = 0; place && i < r->caller_count; i++) {
         const uint64_t *f = r->callers + (size_t)i * CALLER_COLUMNS;
-        uint32_t id = rank_calls_id_of(m, i, by);
+        struct model_caller caller = model_caller_at(m, i);
+        uint32_t id = rank_calls_id_of(caller, by);
+        *ranks = caller.rank >= *ranks ? caller.rank + 1 : *ranks;
         if ((!f[CALLER_COUNT] && !f[CALLER_TIME_NS]) || id >= capacity)
             continue;
         if (!place[id]) {
@@ -71,8 +74,8 @@ static struct event_total *rank_calls_list_events(const struct range *r, const s
 static void rank_calls_fill(struct rank_calls *c, const struct range *r, const struct model *m)
 {
     for (uint32_t i = 0; i < r->caller_count; i++) {
-        uint32_t event = rank_calls_find(c, rank_calls_id_of(m, i, c->by));
-        uint32_t rank = model_caller_at(m, i).rank;
+        struct model_caller caller = model_caller_at(m, i);
+        uint32_t event = rank_calls_find(c, rank_calls_id_of(caller, c->by)), rank = caller.rank;
         if (event == RANK_CALLS_NONE || rank >= c->ranks)
             continue;
         uint64_t *cell = c->cells + ((size_t)event * c->ranks + rank) * CALLER_COLUMNS;
@@ -86,13 +89,8 @@ int rank_calls_update(struct rank_calls *c, const struct range *r, const struct 
 {
     if (c->seen == r->version + 1 && c->by == by)
         return 0;
-    uint32_t count, ranks = 0;
-    for (uint32_t i = 0; i < r->caller_count; i++) {
-        uint32_t rank = model_caller_at(m, i).rank;
-        ranks = rank >= ranks ? rank + 1 : ranks;
-    }
-    ranks = m->rank_count > ranks ? m->rank_count : ranks;
-    struct event_total *events = rank_calls_list_events(r, m, by, &count);
+    uint32_t count, ranks = m->rank_count;
+    struct event_total *events = rank_calls_list_events(r, m, by, &count, &ranks);
     if (!events)
         return -ENOMEM;
     qsort(events, count, sizeof *events, rank_calls_compare_events);
