@@ -70,6 +70,7 @@ static void graph_write_counts(FILE *out, const struct graph_written *w)
     fprintf(out, ",\n\"counts\":{\"ends\":%" PRIu64, c->ends);
     graph_write_count(out, "matched", c->matched);
     graph_write_count(out, "aligned", c->aligned);
+    graph_write_count(out, "aligned_waits", c->aligned_waits);
     graph_write_count(out, "unmatched", c->unmatched);
     graph_write_count(out, "rejected", c->rejected);
     graph_write_count(out, "cut", c->cut);

@@ -25,9 +25,11 @@
  * rank on a communicator is the n-th one of each other rank; where rings begin in the middle, the
  * calls of a rank are shifted against those of the rank that has most of them, so that they are the
  * same calls, overlap where none may leave before all have entered, and end at the same times as
- * far as possible. To enter a collective of the first kind has one step in all of its ranks, the
- * greatest, so that the ranks are compared: who enters last is late by the time that the first one
- * waits.
+ * far as possible. Ranks of a collective of neighbours may run ahead of each other, so that this
+ * may pair calls of two rounds: its waits are counted as aligned, and a wait for a neighbour that
+ * entered after the rank had left is rejected. To enter a collective of the first kind has one step
+ * in all of its ranks, the greatest, so that the ranks are compared: who enters last is late by the
+ * time that the first one waits.
  *
  * Receives and collectives that one call completes (MPI_Waitall) do not depend on each other: they
  * have one step, and which of their messages came last is estimated, from the times at which they
@@ -156,13 +158,17 @@ struct dependency_graph {
 };
 
 struct dependency_counts {
-    uint64_t ends;       /**< of messages */
-    uint64_t matched;    /**< messages: edges */
-    uint64_t aligned;    /**< of them, those of channels that began before the records do */
+    uint64_t ends;    /**< of messages */
+    uint64_t matched; /**< messages: edges */
+    uint64_t aligned; /**< of them, those of channels that began before the records do */
+    uint64_t
+        aligned_waits;   /**< of ranks for neighbours in collectives of which the records begin
+                              in the middle: their calls may be others than those that MPI paired */
     uint64_t unmatched;  /**< ends without the other end: of messages that went on before or after,
                               or with ranks of which there are no records */
     uint64_t rejected;   /**< pairs that contradicted each other: both ends count as unmatched, too;
-                              and calls of collectives that contradict those of other ranks */
+                              and calls of collectives that contradict those of other ranks, and
+                              neighbours that entered after the rank had left */
     uint64_t cut;        /**< matched messages of which one end is outside of the span or ranks: the
                               other end counts as unmatched, too */
     uint64_t referenced; /**< messages whose latency is by the reference of the job */

@@ -279,11 +279,23 @@ ORDER_FUNCTION(dependency_collectives_compare_sources, struct wire_source_row,
                4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->rank, b->rank) +
                    ORDER(a->source, b->source))
 
+/* Had a rank left its call when a neighbour entered the one that is said to be the same? Then it is
+ * another one. */
+static int dependency_collectives_left_before(const struct dependency_ends *e,
+                                              const struct dependency_member *m, uint32_t enter)
+{
+    int64_t slack_ns =
+        dependency_match_slack(e, &e->ranks[e->rank_of[m->enter]], &e->ranks[e->rank_of[enter]]);
+    return m->leave != DEPENDENCY_NONE &&
+           e->ends[enter].begin_ns > e->ends[m->leave].end_ns + slack_ns;
+}
+
 /* For which neighbours a member of a collective waits. @param rows  in their order */
 static int dependency_collectives_wait(struct dependency_ends *e,
                                        const struct dependency_collective *c,
                                        struct dependency_member *m,
-                                       const struct wire_source_row *rows, size_t count)
+                                       const struct wire_source_row *rows, size_t count,
+                                       struct dependency_counts *counts)
 {
     const struct wire_source_row first = {.comm = c->comm, .rank = e->ends[m->enter].rank};
     size_t i =
@@ -297,6 +309,12 @@ static int dependency_collectives_wait(struct dependency_ends *e,
             ARRAY_FIT(e->waits, e->wait_capacity, e->wait_count + 1) != 0)
             return -ENOMEM;
         struct dependency_member *source = &e->members[at];
+        if (dependency_collectives_left_before(e, m, source->enter)) {
+            counts->rejected++;
+            continue;
+        }
+        counts->aligned_waits += !e->ranks[e->rank_of[m->enter]].complete ||
+                                 !e->ranks[e->rank_of[source->enter]].complete;
         e->waits[e->wait_count] =
             (struct dependency_wait){source->enter, m->leave, source->first_sink};
         source->first_sink = (uint32_t)e->wait_count++;
@@ -305,7 +323,8 @@ static int dependency_collectives_wait(struct dependency_ends *e,
     return 0;
 }
 
-static int dependency_collectives_list_waits(struct dependency_ends *e)
+static int dependency_collectives_list_waits(struct dependency_ends *e,
+                                             struct dependency_counts *counts)
 {
     size_t count = e->calls->source_count;
     struct wire_source_row *rows = malloc((count + 1) * sizeof *rows);
@@ -318,7 +337,8 @@ static int dependency_collectives_list_waits(struct dependency_ends *e)
         const struct dependency_collective *c = &e->collectives[i];
         int has_neighbours = call_flow_of(c->call) == CALL_FLOW_NEIGHBOURS;
         for (uint32_t k = 0; error == 0 && has_neighbours && k < c->count; k++)
-            error = dependency_collectives_wait(e, c, &e->members[c->first + k], rows, count);
+            error =
+                dependency_collectives_wait(e, c, &e->members[c->first + k], rows, count, counts);
     }
     free(rows);
     return error;
@@ -370,7 +390,7 @@ int dependency_collectives(struct dependency_ends *e, struct dependency_counts *
     if (error == 0) {
         dependency_collectives_fill(e, rows, count, counts);
         dependency_collectives_keep(e);
-        error = dependency_collectives_list_waits(e);
+        error = dependency_collectives_list_waits(e, counts);
     }
     free(rows);
     return error;

@@ -52,6 +52,8 @@ static void dependencies_view_doubts(const struct dependency_picture *p, const s
         used +=
             snprintf(out + used, room - (size_t)used, ", %s of messages aligned by time and size",
                      format_share((double)n->aligned / (double)(n->matched + !n->matched)).text);
+    if (n->aligned_waits && used > 0 && (size_t)used < room)
+        used += snprintf(out + used, room - (size_t)used, ", waits for neighbours aligned by time");
     if (n->rejected && used > 0 && (size_t)used < room)
         used += snprintf(out + used, room - (size_t)used, ", %s rejected",
                          quantity_things(n->rejected, "pair").text);

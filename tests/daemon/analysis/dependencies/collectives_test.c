@@ -274,6 +274,48 @@ static void a_late_rank_of_a_halo_exchange_delays_its_neighbour_and_later_the_ne
     job_destroy(j);
 }
 
+/* Rank 0 waits for rank 1, which is 60 ns ahead of it; a round takes 100 ns. By their ends alone
+ * call k of rank 0 is call k + 1 of rank 1, if the records do not begin with the first call. */
+static const struct dependency_counts *wait_for_a_neighbour_ahead(struct job *j, uint64_t error_ns)
+{
+    program_add_source(&j->calls, 1, 0, 1);
+    for (int64_t k = 1; k < 4; k++) {
+        j->calls.hosts[k % 2].error_ns = error_ns;
+        add_collective(j, 0, CALL_Neighbor_allgather, -1, 100 * k, 100 * k + 10);
+        add_collective(j, 1, CALL_Neighbor_allgather, -1, 100 * k - 60, 100 * k - 50);
+    }
+    make(j);
+    return &j->d.counts;
+}
+
+static void a_neighbour_that_entered_after_a_rank_had_left_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct job *whole = job_create(2, 2, INT64_MAX, 0), *part = job_create(2, 2, 500, 100);
+    const struct dependency_counts *counts = wait_for_a_neighbour_ahead(whole, 0);
+    assert_int_equal(counts->rejected, 0);
+    assert_int_equal(counts->aligned_waits, 0);
+    assert_true(dependencies_waits_in_collective(&whole->d, event_of(whole, 0, 1)));
+    counts = wait_for_a_neighbour_ahead(part, 0);
+    assert_int_equal(counts->rejected, 2);
+    assert_int_equal(counts->aligned_waits, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_false(dependencies_waits_in_collective(&part->d, event_of(part, 0, 2 * i + 1)));
+    job_destroy(whole);
+    job_destroy(part);
+}
+
+static void
+waits_for_neighbours_are_counted_as_aligned_where_records_begin_in_the_middle(void **state)
+{
+    (void)state;
+    struct job *j = job_create(2, 2, 500, 100);
+    const struct dependency_counts *counts = wait_for_a_neighbour_ahead(j, 20);
+    assert_int_equal(counts->rejected, 0);
+    assert_int_equal(counts->aligned_waits, 2);
+    job_destroy(j);
+}
+
 static void a_rank_that_has_not_come_is_seen_by_who_is_in_the_call(void **state)
 {
     (void)state;
@@ -549,6 +591,9 @@ int main(void)
         cmocka_unit_test(ranks_of_a_collective_of_neighbours_have_a_place_and_wait_for_nobody),
         cmocka_unit_test(
             a_late_rank_of_a_halo_exchange_delays_its_neighbour_and_later_the_next_one),
+        cmocka_unit_test(a_neighbour_that_entered_after_a_rank_had_left_is_not_waited_for),
+        cmocka_unit_test(
+            waits_for_neighbours_are_counted_as_aligned_where_records_begin_in_the_middle),
         cmocka_unit_test(a_rank_that_has_not_come_is_seen_by_who_is_in_the_call),
         cmocka_unit_test(rings_that_begin_at_different_collectives_give_those_that_were),
         cmocka_unit_test(collectives_on_mpi_comm_self_are_not_one),
