@@ -162,6 +162,35 @@ static void dragging_moves_time_with_the_mouse(void **state)
     assert_false(f->ui.time.follow);
 }
 
+static void dragging_with_shift_marks_the_time_that_becomes_visible(void **state)
+{
+    static const enum hit_kind kinds[] = {HIT_TIME, HIT_SERIES, HIT_REGION};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int64_t first, last, begin, end;
+        f->ui.time.follow = 1;
+        f->ui.time.span_ns = 60 * second;
+        ui_visible(&f->ui, f->model, &first, &last);
+        f->scene.hit_count = 0;
+        struct scene_hit *hit = scene_hit(&f->scene, (struct box){0, 0, 600, 200}, kinds[i], 0, 0);
+        hit->x0 = (double)first;
+        hit->x1 = (double)last;
+        for (int k = 0; k < 4; k++) {
+            const struct input in = {.kind = k == 0   ? INPUT_PRESS
+                                             : k == 3 ? INPUT_RELEASE
+                                                      : INPUT_MOVE,
+                                     .x = 400 - 50 * (k < 2 ? k : 2),
+                                     .y = 100,
+                                     .shift = 1};
+            ui_input(&f->ui, f->model, &f->scene, &in);
+        }
+        ui_visible(&f->ui, f->model, &begin, &end);
+        assert_true(llabs(begin - first - 30 * second) < second / 1000);
+        assert_true(llabs(end - first - 40 * second) < second / 1000);
+        assert_false(f->ui.time.follow);
+    }
+}
+
 static void one_selection_holds_in_all_views_and_backspace_leads_back(void **state)
 {
     struct fixture *f = *state;
@@ -560,6 +589,7 @@ int main(void)
         T(moving_back_stops_at_the_begin_of_the_job),
         T(zooming_keeps_the_moment_under_the_mouse),
         T(dragging_moves_time_with_the_mouse),
+        T(dragging_with_shift_marks_the_time_that_becomes_visible),
         T(one_selection_holds_in_all_views_and_backspace_leads_back),
         T(letters_choose_colours_time_and_drawer),
         T(an_alert_selects_what_it_is_about),

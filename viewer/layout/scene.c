@@ -531,6 +531,12 @@ double scene_hit_x(const struct scene_hit *hit, double x)
     return hit->x0 + (hit->x1 - hit->x0) * (x - hit->box.x) / hit->box.w;
 }
 
+int scene_hit_is_timed(const struct scene_hit *hit)
+{
+    return hit->x1 > hit->x0 &&
+           (hit->kind == HIT_TIME || hit->kind == HIT_SERIES || hit->kind == HIT_REGION);
+}
+
 double scene_hit_y(const struct scene_hit *hit, double y)
 {
     return hit->y0 + (hit->y1 - hit->y0) * (y - hit->box.y) / hit->box.h;

@@ -261,6 +261,9 @@ const struct scene_hit *scene_hit_under(const struct scene *scene, double x, dou
 double scene_hit_x(const struct scene_hit *hit, double x);
 double scene_hit_y(const struct scene_hit *hit, double y);
 
+/** Is x of a hit daemon time, of a plot over the visible time? */
+int scene_hit_is_timed(const struct scene_hit *hit);
+
 /** Text of an item, as it is shown. */
 const char *scene_text_of(const struct scene *scene, const struct scene_item *item);
 

@@ -61,6 +61,7 @@ struct ui_mouse_state {
     struct scene_hit ground;  /**< the graph below that, which a drag moves; kind HIT_NONE: none */
     double press_x, press_y, last_x, last_y;
     int dragging;
+    int marking; /**< a drag marks a span of time */
 };
 
 /** Which overlays are open. */

@@ -95,14 +95,23 @@ void ui_move_size(struct ui *ui, const struct scene_hit *hit)
         ui->commgram.size_low = at <= hit->x0 ? UI_SIZE_MINIMUM : fmin(at, ui->commgram.size_high);
 }
 
-/* Opens the marked span of time: the phases that it touches, or in the curve exactly that span. */
+/* Shows the marked span of time, which in the CommGram is a level of its path: the phases that it
+ * touches, or in a plot over time exactly that span. */
 void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *scene,
                     const struct scene_hit *pressed)
 {
     double x0 = fmin(ui->mouse.press_x, ui->mouse.x), x1 = fmax(ui->mouse.press_x, ui->mouse.x);
-    if (pressed->kind == HIT_TIME) {
-        ui_open(ui, m, (int64_t)scene_hit_x(pressed, fmax(x0, pressed->box.x)),
-                (int64_t)scene_hit_x(pressed, fmin(x1, pressed->box.x + pressed->box.w)), NULL);
+    if (scene_hit_is_timed(pressed)) {
+        int64_t first, last;
+        ui_visible(ui, m, &first, &last);
+        first = (int64_t)fmax(scene_hit_x(pressed, x0), (double)first);
+        last = (int64_t)fmin(scene_hit_x(pressed, x1), (double)last);
+        if (ui->view == VIEW_COMMGRAM) {
+            ui_open(ui, m, first, last, NULL);
+        } else if (first < last) {
+            ui_remember(ui);
+            ui_show_span(ui, m, first, last);
+        }
         return;
     }
     uint64_t begin = UINT64_MAX, end = 0;

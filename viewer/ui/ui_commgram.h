@@ -32,8 +32,7 @@ struct ui_commgram_choice {
     int size_handle;            /**< end of that range that is dragged: 0 low, 1 high */
     char opened[COMMGRAM_LIST]; /**< ranks that the picture is restricted to; "": all */
     struct ui_level levels[UI_LEVELS];
-    int level;  /**< depth of the path: phases or bars opened */
-    int boxing; /**< a span of time is being marked with the mouse */
+    int level; /**< depth of the path: phases or bars opened */
 };
 
 /** The picture that the CommGram needs, from visible time, detail and selection.
@@ -50,8 +49,8 @@ void ui_open(struct ui *ui, const struct model *model, int64_t begin, int64_t en
 /** Opens the ranks of a bar of the picture. */
 void ui_open_bar(struct ui *ui, const struct model *model, uint64_t column, uint64_t bar);
 
-/** The mouse in the CommGram: a click on a bar, a drag in the legend of sizes, and a span of time
- *  that was marked from where the button was pressed. */
+/** The mouse in the CommGram: a click on a bar, a drag in the legend of sizes; and in all plots a
+ *  span of time that was marked from where the button was pressed. */
 void ui_click_bar(struct ui *ui, const struct model *model, const struct scene_hit *hit,
                   int clicks);
 void ui_move_size(struct ui *ui, const struct scene_hit *hit);

@@ -181,8 +181,7 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1),
            x_ground = (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
            y_ground = (ground->y1 - ground->y0) / fmax(ground->box.h, 1);
-    int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (transport_drag(ui, m, h) || ui->commgram.boxing || torus_move(ui, dx, dy) ||
+    if (transport_drag(ui, m, h) || ui->mouse.marking || torus_move(ui, dx, dy) ||
         landscape_move(ui, dx, dy) || network_graph_drag(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
@@ -193,7 +192,7 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_move_colour(ui, h);
     else if (ground->kind == HIT_COMMGRAM)
         ui_pan_time(ui, m, (int64_t)(-dx * x_ground));
-    else if (timed && h->x1 > h->x0)
+    else if (scene_hit_is_timed(h))
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
         ui_pan_time(ui, m, (int64_t)(dx * x_unit));
@@ -245,9 +244,8 @@ static int ui_input_press(struct ui *ui, const struct model *m, const struct sce
     torus_press(ui, scene, in->shift, in->ctrl);
     landscape_press(ui, scene, in->ctrl);
     network_graph_press(ui, scene, in->shift, in->ctrl);
-    ui->commgram.boxing =
-        in->shift && ui->view == VIEW_COMMGRAM &&
-        (ui->mouse.ground.kind == HIT_COMMGRAM || ui->mouse.pressed.kind == HIT_TIME);
+    ui->mouse.marking = in->shift && (ui->mouse.ground.kind == HIT_COMMGRAM ||
+                                      scene_hit_is_timed(&ui->mouse.pressed));
     if (ui->mouse.pressed.kind == HIT_SIZES) {
         const struct scene_hit *h = &ui->mouse.pressed;
         double at = scene_hit_x(h, in->x), low = fmax(ui->commgram.size_low, h->x0),
@@ -261,18 +259,18 @@ static int ui_input_release(struct ui *ui, const struct model *m, const struct s
                             const struct input *in)
 {
     struct scene_hit pressed = ui->mouse.pressed;
-    int dragged = ui->mouse.dragging, boxed = ui->commgram.boxing;
+    int dragged = ui->mouse.dragging, marked = ui->mouse.marking;
     ui->focus.on = 0;
     if (dragged)
         torus_release(ui, m, scene);
     transport_release(ui);
-    ui->commgram.boxing = 0;
+    ui->mouse.marking = 0;
     ui->mouse.pressed.kind = HIT_NONE;
     ui->mouse.dragging = 0;
     ui->mouse.x = in->x;
     ui->mouse.y = in->y;
     network_graph_release(ui, m, scene, dragged);
-    if (dragged && boxed)
+    if (dragged && marked)
         ui_open_marked(ui, m, scene, &pressed);
     if (dragged || pressed.kind == HIT_NONE)
         return UI_CHANGED;

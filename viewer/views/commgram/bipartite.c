@@ -293,7 +293,7 @@ static void bipartite_add_hits(const struct stage *s, const struct commgram_draw
 static void bipartite_mark_span(const struct stage *s, struct box panel)
 {
     const struct ui *ui = s->ui;
-    if (!ui->commgram.boxing || !ui->mouse.dragging || ui->mouse.ground.kind != HIT_COMMGRAM)
+    if (!ui->mouse.marking || !ui->mouse.dragging || ui->mouse.ground.kind != HIT_COMMGRAM)
         return;
     double x0 = fmax(fmin(ui->mouse.press_x, ui->mouse.x), panel.x),
            x1 = fmin(fmax(ui->mouse.press_x, ui->mouse.x), panel.x + panel.w);

@@ -286,18 +286,6 @@ static void strip_add_hover(struct stage *s, const struct commgram_drawing *d,
     tooltip_add(&s->tip, 0, "between phases: no message");
 }
 
-static void strip_mark_box(const struct stage *s, struct box plot)
-{
-    const struct ui *ui = s->ui;
-    if (!ui->commgram.boxing || !ui->mouse.dragging || ui->mouse.pressed.kind != HIT_TIME)
-        return;
-    double x0 = fmax(fmin(ui->mouse.press_x, ui->mouse.x), plot.x),
-           x1 = fmin(fmax(ui->mouse.press_x, ui->mouse.x), plot.x + plot.w);
-    if (x1 > x0)
-        scene_rect(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h}, 0,
-                   color_fade(s->brush.theme->accent, 0.2));
-}
-
 /* Short description of the newest phase that is drawn, in the numbers of its tooltip. */
 static void strip_add_newest(const struct stage *s, const struct phases_drawn *phases,
                              struct box box)
@@ -344,7 +332,6 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     timeline_alerts(s, l, plot, 1);
     timeline_cursor(s, l, plot);
     strip_add_beat(s, d, &phases, l, plot);
-    strip_mark_box(s, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;

@@ -145,12 +145,26 @@ void timeline_gaps(const struct stage *s, const struct timeline *l, struct box p
     }
 }
 
+/* The span that is being marked, in every plot. */
+static void timeline_add_span(const struct stage *s, const struct timeline *l, struct box plot)
+{
+    const struct ui_mouse_state *mouse = &s->ui->mouse;
+    if (!mouse->marking || !scene_hit_is_timed(&mouse->pressed))
+        return;
+    double press = timeline_x(l, (int64_t)scene_hit_x(&mouse->pressed, mouse->press_x)),
+           now = timeline_x(l, (int64_t)scene_hit_x(&mouse->pressed, mouse->x)),
+           x0 = fmax(fmin(press, now), plot.x), x1 = fmin(fmax(press, now), plot.x + plot.w);
+    if (x1 > x0)
+        scene_rect(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h}, 0,
+                   color_fade(s->brush.theme->accent, 0.2));
+}
+
 void timeline_cursor(const struct stage *s, const struct timeline *l, struct box plot)
 {
     const struct scene_hit *hover = s->hover;
-    int timed = hover && hover->x1 > hover->x0 &&
-                (hover->kind == HIT_TIME || hover->kind == HIT_SERIES || hover->kind == HIT_REGION);
-    if (!timed || s->ui->mouse.dragging)
+    if (s->ui->mouse.dragging)
+        timeline_add_span(s, l, plot);
+    if (!hover || !scene_hit_is_timed(hover) || s->ui->mouse.dragging)
         return;
     /* The same moment in every plot, also where time runs on another scale. */
     double x = floor(timeline_x(l, (int64_t)scene_hit_x(hover, s->brush.mouse_x))) + 0.5;

@@ -27,7 +27,7 @@ void timeline_grid(const struct stage *stage, const struct timeline *line, doubl
 void timeline_gaps(const struct stage *stage, const struct timeline *line, struct box plot,
                    int words);
 
-/** Vertical line at the mouse. */
+/** Vertical line at the mouse, or the span that it marks. */
 void timeline_cursor(const struct stage *stage, const struct timeline *line, struct box plot);
 
 /** A line at the onset of each alert and a bar over its duration; with `words`, its title as a flag
