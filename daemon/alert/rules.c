@@ -54,6 +54,7 @@ static const struct rule rule_fallbacks[RULE_KINDS] = {
                    .times_longest = 5},
     [RULE_RANK_DIED] = {.severity = SEVERITY_CRITICAL, .capture = 1},
     [RULE_AGENT_LOST] = {.severity = SEVERITY_WARNING},
+    [RULE_RANKS_UNWATCHED] = {.severity = SEVERITY_WARNING},
     [RULE_DATA_LOST] = {.severity = SEVERITY_WARNING},
     [RULE_RECORDING_STOPPED] = {.severity = SEVERITY_WARNING},
 };

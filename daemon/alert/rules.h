@@ -20,6 +20,7 @@
     X(HANG, "hang", 1)                                                                             \
     X(RANK_DIED, "rank-died", 1)                                                                   \
     X(AGENT_LOST, "agent-lost", 1)                                                                 \
+    X(RANKS_UNWATCHED, "ranks-unwatched", 1)                                                       \
     X(DATA_LOST, "data-lost", 1)                                                                   \
     X(RECORDING_STOPPED, "recording-stopped", 1)
 

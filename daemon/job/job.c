@@ -158,6 +158,8 @@ static void job_end(struct job *job, int wait)
     if (job_phases_end(job->phases, wait) == 1) /* without memory the last phases stay open */
         return;
     job_alerts_check_deaths(&job->alerts, &job->stream, UINT64_MAX, job->info.end_ns);
+    job_alerts_check_unwatched(&job->alerts, &job->stream, &job->places, job->info.world,
+                               job->info.end_ns, 1);
     job_info_set_state(&job->info, job->alerts.announced_deaths > 0 ? JOB_DIED : JOB_ENDED);
     if (job->growth != NULL)
         job_growth_end(job->growth, job->info.end_ns);

@@ -1,8 +1,9 @@
-/* The alerts of a job: ranks that died, agents that fell silent, losses, a recording that stopped.
- */
+/* The alerts of a job: ranks that died or are not watched, agents that fell silent, losses, a
+ * recording that stopped. */
 #include "daemon/job/job_alerts.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/rank_list.h"
 #include "daemon/job/job.h"
 #include "holter/call.h"
 
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAXIMUM_DEATHS_LISTED 8u /* one by one in the text of an alert */
-#define WINDOWS_WITHOUT_LOSS 10u /* an episode of losses is over after so many without */
+#define MAXIMUM_DEATHS_LISTED 8u            /* one by one in the text of an alert */
+#define WINDOWS_WITHOUT_LOSS 10u            /* an episode of losses is over after so many without */
+#define LATE_START_NS UINT64_C(10000000000) /* ranks that start within this time are watched */
 
 void job_alerts_finish(struct job_alerts *alerts)
 {
@@ -36,6 +38,8 @@ int job_alerts_message(const struct job_alerts *alerts, const char *job, const s
     *out = alert_message(alert, job);
     if (strcmp(alert->kind, "rank-died") == 0)
         out->nodes = alerts->death_nodes;
+    if (strcmp(alert->kind, "ranks-unwatched") == 0)
+        out->ranks = alerts->unwatched_ranks;
     if (alerts->rules == NULL || alert->evidence != NULL)
         return 1;
     const struct rule *rule = job_alerts_find_rule(alerts->rules, alert->kind);
@@ -240,6 +244,46 @@ void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stre
                                 const char *host, uint64_t now_ns)
 {
     job_alerts_publish(alerts, stream, alerts_resolve(&alerts->list, "agent-lost", host, now_ns));
+}
+
+/* ---- ranks that are not watched ------------------------------------------ */
+
+static void job_alerts_raise_unwatched(struct job_alerts *alerts, const struct job_stream *stream,
+                                       const struct job_places *places, uint64_t world,
+                                       uint64_t now_ns)
+{
+    struct rank_runs runs;
+    char title[129];
+    rank_runs_begin(&runs, alerts->unwatched_ranks, sizeof(alerts->unwatched_ranks), "...");
+    for (uint64_t rank = 0; rank < world; rank++) {
+        if (key_table_find(&places->keys, (struct key){.hi = rank}) == KEY_NONE)
+            rank_runs_add(&runs, rank, rank);
+    }
+    rank_runs_end(&runs);
+    snprintf(title, sizeof(title), "%" PRIu64 " of %" PRIu64 " ranks not watched: %.70s",
+             world - places->keys.count, world, alerts->unwatched_ranks);
+    job_alerts_publish(
+        alerts, stream,
+        alerts_raise(&alerts->list, "ranks-unwatched", NULL, -1, now_ns, title,
+                     "no agent has reported them, and what they do is in no figure: they were "
+                     "started without the probe, or their node has no room in /dev/shm, which the "
+                     "first of them says on its standard error"));
+}
+
+void job_alerts_check_unwatched(struct job_alerts *alerts, const struct job_stream *stream,
+                                const struct job_places *places, uint64_t world, uint64_t now_ns,
+                                int at_end)
+{
+    const uint64_t watched = places->keys.count;
+    if (alerts->watched != watched) {
+        alerts->watched = watched;
+        alerts->watched_since_ns = now_ns;
+    }
+    if (watched >= world)
+        job_alerts_publish(alerts, stream,
+                           alerts_resolve(&alerts->list, "ranks-unwatched", NULL, now_ns));
+    else if (at_end || now_ns >= alerts->watched_since_ns + LATE_START_NS)
+        job_alerts_raise_unwatched(alerts, stream, places, world, now_ns);
 }
 
 void job_alerts_copy_state(struct state_bytes *b, struct job_alerts *alerts)

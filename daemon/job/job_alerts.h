@@ -1,5 +1,6 @@
 /* The alerts of a job, and the conditions that raise one besides latency and hangs (growth/,
- * hang/): ranks that died, agents that fell silent, losses, a recording that stopped. */
+ * hang/): ranks that died or are not watched, agents that fell silent, losses, a recording that
+ * stopped. */
 #ifndef HOLTER_DAEMON_JOB_JOB_ALERTS_H
 #define HOLTER_DAEMON_JOB_JOB_ALERTS_H
 
@@ -7,6 +8,7 @@
 #include "daemon/alert/rules.h"
 #include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job_nodes.h"
+#include "daemon/job/job_places.h"
 #include "daemon/job/job_stream.h"
 
 struct job_death {
@@ -29,6 +31,10 @@ struct job_alerts {
     struct job_losses losses, announced; /**< so far; and those that an alert has reported */
     uint64_t windows_without_loss;
     uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
+
+    uint64_t watched;          /**< ranks that agents have reported */
+    uint64_t watched_since_ns; /**< since when that is their number */
+    char unwatched_ranks[257]; /**< that the alert about them names */
 };
 
 void job_alerts_finish(struct job_alerts *alerts);
@@ -75,6 +81,14 @@ void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream
 /** The agent of a host reports again. */
 void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stream *stream,
                                 const char *host, uint64_t now_ns);
+
+/** Raise an alert when ranks of the job are not watched, and no agent has reported a further rank
+ *  for some seconds: ranks may start late. Resolve it when all are watched.
+ *  @param world  ranks of the job; 0: not known
+ *  @param at_end  the job has ended: no further rank will be reported */
+void job_alerts_check_unwatched(struct job_alerts *alerts, const struct job_stream *stream,
+                                const struct job_places *places, uint64_t world, uint64_t now_ns,
+                                int at_end);
 
 /** See state_bytes.h; all but its rules. */
 void job_alerts_copy_state(struct state_bytes *b, struct job_alerts *alerts);

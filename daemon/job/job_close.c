@@ -110,6 +110,13 @@ static void close_deaths(struct job *job, const struct closed_window *window)
                             window->published_ns);
 }
 
+static void close_unwatched_ranks(struct job *job, const struct closed_window *window)
+{
+    if (!window->late)
+        job_alerts_check_unwatched(&job->alerts, &job->stream, &job->places, window->world,
+                                   window->number * window->length_ns, 0);
+}
+
 /* Growth and hangs raise and resolve alerts. */
 static void close_growth(struct job *job, const struct closed_window *window)
 {
@@ -166,6 +173,7 @@ static const struct {
     {"phases", close_phases, 0},
     {"network", close_network, 0}, /* which needs the messages of collectives from phases */
     {"deaths", close_deaths, 0},
+    {"ranks that are not watched", close_unwatched_ranks, 0},
     {"growth of latency", close_growth, 0},
     {"hangs", close_hangs, 0},
     {"criteria for the agents", close_criteria, 0},

@@ -1135,7 +1135,7 @@ enum wire_degraded {
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the alert within the job")                    \
     FIELD(3, STR, kind, 32, REQUIRED,                                                              \
           "\"latency\", \"hang\", \"rank-died\", \"agent-lost\", \"data-lost\", "                  \
-          "\"recording-stopped\"")                                                                 \
+          "\"ranks-unwatched\", \"recording-stopped\"")                                            \
     FIELD(4, STR, state, 16, REQUIRED, "\"pending\", \"firing\" or \"resolved\"")                  \
     FIELD(5, U64, since_ns, WIRE_ANY, REQUIRED, "begin, daemon time")                              \
     FIELD(6, U64, updated_ns, WIRE_ANY, REQUIRED, "daemon time of this state")                     \

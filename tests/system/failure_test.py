@@ -1,6 +1,7 @@
 """What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
 import contextlib
 import functools
+import itertools
 import json
 import os
 import random
@@ -785,6 +786,10 @@ class Place(Failure):
                                           dict(sums.sent)))
         ranks = f'{4 - len(sums.ranks)} rank' + 's' * (len(sums.ranks) < 3)
         self.assertIn(f', {ranks} not watched, ', finished.err)
+        alert, = (row for row in self.place.recording().alerts() if row['kind'] == 'ranks-unwatched')
+        named = [range(int(run.split('-')[0]), int(run.split('-')[-1]) + 1) for run in alert['ranks'].split(',')]
+        self.assertEqual(set(range(4)) - sums.ranks.keys(), set(itertools.chain(*named)))
+        self.assertIn(f"{4 - len(sums.ranks)} of 4 ranks not watched: {alert['ranks']}", finished.err)
         path, = self.place.recordings()
         info = self.place.holter('info', path).finish().out
         self.assertRegex(info, rf'ranks +{len(sums.ranks)} of 4 ')

@@ -743,6 +743,65 @@ static void messages_from_ranks_that_are_not_watched_are_not_unmatched(void **st
     finish_job(job);
 }
 
+static const struct wire_alert *newest_alert(void)
+{
+    return &message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
+}
+
+static void
+ranks_that_are_not_watched_are_one_alert_after_the_time_that_ranks_may_start_late(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    for (uint64_t w = FIRST; w < FIRST + 20; w++) {
+        report(job, 0, w, 0, end_of(w));
+        advance(job, end_of(w) + 500 * MS);
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), w >= FIRST + 10);
+    }
+    assert_string_equal(newest_alert()->kind, "ranks-unwatched");
+    assert_string_equal(newest_alert()->title, "4 of 8 ranks not watched: 4-7");
+    assert_string_equal(newest_alert()->ranks, "4-7");
+    appear(job, 1, 2);
+    for (unsigned node = 0; node < 2; node++)
+        report(job, node, FIRST + 20, 0, end_of(FIRST + 20));
+    advance(job, end_of(FIRST + 20) + 500 * MS);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    assert_string_equal(newest_alert()->state, "resolved");
+    finish_job(job);
+}
+
+static void ranks_that_start_late_are_no_alert(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    for (uint64_t w = FIRST; w < FIRST + 30; w++) {
+        if (w == FIRST + 8)
+            appear(job, 1, 2);
+        for (unsigned node = 0; node < (w < FIRST + 8 ? 1 : 2); node++)
+            report(job, node, w, w == FIRST + 29 ? WINDOW_FINAL : 0, end_of(w));
+        advance(job, end_of(w) + 500 * MS);
+    }
+    assert_string_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.state, "ended");
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
+    finish_job(job);
+}
+
+static void ranks_that_were_not_watched_are_an_alert_when_a_short_job_ends(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    report(job, 0, FIRST, WINDOW_FINAL, end_of(FIRST));
+    advance(job, end_of(FIRST) + 500 * MS);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
+    advance(job, end_of(FIRST) + 60 * S);
+    assert_string_equal(newest_alert()->title, "4 of 8 ranks not watched: 4-7");
+    assert_string_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.state, "ended");
+    finish_job(job);
+}
+
 /* Rank 4 waits for rank 5, which is late, and waits for nobody. */
 static void late_ranks_are_published_window_by_window_and_again_to_those_who_come_late(void **state)
 {
@@ -1295,6 +1354,10 @@ int main(void)
         cmocka_unit_test(calls_of_ranks_add_up_to_the_snapshot),
         cmocka_unit_test(every_received_message_is_matched_or_unmatched_in_each_total),
         cmocka_unit_test(messages_from_ranks_that_are_not_watched_are_not_unmatched),
+        cmocka_unit_test(
+            ranks_that_are_not_watched_are_one_alert_after_the_time_that_ranks_may_start_late),
+        cmocka_unit_test(ranks_that_start_late_are_no_alert),
+        cmocka_unit_test(ranks_that_were_not_watched_are_an_alert_when_a_short_job_ends),
         cmocka_unit_test(messages_that_cross_nodes_are_published_by_rank),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(
