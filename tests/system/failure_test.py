@@ -1,4 +1,5 @@
 """What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
+import collections
 import contextlib
 import functools
 import itertools
@@ -642,6 +643,22 @@ class Kills(Failure):
         self.assertEqual({}, more)
         return all(sums.sent.get(pair, 0) == n for pair, (n, _) in truth.sent.items())
 
+    def calls_until_the_last_window_are_recorded(self, finished):
+        """What a recording says is missing is all that came after its last window: of each rank that it has seen, it has all
+        calls until then and none after that."""
+        sums, late = self.recorded(), 20_000_000  # windows are cut by the agent's estimate of the daemon's clock
+        for info in self.statements():
+            self.assertEqual({}, {figure: info[figure] for figure in self.MISSING if info[figure] and figure != 'cut_short'}, finished)
+            self.assertEqual(info['ranks_seen'], len(sums.ranks), finished)
+            for rank in sums.ranks:
+                with open(os.path.join(self.control, f'times.{rank}'), encoding='ascii') as f:
+                    called = [(name, int(begin), int(end)) for name, begin, end in map(str.split, f)]
+                got = {call: n for (of, call), n in sums.calls.items() if of == rank and call not in checks.UNCOUNTED}
+                there, missing = called[:sum(got.values())], called[sum(got.values()):]
+                self.assertEqual(collections.Counter(name for name, _, _ in there), got, finished)
+                self.assertLess(max((begin for _, begin, _ in there), default=0) - late, info['end_ns'], finished)
+                self.assertGreater(min((end for _, _, end in missing), default=2**63) + late, info['end_ns'], finished)
+
     def test_agent_killed(self):
         self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)[-1:]), self.KILLS_OF_A_JOB,
                             self.all_is_recorded)
@@ -662,6 +679,7 @@ class Kills(Failure):
             self.ends_as_the_launcher(finished, status)
             if not self.no_more_than_the_truth_is_recorded():
                 self.assertRegex(finished.err, 'end not seen|some agents had not left yet|no agent has reported a job')
+            self.calls_until_the_last_window_are_recorded(finished)
         self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)), 1, check)
 
     def test_run_killed(self):
@@ -669,7 +687,7 @@ class Kills(Failure):
             ended = self.status_of_the_launcher(finished)
             self.assertIn((finished.status, status), ((-signal.SIGKILL, ended), (-signal.SIGKILL, None), (ended, ended)), finished)
             if status is not None:
-                self.no_more_than_the_truth_is_recorded()
+                self.calls_until_the_last_window_are_recorded(finished)
         self.kill_at_random(lambda chance: self.place.started[-1].kill(), 1, check)
 
     def kill_ranks(self, mpi, statuses):

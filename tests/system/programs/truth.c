@@ -29,6 +29,7 @@ static struct {
     int rank, size;
     struct call_truth calls[CALLS];
     struct truth_live *live;    /* mapped; NULL: not asked for */
+    FILE *times;                /* of calls; NULL: not asked for */
     struct message_truth *sent; /* one a world rank */
     struct message_truth received;
     struct {
@@ -42,6 +43,10 @@ static struct {
 } truth = {.lock = PTHREAD_MUTEX_INITIALIZER, .region = -1};
 
 static _Thread_local struct truth_span last_call;
+static _Thread_local struct {
+    const char *name;
+    uint64_t begin_ns; /* CLOCK_REALTIME */
+} timed;
 
 static uint64_t ticks(void)
 {
@@ -52,6 +57,27 @@ static uint64_t ticks(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 #endif
+}
+
+static uint64_t real_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void begin_timed(const char *name)
+{
+    if (!truth.times)
+        return;
+    timed.name = name;
+    timed.begin_ns = real_ns();
+}
+
+static void end_timed(void)
+{
+    if (truth.times)
+        fprintf(truth.times, "%s %" PRIu64 " %" PRIu64 "\n", timed.name, timed.begin_ns, real_ns());
 }
 
 _Noreturn void truth_broken(const char *format, ...)
@@ -86,6 +112,10 @@ static void map_live(const char *directory)
         truth_broken("cannot map %s", path);
     truth.live = live;
     close(fd);
+    snprintf(path, sizeof path, "%s/times.%d", directory, truth.rank);
+    truth.times = fopen(path, "w");
+    if (!truth.times)
+        truth_broken("cannot write %s", path);
 }
 
 void truth_init(int *argc, char ***argv, int *rank, int *size)
@@ -111,6 +141,7 @@ void truth_start_as(const char *init_call, int rank, int size)
     if (getenv("TRUTH_LIVE"))
         map_live(getenv("TRUTH_LIVE"));
     truth_call(init_call, 0, 0);
+    end_timed();
 }
 
 static void count_call(const char *name, size_t given, size_t got, size_t polls)
@@ -139,17 +170,20 @@ static void count_call(const char *name, size_t given, size_t got, size_t polls)
 void truth_call(const char *name, size_t given, size_t got)
 {
     count_call(name, given, got, 0);
+    begin_timed(name);
     last_call.begin = ticks();
 }
 
 int truth_called(int rc)
 {
     last_call.end = ticks();
+    end_timed();
     return rc;
 }
 
 void truth_polls(void)
 {
+    begin_timed("");
     last_call.begin = ticks();
 }
 
@@ -157,6 +191,8 @@ int truth_poll(const char *name, int found)
 {
     last_call.end = ticks();
     count_call(name, 0, 0, !found);
+    timed.name = name;
+    end_timed();
     return found;
 }
 
@@ -273,6 +309,8 @@ static void wait_at_gate(void)
 void truth_finish(void)
 {
     CALL(Finalize);
+    if (truth.times && fclose(truth.times) != 0)
+        truth_broken("cannot write the times of calls");
     truth_write();
     if (truth.trace)
         fclose(truth.trace);

@@ -23,7 +23,8 @@
  *
  * With TRUTH_LIVE in the environment the counts of calls stand in a file at any time, too, for a
  * rank that is killed: $TRUTH_LIVE/live.<rank> holds a struct truth_live for each kind of call, and
- * a call is in it from its begin.
+ * a call is in it from its begin. When the program has ended, $TRUTH_LIVE/times.<rank> has a line
+ * for each call, in order: its name, and when it began and ended (CLOCK_REALTIME, ns).
  *
  * Ranks are those of MPI_COMM_WORLD. Thread-safe.
  */
