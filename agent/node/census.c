@@ -166,7 +166,7 @@ static void census_join_job(struct census *census, struct resident *resident, ui
 {
     struct node_job *job = census_find_job(census, resident->rank->job);
     if (job == NULL) {
-        if (node_job_create(&job, resident->rank) != 0)
+        if (node_job_create(&job, resident->rank, census->journal) != 0)
             return; /* tried again at the next update */
         job->flags = census->resumed_flags;
         job->next = census->jobs;
@@ -394,8 +394,9 @@ void census_end_window(struct census *census, struct node_job *job, uint64_t win
     }
 }
 
-void census_store_positions(struct census *census, const struct node_job *job)
+void census_store_positions(struct census *census, struct node_job *job)
 {
+    node_job_store_matching(job);
     for (uint32_t i = 0; i < census->count; i++)
         if (census->residents[i]->stage >= JOINED && census->residents[i]->job == job)
             rank_store_positions(census->residents[i]->rank);
@@ -409,6 +410,8 @@ void census_copy_positions(const struct census *census, struct journal_state *st
             state->ring_count +=
                 rank_copy_positions(census->residents[i]->rank, state->rings + state->ring_count,
                                     JOURNAL_RINGS - state->ring_count);
+    for (const struct node_job *job = census->jobs; job != NULL; job = job->next)
+        journal_add_matching(state, job->id, job->matching.bytes, job->matching.length);
 }
 
 static int census_compare_ranks(const void *a, const void *b)

@@ -15,7 +15,7 @@ struct census {
     uv_loop_t *loop;               /**< borrowed */
     const char *session;           /**< borrowed */
     int32_t reader;                /**< pid that is written into segments as that of their agent */
-    const struct journal *journal; /**< borrowed */
+    struct journal *journal; /**< borrowed */
     const struct places *places;   /**< borrowed; NULL: cores are not known */
     void (*wake)(void *user);      /**< a process ended: call census_update_residents() soon */
     void *user;
@@ -81,7 +81,7 @@ void census_end_window(struct census *census, struct node_job *job, uint64_t win
                        const struct drain_clocks *clocks, uint64_t steal_ns);
 
 /** The window of a job is closed: store how far its rings are summed. */
-void census_store_positions(struct census *census, const struct node_job *job);
+void census_store_positions(struct census *census, struct node_job *job);
 
 /** Copy the stored positions of all rings into a state. */
 void census_copy_positions(const struct census *census, struct journal_state *state);

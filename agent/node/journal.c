@@ -18,6 +18,12 @@ struct record {
     uint64_t seq;
 };
 
+/* Before the state of a matcher. */
+struct matching_head {
+    char job[64];
+    uint32_t length, taken;
+};
+
 struct journal {
     uint64_t instance;
     uint64_t start_ns;
@@ -103,7 +109,41 @@ struct journal_state *journal_prepare(struct journal *journal)
     const struct journal_state *from = journal_state(journal);
     memcpy(state, from,
            offsetof(struct journal_state, rings) + from->ring_count * sizeof *from->rings);
+    state->matching_length = 0;
     return state;
+}
+
+static size_t journal_matching_size(size_t length)
+{
+    return sizeof(struct matching_head) + ((length + 7) & ~(size_t)7);
+}
+
+void journal_add_matching(struct journal_state *state, const char job[64], const void *bytes,
+                          size_t length)
+{
+    if (length == 0 || length > JOURNAL_MATCHING ||
+        journal_matching_size(length) > JOURNAL_MATCHING - state->matching_length)
+        return;
+    struct matching_head *head = (void *)(state->matching + state->matching_length);
+    *head = (struct matching_head){.length = (uint32_t)length};
+    memcpy(head->job, job, sizeof head->job);
+    memcpy(head + 1, bytes, length);
+    state->matching_length += (uint32_t)journal_matching_size(length);
+}
+
+uint8_t *journal_take_matching(struct journal *journal, const char job[64], size_t *length)
+{
+    struct journal_state *state = &journal->states[atomic_load(&journal->in_force)];
+    for (uint32_t at = 0; at < state->matching_length;) {
+        struct matching_head *head = (void *)(state->matching + at);
+        at += (uint32_t)journal_matching_size(head->length);
+        if (head->taken || memcmp(head->job, job, sizeof head->job) != 0)
+            continue;
+        head->taken = 1;
+        *length = head->length;
+        return (uint8_t *)(head + 1);
+    }
+    return NULL;
 }
 
 void journal_commit(struct journal *journal)
@@ -212,5 +252,5 @@ size_t journal_resident(const struct journal *journal)
     const struct journal_state *state = journal_state(journal);
     size_t ring = journal->end < journal->capacity ? (size_t)journal->end : journal->capacity;
     return ring + 2 * (offsetof(struct journal_state, rings) +
-                       state->ring_count * sizeof(struct journal_ring));
+                       state->ring_count * sizeof(struct journal_ring) + state->matching_length);
 }

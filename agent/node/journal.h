@@ -1,5 +1,6 @@
 /* What must outlive a crash of the worker process: the messages that the daemon has not
- * acknowledged, and how far each ring has been summed into them.
+ * acknowledged, how far each ring has been summed into them, and the ends of messages that wait for
+ * each other there.
  * The journal is memory that the supervisor shares with its worker. Messages and positions change
  * together: a worker appends the messages of a window, describes the rings' state in a second copy,
  * and journal_commit() makes both valid by one atomic store. A worker that replaces one killed at
@@ -19,6 +20,7 @@
 #define JOURNAL_BYTES                                                                              \
     (8u << 20)              /**< for messages; full only when the daemon is unreachable for long */
 #define JOURNAL_RINGS 8192u /**< rings whose state is stored */
+#define JOURNAL_MATCHING (16u << 20) /**< bytes for the states of matchers */
 
 /** How far one ring has been summed. */
 struct journal_ring {
@@ -29,6 +31,9 @@ struct journal_ring {
     uint64_t lost;        /**< as in struct ring_reader */
     uint32_t tally_epoch; /**< of the figures in a committed message, see struct tally_row */
     uint64_t dropped;     /**< of the segment, counted in sums already; in the entry of ring 0 */
+    /** What the matcher knows of: records lost, calls not recorded; in the entry of ring
+     *  0, dropped of the segment. */
+    uint64_t lost_matched, paused_matched, dropped_matched;
     struct ring_sum sum;
 };
 
@@ -50,9 +55,12 @@ struct journal_state {
     uint64_t window;    /**< number of the open window; 0: none was opened yet */
     uint64_t window_ns; /**< length of that window */
     struct daemon_clock clock;
+    struct tick_clock tsc; /**< that the times in the matchers are of */
     struct node_totals totals;
     uint32_t ring_count;
+    uint32_t matching_length; /**< of `matching` */
     struct journal_ring rings[JOURNAL_RINGS];
+    _Alignas(8) uint8_t matching[JOURNAL_MATCHING]; /**< see journal_add_matching() */
 };
 
 struct journal;
@@ -78,12 +86,22 @@ void journal_resume(struct journal *journal);
 /** The committed state. */
 const struct journal_state *journal_state(const struct journal *journal);
 
-/** The state to be committed next: a copy of the committed one, to be changed; end and next_seq are
- *  updated by journal_append(). */
+/** The state to be committed next: a copy of the committed one without its matchers, to be changed;
+ *  end and next_seq are updated by journal_append(). */
 struct journal_state *journal_prepare(struct journal *journal);
 
 /** Make the prepared state and the messages appended since the last commit valid. */
 void journal_commit(struct journal *journal);
+
+/** Add the state of the matcher of a job that belongs to the positions of its rings. One that does
+ *  not fit is left out. */
+void journal_add_matching(struct journal_state *state, const char job[64], const void *bytes,
+                          size_t length);
+
+/** The committed state of the matcher of a job, once: a worker that crashes over it is replaced by
+ *  one that does without.
+ *  @param length  set to its bytes @return NULL: there is none */
+uint8_t *journal_take_matching(struct journal *journal, const char job[64], size_t *length);
 
 /** A message in the journal. */
 struct journal_message {

@@ -60,7 +60,29 @@ static const char *node_job_find_launcher(int32_t pid)
     return launcher == LAUNCHER_NONE ? "" : launcher_name(launcher);
 }
 
-int node_job_create(struct node_job **out, struct rank *first)
+static int node_job_create_match(struct node_job *job)
+{
+    struct match_sink sink = {transfer_sum_message, transfer_sum_half, job->transfers};
+    return match_create(&job->match, job->world, &sink);
+}
+
+/* Continue the matcher of the worker before this one. @return 0 or -ENOMEM */
+static int node_job_restore_matching(struct node_job *job, struct journal *journal)
+{
+    struct state_bytes state = {.reads = 1};
+    state.bytes = journal_take_matching(journal, job->id, &state.length);
+    if (state.bytes == NULL)
+        return 0;
+    match_copy_state(&state, job->match);
+    if (state.code != 0) {
+        match_destroy(job->match);
+        return node_job_create_match(job);
+    }
+    job->counted = match_counts(job->match);
+    return 0;
+}
+
+int node_job_create(struct node_job **out, struct rank *first, struct journal *journal)
 {
     struct node_job *job = calloc(1, sizeof *job);
     if (job == NULL || event_sum_create(&job->sum, NODE_JOB_MAXIMUM_PAIRS) != 0 ||
@@ -68,14 +90,13 @@ int node_job_create(struct node_job **out, struct rank *first)
         node_job_destroy(job);
         return -ENOMEM;
     }
-    struct match_sink sink = {transfer_sum_message, transfer_sum_half, job->transfers};
-    if (match_create(&job->match, (uint64_t)first->world_size, &sink) != 0) {
-        node_job_destroy(job);
-        return -ENOMEM;
-    }
     const struct segment *segment = first->segment;
     memcpy(job->id, first->job, sizeof job->id);
     job->world = (uint64_t)first->world_size;
+    if (node_job_create_match(job) != 0 || node_job_restore_matching(job, journal) != 0) {
+        node_job_destroy(job);
+        return -ENOMEM;
+    }
     rank_copy_text(job->app, sizeof job->app, segment->app, sizeof segment->app);
     rank_copy_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
     rank_copy_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
@@ -93,6 +114,7 @@ void node_job_destroy(struct node_job *job)
         return;
     event_sum_destroy(job->sum);
     match_destroy(job->match);
+    free(job->matching.bytes);
     transfer_sum_destroy(job->transfers);
     uncovered_finish(&job->uncovered);
     carts_finish(&job->carts);
@@ -220,6 +242,15 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
     job->unannounced_since_ns = 0;
     job->uncovered_announced |= with_uncovered;
     return 0;
+}
+
+void node_job_store_matching(struct node_job *job)
+{
+    job->matching.code = 0;
+    job->matching.length = 0;
+    match_copy_state(&job->matching, job->match);
+    if (job->matching.code != 0)
+        job->matching.length = 0;
 }
 
 struct match_counts node_job_match_counts(struct node_job *job)

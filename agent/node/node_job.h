@@ -5,6 +5,7 @@
 #include "agent/host/counters.h"
 #include "agent/host/places.h"
 #include "agent/host/uncovered.h"
+#include "agent/node/journal.h"
 #include "agent/node/rank.h"
 #include "daemon/encoding/window_message.h"
 
@@ -19,6 +20,7 @@ struct node_job {
     uint64_t command_rank;          /**< lowest rank seen: `command` is its command line */
     struct event_sum *sum;          /**< owned */
     struct match *match;            /**< owned */
+    struct state_bytes matching;    /**< owned bytes: `match` as it was at the stored positions */
     struct transfer_sum *transfers; /**< owned: what was matched in the window that is open */
     struct match_counts counted;    /**< counts of `match` that are in the node's totals already */
 
@@ -51,8 +53,10 @@ struct node_job {
     struct counters_mark counters_reported; /**< interface counts that were reported in windows */
 };
 
-/** @param first  one of its ranks. @return 0 or -ENOMEM */
-int node_job_create(struct node_job **out, struct rank *first);
+/** @param first  one of its ranks
+ *  @param journal  of which it takes the state of its matcher, if there is one
+ *  @return 0 or -ENOMEM */
+int node_job_create(struct node_job **out, struct rank *first, struct journal *journal);
 void node_job_destroy(struct node_job *job);
 
 /** Add a rank to the job, its sums and its matcher.
@@ -85,6 +89,9 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
 
 /** What the matcher did since the last call. */
 struct match_counts node_job_match_counts(struct node_job *job);
+
+/** The positions of its rings are stored: keep what the matcher holds at them. */
+void node_job_store_matching(struct node_job *job);
 
 /** Where the messages of a window go. */
 struct node_job_output {

@@ -47,6 +47,7 @@ struct rank_matching {
     } * comms;          /**< owned; by slot */
     uint32_t batch;     /**< counts batches: slots are read once in each */
     int has_lost;       /**< records were lost at some time */
+    int is_restored;    /**< the member was one of the worker before this one */
     uint64_t dropped;   /**< segment->dropped, as far as it was reported to the matcher */
 };
 

@@ -57,8 +57,13 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
         ring->sum = saved->sum;
         ring->tally_epoch = saved->tally_epoch;
         ring->saved = *saved;
-        ring->lost_matched = UINT64_MAX; /* messages posted before are unknown */
-        rank->dropped = number == 0 ? saved->dropped : rank->dropped;
+        /* Without the matcher's state messages posted before are unknown. */
+        ring->lost_matched = rank->matching.is_restored ? saved->lost_matched : UINT64_MAX;
+        ring->paused_matched = saved->paused_matched;
+        if (number == 0) {
+            rank->dropped = saved->dropped;
+            rank->matching.dropped = saved->dropped_matched;
+        }
         rank_drain_read_again(ring);
         return;
     }
@@ -67,6 +72,8 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
     ring->saved.next = ring->reader.next;
     ring->saved.tally_epoch = ring->tally_epoch;
     rank_drain_read_again(ring);
+    if (rank->matching.is_restored && number == 0) /* of another process: its records are unknown */
+        ring->lost_matched = UINT64_MAX;
     if (ring->saved.next == 0)
         return;
     ring->lost_matched = UINT64_MAX;
@@ -323,6 +330,9 @@ void rank_store_positions(struct rank *rank)
             .next = ring->reader.next,
             .lost = ring->reader.lost,
             .dropped = rank->dropped,
+            .lost_matched = ring->lost_matched,
+            .paused_matched = ring->paused_matched,
+            .dropped_matched = rank->matching.dropped,
             .tally_epoch = ring->tally_epoch + (uint32_t)ring->tally_open,
             .sum = ring->sum,
         };

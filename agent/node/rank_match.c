@@ -34,13 +34,19 @@ static struct match_source rank_match_make_source(struct rank *rank, uint32_t ri
     return (struct match_source){clock, ring, rank_match_find_comm, rank};
 }
 
-/* Records of the rank are missing: what is unmatched so far cannot be matched any more. */
-static void rank_match_mark_lost(struct rank *rank)
+/* Of communicators that are there already some records are not known. */
+static void rank_match_age_comms(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->tables.comm_count; i++)
         rank->matching.comms[i].lost =
             atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
     rank->matching.has_lost = 1;
+}
+
+/* Records of the rank are missing: what is unmatched so far cannot be matched any more. */
+static void rank_match_mark_lost(struct rank *rank)
+{
+    rank_match_age_comms(rank);
     if (rank->matching.member != NULL)
         match_lost(rank->matching.match, rank->matching.member);
 }
@@ -48,6 +54,12 @@ static void rank_match_mark_lost(struct rank *rank)
 void rank_match_start(struct rank *rank, struct match *match)
 {
     rank->matching.match = match;
+    rank->matching.member = match_member_of(match, (uint32_t)rank->world_rank);
+    rank->matching.is_restored = rank->matching.member != NULL;
+    if (rank->matching.is_restored) {
+        rank_match_age_comms(rank);
+        return; /* what is lost since is known when its rings are opened */
+    }
     rank->matching.member = match_add(match, (uint64_t)rank->world_rank);
     rank->matching.dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     if (rank->matching.dropped != 0)

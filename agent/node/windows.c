@@ -53,6 +53,7 @@ int windows_init(struct windows *windows, struct census *census, struct journal 
         windows->window = state->window;
         windows->length_ns = state->window_ns;
         windows->clock = state->clock;
+        windows->tsc = state->tsc;
         windows->totals = state->totals;
         windows->resuming = 1;
         census->resumed_flags = WINDOW_RESUMED;

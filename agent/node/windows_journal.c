@@ -117,6 +117,7 @@ void windows_commit(struct windows *windows)
     state->window = windows->window;
     state->window_ns = windows->length_ns;
     state->clock = windows->clock;
+    state->tsc = windows->tsc;
     state->totals = windows_totals(windows);
     census_copy_positions(windows->census, state);
     journal_commit(windows->journal);

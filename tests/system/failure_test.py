@@ -663,6 +663,22 @@ class Kills(Failure):
         self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)[-1:]), self.KILLS_OF_A_JOB,
                             self.all_is_recorded)
 
+    def test_agent_killed_goes_on_matching(self):
+        run = self.start_job()
+        windows = lambda: self.place.recording().windows() if self.place.recordings() and self.place.recording().begun() else []
+        lab.wait_for(lambda: len(windows()) > 5 or not run.alive(), 'windows before')
+        self.kill(*self.victims('holter-agent', 2)[-1:])
+        lab.wait_for(lambda: sum(w['node'][0]['restarts'] for w in windows()) > 5 or not run.alive(), 'windows after')
+        self.end_job()
+        self.assertEqual(0, run.finish().status)
+        nodes = [w['node'][0] for w in windows()]
+        resumed = next(i for i, node in enumerate(nodes) if node['restarts'] == 1)
+        matched, unmatched, rejected = (nodes[-1][figure] - nodes[resumed - 1][figure] for figure in ('matched', 'unmatched', 'rejected'))
+        self.assertGreater(matched, 1000)
+        self.assertEqual((0, 0), (unmatched, rejected), f'{matched} matched')
+        self.nothing_is_left_after_the_next_start()
+        self.clean()
+
     def test_daemon_killed(self):
         def check(finished, status):
             self.all_is_recorded(finished, status)

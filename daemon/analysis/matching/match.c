@@ -1,4 +1,4 @@
-/* Ranks that are added, are removed and lose records. */
+/* Ranks that are added, are removed and lose records; the whole matcher as bytes, and back. */
 #include "daemon/analysis/matching/match.h"
 
 #include "daemon/analysis/matching/match_state.h"
@@ -27,6 +27,8 @@ int match_create(struct match **out, uint64_t world, const struct match_sink *si
 
 static void match_free_member(struct match_member *member)
 {
+    if (member == NULL)
+        return;
     free(member->rings);
     free(member->wildcards);
     free(member->apart);
@@ -37,7 +39,7 @@ void match_destroy(struct match *match)
 {
     if (match == NULL)
         return;
-    for (uint32_t i = 0; i < match->member_count; i++)
+    for (uint32_t i = 0; match->members != NULL && i < match->member_count; i++)
         match_free_member(match->members[i]);
     free(match->members);
     free(match->peers);
@@ -234,4 +236,48 @@ void match_known_until(struct match *match, struct match_member *member, uint64_
         member->doubtful--;
         match_drop_doubtful(match, member);
     }
+}
+
+/* ---- as bytes ------------------------------------------------------------ */
+
+static void pool_copy_state(struct state_bytes *b, struct pool *pool)
+{
+    state_copy_array(b, &pool->nodes, pool->each, pool->used, pool->capacity);
+    STATE_ARRAY(b, pool->free, pool->free_count, pool->capacity);
+}
+
+static void match_member_copy_state(struct state_bytes *b, struct match *match, uint32_t index)
+{
+    if (!STATE_OBJECT(b, match->members[index]))
+        return;
+    struct match_member *member = match->members[index];
+    STATE_ARRAY(b, member->rings, member->ring_count, 0);
+    STATE_ARRAY(b, member->wildcards, member->wildcard_count, member->wildcard_capacity);
+    STATE_ARRAY(b, member->apart, member->apart_count, member->apart_capacity);
+    struct peer *peer = b->reads ? match_peer(match, member->rank) : NULL;
+    if (peer != NULL)
+        peer->member = member;
+}
+
+void match_copy_state(struct state_bytes *b, struct match *match)
+{
+    const struct match_sink sink = match->sink;
+    STATE_VALUE(b, *match);
+    match->sink = sink;
+    pool_copy_state(b, &match->sends);
+    pool_copy_state(b, &match->receives);
+    pool_copy_state(b, &match->groups);
+    pool_copy_state(b, &match->channels);
+    pool_copy_state(b, &match->early_ends);
+    STATE_ARRAY(b, match->links, match->channels.used, match->link_capacity);
+    STATE_ARRAY(b, match->slots, (size_t)match->slot_mask + 1, 0);
+    STATE_ARRAY(b, match->dirty, match->dirty_count, match->dirty_capacity);
+    STATE_ARRAY(b, match->waiting, match->waiting_count, match->waiting_capacity);
+    key_table_copy_state(b, &match->peer_numbers);
+    STATE_ARRAY(b, match->peers, match->peer_numbers.count, match->peer_capacity);
+    for (uint32_t i = 0; b->reads && match->peers != NULL && i < match->peer_numbers.count; i++)
+        match->peers[i].member = NULL;
+    STATE_ARRAY(b, match->members, match->member_count, match->member_capacity);
+    for (uint32_t i = 0; match->members != NULL && i < match->member_count; i++)
+        match_member_copy_state(b, match, i);
 }

@@ -47,6 +47,7 @@
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
 
 #include "daemon/analysis/clocks/tick_clock.h"
+#include "daemon/analysis/tables/state_bytes.h"
 #include "holter/event.h"
 
 #include <stddef.h>
@@ -164,5 +165,12 @@ uint32_t match_open_receives(const struct match *match, const struct match_membe
                              uint32_t request, struct match_open *out, uint32_t capacity);
 
 struct match_counts match_counts(const struct match *match);
+
+/** The member of a rank. @return NULL: it is none */
+struct match_member *match_member_of(const struct match *match, uint32_t rank);
+
+/** See state_bytes.h; all but its sink. It is read into a match that was just made; after an error
+ *  that can only be destroyed. */
+void match_copy_state(struct state_bytes *b, struct match *match);
 
 #endif

@@ -299,7 +299,6 @@ uint32_t match_pool_allocate(struct pool *pool);
 void match_pool_release(struct pool *pool, uint32_t number);
 
 struct peer *match_peer(struct match *match, uint32_t rank);
-struct match_member *match_member_of(const struct match *match, uint32_t rank);
 
 /** The channel with this name, made when there is none. @return NONE: no space */
 uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,

@@ -537,6 +537,31 @@ static void messages_within_the_node_are_reported_with_their_times(void **state)
     assert_int_equal(told.node.unmatched + told.node.rejected, 0);
 }
 
+/* Its send is in a window of the killed worker, its receive is not. A receive of the wrong size
+ * would be rejected if it were taken for that of the next message. */
+static void a_message_under_way_when_a_worker_is_killed_is_matched_by_the_next(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 2,
+                                      BEGIN + 2000, BEGIN + 2010),
+                 received = message_event(CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 2,
+                                          BEGIN + SECOND, BEGIN + SECOND + 1000);
+    fake_rank_write(&bed->fake, &sent);
+    windows_process(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(tell(bed).node.matched, 0);
+    stop_worker(bed);
+    journal_count_restart(bed->journal);
+    start_worker(bed);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    fake_rank_write(&bed->fake, &received);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
+    struct told told = tell(bed);
+    assert_int_equal(told.node.matched, 2);
+    assert_int_equal(told.node.unmatched + told.node.rejected, 0);
+}
+
 static void a_node_reports_the_shared_memory_that_its_ranks_take(void **state)
 {
     struct bed *bed = *state;
@@ -845,6 +870,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(messages_within_the_node_are_reported_with_their_times,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_message_under_way_when_a_worker_is_killed_is_matched_by_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_node_reports_the_shared_memory_that_its_ranks_take,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(ends_between_nodes_are_reported_in_daemon_time, set_up,

@@ -24,7 +24,10 @@ struct run {
     uint64_t random, wrong, right, halves;
     uint64_t polled_ns; /* the last round ended */
     int lossy, ragged;  /* ragged: each ring is looked at at a time of its own */
+    int restarted;      /* the matcher is replaced by one that is made of its bytes */
 };
+
+enum { LOSSY = 1, RESTARTED = 2 };
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -101,8 +104,27 @@ static uint64_t drain_ring(struct run *run, int rank, int thread)
     return until < known ? until : known;
 }
 
+static void restart(struct run *run)
+{
+    const struct match_sink sink = {take_message, take_half, run};
+    struct state_bytes state = {0};
+    match_copy_state(&state, run->match);
+    match_destroy(run->match);
+    assert_int_equal(state.code, 0);
+    state.reads = 1;
+    assert_int_equal(match_create(&run->match, MODEL_RANKS, &sink), 0);
+    match_copy_state(&state, run->match);
+    assert_int_equal(state.code, 0);
+    assert_int_equal(state.at, state.length);
+    for (int rank = 0; rank < MODEL_RANKS; rank++)
+        assert_non_null(run->members[rank] = match_member_of(run->match, (uint32_t)rank));
+    free(state.bytes);
+}
+
 static void drain(struct run *run)
 {
+    if (run->restarted && random_next(&run->random) % 4 == 0)
+        restart(run);
     int first = (int)(random_next(&run->random) % MODEL_RANKS);
     for (int i = 0; i < MODEL_RANKS; i++) {
         int rank = (first + i) % MODEL_RANKS;
@@ -118,9 +140,12 @@ static void drain(struct run *run)
     run->polled_ns = run->model->now_ns;
 }
 
-static struct match_counts run_model(struct model_options options, int lossy, struct run *out)
+static struct match_counts run_model(struct model_options options, int how, struct run *out)
 {
-    struct run run = {.random = options.seed | 1, .lossy = lossy, .ragged = options.handed};
+    struct run run = {.random = options.seed | 1,
+                      .lossy = how & LOSSY,
+                      .restarted = how & RESTARTED,
+                      .ragged = options.handed};
     struct match_sink sink = {take_message, take_half, &run};
     run.model = model_create(&options);
     assert_non_null(run.model);
@@ -223,13 +248,51 @@ static void lost_records_never_make_a_wrong_match(void **state)
         struct run run;
         run_model((struct model_options){seed, 4000, seed % 2 ? 1 : 3, 0, 1 + seed % 3,
                                          seed % 4 < 2, seed % 8 > 4},
-                  1, &run);
+                  LOSSY, &run);
         assert_int_equal(run.wrong, 0);
         right += run.right;
         all += run.model->truth_count;
         finish_run(&run);
     }
     assert_true(right > all / 4);
+}
+
+static void a_matcher_made_of_the_bytes_of_another_matches_every_message(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct run run;
+        struct match_counts counts = run_model(
+            (struct model_options){seed, 3000, seed % 2 ? 1 : 3, 0, 1 + seed % 3, 1, seed % 2 == 0},
+            RESTARTED, &run);
+        assert_int_equal(run.wrong, 0);
+        assert_int_equal(run.right, run.model->truth_count);
+        assert_int_equal(counts.matched, run.model->truth_count);
+        assert_int_equal(counts.unmatched, run.model->sent - run.model->truth_count);
+        finish_run(&run);
+    }
+}
+
+static void a_matcher_cannot_be_made_of_a_part_of_its_bytes(void **state)
+{
+    struct state_bytes whole = {0};
+    struct run run = {0};
+    const struct match_sink sink = {take_message, take_half, &run};
+    struct match *match;
+    (void)state;
+    assert_int_equal(match_create(&match, MODEL_RANKS, &sink), 0);
+    for (uint64_t rank = 0; rank < MODEL_RANKS; rank++)
+        assert_non_null(match_add(match, rank));
+    match_copy_state(&whole, match);
+    match_destroy(match);
+    for (size_t length = 0; length < whole.length; length++) {
+        struct state_bytes part = {.reads = 1, .bytes = whole.bytes, .length = length};
+        assert_int_equal(match_create(&match, MODEL_RANKS, &sink), 0);
+        match_copy_state(&part, match);
+        assert_true(part.code < 0);
+        match_destroy(match);
+    }
+    free(whole.bytes);
 }
 
 /* ---- case by case -------------------------------------------------------- */
@@ -831,6 +894,8 @@ int main(void)
         cmocka_unit_test(what_other_threads_complete_is_all_matched),
         cmocka_unit_test(threads_on_the_same_tags_are_never_matched_wrongly),
         cmocka_unit_test(lost_records_never_make_a_wrong_match),
+        cmocka_unit_test(a_matcher_made_of_the_bytes_of_another_matches_every_message),
+        cmocka_unit_test(a_matcher_cannot_be_made_of_a_part_of_its_bytes),
         cmocka_unit_test_setup_teardown(times_of_a_late_sender, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_of_a_late_receiver, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_blocking_send_waits_until_its_receiver_comes, set_up,
