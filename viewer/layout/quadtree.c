@@ -122,7 +122,8 @@ int quadtree_build(struct quadtree *t, const struct point *places, const double 
 static void quadtree_push_force(struct point *force, struct point at, double x, double y,
                                 double mass)
 {
-    double dx = at.x - x, dy = at.y - y, d2 = fmax(dx * dx + dy * dy, least);
+    double dx = at.x - x, dy = at.y - y, d2 = dx * dx + dy * dy;
+    d2 = d2 < least ? least : d2; /* fmax() would be a call */
     force->x += mass * dx / d2;
     force->y += mass * dy / d2;
 }
