@@ -50,8 +50,10 @@ static const char *traffic_hop_byte_line(const char *at, const char *end, struct
 
 /* ---- route files --------------------------------------------------------- */
 
-/* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong with the line */
-static const char *traffic_route_line(const char *at, const char *end, struct pair_sum *out)
+/* "Hop 1: [12-0] ...": only the first hop counts; the number of the last is the route's length.
+ * @param hops  UINT64_MAX: not the last hop @return NULL, or what is wrong with the line */
+static const char *traffic_route_line(const char *at, const char *end, struct pair_sum *out,
+                                      uint64_t *hops)
 {
     struct route_hop hop;
     uint32_t coordinates;
@@ -61,6 +63,7 @@ static const char *traffic_route_line(const char *at, const char *end, struct pa
     out->from = hop.source;
     out->to = hop.destination;
     out->bytes = hop.number == 1;
+    *hops = hop.to == hop.destination ? hop.number : UINT64_MAX;
     return NULL;
 }
 
@@ -108,7 +111,7 @@ static int traffic_add_lines(struct pairs *out, struct pair_sums *sums, const ch
         uint64_t hops = UINT64_MAX;
         if (traffic_is_empty(begin, end))
             continue;
-        const char *wrong = routes ? traffic_route_line(begin, end, &pair)
+        const char *wrong = routes ? traffic_route_line(begin, end, &pair, &hops)
                                    : traffic_hop_byte_line(begin, end, &pair, &hops);
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);

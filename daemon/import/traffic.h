@@ -34,7 +34,7 @@ struct pair_place {
     uint64_t core, numa; /**< 1 + number on the host; 0: not known */
 };
 
-/** A line of a hop-byte file that states the length of the route. */
+/** A line that states the length of a route: with a hop count, or the last hop of a route. */
 struct pair_hops {
     uint32_t from, to, hops; /**< from, to: ids */
     unsigned line;
@@ -50,7 +50,7 @@ struct pairs {
     struct remap_edge *selves; /**< from a process to itself, each once, by process */
     size_t self_count;
 
-    struct pair_hops *hops; /**< hop-byte files only; in the order of the lines */
+    struct pair_hops *hops; /**< not of recordings; in the order of the lines */
     size_t hop_count;
     uint64_t wrong_lines; /**< lines of such a file that pairs_read_whole() left out */
 

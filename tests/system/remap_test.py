@@ -376,13 +376,16 @@ class Files(unittest.TestCase):
                       'at most one in 20 may', many.err)
         self.assertNotIn('inferred', many.out)
 
-    def test_hops_that_are_not_those_of_the_network_are_an_error(self):
-        source, recording = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), self.path('a.hrec')
-        finished = self.holter('import', source, '--topology', 'torus:8,8', '-o', recording, status=1)
-        self.assertRegex(finished.err, r'_hopbyte.txt:\d+: \d+ hops from \d+ to \d+ are not those of the network; '
-                                       r'\d+ of 948 lines differ')
-        self.assertFalse(os.path.exists(recording))
-        self.holter('import', source, '--topology', 'torus:2,2,4,2,2', '-o', recording, '--no-results')
+    def test_hops_and_routes_that_are_not_those_of_the_network_are_an_error(self):
+        name, recording = 'MiniAMR_Vesta_n64_c1_s2', self.path('a.hrec')
+        for kind, source in (('hopbyte', self.hop_bytes(name)), ('route', self.routes(name))):
+            with self.subTest(kind):
+                finished = self.holter('import', source, '--topology', 'torus:8,8', '-o', recording, status=1)
+                self.assertRegex(finished.err, rf'_{kind}.txt:\d+: \d+ hops from \d+ to \d+ are not those of the network; '
+                                               r'\d+ of 948 lines differ')
+                self.assertFalse(os.path.exists(recording))
+                self.holter('import', source, '--topology', 'torus:2,2,4,2,2', '-o', recording, '--no-results')
+                os.unlink(recording)
 
 
 if __name__ == '__main__':

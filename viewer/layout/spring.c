@@ -11,7 +11,7 @@
 
 enum {
     LEVELS = 20,
-    SMALLEST = 24, /* smaller graphs are not coarsened */
+    SMALLEST = 24,      /* smaller graphs are not coarsened */
     COARSE_ROUNDS = 20, /* rounds on a coarser graph, and */
     LEVEL_ROUNDS = 15,  /* as many more with each level: the smallest cost least and unfold most */
     FINE_ROUNDS = 110,  /* rounds on the whole graph */
@@ -398,9 +398,7 @@ static void spring_show_progress(struct spring *s)
 
 static uint32_t spring_rounds_of_level(const struct spring_layout *l)
 {
-    return l->calm    ? WARM_ROUNDS
-           : l->level ? COARSE_ROUNDS + LEVEL_ROUNDS * l->level
-                      : FINE_ROUNDS;
+    return l->calm ? WARM_ROUNDS : l->level ? COARSE_ROUNDS + LEVEL_ROUNDS * l->level : FINE_ROUNDS;
 }
 
 /* A round, or a part of one. @return number of pairwise forces computed */
