@@ -72,30 +72,6 @@ static int mapping_begin(struct mapping *m)
     return code != 0 ? code : remap_create(&m->remap, &m->problem, s->why, sizeof(s->why));
 }
 
-static int mapping_send_progress(const struct mapping *m, double progress)
-{
-    const struct network_ask *ask = m->search->ask;
-    const struct wire_mapping message = {.job = job_id(m->search->job),
-                                         .objective = objectives[ask->objective],
-                                         .progress = progress,
-                                         .seed = ask->seed};
-    return search_send(m->search, WIRE_TYPE_MAPPING, &message);
-}
-
-static int mapping_run(struct mapping *m)
-{
-    int code = mapping_send_progress(m, 0);
-    uint64_t reported_ns = clock_mono_ns();
-    for (double done = 0; code == 0 && done < 1;) {
-        done = remap_step(m->remap);
-        if (done >= 1 || clock_mono_ns() - reported_ns < PROGRESS_NS)
-            continue;
-        reported_ns = clock_mono_ns();
-        code = mapping_send_progress(m, done);
-    }
-    return code;
-}
-
 /* The objective comes first. @return nonzero when it is shown that no mapping is better */
 static int mapping_measure(const struct mapping *m, const struct remap_measures *after,
                            struct wire_gain_row gains[GAINS])
@@ -118,6 +94,36 @@ static int mapping_measure(const struct mapping *m, const struct remap_measures 
             gains[at++] = all[i];
     }
     return optimal;
+}
+
+static int mapping_send_progress(const struct mapping *m, double progress)
+{
+    const struct network_ask *ask = m->search->ask;
+    struct wire_gain_row gains[GAINS];
+    struct remap_measures so_far;
+    remap_best(m->remap, &so_far);
+    mapping_measure(m, &so_far, gains);
+    const struct wire_mapping message = {.job = job_id(m->search->job),
+                                         .objective = objectives[ask->objective],
+                                         .progress = progress,
+                                         .seed = ask->seed,
+                                         .gains = gains,
+                                         .gains_count = 1};
+    return search_send(m->search, WIRE_TYPE_MAPPING, &message);
+}
+
+static int mapping_run(struct mapping *m)
+{
+    int code = mapping_send_progress(m, 0);
+    uint64_t reported_ns = clock_mono_ns();
+    for (double done = 0; code == 0 && done < 1;) {
+        done = remap_step(m->remap);
+        if (done >= 1 || clock_mono_ns() - reported_ns < PROGRESS_NS)
+            continue;
+        reported_ns = clock_mono_ns();
+        code = mapping_send_progress(m, done);
+    }
+    return code;
 }
 
 static int mapping_send_result(const struct mapping *m)

@@ -1371,7 +1371,8 @@ enum wire_degraded {
     FIELD(2, STR, objective, 32, REQUIRED, "\"hop-bytes\", \"max-link\" or \"inter-node\"")        \
     FIELD(3, F64, progress, 0, REQUIRED, "0 to 1; 1: this is the result")                          \
     FIELD(4, U64, seed, WIRE_ANY, OPTIONAL, "of the search")                                       \
-    FIELD(5, ROWS(gain), gains, 64, OPTIONAL, "every measure, the objective first")                \
+    FIELD(5, ROWS(gain), gains, 64, OPTIONAL,                                                      \
+          "every measure, the objective first; before the result: the objective, so far")          \
     FIELD(6, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "suggested placement of each rank")       \
     FIELD(7, U64, optimal, 1, OPTIONAL, "1: it reaches the bound, so none is better")              \
     FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows follows")

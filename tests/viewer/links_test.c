@@ -473,16 +473,24 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     button(b, COMMAND_OBJECTIVE, REMAP_MAX_LINK);
     assert_true(button(b, COMMAND_REMAP, 0) & UI_REMAP);
     struct ui_question *q = ask(b, SUGGEST_MAPPING, 0);
-    assert_string_equal(q->argument, "objective=max-link");
+    assert_string_equal(q->argument, "objective=max-link time=2");
+    forget(q);
+    button(b, COMMAND_REMAP_TIME, 0);
+    SEEN("for 10 s");
+    q = ask(b, SUGGEST_MAPPING, 0);
+    assert_string_equal(q->argument, "objective=max-link time=10");
     forget(q);
     network_asked(n, SUGGEST_MAPPING, "max-link");
+    strcpy(n->suggestions[SUGGEST_MAPPING].subject, "all ranks");
     synthetic_network_mapping(&b->net, 0.4, desk_apply, b->model);
     lay_out(b);
-    SEEN("searching, 40.0");
+    SEEN("searching, 40.0\xc2\xa0%; so far:");
+    SEEN("-22.0");
     synthetic_network_mapping(&b->net, 1, desk_apply, b->model);
     network_replied(n, SUGGEST_MAPPING, 0, NULL);
     lay_out(b);
     SEEN("-36.6");
+    SEEN("for all ranks; at most -46.3");
     SEEN("largest link load");
     uint64_t before = b->desk.range.flows.version;
     button(b, COMMAND_APPLY, SUGGEST_MAPPING);
@@ -513,7 +521,7 @@ static void only_selected_ranks_move_when_that_is_wanted(void **state)
     lay_out(b);
     button(b, COMMAND_ONLY_SELECTED, 1);
     struct ui_question *q = ask(b, SUGGEST_MAPPING, 0);
-    assert_string_equal(q->argument, "objective=hop-bytes ranks=8-9");
+    assert_string_equal(q->argument, "objective=hop-bytes time=2 ranks=8-9");
     forget(q);
 }
 

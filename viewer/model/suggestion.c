@@ -68,8 +68,10 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
         return 0; /* of a question that was given up */
     s->progress = m->progress > 0 ? m->progress < 1 ? m->progress : 1 : 0;
     text_copy(s->objective, sizeof s->objective, m->objective);
+    if (!s->more)
+        s->gain_count = 0; /* those of the best so far */
     if (s->progress < 1)
-        return 0;
+        return add_gains(s, m->gains, m->gains_count);
     s->seed = m->seed;
     s->optimal |= m->optimal != 0;
     if (add_gains(s, m->gains, m->gains_count) < 0 ||

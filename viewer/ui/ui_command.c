@@ -130,6 +130,7 @@ static const struct choice {
     {COMMAND_METRIC, CHOICE(network.metric), METRICS, 0},
     {COMMAND_RANK_SCALE, CHOICE(network.rank_log), 2, 0},
     {COMMAND_OBJECTIVE, CHOICE(network.objective), REMAP_OBJECTIVES, 0},
+    {COMMAND_REMAP_TIME, CHOICE(network.remap_time), REMAP_TIMES, 1},
     {COMMAND_ONLY_SELECTED, CHOICE(network.only_selected), 2, 0},
     {COMMAND_COMPARE, CHOICE(network.compare), COMPARES, 0},
     {COMMAND_REROUTE_FIRST, CHOICE(network.criterion), ROUTE_CRITERIA, 0},

@@ -48,6 +48,7 @@ enum ui_command {
     COMMAND_FILTER_CLEAR,  /**< remove the filter */
     COMMAND_RANK_SCALE,    /**< argument: 0 ranks in a line, 1 by their logarithm */
     COMMAND_OBJECTIVE,     /**< argument: enum remap_objective */
+    COMMAND_REMAP_TIME,    /**< the next time that a search for a mapping may take */
     COMMAND_REMAP,         /**< ask for a better mapping */
     COMMAND_REROUTE,       /**< ask for better routes for what is selected */
     COMMAND_APPLY,         /**< argument: enum suggestion_kind: add it to the what-if */

@@ -107,6 +107,12 @@ const char *ui_objective_name(enum remap_objective objective)
     return objective < REMAP_OBJECTIVES ? objectives[objective] : "?";
 }
 
+unsigned ui_remap_seconds(const struct ui *ui)
+{
+    static const unsigned seconds[REMAP_TIMES] = {2, 10, 60};
+    return seconds[ui->network.remap_time];
+}
+
 /* ---- the what-if --------------------------------------------------------- */
 
 /* The brush becomes the set of routes that were asked about: with less load they would leave its

@@ -17,6 +17,7 @@ enum remap_objective { REMAP_HOP_BYTES, REMAP_MAX_LINK, REMAP_INTER_NODE, REMAP_
 /** What a better route has first, as in request "reroute". */
 enum route_criterion { ROUTE_LOAD, ROUTE_LENGTH, ROUTE_CRITERIA };
 
+#define REMAP_TIMES 3  /**< times that a search for a mapping may take */
 #define ROUTE_DELTAS 4 /**< links by which a route may become longer: 0 to 3 can be chosen */
 
 /** What the views show while the what-if has steps, or while there is another run: then the
@@ -38,6 +39,7 @@ struct ui_network_choice {
                                                           colours begin and end */
     enum remap_objective objective;
     int only_selected; /**< only ranks of the selection may move */
+    int remap_time;    /**< which of REMAP_TIMES: see ui_remap_seconds() */
     enum suggestion_kind discarded;
     uint32_t unfolded; /**< link + 1: it and its equals are listed one by one; 0: none */
     enum route_criterion criterion;
@@ -94,5 +96,8 @@ void ui_narrow_metric(struct ui *ui, int narrower);
 double ui_rank_at(const struct ui *ui, double place);
 
 const char *ui_objective_name(enum remap_objective objective);
+
+/** The chosen time of a search for a mapping. */
+unsigned ui_remap_seconds(const struct ui *ui);
 
 #endif

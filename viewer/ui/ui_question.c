@@ -191,8 +191,8 @@ static int question_refuse(char *why, size_t capacity, const char *text)
 static int question_make_mapping(struct ui_question *q, const struct ui *ui, const struct model *m,
                                  char *why, size_t capacity)
 {
-    snprintf(q->argument, sizeof q->argument, "objective=%s",
-             ui_objective_name(ui->network.objective));
+    snprintf(q->argument, sizeof q->argument, "objective=%s time=%u",
+             ui_objective_name(ui->network.objective), ui_remap_seconds(ui));
     if (ui->network.only_selected &&
         !question_add_ranks(ui, m, q->argument, sizeof q->argument - 80))
         return question_refuse(why, capacity,

@@ -266,6 +266,8 @@ static void another_ends_the_one_before(void **state)
         }
         assert_int_equal(peer_receive(&p)->type, WIRE_TYPE_MAPPING);
         assert_true(p.message.mapping.progress < 1);
+        assert_int_equal(p.message.mapping.gains_count, 1); /* of the best so far */
+        assert_string_equal(p.message.mapping.gains[0].name, "max-link");
     }
     peer_ask(&p, 7, "remap", NULL, "objective=wrong"); /* is none, and ends none */
     assert_int_equal(peer_reply(&p)->id, 7);

@@ -146,8 +146,13 @@ static void better_add_result(const struct stage *s, struct box box, enum sugges
     char gains[160];
     y += better_add_result_line(s, (struct box){box.x, y, box.w, 24}, kind);
     if (g->subject[0] && y + LINE <= end) {
-        scene_textf(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, t->second, "for %s",
-                    g->subject);
+        const struct network_gain *first = g->gain_count ? &g->gains[0] : NULL;
+        char bound[64] = "";
+        if (first && !g->optimal && first->bound > 0 && first->before > 0)
+            snprintf(bound, sizeof bound, "; at most %+.1f\xc2\xa0%%",
+                     100 * (first->bound / first->before - 1));
+        scene_textf(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, t->second, "for %s%s",
+                    g->subject, bound);
         y += LINE;
     }
     /* average and largest gain of the routes that are better: Visuco, section 7.1 */
@@ -167,8 +172,10 @@ static void better_add_outcome(const struct stage *s, struct box box, enum sugge
     if (g->waiting && !g->ready) {
         double w = better_add_button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
         scene_textf(s->brush.scene, box.x + w + 4, box.y + 2, box.w - w - 4, TEXT_SMALL, 0,
-                    t->second, "searching, %s", format_share(g->progress).text);
+                    t->second, "searching, %s%s", format_share(g->progress).text,
+                    g->gain_count ? "; so far:" : "");
         widget_bar(&s->brush, (struct box){box.x, box.y + 30, box.w, 6}, g->progress, t->accent);
+        better_add_gains(s, (struct box){box.x, box.y + 42, box.w, box.h - 42}, g);
     } else if (g->error) {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);
     } else if (g->ready) {
@@ -203,20 +210,21 @@ static void better_add_mapping(const struct stage *s, struct box box)
     const struct ui_network_choice *n = &s->ui->network;
     int some = s->ui->selection.kind != SELECT_NONE || flow_filter_active(&n->filter);
     double end = box.x + box.w, x = box.x;
+    char text[100];
     x += better_add_button(s, x, box.y, "Suggest mapping", COMMAND_REMAP, 0);
-    char hint[100];
-    snprintf(hint, sizeof hint, "The daemon looks for places of the ranks with %s.",
-             aims[n->objective]);
-    double y = better_add_choice(s, x, end, box.y, objectives, REMAP_OBJECTIVES, (int)n->objective,
-                                 COMMAND_OBJECTIVE);
-    if (some && y > box.y)
-        widget_choice(&s->brush, end, box.y, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
-    y += 34;
-    if (some && y == box.y + 34) {
-        widget_choice(&s->brush, end, y - 4, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
-        y += 26;
+    snprintf(text, sizeof text, "for %u s", ui_remap_seconds(s->ui));
+    x += better_add_button(s, x, box.y, text, COMMAND_REMAP_TIME, 0);
+    double y = box.y;
+    if (some) {
+        y = 30 + better_add_choice(s, x, end, y, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
+        x = box.x;
     }
-    better_add_outcome(s, (struct box){box.x, y, box.w, box.y + box.h - y}, SUGGEST_MAPPING, hint);
+    y = better_add_choice(s, x, end, y, objectives, REMAP_OBJECTIVES, (int)n->objective,
+                          COMMAND_OBJECTIVE);
+    y += 34;
+    snprintf(text, sizeof text, "The daemon looks for places of the ranks with %s.",
+             aims[n->objective]);
+    better_add_outcome(s, (struct box){box.x, y, box.w, box.y + box.h - y}, SUGGEST_MAPPING, text);
 }
 
 static void better_add_routes(const struct stage *s, struct box box)
