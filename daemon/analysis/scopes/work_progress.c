@@ -4,35 +4,86 @@
 #include <math.h>
 
 #define MEMORY 60.0       /* windows of the level before */
-#define RECENT 3.0        /* windows that smooth out steps longer than a window */
+#define RECENT 3u         /* windows that are shown: single ones vary */
 #define LEAST_WINDOWS 5.0 /* before less than so many are known there is no level */
+#define STEADY 0.15       /* spread of a span in which the job does about the same each time */
+
+/* Mean work a second of the last windows. */
+static double progress_mean(const struct progress *p, uint32_t windows)
+{
+    const uint32_t count = windows < p->seen ? windows : p->seen;
+    double sum = 0;
+    for (uint32_t i = 1; i <= count; i++)
+        sum += p->work[(p->seen - i) % PROGRESS_WINDOWS];
+    return count > 0 ? sum / count : 0;
+}
 
 void progress_update(struct progress *p, uint64_t work, uint64_t length_ns, int disturbed)
 {
-    p->now = length_ns > 0 ? (double)work * 1e9 / (double)length_ns : 0;
-    p->recent += (p->now - p->recent) / (p->windows < RECENT ? p->windows + 1 : RECENT);
+    const double now = length_ns > 0 ? (double)work * 1e9 / (double)length_ns : 0;
+    p->work[p->seen++ % PROGRESS_WINDOWS] = now;
+    p->calm = disturbed ? 0 : p->calm + 1;
     if (disturbed)
         return;
-    const double rate = 1 / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
-    p->before += rate * (p->now - p->before);
-    if (p->before > 0)
-        p->spread += rate * (fabs(p->now / p->before - 1) - p->spread);
+    p->before += (now - p->before) / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
+    for (uint32_t s = 0; s < PROGRESS_SPANS && p->before > 0 && p->calm >= 1u << s; s++) {
+        const double known = p->windows - (1u << s) + 1;
+        p->spread[s] += (fabs(progress_mean(p, 1u << s) / p->before - 1) - p->spread[s]) /
+                        fmin(fmax(known, 0) + 1, MEMORY);
+    }
     p->windows += 1;
 }
 
-/* Work a second by that of the level before; NaN: there is no level yet. */
-static double progress_by_level(const struct progress *p, double work)
+static uint32_t progress_find_span(const struct progress *p)
 {
-    return p->windows < LEAST_WINDOWS || p->before <= 0 ? NAN : fmin(work / p->before, 1);
+    uint32_t s = 0;
+    while (s + 1 < PROGRESS_SPANS && p->spread[s] > STEADY && p->windows >= 2u << s)
+        s++;
+    return s;
+}
+
+uint32_t progress_span(const struct progress *p)
+{
+    return 1u << progress_find_span(p);
+}
+
+double progress_spread(const struct progress *p)
+{
+    return p->spread[progress_find_span(p)];
+}
+
+/* Work a second of windows by that of the level before; NaN: there is no level yet. */
+static double progress_by_level(const struct progress *p, uint32_t windows)
+{
+    return p->windows < LEAST_WINDOWS || p->before <= 0
+               ? NAN
+               : fmin(progress_mean(p, windows) / p->before, 1);
 }
 
 double progress_share(const struct progress *p)
 {
-    return progress_by_level(p, p->recent);
+    const uint32_t span = progress_span(p);
+    return progress_by_level(p, span > RECENT ? span : RECENT);
 }
 
 double progress_lost_ns(const struct progress *p, uint64_t length_ns)
 {
-    const double share = progress_by_level(p, p->now);
+    const double share = progress_by_level(p, progress_span(p));
     return isnan(share) ? 0 : (double)length_ns * (1 - share);
+}
+
+uint32_t progress_fallen(const struct progress *p)
+{
+    const uint32_t span = progress_span(p);
+    const double middle = (progress_mean(p, span) + p->before) / 2;
+    double sum = 0, least = 0;
+    uint32_t fallen = 0;
+    for (uint32_t i = 0; i < span; i++) {
+        sum += p->work[(p->seen - 1 - i) % PROGRESS_WINDOWS] - middle;
+        if (sum < least) {
+            least = sum;
+            fallen = i;
+        }
+    }
+    return fallen;
 }

@@ -2,28 +2,43 @@
  *
  * Work is measured by the calls of its ranks, without polls that found nothing, and by the messages
  * that they send: both are fixed for a step of a simulation. The level before is a mean that fades,
- * of windows in which nothing was wrong. Pure. */
+ * of windows in which nothing was wrong. Steps may take longer than a window: work is that of a
+ * span of windows, the shortest in which the job does about the same work each time. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_SCOPES_WORK_PROGRESS_H
 #define HOLTER_DAEMON_ANALYSIS_SCOPES_WORK_PROGRESS_H
 
 #include <stdint.h>
 
+#define PROGRESS_SPANS 5u                            /* of 1, 2, 4, 8 and 16 windows */
+#define PROGRESS_WINDOWS (1u << (PROGRESS_SPANS - 1)) /* in the longest one */
+
 /** Zero-initialised is empty. */
 struct progress {
-    double before;  /**< work a second */
-    double recent;  /**< the same, of the last windows */
-    double now;     /**< of the window */
-    double windows; /**< that `before` is of */
-    double spread;  /**< by which windows differ from the level before, in the mean; a share */
+    double before;                 /**< work a second */
+    double work[PROGRESS_WINDOWS]; /**< the same, of the last windows: a ring by `seen` */
+    double windows;                /**< that `before` is of */
+    double spread[PROGRESS_SPANS]; /**< by which spans differ from `before`, in the mean; a share */
+    uint32_t seen;                 /**< windows */
+    uint32_t calm;                 /**< of them, since the last disturbed one */
 };
 
 /** Add a window. @param work  calls and messages @param disturbed  it is compared, not learned */
 void progress_update(struct progress *progress, uint64_t work, uint64_t length_ns, int disturbed);
+
+/** Windows of the span by which the job is judged: its spread is small, or it is the longest. */
+uint32_t progress_span(const struct progress *progress);
+
+/** By which the work of such spans differs from the level before, in the mean; a share. */
+double progress_spread(const struct progress *progress);
 
 /** Recent work by the work before, at most 1; NaN: not known. */
 double progress_share(const struct progress *progress);
 
 /** Time that the window has lost, nanoseconds. */
 double progress_lost_ns(const struct progress *progress, uint64_t length_ns);
+
+/** Windows before the newest one in which less was done already: since its level fell. At most
+ * those of a span. */
+uint32_t progress_fallen(const struct progress *progress);
 
 #endif

@@ -215,18 +215,20 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     const double lost =
         progress_lost_ns(&g->progress, window->length_ns) / (double)window->length_ns;
     const double size = losses_mean_size(window);
+    const uint32_t span = progress_span(&g->progress);
     const double least =
-        fmax(g->finding_count > 0 ? FOUND_LOST : LOST, MUCH_NOISE * g->progress.spread);
+        fmax(g->finding_count > 0 ? FOUND_LOST : LOST, MUCH_NOISE * progress_spread(&g->progress));
     struct scope_finding culprit;
     s->slow = lost >= least ? s->slow + 1 : 0;
     if (s->slow == 0)
         s->size += (size - s->size) / (s->size > 0 ? SIZE_MEMORY : 1);
     if (s->slow == 1 || lost >= MUCH_MORE * s->lost) {
         s->slow = lost >= least;
-        s->onset = window->number;
+        s->onset = window->number - progress_fallen(&g->progress);
         s->lost = lost;
     }
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
+        window->number - s->onset + 1 < span ||
         fabs(size - s->size) > OTHER_SIZE * s->size || !losses_find_cause(g, s->onset, &culprit) ||
         (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
         losses_are_named_otherwise(g, &culprit))
@@ -234,7 +236,7 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     s->good = 0;
     s->finding = culprit;
     s->finding.id = GROWTH_LOSS_ID + s->count++;
-    s->finding.onset = s->onset;
+    s->finding.onset = s->onset - span / 4;
     s->finding.found = window->number;
 }
 
