@@ -198,15 +198,21 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
 
 /* ---- windows ------------------------------------------------------------------- */
 
-/* Bytes of a message, in the mean. */
-static double losses_mean_size(const struct closed_window *window)
+/* Compare what the job sends with what it sends when it is not slow, which is learned meanwhile.
+ * @return whether messages are of another size: it does another work */
+static int losses_check_messages(struct growth_losses *s, const struct closed_window *window)
 {
+    const double rate = 1 / (s->messages > 0 ? SIZE_MEMORY : 1);
     double messages = 0, bytes = 0;
     for (size_t i = 0; i < window->rank_count; i++) {
         messages += (double)window->ranks[i].sent;
         bytes += (double)window->ranks[i].sent_bytes;
     }
-    return messages > 0 ? bytes / messages : 0;
+    if (s->slow == 0) {
+        s->messages += rate * (messages - s->messages);
+        s->bytes += rate * (bytes - s->bytes);
+    }
+    return fabs(bytes * s->messages - s->bytes * messages) > OTHER_SIZE * s->bytes * messages;
 }
 
 static void losses_search(struct job_growth *g, const struct closed_window *window)
@@ -214,14 +220,12 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     struct growth_losses *s = &g->losses;
     const double lost =
         progress_lost_ns(&g->progress, window->length_ns) / (double)window->length_ns;
-    const double size = losses_mean_size(window);
     const uint32_t span = progress_span(&g->progress);
     const double least =
         fmax(g->finding_count > 0 ? FOUND_LOST : LOST, MUCH_NOISE * progress_spread(&g->progress));
     struct scope_finding culprit;
     s->slow = lost >= least ? s->slow + 1 : 0;
-    if (s->slow == 0)
-        s->size += (size - s->size) / (s->size > 0 ? SIZE_MEMORY : 1);
+    const int other = losses_check_messages(s, window);
     if (s->slow == 1 || lost >= MUCH_MORE * s->lost) {
         s->slow = lost >= least;
         s->onset = window->number - progress_fallen(&g->progress);
@@ -229,7 +233,7 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     }
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
         window->number - s->onset + 1 < span ||
-        fabs(size - s->size) > OTHER_SIZE * s->size || !losses_find_cause(g, s->onset, &culprit) ||
+        other || !losses_find_cause(g, s->onset, &culprit) ||
         (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
         losses_are_named_otherwise(g, &culprit))
         return;
@@ -244,25 +248,17 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
 {
     struct growth_losses *s = &g->losses;
     struct scope_finding *f = &s->finding, now;
-    const uint64_t recent = window->number - RECENT + 1;
+    const uint32_t span = progress_span(&g->progress);
+    const uint64_t recent = window->number - (span > RECENT ? span : RECENT) + 1;
     const int goes_on = losses_find_cause(g, f->onset > recent ? f->onset : recent, &now) &&
                         (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f));
     s->good = goes_on ? 0 : s->good + 1;
-    f->over = s->good >= OVER_WINDOWS;
+    f->over = s->good >= (span > OVER_WINDOWS ? span : OVER_WINDOWS);
     if (!goes_on)
         return;
     f->ratio = f->effects[0] = now.ratio;
     f->worst = now.ratio > f->worst ? now.ratio : f->worst;
     f->share = now.share;
-}
-
-/* All messages of the job: it waits for the culprit, and few may get through. */
-static uint64_t losses_count_messages(const struct closed_window *window)
-{
-    uint64_t messages = 0;
-    for (size_t i = 0; i < window->rank_count; i++)
-        messages += window->ranks[i].sent;
-    return messages;
 }
 
 /* Does a finding of the scopes name the culprit, or has one that follows from it been announced? */
@@ -294,7 +290,7 @@ static void losses_rename(struct scope_finding *f, const struct scope_finding *c
 
 /* The finding that names the culprit: one of the scopes, or, where none ever did, the own one.
  * @return NULL: that of the scopes has ended, and with it this one */
-static struct scope_finding *losses_choose(struct job_growth *g, const struct closed_window *window)
+static struct scope_finding *losses_choose(struct job_growth *g)
 {
     struct growth_losses *s = &g->losses;
     for (size_t i = 0; !s->named && i < 2 * g->finding_count; i++) {
@@ -303,7 +299,7 @@ static struct scope_finding *losses_choose(struct job_growth *g, const struct cl
             continue;
         losses_rename(f, &s->finding);
         if (f->messages > 0)
-            f->messages = losses_count_messages(window);
+            f->messages = (uint64_t)s->messages;
         s->shared = f->id;
         return f;
     }
@@ -311,7 +307,7 @@ static struct scope_finding *losses_choose(struct job_growth *g, const struct cl
     if (s->shared != 0)
         return NULL;
     s->named = 1;
-    s->finding.messages = losses_count_messages(window);
+    s->finding.messages = (uint64_t)s->messages;
     g->findings[g->finding_count] = s->finding;
     return &g->findings[g->finding_count++];
 }
@@ -320,14 +316,15 @@ void growth_find_losses(struct job_growth *g, const struct closed_window *window
 {
     struct growth_losses *s = &g->losses;
     if (s->finding.over)
-        *s = (struct growth_losses){.size = s->size, .count = s->count};
+        *s = (struct growth_losses){
+            .messages = s->messages, .bytes = s->bytes, .count = s->count};
     if (s->finding.id == 0)
         losses_search(g, window);
     else
         losses_follow(g, window);
     if (s->finding.id == 0)
         return;
-    const struct scope_finding *culprit = losses_choose(g, window);
+    const struct scope_finding *culprit = losses_choose(g);
     for (size_t i = 0; culprit != NULL && i < g->finding_count; i++) {
         struct scope_finding *f = &g->findings[i];
         if (f != culprit && (losses_explain(f, &s->finding) || losses_are_of(f, &s->finding) ||
