@@ -331,6 +331,7 @@ static const struct situation situations[] = {
     {.name = "three ranks on three nodes", .windows = 20, .nodes = 3, .ranks = 1},
     {.name = "master and workers", .windows = 20, .nodes = 5, .ranks = 2, .master = true},
     {.name = "an iteration in 2.5 windows", .windows = 20, .iterations = 0.4},
+    {.name = "2.5 windows, for 60", .windows = 60, .iterations = 0.4},
     {.name = "three iterations a window", .windows = 20, .iterations = 3},
     {.name = "an iteration a window", .windows = 20, .iterations = 0.9},
     {.name = "10 % for 60 windows", .windows = 60, .small = true, .params.share = 0.1},

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define PROGRESS_SPANS 5u                            /* of 1, 2, 4, 8 and 16 windows */
+#define PROGRESS_SPANS 5u                             /* of 1, 2, 4, 8 and 16 windows */
 #define PROGRESS_WINDOWS (1u << (PROGRESS_SPANS - 1)) /* in the longest one */
 
 /** Zero-initialised is empty. */

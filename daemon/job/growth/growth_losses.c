@@ -232,10 +232,16 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
         s->lost = lost;
     }
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
-        window->number - s->onset + 1 < span ||
-        other || !losses_find_cause(g, s->onset, &culprit) ||
+        window->number - s->onset + 1 < span || other ||
+        !losses_find_cause(g, s->onset, &culprit) ||
         (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
-        losses_are_named_otherwise(g, &culprit))
+        losses_are_named_otherwise(g, &culprit)) {
+        s->same = 0;
+        return;
+    }
+    s->same = s->same > 0 && losses_are_of(&culprit, &s->finding) ? s->same + 1 : 1;
+    s->finding = culprit;
+    if (span > 1 && s->same < SLOW_WINDOWS) /* steps of some ranks end before those of others */
         return;
     s->good = 0;
     s->finding = culprit;
@@ -316,8 +322,7 @@ void growth_find_losses(struct job_growth *g, const struct closed_window *window
 {
     struct growth_losses *s = &g->losses;
     if (s->finding.over)
-        *s = (struct growth_losses){
-            .messages = s->messages, .bytes = s->bytes, .count = s->count};
+        *s = (struct growth_losses){.messages = s->messages, .bytes = s->bytes, .count = s->count};
     if (s->finding.id == 0)
         losses_search(g, window);
     else

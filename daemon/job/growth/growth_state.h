@@ -39,8 +39,9 @@ struct growth_losses {
     double messages, bytes;       /**< sent in a window when the job is not slow */
     uint64_t count;               /**< findings so far */
     uint32_t slow;                /**< windows, one after the other */
-    uint32_t good;                /**< windows in which the finding was not seen */
-    int named;                    /**< it is announced by itself: no finding of the scopes had it */
+    uint32_t same;   /**< windows in which the finding was the same before it has an id */
+    uint32_t good;   /**< windows in which the finding was not seen */
+    int named;       /**< it is announced by itself: no finding of the scopes had it */
     uint64_t shared; /**< number of the finding of the scopes that it ends with; 0: it is its own */
 };
 
