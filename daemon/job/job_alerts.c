@@ -254,6 +254,7 @@ static void job_alerts_raise_unwatched(struct job_alerts *alerts, const struct j
 {
     struct rank_runs runs;
     char title[129];
+    alerts->watched_named = places->keys.count;
     rank_runs_begin(&runs, alerts->unwatched_ranks, sizeof(alerts->unwatched_ranks), "...");
     for (uint64_t rank = 0; rank < world; rank++) {
         if (key_table_find(&places->keys, (struct key){.hi = rank}) == KEY_NONE)
@@ -282,7 +283,8 @@ void job_alerts_check_unwatched(struct job_alerts *alerts, const struct job_stre
     if (watched >= world)
         job_alerts_publish(alerts, stream,
                            alerts_resolve(&alerts->list, "ranks-unwatched", NULL, now_ns));
-    else if (at_end || now_ns >= alerts->watched_since_ns + LATE_START_NS)
+    else if (alerts->watched_named != watched &&
+             (at_end || now_ns >= alerts->watched_since_ns + LATE_START_NS))
         job_alerts_raise_unwatched(alerts, stream, places, world, now_ns);
 }
 

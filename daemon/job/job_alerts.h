@@ -33,6 +33,7 @@ struct job_alerts {
     uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
 
     uint64_t watched;          /**< ranks that agents have reported */
+    uint64_t watched_named;    /**< the same when the alert named the others */
     uint64_t watched_since_ns; /**< since when that is their number */
     char unwatched_ranks[257]; /**< that the alert about them names */
 };
