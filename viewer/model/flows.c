@@ -31,7 +31,7 @@ static void plan_finish(struct flow_work *w)
 static void flows_figures_clear(struct flows *f)
 {
     f->route_count = f->link_count = f->vertex_count = f->rank_count = 0;
-    f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
+    f->windows = f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
     f->hop_bytes = f->mean = 0;
     f->largest_link = TOPOLOGY_NONE;
     f->links_used = f->longest = f->shown_routes = f->selected_routes = f->ranked_count = 0;
@@ -271,6 +271,7 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     const struct what_if *shown = f->shown;
     const struct topology *t = m->network.topology;
     uint32_t pairs = r->pair_count < m->pairs.keys.count ? r->pair_count : m->pairs.keys.count;
+    pairs = m->group > 1 ? 0 : pairs; /* a group may be on several vertices */
     flows_figures_clear(f);
     if (replan || !w->planned || w->pair_count != pairs) {
         w->planned = 0;
@@ -291,7 +292,7 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     f->vertex_count = topology_vertices(t);
     f->rank_count = m->rank_count;
     flows_add_pairs(f, r);
-    flow_loads_compute(f, m);
+    flow_loads_compute(f, m, r);
     return 0;
 }
 
@@ -308,12 +309,14 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r,
                               .sums = r->version,
                               .network = n->version,
                               .what_if = shown ? shown->version : 0,
+                              .links = m->group > 1 ? n->links_version : 0,
                               .ranks = m->rank_count};
     struct flow_origin *was = &w->origin;
     int same_ways = was->known && was->model == m && was->network == now.network &&
                     was->what_if == now.what_if && !strcmp(w->job, m->job);
     f->shown = shown;
-    if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)
+    if (same_ways && was->sums == now.sums && was->links == now.links && was->ranks == now.ranks &&
+        !w->resting)
         return 0;
     w->resting = 0;
     int error = 0;

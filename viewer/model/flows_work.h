@@ -14,6 +14,7 @@ struct flow_origin {
     const struct model *model;
     uint64_t sums, network;
     uint64_t what_if; /* version; 0: the reality */
+    uint64_t links;   /* of jobs by groups of ranks, whose loads are those of the daemon */
     uint32_t ranks;
 };
 
@@ -48,8 +49,9 @@ struct flow_work {
     uint8_t *link_ok, *vertex_ok; /**< owned; 1: not excluded by the filter */
 };
 
-/** Computes loads of links, figures of vertices and everything derived, from the routes;
- *  everything else is set to 0. */
-void flow_loads_compute(struct flows *flows, const struct model *model);
+/** Computes loads of links, figures of vertices and everything derived, from the routes; of a job
+ *  by groups of ranks loads only, from what the daemon has said of links in windows of the range,
+ *  at most NETWORK_WINDOWS. Everything else is set to 0. */
+void flow_loads_compute(struct flows *flows, const struct model *model, const struct range *range);
 
 #endif

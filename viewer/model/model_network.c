@@ -319,6 +319,7 @@ static int enter_sample(struct network *n, const struct wire_link_row *l, uint64
     t->newest = window > t->newest ? window : t->newest;
     t->samples[window % NETWORK_WINDOWS] = (struct network_sample){
         .load = (float)l->bytes,
+        .messages = (float)l->messages,
         .measured = l->measured == NETWORK_UNKNOWN ? NAN : (float)l->measured,
         .latency = (float)l->latency,
         .state = (uint8_t)l->state,

@@ -1,8 +1,8 @@
 /* The network under the job as the daemon reports it: its topology and the placement of ranks, the
  * state of its links in the newest window with a ring of earlier windows, and the better mappings
  * and routes that were requested. Memory: the topology, 8 bytes a rank, a row for each link of the
- * newest window, and rings of NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES
- * links, 16 MiB. */
+ * newest window, and rings of NETWORK_WINDOWS samples (20 bytes each) for at most NETWORK_TRACES
+ * links, 20 MiB. */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_NETWORK_H
 #define HOLTER_VIEWER_MODEL_MODEL_NETWORK_H
 
@@ -16,7 +16,8 @@
 #define NETWORK_UNKNOWN UINT64_MAX /**< of what counters measured */
 
 struct network_sample {
-    float load;     /**< bytes */
+    float load; /**< bytes */
+    float messages;
     float measured; /**< NaN: not known */
     float latency;  /**< NaN: none matched */
     uint8_t state;  /**< enum link_state */

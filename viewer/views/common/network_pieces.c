@@ -26,16 +26,10 @@ int piece_no_network(const struct stage *s, struct box box)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    const int grouped = s->model->group > 1;
     int some = n->topology && (f->route_count || n->link_count);
-    if (some && !grouped)
+    if (some)
         return 0;
     piece_panel(s, box, "no-network");
-    if (grouped) {
-        piece_empty(s, box, "No loads of links",
-                    "This job is kept by groups of ranks: its messages are not known by node.");
-        return 1;
-    }
     if (!n->topology && n->fault[0]) {
         char title[600];
         snprintf(title, sizeof title, "The network's description cannot be used%s%s",
@@ -55,6 +49,27 @@ int piece_no_network(const struct stage *s, struct box box)
                     : f->local_bytes ? "All messages stayed within nodes."
                                      : NULL);
     return 1;
+}
+
+int piece_no_routes(const struct stage *s, struct box box)
+{
+    if (s->model->group <= 1)
+        return piece_no_network(s, box);
+    piece_panel(s, box, "no-network");
+    piece_empty(
+        s, box, "No routes between nodes",
+        "This job is kept by groups of ranks: the loads of its links are in Links and Topology.");
+    return 1;
+}
+
+struct quantity piece_loads_range_text(const struct stage *s)
+{
+    const struct range *r = s->range;
+    const struct window_totals *w = series_newest(&s->model->series);
+    if (s->model->group <= 1 || !w || r->flows.windows == r->last - r->first + 1)
+        return piece_pairs_range_text(s);
+    return quantity_print("%s received",
+                          format_duration((double)(r->flows.windows * w->length_ns)).text);
 }
 
 /* ---- states ---- */
@@ -333,14 +348,25 @@ static void piece_add_measured(struct stage *s, const struct wire_link_row *row)
                     format_ratio(row->ratio).text, row->ratio > 1.25 ? ": other traffic" : "");
 }
 
+char *piece_route_end(const struct model *m, uint64_t rank, const char *prefix, char *out,
+                      size_t capacity)
+{
+    if (m->group > 1)
+        return network_vertex_name(&m->network, network_seat(&m->network, (uint32_t)rank), out,
+                                   capacity);
+    snprintf(out, capacity, "%s%" PRIu64, prefix, rank);
+    return out;
+}
+
 static void piece_add_route_lines(struct stage *s, uint32_t link)
 {
+    char from[80], to[80];
     uint32_t count;
     const struct wire_link_route_row *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
         tooltip_add(&s->tip, 0, "%s %s %s: %s over %" PRIu64 " link%s",
-                    piece_rank(s->model, r[i].source).text, arrow,
-                    piece_rank(s->model, r[i].destination).text,
+                    piece_route_end(s->model, r[i].source, "rank ", from, sizeof from), arrow,
+                    piece_route_end(s->model, r[i].destination, "rank ", to, sizeof to),
                     format_si((double)r[i].bytes, "B").text, r[i].length,
                     r[i].length == 1 ? "" : "s");
 }

@@ -433,6 +433,7 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
 {
     const struct network *n = &s->model->network;
     const struct window_totals *w = series_newest(&s->model->series);
+    char from[80], to[80];
     uint32_t count = 0;
     if (piece_loads_are_measured(s)) {
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
@@ -451,8 +452,9 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
             format_duration((double)(n->window - f->since + 1) * (double)w->length_ns).text);
     const struct wire_link_route_row *r = live ? network_routes_of(n, link, &count) : NULL;
     for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%" PRIu64 " \xe2\x86\x92 %" PRIu64,
-                                 i ? ", " : "; ", r[i].source, r[i].destination);
+        used += (size_t)snprintf(out + used, room - used, "%s%s \xe2\x86\x92 %s", i ? ", " : "; ",
+                                 piece_route_end(s->model, r[i].source, "", from, sizeof from),
+                                 piece_route_end(s->model, r[i].destination, "", to, sizeof to));
     if (count > 2 && used < room)
         snprintf(out + used, room - used, " and %u more", count - 2);
 }
@@ -628,7 +630,7 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
                  quantity_grouped(c->states[LINK_BUSY]).text);
         return;
     }
-    struct quantity range = piece_pairs_range_text(s);
+    struct quantity range = piece_loads_range_text(s);
     if (d->measured) {
         snprintf(out, room, "no messages known: as interfaces counted, %s", range.text);
         return;
@@ -713,7 +715,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     const struct links_drawing *d = links_order(s);
     const char *loads = d ? hot_links_sentence(s) : "";
     if (loads[0]) /* the rows may be of the newest window */
-        snprintf(sentence, sizeof sentence, "%s%s%s", d->live ? piece_pairs_range_text(s).text : "",
+        snprintf(sentence, sizeof sentence, "%s%s%s", d->live ? piece_loads_range_text(s).text : "",
                  d->live ? ": " : "", loads);
     int lines = scene_width(s->brush.scene, TEXT_SMALL, 0, sentence) > panel.w - 24 ? 2 : 1;
     double below = loads[0] ? SENTENCE + (lines - 1) * text_line(TEXT_SMALL) : 0;

@@ -223,17 +223,18 @@ double torus_choices(struct stage *s, double right, double y, double least)
     static const char *const figures[] = {"bytes", "messages", "measured"};
     static const char *const paints[] = {"ranks", "in/out", "transit"};
     const struct torus_choice *c = &s->ui->torus;
+    const int has_pairs = s->model->group <= 1; /* whose messages are known by vertex */
     char context[160];
     double compare = piece_compare(s, right, y);
     right -= compare > 0 ? compare + 6 : 0;
     right -= widget_choice(&s->brush, right, y, figures, s->model->measured.version ? 3 : 2,
                            (int)c->panels[0].figure, COMMAND_TORUS_FIGURE) +
              6;
-    if (right - least > 460)
+    if (right - least > 460 && has_pairs)
         right -=
             widget_choice(&s->brush, right, y, paints, 3, (int)c->paint, COMMAND_TORUS_PAINT) + 6;
     torus_controls_format_context(s, context, sizeof context);
-    if (right - least > 260)
+    if (right - least > 260 && has_pairs)
         right -= torus_controls_add_button(s, right, y, context, c->menu || c->comm || c->region,
                                            COMMAND_TORUS_MENU);
     if (right - least > 110)
