@@ -45,7 +45,7 @@ static const char options_usage[] =
     "  --window TIME       length of windows, 100ms to 60s; default 1s\n"
     "  --grace TIME        how long after its end a window waits for late agents; default a\n"
     "                      quarter of the window, at most 250ms\n"
-    "  --most-ranks N      larger jobs are kept by groups of ranks; default 262144\n"
+    "  --most-ranks N      larger jobs are kept by groups of ranks; default 65536\n"
     "  --collectives HOW   modelled (default) or off: whether collectives take part in phases and\n"
     "                      pictures, as the messages of their algorithms\n"
     "  --topology NETWORK  the network under the jobs: a file, see holter-topology(5), or a short\n"
@@ -451,7 +451,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
                                    .lease_ns = 3000 * MS,
                                    .checkpoint_ns = 60000 * MS,
                                    .grace_ns = UINT64_MAX,
-                                   .most_ranks = 262144,
+                                   .most_ranks = 65536,
                                    .session = getenv("HOLTER_SESSION"),
                                    .keys = getenv("HOLTER_KEYS"),
                                    .rules = getenv("HOLTER_RULES")};

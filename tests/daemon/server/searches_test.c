@@ -38,7 +38,7 @@ static int tear_down(void **state)
     return daemon_bed_remove(&bed);
 }
 
-static const char *most_ranks = "262144";
+static const char *most_ranks = "65536";
 
 static pid_t start(const char *network)
 {
@@ -241,7 +241,7 @@ static void a_job_by_groups_of_ranks_has_no_better_mapping(void **state)
     struct peer p;
     most_ranks = "4";
     pid_t pid = run_job("torus:8");
-    most_ranks = "262144";
+    most_ranks = "65536";
     peer_come(&bed, &p, "viewer", 0);
     peer_ask(&p, 1, "remap", NULL, "");
     assert_int_equal(peer_reply(&p)->code, -HOLTER_EEMPTY);
