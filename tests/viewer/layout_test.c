@@ -367,6 +367,7 @@ static void a_job_of_4096_ranks_has_room_for_its_texts(void **state)
 {
     (void)state;
     check_job(job_of(4096, 64, 12, 0), "4096 ranks", 1);
+    check_job(job_of(4096, 64, 12, 1), "4096 ranks with faults", 1);
 }
 
 /* A job of 2^20 ranks on 16,384 nodes, of whose ranks one a node has rows of its own: the stream of

@@ -198,11 +198,11 @@ static void pattern_add_readout(const struct attribution_plot *p)
         const struct balance_rank *rank = &b->ranks[i];
         struct box row = {r.x, y, r.w, ROW};
         scene_rect(s->brush.scene, (struct box){r.x, y + 6, 10, 3}, 1, pattern_color(t, b, i));
-        scene_text(s->brush.scene, r.x + 16, y, r.w - 96, TEXT_AXIS, 0,
+        scene_text(s->brush.scene, r.x + 16, y, r.w - 110, TEXT_AXIS, 0,
                    rank->stands_out ? t->text : t->second,
                    piece_rank(p->stage->model, rank->rank).text);
-        scene_textf(s->brush.scene, r.x + r.w - 80, y, 34, TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
-                    rank->stands_out ? t->text : t->second, "%.1f", rank->mean);
+        scene_textf(s->brush.scene, r.x + r.w - 94, y, 48, TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
+                    rank->stands_out ? t->text : t->second, "LB %.1f", rank->mean);
         scene_textf(s->brush.scene, r.x + r.w - 46, y, 46, TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES,
                     t->second, "%.2fx", rank->load);
         scene_hit(s->brush.scene, row, HIT_RANK, rank->rank, 0);

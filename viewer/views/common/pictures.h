@@ -43,6 +43,7 @@ struct rank_profile {
     double *bars; /**< owned; MODEL_CLASSES shares a bar, NaN where no rank has figures */
     size_t capacity;
     double all[MODEL_CLASSES]; /**< sums over the bars */
+    double top;                /**< of the axis: a round share above all bars */
 };
 
 struct lane_bar;

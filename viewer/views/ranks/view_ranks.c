@@ -167,12 +167,17 @@ static int ranks_view_sum_profile(const struct stage *s, struct profile_bars bar
     if (ARRAY_FIT(p->bars, p->capacity, (size_t)bars.count * MODEL_CLASSES) != 0)
         return -ENOMEM;
     memset(p->all, 0, sizeof p->all);
+    double most = 0.01;
     for (uint32_t b = 0; b < bars.count; b++) {
-        double *means = p->bars + (size_t)b * MODEL_CLASSES;
+        double *means = p->bars + (size_t)b * MODEL_CLASSES, sum = 0;
         ranks_view_sum_bar(r, b * bars.per_bar, bars.per_bar, means);
-        for (int c = 0; c < MODEL_CLASSES; c++)
+        for (int c = 0; c < MODEL_CLASSES; c++) {
             p->all[c] += isnan(means[c]) ? 0 : means[c];
+            sum += means[c];
+        }
+        most = fmax(most, sum);
     }
+    p->top = fmin(nice_ceil(most), 1);
     p->key = key;
     return 0;
 }
@@ -182,24 +187,24 @@ static int ranks_view_sum_profile(const struct stage *s, struct profile_bars bar
 static void ranks_view_add_profile(struct stage *s, struct box plot, struct profile_bars bars)
 {
     const struct theme *t = s->brush.theme;
-    double w = plot.w / bars.count, gap = w > 4 ? 1 : 0;
+    double w = plot.w / bars.count, gap = w > 4 ? 1 : 0, top = s->pictures->profile.top;
     for (int i = 0; i <= 2; i++) {
         double y = floor(plot.y + plot.h * i / 2) + (i == 2 ? -0.5 : 0.5);
         scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, t->grid);
         scene_textf(s->brush.scene, plot.x - 48, fmin(y - 7, plot.y + plot.h - 10), 42, TEXT_AXIS,
-                    TEXT_RIGHT | TEXT_FIGURES, t->second, "%d\xc2\xa0%%", 100 - 50 * i);
+                    TEXT_RIGHT | TEXT_FIGURES, t->second, "%g\xc2\xa0%%", top * (100 - 50 * i));
     }
     for (uint32_t b = 0; b < bars.count; b++) {
         const double *shares = s->pictures->profile.bars + (size_t)b * MODEL_CLASSES;
         double below = 0;
         for (int c = 0; c < MODEL_CLASSES && !isnan(shares[c]); c++) {
-            double h = fmin(shares[c], 1 - below) * plot.h;
+            double h = fmin(shares[c] / top, 1 - below) * plot.h;
             if (h > 0.2)
                 scene_rect(s->brush.scene,
                            (struct box){plot.x + b * w, plot.y + plot.h * (1 - below) - h,
                                         fmax(w - gap, 1), h},
                            0, t->classes[c]);
-            below += shares[c];
+            below += shares[c] / top;
         }
         if (bars.per_bar == 1)
             scene_hit(s->brush.scene, (struct box){plot.x + b * w, plot.y, w, plot.h}, HIT_RANK, b,

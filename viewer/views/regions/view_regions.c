@@ -22,7 +22,6 @@ enum { LAYOUT_UNITS = 120000, BUNDLE_UNITS = 80000 };
 
 enum {
     HEAD = 40,
-    FOOT = 26,
     HOVER_EDGES = 48, /* maximum number of edges drawn for the vertex under the mouse */
     HOVER_POINTS = 20,
 };
@@ -442,8 +441,9 @@ static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph
 
 /* ---- the panel ---- */
 
-static void regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
-                                      struct box box)
+/* @return the height of the footnote, at the end of the panel */
+static double regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
+                                        struct box panel)
 {
     char text[384];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
@@ -486,7 +486,10 @@ static void regions_view_add_footnote(const struct stage *s, const struct rank_g
         snprintf(text + used, sizeof text - used,
                  " For the regions %llu ranks of a node are one vertex.",
                  (unsigned long long)together);
-    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, s->brush.theme->second, text);
+    double w = panel.w - 28, h = scene_paragraph_height(s->brush.scene, w, TEXT_AXIS, 2, text);
+    scene_paragraph(s->brush.scene, panel.x + 14, panel.y + panel.h - h - 9, w, TEXT_AXIS,
+                    s->brush.theme->second, 2, text);
+    return h + 14;
 }
 
 static void regions_view_add_head(const struct stage *s, const struct rank_graph *n, struct box box)
@@ -558,7 +561,7 @@ static void regions_layout(struct stage *s, struct box box)
     const struct rank_graph *n = p && p->now.vertex_count ? &p->now : NULL;
     piece_panel(s, panel, "regions");
     regions_view_add_head(s, n, panel);
-    struct box plot = {panel.x + 6, panel.y + HEAD, panel.w - 12, panel.h - HEAD - FOOT};
+    struct box plot = {panel.x + 6, panel.y + HEAD, panel.w - 12, panel.h - HEAD};
     if (!n) {
         int some = s->model->rank_count > 0;
         piece_empty(s, plot,
@@ -568,8 +571,7 @@ static void regions_layout(struct stage *s, struct box box)
                     NULL);
         return;
     }
-    regions_view_add_footnote(
-        s, n, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT});
+    plot.h -= regions_view_add_footnote(s, n, panel);
     if (plot.h >= 60)
         regions_view_draw_graph(s, p, plot);
 }
