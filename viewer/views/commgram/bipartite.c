@@ -260,9 +260,10 @@ static void bipartite_add_labels(const struct stage *s, const struct commgram_dr
                    timeline_moment(&time, (int64_t)row->begin_ns,
                                    time.end - time.begin < INT64_C(120000000000))
                        .text);
-        scene_textf(s->brush.scene, x, plot.y + plot.h + 20, w, TEXT_AXIS, flags,
-                    k == under ? t->text : t->faint, row->open ? "%s \xe2\x80\xa6" : "%s",
-                    format_duration((double)(row->end_ns - row->begin_ns)).text);
+        if (row->end_ns > row->begin_ns)
+            scene_textf(s->brush.scene, x, plot.y + plot.h + 20, w, TEXT_AXIS, flags,
+                        k == under ? t->text : t->faint, row->open ? "%s \xe2\x80\xa6" : "%s",
+                        format_duration((double)(row->end_ns - row->begin_ns)).text);
     }
 }
 

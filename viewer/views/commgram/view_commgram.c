@@ -38,11 +38,10 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
     }
     if (level > 0)
         before = ui->commgram.levels[level - 1].opened;
-    int64_t begin, end;
+    int64_t begin, end, oldest, newest;
     ui_visible(ui, s->model, &begin, &end);
+    ui_whole_time(s->model, &oldest, &newest);
     if (level < ui->commgram.level) {
-        int64_t oldest, newest;
-        ui_whole_time(s->model, &oldest, &newest);
         end = here.follow ? newest : here.end_ns;
         begin = end - here.span_ns > oldest ? end - here.span_ns : oldest;
     }
@@ -53,7 +52,7 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
     }
     struct quantity length = format_duration((double)(end - begin));
     if (here.follow)
-        snprintf(out, room, "last %s", length.text);
+        snprintf(out, room, "%s %s", begin > oldest ? "last" : "whole time,", length.text);
     else
         snprintf(out, room, "%s, %.20s",
                  format_clock(begin, end - begin < INT64_C(20000000000)).text, length.text);
@@ -182,12 +181,12 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
     if (!d->columns.version)
         return;
     double right = box.x + box.w - commgram_view_add_legend(s, d, box.x + box.w, box.y + 2) - 16;
-    snprintf(text, sizeof text, "%u phase%s \xc2\xb7 %s bars \xc2\xb7 %s ribbons", p->column_count,
-             p->column_count == 1 ? "" : "s", quantity_grouped(p->bar_count).text,
-             quantity_grouped(p->ribbon_count).text);
+    snprintf(text, sizeof text, "%s, bars: %s of ranks, ribbons: what they send",
+             quantity_things(p->column_count, "phase").text,
+             quantity_things(p->bar_count, "group").text);
     double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
     scene_text(s->brush.scene, box.x, box.y + 5, fmin(w + 1, right - box.x), TEXT_AXIS,
-               TEXT_FIGURES, s->brush.theme->second, text);
+               TEXT_FIGURES | TEXT_CLAUSES, s->brush.theme->second, text);
     static const char help[] = "wheel: phases, with Shift communities \xc2\xb7 drag: time \xc2\xb7 "
                                "Shift drag: mark \xc2\xb7 "
                                "double click: open";
