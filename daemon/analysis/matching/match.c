@@ -240,10 +240,21 @@ void match_known_until(struct match *match, struct match_member *member, uint64_
 
 /* ---- as bytes ------------------------------------------------------------ */
 
+/* Without the nodes that are free: at the end of a window these are most. */
 static void pool_copy_state(struct state_bytes *b, struct pool *pool)
 {
-    state_copy_array(b, &pool->nodes, pool->each, pool->used, pool->capacity);
     STATE_ARRAY(b, pool->free, pool->free_count, pool->capacity);
+    uint8_t *is_free = calloc((size_t)pool->used + 1, 1);
+    if (b->reads)
+        pool->nodes = calloc((size_t)pool->capacity + 1, pool->each);
+    if (is_free == NULL || (pool->used > 0 && pool->nodes == NULL))
+        b->code = b->code != 0 ? b->code : -ENOMEM;
+    for (uint32_t i = 0; b->code == 0 && i < pool->free_count; i++)
+        is_free[pool->free[i]] = 1;
+    for (uint32_t i = 0; b->code == 0 && i < pool->used; i++)
+        if (!is_free[i])
+            state_copy_bytes(b, (char *)pool->nodes + i * pool->each, pool->each);
+    free(is_free);
 }
 
 static void match_member_copy_state(struct state_bytes *b, struct match *match, uint32_t index)
