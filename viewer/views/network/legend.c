@@ -166,6 +166,6 @@ void network_legend(struct stage *s, struct network_drawing *d, struct box box)
     }
     snprintf(text, sizeof text, "widest line %s%s", format_si((double)w->heaviest, "B").text,
              w->grouped ? "; ring: messages within; click opens a group" : "");
-    if (right - box.x > 60)
+    if (scene_width(s->brush.scene, TEXT_AXIS, 0, text) <= right - box.x - 12)
         scene_text(s->brush.scene, box.x, box.y, right - box.x - 12, TEXT_AXIS, 0, t->second, text);
 }

@@ -193,9 +193,11 @@ static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, st
 
 static void torus_view_add_head(struct stage *s, struct box box)
 {
-    char what[500];
+    char what[500] = "";
     scene_panel(s->brush.scene, box, 0, "torus.head");
-    double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60);
+    piece_add_state(s, what, sizeof what);
+    double state = scene_width(s->brush.scene, TEXT_SMALL, 0, what);
+    double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60 + state);
     right -= piece_filter(s, right - 4, box.y + 4, fmax((right - box.x) / 3, 0)) + 8;
     torus_view_what_text(s, what, sizeof what);
     piece_add_state(s, what, sizeof what);
