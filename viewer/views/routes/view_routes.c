@@ -409,12 +409,14 @@ static void routes_layout(struct stage *s, struct box box)
     snprintf(what, sizeof what, "%s", piece_pairs_range_text(s).text);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", what);
-    scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
-               routes_view_format_gains(s, gains, sizeof gains));
-    double room = route_bands_room(d), top = panel.y + 56;
+    routes_view_format_gains(s, gains, sizeof gains);
+    const int lines = s->other && gains[0] ? 2 : 1;
+    scene_paragraph(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, t->info,
+                    lines, gains);
+    double room = route_bands_room(d), head = 40 + 16 * lines, top = panel.y + head;
     /* side by side with another state there is room for the matrix alone */
     const double choices = s->other ? 0 : SIDE;
-    double side = floor(fmin(panel.h - 56 - room - 26, panel.w - room - NAMES - choices - 30));
+    double side = floor(fmin(panel.h - head - room - 26, panel.w - room - NAMES - choices - 30));
     if (side < 60)
         return;
     struct route_window w = {.name = "routes.plot"};
@@ -423,7 +425,7 @@ static void routes_layout(struct stage *s, struct box box)
     double x = w.box.x + side + NAMES;
     if (!s->other)
         routes_view_add_beside(
-            s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - 62});
+            s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - head - 6});
     routes_view_add_plot(s, d, &w);
 }
 
