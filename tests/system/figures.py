@@ -50,7 +50,10 @@ NETWORKS = {
     ('hopbyte', 'MiniMD_Mira_n2048_c1_s1', 'torus:4,4,4,16,2'): [
         ('network-minimd', '7 (a)', ['--view', 'network']),
         ('links-minimd', '2 (b)', ['--view', 'links', '--suggest', 'mapping']),
-        ('reroute-minimd', '10', ['--view', 'routes', '--select', 'vertex:(0,3,1,2,1)', *REROUTED]),
+    ],
+    ('hopbyte', 'MiniAMR_Vesta_n128_c1_s2', 'torus:2,2,4,4,2'): [
+        ('reroute-miniamr', '10', ['--view', 'routes', '--select', 'link:(1,0,0,2,0)-(1,0,0,3,0)', '--suggest',
+                                   'routes']),
     ],
     ('hopbyte', 'IMB-MPI1_Vesta_n32_c16', 'torus:2,2,2,2,2'): [
         ('network-imb', '2 (a)', ['--view', 'network']),
