@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/commgram.md and docs/network.md, which correspond to figures of the papers.
+"""Makes the pictures of docs/commgram.md, docs/network.md and docs/torus.md, which correspond to figures of the papers.
 
     HOLTER_BUILD=build tests/system/figures.py [NAME...]
 
@@ -76,6 +76,8 @@ COMPARED = {
         ('routes-io', '12', ['--view', 'routes', '--compare', 'both', '--since-start']),
     ],
 }
+# Of Landge et al.: [(name, figure)]
+TORI = [('torus-counters', '9'), ('torus-mappings', '1, 8')]
 SIZES = {'small': '1024x640', 'large': '1600x900'}
 
 
@@ -106,23 +108,47 @@ def draw(place, replay, name, size, options):
     return shoot(place, ['--job', replay.job], name, size, '--view', 'commgram', *options)
 
 
-def imported(place, kind, name, network):
-    """@return path of a recording of what others recorded"""
-    source = os.path.join(place.dir, f'{name}_{kind}.txt')
-    with open(source, 'wb') as out:
-        packed = os.path.join(lab.SOURCE, 'tests', 'data', 'par-comm-data', kind, f'{name}_{kind}.txt.zst')
-        subprocess.run(['zstd', '-dqc', packed], stdout=out, check=True)
+def unpacked(place, *path):
+    """@return path of a file of tests/data that is no longer packed"""
+    target = os.path.join(place.dir, path[-1])
+    subprocess.run(['zstd', '-dqf', os.path.join(lab.SOURCE, 'tests', 'data', *path) + '.zst', '-o', target], check=True)
+    return target
+
+
+def recording(place, kind, source, name, *options):
+    """@return path of the recording as which a file was imported"""
     path = os.path.join(place.dir, name + '.hrec')
-    finished = place.holter('import', '--format', kind, *(['--topology', network] if network else []), '-o', path,
-                            source).finish(60)
+    finished = place.holter('import', '--format', kind, *options, '-o', path, source).finish(60)
     if finished.status != 0:
         raise AssertionError(str(finished))
     return path
 
 
+def imported(place, kind, name, network):
+    """@return path of a recording of what others recorded"""
+    source = unpacked(place, 'par-comm-data', kind, f'{name}_{kind}.txt')
+    return recording(place, kind, source, name, *(['--topology', network] if network else []))
+
+
+def draw_torus(place, name):
+    """Counters of a Blue Gene/P, or pF3D's messages under several mappings."""
+    options = []
+    if name == 'torus-counters':
+        for part in ('links', 'map', 'nodes', 'meta'):
+            source = unpacked(place, 'bgp-counters', f'bgpc_{part}.yaml')
+        path = recording(place, 'counters', source, 'bgpc')
+    else:
+        subprocess.run([os.path.join(lab.BUILD, 'tests', 'daemon', 'analysis', 'pf3d_write'), place.dir], check=True)
+        path = recording(place, 'hopbyte', os.path.join(place.dir, 'xy.hopbyte'), 'pf3d', '--topology', 'torus:8,8,8',
+                         '--ranks-per-node', 4)
+        for mapping in ('XYZT', 'tile', 'tiltZ', 'tiltZY'):
+            options += ['--mapping', os.path.join(place.dir, mapping + '.map')]
+    return shoot(place, [path], name, 'large', '--view', 'torus', '--since-start', *options)
+
+
 def main(names):
     os.makedirs(FOLDER, exist_ok=True)
-    known = {f[0] for figures in [*FIGURES.values(), *NETWORKS.values(), *COMPARED.values()] for f in figures}
+    known = {f[0] for figures in [*FIGURES.values(), *NETWORKS.values(), *COMPARED.values(), TORI] for f in figures}
     for name in set(names) - known:
         sys.exit(f'{name}: there are {", ".join(sorted(known))}')
     with lab.Lab() as place:
@@ -147,6 +173,9 @@ def main(names):
             recordings = [imported(place, kind, name, None) for name in files if wanted]
             for name, figure, options in wanted:
                 print(f'{name}.png: figure {figure}, {shoot(place, recordings, name, "large", *options)} bytes')
+        for name, figure in TORI:
+            if not names or name in names:
+                print(f'{name}.png: figure {figure}, {draw_torus(place, name)} bytes')
 
 
 if __name__ == '__main__':
