@@ -134,6 +134,42 @@ static void a_node_that_becomes_slower_gradually_has_one_alert(void **state)
     assert_int_equal(count_changed(SYNTHETIC_NODE, change_to_ramp), SEEDS);
 }
 
+static void change_to_long_steps(struct synthetic_params *p)
+{
+    p->iterations = 0.4;
+    p->preemption = 0;
+    p->windows = p->onset + 60;
+}
+
+static void a_rank_is_named_though_a_step_takes_longer_than_a_window(void **state)
+{
+    (void)state;
+    assert_true(count_changed(SYNTHETIC_RANK, change_to_long_steps) >= SEEDS - 2);
+    assert_int_equal(count_changed(SYNTHETIC_CALM, change_to_long_steps), SEEDS);
+}
+
+/* Steps of the job end every so many windows. @return share of the time that the last one lost */
+static double lost_by_steps(struct progress *p, uint32_t windows, double step)
+{
+    double end = step;
+    for (uint32_t w = 0; w < windows; w++) {
+        const int ends = end <= w + 1;
+        progress_update(p, ends ? 1000 : 0, 1000, 0);
+        end += ends ? step : 0;
+    }
+    return progress_lost_ns(p, 1000) / 1000;
+}
+
+static void steps_of_the_same_length_lose_nothing_and_longer_ones_do(void **state)
+{
+    struct progress p = {.seen = 0};
+    (void)state;
+    for (uint32_t w = 0; w < 20; w++)
+        assert_true(lost_by_steps(&p, 5, 2.5) < 0.2);
+    const double lost = lost_by_steps(&p, 10, 5);
+    assert_true(lost > 0.3 && lost < 0.7); /* a half, by whole steps */
+}
+
 static void traffic_of_others_between_all_nodes_is_named(void **state)
 {
     (void)state;
@@ -176,6 +212,8 @@ int main(void)
         cmocka_unit_test(a_rank_is_compared_once_its_first_windows_are_known),
         cmocka_unit_test(of_a_master_with_a_slow_link_the_link_is_named_and_no_worker),
         cmocka_unit_test(a_node_that_becomes_slower_gradually_has_one_alert),
+        cmocka_unit_test(a_rank_is_named_though_a_step_takes_longer_than_a_window),
+        cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
