@@ -184,11 +184,19 @@ int ring_begun(const struct ring_reader *reader, struct event *out)
     return 0;
 }
 
-size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max)
+size_t ring_capture_before(const struct ring_reader *reader, uint64_t end, struct event *out,
+                           size_t max)
 {
     uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);
-    uint64_t count = head < reader->capacity - 1 ? head : reader->capacity - 1;
+    uint64_t first = head < reader->capacity - 1 ? 0 : head - (reader->capacity - 1);
+    end = end < head ? end : head;
+    uint64_t count = end > first ? end - first : 0;
     if (count > max)
         count = max;
-    return (size_t)count - copy_records(reader, out, head - count, (size_t)count);
+    return (size_t)count - copy_records(reader, out, end - count, (size_t)count);
+}
+
+size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max)
+{
+    return ring_capture_before(reader, UINT64_MAX, out, max);
 }

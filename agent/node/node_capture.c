@@ -14,8 +14,9 @@
 
 struct capture {
     struct capture_frame frame;
-    uint64_t at_ns; /* frame.now_ns in daemon time */
-    size_t maximum; /* records of a rank */
+    uint64_t until_ns; /* CLOCK_MONOTONIC: only calls that ended by then; UINT64_MAX: all */
+    uint64_t at_ns;    /* that, or frame.now_ns, in daemon time */
+    size_t maximum;    /* records of a rank */
     struct rank_capture read;
     struct wire_buffer buffer;
     size_t threads, events, comms, regions, sources; /* of the message being filled */
@@ -161,11 +162,15 @@ static void capture_begin_thread(struct capture *c, const struct rank *rank, uin
     };
 }
 
+static const struct tick_clock *node_capture_ticks(const struct capture *c, const struct rank *rank)
+{
+    return rank->tick_unit == TICK_TSC ? c->frame.tsc : c->frame.plain;
+}
+
 static int capture_add_record(struct capture *c, const struct rank *rank,
                               const struct captured_record *record, int new_thread)
 {
-    const struct capture_clock clock = {c, rank->tick_unit == TICK_TSC ? c->frame.tsc
-                                                                       : c->frame.plain};
+    const struct capture_clock clock = {c, node_capture_ticks(c, rank)};
     if (record->event.kind < EVENT_CALL || record->event.kind > EVENT_REGION)
         return 0; /* probes do not write such records */
     for (;;) {
@@ -195,7 +200,8 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
 
 int capture_rank(struct capture *c, const struct rank *rank)
 {
-    int rc = rank_capture_read(&c->read, rank, c->maximum);
+    int rc =
+        rank_capture_read(&c->read, rank, c->maximum, node_capture_ticks(c, rank), c->until_ns);
     for (size_t i = 0; rc == 0 && i < c->read.count; i++) {
         const struct captured_record *record = &c->read.list[i];
         rc = capture_add_record(c, rank, record, i == 0 || record->ring != record[-1].ring);
@@ -218,6 +224,12 @@ int capture_create(struct capture **out, const struct capture_frame *frame)
     c->maximum = frame->ask->events < share ? (size_t)frame->ask->events : share;
     c->maximum = c->maximum < 1 ? 1 : c->maximum;
     c->at_ns = daemon_clock_best(frame->clock, frame->now_ns);
+    c->until_ns = UINT64_MAX;
+    if (frame->ask->until_ns != 0 && frame->ask->until_ns < c->at_ns) {
+        uint64_t past_ns = c->at_ns - frame->ask->until_ns;
+        c->until_ns = frame->now_ns > past_ns ? frame->now_ns - past_ns : 0;
+        c->at_ns = frame->ask->until_ns;
+    }
     capture_begin_message(c);
     *out = c;
     return 0;

@@ -2,6 +2,7 @@
 #include "agent/node/rank_capture.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/bisect.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -32,22 +33,39 @@ static int rank_capture_reserve(struct rank_capture *c, size_t maximum, uint32_t
     return 0;
 }
 
+/* Index of the first record of a ring that is later than a time. */
+static uint64_t rank_capture_find_end(const struct ring_reader *reader,
+                                      const struct tick_clock *clock, uint64_t until_ns)
+{
+    uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);
+    uint64_t first = head < reader->capacity ? 0 : head - reader->capacity;
+    struct event event;
+    return BISECT(i, first, head,
+                  ring_capture_before(reader, i + 1, &event, 1) == 0 ||
+                      (tick_clock_ns(clock, event.t_enter) <= until_ns &&
+                       tick_clock_ns(clock, event.t_exit) <= until_ns));
+}
+
 /* Reads the published records of a ring and, if it follows them without a gap, the call in
  * progress. When the thread goes on between the two reads, the ring is read again.
+ * @param end  index of the first record that is not to be read, nor the call in progress;
+ *             UINT64_MAX: none
  * @return how many; *running: the last is in progress */
-static size_t rank_capture_read_ring(const struct ring_reader *reader, struct event *out,
-                                     size_t maximum, int *running, uint64_t *lapped)
+static size_t rank_capture_read_ring(const struct ring_reader *reader, uint64_t end,
+                                     struct event *out, size_t maximum, int *running,
+                                     uint64_t *lapped)
 {
     size_t count = 0;
     struct event now;
     *running = 0;
     for (int look = 0; look < LOOKS; look++) {
         uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);
-        size_t wanted = head < reader->capacity - 1 ? (size_t)head : (size_t)reader->capacity - 1;
+        uint64_t oldest = head < reader->capacity - 1 ? 0 : head - (reader->capacity - 1);
+        uint64_t last = head < end ? head : end, wanted = last > oldest ? last - oldest : 0;
         wanted = wanted < maximum ? wanted : maximum;
-        count = ring_capture(reader, out, maximum);
+        count = ring_capture_before(reader, end, out, maximum);
         *lapped = wanted > count ? wanted - count : 0;
-        if (ring_peek(reader, &now) != 0)
+        if (end != UINT64_MAX || ring_peek(reader, &now) != 0)
             return count;
         if (now.seq == (count > 0 ? out[count - 1].seq + 1 : head)) {
             size_t from = count == maximum ? 1 : 0;
@@ -108,15 +126,19 @@ static void rank_capture_drop_orphans(struct rank_capture *c)
     c->count = kept;
 }
 
-int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t maximum)
+int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t maximum,
+                      const struct tick_clock *clock, uint64_t until_ns)
 {
     maximum = maximum < 1 ? 1 : maximum > RANK_CAPTURE_MAXIMUM ? RANK_CAPTURE_MAXIMUM : maximum;
     int rc = rank_capture_reserve(c, maximum, rank->open);
     c->count = 0;
     for (uint32_t i = 0; rc == 0 && i < rank->open; i++) {
         int running;
-        size_t count = rank_capture_read_ring(&rank->rings[i].reader, c->batch, maximum, &running,
-                                              &c->lapped[i]);
+        const struct ring_reader *reader = &rank->rings[i].reader;
+        uint64_t end =
+            until_ns == UINT64_MAX ? UINT64_MAX : rank_capture_find_end(reader, clock, until_ns);
+        size_t count =
+            rank_capture_read_ring(reader, end, c->batch, maximum, &running, &c->lapped[i]);
         size_t from = rank_capture_count_orphans(c->batch, count);
         rank_capture_merge(c, c->batch + from, count - from, i, running, maximum);
     }

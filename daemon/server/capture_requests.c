@@ -100,6 +100,7 @@ struct captures_question {
     const char *ranks;
     uint64_t events, alert, now_ns;
     const char *reason;
+    uint64_t until_ns; /* only calls that ended by then; 0: all */
 };
 
 /* @param instances  set to the agents that were asked; owned by the caller
@@ -121,12 +122,13 @@ static int64_t captures_ask_agents(struct captures *c, struct captures_track *tr
     struct wire_capture_ask message = {
         .job = track->job,
         .id = track->asked_id,
-        .asked_ns = question->now_ns,
+        .asked_ns = question->until_ns != 0 ? question->until_ns : question->now_ns,
         .events = question->events < share ? question->events : share,
         .ranks = question->ranks,
         .reason = question->reason,
         .alert = question->alert,
         .nodes = (uint64_t)agents,
+        .until_ns = question->until_ns,
     };
     log_info("job %s: capture %" PRIu64 ", %" PRIu64 " ranks on %" PRId64 " nodes: %s", track->job,
              message.id, ranks, agents, question->reason);
@@ -197,8 +199,8 @@ static void captures_start_for_alert(struct captures *c, struct captures_track *
          job_capture_partners(job, track->pending.ranks, CAPTURES_RANKS, ranks, sizeof(ranks)) !=
              0))
         return;
-    struct captures_question question = {ranks, CAPTURES_EVENTS, alert, now_ns,
-                                         track->pending.reason};
+    struct captures_question question = {ranks,  CAPTURES_EVENTS,       alert,
+                                         now_ns, track->pending.reason, 0};
     if (captures_ask_agents(c, track, job, &question, &instances, &count) < 0)
         return;
     track->paused_ns = now_ns + CAPTURES_PAUSE_NS;
@@ -209,7 +211,7 @@ static void captures_start_for_alert(struct captures *c, struct captures_track *
 
 struct captures_argument {
     char ranks[LIST_CAPACITY];
-    uint64_t events;
+    uint64_t events, until_ns;
 };
 
 static int captures_set_ranks(void *user, const struct command_option *option, const char *value)
@@ -229,6 +231,7 @@ static int captures_parse_argument(struct captures_argument *wishes, const char 
         {"ranks", .set = captures_set_ranks, .expected = "a list of ranks such as 3,8-11"},
         {"events", .number = &wishes->events, .least = 1, .most = EVENTS_MAXIMUM,
          .expected = "a number from 1 to 65536"},
+        {"until", .number = &wishes->until_ns, .least = 1, .expected = "nanoseconds since 1970"},
         {0},
     };
     *wishes = (struct captures_argument){.events = CAPTURES_EVENTS};
@@ -268,8 +271,9 @@ int captures_request(struct captures *c, const struct peer *peer,
     struct captures_track *track = captures_get_track(c, job_id(job));
     if (track == NULL)
         return -ENOMEM;
-    struct captures_question question = {wishes.ranks, wishes.events, 0, now_ns,
-                                         "asked for by hand"};
+    uint64_t until_ns = wishes.until_ns < now_ns ? wishes.until_ns : 0;
+    struct captures_question question = {wishes.ranks, wishes.events,       0,
+                                         now_ns,       "asked for by hand", until_ns};
     int64_t id = captures_ask_agents(c, track, job, &question, &instances, &count);
     if (id == -HOLTER_EEMPTY)
         snprintf(why, capacity, "no such rank of job %s is there now", job_id(job));

@@ -248,4 +248,8 @@ int ring_begun(const struct ring_reader *reader, struct event *out);
  *  @return number of records copied, oldest first, at most max and at most the capacity */
 size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max);
 
+/** As ring_capture(), of the records before an index. */
+size_t ring_capture_before(const struct ring_reader *reader, uint64_t end, struct event *out,
+                           size_t max);
+
 #endif

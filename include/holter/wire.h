@@ -809,12 +809,15 @@ enum wire_degraded {
 #define WIRE_CAPTURE_ASK(FIELD)                                                                    \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job, from 1 up")       \
-    FIELD(3, U64, asked_ns, WIRE_ANY, REQUIRED, "when it was asked for, daemon time")              \
+    FIELD(3, U64, asked_ns, WIRE_ANY, REQUIRED,                                                    \
+          "when it was asked for, daemon time; until_ns, if that is given")                        \
     FIELD(4, U64, events, 65536, REQUIRED, "records of one rank at most")                          \
     FIELD(5, STR, ranks, 4096, OPTIONAL, "ranks, \"0-3,8\"; empty: all")                           \
     FIELD(6, STR, reason, 256, OPTIONAL, "why, for people")                                        \
     FIELD(7, U64, alert, WIRE_ANY, OPTIONAL, "alert that it is for; 0: a person asked")            \
-    FIELD(8, U64, nodes, WIRE_ANY, OPTIONAL, "agents that were asked")
+    FIELD(8, U64, nodes, WIRE_ANY, OPTIONAL, "agents that were asked")                             \
+    FIELD(9, U64, until_ns, WIRE_ANY, OPTIONAL,                                                    \
+          "only calls that ended by then, daemon time: the newest of these; 0: all")
 
 /** Records that an agent captured, or a part of them; recorded as windows are. */
 #define WIRE_CAPTURED(FIELD)                                                                       \
@@ -875,7 +878,8 @@ enum wire_degraded {
  *                  replied to with -ECANCELED unless its result was sent already
  *  op "capture"    operators: captured messages, as agents send them. argument, words separated
  *                  by spaces, each optional: ranks=LIST (default: all), events=N (of one rank at
- *                  most, default 256). Ends when all agents have answered, or after five seconds
+ *                  most, default 256), until=T (of calls that ended by then, nanoseconds since
+ *                  1970; as far as the rings still have them). Ends when all agents have answered, or after five seconds
  *                  without an answer: the reply names the agents that did not answer
  *  op "replay"     only a daemon that replays a recording: one replay message with the state
  *                  after the argument has been applied: "" (nothing changes), "pause", "play" (at

@@ -6,6 +6,7 @@
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/dependencies/dependency_picture.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -354,7 +355,7 @@ static void the_graph_of_the_visible_time_has_its_messages_only(void **state)
     struct desk d;
     open_desk(&d, m);
     assert_int_equal(plot_of(&d.scene)->a, 160);
-    int64_t middle = older->begin_ns + (older->end_ns - older->begin_ns) / 2;
+    int64_t middle = older->begin_ns + (older->end_ns - older->begin_ns) / 2, end;
     ui_show_span(&d.ui, m, middle, older->end_ns);
     press_key(&d, m, "v");
     assert_true(plot_of(&d.scene)->a < 120 && plot_of(&d.scene)->a > 40);
@@ -366,7 +367,12 @@ static void the_graph_of_the_visible_time_has_its_messages_only(void **state)
     desk_layout(&d, m);
     assert_null(plot_of(&d.scene));
     assert_non_null(find_text(&d.scene, "No messages were captured in the visible time"));
+    char text[80], expected[80];
+    ui_visible(&d.ui, m, &middle, &end);
+    snprintf(expected, sizeof expected, "events=16384 until=%" PRId64, end);
+    assert_string_equal(ui_capture_argument(&d.ui, m, text, sizeof text), expected);
     press_key(&d, m, "v");
+    assert_string_equal(ui_capture_argument(&d.ui, m, text, sizeof text), "events=16384");
     assert_int_equal(plot_of(&d.scene)->a, 160);
     close_desk(&d, m);
 }

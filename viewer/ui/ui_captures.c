@@ -4,6 +4,7 @@
 
 #include "viewer/layout/lanes.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -28,8 +29,14 @@ char *ui_capture_argument(const struct ui *ui, const struct model *m, char *out,
 {
     uint32_t ranks = m->rank_count > 0 ? m->rank_count : 1, most = MOST_RECORDS / ranks;
     uint32_t events = most > ring_records ? ring_records : most > 0 ? most : 1;
+    int64_t begin, end;
+    ui_dependencies_span(ui, m, &begin, &end);
     int used = snprintf(out, capacity, "events=%u", events);
     size_t whole = used > 0 && (size_t)used < capacity ? (size_t)used : 0;
+    if (ui->view == VIEW_DEPENDENCIES && end != 0) {
+        used = snprintf(out + whole, capacity - whole, " until=%" PRId64, end);
+        whole += used > 0 && (size_t)used < capacity - whole ? (size_t)used : 0;
+    }
     if (ui->selection.kind == SELECT_NONE || ui->selection.kind == SELECT_CALL)
         return out;
     used = snprintf(out + whole, capacity - whole, " ranks=");

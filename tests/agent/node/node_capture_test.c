@@ -100,8 +100,8 @@ static void write_sends(struct bed *bed, uint64_t from, uint64_t count)
     }
 }
 
-static int capture(struct bed *bed, const char *ranks, uint64_t events, uint64_t alert,
-                   uint64_t now_ns)
+static int capture_until(struct bed *bed, const char *ranks, uint64_t events, uint64_t alert,
+                         uint64_t until_ns, uint64_t now_ns)
 {
     struct wire_capture_ask ask = {.job = JOB,
                                    .id = 7,
@@ -110,8 +110,15 @@ static int capture(struct bed *bed, const char *ranks, uint64_t events, uint64_t
                                    .ranks = ranks,
                                    .reason = "to see",
                                    .alert = alert,
-                                   .nodes = 1};
+                                   .nodes = 1,
+                                   .until_ns = until_ns};
     return windows_capture(&bed->windows, &ask, now_ns);
+}
+
+static int capture(struct bed *bed, const char *ranks, uint64_t events, uint64_t alert,
+                   uint64_t now_ns)
+{
+    return capture_until(bed, ranks, events, alert, 0, now_ns);
 }
 
 /* The next captured message. @return NULL: there is none */
@@ -165,6 +172,26 @@ static void newest_records_are_reported_the_oldest_first(void **state)
         assert_string_equal(m->comms[row->comm].name, "MPI_COMM_WORLD");
     }
     assert_null(next(bed));
+}
+
+static void newest_calls_that_ended_by_a_time_are_reported(void **state)
+{
+    struct bed *bed = *state;
+    write_sends(bed, 0, CAPACITY + 500);
+    for (uint64_t newest = 900; newest < CAPACITY; newest *= 2) {
+        uint64_t until_ns = BEGIN + 10 * newest + 4, now_ns = NOW + newest * SECOND;
+        assert_true(capture_until(bed, "", 20, 0, until_ns, now_ns));
+        const struct wire_captured *m = next(bed);
+        assert_int_equal(m->at_ns, until_ns);
+        assert_int_equal(m->threads[0].lapped, 0);
+        assert_int_equal(m->events_count, 20);
+        assert_int_equal(m->events[0].number, newest - 19);
+        assert_int_equal(m->events[19].number, newest);
+        assert_int_equal(m->events[19].begin_ns, -4);
+    }
+    /* What was overwritten is not there any more. */
+    assert_true(capture_until(bed, "", 20, 0, BEGIN + 5004, NOW + CAPACITY * SECOND));
+    assert_int_equal(next(bed)->events_count, 0);
 }
 
 static void call_in_progress_is_the_last(void **state)
@@ -459,7 +486,7 @@ static void what_is_overwritten_meanwhile_is_left_out_and_counted(void **state)
     assert_int_equal(census_ranks(&bed->census, bed->census.jobs, &rank, 1), 1);
     assert_int_equal(pthread_create(&thread, NULL, write_on, &writer), 0);
     for (int round = 0; round < 50; round++) {
-        assert_int_equal(rank_capture_read(&read, rank, RANK_CAPTURE_MAXIMUM), 0);
+        assert_int_equal(rank_capture_read(&read, rank, RANK_CAPTURE_MAXIMUM, NULL, UINT64_MAX), 0);
         for (size_t i = 0; i < read.count; i++) {
             const struct event *event = &read.list[i].event;
             assert_int_equal(event->t_enter, BEGIN + 10 * event->seq);
@@ -519,6 +546,7 @@ int main(void)
 #define WITH_BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_BED(newest_records_are_reported_the_oldest_first),
+        WITH_BED(newest_calls_that_ended_by_a_time_are_reported),
         WITH_BED(call_in_progress_is_the_last),
         WITH_BED(each_kind_of_call_has_its_own_fifth_word),
         WITH_BED(neighbours_of_a_rank_are_reported_once_with_the_collectives_that_have_them),

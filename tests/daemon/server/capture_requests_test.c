@@ -5,6 +5,7 @@
 #include "holter/error.h"
 #include "tests/daemon/agent_words.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -195,6 +196,21 @@ static void answer(struct bed *bed, unsigned node, uint64_t id, int more)
 
 /* ---- persons --------------------------------------------------------------- */
 
+static void a_capture_of_a_period_has_its_end(void **state)
+{
+    struct bed *bed = *state;
+    char why[256], argument[64];
+    snprintf(argument, sizeof(argument), "until=%" PRIu64, bed->now_ns - S);
+    assert_int_equal(ask(bed, argument, why), 0);
+    assert_int_equal(bed->ask.until_ns, bed->now_ns - S);
+    assert_int_equal(bed->ask.asked_ns, bed->now_ns - S);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS);
+    snprintf(argument, sizeof(argument), "until=%" PRIu64, bed->now_ns + S);
+    assert_int_equal(ask(bed, argument, why), 0);
+    assert_int_equal(bed->ask.until_ns, 0); /* it has not ended */
+    assert_int_equal(bed->ask.asked_ns, bed->now_ns);
+}
+
 static void an_operator_is_sent_what_each_agent_captured_and_a_reply(void **state)
 {
     struct bed *bed = *state;
@@ -208,6 +224,7 @@ static void an_operator_is_sent_what_each_agent_captured_and_a_reply(void **stat
     assert_int_equal(bed->ask.events, 100);
     assert_int_equal(bed->ask.nodes, 2);
     assert_int_equal(bed->ask.alert, 0);
+    assert_int_equal(bed->ask.until_ns, 0);
     assert_string_equal(bed->ranks, "0,6-7");
     answer(bed, 3, 1, 1);
     answer(bed, 0, 1, 0);
@@ -288,7 +305,7 @@ static void a_wrong_question_is_refused_with_the_reason(void **state)
         {"events=-1", "'events=-1': a number", -HOLTER_EUSAGE},
         {"events=65537", "a number from 1 to 65536", -HOLTER_EUSAGE},
         {"events=5x", "'events=5x'", -HOLTER_EUSAGE},
-        {"what=5", "'what=5': ranks= or events=", -HOLTER_EUSAGE},
+        {"what=5", "'what=5': ranks=, events= or until=", -HOLTER_EUSAGE},
         {"ranks=100", "no such rank of job job.1", -HOLTER_EEMPTY},
     };
     struct bed *bed = *state;
@@ -411,6 +428,7 @@ int main(void)
 {
 #define WITH_BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        WITH_BED(a_capture_of_a_period_has_its_end),
         WITH_BED(an_operator_is_sent_what_each_agent_captured_and_a_reply),
         WITH_BED(agents_that_do_not_answer_are_named),
         WITH_BED(nobody_answering_is_a_failure),
