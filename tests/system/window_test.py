@@ -124,13 +124,21 @@ class Replayed(unittest.TestCase):
 
 
 class Rooms(Replayed):
-    """Every place is reached by keys, in a replay of a job on four hosts whose network is a tree."""
+    """Every place is reached by keys and by the mouse, in a replay of a job on four hosts whose network is a tree."""
     PLACES = {  # what the recording has data for; captures only once they were made
         1: ['overview', 'live'],
         2: ['commgram', 'matrix', 'pairs', 'ranks', 'calls', 'landscape'],
         3: ['alerts', 'regions', 'attribution', 'dependencies', 'captures', 'criteria'],
         4: ['links', 'network', 'routes', 'what-if'],
         5: ['nodes', 'jobs', 'monitor'],
+    }
+
+    TABS = {
+        'Overview': ['Overview', 'Over time'],
+        'Communication': ['CommGram', 'Matrix', 'Pairs', 'Ranks', 'Calls', 'Metrics'],
+        'Latency': ['Alerts', 'Regions', 'Attribution', 'Graph', 'Captures', 'Criteria'],
+        'Network': ['Links', 'Network', 'Routes', 'What-if'],
+        'System': ['Nodes', 'Jobs', 'Monitor'],
     }
 
     def view(self, window, name):
@@ -152,6 +160,18 @@ class Rooms(Replayed):
         window.tool('key', '2')  # a room opens its last place
         self.view(window, 'landscape')
 
+    def walk_with_the_mouse(self, window):
+        """The rail leads to the rooms, the tabs to their places; the status line has the address of each."""
+        for number, (room, tabs) in enumerate(self.TABS.items(), 1):
+            window.click(room)
+            for tab, name in zip(tabs, self.PLACES[number]):
+                scene = window.scene()
+                x, y = next((round(x + w / 2), round(y + h / 2)) for x, y, w, h, words in scene.texts
+                            if words == tab and y < 80)
+                window.tool('mousemove', x, y, 'click', 1)
+                scene = self.view(window, name)
+                self.assertTrue(scene.has(f'^{room.lower()}(/|$)'), f'the address of {name}')
+
     def back_and_forward(self, window):
         window.tool('key', 'BackSpace')
         self.view(window, 'nodes')
@@ -172,7 +192,7 @@ class Rooms(Replayed):
         window.tool('key', 'Return')
         self.view(window, 'live')  # the last place of that room
 
-    def test_every_place_is_reached_by_keys(self):
+    def test_every_place_is_reached_by_keys_and_by_the_mouse(self):
         with lab.Lab() as place:
             daemon, directory = self.start_replay(place)
             wrong = place.holter('view', '--at', 'latency/lobby').finish()
@@ -185,6 +205,7 @@ class Rooms(Replayed):
             self.walk(window)
             self.back_and_forward(window)
             self.focus(window)
+            self.walk_with_the_mouse(window)
             self.assertEqual(0, window.close().status)
             self.assertTrue(os.path.exists(os.path.join(place.dir, 'holter', 'view-seen')))
             daemon.kill(2)

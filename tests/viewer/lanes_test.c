@@ -37,7 +37,7 @@ static void few_rows_are_high_and_many_share_lanes(void **state)
             }
         }
     assert_int_equal(lanes_fit(8, 700).per, 1);
-    assert_true(lanes_fit(8, 700).height == LANES_MAX_HEIGHT);
+    assert_true(lanes_fit(8, 1000).height == LANES_MAX_HEIGHT);
     assert_int_equal(lanes_fit(4096, 300).per, 41);
     assert_int_equal(lanes_fit(UINT32_MAX, 300).count, 100);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define LANES_KINDS 8
-#define LANES_MAX_HEIGHT 72.0     /**< maximum height of a lane, pixels */
+#define LANES_MAX_HEIGHT 120.0    /**< maximum height of a lane, pixels */
 #define LANES_LEGIBLE_HEIGHT 18.0 /**< height of a lane that has a label */
 #define LANES_BAR_HEIGHT 8.0      /**< lanes at least this high show bars, lower ones cells */
 #define LANES_MIN_HEIGHT 3.0      /**< minimum height of a lane; below it rows share lanes */
