@@ -241,6 +241,35 @@ void canvas_area(struct canvas *c, const struct point *p, size_t count, color_t 
     }
 }
 
+/* How far a place is inside of the edge from a to b, pixels; `turn` is the direction of the edges.
+ */
+static double canvas_inside(struct point a, struct point b, double turn, double x, double y)
+{
+    double length = hypot(b.x - a.x, b.y - a.y);
+    double side = (b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x);
+    return length > 0 ? (turn > 0 ? side : -side) / length : INFINITY;
+}
+
+/* The part of a row in which all edges of a convex polygon are at least so far away. */
+static struct clip canvas_row_inside(const struct point *p, size_t count, double turn,
+                                     struct clip row, double distance)
+{
+    double from = row.x0, to = row.x1;
+    for (size_t i = 0; i < count && from < to; i++) {
+        double left = canvas_inside(p[i], p[(i + 1) % count], turn, row.x0 + 0.5, row.y0 + 0.5);
+        double step =
+            canvas_inside(p[i], p[(i + 1) % count], turn, row.x0 + 1.5, row.y0 + 0.5) - left;
+        double at = row.x0 + (distance - left) / step; /* the distance grows or falls with x */
+        if (step > 0)
+            from = fmax(from, ceil(at));
+        else if (step < 0)
+            to = fmin(to, floor(at) + 1);
+        else if (left < distance)
+            to = from;
+    }
+    return from < to ? (struct clip){(int)from, row.y0, (int)to, row.y1} : (struct clip){0};
+}
+
 void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color_t color)
 {
     double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, turn = 0;
@@ -254,15 +283,14 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color
     }
     struct clip r = canvas_touched(c, x0 - 1, y0 - 1, x1 + 1, y1 + 1);
     for (int y = r.y0; y < r.y1; y++) {
-        for (int x = r.x0; x < r.x1; x++) {
+        struct clip row = {r.x0, y, r.x1, y + 1};
+        struct clip some = canvas_row_inside(p, count, turn, row, -0.5);
+        struct clip whole = canvas_row_inside(p, count, turn, row, 0.5);
+        for (int x = some.x0; x < some.x1; x++) {
             double share = 1;
-            for (size_t i = 0; i < count; i++) {
-                const struct point *a = &p[i], *b = &p[(i + 1) % count];
-                double length = hypot(b->x - a->x, b->y - a->y);
-                double side = (b->x - a->x) * (y + 0.5 - a->y) - (b->y - a->y) * (x + 0.5 - a->x);
-                if (length > 0)
-                    share = fmin(share, (turn > 0 ? side : -side) / length + 0.5);
-            }
+            for (size_t i = 0; i < count && (x < whole.x0 || x >= whole.x1); i++)
+                share = fmin(share,
+                             canvas_inside(p[i], p[(i + 1) % count], turn, x + 0.5, y + 0.5) + 0.5);
             canvas_cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
         }
     }
