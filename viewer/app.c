@@ -144,7 +144,9 @@ int app_start(struct app *a, const struct options *o, double scale)
         return error;
     }
     ui_init(&a->ui, (int)(o->w / scale), (int)(o->h / scale), scale, o->theme);
-    a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_OVERVIEW;
+    a->ui.view = o->view >= 0                 ? (enum view_id)o->view
+                 : o->layout || o->shape >= 0 ? VIEW_LANDSCAPE
+                                              : VIEW_OVERVIEW;
     a->ui.room_last[place_names[a->ui.view].room] = a->ui.view;
     a->ui.time.range = o->since_start ? RANGE_START : RANGE_SPAN;
     a->ui.commgram.phases = o->phases ? o->phases : a->ui.commgram.phases;
