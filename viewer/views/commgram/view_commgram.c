@@ -234,7 +234,7 @@ static struct tooltip commgram_view_collect_badges(const struct stage *s,
         tooltip_add(&b, t->bad, "an older picture: %.60s", g->error_text);
     commgram_view_collect_filter_badges(s, d, &b);
     if (p->resolved && p->resolved < p->asked.phases)
-        tooltip_add(&b, t->warn, "finer phases are no longer stored");
+        tooltip_add(&b, t->warn, "no finer phases are stored");
     if (folded)
         tooltip_add(&b, t->warn, "%s messages whose pair is not known are not drawn",
                     quantity_grouped(folded).text);
