@@ -4,6 +4,7 @@
 
 Those of the CommGram come from generated recordings, so that what they must show is known; those of networks from
 what others recorded, in tests/data."""
+import glob
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import commgram
 import lab
 import small_png
+import window_test
 
 FOLDER = os.path.join(lab.SOURCE, 'docs', 'figures')
 MAX_BYTES = 200_000
@@ -52,6 +54,8 @@ NETWORKS = {
         ('links-minimd', '2 (b)', ['--view', 'links', '--suggest', 'mapping']),
     ],
     ('hopbyte', 'MiniAMR_Vesta_n128_c1_s2', 'torus:2,2,4,4,2'): [
+        ('network-difference', '10', ['--view', 'network', '--select', 'link:(1,0,0,2,0)-(1,0,0,3,0)', '--suggest',
+                                      'routes', '--apply', '--compare', 'difference']),
         ('reroute-miniamr', '10', ['--view', 'routes', '--select', 'link:(1,0,0,2,0)-(1,0,0,3,0)', '--suggest',
                                    'routes']),
     ],
@@ -74,10 +78,11 @@ NETWORKS = {
 COMPARED = {
     ('route', 'IoDefault_Mira_n512_c16', 'IoOpt_Mira_n512_c16'): [
         ('routes-io', '12', ['--view', 'routes', '--compare', 'both', '--since-start']),
+        ('network-two-runs', '12', ['--view', 'network', '--compare', 'difference', '--since-start']),
     ],
 }
 # Of Landge et al.: [(name, figure)]
-TORI = [('torus-counters', '9'), ('torus-mappings', '1, 8')]
+TORI = [('torus-counters', '9'), ('torus-mappings', '1, 8'), ('torus-fullest', '10')]
 SIZES = {'small': '1024x640', 'large': '1600x900'}
 
 
@@ -91,11 +96,16 @@ def shoot(place, what, name, size, *options):
     finished = place.holter('view', *what, '--snapshot', path, '--size', SIZES[size], *options).finish(90)
     if finished.status != 0:
         raise AssertionError(str(finished))
+    return keep(path, name)
+
+
+def keep(path, name):
+    """@return size of the picture, which becomes one of the figures"""
     small_png.shrink(path)
     bytes_ = os.path.getsize(path)
     if bytes_ > MAX_BYTES:
         raise AssertionError(f'{name}.png has {bytes_} bytes')
-    shutil.copy(path, FOLDER)
+    shutil.copy(path, os.path.join(FOLDER, name + '.png'))
     return bytes_
 
 
@@ -118,6 +128,8 @@ def unpacked(place, *path):
 def recording(place, kind, source, name, *options):
     """@return path of the recording as which a file was imported"""
     path = os.path.join(place.dir, name + '.hrec')
+    if os.path.exists(path):
+        return path
     finished = place.holter('import', '--format', kind, *options, '-o', path, source).finish(60)
     if finished.status != 0:
         raise AssertionError(str(finished))
@@ -130,13 +142,33 @@ def imported(place, kind, name, network):
     return recording(place, kind, source, name, *(['--topology', network] if network else []))
 
 
+def fullest(place, job):
+    """Drag the lower end of the legend in a window, and zoom into the rings. @return size of the picture"""
+    window = window_test.Window(place, place.dir, ['--job', job, '--view', 'torus', '--since-start'],
+                                '^packets measured$')
+    scene = window.scene()
+    x, y, w, h = scene.area('scale')
+    window.tool('mousemove', round(x + 4), round(y + h / 2), 'mousedown', 1)
+    window.tool('mousemove', round(x + w / 2), round(y + h / 2), 'mousemove', round(x + w * 0.7), round(y + h / 2))
+    window.tool('mouseup', 1)
+    x, y, w, h = scene.area('torus')
+    window.tool('mousemove', round(x + w * 0.5), round(y + h * 0.7), 'click', '--repeat', 4, 4)
+    window.tool('mousemove', 800, 20, 'key', 's')
+    picture = lab.wait_for(lambda: glob.glob(os.path.join(place.dir, 'holter-*.png')), 'the picture')[0]
+    window.close()  # after which it is whole
+    return keep(picture, 'torus-fullest')
+
+
 def draw_torus(place, name):
     """Counters of a Blue Gene/P, or pF3D's messages under several mappings."""
     options = []
-    if name == 'torus-counters':
+    if name != 'torus-mappings':
         for part in ('links', 'map', 'nodes', 'meta'):
             source = unpacked(place, 'bgp-counters', f'bgpc_{part}.yaml')
         path = recording(place, 'counters', source, 'bgpc')
+        if name == 'torus-fullest':
+            with commgram.Replay(place, path) as replay:
+                return fullest(place, replay.job)
     else:
         subprocess.run([os.path.join(lab.BUILD, 'tests', 'daemon', 'analysis', 'pf3d_write'), place.dir], check=True)
         path = recording(place, 'hopbyte', os.path.join(place.dir, 'xy.hopbyte'), 'pf3d', '--topology', 'torus:8,8,8',
