@@ -222,7 +222,8 @@ static void without_messages_counters_are_ranked(void **state)
     }
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
     lay_out(b);
-    SEEN("as interfaces counted");
+    SEEN("no messages known: as interfaces counted");
+    NOT_SEEN("collectives");
     SEEN("351"); /* packets of link 39 in nine windows */
     SEEN("packets counted");
     NOT_SEEN("latency"); /* a column without a figure would only narrow the names */
@@ -230,6 +231,12 @@ static void without_messages_counters_are_ranked(void **state)
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 39)->row, 0);
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 36)->row, 3);
     desk_check(&b->desk, "counters");
+    for (uint32_t i = 0; i < b->model->network.link_count; i++)
+        b->model->network.links[i].collective_bytes = 7890000;
+    b->model->network.links_version++;
+    lay_out(b);
+    SEEN("no messages but those inside collectives: as interfaces counted");
+    SEEN("7.89");
     desk_close(&b->desk);
     synthetic_network_finish(&b->net);
     model_destroy(b->model);

@@ -116,6 +116,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
                               .real = NAN};
     if (piece_loads_are_measured(s)) {
         hot_links_add_counted(s, link, out);
+        out->collective = row && s->ui->time.follow ? (double)row->collective_bytes : NAN;
         return;
     }
     if (s->ui->network.applied) { /* only the load can be predicted for a suggested mapping */
@@ -619,6 +620,17 @@ static void hot_links_need_names(const struct stage *s, struct table *table,
 
 /* ---- the panel ---- */
 
+/* Did collectives load a link in the newest window? Only then their figure is of use. */
+static int hot_links_have_collectives(const struct stage *s, const struct links_drawing *d)
+{
+    const struct network *n = &s->model->network;
+    const int newest = d->live || (d->measured && s->ui->time.follow);
+    for (uint32_t i = 0; newest && i < n->link_count; i++)
+        if (n->links[i].collective_bytes)
+            return 1;
+    return 0;
+}
+
 static void hot_links_what_text(const struct stage *s, const struct links_drawing *d, char *out,
                                 size_t room)
 {
@@ -632,7 +644,9 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
     }
     struct quantity range = piece_loads_range_text(s);
     if (d->measured) {
-        snprintf(out, room, "no messages known: as interfaces counted, %s", range.text);
+        snprintf(out, room, "no messages %s: as interfaces counted, %s",
+                 hot_links_have_collectives(s, d) ? "but those inside collectives" : "known",
+                 range.text);
         return;
     }
     snprintf(out, room, "%s loaded, %s", quantity_grouped(s->range->flows.links_used).text,
@@ -699,16 +713,6 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
                     s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
 }
 
-/* Did collectives load a link in the newest window? Only then their column is of use. */
-static int hot_links_have_collectives(const struct stage *s, const struct links_drawing *d)
-{
-    const struct network *n = &s->model->network;
-    for (uint32_t i = 0; d->live && !s->ui->network.applied && i < n->link_count; i++)
-        if (n->links[i].collective_bytes)
-            return 1;
-    return 0;
-}
-
 void hot_links_layout(struct stage *s, struct box panel)
 {
     char what[500], sentence[500] = "";
@@ -739,6 +743,10 @@ void hot_links_layout(struct stage *s, struct box panel)
     if (d->live && !isnan(s->model->network.links[0].share))
         table.columns[MULTIPLE].title = of_capacity;
     table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
+    if (d->measured) { /* counters are those of the visible time */
+        table.columns[COLLECTIVE].title = "collectives now";
+        table.columns[COLLECTIVE].w = 116;
+    }
     if (s->model->series.count < 2) /* no course */
         table.columns[SPARK].drop = COLUMN_OMITTED;
     if (!d->latencies && sorted != LATENCY)
