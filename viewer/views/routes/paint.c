@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* Above this number of shapes they are painted into one picture of the screen's pixels. */
-enum { MOST_ITEMS = 3000, NARROW = 5 };
+enum { MOST_ITEMS = 3000, NARROW = 5, FEW_ENDS = 16 };
 
 struct pen {
     struct stage *stage;
@@ -237,7 +237,11 @@ static void route_paint_hops(const struct pen *p, int suggested, double cell)
 static void route_paint_marks(const struct pen *p, double cell)
 {
     const struct theme *t = p->stage->brush.theme;
-    double half = fmin(fmax(cell * 0.34, 1), 9);
+    uint32_t marked = 0;
+    for (uint32_t c = 0; c < p->layer->cells.count; c++)
+        marked += (p->layer->marks[c] & (ROUTE_SOURCE | ROUTE_DESTINATION)) != 0;
+    /* few ends are legible also where a cell is a pixel */
+    double half = fmin(fmax(cell * 0.34, marked <= FEW_ENDS ? 4 : 1), 9);
     for (uint32_t c = 0; c < p->layer->cells.count; c++) {
         uint8_t mark = p->layer->marks[c];
         double at = route_paint_middle_of(p, c), x = route_paint_x_of(p, at),
