@@ -326,6 +326,27 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
 /* ---- large networks ----------------------------------------------------------------------------
  */
 
+/* Although a cell of 32 nodes is a few pixels wide. */
+static void the_ends_of_one_route_are_seen(void **state)
+{
+    (void)state;
+    struct network_bed bed, *b = &bed;
+    network_bed_open(b, VIEW_ROUTES,
+                     &(struct network_job){
+                         "torus:4,4,4,16,2",
+                         "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 3, 0});
+    look_at(b, SELECT_ROUTE, 300, 1500);
+    const struct box plot = network_plot_make(b);
+    int discs = 0;
+    for (size_t i = 0; i < b->desk.scene.item_count; i++)
+        discs += b->desk.scene.items[i].kind == SCENE_DISC &&
+                 box_has(plot, b->desk.scene.items[i].box.x, b->desk.scene.items[i].box.y) &&
+                 b->desk.scene.items[i].color == b->desk.theme.bad &&
+                 b->desk.scene.items[i].box.w >= 8;
+    assert_int_equal(discs, 1);
+    network_bed_close(b);
+}
+
 static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
 {
     (void)state;
@@ -510,6 +531,7 @@ int main(void)
         ON_A_TORUS(the_wheel_zooms_and_a_drag_moves),
         ON_A_TORUS(suggested_routes_are_blue_and_can_be_undone),
         cmocka_unit_test(numbers_of_blocks_keep_a_distance),
+        cmocka_unit_test(the_ends_of_one_route_are_seen),
         cmocka_unit_test(large_networks_are_aggregated_and_the_lens_shows_more),
         cmocka_unit_test(tiers_of_a_cray_tell_how_far_routes_go),
         cmocka_unit_test(optimised_io_spreads_over_more_links),
