@@ -127,6 +127,7 @@ struct attribution_cause {
     uint32_t rank_count;
     uint32_t nodes[ATTRIBUTION_NODES]; /**< nodes that carry it, likewise */
     uint32_t node_count;
+    int all_nodes; /**< network: the links of all nodes are slow, not that of one of them */
 };
 
 struct attribution_result {

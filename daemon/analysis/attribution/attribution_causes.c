@@ -249,6 +249,7 @@ static void view_write_result(struct view *v, struct attribution_result *out)
         memcpy(c->nodes, f->nodes, sizeof(c->nodes));
         c->rank_count = f->rank_count;
         c->node_count = f->node_count;
+        c->all_nodes = f->all;
         attribution_describe(v->a, f, c->text, sizeof(c->text));
     }
     if (v->found > 0)

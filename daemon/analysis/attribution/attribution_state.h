@@ -156,6 +156,7 @@ struct attribution_finding {
     double ratio;         /**< of the figure that grew to what it was before */
     double others;        /**< the same ratio of ranks or nodes that the cause does not concern */
     double first, second; /**< further figures of the text; network: first is ns a message */
+    int all;              /**< network: the links of all nodes are slow, not that of one of them */
     int between;    /**< network: the link between nodes[0] and nodes[1], not all of nodes[0] */
     int by_network; /**< seen by network time, not by time outside of MPI */
     int baseline;   /**< compared with what was before */

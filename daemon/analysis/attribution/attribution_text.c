@@ -45,7 +45,7 @@ static void text_describe_network(const struct attribution *a, const struct attr
                                   char *text, size_t capacity)
 {
     char nodes[140], longer[120], others[64] = "";
-    text_write_nodes(a, f, f->between ? " and " : " or ", nodes, sizeof(nodes));
+    text_write_nodes(a, f, f->between || f->all ? " and " : " or ", nodes, sizeof(nodes));
     text_write_ratio(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
     if (isfinite(f->others) && f->others >= 1 && f->others < 1e4)
         snprintf(others, sizeof(others), ", those between other nodes %.3g times", f->others);

@@ -64,9 +64,10 @@ static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_
         .part = SCOPE_TRANSFER, .ratio = c->ratio, .worst = c->ratio, .share = c->share};
     switch (c->kind) {
     case CAUSE_NETWORK:
-        if (c->node_count != 1 && g->nodes != 2)
+        if (c->node_count != 1 && !c->all_nodes && g->nodes != 2)
             return 0;
-        losses_set_members(out, SCOPE_NODE, SCOPE_BOTH, c->nodes, 1);
+        losses_set_members(out, SCOPE_NODE, SCOPE_BOTH, c->nodes,
+                           g->nodes == 2 ? 1 : c->node_count);
         if (g->nodes == 2) /* no message shows whose link it is */
             out->members[0] = (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, 0, 1};
         break;
