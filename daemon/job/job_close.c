@@ -5,6 +5,7 @@
 
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
+#include "holter/order.h"
 
 #include <stdlib.h>
 
@@ -181,9 +182,14 @@ static const struct {
 
 /* ---- closing ------------------------------------------------------------- */
 
+ORDER_FUNCTION(close_compare_pairs, struct wire_pair_row,
+               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
+
 void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
 {
     struct open_window open = job_windows_remove(&job->windows, at);
+    if (open.node_pair_count > 0) /* nodes have reported in any order */
+        qsort(open.node_pairs, open.node_pair_count, sizeof(*open.node_pairs), close_compare_pairs);
     struct closed_window window = {
         .number = open.number,
         .length_ns = job->options.window_ns,

@@ -45,7 +45,7 @@ struct closed_window {
     size_t process_count;
     const struct unplaced *unplaced; /**< in any order */
     size_t unplaced_count;
-    /** Of jobs by groups of ranks: messages between nodes, each under its lowest rank. */
+    /** Of jobs by groups of ranks: messages between nodes, each under its lowest rank, in order. */
     const struct wire_pair_row *node_pairs;
     size_t node_pair_count;
     const uint32_t *dead_ranks; /**< that have died since the job began */

@@ -32,6 +32,7 @@ struct pair {
     struct wire_arena arena;
     struct wire_buffer late; /* the message about the ranks of LATE_NODE */
     uint64_t late_instance;
+    uint64_t sent[4][NODES][NODES]; /* bytes by window, modulo 4 */
     uint64_t windows, links, hot, unplaced, latencies;
 };
 
@@ -106,9 +107,13 @@ static void compare_windows(struct pair *p)
     for (uint64_t i = 0; i < groups->links_count; i++)
         assert_same_link(p, &groups->links[i], ranks);
     for (uint64_t i = 0; i < groups->routes_count; i++) { /* a node is its lowest rank */
-        assert_int_equal(groups->routes[i].source % ON_NODE, 0);
-        assert_int_equal(groups->routes[i].destination % ON_NODE, 0);
+        const struct wire_link_route_row *r = &groups->routes[i];
+        assert_int_equal(r->source % ON_NODE, 0);
+        assert_int_equal(r->destination % ON_NODE, 0);
+        assert_int_equal(
+            r->bytes, p->sent[groups->window % 4][r->source / ON_NODE][r->destination / ON_NODE]);
     }
+    memset(p->sent[(groups->window + 2) % 4], 0, sizeof(p->sent[0]));
     assert_int_equal(groups->routes_count > 0, groups->hot + groups->congested > 0);
     p->windows++;
     p->unplaced += groups->unplaced;
@@ -144,8 +149,12 @@ static int take(void *user, const void *bytes, size_t length, uint64_t type, uin
     struct pair *p = user;
     struct wire_message message;
     (void)seq;
-    (void)window;
     assert_int_equal(wire_decode(&message, &p->arena, bytes, length, NULL), 0);
+    for (uint64_t i = 0; type == WIRE_TYPE_WINDOW && i < message.window.pairs_count; i++) {
+        const struct wire_pair_row *row = &message.window.pairs[i];
+        p->sent[window % 4][row->source / ON_NODE][row->destination / (int64_t)ON_NODE] +=
+            row->bytes;
+    }
     if (type == WIRE_TYPE_RANKS && message.ranks.members[0].rank == LATE_NODE * ON_NODE) {
         assert_int_equal(wire_encode(&p->late, WIRE_TYPE_RANKS, &message.ranks), 0);
         p->late_instance = instance;
