@@ -39,6 +39,7 @@ struct run {
     struct wire_arena arena;
 };
 
+static uint64_t most_ranks; /* larger jobs are kept by groups of ranks; 0: none is */
 static struct rules rules;
 static struct network network;
 static char directory[DIRECTORY_ROOM];
@@ -135,6 +136,7 @@ static struct run *run_recording(const char *path, uint64_t window_ns, size_t ev
                                         .grace_ns = window_ns,
                                         .lost_ns = 60 * window_ns,
                                         .most_pairs = 1u << 20,
+                                        .most_ranks = most_ranks,
                                         .modelled = 1,
                                         .network = &network,
                                         .rules = &rules};
@@ -192,6 +194,13 @@ static void a_job_of_many_nodes_goes_on_as_if_nothing_had_been(void **state)
     snprintf(path, sizeof(path), "%s/made.hrec", directory);
     assert_int_equal(replay_make_file(&settings, path, NULL), 0);
     goes_on_as_before(path, settings.window_ns, every, 2);
+}
+
+static void a_job_by_groups_of_ranks_goes_on_as_if_nothing_had_been(void **state)
+{
+    most_ranks = 8;
+    a_job_of_many_nodes_goes_on_as_if_nothing_had_been(state);
+    most_ranks = 0;
 }
 
 static void a_job_with_a_slow_link_goes_on_as_if_nothing_had_been(void **state)
@@ -261,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_of_many_nodes_goes_on_as_if_nothing_had_been),
+        cmocka_unit_test(a_job_by_groups_of_ranks_goes_on_as_if_nothing_had_been),
         cmocka_unit_test(a_job_with_a_slow_link_goes_on_as_if_nothing_had_been),
         cmocka_unit_test(bytes_that_end_early_are_refused),
         cmocka_unit_test(bytes_of_another_daemon_are_refused),
