@@ -405,7 +405,14 @@ size_t criteria_count(const struct criteria *criteria)
     return count;
 }
 
-size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity)
+/* Whole nanoseconds; 0 for none, and for numbers that are none. */
+static uint64_t criteria_round_ns(double ns)
+{
+    return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+size_t criteria_list(const struct criteria *criteria, struct wire_criterion_row *out,
+                     size_t capacity)
 {
     size_t count = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
@@ -413,16 +420,17 @@ size_t criteria_list(const struct criteria *criteria, struct criterion *out, siz
             const struct cell *cell = criteria->cells[l][s];
             if (cell == NULL || !cell->closed)
                 continue;
-            out[count++] =
-                (struct criterion){.locality = l,
-                                   .size_class = s,
-                                   .recent_ns = criteria->recent[l][s],
-                                   .reference_ns = criteria->reference[l][s],
-                                   .messages = cell->horizon.messages,
-                                   .low_ns = histogram_quantile(&cell->horizon, LOW),
-                                   .high_ns = histogram_quantile(&cell->horizon, 1 - LOW),
-                                   .window_ns = cell->window_ns,
-                                   .window_messages = cell->window_messages};
+            out[count++] = (struct wire_criterion_row){
+                .locality = l,
+                .size_class = s,
+                .recent_ns = criteria_round_ns(criteria->recent[l][s]),
+                .reference_ns = criteria_round_ns(criteria->reference[l][s]),
+                .messages = cell->horizon.messages,
+                .low_ns = criteria_round_ns(histogram_quantile(&cell->horizon, LOW)),
+                .high_ns = criteria_round_ns(histogram_quantile(&cell->horizon, 1 - LOW)),
+                .window_ns = criteria_round_ns(cell->window_ns),
+                .window_messages = cell->window_messages,
+            };
         }
     }
     return count;

@@ -37,6 +37,8 @@
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_CRITERIA_H
 
 #include "daemon/analysis/tables/state_bytes.h"
+#include "holter/wire.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -100,24 +102,13 @@ double criteria_recent(const struct criteria *criteria, unsigned locality, unsig
 /** Reference criterion; otherwise as criteria_recent(). */
 double criteria_reference(const struct criteria *criteria, unsigned locality, unsigned size_class);
 
-/** Criteria of a class that had messages in this job. */
-struct criterion {
-    uint32_t locality;
-    uint32_t size_class;
-    double recent_ns;
-    double reference_ns;
-    uint64_t messages;        /**< within the horizon; 0: interpolated */
-    double low_ns, high_ns;   /**< a tenth of these messages takes less, a tenth more; NaN: none */
-    double window_ns;         /**< median of the last closed window; NaN: no messages */
-    uint64_t window_messages; /**< of the last closed window */
-};
-
 /** Classes that had messages in a window that is closed. At most 2 * SIZE_CLASSES. */
 size_t criteria_count(const struct criteria *criteria);
 
 /** List these classes by locality, then by size.
  *  @return how many were written, at most capacity */
-size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity);
+size_t criteria_list(const struct criteria *criteria, struct wire_criterion_row *out,
+                     size_t capacity);
 
 /** See state_bytes.h. */
 void criteria_copy_state(struct state_bytes *b, struct criteria **criteria);

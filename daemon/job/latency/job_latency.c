@@ -83,7 +83,6 @@ void job_latency_destroy(struct job_latency *l)
     message_ranks_finish(&l->messages);
     free(l->region_sums);
     free(l->series);
-    free(l->criteria_list);
     free(l->criterion_rows);
     free(l->series_rows);
     free(l->rank_rows);
@@ -331,7 +330,6 @@ void job_latency_counts(const struct job_latency *l, struct join_counts *out)
 
 static void latency_forget_memory(struct job_latency *l)
 {
-    l->criteria_list = NULL;
     l->criterion_rows = NULL;
     l->series_rows = NULL;
     l->rank_rows = NULL;

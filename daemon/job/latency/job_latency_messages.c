@@ -52,32 +52,12 @@ static void latency_drop_oldest(struct job_latency *l)
     l->retained_count--;
 }
 
-static uint64_t latency_round_ns(double ns)
-{
-    return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
-}
-
 static int latency_list_criteria(struct job_latency *l, size_t *count)
 {
     *count = criteria_count(l->criteria);
-    if (ARRAY_RESIZE(l->criteria_list, *count + 1) != 0 ||
-        ARRAY_RESIZE(l->criterion_rows, *count + 1) != 0)
+    if (ARRAY_RESIZE(l->criterion_rows, *count + 1) != 0)
         return -ENOMEM;
-    *count = criteria_list(l->criteria, l->criteria_list, *count);
-    for (size_t i = 0; i < *count; i++) {
-        const struct criterion *c = &l->criteria_list[i];
-        l->criterion_rows[i] = (struct wire_criterion_row){
-            .locality = c->locality,
-            .size_class = c->size_class,
-            .recent_ns = latency_round_ns(c->recent_ns),
-            .reference_ns = latency_round_ns(c->reference_ns),
-            .messages = c->messages,
-            .low_ns = latency_round_ns(c->low_ns),
-            .high_ns = latency_round_ns(c->high_ns),
-            .window_ns = latency_round_ns(c->window_ns),
-            .window_messages = c->window_messages,
-        };
-    }
+    *count = criteria_list(l->criteria, l->criterion_rows, *count);
     return 0;
 }
 
@@ -191,8 +171,7 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
 
 static int latency_criterion_changed(double now, double sent)
 {
-    return isnan(sent) != isnan(now) ||
-           fabs(now - sent) > CRITERIA_CHANGE * (isnan(sent) ? 0 : sent);
+    return fabs(now - sent) > CRITERIA_CHANGE * sent;
 }
 
 int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
@@ -206,16 +185,17 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
         return 0;
     int changed = halves != l->sent_halves || rows != l->sent_burst_rows;
     for (size_t i = 0; i < count; i++) {
-        const struct criterion *c = &l->criteria_list[i];
-        double *sent = &l->sent[c->locality][c->size_class];
+        const struct wire_criterion_row *c = &l->criterion_rows[i];
         /* 0: nothing of this class has been sent, since it had no messages. */
-        changed |= latency_criterion_changed(c->recent_ns, *sent);
+        changed |=
+            latency_criterion_changed((double)c->recent_ns, l->sent[c->locality][c->size_class]);
     }
     if (!changed)
         return 0;
-    for (size_t i = 0; i < count; i++)
-        l->sent[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
-            l->criteria_list[i].recent_ns;
+    for (size_t i = 0; i < count; i++) {
+        const struct wire_criterion_row *c = &l->criterion_rows[i];
+        l->sent[c->locality][c->size_class] = (double)c->recent_ns;
+    }
     l->sent_halves = halves;
     l->sent_burst_rows = rows;
     *out = (struct wire_criteria){.criteria = l->criterion_rows,

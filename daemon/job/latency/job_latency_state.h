@@ -69,7 +69,6 @@ struct job_latency {
     double sent[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
     uint64_t sent_halves, sent_burst_rows;
     /* buffers for messages */
-    struct criterion *criteria_list;
     struct wire_criterion_row *criterion_rows;
     struct wire_series_row *series_rows;
     struct wire_rank_latency_row *rank_rows;
