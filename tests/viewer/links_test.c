@@ -888,6 +888,47 @@ static void a_group_is_one_disc_of_the_regions(void **state)
     free(m);
 }
 
+static void a_summary_says_nothing_of_links_where_some_are_hot(void **state)
+{
+    struct network_bed *b = *state;
+    struct range *r = &b->desk.range;
+    for (uint32_t rank = 0; rank < r->rank_count; rank++) /* none waits longer than others */
+        memcpy(r->ranks + (size_t)rank * RANK_COLUMNS, r->ranks, RANK_COLUMNS * sizeof *r->ranks);
+    for (uint32_t pair = 0; pair < r->pair_count; pair++) /* likewise */
+        memcpy(r->pairs + (size_t)pair * PAIR_COLUMNS, r->pairs, PAIR_COLUMNS * sizeof *r->pairs);
+    lay_out(b);
+    SEEN("Nothing else stands out");
+    NOT_SEEN("none is hot");
+}
+
+/* Of such a job pairs of groups say nothing of links. */
+static void a_job_by_groups_of_ranks_has_links_but_no_routes(void **state)
+{
+    struct network_bed *b = *state;
+    b->model->group = 4;
+    lay_out(b);
+    SEEN("whole time: A and C carry most");
+    struct network *n = &b->model->network;
+    for (uint32_t i = 0; i < n->trace_count; i++)
+        for (uint64_t w = 5; w < NETWORK_WINDOWS; w++)
+            n->traces[i].samples[(n->window - w) % NETWORK_WINDOWS].present = 0;
+    n->links_version++;
+    lay_out(b);
+    SEEN("5\xc2\xa0s received: A and C carry most");
+    SEEN("\xe2\x86\x92 (1,0,0)");
+    NOT_SEEN("Suggest mapping");
+    b->desk.ui.network.metric = METRIC_IN;
+    lay_out(b);
+    SEEN("By groups of ranks only loads are known.");
+    ui_go(&b->desk.ui, VIEW_ROUTES);
+    lay_out(b);
+    SEEN("No routes between nodes");
+    ui_go(&b->desk.ui, VIEW_TORUS);
+    lay_out(b);
+    NOT_SEEN("all messages");
+    NOT_SEEN("No routes between nodes");
+}
+
 static void a_group_is_named_by_its_first_and_last_rank(void **state)
 {
     struct model *m = calloc(1, sizeof(*m));
@@ -942,6 +983,8 @@ int main(void)
         T(a_fault_of_the_description_is_shown_in_its_place),
         T(what_is_not_in_the_network_is_said_below_its_links),
         T(the_context_column_leads_to_the_view),
+        T(a_summary_says_nothing_of_links_where_some_are_hot),
+        T(a_job_by_groups_of_ranks_has_links_but_no_routes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

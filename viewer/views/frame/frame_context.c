@@ -552,7 +552,10 @@ static void context_add_summary(struct stage *s, struct box box)
     const struct model *m = s->model;
     const struct range *r = s->range;
     double end = box.y + box.h;
-    int well = !alerts_count(&m->alerts, ALERT_FIRING) && !alerts_count(&m->alerts, ALERT_PENDING);
+    const uint64_t *states = m->network.counts.states;
+    int well = !alerts_count(&m->alerts, ALERT_FIRING) &&
+               !alerts_count(&m->alerts, ALERT_PENDING) && !states[LINK_HOT] &&
+               !states[LINK_CONGESTED];
     if (box.h < 120)
         return;
     double used =
