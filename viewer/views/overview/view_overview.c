@@ -15,16 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    VERDICT = 58,
-    AXIS = 20,
-    GAP = 8,
-    FIRST = 66,
-    NAMES = 84,
-    FIGURES = 108,
-    CALM = 200,
-    REGIONS = 12
-};
+enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108 };
+/* Of a fault: the least heights of the curve and of what the job does, rows of latency at most. */
+enum { CURVE = 140, CALM = 200, REGIONS = 12 };
 
 /* The alert that the overview is about: the picked one, else of those that fire, or are pending,
  * the one that cost most. NULL: the job is well. */
@@ -251,8 +244,9 @@ static struct heights overview_split_height(const struct stage *s, double room, 
         h.parts = below - h.evolution - GAP;
     }
     double more = h.parts - least;
-    if (fault > 0 && more > CALM + GAP) {
-        h.rest = more - GAP;
+    if (fault > 0 && more + h.curve - CURVE > CALM + GAP) {
+        h.curve -= fmax(CALM + GAP - more, 0);
+        h.rest = fmax(more - GAP, CALM);
         h.parts = least;
     } else if (fault > 0 || (h.evolution > 0 && more > 80)) {
         more = fault > 0 ? fmax(more, 0) : fmin(floor(more / 2), 100);
