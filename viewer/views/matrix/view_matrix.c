@@ -398,7 +398,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
     double right = large ? matrix_view_add_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
         right -= matrix_view_add_legend(s, right, box.y + 10);
-    else if (shown && !large && box.x + box.w - g.plot.x - side > 190) /* beside the plot */
+    else if (shown && !large && box.x + box.w - g.plot.x - side > 250) /* beside the plot */
         matrix_view_add_legend(s, box.x + box.w - 12, g.plot.y + side - 16);
     snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
              piece_pairs_range_text(s).text);
