@@ -196,6 +196,8 @@ int windows_close_final(struct windows *windows, uint64_t now_ns)
         if (job->living > 0 || job->registered || job->uncovered_search == SEARCH_RUNS)
             continue;
         windows_read_counters(windows, now_ns);
+        match_all_added(job->match);
+        match_settle(job->match, now_ns);
         windows_close_job(windows, job, windows->window, WINDOW_FINAL, windows->counters, now_ns);
         census_store_positions(windows->census, job);
         windows_commit(windows);

@@ -104,7 +104,8 @@ void match_destroy(struct match *match);
  * rank outside the world */
 struct match_member *match_add(struct match *match, uint64_t rank);
 
-/** No further member will be added: messages with other ranks are between nodes from the start. */
+/** No further member will be added: messages with other ranks are between nodes, from the next
+ *  match_settle() on also those that were held. */
 void match_all_added(struct match *match);
 
 /** To be called when the member's process has ended and all its records were processed: drop the

@@ -375,7 +375,7 @@ static int match_resolve_place(struct match *match, uint32_t rank, uint32_t *bet
     if (peer->place == PLACE_UNKNOWN) {
         if (peer->since_ns == 0)
             peer->since_ns = match->now_ns;
-        if (match->now_ns < peer->since_ns + MATCH_REMOTE_AFTER_NS)
+        if (!match->all_added && match->now_ns < peer->since_ns + MATCH_REMOTE_AFTER_NS)
             return 0;
         peer->place = PLACE_ELSEWHERE;
     }

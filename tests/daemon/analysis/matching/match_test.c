@@ -570,6 +570,21 @@ static void both_nodes_give_a_message_the_same_key(void **state)
     tear_down((void **)&other);
 }
 
+static void ends_that_wait_for_an_unknown_rank_are_reported_when_none_can_be_added(void **state)
+{
+    struct bed *bed = *state;
+    send_at_ns(bed, 0, 2, 1000);
+    match_settle(bed->match, 2 * MS);
+    match_remove(bed->match, bed->members[0]);
+    match_settle(bed->match, 3 * MS);
+    assert_int_equal(bed->half_count, 0);
+    match_all_added(bed->match);
+    match_settle(bed->match, 4 * MS);
+    assert_int_equal(bed->half_count, 1);
+    assert_true(bed->halves[0].key == message_key(100, 0, 2, 5, 0));
+    assert_int_equal(match_counts(bed->match).unmatched, 0);
+}
+
 static void keys_are_mixed_one_to_one(void **state)
 {
     (void)state;
@@ -935,6 +950,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_lost_records_only_certain_messages_are_matched,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            ends_that_wait_for_an_unknown_rank_are_reported_when_none_can_be_added, set_up,
+            tear_down),
         cmocka_unit_test(keys_are_mixed_one_to_one),
         cmocka_unit_test(keys_of_a_channel_follow_one_another),
         cmocka_unit_test(low_keys_are_a_fair_sample),
