@@ -247,7 +247,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     s->good = 0;
     s->finding = culprit;
     s->finding.id = GROWTH_LOSS_ID + s->count++;
-    s->finding.onset = s->onset - span / 4;
+    /* It began within a step, of which a span holds about four: in the mean in the middle. */
+    s->finding.onset = s->onset - (span / 4 < s->onset ? span / 4 : 0);
     s->finding.found = window->number;
 }
 
