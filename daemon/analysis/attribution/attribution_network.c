@@ -18,8 +18,8 @@
 /* ... and of the excess that is there in both directions. With 0.35 both are named of 14 of 40 jobs
  * with two slow links, not of 16, and 55 of 60 jobs with traffic of others, not 57. */
 #define FEW_BOTH_WAYS 0.2
-#define FEW_CONTACTS 0.35 /* the same of the waits of ranks that exchange messages with the node   \
-                           */
+/* The same of the waits of ranks that exchange messages with the node. */
+#define FEW_CONTACTS 0.35
 /* The same of two nodes, by the excess in either direction. With 0.2 and 0.5 as many of 40 jobs
  * with two slow links are named, give or take one; with 0.5 two of 60 with traffic of others less.
  */
