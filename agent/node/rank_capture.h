@@ -31,8 +31,9 @@ void rank_capture_finish(struct rank_capture *capture);
 /** Copies the newest records of a rank, at most `maximum` of all its threads together; the former
  * list is replaced. A message whose call is older than all of them is left out.
  *  @param maximum  1 to RANK_CAPTURE_MAXIMUM
- *  @param until_ns  only calls that ended by then, by the clock of the rank; UINT64_MAX: all, also
- * that in progress
+ *  @param clock     of the rank's ticks; may be NULL where all are read
+ *  @param until_ns  only calls that ended by then, CLOCK_MONOTONIC; UINT64_MAX: all, also those in
+ *                   progress
  *  @return 0 or -ENOMEM */
 int rank_capture_read(struct rank_capture *capture, const struct rank *rank, size_t maximum,
                       const struct tick_clock *clock, uint64_t until_ns);

@@ -879,8 +879,9 @@ enum wire_degraded {
  *  op "capture"    operators: captured messages, as agents send them. argument, words separated
  *                  by spaces, each optional: ranks=LIST (default: all), events=N (of one rank at
  *                  most, default 256), until=T (of calls that ended by then, nanoseconds since
- *                  1970; as far as the rings still have them). Ends when all agents have answered, or after five seconds
- *                  without an answer: the reply names the agents that did not answer
+ *                  1970; as far as the rings still have them). Ends when all agents have
+ *                  answered, or after five seconds without an answer: the reply names the agents
+ *                  that did not answer
  *  op "replay"     only a daemon that replays a recording: one replay message with the state
  *                  after the argument has been applied: "" (nothing changes), "pause", "play" (at
  *                  the end: from the begin), "step" and "step back" (to the next or previous

@@ -36,6 +36,7 @@ char *ui_capture_argument(const struct ui *ui, const struct model *m, char *out,
     if (ui->view == VIEW_DEPENDENCIES && end != 0) {
         used = snprintf(out + whole, capacity - whole, " until=%" PRId64, end);
         whole += used > 0 && (size_t)used < capacity - whole ? (size_t)used : 0;
+        out[whole] = 0;
     }
     if (ui->selection.kind == SELECT_NONE || ui->selection.kind == SELECT_CALL)
         return out;

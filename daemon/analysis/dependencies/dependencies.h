@@ -158,12 +158,10 @@ struct dependency_graph {
 };
 
 struct dependency_counts {
-    uint64_t ends;    /**< of messages */
-    uint64_t matched; /**< messages: edges */
-    uint64_t aligned; /**< of them, those of channels that began before the records do */
-    uint64_t
-        aligned_waits;   /**< of ranks for neighbours in collectives of which the records begin
-                              in the middle: their calls may be others than those that MPI paired */
+    uint64_t ends;          /**< of messages */
+    uint64_t matched;       /**< messages: edges */
+    uint64_t aligned;       /**< of them, those of channels that began before the records do */
+    uint64_t aligned_waits; /**< for neighbours, in collectives that began before the records do */
     uint64_t unmatched;  /**< ends without the other end: of messages that went on before or after,
                               or with ranks of which there are no records */
     uint64_t rejected;   /**< pairs that contradicted each other: both ends count as unmatched, too;
