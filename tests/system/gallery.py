@@ -125,7 +125,7 @@ def hot_link():
 
 SITUATIONS = {
     'calm': lambda: replayed('calm', recorded, '+19s'),
-    'slow-link': lambda: replayed('slow-link', recorded, '+33s'),
+    'slow-link': lambda: replayed('slow-link', recorded, '+34s'),
     'late-rank': late_rank,
     'hang': hang,
     'hot-link': hot_link,

@@ -498,6 +498,23 @@ static void the_evidence_says_each_thing_once(void **state)
     model_destroy(m);
 }
 
+static void a_window_without_room_for_evidence_says_where(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 640, 400, 1, THEME_DARK, VIEW_ALERTS);
+    desk_layout(&d, m);
+    int shown = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        shown |= !strcmp(d.scene.panels[d.scene.items[i].panel].name, "alerts.evidence") &&
+                 d.scene.items[i].kind == SCENE_TEXT &&
+                 strstr(scene_text_of(&d.scene, &d.scene.items[i]), "region 3") != NULL;
+    assert_true(shown);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void an_alert_shows_its_evidence_and_leads_to_its_onset(void **state)
 {
     (void)state;
@@ -1400,6 +1417,7 @@ int main(void)
         cmocka_unit_test(calm_time_is_compressed_to_three_circles),
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
         cmocka_unit_test(the_evidence_says_each_thing_once),
+        cmocka_unit_test(a_window_without_room_for_evidence_says_where),
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),
         cmocka_unit_test(what_an_alert_costs_is_not_cut),
         cmocka_unit_test(a_hang_is_named),

@@ -146,8 +146,9 @@ static void alerts_view_add_detail_panel(struct stage *s, struct box box)
 {
     const struct alert *a = alerts_view_find_shown(s);
     scene_panel(s->brush.scene, box, 0, "alerts.evidence");
-    if (evidence_card(s, box, a, EVIDENCE_FULL) <= 0)
-        evidence_card(s, box, a, EVIDENCE_CARD);
+    if (evidence_card(s, box, a, EVIDENCE_FULL) <= 0 &&
+        evidence_card(s, box, a, EVIDENCE_CARD) <= 0)
+        evidence_card(s, box, a, EVIDENCE_LINE);
 }
 
 static void alerts_layout(struct stage *s, struct box box)
