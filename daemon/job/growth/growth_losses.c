@@ -14,11 +14,11 @@
 
 /* The shares below by the bench of faults, in programs: of 40 of each reason (a link, traffic of
  * others, a rank, a node) 97.5, 95, 100 and 100 % are named, and no calm one. With half of LOST as
- * many, with double 92.5, 97.5, 97.5 and 97.5; with half and double of FOUND_LOST as many: it
- * bounds what is said of faults that cost little. LEAST_SHARE is most of it: with half as many,
- * with all of it 67.5, 77.5, 100 and 95. With half of LEAST_DELAY as many, with double one link
- * less. With two SLOW_WINDOWS as many, with six 77.5, 87.5, 100 and 97.5. With half and double of
- * TYPICAL_RATIO as many. */
+ * many, with double 92.5, 97.5, 97.5 and 97.5; with half and double of FOUND_LOST as many. With
+ * LOST in its place, of 40 faults each that grow by 5 % a window 80, 82.5 and 67.5 % (a link, a
+ * rank, a node) have one alert that is right, not 57.5, 87.5 and 80. LEAST_SHARE is most of it:
+ * with half as many, with all of it 67.5, 77.5, 100 and 95. With half of LEAST_DELAY as many, with
+ * double one link less. With two SLOW_WINDOWS as many, with six 77.5, 87.5, 100 and 97.5. */
 #define LOST 0.25      /* of its work: the window is a slow one; ... */
 #define FOUND_LOST 0.1 /* ... the same where scopes deviate, and their culprit is to be named */
 /* Times what windows differ by in the mean: the job is not slow where an iteration takes longer
@@ -32,7 +32,6 @@
 #define FOUND_WINDOWS 2u    /* ... the same where scopes deviate, and it is not the network */
 #define LEAST_SHARE 0.5     /* of what is lost: so much is put down to the cause, */
 #define LEAST_DELAY 0.25    /* and so much of the time in which the job did the same work before */
-#define TYPICAL_RATIO 1.25  /* by which typical messages take longer: scopes announce it */
 #define ALL_SHARE 0.9       /* of what is lost: nothing else is slow by itself */
 #define TOGETHER_WINDOWS 2u /* findings that follow from the culprit begin so close to it */
 #define SIZE_MEMORY 20.0    /* windows over which the size of messages is learned */
@@ -111,12 +110,18 @@ static int losses_have_member(const struct scope_finding *f, const struct scope 
     return 0;
 }
 
+/* Are both about messages in flight, or both about ranks that are late? */
+static int losses_are_alike(const struct scope_finding *a, const struct scope_finding *b)
+{
+    return (a->part == SCOPE_TRANSFER) == (b->part == SCOPE_TRANSFER);
+}
+
 /* Does a finding of the scopes name the culprit? Of ranks that are about as late the attribution
  * names those that hold up the others; messages of a node that computes longer may have begun to
  * take longer before; and messages within nodes do with those between them. */
 static int losses_are_of(const struct scope_finding *f, const struct scope_finding *culprit)
 {
-    const int parts = (f->part == SCOPE_TRANSFER) == (culprit->part == SCOPE_TRANSFER);
+    const int parts = losses_are_alike(f, culprit);
     const int node = f->members[0].kind == SCOPE_NODE && culprit->part != SCOPE_TRANSFER;
     int same = f->member_count == culprit->member_count;
     if (!parts && !node)
@@ -157,13 +162,6 @@ static int losses_fire(const struct job_growth *g, const struct scope_finding *f
     return fires;
 }
 
-/* Is a finding announced: with an alert, or soon, since typical messages take longer? */
-static int losses_are_announced(const struct job_growth *g, const struct scope_finding *f)
-{
-    return !f->over &&
-           (f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO || losses_fire(g, f));
-}
-
 /* Do the scopes name another one whose messages take longer? They see the typical message of each
  * scope, of which the times that the attribution adds up may be those of a few only. Where these
  * are nearly all that is lost, only a place that explains nearly all is another one: the node of a
@@ -176,7 +174,7 @@ static int losses_are_named_otherwise(const struct job_growth *g,
         const struct scope_finding *f = &g->findings[i];
         const int place = f->members[0].kind >= SCOPE_NODE && f->share >= ALL_SHARE;
         otherwise |= (culprit->share < ALL_SHARE || place) && !losses_are_of(f, culprit) &&
-                     losses_are_part(g, f, culprit) && losses_are_announced(g, f);
+                     losses_are_part(g, f, culprit) && !f->over;
     }
     return otherwise;
 }
@@ -269,7 +267,8 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
     f->share = now.share;
 }
 
-/* Does a finding of the scopes name the culprit, or has one that follows from it been announced? */
+/* Does a finding of the scopes name the culprit, or does an alert about one that follows from it
+ * fire? */
 static int losses_are_taken(const struct job_growth *g, const struct scope_finding *f, int symptom)
 {
     const struct growth_losses *s = &g->losses;
@@ -277,14 +276,13 @@ static int losses_are_taken(const struct job_growth *g, const struct scope_findi
         return f->id == s->shared && !f->over;
     return symptom ? s->finding.share >= ALL_SHARE && losses_explain(f, &s->finding) && !f->over &&
                          losses_fire(g, f)
-                   : losses_are_of(f, &s->finding) && losses_are_announced(g, f);
+                   : losses_are_of(f, &s->finding) && !f->over;
 }
 
 /* A finding of the scopes is about the culprit from now on. */
 static void losses_rename(struct scope_finding *f, const struct scope_finding *culprit)
 {
-    if (!losses_are_of(f, culprit) ||
-        (f->part == SCOPE_TRANSFER) != (culprit->part == SCOPE_TRANSFER)) {
+    if (!losses_are_alike(f, culprit) || !losses_are_of(f, culprit)) {
         f->part = culprit->part;
         f->ratio = culprit->ratio;
         f->worst = culprit->worst;
@@ -296,15 +294,23 @@ static void losses_rename(struct scope_finding *f, const struct scope_finding *c
     f->symptom_of = 0;
 }
 
+static struct scope_finding *losses_find_taken(struct job_growth *g, int symptom)
+{
+    for (size_t i = 0; i < g->finding_count; i++)
+        if (losses_are_taken(g, &g->findings[i], symptom))
+            return &g->findings[i];
+    return NULL;
+}
+
 /* The finding that names the culprit: one of the scopes, or, where none ever did, the own one.
  * @return NULL: that of the scopes has ended, and with it this one */
 static struct scope_finding *losses_choose(struct job_growth *g)
 {
     struct growth_losses *s = &g->losses;
-    for (size_t i = 0; !s->named && i < 2 * g->finding_count; i++) {
-        struct scope_finding *f = &g->findings[i % g->finding_count];
-        if (!losses_are_taken(g, f, i >= g->finding_count))
-            continue;
+    struct scope_finding *f = s->named ? NULL : losses_find_taken(g, 0);
+    if (f == NULL && !s->named)
+        f = losses_find_taken(g, 1);
+    if (f != NULL) {
         losses_rename(f, &s->finding);
         if (f->messages > 0)
             f->messages = (uint64_t)s->messages;
