@@ -54,20 +54,25 @@ static void close_latency(struct job *job, const struct closed_window *window)
  * and published. Who was late is published here. Without memory nothing is known of that. */
 static void close_waits(struct job *job, const struct closed_window *window)
 {
-    const struct waits_window waits = {
+    const int by_rank = job->group_shift == 0;
+    struct waits_window waits = {
         .length_ns = window->length_ns,
         .ranks = window->ranks,
         .rank_count = window->rank_count,
         .transfers = &window->latency->transfers,
         .calls = window->calls,
-        .call_count = window->call_count,
+        .call_count = by_rank ? window->call_count : 0,
         .pending = window->pending,
         .pending_count = window->pending_count,
+        .group_shift = job->group_shift,
     };
+    if (!by_rank)
+        waits.group_of = job_latency_group_of(job->latency, &waits.node_count);
     if (window->late || waits_update(job->waits, &waits) != 0)
         return;
     job_sums_add_waits(&job->sums, window, waits_rows(job->waits));
-    job_lateness_update(&job->lateness, &job->stream, window, waits_rows(job->waits));
+    if (by_rank)
+        job_lateness_update(&job->lateness, &job->stream, window, waits_rows(job->waits));
 }
 
 /* Before the sums, which publish it by rank. */
@@ -163,7 +168,7 @@ static const struct {
     int by_rank; /* 1: not for jobs that are kept by groups of ranks */
 } analyses[] = {
     {"latency and regions", close_latency, 0},
-    {"waits", close_waits, 1},
+    {"waits", close_waits, 0},
     {"messages of ranks that are not watched", close_unwatched, 0},
     {"totals", close_totals, 0},
     {"messages that cross nodes", close_crossing, 1},

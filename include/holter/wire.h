@@ -986,9 +986,9 @@ enum wire_degraded {
     FIELD(15, STR, launcher, 64, OPTIONAL, "program that started its ranks; empty: not known")     \
     FIELD(16, U64, group, WIRE_ANY, OPTIONAL,                                                      \
           "consecutive ranks that are one row, under the first of them, in the tables of ranks, "  \
-          "pairs, calls, latency and regions; 0 and 1: none are. Of groups there are no waits "    \
-          "and lateness; of hangs only those of the whole job. Links are loaded by what nodes "    \
-          "send each other, of which the lowest rank stands for all of its node")
+          "pairs, calls, latency and regions; 0 and 1: none are. Of groups there is no lateness, " \
+          "and not for whom they wait; of hangs only those of the whole job. Links are loaded by " \
+          "what nodes send each other, of which the lowest rank stands for all of its node")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \

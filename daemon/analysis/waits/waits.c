@@ -110,16 +110,28 @@ static int waits_add_pair(struct waits *w, uint32_t rank, uint64_t partner, uint
     return waits_add_time(w, rank, partner, ns, 0);
 }
 
+/* Row of the sender of a message. */
+static uint64_t waits_sender_of(const struct waits_window *window, uint32_t number)
+{
+    if (window->group_of == NULL)
+        return number;
+    return number < window->node_count ? (uint64_t)window->group_of[number] << window->group_shift
+                                       : UINT64_MAX;
+}
+
 static int waits_add_transfers(struct waits *w)
 {
     int code = 0;
     for (size_t i = 0; i < w->window->transfers->count; i++) {
         const struct transfer *t = &w->window->transfers->rows[i];
-        if (t->source >= w->rank_end)
+        const uint64_t source = waits_sender_of(w->window, t->source);
+        if (source >= w->rank_end)
             continue;
-        struct waits_rank *sender = &w->ranks[t->source];
+        struct waits_rank *sender = &w->ranks[source];
         sender->send_wait_ns[t->locality] += t->send_wait_ns;
         sender->messages[t->locality] += t->messages;
+        if (w->window->group_of != NULL)
+            continue;
         code = waits_add_pair(w, t->source, t->destination, t->send_wait_ns) != 0 ? -ENOMEM : code;
         code =
             waits_add_pair(w, t->destination, t->source, t->late_sender_ns) != 0 ? -ENOMEM : code;

@@ -37,7 +37,12 @@ struct waits_window {
     const struct rank_row *ranks; /**< ascending, each rank once */
     size_t rank_count;
     const struct transfers *transfers; /**< matched messages */
-    const struct hang_calls *calls;    /**< collectives that ended */
+    /** Of a job by groups of 2^group_shift ranks, of which only waits in sends are known, numbers
+     * in transfers are of nodes: by node the number of its group. NULL: they are of ranks. */
+    const uint32_t *group_of;
+    size_t node_count;
+    unsigned group_shift;
+    const struct hang_calls *calls; /**< collectives that ended */
     size_t call_count;
     const struct wire_pending_row *pending;
     size_t pending_count;

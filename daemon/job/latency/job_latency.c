@@ -156,6 +156,12 @@ unsigned job_latency_groups(const struct job_latency *l)
     return l->group_shift;
 }
 
+const uint32_t *job_latency_group_of(const struct job_latency *l, size_t *nodes)
+{
+    *nodes = l->group_of_count;
+    return l->group_of;
+}
+
 uint32_t job_latency_number_of(const struct job_latency *l, uint32_t rank)
 {
     return l->group_shift == 0 ? rank : rank < l->node_of_count ? l->node_of[rank] : UINT32_MAX;

@@ -43,6 +43,10 @@ int job_latency_place(struct job_latency *latency, uint32_t rank, uint32_t node)
 void job_latency_set_groups(struct job_latency *latency, unsigned shift);
 unsigned job_latency_groups(const struct job_latency *latency);
 
+/** Numbers of the groups of nodes, each that of the node's first rank; borrowed until a rank is
+ * placed. @param nodes  set to how many; there are none unless groups were set */
+const uint32_t *job_latency_group_of(const struct job_latency *latency, size_t *nodes);
+
 /** Number that stands for a rank in the rows of messages: its own, or that of its node.
  *  @return UINT32_MAX: its place is not known */
 uint32_t job_latency_number_of(const struct job_latency *latency, uint32_t rank);

@@ -277,8 +277,10 @@ static struct wire_totals run_two_windows(struct published *into, uint64_t most_
     appear(*job, 0, 2);
     appear(*job, 1, 2);
     for (uint64_t window = FIRST; window < FIRST + 2; window++) {
-        report(*job, 0, window, 0, end_of(window));
-        report(*job, 1, window, 0, end_of(window));
+        for (unsigned node = 0; node < 2; node++) {
+            struct report r = {.node = node, .window = window, .send_wait_ns = (1 + node) * MS};
+            assert_int_equal(take(*job, &r, end_of(window)), 0);
+        }
         advance(*job, end_of(window) + 10 * MS);
     }
     return message_of(into, WIRE_TYPE_TOTALS, -1)->totals;
@@ -310,6 +312,9 @@ static void totals_by_groups_are_those_by_ranks(void **state)
     assert_int_equal(r->ranks[1].rank, 4); /* its first one */
     assert_int_equal(r->ranks[1].ranks, 4);
     assert_int_equal(r->ranks[0].wait_ns + r->ranks[1].wait_ns, t.wait_ns);
+    assert_int_equal(r->ranks[0].send_wait_ns, MS);
+    assert_int_equal(r->ranks[1].send_wait_ns, 2 * MS);
+    assert_int_equal(r->ranks[1].awaited, 0); /* of a group it is not known for whom */
     assert_int_equal(r->crossing[0].messages + r->crossing[1].messages, crossing);
     struct state_bytes state_of_groups = {0}; /* a fleet can store it */
     assert_int_equal(job_save(grouped, &state_of_groups), 0);
