@@ -46,7 +46,7 @@ class Faults(unittest.TestCase):
     def check_node(self, first, host):
         self.assertEqual(('node', host, 'network'),
                          (first['culprit'], first['culprits'], first['causes'][0]['name']), first)
-        self.assertIn(f'node {host}: messages take ', first['title'])
+        self.assertIn(f'{host}: messages take ', first['title'])
 
     def test_a_link_that_loses_packets_is_named_as_the_network_of_its_node(self):
         with lab.Lab() as place, bed.Bed(place, 4, delayed=['node3']) as hosts:

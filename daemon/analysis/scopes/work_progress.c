@@ -58,21 +58,28 @@ double progress_spread(const struct progress *p)
 /* Work a second of windows by that of the level before; NaN: there is no level yet. */
 static double progress_by_level(const struct progress *p, uint32_t windows)
 {
-    return p->windows < LEAST_WINDOWS || p->before <= 0
-               ? NAN
-               : fmin(progress_mean(p, windows) / p->before, 1);
+    return p->windows < LEAST_WINDOWS || p->before <= 0 ? NAN
+                                                        : progress_mean(p, windows) / p->before;
 }
 
-double progress_share(const struct progress *p)
+double progress_share(const struct progress *p, uint64_t windows)
 {
     const uint32_t span = progress_span(p);
-    return progress_by_level(p, span > RECENT ? span : RECENT);
+    const uint32_t most = windows < span ? (uint32_t)windows : span;
+    return fmin(progress_by_level(p, most > RECENT ? most : RECENT), 1);
 }
 
-double progress_lost_ns(const struct progress *p, uint64_t length_ns)
+double progress_lost(const struct progress *p)
 {
     const double share = progress_by_level(p, progress_span(p));
-    return isnan(share) ? 0 : (double)length_ns * (1 - share);
+    return isnan(share) ? 0 : 1 - fmin(share, 1);
+}
+
+double progress_lost_ns(const struct progress *p, uint64_t windows, uint64_t length_ns)
+{
+    const uint32_t known = windows < PROGRESS_WINDOWS ? (uint32_t)windows : PROGRESS_WINDOWS;
+    const double share = progress_by_level(p, known);
+    return isnan(share) ? 0 : (double)length_ns * (double)windows * (1 - share);
 }
 
 uint32_t progress_fallen(const struct progress *p)

@@ -31,11 +31,16 @@ uint32_t progress_span(const struct progress *progress);
 /** By which the work of such spans differs from the level before, in the mean; a share. */
 double progress_spread(const struct progress *progress);
 
-/** Recent work by the work before, at most 1; NaN: not known. */
-double progress_share(const struct progress *progress);
+/** Recent work by the work before, at most 1; NaN: not known.
+ *  @param windows  since the job is slow: those before do not count, if some are left */
+double progress_share(const struct progress *progress, uint64_t windows);
 
-/** Time that the window has lost, nanoseconds. */
-double progress_lost_ns(const struct progress *progress, uint64_t length_ns);
+/** The share of its work that the job has not done in the last span. */
+double progress_lost(const struct progress *progress);
+
+/** Time that the last windows have lost, nanoseconds; negative where more was done than before, as
+ *  in single windows of long steps. */
+double progress_lost_ns(const struct progress *progress, uint64_t windows, uint64_t length_ns);
 
 /** Windows before the newest one in which less was done already: since its level fell. At most
  * those of a span. */

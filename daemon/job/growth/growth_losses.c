@@ -215,8 +215,7 @@ static int losses_check_messages(struct growth_losses *s, const struct closed_wi
 static void losses_search(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
-    const double lost =
-        progress_lost_ns(&g->progress, window->length_ns) / (double)window->length_ns;
+    const double lost = progress_lost(&g->progress);
     const uint32_t span = progress_span(&g->progress);
     const double least =
         fmax(g->finding_count > 0 ? FOUND_LOST : LOST, MUCH_NOISE * progress_spread(&g->progress));

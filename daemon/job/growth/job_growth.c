@@ -105,7 +105,7 @@ static void episode_resolve(struct job_growth *g, struct growth_episode *e, cons
 {
     const int fired = e->state == ALERT_FIRING;
     e->state = ALERT_RESOLVED;
-    e->evidence.lost_ns = (uint64_t)e->lost_ns;
+    e->evidence.lost_ns = (uint64_t)fmax(e->lost_ns, 0);
     if (fired) {
         growth_write_end(g, e, now_ns);
         episode_note_end(e, how);
@@ -212,8 +212,8 @@ static void episode_begin(struct job_growth *g, const struct rule *rule,
         e->finding = *finding;
         e->state = ALERT_PENDING;
         e->since_ns = now_ns;
-        e->lost_ns = progress_lost_ns(&g->progress, window->length_ns) *
-                     (double)(window->number - finding->onset + 1);
+        e->lost_ns = progress_lost_ns(&g->progress, window->number - finding->onset + 1,
+                                      window->length_ns);
         growth_name_ranks(g, e);
         if (!episode_is_raised(g, e, window) || growth_waits_itself(g, &e->finding, window)) {
             e->rule = NULL;
@@ -242,7 +242,7 @@ static void episode_continue(struct job_growth *g, struct growth_episode *e,
                              const struct closed_window *window)
 {
     const uint64_t now_ns = (window->number + 1) * g->options.window_ns;
-    e->lost_ns += progress_lost_ns(&g->progress, window->length_ns);
+    e->lost_ns += progress_lost_ns(&g->progress, 1, window->length_ns);
     attribution_disturbed(g->attribution, e->finding.onset);
     if (e->state == ALERT_PENDING && e->finding.symptom_of != 0) {
         episode_resolve(g, e, "it follows from another", now_ns);

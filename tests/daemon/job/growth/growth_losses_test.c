@@ -157,7 +157,7 @@ static double lost_by_steps(struct progress *p, uint32_t windows, double step)
         progress_update(p, ends ? 1000 : 0, 1000, 0);
         end += ends ? step : 0;
     }
-    return progress_lost_ns(p, 1000) / 1000;
+    return progress_lost(p);
 }
 
 static void steps_of_the_same_length_lose_nothing_and_longer_ones_do(void **state)
@@ -168,6 +168,21 @@ static void steps_of_the_same_length_lose_nothing_and_longer_ones_do(void **stat
         assert_true(lost_by_steps(&p, 5, 2.5) < 0.2);
     const double lost = lost_by_steps(&p, 10, 5);
     assert_true(lost > 0.3 && lost < 0.7); /* a half, by whole steps */
+}
+
+/* Six windows of a phase with much work and six with little, of which each takes twice as long. */
+static void the_time_lost_is_right_where_phases_do_different_work(void **state)
+{
+    struct progress p = {.seen = 0};
+    double lost_ns = 0;
+    (void)state;
+    for (uint32_t w = 0; w < 120; w++)
+        progress_update(&p, w / 6 % 2 == 0 ? 3600 : 144, 1000, 0);
+    for (uint32_t w = 0; w < 24; w++) {
+        progress_update(&p, w / 12 % 2 == 0 ? 1800 : 72, 1000, 1);
+        lost_ns += progress_lost_ns(&p, 1, 1000);
+    }
+    assert_true(lost_ns > 11000 && lost_ns < 13000); /* a half of 24 windows */
 }
 
 static void traffic_of_others_between_all_nodes_is_named(void **state)
@@ -214,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_node_that_becomes_slower_gradually_has_one_alert),
         cmocka_unit_test(a_rank_is_named_though_a_step_takes_longer_than_a_window),
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
+        cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
