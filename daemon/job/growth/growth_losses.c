@@ -25,6 +25,13 @@
  * span to span. Those of the bench are steady: without it, with half and double as many are named.
  */
 #define MUCH_NOISE 1.5
+/* Those below by five situations of the bench (a fault, one that comes and goes, grows by 5 % a
+ * window, begins with a new phase, and in a master with workers), 20 faults each of links, ranks
+ * and nodes: the alert alone and right, half and double. MUCH_MORE 80 to 90 and 95 to 100 % for 95
+ * to 100; FOUND_WINDOWS of growing links 25 and 80 for 55, of plain nodes 100 and 85 for 100;
+ * ALL_SHARE as many and, never reached, 90 for 100 of plain links and nodes; TOGETHER_WINDOWS of
+ * growing nodes 65 and 75 for 75; OVER_WINDOWS of nodes that come and go 80 and 100 for 100; RECENT
+ * of such links 95 and 100 for 100; SIZE_MEMORY and OTHER_SIZE as many. */
 #define MUCH_MORE 2.0       /* times what the first slow window lost: that one was another matter */
 #define SLOW_WINDOWS 3u     /* one after the other: the job is slow; ... */
 #define FOUND_WINDOWS 2u    /* ... the same where scopes deviate, and it is not the network */
