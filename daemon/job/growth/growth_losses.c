@@ -32,11 +32,14 @@
  * ALL_SHARE as many and, never reached, 90 for 100 of plain links and nodes; TOGETHER_WINDOWS of
  * growing nodes 65 and 75 for 75; OVER_WINDOWS of nodes that come and go 80 and 100 for 100; RECENT
  * of such links 95 and 100 for 100; SIZE_MEMORY and OTHER_SIZE as many. */
-#define MUCH_MORE 2.0       /* times what the first slow window lost: that one was another matter */
-#define SLOW_WINDOWS 3u     /* one after the other: the job is slow; ... */
-#define FOUND_WINDOWS 2u    /* ... the same where scopes deviate, and it is not the network */
-#define LEAST_SHARE 0.5     /* of what is lost: so much is put down to the cause, */
-#define LEAST_DELAY 0.25    /* and so much of the time in which the job did the same work before */
+#define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
+#define SLOW_WINDOWS 3u  /* one after the other: the job is slow; ... */
+#define FOUND_WINDOWS 2u /* ... the same where scopes deviate, and it is not the network */
+#define LEAST_SHARE 0.5  /* of what is lost: so much is put down to the cause, */
+#define LEAST_DELAY 0.25 /* and so much of the time in which the job did the same work before */
+/* By which typical messages take longer: scopes announce it. Without it the alert on a link that
+ * loses packets has the figures of its typical messages. */
+#define TYPICAL_RATIO 1.25
 #define ALL_SHARE 0.9       /* of what is lost: nothing else is slow by itself */
 #define TOGETHER_WINDOWS 2u /* findings that follow from the culprit begin so close to it */
 #define SIZE_MEMORY 20.0    /* windows over which the size of messages is learned */
@@ -167,6 +170,13 @@ static int losses_fire(const struct job_growth *g, const struct scope_finding *f
     return fires;
 }
 
+/* Is a finding announced: with an alert, or soon, since typical messages take longer? */
+static int losses_are_announced(const struct job_growth *g, const struct scope_finding *f)
+{
+    return !f->over &&
+           (f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO || losses_fire(g, f));
+}
+
 /* Do the scopes name another one whose messages take longer? They see the typical message of each
  * scope, of which the times that the attribution adds up may be those of a few only. Where these
  * are nearly all that is lost, only a place that explains nearly all is another one: the node of a
@@ -179,7 +189,7 @@ static int losses_are_named_otherwise(const struct job_growth *g,
         const struct scope_finding *f = &g->findings[i];
         const int place = f->members[0].kind >= SCOPE_NODE && f->share >= ALL_SHARE;
         otherwise |= (culprit->share < ALL_SHARE || place) && !losses_are_of(f, culprit) &&
-                     losses_are_part(g, f, culprit) && !f->over;
+                     losses_are_part(g, f, culprit) && losses_are_announced(g, f);
     }
     return otherwise;
 }
@@ -280,7 +290,7 @@ static int losses_are_taken(const struct job_growth *g, const struct scope_findi
         return f->id == s->shared && !f->over;
     return symptom ? s->finding.share >= ALL_SHARE && losses_explain(f, &s->finding) && !f->over &&
                          losses_fire(g, f)
-                   : losses_are_of(f, &s->finding) && !f->over;
+                   : losses_are_of(f, &s->finding) && losses_are_announced(g, f);
 }
 
 /* A finding of the scopes is about the culprit from now on. */
