@@ -12,12 +12,12 @@
 struct resident; /* a segment and its process */
 
 struct census {
-    uv_loop_t *loop;               /**< borrowed */
-    const char *session;           /**< borrowed */
-    int32_t reader;                /**< pid that is written into segments as that of their agent */
-    struct journal *journal; /**< borrowed */
-    const struct places *places;   /**< borrowed; NULL: cores are not known */
-    void (*wake)(void *user);      /**< a process ended: call census_update_residents() soon */
+    uv_loop_t *loop;             /**< borrowed */
+    const char *session;         /**< borrowed */
+    int32_t reader;              /**< pid that is written into segments as that of their agent */
+    struct journal *journal;     /**< borrowed */
+    const struct places *places; /**< borrowed; NULL: cores are not known */
+    void (*wake)(void *user);    /**< a process ended: call census_update_residents() soon */
     void *user;
 
     struct node_job *jobs;       /**< owned list */

@@ -212,8 +212,8 @@ static void episode_begin(struct job_growth *g, const struct rule *rule,
         e->finding = *finding;
         e->state = ALERT_PENDING;
         e->since_ns = now_ns;
-        e->lost_ns = progress_lost_ns(&g->progress, window->number - finding->onset + 1,
-                                      window->length_ns);
+        e->lost_ns =
+            progress_lost_ns(&g->progress, window->number - finding->onset + 1, window->length_ns);
         growth_name_ranks(g, e);
         if (!episode_is_raised(g, e, window) || growth_waits_itself(g, &e->finding, window)) {
             e->rule = NULL;
