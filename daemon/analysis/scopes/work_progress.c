@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define MEMORY 60.0       /* windows of the level before */
-#define RECENT 3u         /* windows that are shown: single ones vary */
+#define RECENT 3u         /* windows that are shown at least: single ones vary */
 #define LEAST_WINDOWS 5.0 /* before less than so many are known there is no level */
 /* Spread of a span in which the job does about the same each time. Of 40 faults each of jobs of 0.9
  * steps a window 55, 80 and 85 % (a link, a rank, a node) are named; with 0.1 57.5, 60 and 85, with
@@ -64,9 +64,8 @@ static double progress_by_level(const struct progress *p, uint32_t windows)
 
 double progress_share(const struct progress *p, uint64_t windows)
 {
-    const uint32_t span = progress_span(p);
-    const uint32_t most = windows < span ? (uint32_t)windows : span;
-    return fmin(progress_by_level(p, most > RECENT ? most : RECENT), 1);
+    const uint32_t known = windows < PROGRESS_WINDOWS ? (uint32_t)windows : PROGRESS_WINDOWS;
+    return fmin(progress_by_level(p, known > RECENT ? known : RECENT), 1);
 }
 
 double progress_lost(const struct progress *p)

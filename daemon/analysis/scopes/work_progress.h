@@ -32,7 +32,8 @@ uint32_t progress_span(const struct progress *progress);
 double progress_spread(const struct progress *progress);
 
 /** Recent work by the work before, at most 1; NaN: not known.
- *  @param windows  since the job is slow: those before do not count, if some are left */
+ *  @param windows  since the job is slow, of which the last PROGRESS_WINDOWS count; with less than
+ *                  three, windows before */
 double progress_share(const struct progress *progress, uint64_t windows);
 
 /** The share of its work that the job has not done in the last span. */
