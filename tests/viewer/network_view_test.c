@@ -341,6 +341,46 @@ static void test_before_and_after_have_the_same_positions_side_by_side(void **st
     assert_null(find_text(&f->desk.scene, "reality, before suggestion"));
 }
 
+/* The second job has twice the nodes, and more windows. */
+static void test_two_networks_stand_side_by_side_on_one_scale(void **state)
+{
+    struct network_bed *f = *state, *g = begin("torus:4,4,4", 2);
+    const struct pictures *pictures = &f->desk.pictures;
+    f->desk.ui.time.range = RANGE_START;
+    show(f);
+    const struct wiring alone = pictures->network->now.wiring;
+    for (int i = 0; i < 60; i++)
+        synthetic_network_window(&g->net, desk_apply, g->model);
+    struct other_run other = {.model = g->model, .names = {"a.hrec", "b.hrec"}};
+    f->desk.ui.network.other = &other;
+    assert_true(other_run_update(&other, f->model, RANGE_START, 0, 0) >= 0);
+    for (int compare = COMPARE_AFTER; compare < COMPARES; compare++) {
+        ui_command(&f->desk.ui, f->model, COMMAND_COMPARE, (uint64_t)compare);
+        show(f);
+        assert_true(says(f, "before: a.hrec, 32 nodes, "));
+        assert_true(says(f, "after: b.hrec, 64 nodes, "));
+        assert_true(says(f, "without a difference"));
+        assert_true(says(f, "bytes/node"));
+        const struct wiring *first = &pictures->network->now.wiring,
+                            *second = &pictures->second->network->now.wiring;
+        for (int i = 0; i < WIRING_METRICS; i++)
+            assert_float_equal(first->most[i], second->most[i], 0);
+        assert_true(first->heaviest > alone.heaviest && first->heaviest == second->heaviest);
+        assert_int_equal(count_hits(f, HIT_PLACE), 32); /* nodes of the second are not chosen */
+        desk_check(&f->desk, "two networks");
+    }
+    ui_command(&f->desk.ui, f->model, COMMAND_COMPARE, COMPARE_BEFORE);
+    show(f);
+    assert_false(says(f, "64 nodes"));
+    assert_int_equal(pictures->network->now.wiring.heaviest, alone.heaviest);
+    f->desk.ui.view = VIEW_LINKS;
+    show(f);
+    assert_true(says(f, "first of two networks, before: a.hrec"));
+    f->desk.ui.network.other = NULL;
+    other_run_finish(&other);
+    end(g);
+}
+
 /* ---- lassos ------------------------------------------------------------------------------------
  */
 
@@ -498,6 +538,7 @@ int main(void)
         FIXTURE(test_click_selects_a_route),
         FIXTURE(test_suggested_routes_are_blue),
         FIXTURE(test_before_and_after_have_the_same_positions_side_by_side),
+        FIXTURE(test_two_networks_stand_side_by_side_on_one_scale),
         FIXTURE(test_lasso_within),
         FIXTURE(test_lasso_crossing),
         FIXTURE(test_drag_moves_and_wheel_zooms),

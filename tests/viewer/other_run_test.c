@@ -97,7 +97,7 @@ static void another_network_is_not_drawn_on_the_first(void **state)
     update(&b, COMPARE_AFTER);
     assert_false(b.other.same_network);
     assert_int_equal(b.ui.network.applied, 0);
-    assert_non_null(strstr(ui_network_state(&b.ui, text, sizeof text), "another network"));
+    assert_non_null(strstr(ui_network_state(&b.ui, text, sizeof text), "first of two networks"));
     b.ui.view = VIEW_MATRIX; /* pairs of ranks need no network */
     assert_non_null(strstr(ui_network_state(&b.ui, text, sizeof text), "after: b.hrec"));
     close_bed(&b);

@@ -32,6 +32,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
     };
     camera_init(&ui->regions.camera, 1);
     network_graph_init(&ui->graph);
+    network_graph_init(&ui->second_graph);
     for (int i = 0; i < METRICS; i++)
         ui->network.colour_high[i] = 1;
     torus_init(&ui->torus);
@@ -49,6 +50,7 @@ void ui_finish(struct ui *ui)
     torus_finish(&ui->torus);
     landscape_finish(&ui->landscape);
     network_graph_finish(&ui->graph);
+    network_graph_finish(&ui->second_graph);
     free(ui->network.picked_ranks);
     ui->network.picked_ranks = NULL;
     ui->network.picked_count = 0;

@@ -137,8 +137,9 @@ struct ui {
     struct transport transport; /**< requests to a replay that were not answered yet */
     struct torus_choice torus;
     struct landscape_choice landscape;
-    struct network_graph graph; /**< as view "network" draws it */
-    char wanted_job[65];        /**< job that was chosen from the list */
+    struct network_graph graph;        /**< as view "network" draws it */
+    struct network_graph second_graph; /**< likewise of ui_second_network(), by the same choices */
+    char wanted_job[65];               /**< job that was chosen from the list */
     char wanted_daemon[257]; /**< endpoint of the daemon that has it; "": the one that is connected
                               */
     struct ui_connection connection;

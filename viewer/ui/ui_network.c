@@ -59,11 +59,38 @@ static int needs_flows(const struct ui *ui)
            kind == SELECT_VERTEX;
 }
 
+/* Flows and groups of a second run with a network of its own. Selection and picked items are
+ * numbers of the first one. */
+static int ui_network_update_second(struct ui *ui)
+{
+    struct other_run *other = ui->network.other;
+    struct network_graph *g = &ui->second_graph;
+    struct flow_filter filter = ui->network.filter;
+    if (!ui_second_network(ui)) {
+        if (other)
+            flows_rest(&other->range.flows);
+        return 0;
+    }
+    filter.picked = 0;
+    g->camera = ui->graph.camera;
+    g->tool = ui->graph.tool;
+    g->size = ui->graph.size;
+    g->chosen = ui->graph.chosen;
+    g->kept = ui->graph.kept;
+    g->level = ui->graph.level;
+    const int changed = flows_update(&other->range.flows, other->model, &other->range, NULL);
+    const int marked = flows_mark(&other->range.flows, other->model, &filter,
+                                  &(struct flow_pick){.kind = PICK_NONE});
+    const int grouped = network_graph_update(g, other->model, &other->range.flows);
+    return changed < 0 || marked < 0 || grouped < 0 ? -ENOMEM : changed || marked || grouped;
+}
+
 int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
 {
     struct flow_pick picked;
     struct what_if *steps = &ui->network.what_if;
     what_if_check(steps, m->job, &m->network);
+    const int second = ui_network_update_second(ui);
     const struct what_if *shown = ui->network.compare != COMPARE_BEFORE ? steps : NULL;
     const struct other_run *other = ui_other_run(ui);
     other = other && other->same_network ? other : NULL;
@@ -95,9 +122,9 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
         flows_mark(&range->reality, m, &ui->network.filter, &picked) < 0)
         return -ENOMEM;
     int grouped = ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows) : 0;
-    if (marked < 0 || grouped < 0)
+    if (marked < 0 || grouped < 0 || second < 0)
         return -ENOMEM;
-    return changed || marked || grouped;
+    return changed || marked || grouped || second;
 }
 
 static const char *const objectives[REMAP_OBJECTIVES] = {"hop-bytes", "max-link", "inter-node"};
@@ -154,6 +181,12 @@ const struct other_run *ui_other_run(const struct ui *ui)
                                                                                : NULL;
 }
 
+const struct other_run *ui_second_network(const struct ui *ui)
+{
+    const struct other_run *other = ui->view == VIEW_NETWORK ? ui_other_run(ui) : NULL;
+    return other && !other->same_network ? other : NULL;
+}
+
 int ui_shows_difference(const struct ui *ui)
 {
     return ui->network.applied && ui->network.compare == COMPARE_DIFFERENCE;
@@ -177,8 +210,9 @@ char *ui_network_state(const struct ui *ui, char *out, size_t capacity)
         const int differs = ui->network.compare == COMPARE_DIFFERENCE;
         const int after = !differs && ui->network.compare != COMPARE_BEFORE;
         if (!other->same_network && ui->view >= VIEW_LINKS)
-            snprintf(out, capacity, "before: %.100s, the other run has another network",
-                     other->names[0]);
+            snprintf(out, capacity,
+                     "first of two networks, before: %.80s; Network shows %.80s, too",
+                     other->names[0], other->names[1]);
         else
             snprintf(out, capacity, "%s: %.80s%s%.80s, %s", states[ui->network.compare],
                      other->names[after], differs ? " to " : "", differs ? other->names[1] : "",

@@ -46,8 +46,8 @@ struct ui_network_choice {
     uint32_t delta;
     struct what_if what_if; /**< owned; steps that were shown */
     enum network_compare compare;
-    const struct other_run *other; /**< borrowed; NULL: there is no other run */
-    unsigned applied;              /**< enum flow_applied that the views show; 0: the reality */
+    struct other_run *other; /**< borrowed; NULL: there is no other run */
+    unsigned applied;        /**< enum flow_applied that the views show; 0: the reality */
     const struct flows
         *flows; /**< borrowed from the sums by ui_update_flows(); NULL: not computed yet */
     uint8_t *picked_ranks; /**< owned; 1 for each rank of the selection, picked_count of them */
@@ -71,6 +71,10 @@ char *ui_network_state(const struct ui *ui, char *out, size_t capacity);
 /** The other run, if views show it in place of the followed one: not while the what-if has steps.
  * NULL: they do not. */
 const struct other_run *ui_other_run(const struct ui *ui);
+
+/** The other run, if the view has it beside the followed one with a network of its own, because
+ *  their networks differ. NULL: it has not. */
+const struct other_run *ui_second_network(const struct ui *ui);
 
 /** Whether the views show the difference between what-if and reality. */
 int ui_shows_difference(const struct ui *ui);

@@ -23,8 +23,11 @@ void pictures_finish(struct pictures *pictures)
         if (views[i]->finish)
             views[i]->finish(pictures);
     pictures_finish_shared(pictures);
-    if (pictures->before)
-        pictures_finish(pictures->before);
-    free(pictures->before);
+    struct pictures *const halves[] = {pictures->before, pictures->second};
+    for (int i = 0; i < 2; i++) {
+        if (halves[i])
+            pictures_finish(halves[i]);
+        free(halves[i]);
+    }
     *pictures = (struct pictures){0};
 }

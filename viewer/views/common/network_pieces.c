@@ -134,6 +134,8 @@ const struct flows *piece_reality(const struct stage *s)
 double piece_metric_most(const struct stage *s, enum flow_metric metric)
 {
     double most = piece_reality(s)->maximum[metric];
+    if (s->second)
+        most = fmax(most, s->second->flows.maximum[metric]);
     return most > 0 ? most : s->range->flows.maximum[metric];
 }
 

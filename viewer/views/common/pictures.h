@@ -60,6 +60,7 @@ struct pictures {
     struct commgram_drawing *commgram;
     struct links_drawing *links;
     struct pictures *before; /**< owned; of the reality, while it is shown beside another state */
+    struct pictures *second; /**< owned; of a second run beside the first, on another network */
     struct torus_drawing *torus;
     struct tiers_drawing *tiers;
     struct network_drawing *network;

@@ -378,11 +378,24 @@ static void frame_add_stale_note(const struct stage *s, struct box box)
     scene_text(s->brush.scene, note.x + 14, note.y + 6, w - 28, TEXT_SMALL, 0, t->text, text);
 }
 
+/* "after: b.hrec, 1,024 nodes, 123 GB on links". */
+static void frame_format_run(const struct stage *s, char *out, size_t room)
+{
+    const struct other_run *other = s->ui->network.other;
+    snprintf(out, room, "%s: %.80s, %s node%s, %s on links", s->follows ? "after" : "before",
+             other->names[s->follows], quantity_grouped(s->model->host_count).text,
+             s->model->host_count == 1 ? "" : "s",
+             format_si((double)s->range->flows.bytes, "B").text);
+}
+
 /* A view below the name of the state that it shows. */
 static void frame_add_half(struct stage *s, const struct view *view, struct box box)
 {
     char state[280];
-    ui_network_state(s->ui, state, sizeof state);
+    if (s->second)
+        frame_format_run(s, state, sizeof state);
+    else
+        ui_network_state(s->ui, state, sizeof state);
     scene_panel(s->brush.scene, box, s->brush.theme->ground, "view.half");
     scene_text(s->brush.scene, box.x + 16, box.y + 6, box.w - 32, TEXT_SMALL_STRONG, TEXT_CLAUSES,
                s->brush.theme->text, state);
@@ -434,6 +447,49 @@ static void frame_add_both(struct stage *s, const struct view *view, struct box 
     free(ui);
 }
 
+/* Two runs on different networks, the same view twice. What is chosen is of the first: in the
+ * second only buttons are hit, and the ground, which moves both. */
+static void frame_add_two_networks(struct stage *s, const struct view *view, struct box box)
+{
+    const struct other_run *other = ui_second_network(s->ui);
+    struct scene *scene = s->brush.scene;
+    if (!s->pictures->second)
+        s->pictures->second = calloc(1, sizeof *s->pictures->second);
+    struct ui *ui = malloc(sizeof *ui);
+    if (!s->pictures->second || !ui) {
+        free(ui);
+        return;
+    }
+    *ui = *s->ui;
+    ui->graph = s->ui->second_graph;
+    ui->selection = (struct selection){0};
+    ui->network.filter.picked = 0;
+    ui->network.flows = &other->range.flows;
+    struct stage before = *s, after = *s;
+    before.other = after.pictures = s->pictures->second;
+    before.second = after.range = &other->range;
+    after.other = s->pictures;
+    after.second = s->range;
+    after.model = other->model;
+    after.ui = ui;
+    after.follows = 1;
+    after.pictures->busy = 0;
+    const double half = floor(box.w / 2);
+    const size_t first = scene->hit_count;
+    scene->suffix = ".after";
+    frame_add_half(&after, view, (struct box){box.x + half, box.y, box.w - half, box.h});
+    scene->suffix = NULL;
+    size_t kept = first;
+    for (size_t i = first; i < scene->hit_count; i++)
+        if (scene->hits[i].kind == HIT_BUTTON || scene->hits[i].kind == HIT_NETWORK)
+            scene->hits[kept++] = scene->hits[i];
+    scene->hit_count = kept;
+    frame_add_half(&before, view, (struct box){box.x, box.y, half, box.h});
+    s->pictures->busy |= after.pictures->busy;
+    s->tip = after.tip.count ? after.tip : before.tip;
+    free(ui);
+}
+
 static void frame_layout(struct stage *s)
 {
     const struct ui *ui = s->ui;
@@ -455,7 +511,9 @@ static void frame_layout(struct stage *s)
     main_box.y += verdict_h;
     main_box.h -= verdict_h;
     scene_panel(s->brush.scene, main_box, t->ground, "view.%s", place_names[view].name);
-    if (main_box.h >= VIEW_LEAST && ui_shows_both(ui))
+    if (main_box.h >= VIEW_LEAST && view == ui->view && ui_second_network(ui))
+        frame_add_two_networks(s, views[view], main_box);
+    else if (main_box.h >= VIEW_LEAST && ui_shows_both(ui))
         frame_add_both(s, views[view], main_box);
     else if (main_box.h >= VIEW_LEAST)
         views[view]->layout(s, main_box);

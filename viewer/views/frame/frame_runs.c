@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-enum { LINE = 19, HEAD = 44, FOOT = 12 };
+enum { LINE = 19, HEAD = 44, FOOT = 12, LOADS = 4, NETWORK_LINES = 3 };
+
+static const char two_networks[] = "Two networks, whose nodes are not the same: side by side in "
+                                   "Network, the first alone elsewhere, without a difference.";
 
 /* Of times, latencies and loads less is better; of rates more is. */
 static int runs_is_rate(int figure)
@@ -49,18 +52,29 @@ static void runs_add_line(const struct stage *s, struct box line, const char *na
                     "%+.1f\xc2\xa0%%", (ratio - 1) * 100);
 }
 
-/* Load of the links: known while a view of the network is in sight. */
-static void runs_add_loads(const struct stage *s, struct box line)
+/* Load of the links: known while a view of the network is in sight. Totals of two networks are
+ * comparable by node only. @return y below the last line */
+static double runs_add_loads(const struct stage *s, const struct other_run *second, struct box line)
 {
-    const struct flows *f[2] = {piece_reality(s), &s->range->flows};
-    const char *const names[2] = {"hop-bytes", "fullest link"};
-    for (int i = 0; i < 2; i++) {
-        const double values[2] = {i ? (double)f[0]->largest : f[0]->hop_bytes,
-                                  i ? (double)f[1]->largest : f[1]->hop_bytes};
+    static const char *const names[2][LOADS] = {
+        {"bytes", "hop-bytes", "fullest link", "mean link"},
+        {"bytes/node", "hop-bytes/node", "fullest link", "mean link"}};
+    const struct flows *f[2] = {piece_reality(s), second ? &second->range.flows : &s->range->flows};
+    const double nodes[2] = {second ? fmax(s->model->host_count, 1) : 1,
+                             second ? fmax(second->model->host_count, 1) : 1};
+    for (int i = 0; i < LOADS; i++) {
+        double values[2];
+        for (int k = 0; k < 2; k++)
+            values[k] = i == 0   ? (double)f[k]->bytes / nodes[k]
+                        : i == 1 ? f[k]->hop_bytes / nodes[k]
+                        : i == 2 ? (double)f[k]->largest
+                                 : f[k]->mean;
         const struct quantity texts[2] = {format_si(values[0], "B"), format_si(values[1], "B")};
-        runs_add_line(s, line, names[i], texts, values[0] > 0 ? values[1] / values[0] : NAN, 0);
+        runs_add_line(s, line, names[second != NULL][i], texts,
+                      values[0] > 0 ? values[1] / values[0] : NAN, 0);
         line.y += LINE;
     }
+    return line.y;
 }
 
 double context_runs(struct stage *s, struct box box)
@@ -76,8 +90,8 @@ double context_runs(struct stage *s, struct box box)
         return 0;
     ui_windows(s->ui, s->model, &first, &last);
     other_run_figures(other, s->model, s->range->kind, first, last, figures);
-    const int loads = (s->ui->network.applied & FLOWS_OTHER_RUN) != 0;
-    const double height = HEAD + LINE * (OTHER_FIGURES + (loads ? 2 : 0)) + FOOT;
+    const struct other_run *second = ui_second_network(s->ui);
+    const int loads = second || (s->ui->network.applied & FLOWS_OTHER_RUN) != 0;
     scene_text(s->brush.scene, box.x + 2, box.y, box.w - 4, TEXT_TITLE, 0, t->text,
                "Before, after");
     scene_textf(s->brush.scene, box.x + 2, box.y + 22, box.w - 4, TEXT_SMALL, 0, t->second,
@@ -90,7 +104,10 @@ double context_runs(struct stage *s, struct box box)
         runs_add_line(s, line, names[i], values,
                       figures[i][0] > 0 ? figures[i][1] / figures[i][0] : NAN, runs_is_rate(i));
     }
+    if (!other->same_network && s->ui->view >= VIEW_LINKS)
+        line.y += 4 + scene_paragraph(s->brush.scene, line.x, line.y, line.w, TEXT_SMALL, t->second,
+                                      NETWORK_LINES, two_networks);
     if (loads)
-        runs_add_loads(s, line);
-    return height;
+        line.y = runs_add_loads(s, second, line);
+    return line.y + FOOT - box.y;
 }

@@ -39,6 +39,12 @@ void network_drawing_destroy(struct network_drawing *d)
     free(d);
 }
 
+/* Whether positions are those of the other state: another network has its own. */
+static int network_follows(const struct stage *s)
+{
+    return s->follows && !s->second;
+}
+
 /* ---- places ---- */
 
 /* Attraction of an edge: its load as a share of all traffic of its ends, so that nodes and groups
@@ -282,7 +288,7 @@ static int network_build_next(struct network_drawing *d, const struct stage *s, 
             return more;
         if (wiring_add_real(&a->wiring, s) < 0 || wiring_pair(&a->wiring) < 0 ||
             wiring_figures(&a->wiring, s) < 0 ||
-            (s->follows                         ? network_take_places(a, &s->other->network->now)
+            (network_follows(s)                 ? network_take_places(a, &s->other->network->now)
              : network_keeps_places(a, &d->now) ? network_take_places(a, &d->now)
                                                 : network_begin_places(a, &d->now)) < 0)
             return -ENOMEM;
@@ -298,22 +304,43 @@ static int network_build_next(struct network_drawing *d, const struct stage *s, 
     return 0;
 }
 
+/* Keeps the scale of the graph's own figures; beside another network both have the larger one. */
+static void network_scale_both(struct network_drawing *d, const struct stage *s)
+{
+    struct wiring *w = &d->now.wiring;
+    struct wiring_scale *own = &d->scale;
+    if (own->figures_key != w->figures_key) {
+        *own = (struct wiring_scale){.graph_version = d->now.graph_version,
+                                     .figures_key = w->figures_key,
+                                     .largest = s->range->flows.largest,
+                                     .heaviest = (double)w->heaviest,
+                                     .most_inside = (double)w->most_inside,
+                                     .most_degree = w->most_degree,
+                                     .most_partners = w->most_partners};
+        memcpy(own->most, w->most, sizeof own->most);
+        s->pictures->busy |= s->second != NULL; /* the other half has yet to take it over */
+    }
+    const struct wiring_scale *other =
+        s->second && s->other->network ? &s->other->network->scale : own;
+    for (int i = 0; i < WIRING_METRICS; i++)
+        w->most[i] = fmax(own->most[i], other->most[i]);
+    w->heaviest = (uint64_t)fmax(own->heaviest, other->heaviest);
+    w->most_inside = (uint64_t)fmax(own->most_inside, other->most_inside);
+    w->most_degree = fmax(own->most_degree, other->most_degree);
+    w->most_partners =
+        own->most_partners > other->most_partners ? own->most_partners : other->most_partners;
+}
+
 /* Keeps the scale of the reality, and puts it in place of the graph's own while a what-if is shown:
  * a better network looks less bright. It grows with the traffic. */
 static void network_scale(struct network_drawing *d, const struct stage *s)
 {
     struct wiring *w = &d->now.wiring;
     struct wiring_scale *scale = &d->scale;
-    if (s->other && !s->follows && s->other->network)
+    if (s->other && !s->follows && !s->second && s->other->network)
         *scale = s->other->network->scale;
     if (!s->ui->network.applied) {
-        *scale = (struct wiring_scale){.graph_version = d->now.graph_version,
-                                       .largest = s->range->flows.largest,
-                                       .heaviest = (double)w->heaviest,
-                                       .most_inside = (double)w->most_inside,
-                                       .most_degree = w->most_degree,
-                                       .most_partners = w->most_partners};
-        memcpy(scale->most, w->most, sizeof scale->most);
+        network_scale_both(d, s);
         return;
     }
     if (!scale->largest || scale->graph_version != d->now.graph_version)
@@ -337,7 +364,7 @@ static int network_update_figures(struct network_drawing *d, const struct stage 
         return -ENOMEM;
     wiring_marks(&a->wiring, f);
     network_scale(d, s);
-    if (changed && !s->follows && !s->ui->network.applied && !a->spring.layout &&
+    if (changed && !network_follows(s) && !s->ui->network.applied && !a->spring.layout &&
         network_drifted(a))
         return network_begin_places(a, a);
     return 0;
@@ -364,7 +391,7 @@ struct network_drawing *network_arrange(struct stage *s)
     if (!pictures->network && !(pictures->network = calloc(1, sizeof *pictures->network)))
         return NULL;
     struct network_drawing *d = pictures->network;
-    if (s->follows && (!s->other->network || !s->other->network->now.at)) {
+    if (network_follows(s) && (!s->other->network || !s->other->network->now.at)) {
         pictures->busy = 1;
         return NULL;
     }
@@ -382,7 +409,7 @@ struct network_drawing *network_arrange(struct stage *s)
             spring_work(&d->now.spring, SPRING_SHARE);
         moving = network_move(&d->now);
     }
-    if (s->follows && d->now.at)
+    if (network_follows(s) && d->now.at)
         network_follow(&d->now, &s->other->network->now);
     pictures->busy |= moving || d->now.spring.layout || (d->next.wiring.key && error >= 0);
     return d->now.at ? d : NULL;

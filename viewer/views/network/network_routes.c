@@ -375,6 +375,7 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
                               (uint64_t)s->ui->graph.size * WIRING_METRICS + metric);
     key = mix_number(mix_number(key, (uint64_t)s->ui->theme), s->ui->network.filter.version);
     key = mix_number(key, (uint64_t)s->ui->network.compare);
+    key = mix_real(mix_real(mix_number(key, w->heaviest), w->most[metric]), w->most_degree);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
     key = mix_real(mix_real(mix_real(key, plot->section.ux), plot->section.uy),

@@ -134,6 +134,7 @@ int wiring_pair(struct wiring *wiring);
 /** Largest figures of the graph in reality: the scale that all states of the network share. */
 struct wiring_scale {
     uint64_t graph_version; /**< of the groups that they belong to */
+    uint64_t figures_key;   /**< of the wiring that they are of */
     uint64_t largest;       /**< load of a link then; 0: not known */
     double most[WIRING_METRICS];
     double heaviest, most_inside, most_degree;
