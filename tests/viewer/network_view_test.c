@@ -381,6 +381,28 @@ static void test_two_networks_stand_side_by_side_on_one_scale(void **state)
     end(g);
 }
 
+/* Loads between groups and between nodes have no common scale. */
+static void test_two_networks_are_grouped_alike(void **state)
+{
+    (void)state;
+    struct network_bed *f = begin("torus:4,4,4,8", 1), *g = begin("torus:4,4,4,16,2", 1);
+    struct other_run other = {.model = g->model, .names = {"a.hrec", "b.hrec"}};
+    f->desk.ui.time.range = RANGE_START;
+    show(f);
+    assert_true(says(f, "512 nodes, "));
+    f->desk.ui.network.other = &other;
+    assert_true(other_run_update(&other, f->model, RANGE_START, 0, 0) >= 0);
+    show(f);
+    assert_int_equal(f->desk.ui.graph.applied, 7);
+    assert_int_equal(f->desk.ui.second_graph.applied, 7);
+    f->desk.ui.network.other = NULL;
+    show(f);
+    assert_int_equal(f->desk.ui.graph.applied, 0);
+    other_run_finish(&other);
+    end(f);
+    end(g);
+}
+
 /* ---- lassos ------------------------------------------------------------------------------------
  */
 
@@ -539,6 +561,7 @@ int main(void)
         FIXTURE(test_suggested_routes_are_blue),
         FIXTURE(test_before_and_after_have_the_same_positions_side_by_side),
         FIXTURE(test_two_networks_stand_side_by_side_on_one_scale),
+        cmocka_unit_test(test_two_networks_are_grouped_alike),
         FIXTURE(test_lasso_within),
         FIXTURE(test_lasso_crossing),
         FIXTURE(test_drag_moves_and_wheel_zooms),

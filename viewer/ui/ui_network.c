@@ -61,7 +61,7 @@ static int needs_flows(const struct ui *ui)
 
 /* Flows and groups of a second run with a network of its own. Selection and picked items are
  * numbers of the first one. */
-static int ui_network_update_second(struct ui *ui)
+static int ui_network_update_second(struct ui *ui, const struct flows *first)
 {
     struct other_run *other = ui->network.other;
     struct network_graph *g = &ui->second_graph;
@@ -81,7 +81,7 @@ static int ui_network_update_second(struct ui *ui)
     const int changed = flows_update(&other->range.flows, other->model, &other->range, NULL);
     const int marked = flows_mark(&other->range.flows, other->model, &filter,
                                   &(struct flow_pick){.kind = PICK_NONE});
-    const int grouped = network_graph_update(g, other->model, &other->range.flows);
+    const int grouped = network_graph_update(g, other->model, &other->range.flows, first);
     return changed < 0 || marked < 0 || grouped < 0 ? -ENOMEM : changed || marked || grouped;
 }
 
@@ -90,7 +90,6 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     struct flow_pick picked;
     struct what_if *steps = &ui->network.what_if;
     what_if_check(steps, m->job, &m->network);
-    const int second = ui_network_update_second(ui);
     const struct what_if *shown = ui->network.compare != COMPARE_BEFORE ? steps : NULL;
     const struct other_run *other = ui_other_run(ui);
     other = other && other->same_network ? other : NULL;
@@ -105,7 +104,7 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     if (!needs_flows(ui)) {
         flows_rest(&range->flows);
         flows_rest(&range->reality);
-        return 0;
+        return ui_network_update_second(ui, &range->flows);
     }
     int changed = flows_update(&range->flows, of, other ? &other->range : range, shown);
     if (other)
@@ -121,7 +120,10 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     if (marked >= 0 && ui_shows_both(ui) && ui->network.applied &&
         flows_mark(&range->reality, m, &ui->network.filter, &picked) < 0)
         return -ENOMEM;
-    int grouped = ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows) : 0;
+    int second = ui_network_update_second(ui, &range->flows);
+    const struct flows *beside = ui_second_network(ui) ? &ui->network.other->range.flows : NULL;
+    int grouped =
+        ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows, beside) : 0;
     if (marked < 0 || grouped < 0 || second < 0)
         return -ENOMEM;
     return changed || marked || grouped || second;

@@ -124,11 +124,13 @@ static int group_by_level(struct network_graph *g, const struct topology *t, con
 }
 
 /* Puts the choice into effect. */
-static void ui_graph_apply(struct network_graph *g, const struct topology *t, const struct flows *f)
+static void ui_graph_apply(struct network_graph *g, const struct topology *t, const struct flows *f,
+                           const struct flows *beside)
 {
     const struct topology_spec *spec = topology_spec(t);
     uint32_t used = in_use(f);
-    int many = used > (g->chosen ? NETWORK_FULL : NETWORK_SINGLE);
+    const uint32_t most = g->chosen ? NETWORK_FULL : NETWORK_SINGLE;
+    int many = used > most || (beside && used > NETWORK_TOGETHER && in_use(beside) > most);
     int named = has_dimensions(spec);
     g->applied = g->chosen && named ? g->kept : 0;
     g->applied_level = g->chosen && !named ? g->level : 0;
@@ -161,7 +163,8 @@ static int network_graph_open(const struct network_graph *g, uint32_t group)
     return low < g->open_count && g->open[low] == group;
 }
 
-int network_graph_update(struct network_graph *g, const struct model *m, const struct flows *f)
+int network_graph_update(struct network_graph *g, const struct model *m, const struct flows *f,
+                         const struct flows *beside)
 {
     const struct topology *t = m->network.topology;
     uint64_t key = mix_number(mix_number(5, m->network.version), f->vertex_count);
@@ -170,7 +173,7 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
         g->key = 0;
         return 0;
     }
-    ui_graph_apply(g, t, f);
+    ui_graph_apply(g, t, f, beside);
     key = mix_number(mix_number(key, g->applied), g->applied_level);
     for (uint32_t i = 0; i < g->open_count; i++)
         key = mix_number(key, g->open[i]);

@@ -55,9 +55,12 @@ struct ui;
 void network_graph_init(struct network_graph *graph);
 void network_graph_finish(struct network_graph *graph);
 
-/** Updates the groups. Call after flows_update(). @return 1 when they changed, 0, or -ENOMEM */
+/** Updates the groups. Call after flows_update().
+ *  @param beside  of a second network on the same scale: where one is grouped because of its size
+ *                 so is the other, unless it is small; NULL: there is none
+ *  @return 1 when they changed, 0, or -ENOMEM */
 int network_graph_update(struct network_graph *graph, const struct model *model,
-                         const struct flows *flows);
+                         const struct flows *flows, const struct flows *beside);
 
 /** Commands that begin with COMMAND_NET. */
 int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
