@@ -54,7 +54,7 @@ static void rank_match_mark_lost(struct rank *rank)
 void rank_match_start(struct rank *rank, struct match *match)
 {
     rank->matching.match = match;
-    rank->matching.member = match_member_of(match, (uint32_t)rank->world_rank);
+    rank->matching.member = match_resume(match, (uint32_t)rank->world_rank);
     rank->matching.is_restored = rank->matching.member != NULL;
     if (rank->matching.is_restored) {
         rank_match_age_comms(rank);

@@ -111,6 +111,15 @@ struct match_member *match_add(struct match *match, uint64_t rank)
     return member;
 }
 
+struct match_member *match_resume(struct match *match, uint32_t rank)
+{
+    struct match_member *member = match_member_of(match, rank);
+    if (member == NULL || !member->waits)
+        return NULL;
+    member->waits = 0;
+    return member;
+}
+
 void match_all_added(struct match *match)
 {
     match->all_added = 1;
@@ -266,6 +275,7 @@ static void match_member_copy_state(struct state_bytes *b, struct match *match, 
     STATE_ARRAY(b, member->wildcards, member->wildcard_count, member->wildcard_capacity);
     STATE_ARRAY(b, member->apart, member->apart_count, member->apart_capacity);
     struct peer *peer = b->reads ? match_peer(match, member->rank) : NULL;
+    member->waits |= b->reads;
     if (peer != NULL)
         peer->member = member;
 }

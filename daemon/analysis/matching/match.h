@@ -167,8 +167,9 @@ uint32_t match_open_receives(const struct match *match, const struct match_membe
 
 struct match_counts match_counts(const struct match *match);
 
-/** The member of a rank. @return NULL: it is none */
-struct match_member *match_member_of(const struct match *match, uint32_t rank);
+/** The member of a rank that match_copy_state() has read, for the process that is the rank now;
+ * only once, since jobs may have several processes of one rank. @return NULL: there is none */
+struct match_member *match_resume(struct match *match, uint32_t rank);
 
 /** See state_bytes.h; all but its sink. It is read into a match that was just made; after an error
  *  that can only be destroyed. */

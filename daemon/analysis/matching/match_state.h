@@ -169,6 +169,7 @@ struct match_member {
     uint64_t known_ns; /**< see match_known_until() */
     uint32_t early_first, early_last;
     uint32_t doubtful; /**< rounds in which posts may be seen whose ends were lost */
+    int waits;         /**< for match_resume() */
 };
 
 enum place {
@@ -299,6 +300,7 @@ uint32_t match_pool_allocate(struct pool *pool);
 void match_pool_release(struct pool *pool, uint32_t number);
 
 struct peer *match_peer(struct match *match, uint32_t rank);
+struct match_member *match_member_of(const struct match *match, uint32_t rank);
 
 /** The channel with this name, made when there is none. @return NONE: no space */
 uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,

@@ -116,8 +116,10 @@ static void restart(struct run *run)
     match_copy_state(&state, run->match);
     assert_int_equal(state.code, 0);
     assert_int_equal(state.at, state.length);
-    for (int rank = 0; rank < MODEL_RANKS; rank++)
-        assert_non_null(run->members[rank] = match_member_of(run->match, (uint32_t)rank));
+    for (int rank = 0; rank < MODEL_RANKS; rank++) {
+        assert_non_null(run->members[rank] = match_resume(run->match, (uint32_t)rank));
+        assert_null(match_resume(run->match, (uint32_t)rank)); /* another process of that rank */
+    }
     free(state.bytes);
 }
 
