@@ -9,6 +9,7 @@ import ctypes
 import functools
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -136,15 +137,15 @@ def on_quiet_cores(test):
 
 
 def free_port():
-    """A TCP port of the loopback network that is free, and the next one, too."""
+    """A TCP port of the loopback network that is free, and the next one, too; none of those that clients are given."""
     while True:
+        port = random.randrange(20000, 32000)
         with socket.socket() as first, socket.socket() as second:
-            first.bind(('127.0.0.1', 0))
-            port = first.getsockname()[1]
             try:
+                first.bind(('127.0.0.1', port))
                 second.bind(('127.0.0.1', port + 1))
                 return port
-            except (OSError, OverflowError):
+            except OSError:
                 continue
 
 
