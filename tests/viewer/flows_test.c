@@ -178,7 +178,7 @@ static void a_job_by_groups_of_ranks_has_the_loads_that_the_daemon_put_on_links(
     (void)state;
     struct bed b;
     open_bed(&b, "torus:4,4,2", 3, 0);
-    b.model->group = 8; /* on several nodes: nothing can be told from pairs of groups */
+    b.model->group = 8; /* a group is on several nodes: its pairs have no route */
     for (int i = 0; i < 3; i++)
         synthetic_network_window(&b.net, into, b.model);
     update(&b);

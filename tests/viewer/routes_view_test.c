@@ -326,15 +326,21 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
 /* ---- large networks ----------------------------------------------------------------------------
  */
 
+/* 2,048 nodes, of which 32 are a cell. */
+static void open_large_network(struct network_bed *b)
+{
+    network_bed_open(b, VIEW_ROUTES,
+                     &(struct network_job){
+                         "torus:4,4,4,16,2",
+                         "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 3, 0});
+}
+
 /* Although a cell of 32 nodes is a few pixels wide. */
 static void the_ends_of_one_route_are_seen(void **state)
 {
     (void)state;
     struct network_bed bed, *b = &bed;
-    network_bed_open(b, VIEW_ROUTES,
-                     &(struct network_job){
-                         "torus:4,4,4,16,2",
-                         "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 3, 0});
+    open_large_network(b);
     look_at(b, SELECT_ROUTE, 300, 1500);
     const struct box plot = network_plot_make(b);
     int discs = 0;
@@ -351,10 +357,7 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
 {
     (void)state;
     struct network_bed bed, *b = &bed;
-    network_bed_open(b, VIEW_ROUTES,
-                     &(struct network_job){
-                         "torus:4,4,4,16,2",
-                         "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 3, 0});
+    open_large_network(b);
     SEEN("32 nodes or switches a cell, same down to C");
     assert_int_equal(drawing(b)->whole.cells.count, 64);
     network_bed_type(b, "M");

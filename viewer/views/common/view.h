@@ -17,12 +17,11 @@ struct stage {
     const struct range *range;
     const struct ui *ui;
     struct pictures *pictures;
-    const struct pictures *other; /**< of the other state that is shown beside this one; NULL: none
-                                   */
+    const struct pictures *other; /**< of the other state beside this one; NULL: none */
     int follows; /**< 1: positions are those of the other state, the reality's is the scale */
-    const struct range *second;    /**< of the run in the other half, if its network is another one:
-                                      each half has its own positions, and both the larger scale; NULL:
-                                      it is not */
+    /** Of the run in the other half, where its network is another one: then each half has its own
+     *  positions, and both the larger scale. NULL: there is none. */
+    const struct range *second;
     const struct scene_hit *hover; /**< hit under the mouse in the previous scene; NULL: none */
     struct tooltip tip;            /**< filled by the view that owns the hit under the mouse */
 };
