@@ -35,6 +35,10 @@ static int leases_on_message(void *user, uint64_t seq, const void *bytes, size_t
 {
     struct link_job *job = user;
     struct fleet_event event = {.type = FLEET_MESSAGE, .seq = seq, .length = length};
+    if (bytes == NULL) {
+        link_request(job->link, LINK_READ_ON, job->id, 0);
+        return 0;
+    }
     snprintf(event.job, sizeof(event.job), "%s", job->id);
     job->delivered = seq;
     link_post(job->link, &event, bytes);
@@ -200,6 +204,14 @@ static void leases_try(struct fleet_link *link, const char *id)
 
 /* ---- what is to be done ---------------------------------------------------------- */
 
+static void leases_read_on(struct link_job *job)
+{
+    fleet_subscription_close(job->subscription);
+    job->subscription = NULL;
+    if (leases_subscribe(job) == 0)
+        fleet_subscription_open(job->subscription);
+}
+
 /* libnats sets an interrupted reading up again by itself; should that fail, this one does. */
 static void leases_check_reading(struct link_job *job)
 {
@@ -212,12 +224,8 @@ static void leases_check_reading(struct link_job *job)
     job->checked_ns = now;
     const int stuck = job->behind != 0 && delivered < job->behind;
     job->behind = newest > delivered ? delivered + 1 : 0;
-    if (!stuck && fleet_subscription_is_valid(job->subscription))
-        return;
-    fleet_subscription_close(job->subscription);
-    job->subscription = NULL;
-    if (leases_subscribe(job) == 0)
-        fleet_subscription_open(job->subscription);
+    if (stuck || !fleet_subscription_is_valid(job->subscription))
+        leases_read_on(job);
 }
 
 /* Servers that elect a leader renew no lease. Where the journal is as this daemon left it, it goes
@@ -368,6 +376,12 @@ static void leases_serve(struct fleet_link *link, const struct link_request *req
     case LINK_READ:
         if (job != NULL)
             leases_read_from(job, request->from);
+        break;
+    case LINK_READ_ON:
+        if (job != NULL && job->reads && !fleet_subscription_is_valid(job->subscription)) {
+            log_info("job %s: messages came faster than they were read: reading again", job->id);
+            leases_read_on(job);
+        }
         break;
     case LINK_RELEASE:
         if (job != NULL)

@@ -280,8 +280,8 @@ void fleet_link_send_all(struct fleet_link *link, const void *bytes, size_t leng
 
 /* ---- requests to the thread of leases ---------------------------------------------- */
 
-static void link_request(struct fleet_link *link, enum link_request_type type, const char *job,
-                         uint64_t from)
+void link_request(struct fleet_link *link, enum link_request_type type, const char *job,
+                  uint64_t from)
 {
     struct link_request *request = malloc(sizeof(*request));
     if (request == NULL)

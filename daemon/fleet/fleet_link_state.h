@@ -19,7 +19,14 @@ struct link_publication {
     struct link_publication *next;
 };
 
-enum link_request_type { LINK_NOTE, LINK_RUNNING, LINK_ENDED, LINK_RELEASE, LINK_READ };
+enum link_request_type {
+    LINK_NOTE,
+    LINK_RUNNING,
+    LINK_ENDED,
+    LINK_RELEASE,
+    LINK_READ,
+    LINK_READ_ON, /* after messages that libnats has dropped */
+};
 
 /* For the thread of leases. */
 struct link_request {
@@ -76,6 +83,10 @@ struct fleet_link {
     int stops_publishing, stops_leasing, stopped;
     uint64_t stop_ns; /* CLOCK_MONOTONIC when publishing is given up */
 };
+
+/** Ask the thread of leases for something. @param from  of LINK_READ */
+void link_request(struct fleet_link *link, enum link_request_type type, const char *job,
+                  uint64_t from);
 
 /** Add an event for the loop. Waits while the loop has too many messages to handle. */
 void link_post(struct fleet_link *link, const struct fleet_event *event, const void *bytes);

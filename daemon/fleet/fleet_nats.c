@@ -18,6 +18,7 @@
 #define RECONNECT_MS 200
 #define LEASE_SHARE 5u
 #define HEARTBEAT_NS INT64_C(1000000000)
+#define PENDING_BYTES (64 << 20) /* of messages that were received and not read */
 
 /* ---- names ----------------------------------------------------------------- */
 
@@ -341,44 +342,78 @@ static natsStatus nats_set_reading(jsSubOptions *options, const struct fleet_nat
     return s;
 }
 
-/* @return number of the message in the stream; 0: it has none */
-static uint64_t nats_message_seq(natsMsg *message)
+/* libnats drops messages that exceed PENDING_BYTES, and goes on with later ones. What a consumer
+ * sends is numbered from 1 on, also after libnats has set it up again.
+ * @return whether no message is missing between the newest one and this one, the newest from now on
+ */
+static int nats_order_add(struct nats_order *order, natsSubscription *subscription,
+                          natsMsg *message)
 {
     jsMsgMetaData *meta = NULL;
+    int64_t dropped = 0;
     if (natsMsg_GetMetaData(&meta, message) != NATS_OK)
         return 0;
-    uint64_t seq = meta->Sequence.Stream;
+    const struct nats_order next = {meta->Sequence.Stream, meta->Sequence.Consumer};
     jsMsgMetaData_Destroy(meta);
-    return seq;
+    /* A new consumer begins after the last message that libnats received, even if it dropped it. */
+    if (next.consumer == 1 && order->consumer != 0)
+        natsSubscription_GetDropped(subscription, &dropped);
+    if (dropped > 0 || (next.consumer != 1 && next.consumer != order->consumer + 1))
+        return 0;
+    *order = next;
+    return 1;
 }
 
-/* @param with_bytes  0: only the messages' numbers are sent */
-static int nats_read(struct fleet_nats *nats, const char *name, uint64_t from, uint64_t to,
-                     int with_bytes, fleet_on_message *on_message, void *user)
+struct nats_reading {
+    const char *name;  /* subject */
+    uint64_t from, to; /* numbers of messages */
+    int with_bytes;    /* 0: only the messages' numbers are sent */
+    fleet_on_message *on_message;
+    void *user;
+};
+
+/* Read until a message is missing, or to the end: `from` is then the next one to be read. */
+static int nats_read_on(struct fleet_nats *nats, struct nats_reading *reading,
+                        natsSubscription *subscription)
 {
-    jsSubOptions options;
-    natsSubscription *subscription = NULL;
-    natsStatus s = nats_set_reading(&options, nats, from);
-    options.Config.HeadersOnly = !with_bytes;
-    s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->reading, name, NULL, &options, NULL)
-                     : s;
-    int code = s == NATS_OK ? 0 : nats_fail("reading", name, s);
-    for (uint64_t seq = 0; code == 0 && seq < to;) {
+    struct nats_order order = {0};
+    int code = 0, in_order = 1;
+    while (code == 0 && in_order && reading->from <= reading->to) {
         natsMsg *message = NULL;
-        s = natsSubscription_NextMsg(&message, subscription, nats->read_ms);
-        if (s != NATS_OK) {
-            code = nats_fail("reading on", name, s);
-            break;
-        }
-        seq = nats_message_seq(message);
-        if (seq >= from && seq <= to)
-            code = on_message(user, seq, natsMsg_GetData(message),
-                              (size_t)natsMsg_GetDataLength(message));
+        natsStatus s = natsSubscription_NextMsg(&message, subscription, nats->read_ms);
+        if (s == NATS_SLOW_CONSUMER)
+            continue; /* what was dropped is seen by the numbers */
+        if (s != NATS_OK)
+            return nats_fail("reading on", reading->name, s);
+        in_order = nats_order_add(&order, subscription, message);
+        if (in_order && order.stream >= reading->from && order.stream <= reading->to)
+            code = reading->on_message(reading->user, order.stream, natsMsg_GetData(message),
+                                       (size_t)natsMsg_GetDataLength(message));
+        if (in_order && order.stream >= reading->from)
+            reading->from = order.stream + 1;
         natsMsg_Destroy(message);
     }
-    if (subscription != NULL)
-        natsSubscription_Unsubscribe(subscription);
-    natsSubscription_Destroy(subscription);
+    return code;
+}
+
+static int nats_read(struct fleet_nats *nats, struct nats_reading *reading)
+{
+    int code = 0;
+    while (code == 0 && reading->from <= reading->to) {
+        jsSubOptions options;
+        natsSubscription *subscription = NULL;
+        natsStatus s = nats_set_reading(&options, nats, reading->from);
+        options.Config.HeadersOnly = !reading->with_bytes;
+        s = s == NATS_OK ? js_SubscribeSync(&subscription, nats->reading, reading->name, NULL,
+                                            &options, NULL)
+                         : s;
+        s = s == NATS_OK ? natsSubscription_SetPendingLimits(subscription, -1, PENDING_BYTES) : s;
+        code = s == NATS_OK ? nats_read_on(nats, reading, subscription)
+                            : nats_fail("reading", reading->name, s);
+        if (subscription != NULL)
+            natsSubscription_Unsubscribe(subscription);
+        natsSubscription_Destroy(subscription);
+    }
     return code;
 }
 
@@ -386,8 +421,9 @@ int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const c
                     uint64_t from, uint64_t to, fleet_on_message *on_message, void *user)
 {
     char name[NATS_NAME_BYTES];
+    struct nats_reading reading = {name, from, to, 1, on_message, user};
     nats_subject(nats, subject, job, name);
-    return nats_read(nats, name, from, to, 1, on_message, user);
+    return nats_read(nats, &reading);
 }
 
 struct nats_numbers {
@@ -416,8 +452,11 @@ void fleet_nats_delete(struct fleet_nats *nats, enum fleet_subject subject, cons
     uint64_t last = 0;
     natsStatus s = NATS_OK;
     nats_subject(nats, subject, job, name);
-    if (fleet_nats_last(nats, subject, job, &last) == 0 && last > 0)
-        nats_read(nats, name, 1, last < before ? last : before, 0, nats_note_number, &numbers);
+    if (fleet_nats_last(nats, subject, job, &last) == 0 && last > 0) {
+        struct nats_reading reading = {
+            name, 1, last < before ? last : before, 0, nats_note_number, &numbers};
+        nats_read(nats, &reading);
+    }
     for (size_t i = 0; s == NATS_OK && i < numbers.count && numbers.list[i] < before; i++)
         s = js_DeleteMsg(nats->js, nats->stream, numbers.list[i], NULL, NULL);
     if (s != NATS_OK)
@@ -430,14 +469,16 @@ static void nats_on_message(natsConnection *connection, natsSubscription *from, 
 {
     struct fleet_subscription *subscription = user;
     (void)connection;
-    (void)from;
-    uint64_t seq = nats_message_seq(message);
     pthread_mutex_lock(&subscription->mutex);
     while (!subscription->opened && !subscription->closed)
         pthread_cond_wait(&subscription->changed, &subscription->mutex);
-    if (!subscription->closed && seq > subscription->last) {
-        subscription->last = seq;
-        subscription->on_message(subscription->user, seq, natsMsg_GetData(message),
+    const int reads = !subscription->closed && !subscription->interrupted;
+    if (reads && !nats_order_add(&subscription->order, from, message)) {
+        subscription->interrupted = 1;
+        subscription->on_message(subscription->user, 0, NULL, 0);
+    } else if (reads && subscription->order.stream > subscription->last) {
+        subscription->last = subscription->order.stream;
+        subscription->on_message(subscription->user, subscription->last, natsMsg_GetData(message),
                                  (size_t)natsMsg_GetDataLength(message));
     }
     pthread_mutex_unlock(&subscription->mutex);
@@ -481,6 +522,9 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
     s = s == NATS_OK ? js_Subscribe(&subscription->subscription, nats->reading, name,
                                     nats_on_message, subscription, NULL, &options, NULL)
                      : s;
+    s = s == NATS_OK
+            ? natsSubscription_SetPendingLimits(subscription->subscription, -1, PENDING_BYTES)
+            : s;
     if (s == NATS_OK)
         s = natsSubscription_SetOnCompleteCB(subscription->subscription, nats_on_complete,
                                              subscription);
@@ -503,7 +547,8 @@ void fleet_subscription_open(struct fleet_subscription *subscription)
 
 int fleet_subscription_is_valid(const struct fleet_subscription *subscription)
 {
-    return subscription != NULL && natsSubscription_IsValid(subscription->subscription);
+    return subscription != NULL && !subscription->interrupted &&
+           natsSubscription_IsValid(subscription->subscription);
 }
 
 void fleet_subscription_close(struct fleet_subscription *subscription)

@@ -88,11 +88,13 @@ int fleet_nats_read(struct fleet_nats *nats, enum fleet_subject subject, const c
                     uint64_t from, uint64_t to, fleet_on_message *on_message, void *user);
 
 /** Subscribe to the messages of a job that agents sent, from number `from` on. They arrive after
- * fleet_subscription_open() was called. @return 0 or -EAGAIN */
+ * fleet_subscription_open() was called. When they are not read quickly enough, the callback is
+ * called once with NULL as bytes, and never again: subscribe again, to what comes after the last
+ * message. @return 0 or -EAGAIN */
 int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nats, const char *job,
                          uint64_t from, fleet_on_message *on_message, void *user);
 void fleet_subscription_open(struct fleet_subscription *subscription);
-/** Whether libnats still reads; otherwise, and for NULL, subscribe again. */
+/** Whether messages still come; otherwise, and for NULL, subscribe again. */
 int fleet_subscription_is_valid(const struct fleet_subscription *subscription);
 /** Waits for a callback that runs. NULL is fine. */
 void fleet_subscription_close(struct fleet_subscription *subscription);

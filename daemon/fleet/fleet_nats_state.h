@@ -32,6 +32,11 @@ struct fleet_nats {
     natsSubscription *control_subscription;
 };
 
+/* The newest message that a subscription was given, see nats_order_add(). */
+struct nats_order {
+    uint64_t stream, consumer; /* its numbers; 0: none yet */
+};
+
 struct fleet_subscription {
     natsSubscription *subscription;
     pthread_mutex_t mutex; /* held while the callback runs */
@@ -40,7 +45,9 @@ struct fleet_subscription {
     int owners; /* libnats, and the caller of fleet_nats_subscribe() */
     fleet_on_message *on_message;
     void *user;
-    uint64_t last; /* number of the newest message */
+    uint64_t last; /* number of the newest message that was passed on */
+    struct nats_order order;
+    _Atomic int interrupted; /* messages are missing: nothing more is passed on */
     int closed;
 };
 

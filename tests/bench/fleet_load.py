@@ -8,7 +8,7 @@ the first one to the worker, which holds the job and records it. Of several gate
 the memory of the largest. A process must be allowed two files for each of its agents (ulimit -n). Windows are as long as two cores
 need: a second for each 500 messages of 8 ranks. Processor time is that of all threads from the second window to the end of the job;
 it does not depend on who else uses the cores, as wall-clock time does. The delay is the longest, in milliseconds, from the last
-report of a window to its publication. Fails when a message was not counted once.
+report of a window to its publication. Fails when a message of ranks was not counted once, or an agent not acknowledged.
 """
 import csv
 import json
@@ -121,8 +121,8 @@ class Run:
         messages = sent['messages']
         row = (self.agents, self.ranks, self.window_s, *(each[n] for n in parts), *(peak[n] for n in parts),
                sent['bytes'] / messages / 1024, stored_bytes(store) / messages / 1024, os.path.getsize(recorded) / messages / 1024,
-               delay_ms, sent['sent'] - counted + sent['unacknowledged'])
-        print('%6d %5d %6d %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %8.1f %8.1f %8.2f %6d %5d' % row, flush=True)
+               delay_ms, sent['sent'] - counted, sent['unacknowledged'])
+        print('%6d %5d %6d %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %8.1f %8.1f %8.2f %6d %9d %6d' % row, flush=True)
         return sent['sent'] == counted and sent['unacknowledged'] == 0
 
     def close(self):
@@ -136,7 +136,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     print('                      us for each agent and window          memory at most, MiB       KiB for each agent and window')
-    print('agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  delay  lost')
+    print('agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  delay uncounted unacked')
     exact = True
     for case in sys.argv[2:] or ['500x8', '2000x8', '5000x8', '200x32']:
         numbers = map(int, case.split('x'))

@@ -1,0 +1,179 @@
+/* The link of a fleet with a real nats-server, whose messages come faster than they are read. */
+#include "daemon/fleet/fleet_link_state.h"
+#include "daemon/fleet/fleet_nats_state.h"
+#include "tests/directory.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define JOB "job.1"
+#define MESSAGES 400u
+#define MESSAGE_BYTES (1u << 19)
+/* More than the link and libnats keep together, and libnats alone: it has dropped some. */
+#define LINK_BYTES (UINT64_C(100) << 20)
+#define NATS_BYTES (UINT64_C(68) << 20)
+
+static struct fleet_link *tested;
+static uint64_t next, newest, most_bytes; /* received before the first message is handled */
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+static uint64_t received_bytes(void)
+{
+    natsStatistics *statistics;
+    uint64_t messages, bytes, sent_messages, sent_bytes, reconnects;
+    assert_int_equal(natsStatistics_Create(&statistics), NATS_OK);
+    natsConnection_GetStats(tested->nats->connection, statistics);
+    natsStatistics_GetCounts(statistics, &messages, &bytes, &sent_messages, &sent_bytes,
+                             &reconnects);
+    natsStatistics_Destroy(statistics);
+    return bytes;
+}
+
+/* Each message says which one it is. */
+static void check_message(const uint8_t *bytes, size_t length)
+{
+    uint64_t number;
+    assert_int_equal(length, MESSAGE_BYTES);
+    memcpy(&number, bytes, sizeof(number));
+    assert_int_equal(number, next);
+    while (next == 0 && received_bytes() < most_bytes)
+        pause_shortly();
+    next++;
+}
+
+static void on_event(void *user, const struct fleet_event *event)
+{
+    uv_loop_t *loop = user;
+    if (event->type == FLEET_STORED && event->token == MESSAGES)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_ACQUIRED) {
+        newest = event->seq;
+        most_bytes = received_bytes() + LINK_BYTES;
+        fleet_link_read(tested, JOB, 1);
+    }
+    if (event->type == FLEET_MESSAGE)
+        check_message(event->bytes, event->length);
+    if (next == MESSAGES)
+        uv_stop(loop);
+}
+
+static void on_turn(void *user, int empty)
+{
+    (void)user;
+    (void)empty;
+}
+
+static int free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+static pid_t start_server(const char *directory, int port)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%d", port);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setenv("PATH", "/usr/local/bin:/usr/bin:/usr/sbin", 1);
+        execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", text, "-js", "-sd", directory,
+               "-l", "/dev/null", (char *)NULL);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static void connect_link(uv_loop_t *loop, int port, pid_t server)
+{
+    char servers[64], why[512];
+    snprintf(servers, sizeof(servers), "nats://127.0.0.1:%d", port);
+    const struct fleet_link_options options = {
+        .loop = loop,
+        .nats = {.servers = servers, .cluster = "test", .lease_ns = UINT64_C(60000000000)},
+        .value = "here",
+        .user = loop,
+        .on_event = on_event,
+        .on_turn = on_turn};
+    while (fleet_link_create(&tested, &options, why, sizeof(why)) != 0) {
+        if (waitpid(server, NULL, WNOHANG) != 0)
+            fail_msg("nats-server does not run: %s", why);
+        pause_shortly();
+    }
+}
+
+static void publish_all(void)
+{
+    for (uint64_t number = 0; number < MESSAGES; number++) {
+        uint8_t *bytes = calloc(1, MESSAGE_BYTES);
+        assert_non_null(bytes);
+        memcpy(bytes, &number, sizeof(number));
+        assert_int_equal(fleet_link_publish(tested, FLEET_IN, JOB, bytes, MESSAGE_BYTES,
+                                            number + 1 == MESSAGES ? MESSAGES : 0),
+                         0);
+    }
+}
+
+static int on_message(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    (void)user;
+    (void)seq;
+    check_message(bytes, length);
+    return 0;
+}
+
+static void each_message_is_read_once_and_in_order_by_those_who_read_slowly(void **state)
+{
+    uv_loop_t loop;
+    char directory[DIRECTORY_ROOM];
+    (void)state;
+    assert_int_equal(directory_make(directory), 0);
+    const int port = free_port();
+    const pid_t server = start_server(directory, port);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    connect_link(&loop, port, server);
+    publish_all();
+    uv_run(&loop, UV_RUN_DEFAULT); /* as a worker: the loop handles messages slowly */
+    assert_int_equal(next, MESSAGES);
+    next = 0; /* as an export: the reader itself is slow */
+    most_bytes = received_bytes() + NATS_BYTES;
+    assert_int_equal(fleet_nats_read(tested->nats, FLEET_IN, JOB, 1, newest, on_message, NULL), 0);
+    assert_int_equal(next, MESSAGES);
+    fleet_link_destroy(tested);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    kill(server, SIGTERM);
+    waitpid(server, NULL, 0);
+    directory_remove(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_message_is_read_once_and_in_order_by_those_who_read_slowly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
