@@ -350,6 +350,7 @@ void worker_read_message(struct fleet *fleet, struct worker_job *job,
     worker_read_envelope(fleet, job, event);
     job->reading_ns += clock_mono_ns() - begun;
     job->position = event->seq;
+    job->published = 0;
     job->messages++;
     fleet->counts.read++;
     if (job->resuming && event->seq >= job->newest)
@@ -397,6 +398,7 @@ void worker_on_publish(struct fleet *fleet, const char *id, enum wire_type type,
     if (job == NULL || job->resuming || wire_encode(&fleet->buffer, type, message) != 0)
         return;
     const struct fleet_entry entry = {0, 0, fleet->buffer.bytes, fleet->buffer.length};
+    job->published |= type == WIRE_TYPE_TOTALS;
     if (type == WIRE_TYPE_ALERT && deliveries_restore(fleet, job, message))
         return;
     if (fleet_envelope_add(&job->journal, &entry) != 0)
@@ -425,11 +427,13 @@ void worker_on_stored(struct fleet *fleet, const struct fleet_event *event)
         deliveries_on_stored(fleet, job, event->token, event->seq);
 }
 
+/* Nothing is read while a job is being saved: best before messages of the next window come. */
 static int worker_save_is_due(const struct fleet *fleet, const struct worker_job *job, uint64_t now)
 {
-    const uint64_t since = now - job->saved_ns;
-    return since >= job->saving_ns * SAVE_SHARE &&
-           (since >= fleet->options.checkpoint_ns || job->reading_ns >= READING_NS);
+    const uint64_t since = now - job->saved_ns, patience = job->published ? 1 : 2;
+    return since >= patience * job->saving_ns * SAVE_SHARE &&
+           (since >= patience * fleet->options.checkpoint_ns ||
+            job->reading_ns >= patience * READING_NS);
 }
 
 static void worker_save(struct fleet *fleet, struct worker_job *job)
@@ -453,6 +457,7 @@ static void worker_save(struct fleet *fleet, struct worker_job *job)
         return; /* after the next window */
     job->saved_ns = clock_mono_ns();
     job->saving_ns = job->saved_ns - begun;
+    log_debug("job %s: saving its state took %" PRIu64 " ms", job->id, job->saving_ns / 1000000);
     job->reading_ns = 0;
 }
 

@@ -1,5 +1,6 @@
-/* The worker of a fleet: when it delivers alerts. Link and sinks stand here. */
+/* The worker of a fleet: when it delivers alerts, and saves a job. Link and sinks stand here. */
 #include "daemon/fleet/fleet_state.h"
+#include "tests/daemon/agent_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static struct {
     uint64_t token;
 } journal[ENVELOPES];
 static size_t journal_count;
-static unsigned queued, restored;
+static unsigned queued, restored, saved;
 static char queued_state[17], queued_culprit[97];
 
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
@@ -44,6 +45,7 @@ int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *
     (void)job;
     (void)length;
     (void)position;
+    saved++;
     free(bytes);
     return 0;
 }
@@ -117,13 +119,21 @@ static void forget(void *user, const char *job)
     worker_on_forgotten(user, job);
 }
 
+static void on_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    (void)user;
+    (void)instance;
+    (void)seq;
+}
+
 /* A daemon that acquires the job, with what the journal has. */
 static struct fleet *start_daemon(void)
 {
     struct fleet *fleet = calloc(1, sizeof(*fleet));
     const struct jobs_options options = {
         .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = {fleet, wants, publish, forget}};
+        .publisher = {fleet, wants, publish, forget},
+        .kept = on_kept};
     char why[200];
     struct fleet_event event = {.job = JOB};
     fleet->options.sinks = (struct sinks *)fleet; /* is not looked into */
@@ -175,7 +185,7 @@ static void store(struct fleet *fleet)
 static int set_up(void **state)
 {
     (void)state;
-    queued = restored = 0;
+    queued = restored = saved = 0;
     return 0;
 }
 
@@ -268,6 +278,69 @@ static void a_state_of_an_alert_that_was_not_delivered_is_delivered_by_the_next_
     stop_daemon(second);
 }
 
+/* A message of the job's only agent, in an envelope. */
+static void read_message(struct fleet *fleet, enum wire_type type, const void *message,
+                         uint64_t time_ns)
+{
+    struct wire_buffer buffer = {0};
+    struct fleet_envelope envelope = {0};
+    assert_int_equal(wire_encode(&buffer, type, message), 0);
+    const struct fleet_entry entry = {1, time_ns, buffer.bytes, buffer.length};
+    assert_int_equal(fleet_envelope_add(&envelope, &entry), 0);
+    const struct fleet_event event = {.job = JOB,
+                                      .seq = fleet->held[0]->position + 1,
+                                      .bytes = envelope.bytes,
+                                      .length = envelope.length};
+    worker_on_message(fleet, &event);
+    fleet_envelope_finish(&envelope);
+    wire_buffer_finish(&buffer);
+}
+
+static void read_window(struct fleet *fleet, uint64_t window)
+{
+    struct agent_words words;
+    const struct wire_ranks ranks = agent_words_ranks(&words, JOB, 0, 1, 1, window);
+    const struct wire_rank_row row = {.rank = 0, .calls = 1, .in_call_peer = -1};
+    const struct wire_window report = {.seq = window + 1,
+                                       .job = JOB,
+                                       .host = words.host,
+                                       .window = window,
+                                       .length_ns = S,
+                                       .ranks = &row,
+                                       .ranks_count = 1};
+    if (window == 1)
+        read_message(fleet, WIRE_TYPE_RANKS, &ranks, S);
+    read_message(fleet, WIRE_TYPE_WINDOW, &report, (window + 1) * S);
+}
+
+/* Reading what came since the job was saved would take so long. */
+static void tick_after_reading(struct fleet *fleet, uint64_t reading_ns)
+{
+    fleet->held[0]->reading_ns = reading_ns;
+    fleet->held[0]->saving_ns = 0; /* which bounds how often a job is saved */
+    worker_tick(fleet);
+}
+
+static void a_job_is_saved_after_a_window_and_while_messages_come_only_when_overdue(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    read_window(fleet, 1);
+    jobs_set_watermark(fleet->jobs, JOB, 3 * S);
+    jobs_advance(fleet->jobs, 3 * S, 3 * S); /* publishes the window */
+    tick_after_reading(fleet, S / 4);
+    assert_int_equal(saved, 0); /* reading it again would not take long */
+    tick_after_reading(fleet, S * 3 / 4);
+    assert_int_equal(saved, 1);
+    read_window(fleet, 2);
+    tick_after_reading(fleet, S * 3 / 4);
+    assert_int_equal(saved, 1); /* messages of a window come */
+    tick_after_reading(fleet, S * 5 / 4);
+    assert_int_equal(saved, 2);
+    stop_daemon(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +356,9 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_state_of_an_alert_that_was_not_delivered_is_delivered_by_the_next_daemon, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_is_saved_after_a_window_and_while_messages_come_only_when_overdue, set_up,
             tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
