@@ -362,7 +362,7 @@ static void test_two_networks_stand_side_by_side_on_one_scale(void **state)
         assert_true(says(f, "without a difference"));
         assert_true(says(f, "bytes/node"));
         const struct wiring *first = &pictures->network->now.wiring,
-                            *second = &pictures->second->network->now.wiring;
+                            *second = &pictures->beside[1]->network->now.wiring;
         for (int i = 0; i < WIRING_METRICS; i++)
             assert_float_equal(first->most[i], second->most[i], 0);
         assert_true(first->heaviest > alone.heaviest && first->heaviest == second->heaviest);

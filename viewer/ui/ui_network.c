@@ -198,8 +198,9 @@ int ui_shows_both(const struct ui *ui)
 {
     const int pictures =
         ui->view == VIEW_NETWORK || ui->view == VIEW_TORUS || ui->view == VIEW_ROUTES;
-    return ui->network.compare == COMPARE_BOTH &&
-           ((pictures && ui->network.applied) || (ui->view == VIEW_MATRIX && ui_other_run(ui)));
+    return ui_second_network(ui) ||
+           (ui->network.compare == COMPARE_BOTH &&
+            ((pictures && ui->network.applied) || (ui->view == VIEW_MATRIX && ui_other_run(ui))));
 }
 
 char *ui_network_state(const struct ui *ui, char *out, size_t capacity)

@@ -79,7 +79,8 @@ const struct other_run *ui_second_network(const struct ui *ui);
 /** Whether the views show the difference between what-if and reality. */
 int ui_shows_difference(const struct ui *ui);
 
-/** 1 if the view is laid out twice: for the reality and for the shown state of the network. */
+/** 1 if the view is laid out twice: for the reality and for the shown state of the network, or for
+ *  two runs with networks of their own. */
 int ui_shows_both(const struct ui *ui);
 
 /** Commands about the network. @return enum ui_effect */

@@ -23,11 +23,10 @@ void pictures_finish(struct pictures *pictures)
         if (views[i]->finish)
             views[i]->finish(pictures);
     pictures_finish_shared(pictures);
-    struct pictures *const halves[] = {pictures->before, pictures->second};
     for (int i = 0; i < 2; i++) {
-        if (halves[i])
-            pictures_finish(halves[i]);
-        free(halves[i]);
+        if (pictures->beside[i])
+            pictures_finish(pictures->beside[i]);
+        free(pictures->beside[i]);
     }
     *pictures = (struct pictures){0};
 }

@@ -59,8 +59,9 @@ struct pictures {
     struct regions_picture *regions;
     struct commgram_drawing *commgram;
     struct links_drawing *links;
-    struct pictures *before; /**< owned; of the reality, while it is shown beside another state */
-    struct pictures *second; /**< owned; of a second run beside the first, on another network */
+    /** Owned; of the other half: of the reality beside another state, and of a second run beside
+     *  the first, on another network. */
+    struct pictures *beside[2];
     struct torus_drawing *torus;
     struct tiers_drawing *tiers;
     struct network_drawing *network;

@@ -382,8 +382,8 @@ static void frame_add_stale_note(const struct stage *s, struct box box)
 static void frame_format_run(const struct stage *s, char *out, size_t room)
 {
     const struct other_run *other = s->ui->network.other;
-    snprintf(out, room, "%s: %.80s, %s node%s, %s on links", s->follows ? "after" : "before",
-             other->names[s->follows], quantity_grouped(s->model->host_count).text,
+    snprintf(out, room, "%s: %.80s, %s node%s, %s on links", s->follows ? "before" : "after",
+             other->names[!s->follows], quantity_grouped(s->model->host_count).text,
              s->model->host_count == 1 ? "" : "s",
              format_si((double)s->range->flows.bytes, "B").text);
 }
@@ -402,91 +402,85 @@ static void frame_add_half(struct stage *s, const struct view *view, struct box 
     view->layout(s, (struct box){box.x, box.y + 20, box.w, box.h - 20});
 }
 
-/* The reality beside the state that is shown: the same view twice, with the same positions, scale
- * and order. The right half is first, as the left one takes its positions. */
-static void frame_add_both(struct stage *s, const struct view *view, struct box box)
+/* The reality beside the state that is shown: the same positions, scale and order. */
+static void frame_split_states(struct stage *left, struct stage *right, struct ui ui[2],
+                               struct range *real)
 {
-    struct pictures *before = s->pictures->before;
-    const int first = !before;
-    if (first)
-        before = s->pictures->before = calloc(1, sizeof *before);
-    struct ui *ui = malloc(2 * sizeof *ui);
-    if (!before || !ui) {
-        free(ui);
-        return;
-    }
-    ui[0] = ui[1] = *s->ui;
-    struct torus_panel *left = &ui[0].torus.panels[0], *right = &ui[1].torus.panels[0];
+    struct torus_panel *before = &ui[0].torus.panels[0];
+    if (ui[0].network.applied)
+        real->flows = real->reality;
     ui[0].network.compare = COMPARE_BEFORE;
     ui[0].network.applied = 0;
     ui[1].network.compare = COMPARE_AFTER;
-    if (left->before) {
-        left->loads = left->before;
-        left->version = ~left->version; /* another one than that of any panel */
+    if (before->before) {
+        before->loads = before->before;
+        before->version = ~before->version; /* another one than that of any panel */
     }
-    left->before = right->before = NULL;
-    const double half = floor(box.w / 2);
-    struct range range = *s->range;
-    struct stage after = *s, reality = *s;
-    after.ui = &ui[1];
-    after.other = before;
-    frame_add_half(&after, view, (struct box){box.x + half, box.y, box.w - half, box.h});
-    if (s->ui->network.applied)
-        range.flows = s->range->reality;
-    reality.ui = &ui[0];
-    reality.range = &range;
-    reality.pictures = before;
-    reality.other = s->pictures;
-    reality.follows = 1;
-    before->busy = 0;
-    s->brush.scene->suffix = ".before";
-    frame_add_half(&reality, view, (struct box){box.x, box.y, half, box.h});
-    s->brush.scene->suffix = NULL;
-    s->pictures->busy |= before->busy | first; /* the scale is known once both have been made */
-    s->tip = after.tip.count ? after.tip : reality.tip;
-    free(ui);
+    before->before = ui[1].torus.panels[0].before = NULL;
+    left->range = real;
+    left->pictures = right->pictures->beside[0];
 }
 
-/* Two runs on different networks, the same view twice. What is chosen is of the first: in the
- * second only buttons are hit, and the ground, which moves both. */
-static void frame_add_two_networks(struct stage *s, const struct view *view, struct box box)
+/* Two runs on different networks. What is chosen is of the first. */
+static void frame_split_networks(struct stage *left, struct stage *right, struct ui *ui,
+                                 const struct other_run *second)
 {
-    const struct other_run *other = ui_second_network(s->ui);
-    struct scene *scene = s->brush.scene;
-    if (!s->pictures->second)
-        s->pictures->second = calloc(1, sizeof *s->pictures->second);
-    struct ui *ui = malloc(sizeof *ui);
-    if (!s->pictures->second || !ui) {
-        free(ui);
-        return;
-    }
-    *ui = *s->ui;
-    ui->graph = s->ui->second_graph;
+    ui->graph = ui->second_graph;
     ui->selection = (struct selection){0};
     ui->network.filter.picked = 0;
-    ui->network.flows = &other->range.flows;
-    struct stage before = *s, after = *s;
-    before.other = after.pictures = s->pictures->second;
-    before.second = after.range = &other->range;
-    after.other = s->pictures;
-    after.second = s->range;
-    after.model = other->model;
-    after.ui = ui;
-    after.follows = 1;
-    after.pictures->busy = 0;
-    const double half = floor(box.w / 2);
-    const size_t first = scene->hit_count;
-    scene->suffix = ".after";
-    frame_add_half(&after, view, (struct box){box.x + half, box.y, box.w - half, box.h});
-    scene->suffix = NULL;
+    ui->network.flows = &second->range.flows;
+    right->second = left->range;
+    left->second = right->range = &second->range;
+    right->model = second->model;
+    right->pictures = left->pictures->beside[1];
+}
+
+/* Of the hits since the first, keeps buttons and the ground, which moves both halves. */
+static void frame_keep_common_hits(struct scene *scene, size_t first)
+{
     size_t kept = first;
     for (size_t i = first; i < scene->hit_count; i++)
         if (scene->hits[i].kind == HIT_BUTTON || scene->hits[i].kind == HIT_NETWORK)
             scene->hits[kept++] = scene->hits[i];
     scene->hit_count = kept;
-    frame_add_half(&before, view, (struct box){box.x, box.y, half, box.h});
-    s->pictures->busy |= after.pictures->busy;
-    s->tip = after.tip.count ? after.tip : before.tip;
+}
+
+/* The same view twice. The right half is first, as a reality takes its positions. */
+static void frame_add_both(struct stage *s, const struct view *view, struct box box)
+{
+    const struct other_run *second = ui_second_network(s->ui);
+    struct pictures **beside = &s->pictures->beside[second != NULL];
+    const int first = !*beside;
+    if (first)
+        *beside = calloc(1, sizeof **beside);
+    struct ui *ui = malloc(2 * sizeof *ui);
+    if (!*beside || !ui) {
+        free(ui);
+        return;
+    }
+    struct range real = *s->range;
+    struct stage left = *s, right = *s;
+    left.ui = &ui[0];
+    right.ui = &ui[1];
+    ui[0] = ui[1] = *s->ui;
+    left.follows = 1;
+    if (second)
+        frame_split_networks(&left, &right, &ui[1], second);
+    else
+        frame_split_states(&left, &right, ui, &real);
+    left.other = right.pictures;
+    right.other = left.pictures;
+    (*beside)->busy = 0;
+    const double half = floor(box.w / 2);
+    const size_t hits = s->brush.scene->hit_count;
+    frame_add_half(&right, view, (struct box){box.x + half, box.y, box.w - half, box.h});
+    if (second)
+        frame_keep_common_hits(s->brush.scene, hits);
+    s->brush.scene->suffix = ".before";
+    frame_add_half(&left, view, (struct box){box.x, box.y, half, box.h});
+    s->brush.scene->suffix = NULL;
+    s->pictures->busy |= (*beside)->busy | first; /* the scale is known once both have been made */
+    s->tip = right.tip.count ? right.tip : left.tip;
     free(ui);
 }
 
@@ -511,9 +505,7 @@ static void frame_layout(struct stage *s)
     main_box.y += verdict_h;
     main_box.h -= verdict_h;
     scene_panel(s->brush.scene, main_box, t->ground, "view.%s", place_names[view].name);
-    if (main_box.h >= VIEW_LEAST && view == ui->view && ui_second_network(ui))
-        frame_add_two_networks(s, views[view], main_box);
-    else if (main_box.h >= VIEW_LEAST && ui_shows_both(ui))
+    if (main_box.h >= VIEW_LEAST && view == ui->view && ui_shows_both(ui))
         frame_add_both(s, views[view], main_box);
     else if (main_box.h >= VIEW_LEAST)
         views[view]->layout(s, main_box);
