@@ -3,7 +3,10 @@
 
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/common/link_classes.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/network/view_network_parts.h"
+#include "viewer/views/routes/view_routes_parts.h"
+#include "viewer/views/torus/drawing.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -373,12 +376,101 @@ static void test_two_networks_stand_side_by_side_on_one_scale(void **state)
     show(f);
     assert_false(says(f, "64 nodes"));
     assert_int_equal(pictures->network->now.wiring.heaviest, alone.heaviest);
-    f->desk.ui.view = VIEW_LINKS;
-    show(f);
     assert_true(says(f, "first of two networks, before: a.hrec"));
     f->desk.ui.network.other = NULL;
     other_run_finish(&other);
     end(g);
+}
+
+/* A view of the job and of one of 60 windows more on another network, which is returned. */
+static struct network_bed *show_two(struct network_bed *f, const char *form,
+                                    struct other_run *other, enum view_id view)
+{
+    struct network_bed *g = begin(form, 2);
+    for (int i = 0; i < 60; i++)
+        synthetic_network_window(&g->net, desk_apply, g->model);
+    *other = (struct other_run){.model = g->model, .names = {"a.hrec", "b.hrec"}};
+    assert_true(other_run_update(other, f->model, RANGE_START, 0, 0) >= 0);
+    f->desk.ui.time.range = RANGE_START;
+    f->desk.ui.view = view;
+    f->desk.ui.network.other = other;
+    f->desk.ui.network.compare = COMPARE_BOTH;
+    show(f);
+    assert_true(says(f, "before: a.hrec, "));
+    assert_true(says(f, "after: b.hrec, "));
+    desk_check(&f->desk, form);
+    return g;
+}
+
+static void end_two(struct network_bed *f, struct network_bed *g, struct other_run *other)
+{
+    f->desk.ui.network.other = NULL;
+    other_run_finish(other);
+    end(g);
+}
+
+static uint32_t count_texts(const struct network_bed *f, const char *text)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < f->desk.scene.item_count; i++) {
+        const struct scene_item *item = &f->desk.scene.items[i];
+        count += item->kind == SCENE_TEXT && !strcmp(scene_text_of(&f->desk.scene, item), text);
+    }
+    return count;
+}
+
+static void test_links_of_two_networks_have_one_scale(void **state)
+{
+    struct network_bed *f = *state;
+    struct other_run other;
+    char most[64];
+    f->desk.ui.network.metric = METRIC_LOAD;
+    struct network_bed *g = show_two(f, "torus:4,4,4", &other, VIEW_LINKS);
+    assert_true(f->desk.range.flows.largest < other.range.flows.largest);
+    snprintf(most, sizeof most, "to %s",
+             piece_metric_text(METRIC_LOAD, (double)other.range.flows.largest).text);
+    assert_int_equal(count_texts(f, most), 2);
+    assert_int_equal(count_texts(f, "Hot links"), 2);
+    assert_int_equal(count_hits(f, HIT_METRIC), 1); /* links of the second are not chosen */
+    end_two(f, g, &other);
+}
+
+static void test_two_tori_have_one_scale(void **state)
+{
+    struct network_bed *f = *state;
+    struct other_run other;
+    struct network_bed *g = show_two(f, "torus:4,4,4", &other, VIEW_TORUS);
+    const struct torus_drawing *first = f->desk.pictures.torus,
+                               *second = f->desk.pictures.beside[1]->torus;
+    assert_int_equal(first->node_count, 32);
+    assert_int_equal(second->node_count, 64);
+    assert_true(first->top >= (double)other.range.flows.largest);
+    assert_float_equal(first->top, second->top, 0);
+    assert_int_equal(f->desk.ui.torus.second.largest, other.range.flows.largest);
+    end_two(f, g, &other);
+}
+
+static void test_a_torus_and_a_network_of_tiers_have_one_scale(void **state)
+{
+    struct network_bed *f = *state;
+    struct other_run other;
+    struct network_bed *g = show_two(f, "dragonfly:5,4,2", &other, VIEW_TORUS);
+    assert_true(says(f, "All-to-all network"));
+    assert_int_equal(count_texts(f, "Torus"), 1);
+    assert_true(f->desk.pictures.torus->top >= (double)other.range.flows.largest);
+    end_two(f, g, &other);
+}
+
+static void test_routes_of_two_networks_are_two_matrices(void **state)
+{
+    struct network_bed *f = *state;
+    struct other_run other;
+    struct network_bed *g = show_two(f, "torus:4,4,4", &other, VIEW_ROUTES);
+    assert_int_equal(count_texts(f, "Route matrix"), 2);
+    assert_int_equal(f->desk.pictures.routes->set.all, f->desk.range.flows.route_count);
+    assert_int_equal(f->desk.pictures.beside[1]->routes->set.all, other.range.flows.route_count);
+    assert_int_equal(count_hits(f, HIT_ROUTES), 2);
+    end_two(f, g, &other);
 }
 
 /* Loads between groups and between nodes have no common scale. */
@@ -562,6 +654,10 @@ int main(void)
         FIXTURE(test_before_and_after_have_the_same_positions_side_by_side),
         FIXTURE(test_two_networks_stand_side_by_side_on_one_scale),
         cmocka_unit_test(test_two_networks_are_grouped_alike),
+        FIXTURE(test_links_of_two_networks_have_one_scale),
+        FIXTURE(test_two_tori_have_one_scale),
+        FIXTURE(test_a_torus_and_a_network_of_tiers_have_one_scale),
+        FIXTURE(test_routes_of_two_networks_are_two_matrices),
         FIXTURE(test_lasso_within),
         FIXTURE(test_lasso_crossing),
         FIXTURE(test_drag_moves_and_wheel_zooms),

@@ -81,8 +81,13 @@ static int ui_network_update_second(struct ui *ui, const struct flows *first)
     const int changed = flows_update(&other->range.flows, other->model, &other->range, NULL);
     const int marked = flows_mark(&other->range.flows, other->model, &filter,
                                   &(struct flow_pick){.kind = PICK_NONE});
-    const int grouped = network_graph_update(g, other->model, &other->range.flows, first);
-    return changed < 0 || marked < 0 || grouped < 0 ? -ENOMEM : changed || marked || grouped;
+    const int ranked =
+        ui->view == VIEW_LINKS ? flows_rank(&other->range.flows, ui->network.metric) : 0;
+    const int grouped = ui->view == VIEW_NETWORK
+                            ? network_graph_update(g, other->model, &other->range.flows, first)
+                            : 0;
+    return changed < 0 || marked < 0 || ranked < 0 || grouped < 0 ? -ENOMEM
+                                                                  : changed || marked || grouped;
 }
 
 int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
@@ -185,8 +190,10 @@ const struct other_run *ui_other_run(const struct ui *ui)
 
 const struct other_run *ui_second_network(const struct ui *ui)
 {
-    const struct other_run *other = ui->view == VIEW_NETWORK ? ui_other_run(ui) : NULL;
-    return other && !other->same_network ? other : NULL;
+    const struct other_run *other = ui_other_run(ui);
+    return other && !other->same_network && ui->view >= VIEW_LINKS && ui->view <= VIEW_ROUTES
+               ? other
+               : NULL;
 }
 
 int ui_shows_difference(const struct ui *ui)
@@ -213,9 +220,7 @@ char *ui_network_state(const struct ui *ui, char *out, size_t capacity)
         const int differs = ui->network.compare == COMPARE_DIFFERENCE;
         const int after = !differs && ui->network.compare != COMPARE_BEFORE;
         if (!other->same_network && ui->view >= VIEW_LINKS)
-            snprintf(out, capacity,
-                     "first of two networks, before: %.80s; Network shows %.80s, too",
-                     other->names[0], other->names[1]);
+            snprintf(out, capacity, "first of two networks, before: %.80s", other->names[0]);
         else
             snprintf(out, capacity, "%s: %.80s%s%.80s, %s", states[ui->network.compare],
                      other->names[after], differs ? " to " : "", differs ? other->names[1] : "",

@@ -30,6 +30,7 @@ void torus_finish(struct torus_choice *t)
 {
     for (int i = 0; i < t->panel_count; i++)
         panel_finish(&t->panels[i]);
+    panel_finish(&t->second);
     t->panel_count = 0;
 }
 
@@ -137,24 +138,24 @@ static int ui_torus_panel_measures(const struct ui *ui, const struct range *r,
 
 /* Sums up measured loads, over the windows of the other sums. */
 static void measured_loads(struct torus_panel *p, const struct ui *ui, const struct model *m,
-                           uint64_t first, uint64_t last)
+                           const struct range *r)
 {
     int start = ui->time.range == RANGE_START;
-    history_sum(&m->measured.history, start ? 0 : first, start ? UINT64_MAX : last, p->loads,
+    history_sum(&m->measured.history, start ? 0 : r->first, start ? UINT64_MAX : r->last, p->loads,
                 p->link_count);
 }
 
 static uint64_t key_of(const struct ui *ui, const struct model *m, const struct range *r,
-                       const struct torus_panel *p, enum torus_figure figure, uint64_t first,
-                       uint64_t last)
+                       const struct torus_panel *p, enum torus_figure figure)
 {
     const struct torus_choice *t = &ui->torus;
     uint64_t key = mix_number(mix_number(figure + 1u, m->network.version), (uint64_t)p->mapping);
     for (const char *c = m->job; *c; c++)
         key = mix_number(key, (unsigned char)*c);
     if (figure == TORUS_MEASURED)
-        return mix_number(mix_number(mix_number(mix_number(key, m->measured.version), first), last),
-                          (uint64_t)ui->time.range) |
+        return mix_number(
+                   mix_number(mix_number(mix_number(key, m->measured.version), r->first), r->last),
+                   (uint64_t)ui->time.range) |
                1;
     key = mix_number(mix_number(key, t->comm), t->region);
     key = mix_number(key, ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
@@ -210,12 +211,10 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
                         const struct range *r)
 {
     struct torus_choice *t = &ui->torus;
-    uint64_t first = 0, last = 0;
     enum torus_figure figure = ui_torus_panel_measures(ui, r, m) && !p->mapping ? TORUS_MEASURED
                                : t->figure == TORUS_MESSAGES                    ? TORUS_MESSAGES
                                                                                 : TORUS_BYTES;
-    ui_windows(ui, m, &first, &last);
-    uint64_t key = key_of(ui, m, r, p, figure, first, last);
+    uint64_t key = key_of(ui, m, r, p, figure);
     if (key == p->key)
         return 0;
     if (need_loads(p, m->network.topology) < 0)
@@ -230,7 +229,7 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
     p->figure = figure;
     p->packets = figure == TORUS_MEASURED && m->measured.unit;
     if (figure == TORUS_MEASURED)
-        measured_loads(p, ui, m, first, last);
+        measured_loads(p, ui, m, r);
     else if (from_flows(t, p, r))
         memcpy(p->loads, figure == TORUS_BYTES ? r->flows.loads : r->flows.messages,
                p->link_count * sizeof *p->loads);
@@ -281,10 +280,15 @@ static void ui_torus_panel_find_hottest(struct torus_choice *t, const struct top
 int torus_update(struct ui *ui, const struct model *m, const struct range *r)
 {
     struct torus_choice *t = &ui->torus;
+    const struct other_run *other = ui->view == VIEW_TORUS ? ui_second_network(ui) : NULL;
     uint32_t shown[3];
     int changed = 0;
-    if (ui->view != VIEW_TORUS || !torus_shown(t, m->network.topology, shown))
-        return 0;
+    if (other)
+        t->comm = t->region = 0; /* numbers that mean nothing in the second run */
+    if (other && torus_shown(t, other->model->network.topology, shown))
+        changed = update_panel(ui, &t->second, other->model, &other->range);
+    if (changed < 0 || ui->view != VIEW_TORUS || !torus_shown(t, m->network.topology, shown))
+        return changed;
     for (int i = 0; i < t->panel_count; i++) {
         if (i > 0 && !t->panels[i].mapping && !t->panels[i].slices)
             continue;

@@ -421,10 +421,25 @@ static void frame_split_states(struct stage *left, struct stage *right, struct u
     left->pictures = right->pictures->beside[0];
 }
 
+/* What both halves share where only the first has the items: buttons, the ground, which moves both,
+ * the ends of the colours, and lists. */
+static int frame_is_common(enum hit_kind kind)
+{
+    return kind == HIT_BUTTON || kind == HIT_NETWORK || kind == HIT_TORUS || kind == HIT_ROUTES ||
+           kind == HIT_SCALE || kind == HIT_HANDLE || kind == HIT_LIST || kind == HIT_SORT;
+}
+
 /* Two runs on different networks. What is chosen is of the first. */
 static void frame_split_networks(struct stage *left, struct stage *right, struct ui *ui,
                                  const struct other_run *second)
 {
+    const struct window_totals *w = series_newest(&second->model->series);
+    if (w)
+        ui_show_span(ui, second->model, (int64_t)(second->range.first * w->length_ns),
+                     (int64_t)((second->range.last + 1) * w->length_ns));
+    ui->torus.panels[0] = ui->torus.second;
+    ui->torus.panel_count = 1;
+    ui->torus.panel = ui->torus.grid = ui->torus.menu = 0;
     ui->graph = ui->second_graph;
     ui->selection = (struct selection){0};
     ui->network.filter.picked = 0;
@@ -433,19 +448,21 @@ static void frame_split_networks(struct stage *left, struct stage *right, struct
     left->second = right->range = &second->range;
     right->model = second->model;
     right->pictures = left->pictures->beside[1];
+    if (right->hover && !frame_is_common(right->hover->kind))
+        right->hover = NULL;
 }
 
-/* Of the hits since the first, keeps buttons and the ground, which moves both halves. */
 static void frame_keep_common_hits(struct scene *scene, size_t first)
 {
     size_t kept = first;
     for (size_t i = first; i < scene->hit_count; i++)
-        if (scene->hits[i].kind == HIT_BUTTON || scene->hits[i].kind == HIT_NETWORK)
+        if (frame_is_common(scene->hits[i].kind))
             scene->hits[kept++] = scene->hits[i];
     scene->hit_count = kept;
 }
 
-/* The same view twice. The right half is first, as a reality takes its positions. */
+/* The same view twice: pictures side by side, lists one below the other. The right half is first,
+ * as a reality takes its positions. */
 static void frame_add_both(struct stage *s, const struct view *view, struct box box)
 {
     const struct other_run *second = ui_second_network(s->ui);
@@ -471,13 +488,22 @@ static void frame_add_both(struct stage *s, const struct view *view, struct box 
     left.other = right.pictures;
     right.other = left.pictures;
     (*beside)->busy = 0;
-    const double half = floor(box.w / 2);
+    struct box halves[2] = {box, box};
+    if (view == &links_view) {
+        halves[0].h = floor(box.h / 2);
+        halves[1].y += halves[0].h;
+        halves[1].h -= halves[0].h;
+    } else {
+        halves[0].w = floor(box.w / 2);
+        halves[1].x += halves[0].w;
+        halves[1].w -= halves[0].w;
+    }
     const size_t hits = s->brush.scene->hit_count;
-    frame_add_half(&right, view, (struct box){box.x + half, box.y, box.w - half, box.h});
+    frame_add_half(&right, view, halves[1]);
     if (second)
         frame_keep_common_hits(s->brush.scene, hits);
     s->brush.scene->suffix = ".before";
-    frame_add_half(&left, view, (struct box){box.x, box.y, half, box.h});
+    frame_add_half(&left, view, halves[0]);
     s->brush.scene->suffix = NULL;
     s->pictures->busy |= (*beside)->busy | first; /* the scale is known once both have been made */
     s->tip = right.tip.count ? right.tip : left.tip;

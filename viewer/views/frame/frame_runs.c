@@ -7,8 +7,8 @@
 
 enum { LINE = 19, HEAD = 44, FOOT = 12, LOADS = 4, NETWORK_LINES = 3 };
 
-static const char two_networks[] = "Two networks, whose nodes are not the same: side by side in "
-                                   "Network, the first alone elsewhere, without a difference.";
+static const char two_networks[] = "Two networks, whose nodes are not the same: one beside the "
+                                   "other, without a difference. A what-if is of the first.";
 
 /* Of times, latencies and loads less is better; of rates more is. */
 static int runs_is_rate(int figure)

@@ -214,7 +214,7 @@ static int hot_links_passes(const struct stage *s, uint32_t link)
 static int hot_links_is_live(const struct stage *s)
 {
     return s->ui->time.follow && !piece_loads_are_measured(s) && s->ui->time.range == RANGE_SPAN &&
-           !s->ui->network.applied && s->model->network.link_count;
+           !s->ui->network.applied && !s->second && s->model->network.link_count;
 }
 
 static uint64_t hot_links_compute_key(const struct stage *s)

@@ -28,7 +28,8 @@ static void links_layout(struct stage *s, struct box box)
         return;
     if (piece_no_network(s, all))
         return;
-    double better = all.h > LOW && s->model->group <= 1 ? better_height(s, all.h < HIGH) : 0;
+    const int asks = all.h > LOW && s->model->group <= 1 && !s->second;
+    double better = asks ? better_height(s, all.h < HIGH) : 0;
     if (all.w >= WIDE) {
         double right = floor(fmin(fmax(all.w * 0.38, 320), 620));
         struct box left = {all.x, all.y, all.w - right - 12, all.h - (better ? better + 10 : 0)};

@@ -224,6 +224,7 @@ double torus_choices(struct stage *s, double right, double y, double least)
     static const char *const paints[] = {"ranks", "in/out", "transit"};
     const struct torus_choice *c = &s->ui->torus;
     const int has_pairs = s->model->group <= 1; /* whose messages are known by vertex */
+    const int alone = !s->second;               /* what is chosen from is not of a second network */
     char context[160];
     double compare = piece_compare(s, right, y);
     right -= compare > 0 ? compare + 6 : 0;
@@ -234,13 +235,13 @@ double torus_choices(struct stage *s, double right, double y, double least)
         right -=
             widget_choice(&s->brush, right, y, paints, 3, (int)c->paint, COMMAND_TORUS_PAINT) + 6;
     torus_controls_format_context(s, context, sizeof context);
-    if (right - least > 260 && has_pairs)
+    if (right - least > 260 && has_pairs && alone)
         right -= torus_controls_add_button(s, right, y, context, c->menu || c->comm || c->region,
                                            COMMAND_TORUS_MENU);
-    if (right - least > 110)
+    if (right - least > 110 && alone)
         right -= torus_controls_add_button(s, right, y, "pin", 0, COMMAND_TORUS_PIN);
     const uint32_t hidden = torus_sliced_dimension(c, s->model->network.topology);
-    if (right - least > 200 && hidden != PROJECTION_NONE) {
+    if (right - least > 200 && hidden != PROJECTION_NONE && alone) {
         char text[32];
         snprintf(text, sizeof text, "slices of %.12s", torus_dimension(s, hidden));
         right -= torus_controls_add_button(

@@ -270,6 +270,8 @@ static int torus_drawing_make_values(const struct stage *s, struct torus_drawing
         largest = fmax(largest, v->largest);
     }
     const struct torus_drawing *other = s->other ? s->other->torus : NULL;
+    if (s->second && s->ui->torus.panels[0].figure == TORUS_BYTES) /* it may be a tree */
+        largest = fmax(largest, piece_metric_most(s, METRIC_LOAD));
     d->own_top = torus_drawing_round_up(largest);
     d->top = other ? fmax(d->own_top, other->own_top) : d->own_top;
     return 0;

@@ -98,7 +98,7 @@ static int tiers_update_used(struct tiers_drawing *d, const struct stage *s)
             if (figures->in || figures->out || figures->transit)
                 tiers_mark_used(d, v);
         }
-    const struct tiers_drawing *other = s->other ? s->other->tiers : NULL;
+    const struct tiers_drawing *other = s->other && !s->second ? s->other->tiers : NULL;
     for (uint32_t v = 0; other && v < other->vertex_count; v++)
         if (other->used[v])
             tiers_mark_used(d, v);
