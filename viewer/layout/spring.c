@@ -12,9 +12,9 @@
 enum {
     LEVELS = 20,
     SMALLEST = 24,      /* smaller graphs are not coarsened */
-    COARSE_ROUNDS = 20, /* rounds on a coarser graph, and */
-    LEVEL_ROUNDS = 15,  /* as many more with each level: the smallest cost least and unfold most */
-    FINE_ROUNDS = 110,  /* rounds on the whole graph */
+    COARSE_ROUNDS = 10, /* rounds on a coarser graph, and */
+    LEVEL_ROUNDS = 5,   /* as many more with each level: the smallest cost least and unfold most */
+    FINE_ROUNDS = 70,   /* rounds on the whole graph */
     SHOWN_ROUNDS = 8,   /* rounds after which the arrangement is usable */
     WARM_ROUNDS = 45,
 };
@@ -200,16 +200,16 @@ static int spring_begin_warm(struct spring_layout *l, const struct spring_vertex
     return 0;
 }
 
-/* Each vertex begins at the position of its representative. */
+/* Each vertex begins at the position of its representative: merged vertices and edges have the sums
+ * of masses and weights, so a coarser graph is as large as the whole. */
 static void spring_refine(struct spring_layout *l)
 {
     const struct level *up = &l->levels[l->level];
     struct level *g = &l->levels[--l->level];
-    double grow = sqrt((double)g->count / fmax(up->count, 1));
     for (uint32_t i = 0; i < g->count; i++) {
         uint64_t key = l->level ? i : l->keys[i];
-        g->at[i].x = up->at[g->coarse[i]].x * grow + 0.3 * spring_jitter(2 * key);
-        g->at[i].y = up->at[g->coarse[i]].y * grow + 0.3 * spring_jitter(2 * key + 1);
+        g->at[i].x = up->at[g->coarse[i]].x + 0.3 * spring_jitter(2 * key);
+        g->at[i].y = up->at[g->coarse[i]].y + 0.3 * spring_jitter(2 * key + 1);
     }
 }
 
