@@ -170,40 +170,35 @@ static int range_make_room(struct range *r, const struct model *m)
                : 0;
 }
 
-static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsigned columns,
-                      struct history_retained *kept)
+static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsigned columns)
 {
     if (items && from)
         memcpy(sums, from, (size_t)items * columns * sizeof *sums);
-    *kept = (struct history_retained){0};
 }
 
 static void sum_pairs_start(struct range *r, const struct model *m)
 {
-    struct history_retained calls;
-    copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS, &r->kept_pairs);
-    copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS, &calls);
+    copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS);
+    copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS);
 }
 
 static void sum_start(struct range *r, const struct model *m)
 {
-    copy_sums(r->waits, m->waits.sums, r->wait_count, 1, &r->kept_waits);
-    copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS, &r->kept_ranks);
+    copy_sums(r->waits, m->waits.sums, r->wait_count, 1);
+    copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS);
     sum_pairs_start(r, m);
 }
 
 static void sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
-    struct history_retained calls = {0}; /* they are few, and have maxima */
-    struct history_span a =
-        history_follow(&m->rank_history, &r->kept_ranks, first, last, r->ranks, r->rank_count);
+    struct history_span a = history_sum(&m->rank_history, first, last, r->ranks, r->rank_count);
     struct history_span b = {0};
-    history_follow(&m->waits.history, &r->kept_waits, first, last, r->waits, r->wait_count);
+    history_sum(&m->waits.history, first, last, r->waits, r->wait_count);
     if (r->pairs_kind == RANGE_START) {
         sum_pairs_start(r, m);
     } else {
-        b = history_follow(&m->pairs.history, &r->kept_pairs, first, last, r->pairs, r->pair_count);
-        history_follow(&m->calls.history, &calls, first, last, r->calls, r->call_count);
+        b = history_sum(&m->pairs.history, first, last, r->pairs, r->pair_count);
+        history_sum(&m->calls.history, first, last, r->calls, r->call_count);
     }
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
     r->last = a.last > b.last ? a.last : b.last;
@@ -215,10 +210,9 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
 static void sum_callers(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     if (r->callers_kind == RANGE_START)
-        copy_sums(r->callers, m->callers.sums, r->caller_count, CALLER_COLUMNS, &r->kept_callers);
+        copy_sums(r->callers, m->callers.sums, r->caller_count, CALLER_COLUMNS);
     else
-        history_follow(&m->callers.history, &r->kept_callers, first, last, r->callers,
-                       r->caller_count);
+        history_sum(&m->callers.history, first, last, r->callers, r->caller_count);
 }
 
 /* Of equal times the lower rank, so that names do not jump. */
@@ -248,8 +242,8 @@ static int sum_all(struct range *r, const struct model *m, uint64_t first, uint6
     r->call_count = m->calls.keys.count;
     r->wait_count = m->waits.keys.count;
     r->caller_count = m->callers.keys.count;
-    history_follow(&m->latency.ranks, &r->kept_latency, start ? 0 : first,
-                   start ? UINT64_MAX : last, r->latency, r->rank_count);
+    history_sum(&m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last, r->latency,
+                r->rank_count);
     if (start)
         sum_start(r, m);
     else

@@ -61,8 +61,6 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    struct history_retained kept_ranks, kept_pairs, kept_latency, kept_waits,
-        kept_callers; /**< source of the sums */
     uint32_t rank_room, pair_room, latency_room, call_room, wait_room, awaited_room,
         caller_room; /**< allocated */
 

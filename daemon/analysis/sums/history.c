@@ -30,10 +30,7 @@ void history_clear(struct history *h)
     for (size_t i = 0; i < h->count; i++)
         history_slot_finish(&h->slots[i]);
     free(h->slots);
-    uint64_t puts = h->puts, cleared = h->cleared + 1;
     history_init(h, h->columns, h->max_columns, h->budget);
-    h->puts = puts;
-    h->cleared = cleared;
 }
 
 static int history_slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
@@ -78,7 +75,6 @@ static void history_span_of_both(struct history_slot *out, const struct history_
 {
     out->first = a->first < b->first ? a->first : b->first;
     out->last = a->last > b->last ? a->last : b->last;
-    out->put = a->put > b->put ? a->put : b->put;
     out->whole = a->whole || b->whole;
 }
 
@@ -194,7 +190,6 @@ static int history_enter(struct history *h, const struct history_slot *fresh)
         history_slot_finish(old);
         *old = merged;
     }
-    h->puts++;
     history_keep_budget(h);
     return 0;
 }
@@ -206,8 +201,7 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
                                        .last = window,
                                        .items = (uint32_t *)(uintptr_t)items,
                                        .values = (uint64_t *)(uintptr_t)values,
-                                       .count = count,
-                                       .put = h->puts + 1};
+                                       .count = count};
     return history_enter(h, &fresh);
 }
 
@@ -219,7 +213,6 @@ int history_put_span(struct history *h, uint64_t first, uint64_t last, const uin
                                        .items = (uint32_t *)(uintptr_t)items,
                                        .values = (uint64_t *)(uintptr_t)values,
                                        .count = count,
-                                       .put = h->puts + 1,
                                        .whole = 1};
     return first > last ? 1 : history_enter(h, &fresh);
 }
@@ -242,20 +235,13 @@ int history_drop(struct history *h, uint64_t window)
     history_slot_finish(slot);
     memmove(slot, slot + 1, (h->count - at - 1) * sizeof *slot);
     h->count--;
-    h->cleared++;
     return 0;
 }
 
 /* ---- sums ---------------------------------------------------------------- */
 
-static void history_subtract_run(uint64_t *to, const uint64_t *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] -= from[i];
-}
-
 /* Items stand mostly in long runs, which are added as one. */
-static void history_sum_slot(const struct history *h, const struct history_slot *slot, int away,
+static void history_sum_slot(const struct history *h, const struct history_slot *slot,
                              uint64_t *sums, uint32_t items)
 {
     for (uint32_t i = 0, end; i < slot->count && slot->items[i] < items; i = end) {
@@ -267,8 +253,6 @@ static void history_sum_slot(const struct history *h, const struct history_slot 
         if (h->max_columns) {
             for (uint32_t k = 0; k < end - i; k++)
                 history_add_row(h, to + (size_t)k * h->columns, from + (size_t)k * h->columns);
-        } else if (away) {
-            history_subtract_run(to, from, (size_t)(end - i) * h->columns);
         } else {
             history_add_run(to, from, (size_t)(end - i) * h->columns);
         }
@@ -302,54 +286,11 @@ struct history_span history_sum(const struct history *h, uint64_t first, uint64_
                                 uint64_t *sums, uint32_t items)
 {
     size_t from = history_position(h, first), to = history_position_after(h, last);
-    for (size_t s = from; s < to; s++)
-        history_sum_slot(h, &h->slots[s], 0, sums, items);
-    return history_span_of(h, from, to);
-}
-
-/* Are the slots that a sum was made of still what they were, one by one or merged with each other?
- *  @param from, to  set: where they are */
-static int history_is_unchanged(const struct history *h, const struct history_retained *kept,
-                                size_t *from, size_t *to)
-{
-    if (kept->of != h || kept->cleared != h->cleared || !kept->span.found || h->max_columns)
-        return 0;
-    *from = history_position(h, kept->span.first);
-    *to = history_position_after(h, kept->span.last);
-    if (*from >= *to || h->slots[*from].first != kept->span.first ||
-        h->slots[*to - 1].last != kept->span.last)
-        return 0;
-    for (size_t s = *from; s < *to; s++) {
-        const struct history_slot *slot = &h->slots[s];
-        if (slot->put > kept->puts || (slot->count && slot->items[slot->count - 1] >= kept->items))
-            return 0;
-    }
-    return 1;
-}
-
-struct history_span history_follow(const struct history *h, struct history_retained *kept,
-                                   uint64_t first, uint64_t last, uint64_t *sums, uint32_t items)
-{
-    size_t from = history_position(h, first), to = history_position_after(h, last), was_from,
-           was_to;
-    int there = history_is_unchanged(h, kept, &was_from, &was_to) && kept->items <= items;
-    size_t low = there && was_from > from ? was_from : from;
-    size_t high = there && was_to < to ? was_to : to;
-    if (!there || low >= high || was_to - was_from > 2 * (high - low)) {
+    if (items > 0)
         memset(sums, 0, (size_t)items * h->columns * sizeof *sums);
-        was_from = was_to = low = high = to;
-    } else {
-        memset(sums + (size_t)kept->items * h->columns, 0,
-               (size_t)(items - kept->items) * h->columns * sizeof *sums);
-    }
-    for (size_t s = was_from; s < was_to; s++)
-        if (s < low || s >= high)
-            history_sum_slot(h, &h->slots[s], 1, sums, items);
     for (size_t s = from; s < to; s++)
-        if (s < low || s >= high)
-            history_sum_slot(h, &h->slots[s], 0, sums, items);
-    *kept = (struct history_retained){h, history_span_of(h, from, to), h->puts, h->cleared, items};
-    return kept->span;
+        history_sum_slot(h, &h->slots[s], sums, items);
+    return history_span_of(h, from, to);
 }
 
 void history_copy_state(struct state_bytes *b, struct history *h)

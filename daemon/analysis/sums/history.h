@@ -17,7 +17,6 @@ struct history_slot {
     uint32_t *items;      /**< owned; ascending, without repeats */
     uint64_t *values;     /**< owned; columns figures for each item */
     uint32_t count;       /**< items */
-    uint64_t put;         /**< number of the last history_put() that entered something */
     int whole;            /**< part of it came by history_put_span(): all that there is of it */
 };
 
@@ -28,8 +27,6 @@ struct history {
     size_t budget;        /**< most bytes */
     unsigned columns;     /**< figures for each item */
     uint32_t max_columns; /**< bit c: column c is merged as maximum, not as sum */
-    uint64_t puts;        /**< how often something was entered; goes on over history_clear() */
-    uint64_t cleared;     /**< how often something was taken out */
 };
 
 /** @param budget  most bytes of all slots together; the newest slot is kept whatever it takes */
@@ -67,28 +64,11 @@ struct history_span {
 };
 
 /** Add up all slots that overlap the windows first to last.
- *  @param sums  space for items * columns figures; the caller zeroes it
+ *  @param sums  space for items * columns figures, which are overwritten
  *  @param items items from 0 up; others are skipped
  *  @return what was covered: slots are not cut, so it may reach beyond what was asked */
 struct history_span history_sum(const struct history *history, uint64_t first, uint64_t last,
                                 uint64_t *sums, uint32_t items);
-
-/** Which slots a sum holds, so that it can follow as the span moves. Zero-initialised: none. */
-struct history_retained {
-    const struct history *of;
-    struct history_span span;
-    uint64_t puts, cleared; /**< of the history, when it was summed */
-    uint32_t items;
-};
-
-/** Like history_sum(), of a sum that is kept from call to call: slots that enter the span are
- * added, those that leave it are subtracted, exactly. The sum is computed from scratch where that
- * is less work, or where one of its slots was changed.
- *  @param kept  zero-initialised before the first call, and whenever the sums were changed by
- * others
- *  @param sums  space for items * columns figures, which are those of the call before */
-struct history_span history_follow(const struct history *history, struct history_retained *kept,
-                                   uint64_t first, uint64_t last, uint64_t *sums, uint32_t items);
 
 /** See state_bytes.h. */
 void history_copy_state(struct state_bytes *b, struct history *history);
