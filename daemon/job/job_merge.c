@@ -109,7 +109,7 @@ static void merge_complete_groups(const struct job *job, const struct wire_windo
                 job_network_node_rank(job->network, pair->source))
             continue;
         const uint64_t first = pair->source >> job->group_shift << job->group_shift;
-        struct rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
+        struct wire_rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
         while (row < end && row->rank != first)
             row++;
         if (row == end)

@@ -1,56 +1,6 @@
 /* Sums of ranks, pairs and calls as messages, in parts. */
 #include "daemon/job/job_publish.h"
 
-#include <stdlib.h>
-
-static void sum_fill_ranks(const struct rank_row *ranks, size_t count, struct wire_rank_row *rows,
-                           struct wire_crossing_row *crossing)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct rank_row *row = &ranks[i];
-        rows[i] = (struct wire_rank_row){
-#define X(name) .name = row->name,
-            RANK_REPORTED(X)
-#undef X
-                .rank = row->rank,
-            .threads = row->threads,
-            .in_call = row->in_call,
-            .in_call_ns = row->in_call_ns,
-            .in_call_comm = row->in_call_comm,
-            .in_call_peer = row->in_call_peer,
-            .process_state = row->process_state,
-            .awaited = row->awaited,
-            .awaited_ns = row->awaited_ns,
-            .ranks = row->ranks,
-        };
-        crossing[i] = (struct wire_crossing_row){row->crossing, row->crossing_bytes};
-    }
-}
-
-/* Both lists are cut at the same ranks. Without memory nothing is published. */
-static void sum_publish_ranks(const struct job_stream *stream, const struct job_sum *sum)
-{
-    size_t left = sum->result->rank_count, from = 0;
-    struct wire_rank_row *rows = malloc(WIRE_PART_ROWS * sizeof(*rows));
-    struct wire_crossing_row *crossing = malloc(WIRE_PART_ROWS * sizeof(*crossing));
-    struct wire_rank_window message = {.job = stream->job,
-                                       .window = sum->window,
-                                       .length_ns = sum->window_ns,
-                                       .ranks = rows,
-                                       .crossing = crossing,
-                                       .windows = sum->windows,
-                                       .more = rows != NULL && crossing != NULL};
-    for (size_t count; message.more; from += count, left -= count) {
-        message.more = left > WIRE_PART_ROWS;
-        count = message.more ? WIRE_PART_ROWS : left;
-        sum_fill_ranks(sum->result->ranks + from, count, rows, crossing);
-        message.ranks_count = message.crossing_count = count;
-        job_stream_publish(stream, WIRE_TYPE_RANK_WINDOW, &message);
-    }
-    free(rows);
-    free(crossing);
-}
-
 /* What messages of pairs and of calls have in common. */
 #define SUM_FIELDS                                                                                 \
     .job = stream->job, .window = sum->window, .windows = sum->windows, .comms = r->comms,         \
@@ -60,6 +10,12 @@ static void sum_publish_ranks(const struct job_stream *stream, const struct job_
 void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum)
 {
     const struct sum_result *r = sum->result;
+    struct wire_rank_window ranks = {.job = stream->job,
+                                     .window = sum->window,
+                                     .length_ns = sum->window_ns,
+                                     .ranks = r->ranks,
+                                     .ranks_count = r->rank_count,
+                                     .windows = sum->windows};
     struct wire_pair_window pairs = {SUM_FIELDS, .pairs = r->pairs, .pairs_count = r->pair_count,
                                      .folded = r->folded};
     struct wire_call_window calls = {SUM_FIELDS, .calls = r->calls, .calls_count = r->call_count};
@@ -68,7 +24,7 @@ void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum)
                                          .left_out_ns = r->left_out_ns};
     switch (sum->part) {
     case SUM_RANKS:
-        sum_publish_ranks(stream, sum);
+        job_publish_parts(stream, WIRE_TYPE_RANK_WINDOW, &ranks, "ranks");
         break;
     case SUM_PAIRS:
         job_publish_parts(stream, WIRE_TYPE_PAIR_WINDOW, &pairs, "pairs");

@@ -66,22 +66,13 @@ static int job_sums_number_regions(struct job_sums *sums, const struct wire_wind
     return 0;
 }
 
-static void job_sums_convert_ranks(struct rank_row *rows, const struct wire_window *window)
+/* What only the daemon knows is not taken from agents. */
+static void job_sums_convert_ranks(struct wire_rank_row *rows, const struct wire_window *window)
 {
     for (size_t i = 0; i < window->ranks_count; i++) {
-        const struct wire_rank_row *r = &window->ranks[i];
-        rows[i] = (struct rank_row){
-#define X(name) .name = r->name,
-            RANK_REPORTED(X)
-#undef X
-                .rank = (uint32_t)r->rank,
-            .in_call = (uint32_t)r->in_call,
-            .process_state = (uint32_t)r->process_state,
-            .in_call_ns = r->in_call_ns,
-            .in_call_comm = r->in_call_comm,
-            .in_call_peer = r->in_call_peer,
-            .threads = r->threads,
-        };
+        rows[i] = window->ranks[i];
+        rows[i].awaited = rows[i].awaited_ns = rows[i].ranks = 0;
+        rows[i].crossing = rows[i].crossing_bytes = 0;
     }
 }
 
@@ -154,15 +145,15 @@ void job_sums_list(struct job_sums *sums, struct closed_window *window)
 void job_sums_add_waits(struct job_sums *sums, const struct closed_window *window,
                         const struct waits_row *waits)
 {
-    struct rank_row *rows = sums->ranks.ranks; /* those of the window: see job_sums_list() */
+    struct wire_rank_row *rows = sums->ranks.ranks; /* those of the window: see job_sums_list() */
     if (ARRAY_FIT(sums->rank_rows, sums->rank_capacity, window->rank_count) != 0)
         return;
     for (size_t i = 0; i < window->rank_count; i++)
-        sums->rank_rows[i] = (struct rank_row){.rank = rows[i].rank,
-                                               .in_call_peer = INT64_MIN,
-                                               .send_wait_ns = waits[i].send_wait_ns,
-                                               .awaited = waits[i].awaited,
-                                               .awaited_ns = waits[i].awaited_ns};
+        sums->rank_rows[i] = (struct wire_rank_row){.rank = rows[i].rank,
+                                                    .in_call_peer = INT64_MIN,
+                                                    .send_wait_ns = waits[i].send_wait_ns,
+                                                    .awaited = waits[i].awaited,
+                                                    .awaited_ns = waits[i].awaited_ns};
     const struct sum_rows added = {.ranks = sums->rank_rows, .rank_count = window->rank_count};
     if (window_sum_update(window->sum, &added) != 0)
         return;
@@ -175,7 +166,7 @@ void job_sums_add_waits(struct job_sums *sums, const struct closed_window *windo
 
 /* Add the pairs that cross nodes to the rows of their senders. Both are in order of ranks. */
 static void job_sums_count_crossing(const struct closed_window *window,
-                                    const struct job_places *places, struct rank_row *rows)
+                                    const struct job_places *places, struct wire_rank_row *rows)
 {
     uint32_t node = KEY_NONE;
     const size_t count = window->rank_count;
@@ -198,7 +189,7 @@ static void job_sums_count_crossing(const struct closed_window *window,
 void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *window,
                            const struct job_places *places)
 {
-    struct rank_row *rows = sums->ranks.ranks;
+    struct wire_rank_row *rows = sums->ranks.ranks;
     struct closed_window all = *window;
     if (ARRAY_FIT(sums->rank_rows, sums->rank_capacity, window->rank_count) != 0)
         return;
@@ -208,7 +199,8 @@ void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *wi
         all.pair_count = sums->pairs.pair_count;
     }
     for (size_t i = 0; i < window->rank_count; i++)
-        sums->rank_rows[i] = (struct rank_row){.rank = rows[i].rank, .in_call_peer = INT64_MIN};
+        sums->rank_rows[i] =
+            (struct wire_rank_row){.rank = rows[i].rank, .in_call_peer = INT64_MIN};
     job_sums_count_crossing(&all, places, sums->rank_rows);
     const struct sum_rows added = {.ranks = sums->rank_rows, .rank_count = window->rank_count};
     if (window_sum_update(window->sum, &added) != 0)

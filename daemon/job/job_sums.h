@@ -15,7 +15,7 @@ struct job_sums {
     struct sum_result result;              /**< of the part that was asked for last */
     struct sum_result ranks, pairs, calls; /**< of the window that is being closed */
     /** The rows of one message, with the run's numbers of communicators and regions; owned. */
-    struct rank_row *rank_rows;
+    struct wire_rank_row *rank_rows;
     struct wire_pair_row *pair_rows;
     struct wire_call_row *call_rows;
     size_t rank_capacity, pair_capacity, call_capacity;

@@ -25,12 +25,11 @@ void rank_history_finish(struct rank_history *history)
     free(history->ranks);
     free(history->figures);
     free(history->rows);
-    free(history->crossing);
     rank_history_init(history);
 }
 
-void rank_history_put(struct rank_history *history, uint64_t window, const struct rank_row *rows,
-                      size_t count)
+void rank_history_put(struct rank_history *history, uint64_t window,
+                      const struct wire_rank_row *rows, size_t count)
 {
     if (count > WIRE_PART_ROWS && !history->too_many) {
         history->too_many = 1;
@@ -42,7 +41,7 @@ void rank_history_put(struct rank_history *history, uint64_t window, const struc
         return;
     for (size_t i = 0; i < count; i++) {
         uint64_t *figures = &history->figures[i * RANK_HISTORY_COLUMNS];
-        history->ranks[i] = rows[i].rank;
+        history->ranks[i] = (uint32_t)rows[i].rank;
 #define X(name) figures[RANK_COLUMN_##name] = rows[i].name;
         RANK_SUMS(X)
 #undef X
@@ -55,26 +54,21 @@ int rank_history_message(struct rank_history *history, size_t i, struct wire_his
     if (i >= history->stretches.count)
         return 0;
     const struct history_slot *stretch = &history->stretches.slots[i];
-    if (ARRAY_FIT(history->rows, history->row_capacity, stretch->count) != 0 ||
-        ARRAY_FIT(history->crossing, history->crossing_capacity, stretch->count) != 0)
+    if (ARRAY_FIT(history->rows, history->row_capacity, stretch->count) != 0)
         return 0;
     for (uint32_t r = 0; r < stretch->count; r++) {
         const uint64_t *figures = &stretch->values[(size_t)r * RANK_HISTORY_COLUMNS];
         history->rows[r] = (struct wire_rank_row){
 #define X(name) .name = figures[RANK_COLUMN_##name],
-            RANK_REPORTED(X)
+            RANK_SUMS(X)
 #undef X
                 .rank = stretch->items[r],
         };
-        history->crossing[r] = (struct wire_crossing_row){figures[RANK_COLUMN_crossing],
-                                                          figures[RANK_COLUMN_crossing_bytes]};
     }
     *out = (struct wire_history){.first = stretch->first,
                                  .last = stretch->last,
                                  .ranks = history->rows,
-                                 .ranks_count = stretch->count,
-                                 .crossing = history->crossing,
-                                 .crossing_count = stretch->count};
+                                 .ranks_count = stretch->count};
     return 1;
 }
 
@@ -108,7 +102,7 @@ static int job_lateness_list(struct job_lateness *l, const struct closed_window 
     for (size_t i = 0; code == 0 && i < window->rank_count; i++) {
         if (waits[i].late_ns == 0 || waits[i].late_ns < window->length_ns / JOB_LATENESS_LEAST)
             continue;
-        l->ranks[l->count] = window->ranks[i].rank;
+        l->ranks[l->count] = (uint32_t)window->ranks[i].rank;
         l->figures[l->count * COLUMNS + LATE] = waits[i].late_ns;
         l->figures[l->count * COLUMNS + CAUSED] = waits[i].caused_ns;
         l->count++;

@@ -19,9 +19,8 @@ struct rank_history {
     uint32_t *ranks;   /**< owned: of the window that is entered */
     uint64_t *figures; /**< owned: likewise, RANK_HISTORY_COLUMNS a rank */
     size_t rank_capacity, figure_capacity;
-    struct wire_rank_row *rows;         /**< owned: of the newest message */
-    struct wire_crossing_row *crossing; /**< owned: likewise */
-    size_t row_capacity, crossing_capacity;
+    struct wire_rank_row *rows; /**< owned: of the newest message */
+    size_t row_capacity;
     int too_many; /**< there are more than WIRE_PART_ROWS ranks: nothing is kept */
 };
 
@@ -31,8 +30,8 @@ void rank_history_finish(struct rank_history *history);
 /** Enter a window, or add to it what came late. Without memory, and from more than WIRE_PART_ROWS
  * ranks on, nothing is kept.
  *  @param rows  ascending by rank */
-void rank_history_put(struct rank_history *history, uint64_t window, const struct rank_row *rows,
-                      size_t count);
+void rank_history_put(struct rank_history *history, uint64_t window,
+                      const struct wire_rank_row *rows, size_t count);
 
 /** Stretch number i, the oldest is 0, as a message; job and length of a window are the caller's to
  * set.

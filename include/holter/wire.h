@@ -33,8 +33,8 @@
 
 #define WIRE_MAX_ROWS (1u << 20)
 /** Published sums with more rows are split into messages of at most this many rows, each of which
- * can be decoded alone; all but the last have more = 1. The longest row takes about 210 bytes, so
- * that a part stays below 4 MiB. */
+ * can be decoded alone; all but the last have more = 1. The longest row takes at most 270 bytes, so
+ * that a part stays below 5 MiB. */
 #define WIRE_PART_ROWS (1u << 14)
 /** The same for bytes of forwarded messages. */
 #define WIRE_PART_BYTES (4u << 20)
@@ -132,12 +132,10 @@
     COLUMN(U64, tallied, WIRE_ANY,                                                                 \
            "of events: not read but summed by the rank itself, without latency and bursts")        \
     COLUMN(U64, ranks, WIRE_ANY,                                                                   \
-           "published: ranks that reported in this row, of a job in groups of ranks; 0: one")
-
-/** Of the messages that a rank sent, those that are not known to stay within a node. */
-#define WIRE_CROSSING_ROW(COLUMN)                                                                  \
-    COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
-    COLUMN(U64, bytes, WIRE_ANY, "bytes together")
+           "published: ranks that reported in this row, of a job in groups of ranks; 0: one")      \
+    COLUMN(U64, crossing, WIRE_ANY,                                                                \
+           "published: of the messages sent, those that are not known to stay within a node")      \
+    COLUMN(U64, crossing_bytes, WIRE_ANY, "published: bytes of them")
 
 /** A rank that came later to messages or collectives than the ranks that it had them with: logical
  *  steps that they have in common (Isaacs et al.). See daemon/analysis/waits/rank_lateness.h. */
@@ -1059,8 +1057,7 @@ enum wire_degraded {
     FIELD(5, U64, windows, WIRE_ANY, OPTIONAL,                                                     \
           "snapshot: how many windows are summed here; 0 and 1: one")                              \
     FIELD(6, U64, more, 1, OPTIONAL,                                                               \
-          "1: another message with more ranks of the same window follows")                         \
-    FIELD(7, ROWS(crossing), crossing, WIRE_MAX_ROWS, OPTIONAL, "one row for each of ranks")
+          "1: another message with more ranks of the same window follows")
 
 /** Topic "history": activity of ranks in stretches of past windows, oldest first; older stretches
  * are longer. Only in snapshots, and only for jobs of at most WIRE_PART_ROWS ranks. Windows that a
@@ -1071,8 +1068,7 @@ enum wire_degraded {
     FIELD(3, U64, last, WIRE_ANY, REQUIRED, "number of its last window")                           \
     FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "length of a window")                             \
     FIELD(5, ROWS(rank), ranks, WIRE_MAX_ROWS, REQUIRED,                                           \
-          "one row a rank: sums; calls in progress are left out")                                  \
-    FIELD(6, ROWS(crossing), crossing, WIRE_MAX_ROWS, OPTIONAL, "one row for each of ranks")
+          "one row a rank: sums; calls in progress are left out")
 
 /** Topic "lateness": which ranks were late in a window, and which of them caused it. In a snapshot
  * there is a message for each stretch of windows since the start, oldest first; older stretches are
@@ -1444,7 +1440,6 @@ enum wire_degraded {
     X(mark, WIRE_MARK_ROW, 7)                                                                      \
     X(capture_thread, WIRE_CAPTURE_THREAD_ROW, 5)                                                  \
     X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)                                                   \
-    X(crossing, WIRE_CROSSING_ROW, 2)                                                              \
     X(route, WIRE_ROUTE_ROW, 2)                                                                    \
     X(lateness, WIRE_LATENESS_ROW, 3)                                                              \
     X(source, WIRE_SOURCE_ROW, 3)

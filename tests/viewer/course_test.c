@@ -21,34 +21,31 @@ static void assert_near(double value, double expected, double tolerance)
 }
 
 /* Ranks send 10 messages of 100 bytes each, of which 0 to 3 cross; rank 3 sends `heavy`. */
-static void fill_rows(struct wire_rank_row *rows, struct wire_crossing_row *crossing,
-                      uint64_t heavy)
+static void fill_rows(struct wire_rank_row *rows, uint64_t heavy)
 {
     for (uint64_t r = 0; r < RANKS; r++) {
         uint64_t sent = r == 3 ? heavy : 10;
-        rows[r] = (struct wire_rank_row){
-            .rank = r, .sent = sent, .sent_bytes = 100 * sent, .received = 10, .in_call_peer = -1};
-        crossing[r] = (struct wire_crossing_row){r, 100 * r};
+        rows[r] = (struct wire_rank_row){.rank = r,
+                                         .sent = sent,
+                                         .sent_bytes = 100 * sent,
+                                         .received = 10,
+                                         .in_call_peer = -1,
+                                         .crossing = r,
+                                         .crossing_bytes = 100 * r};
     }
 }
 
 static void report_ranks(struct model *m, uint64_t window, uint64_t heavy)
 {
     struct wire_rank_row rows[RANKS];
-    struct wire_crossing_row crossing[RANKS];
     struct wire_message message = {.type = WIRE_TYPE_TOTALS};
     message.totals = (struct wire_totals){
         .job = "1", .window = window, .start_ns = window * S, .length_ns = S, .ranks = RANKS};
     assert_int_equal(model_apply(m, &message, 0), 0);
-    fill_rows(rows, crossing, heavy);
+    fill_rows(rows, heavy);
     message = (struct wire_message){.type = WIRE_TYPE_RANK_WINDOW};
-    message.rank_window = (struct wire_rank_window){.job = "1",
-                                                    .window = window,
-                                                    .length_ns = S,
-                                                    .ranks = rows,
-                                                    .ranks_count = RANKS,
-                                                    .crossing = crossing,
-                                                    .crossing_count = RANKS};
+    message.rank_window = (struct wire_rank_window){
+        .job = "1", .window = window, .length_ns = S, .ranks = rows, .ranks_count = RANKS};
     assert_int_equal(model_apply(m, &message, 0), 0);
 }
 
@@ -131,18 +128,15 @@ static void what_was_before_the_viewer_came_is_spread_over_its_windows(void **st
     (void)state;
     struct model *m = new_model();
     struct wire_rank_row rows[RANKS];
-    struct wire_crossing_row crossing[RANKS];
     struct wire_message message = {.type = WIRE_TYPE_HISTORY};
     struct crossing c;
-    fill_rows(rows, crossing, 10);
+    fill_rows(rows, 10);
     message.history = (struct wire_history){.job = "1",
                                             .first = FIRST,
                                             .last = FIRST + 3,
                                             .length_ns = S,
                                             .ranks = rows,
-                                            .ranks_count = RANKS,
-                                            .crossing = crossing,
-                                            .crossing_count = RANKS};
+                                            .ranks_count = RANKS};
     assert_int_equal(model_apply(m, &message, 1), 0);
     course_crossing(m, course_bins(FIRST + 2, FIRST + 7), NULL, &c);
     assert_near(c.sums[COURSE_WITHIN][PAIR_MESSAGES][0], 8.5, 1e-9);

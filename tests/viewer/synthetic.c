@@ -78,7 +78,6 @@ void synthetic_init(struct synthetic *j, uint32_t ranks, uint32_t per_node, uint
     choose_sides(j);
     make_pairs(j);
     j->rank_rows = calloc(ranks, sizeof *j->rank_rows);
-    j->crossing_rows = calloc(ranks, sizeof *j->crossing_rows);
     j->place_rows = calloc(ranks, sizeof *j->place_rows);
     j->host_rows = calloc(j->nodes, sizeof *j->host_rows);
     j->node_rows = calloc(j->nodes, sizeof *j->node_rows);
@@ -95,7 +94,6 @@ void synthetic_init(struct synthetic *j, uint32_t ranks, uint32_t per_node, uint
 void synthetic_finish(struct synthetic *j)
 {
     free(j->rank_rows);
-    free(j->crossing_rows);
     free(j->pair_rows);
     free(j->place_rows);
     free(j->host_rows);
@@ -164,13 +162,12 @@ static void rank_figures(struct synthetic *j, uint32_t rank, uint64_t messages, 
     struct wire_rank_row *r = &j->rank_rows[rank];
     uint64_t bytes = 0, partners = 0;
     *r = (struct wire_rank_row){.rank = rank, .in_call_peer = -1, .threads = 1};
-    j->crossing_rows[rank] = (struct wire_crossing_row){0};
     partners = j->pair_count / j->ranks;
     for (uint64_t i = (uint64_t)rank * partners; i < (uint64_t)(rank + 1) * partners; i++) {
         const struct wire_pair_row *pair = &j->pair_rows[i];
         int crosses = (uint64_t)pair->destination / j->per_node != rank / j->per_node;
-        j->crossing_rows[rank].messages += crosses ? messages : 0;
-        j->crossing_rows[rank].bytes += crosses ? pair->bytes : 0;
+        r->crossing += crosses ? messages : 0;
+        r->crossing_bytes += crosses ? pair->bytes : 0;
         bytes += pair->bytes;
     }
     r->sent = r->received = messages * partners;
@@ -365,8 +362,6 @@ void synthetic_window(struct synthetic *j, synthetic_sink *sink, void *user)
                                               .window = j->window,
                                               .length_ns = SYNTHETIC_SECOND,
                                               .ranks = j->rank_rows,
-                                              .crossing = j->crossing_rows,
-                                              .crossing_count = j->ranks,
                                               .ranks_count = j->ranks,
                                               .windows = 1};
     sink(user, &m, 0);

@@ -18,7 +18,6 @@ struct synthetic {
     uint64_t seed;
     uint64_t window; /**< number of the next window */
     struct wire_rank_row *rank_rows;
-    struct wire_crossing_row *crossing_rows; /**< of these */
     struct wire_pair_row *pair_rows;
     uint32_t pair_count;
     struct wire_place_row *place_rows;

@@ -138,14 +138,8 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_UNTRACKED] += row->untracked;
     to[RANK_TIME_NS] += watched_ns * (row->ranks > 1 ? row->ranks : 1);
     to[RANK_SEND_WAIT_NS] += row->send_wait_ns;
-}
-
-/* Add what of row i of a message crosses nodes, if it says so. */
-static void rank_crossing(uint64_t *to, const struct wire_crossing_row *rows, uint64_t count,
-                          uint64_t i)
-{
-    to[RANK_CROSSING] += i < count ? rows[i].messages : 0;
-    to[RANK_CROSSING_BYTES] += i < count ? rows[i].bytes : 0;
+    to[RANK_CROSSING] += row->crossing;
+    to[RANK_CROSSING_BYTES] += row->crossing_bytes;
 }
 
 /* One more than the highest rank that is taken in. */
@@ -222,12 +216,10 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
         }
         uint64_t *sums = m->rank_sums + row->rank * RANK_COLUMNS;
         rank_figures(sums, row, windows * w->length_ns);
-        rank_crossing(sums, w->crossing, w->crossing_count, i);
         m->untracked += row->untracked;
         if (!snapshot) {
             uint64_t *figures = m->scratch->values + row->rank * RANK_COLUMNS;
             rank_figures(figures, row, w->length_ns);
-            rank_crossing(figures, w->crossing, w->crossing_count, i);
             m->scratch->touched[row->rank] = 1;
         }
     }
@@ -255,7 +247,6 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
         uint64_t *figures = m->scratch->values + row->rank * RANK_COLUMNS;
         rank_figures(figures, row,
                      (w->last - w->first + 1) * w->length_ns * (m->group > 1 ? m->group : 1));
-        rank_crossing(figures, w->crossing, w->crossing_count, i);
         m->scratch->touched[row->rank] = 1;
     }
     int error = model_tables_pack(m, RANK_COLUMNS, count, &packed);

@@ -117,7 +117,8 @@ static uint64_t attribution_clip(uint64_t ns, uint64_t length_ns)
 }
 
 /* Several rows of a rank add up, but it reports the length of the window once. */
-static void attribution_add_rank(uint64_t *figures, const struct rank_row *row, uint64_t length_ns)
+static void attribution_add_rank(uint64_t *figures, const struct wire_rank_row *row,
+                                 uint64_t length_ns)
 {
     uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
     uint64_t mpi = messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
@@ -165,14 +166,14 @@ static int attribution_add_ranks(struct attribution *a, const struct attribution
 {
     struct attribution_slice *slice = &a->next;
     for (size_t i = 0; i < window->rank_count; i++) {
-        const struct rank_row *row = &window->ranks[i];
+        const struct wire_rank_row *row = &window->ranks[i];
         if (row->rank >= a->params.ranks)
             continue;
         if (ARRAY_FIT_AT(slice->ranks, slice->rank_capacity, row->rank) != 0)
             return -ENOMEM;
         attribution_add_rank(slice->ranks[row->rank], row, window->length_ns);
         if (row->rank >= slice->rank_count)
-            slice->rank_count = row->rank + 1;
+            slice->rank_count = (uint32_t)row->rank + 1;
     }
     return 0;
 }

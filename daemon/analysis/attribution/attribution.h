@@ -67,9 +67,9 @@ const char *attribution_node_name(const struct attribution *attribution, uint32_
  *  order of rows does not matter, but for pairs of ranks with more than ATTRIBUTION_PARTNERS
  *  partners: give those in canonical order. */
 struct attribution_window {
-    uint64_t number;              /**< of the window; above that of the one before */
-    uint64_t length_ns;           /**< its length */
-    const struct rank_row *ranks; /**< every rank that reported */
+    uint64_t number;                   /**< of the window; above that of the one before */
+    uint64_t length_ns;                /**< its length */
+    const struct wire_rank_row *ranks; /**< every rank that reported */
     size_t rank_count;
     const struct wire_pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
     size_t pair_count;

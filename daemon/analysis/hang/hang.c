@@ -388,28 +388,28 @@ static int is_stop(uint32_t letter)
 }
 
 /* Whether the rank has made calls other than polls that found nothing. */
-static inline int has_called(const struct rank_row *row)
+static inline int has_called(const struct wire_rank_row *row)
 {
     return row->calls > row->polls;
 }
 
 /* Updates the rank's times by what its row reports of the time since the previous window. */
 static void hang_read_times(struct hang_watch *w, struct hang_seat *seat,
-                            const struct rank_row *row)
+                            const struct wire_rank_row *row)
 {
     int new_call = row->in_call != 0 && row->in_call_ns < w->length_ns;
     if (row->calls > 0 || new_call || row->in_call != 0 || seat->heard == 0)
         seat->active_ns = w->end_ns;
     if (has_called(row) || seat->heard == 0 ||
-        (new_call && hang_wait_of(row->in_call) != HANG_WAITS))
+        (new_call && hang_wait_of((uint32_t)row->in_call) != HANG_WAITS))
         seat->moved_ns = w->end_ns;
-    if (is_stop(row->process_state) && seat->stopped_ns == 0)
+    if (is_stop((uint32_t)row->process_state) && seat->stopped_ns == 0)
         seat->stopped_ns = w->end_ns > w->length_ns ? w->end_ns - w->length_ns : 1;
-    else if (!is_stop(row->process_state))
+    else if (!is_stop((uint32_t)row->process_state))
         seat->stopped_ns = 0;
 }
 
-static enum hang_state hang_state_of(const struct hang_seat *seat, const struct rank_row *row)
+static enum hang_state hang_state_of(const struct hang_seat *seat, const struct wire_rank_row *row)
 {
     if (seat->dead)
         return HANG_DEAD;
@@ -417,7 +417,7 @@ static enum hang_state hang_state_of(const struct hang_seat *seat, const struct 
         return HANG_FINISHED;
     if (seat->stopped_ns != 0)
         return HANG_IS_STOPPED;
-    if (row->in_call != 0 && call_is_poll(row->in_call))
+    if (row->in_call != 0 && call_is_poll((uint32_t)row->in_call))
         return has_called(row) ? HANG_RUNS : HANG_POLLS;
     if (row->in_call != 0)
         return HANG_IN_CALL;
@@ -427,7 +427,7 @@ static enum hang_state hang_state_of(const struct hang_seat *seat, const struct 
 }
 
 /* A rank with a call in progress is a member of its communicator, too. */
-static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
+static int hang_apply_rank(struct hang_watch *w, const struct wire_rank_row *row)
 {
     struct hang_seat *seat = &w->seats[row->rank];
     uint32_t at;
@@ -444,7 +444,7 @@ static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
     w->seats_heard += seat->heard != w->window;
     seat->state = (uint8_t)hang_state_of(seat, row);
     seat->heard = w->window;
-    seat->in_call = row->in_call;
+    seat->in_call = (uint32_t)row->in_call;
     seat->in_call_ns = row->in_call_ns;
     seat->in_call_comm = row->in_call_comm;
     seat->in_call_peer = row->in_call_peer;
@@ -452,7 +452,7 @@ static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
         w->suspected |= hang_is_suspect(w, seat);
     if (row->in_call == 0 || hang_comm_of(seat) == 0)
         return 0;
-    return add_member(w, hang_comm_of(seat), row->rank, &at);
+    return add_member(w, hang_comm_of(seat), (uint32_t)row->rank, &at);
 }
 
 /* Updates ranks that have no row: they ended, or their agent is silent. */

@@ -50,11 +50,11 @@ struct hang_calls {
 /** One window of the whole job. Rows are borrowed, in any order; at most one row per rank (of
  * several the one with the longest call in progress is used). */
 struct hang_window {
-    uint64_t number;              /**< greater than that of the previous window */
-    uint64_t end_ns;              /**< its end, daemon time */
-    uint64_t length_ns;           /**< its length */
-    uint64_t world;               /**< ranks of MPI_COMM_WORLD; 0: not known yet */
-    const struct rank_row *ranks; /**< ranks without a row keep their state */
+    uint64_t number;                   /**< greater than that of the previous window */
+    uint64_t end_ns;                   /**< its end, daemon time */
+    uint64_t length_ns;                /**< its length */
+    uint64_t world;                    /**< ranks of MPI_COMM_WORLD; 0: not known yet */
+    const struct wire_rank_row *ranks; /**< ranks without a row keep their state */
     size_t rank_count;
     const struct hang_calls *calls;
     size_t call_count;

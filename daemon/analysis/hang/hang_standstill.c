@@ -18,7 +18,7 @@ struct standstill {
 };
 
 /* A rank waits when it was in calls all the time. */
-static struct standstill standstill_of_group(const struct rank_row *row, uint64_t length_ns)
+static struct standstill standstill_of_group(const struct wire_rank_row *row, uint64_t length_ns)
 {
     const uint64_t ranks = row->ranks > 0 ? row->ranks : 1,
                    inside = length_ns == 0 ? 0 : (MPI_NS(row) + length_ns / 2) / length_ns;

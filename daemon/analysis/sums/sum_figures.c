@@ -30,7 +30,8 @@ void figures_finish(struct figures *figures)
 
 /* ---- ranks --------------------------------------------------------------- */
 
-static void figures_copy_call_in_progress(struct rank_row *into, const struct rank_row *from)
+static void figures_copy_call_in_progress(struct wire_rank_row *into,
+                                          const struct wire_rank_row *from)
 {
     into->in_call = from->in_call;
     into->in_call_ns = from->in_call_ns;
@@ -40,15 +41,15 @@ static void figures_copy_call_in_progress(struct rank_row *into, const struct ra
 }
 
 /* Of two reports about a rank's call in progress the larger one wins, whatever their order. */
-static void figures_merge_call_in_progress(struct rank_row *into, const struct rank_row *from)
+static void figures_merge_call_in_progress(struct wire_rank_row *into,
+                                           const struct wire_rank_row *from)
 {
     int larger = from->in_call_ns != into->in_call_ns ? from->in_call_ns > into->in_call_ns
                  : from->in_call != into->in_call     ? from->in_call > into->in_call
                  : from->in_call_comm != into->in_call_comm
                      ? from->in_call_comm > into->in_call_comm
                      : from->in_call_peer > into->in_call_peer;
-    uint32_t state =
-        from->process_state > into->process_state ? from->process_state : into->process_state;
+    uint64_t state = order_maximum(from->process_state, into->process_state);
     if (larger)
         figures_copy_call_in_progress(into, from);
     into->process_state = state;
@@ -56,7 +57,7 @@ static void figures_merge_call_in_progress(struct rank_row *into, const struct r
 
 /* Of several windows the rank that was awaited for most of the time, if there is one: Boyer and
  * Moore's majority vote, weighted by the times. */
-static void figures_vote_awaited(struct rank_row *into, const struct rank_row *from)
+static void figures_vote_awaited(struct wire_rank_row *into, const struct wire_rank_row *from)
 {
     if (into->awaited == from->awaited) {
         into->awaited_ns += from->awaited_ns;
@@ -69,7 +70,7 @@ static void figures_vote_awaited(struct rank_row *into, const struct rank_row *f
 }
 
 /* Of several reports about one window the longest wait. */
-static void figures_merge_awaited(struct rank_row *into, const struct rank_row *from)
+static void figures_merge_awaited(struct wire_rank_row *into, const struct wire_rank_row *from)
 {
     if (from->awaited_ns > into->awaited_ns ||
         (from->awaited_ns == into->awaited_ns && from->awaited > into->awaited)) {
@@ -78,7 +79,7 @@ static void figures_merge_awaited(struct rank_row *into, const struct rank_row *
     }
 }
 
-static void figures_add_rank_sums(struct rank_row *into, const struct rank_row *from)
+static void figures_add_rank_sums(struct wire_rank_row *into, const struct wire_rank_row *from)
 {
 #define X(name) into->name += from->name;
     RANK_SUMS(X)
@@ -86,7 +87,7 @@ static void figures_add_rank_sums(struct rank_row *into, const struct rank_row *
     into->threads = order_maximum(into->threads, from->threads);
 }
 
-void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row)
+void figures_add_rank(struct figures *figures, uint32_t number, const struct wire_rank_row *row)
 {
     struct rank_figures *rank = &figures->ranks[number];
     if (!rank->present) {
@@ -106,9 +107,9 @@ static void figures_add_ranks(struct figures *total, const struct figures *figur
     for (uint32_t i = 0; i < figures->rank_capacity; i++) {
         if (!figures->ranks[i].present)
             continue;
-        const struct rank_row *row = &figures->ranks[i].row;
+        const struct wire_rank_row *row = &figures->ranks[i].row;
         struct rank_figures *rank = &total->ranks[i];
-        struct rank_row *sum = &rank->row;
+        struct wire_rank_row *sum = &rank->row;
         figures_add_rank_sums(sum, row);
         sum->ranks = order_maximum(sum->ranks, row->ranks);
         figures_vote_awaited(sum, row);

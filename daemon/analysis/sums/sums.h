@@ -22,7 +22,7 @@ struct run_region {
 
 /** Sums for one rank. */
 struct rank_figures {
-    struct rank_row row;
+    struct wire_rank_row row;
     uint64_t newest; /**< of a run: the newest window that the rank reported */
     bool present;    /**< it reported */
 };
@@ -96,7 +96,7 @@ int figures_reserve(struct figures *figures, const struct run_sum *run);
 void figures_finish(struct figures *figures);
 
 /** Add a report of a rank, present or not, to the figures of a window. */
-void figures_add_rank(struct figures *figures, uint32_t number, const struct rank_row *row);
+void figures_add_rank(struct figures *figures, uint32_t number, const struct wire_rank_row *row);
 
 /** Add the figures of a window to those of its run, which have space for them.
  *  @param window  the window's number */

@@ -120,7 +120,7 @@ void window_sum_destroy(struct window_sum *window)
     free(window);
 }
 
-static void window_sum_add_totals(struct sum_totals *totals, const struct rank_row *row)
+static void window_sum_add_totals(struct sum_totals *totals, const struct wire_rank_row *row)
 {
 #define X(name) totals->name += row->name;
     RANK_SUMS(X)
@@ -131,7 +131,7 @@ static void window_sum_add_ranks(struct window_sum *window, const struct sum_row
 {
     uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->rank_count; i++) {
-        const struct rank_row *row = &rows->ranks[i];
+        const struct wire_rank_row *row = &rows->ranks[i];
         const struct key key = {.hi = row->rank};
         number = key_table_number_after(&window->run->ranks, key, number);
         window->totals.ranks +=

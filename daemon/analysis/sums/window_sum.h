@@ -38,34 +38,15 @@
     X(io_ns)                                                                                       \
     X(other_ns)                                                                                    \
     X(send_wait_ns)
-#define RANK_REPORTED(X) RANK_TOTALS(X) X(untracked) X(tallied)
-/** What agents report, and what is added to it: messages that cross nodes (WIRE_CROSSING_ROW). */
-#define RANK_SUMS(X) RANK_REPORTED(X) X(crossing) X(crossing_bytes)
+#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked) X(tallied) X(crossing) X(crossing_bytes)
 
-/** One rank. Of several reports about it the larger number of threads wins, and the longest call in
- *  progress of the newest window. */
-struct rank_row {
-    uint32_t rank;
-    uint32_t in_call;       /**< number of the call in progress at the window's end; 0: none */
-    uint32_t process_state; /**< letter of its process's state, proc(5); 0: unknown */
-    uint64_t in_call_ns;    /**< duration of the call in progress so far, nanoseconds */
-    uint64_t in_call_comm;  /**< id of its communicator; 0: none */
-    int64_t in_call_peer;   /**< its peer; negative: PEER_* */
-    uint64_t threads;       /**< threads that called MPI so far */
-    uint64_t ranks;         /**< of a group of ranks, see groups/: those that reported; 0: one rank.
-                                 Of several windows the maximum */
-    uint32_t awaited;       /**< 1 + the rank that it waited for longest; 0: none, or not known */
-    uint64_t awaited_ns;    /**< of a window: how long; of several: by how much longer than for
-                                 others, at least */
-#define X(name) uint64_t name;
-    RANK_SUMS(X)
-#undef X
-};
-
-/** What one node reports. Rows are borrowed for the call. Those of pairs and calls name
- *  communicators and regions by the numbers that run_sum_comm() and run_sum_region() give. */
+/** What one node reports. Of several reports about a rank the larger number of threads wins, the
+ *  longest call in progress of the newest window, and of a window the longest wait for another
+ *  rank; of several windows that rank is chosen by a majority vote of their times.
+ *  Rows are borrowed for the call. Those of pairs and calls name communicators and regions by the
+ *  numbers that run_sum_comm() and run_sum_region() give. */
 struct sum_rows {
-    const struct rank_row *ranks;
+    const struct wire_rank_row *ranks;
     size_t rank_count;
     const struct wire_pair_row *pairs;
     size_t pair_count;
@@ -128,7 +109,7 @@ void window_sum_totals(const struct window_sum *window, struct sum_totals *out);
 /** Rows in canonical order. Zero-initialised is empty; reused from result to result. Names are the
  *  run's: they are valid until it gets further communicators or regions. */
 struct sum_result {
-    struct rank_row *ranks; /**< owned, all arrays */
+    struct wire_rank_row *ranks; /**< owned, all arrays */
     size_t rank_count;
     struct wire_pair_row *pairs;
     size_t pair_count;

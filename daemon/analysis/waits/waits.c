@@ -162,7 +162,7 @@ static int waits_receiver_is_away(const struct waits *w, uint32_t receiver, uint
 {
     if (receiver >= w->rank_end || w->ranks[receiver].row == NONE)
         return 0;
-    const struct rank_row *r = &w->window->ranks[w->ranks[receiver].row];
+    const struct wire_rank_row *r = &w->window->ranks[w->ranks[receiver].row];
     switch (r->in_call == 0 ? CALL_OTHER : call_class_of((uint16_t)r->in_call)) {
     case CALL_RECV:
         return r->in_call == CALL_Recv && r->in_call_peer >= 0 &&
@@ -196,10 +196,10 @@ static int waits_add_pending(struct waits *w)
 }
 
 /* Time of this window in a send in progress whose receiver does something else. */
-static uint64_t waits_in_progress(const struct waits *w, const struct rank_row *row)
+static uint64_t waits_in_progress(const struct waits *w, const struct wire_rank_row *row)
 {
-    if (!waits_call_sends(row->in_call) || row->in_call_peer < 0 ||
-        !waits_receiver_is_away(w, (uint32_t)row->in_call_peer, row->rank))
+    if (!waits_call_sends((uint32_t)row->in_call) || row->in_call_peer < 0 ||
+        !waits_receiver_is_away(w, (uint32_t)row->in_call_peer, (uint32_t)row->rank))
         return 0;
     return row->in_call_ns < w->window->length_ns ? row->in_call_ns : w->window->length_ns;
 }
@@ -207,7 +207,7 @@ static uint64_t waits_in_progress(const struct waits *w, const struct rank_row *
 /* ---- waits in sends ------------------------------------------------------ */
 
 /* Waits of the matched messages of a rank: of those between nodes, as many more as were sent. */
-static uint64_t waits_matched(const struct waits_rank *r, const struct rank_row *row)
+static uint64_t waits_matched(const struct waits_rank *r, const struct wire_rank_row *row)
 {
     uint64_t intra = r->send_wait_ns[LOCALITY_INTRA], inter = r->send_wait_ns[LOCALITY_INTER];
     uint64_t sampled = r->messages[LOCALITY_INTER];
@@ -224,7 +224,7 @@ static int waits_fill_sends(struct waits *w)
 {
     int code = 0;
     for (size_t i = 0; i < w->window->rank_count; i++) {
-        const struct rank_row *row = &w->window->ranks[i];
+        const struct wire_rank_row *row = &w->window->ranks[i];
         struct waits_rank *r = &w->ranks[row->rank];
         uint64_t matched = waits_matched(r, row), now = waits_in_progress(w, row);
         uint64_t early = r->early_ns < matched ? r->early_ns : matched;
@@ -234,7 +234,8 @@ static int waits_fill_sends(struct waits *w)
             r->early_ns = 0;
         r->early_ns += now;
         w->rows[i].send_wait_ns = matched - early + now;
-        if (now > 0 && waits_add_pair(w, row->rank, (uint64_t)row->in_call_peer, now) != 0)
+        if (now > 0 &&
+            waits_add_pair(w, (uint32_t)row->rank, (uint64_t)row->in_call_peer, now) != 0)
             code = -ENOMEM;
     }
     return code;
@@ -281,8 +282,9 @@ static int waits_visit_members(struct waits *w, int last)
     const struct waits_window *window = w->window;
     for (size_t i = 0; i < window->call_count + window->rank_count; i++) {
         const struct hang_calls *c = i < window->call_count ? &window->calls[i] : NULL;
-        const struct rank_row *row = c == NULL ? &window->ranks[i - window->call_count] : NULL;
-        uint32_t rank = c != NULL ? c->rank : row->rank, call = c != NULL ? c->call : row->in_call;
+        const struct wire_rank_row *row = c == NULL ? &window->ranks[i - window->call_count] : NULL;
+        uint32_t rank = c != NULL ? c->rank : (uint32_t)row->rank;
+        uint32_t call = c != NULL ? c->call : (uint32_t)row->in_call;
         uint64_t id = c != NULL ? c->comm : row->in_call_comm;
         if (call == 0 || id == 0 || rank >= w->rank_end || w->ranks[rank].row == NONE ||
             call_class_of((uint16_t)call) != CALL_COLLECTIVE)
@@ -308,10 +310,10 @@ static int waits_add_collectives(struct waits *w)
     uint32_t world = key_table_find(&w->comms, (struct key){.lo = HANG_WORLD});
     if (world != KEY_NONE && w->comm_rows[world].rank != NONE)
         for (size_t i = 0; i < w->window->rank_count; i++)
-            waits_compare_member(w, &w->comm_rows[world], w->window->ranks[i].rank);
+            waits_compare_member(w, &w->comm_rows[world], (uint32_t)w->window->ranks[i].rank);
     int code = waits_visit_members(w, 1);
     for (size_t i = 0; i < w->window->rank_count; i++) {
-        uint32_t rank = w->window->ranks[i].rank;
+        uint32_t rank = (uint32_t)w->window->ranks[i].rank;
         if (waits_add_pair(w, rank, w->ranks[rank].late_rank, w->ranks[rank].late_ns) != 0)
             code = -ENOMEM;
     }
@@ -322,7 +324,7 @@ static int waits_add_collectives(struct waits *w)
 
 static uint64_t waits_find_waiting(const struct waits *w, uint32_t rank)
 {
-    struct rank_row row = w->window->ranks[w->ranks[rank].row];
+    struct wire_rank_row row = w->window->ranks[w->ranks[rank].row];
     row.send_wait_ns = w->rows[w->ranks[rank].row].send_wait_ns;
     return WAITING_NS(&row);
 }
@@ -358,7 +360,8 @@ static int waits_add_lateness(struct waits *w)
 
 static int waits_begin(struct waits *w, const struct waits_window *window)
 {
-    uint32_t end = window->rank_count == 0 ? 0 : window->ranks[window->rank_count - 1].rank + 1;
+    uint32_t end =
+        window->rank_count == 0 ? 0 : (uint32_t)window->ranks[window->rank_count - 1].rank + 1;
     w->window = window;
     w->used_count = 0;
     size_t known = w->rank_capacity;

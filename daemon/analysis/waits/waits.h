@@ -34,7 +34,7 @@ struct waits;
 /** One window of the whole job. Rows are borrowed. */
 struct waits_window {
     uint64_t length_ns;
-    const struct rank_row *ranks; /**< ascending, each rank once */
+    const struct wire_rank_row *ranks; /**< ascending, each rank once */
     size_t rank_count;
     const struct transfers *transfers; /**< matched messages */
     /** Of a job by groups of 2^group_shift ranks, of which only waits in sends are known, numbers

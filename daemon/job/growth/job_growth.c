@@ -162,7 +162,7 @@ uint64_t growth_count_messages(const struct job_growth *g, const struct scope_fi
     return messages;
 }
 
-static uint64_t growth_blocked_ns(const struct rank_row *r)
+static uint64_t growth_blocked_ns(const struct wire_rank_row *r)
 {
     return r->recv_ns + r->wait_ns + r->collective_ns + r->poll_ns + r->send_wait_ns;
 }
@@ -176,10 +176,11 @@ static int growth_waits_itself(const struct job_growth *g, const struct scope_fi
     if (growth_by_node(g)) /* the rows of ranks are of larger groups */
         return 0;
     for (uint64_t i = 0; finding->part == SCOPE_LATENESS && i < window->rank_count; i++) {
-        const struct rank_row *r = &window->ranks[i];
+        const struct wire_rank_row *r = &window->ranks[i];
         int member = 0;
         for (uint32_t m = 0; m < finding->member_count; m++)
-            member |= r->rank < g->ranks && growth_scope_has_rank(g, &finding->members[m], r->rank);
+            member |= r->rank < g->ranks &&
+                      growth_scope_has_rank(g, &finding->members[m], (uint32_t)r->rank);
         own += member ? (double)growth_blocked_ns(r) : 0;
         owns += member;
         other += member ? 0 : (double)growth_blocked_ns(r);
@@ -300,7 +301,7 @@ static void growth_follow_progress(struct job_growth *g, const struct closed_win
     (void)scopes_findings(g->scopes, &open);
     open += g->losses.finding.id != 0 || (g->losses.slow > 1 && g->losses.slow < SLOW_LEARNED);
     for (size_t i = 0; i < window->rank_count; i++) {
-        const struct rank_row *r = &window->ranks[i];
+        const struct wire_rank_row *r = &window->ranks[i];
         work += r->calls - (r->polls < r->calls ? r->polls : r->calls) + r->sent;
     }
     progress_update(&g->progress, work, window->length_ns, open > 0);

@@ -28,10 +28,10 @@ struct closed_window {
     uint64_t flags;        /**< WINDOW_*, or-ed */
     uint64_t published_ns; /**< daemon time */
 
-    const struct node_set *reported; /**< nodes that have reported it */
-    uint64_t missing_nodes;          /**< that were to report it and have not */
-    struct window_sum *sum;          /**< of all rows of ranks, pairs and calls */
-    const struct rank_row *ranks;    /**< ascending, each rank once */
+    const struct node_set *reported;   /**< nodes that have reported it */
+    uint64_t missing_nodes;            /**< that were to report it and have not */
+    struct window_sum *sum;            /**< of all rows of ranks, pairs and calls */
+    const struct wire_rank_row *ranks; /**< ascending, each rank once */
     size_t rank_count;
     const struct wire_pair_row *pairs; /**< in canonical order */
     size_t pair_count;
@@ -65,7 +65,7 @@ struct closed_window {
 /** One above the highest rank that has reported. */
 static inline uint32_t closed_window_rank_end(const struct closed_window *window)
 {
-    return window->rank_count == 0 ? 0 : window->ranks[window->rank_count - 1].rank + 1;
+    return window->rank_count == 0 ? 0 : (uint32_t)window->ranks[window->rank_count - 1].rank + 1;
 }
 
 #endif

@@ -304,7 +304,7 @@ static void totals_by_groups_are_those_by_ranks(void **state)
         &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
     assert_int_equal(r->ranks_count, 8);
     for (unsigned i = 0; i < 8; i++)
-        crossing += r->crossing[i].messages;
+        crossing += r->ranks[i].crossing;
     assert_true(crossing > 0);
     r = &message_of(&by_groups, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
     assert_int_equal(r->ranks_count, 2);
@@ -315,7 +315,7 @@ static void totals_by_groups_are_those_by_ranks(void **state)
     assert_int_equal(r->ranks[0].send_wait_ns, MS);
     assert_int_equal(r->ranks[1].send_wait_ns, 2 * MS);
     assert_int_equal(r->ranks[1].awaited, 0); /* of a group it is not known for whom */
-    assert_int_equal(r->crossing[0].messages + r->crossing[1].messages, crossing);
+    assert_int_equal(r->ranks[0].crossing + r->ranks[1].crossing, crossing);
     struct state_bytes state_of_groups = {0}; /* a fleet can store it */
     assert_int_equal(job_save(grouped, &state_of_groups), 0);
     free(state_of_groups.bytes);
@@ -887,19 +887,19 @@ static void messages_that_cross_nodes_are_published_by_rank(void **state)
         &message_of(&published, WIRE_TYPE_RANK_WINDOW, 0)->rank_window;
     assert_int_equal(m->ranks_count, 2 * RANKS);
     for (unsigned r = 0; r < 2 * RANKS; r++) {
-        assert_int_equal(m->crossing[r].messages, r < RANKS ? 0 : 5);
-        assert_int_equal(m->crossing[r].bytes, r < RANKS ? 0 : 40);
+        assert_int_equal(m->ranks[r].crossing, r < RANKS ? 0 : 5);
+        assert_int_equal(m->ranks[r].crossing_bytes, r < RANKS ? 0 : 40);
     }
     advance(job, end_of(FIRST + 9)); /* the correction */
     forget(&published);
     job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&published, wanted, tell, NULL});
     m = &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
     assert_int_equal(m->ranks[RANKS].sent, 10);
-    assert_int_equal(m->crossing[RANKS].messages, 10);
-    assert_int_equal(m->crossing[0].messages, 0);
+    assert_int_equal(m->ranks[RANKS].crossing, 10);
+    assert_int_equal(m->ranks[0].crossing, 0);
     forget(&published);
     job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&published, wanted, tell, NULL});
-    assert_int_equal(message_of(&published, WIRE_TYPE_HISTORY, 0)->history.crossing[RANKS].messages,
+    assert_int_equal(message_of(&published, WIRE_TYPE_HISTORY, 0)->history.ranks[RANKS].crossing,
                      5);
     finish_job(job);
 }

@@ -12,18 +12,18 @@
 
 /* Figures of a rank in a window: small ones, and such of all sizes, which go up and down from rank
  * to rank. */
-static struct rank_row figures(uint32_t rank, uint64_t window)
+static struct wire_rank_row figures(uint32_t rank, uint64_t window)
 {
     const uint64_t polls = window % 3 == 0 ? rank : 0; /* else nobody polls */
     const uint64_t other = rank % 200 < 70 ? 7 : 0;
-    return (struct rank_row){.rank = rank,
-                             .sent = rank + window,
-                             .wait_ns = 3 * rank * window,
-                             .polls = polls,
-                             .other_ns = other,
-                             .received_bytes = (window * 2654435761u + rank) << rank / 50 % 30,
-                             .in_call = 5,
-                             .threads = 2};
+    return (struct wire_rank_row){.rank = rank,
+                                  .sent = rank + window,
+                                  .wait_ns = 3 * rank * window,
+                                  .polls = polls,
+                                  .other_ns = other,
+                                  .received_bytes = (window * 2654435761u + rank) << rank / 50 % 30,
+                                  .in_call = 5,
+                                  .threads = 2};
 }
 
 /* Some ranks rest in some windows, of which every third has all. */
@@ -34,7 +34,7 @@ static int rests(uint32_t rank, uint64_t window)
 
 static void put(struct rank_history *h, uint64_t window, uint32_t ranks)
 {
-    struct rank_row *rows = calloc(ranks, sizeof(*rows));
+    struct wire_rank_row *rows = calloc(ranks, sizeof(*rows));
     size_t count = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         if (!rests(rank, window))
@@ -97,7 +97,7 @@ static void a_correction_is_added_to_its_window(void **state)
 {
     struct rank_history h;
     struct wire_history m;
-    struct rank_row row = figures(3, FIRST);
+    struct wire_rank_row row = figures(3, FIRST);
     (void)state;
     rank_history_init(&h);
     rank_history_put(&h, FIRST, &row, 1);

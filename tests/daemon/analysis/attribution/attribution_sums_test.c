@@ -136,14 +136,14 @@ static void follow(uint32_t partners, uint64_t seed)
 {
     struct attribution_partner expected[RANKS][ATTRIBUTION_PARTNERS] = {0};
     struct noise noise = {seed};
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     struct list *list = calloc(1, sizeof(*list));
     struct attribution *a;
     assert_non_null(list);
     assert_int_equal(attribution_create(&a, NULL), 0);
     draw_list(list, partners, &noise);
     for (uint32_t r = 0; r < RANKS; r++)
-        ranks[r] = (struct rank_row){.rank = r};
+        ranks[r] = (struct wire_rank_row){.rank = r};
     for (uint64_t w = 1; w <= WINDOWS; w++) {
         uint32_t count = w % 40 < 3 ? RANKS - 3 : RANKS; /* some have not reported */
         change_list(list, partners, &noise);
@@ -182,16 +182,17 @@ struct plain {
     double base[RANKS];
 };
 
-static void draw_calls(uint64_t *calls, struct rank_row *rows, uint32_t count, struct noise *noise)
+static void draw_calls(uint64_t *calls, struct wire_rank_row *rows, uint32_t count,
+                       struct noise *noise)
 {
     for (uint32_t r = 0; r < count; r++) {
         /* Beyond 2^52 now and then, where doubles no longer are whole numbers of all sizes. */
         calls[r] = noise_uint(noise) % 30 == 0 ? noise_uint(noise) << 8 : noise_uint(noise) >> 30;
-        rows[r] = (struct rank_row){.rank = r, .calls = calls[r]};
+        rows[r] = (struct wire_rank_row){.rank = r, .calls = calls[r]};
     }
     for (uint32_t i = count; i > 1; i--) { /* in any order */
         uint32_t other = (uint32_t)(noise_uint(noise) % i);
-        struct rank_row swap = rows[i - 1];
+        struct wire_rank_row swap = rows[i - 1];
         rows[i - 1] = rows[other];
         rows[other] = swap;
     }
@@ -208,7 +209,7 @@ static void the_baseline_equals_a_plain_one(void **state)
     assert_non_null(plain);
     assert_int_equal(attribution_create(&a, &params), 0);
     for (uint32_t w = 0; w < WINDOWS; w++) {
-        struct rank_row rows[RANKS];
+        struct wire_rank_row rows[RANKS];
         uint32_t count = 1 + (uint32_t)(noise_uint(&noise) % RANKS);
         draw_calls(plain->calls[w], rows, count, &noise);
         if (w == 50)
@@ -306,7 +307,7 @@ static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
             scale->reference[l][c] = scale->recent[l][c] = criteria[l][c];
     assert_int_equal(attribution_create(&a, &params), 0);
     for (uint32_t w = 0; w < WINDOWS; w++) {
-        struct rank_row ranks[RANKS] = {{.rank = 0}};
+        struct wire_rank_row ranks[RANKS] = {{.rank = 0}};
         for (uint32_t r = 0; r < RANKS; r++) {
             ranks[r].rank = r;
             plain[w][r][RANK_LENGTH] = 1000;

@@ -22,7 +22,7 @@
 /* Windows of a ring of 16 ranks on four nodes, as written down by hand: in each of 100 iterations a
  * window has, every rank computes and then exchanges a message with both neighbours. */
 struct hand {
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     struct wire_pair_row pairs[2 * RANKS];
     struct transfer transfers[2 * RANKS];
     struct latency_scale *scale;
@@ -32,11 +32,11 @@ struct hand {
 static void calm_window(struct hand *h, uint64_t iterations)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
-        h->ranks[r] = (struct rank_row){.rank = r,
-                                        .calls = 5 * iterations,
-                                        .sent = 2 * iterations,
-                                        .received = 2 * iterations,
-                                        .wait_ns = 200 * MS};
+        h->ranks[r] = (struct wire_rank_row){.rank = r,
+                                             .calls = 5 * iterations,
+                                             .sent = 2 * iterations,
+                                             .received = 2 * iterations,
+                                             .wait_ns = 200 * MS};
         for (uint32_t side = 0; side < 2; side++) {
             uint32_t to = (r + (side ? 1 : RANKS - 1)) % RANKS;
             uint64_t each = r / 4 == to / 4 ? MS / 100 : MS / 10;
@@ -382,7 +382,7 @@ static void the_order_of_rows_changes_nothing(void **state)
 static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
 {
     enum { MANY = 20000, WINDOWS = 12 };
-    struct rank_row *ranks = calloc(MANY, sizeof(*ranks));
+    struct wire_rank_row *ranks = calloc(MANY, sizeof(*ranks));
     struct transfers transfers = {0};
     struct latency_scale *scale = calloc(1, sizeof(*scale));
     struct attribution *a;
@@ -394,7 +394,7 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
     for (uint32_t r = 0; r < MANY; r++) {
         static const uint32_t steps[4] = {8, 80, 800, 4000};
         assert_int_equal(attribution_place(a, r, r / 8, "node"), 0);
-        ranks[r] = (struct rank_row){.rank = r, .calls = 100, .sent = 100, .received = 100};
+        ranks[r] = (struct wire_rank_row){.rank = r, .calls = 100, .sent = 100, .received = 100};
         for (uint32_t k = 0; k < 4; k++) {
             struct transfer row = {.source = r,
                                    .destination = (r + steps[k]) % MANY,

@@ -16,7 +16,7 @@
 
 struct bed {
     struct attribution *attribution;
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     struct wire_process_row processes[RANKS];
     size_t process_count;
     uint64_t number;
@@ -26,7 +26,7 @@ struct bed {
 static void make_window(struct bed *bed)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
-        bed->ranks[r] = (struct rank_row){
+        bed->ranks[r] = (struct wire_rank_row){
             .rank = r, .calls = 100, .sent = 50, .received = 50, .recv_ns = 500 * MS};
         bed->processes[r] = (struct wire_process_row){.rank = r,
                                                       .length_ns = 1000 * MS,

@@ -13,7 +13,7 @@ static inline void sum_messages(struct message_ranks *ranks,
     static const struct latency_scale none;
     uint32_t count = 0;
     for (size_t i = 0; i < window->rank_count; i++)
-        count = window->ranks[i].rank >= count ? window->ranks[i].rank + 1 : count;
+        count = window->ranks[i].rank >= count ? (uint32_t)window->ranks[i].rank + 1 : count;
     uint32_t *region_of = calloc((size_t)count + 1, sizeof(*region_of));
     struct latency_rank *by_rank = calloc((size_t)count + 1, sizeof(*by_rank));
     if (region_of == NULL || by_rank == NULL || message_ranks_begin(ranks, count) != 0)

@@ -46,7 +46,7 @@ struct synthetic_job {
     bool later;                       /* this iteration is of the new phase */
     uint64_t random;
     struct latency_scale scale;
-    struct rank_row *rank_rows;
+    struct wire_rank_row *rank_rows;
     struct wire_pair_row *pair_rows;
     struct transfers transfer_rows;
 };
@@ -697,14 +697,14 @@ void synthetic_window(struct synthetic_job *j, uint32_t window, struct attributi
     for (uint32_t r = 0; r < j->ranks; r++) {
         const struct rank_window *x = &j->rank_windows[window * j->ranks + r];
         const struct edge_window *edges = &j->edges[(window * j->ranks + r) * MAX_PARTNERS];
-        j->rank_rows[r] = (struct rank_row){.rank = r,
-                                            .calls = x->calls,
-                                            .sent = x->sent,
-                                            .received = x->received,
-                                            .send_ns = (uint64_t)x->send,
-                                            .recv_ns = (uint64_t)x->recv,
-                                            .wait_ns = (uint64_t)x->wait,
-                                            .collective_ns = (uint64_t)x->collective};
+        j->rank_rows[r] = (struct wire_rank_row){.rank = r,
+                                                 .calls = x->calls,
+                                                 .sent = x->sent,
+                                                 .received = x->received,
+                                                 .send_ns = (uint64_t)x->send,
+                                                 .recv_ns = (uint64_t)x->recv,
+                                                 .wait_ns = (uint64_t)x->wait,
+                                                 .collective_ns = (uint64_t)x->collective};
         for (uint32_t i = 0; i < MAX_PARTNERS; i++)
             if (j->partner[r * MAX_PARTNERS + i] != NOBODY)
                 add_edge(j, out, r, j->partner[r * MAX_PARTNERS + i],

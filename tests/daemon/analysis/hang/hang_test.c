@@ -24,7 +24,7 @@ struct scene {
     struct hang_watch *watch;
     uint32_t size;
     uint64_t window, length_ns;
-    struct rank_row ranks[MOST];
+    struct wire_rank_row ranks[MOST];
     struct hang_calls calls[2 * MOST]; /* of the next window */
     size_t call_count;
     struct wire_comm_row comms[4];
@@ -47,7 +47,7 @@ static struct scene *scene_of(uint32_t size, const struct hang_params *params)
     s->comms[s->comm_count++] =
         (struct wire_comm_row){.id = HANG_WORLD, .size = size, .name = "MPI_COMM_WORLD"};
     for (uint32_t r = 0; r < size; r++)
-        s->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE};
+        s->ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE};
     return s;
 }
 
@@ -60,7 +60,7 @@ static void scene_finish(struct scene *s)
 /* A window ends: calls in progress have gone on for its length. */
 static struct hang_list step(struct scene *s)
 {
-    struct rank_row *rows = calloc(s->size, sizeof(*rows));
+    struct wire_rank_row *rows = calloc(s->size, sizeof(*rows));
     size_t count = 0;
     assert_non_null(rows);
     for (uint32_t r = 0; r < s->size; r++) {
@@ -94,7 +94,7 @@ static struct hang_list step(struct scene *s)
 /* The rank enters a call and stays in it, half a window ago. */
 static void enter(struct scene *s, uint32_t rank, uint32_t call, uint64_t comm, int64_t peer)
 {
-    struct rank_row *r = &s->ranks[rank];
+    struct wire_rank_row *r = &s->ranks[rank];
     r->in_call = call;
     r->in_call_ns = 0;
     r->in_call_comm = comm;
@@ -107,7 +107,7 @@ static void enter(struct scene *s, uint32_t rank, uint32_t call, uint64_t comm, 
 static void leave(struct scene *s, uint32_t rank, char state)
 {
     enter(s, rank, 0, 0, PEER_NONE);
-    s->ranks[rank].process_state = (uint32_t)state;
+    s->ranks[rank].process_state = (uint64_t)state;
 }
 
 /* The rank makes so many calls in every window. */
@@ -870,7 +870,7 @@ static void the_order_of_rows_changes_nothing(void **state)
         leave(s, 40, 'T');
         enter(s, 50, CALL_Recv, HANG_WORLD, 40);
         for (uint32_t r = 0; r < 32 && reverse; r++) {
-            struct rank_row swap = s->ranks[r];
+            struct wire_rank_row swap = s->ranks[r];
             s->ranks[r] = s->ranks[63 - r];
             s->ranks[63 - r] = swap;
         }
@@ -893,7 +893,7 @@ static void nonsense_is_survived(void **state)
     assert_int_equal(hang_create(&watch, &params), 0);
     for (uint64_t w = 1; w < 300; w++) {
         uint64_t words[40][6];
-        struct rank_row ranks[40];
+        struct wire_rank_row ranks[40];
         struct hang_calls calls[40];
         struct wire_pending_row pending[40];
         struct wire_comm_row comms[40];
@@ -904,14 +904,14 @@ static void nonsense_is_survived(void **state)
                 words[i][k] = random >> (random >> 59);
             }
             uint64_t *x = words[i];
-            ranks[i] = (struct rank_row){.rank = (uint32_t)x[0] % 120,
-                                         .in_call = (uint32_t)x[1] % 400,
-                                         .in_call_ns = x[2],
-                                         .in_call_comm = x[3] % 5,
-                                         .in_call_peer = (int64_t)x[4],
-                                         .process_state = (uint32_t)x[5] % 128,
-                                         .calls = x[4],
-                                         .polls = x[3]};
+            ranks[i] = (struct wire_rank_row){.rank = (uint32_t)x[0] % 120,
+                                              .in_call = (uint32_t)x[1] % 400,
+                                              .in_call_ns = x[2],
+                                              .in_call_comm = x[3] % 5,
+                                              .in_call_peer = (int64_t)x[4],
+                                              .process_state = (uint32_t)x[5] % 128,
+                                              .calls = x[4],
+                                              .polls = x[3]};
             calls[i] = (struct hang_calls){
                 (uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5], x[5]};
             pending[i] =
@@ -936,7 +936,7 @@ static void nonsense_is_survived(void **state)
 static void a_hundred_thousand_ranks_are_one_hang(void **state)
 {
     enum { RANKS = 100000 };
-    struct rank_row *ranks = calloc(RANKS, sizeof(*ranks));
+    struct wire_rank_row *ranks = calloc(RANKS, sizeof(*ranks));
     struct hang_calls *calls = calloc(RANKS, sizeof(*calls));
     struct wire_comm_row world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
     struct hang_watch *watch;
@@ -947,7 +947,7 @@ static void a_hundred_thousand_ranks_are_one_hang(void **state)
     for (uint64_t w = 1; w <= 20; w++) {
         for (uint32_t r = 0; r < RANKS; r++) {
             calls[r] = (struct hang_calls){r, CALL_Allreduce, HANG_WORLD, w <= 5, 1000, 1000};
-            ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
+            ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
             if (w <= 5)
                 continue;
             ranks[r].calls = 0;
@@ -987,7 +987,7 @@ static struct hang_list group_windows(struct hang_watch *watch, uint64_t *window
                                       uint64_t late, uint64_t ended)
 {
     for (unsigned i = 0; i < count; i++, ++*window) {
-        const struct rank_row rows[] = {
+        const struct wire_rank_row rows[] = {
             {.rank = 0, .ranks = GROUP, .collective_ns = GROUP * SECOND, .calls = 9, .polls = 9},
             {.rank = GROUP,
              .ranks = GROUP - 4,
@@ -1048,7 +1048,7 @@ static void groups_that_compute_do_not_hang(void **state)
     (void)state;
     assert_int_equal(hang_create(&watch, NULL), 0);
     for (unsigned i = 0; i < 40; i++, window++) {
-        struct rank_row row = {.ranks = GROUP, .wait_ns = SECOND};
+        struct wire_rank_row row = {.ranks = GROUP, .wait_ns = SECOND};
         const struct hang_window w = {.number = window,
                                       .end_ns = (window + 1) * SECOND,
                                       .length_ns = SECOND,
@@ -1068,7 +1068,7 @@ static void nothing_is_concluded_while_ranks_of_a_group_do_not_report(void **sta
     (void)state;
     assert_int_equal(hang_create(&watch, NULL), 0);
     for (uint64_t window = 1; window < 40; window++) {
-        struct rank_row row = {.ranks = GROUP - 1, .wait_ns = (GROUP - 1) * SECOND};
+        struct wire_rank_row row = {.ranks = GROUP - 1, .wait_ns = (GROUP - 1) * SECOND};
         const struct hang_window w = {.number = window,
                                       .end_ns = (window + 1) * SECOND,
                                       .length_ns = SECOND,

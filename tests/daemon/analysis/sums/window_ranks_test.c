@@ -16,21 +16,21 @@
 
 /* Figures of all windows together, by rank. */
 struct known {
-    struct rank_row rows[WORLD];
+    struct wire_rank_row rows[WORLD];
     uint64_t newest[WORLD];
 };
 
-static void draw(struct rank_row *row, uint32_t rank, struct noise *noise)
+static void draw(struct wire_rank_row *row, uint32_t rank, struct noise *noise)
 {
     int seldom = noise_uint(noise) % 4 == 0;
-    *row = (struct rank_row){.rank = rank,
-                             .in_call = (uint32_t)(noise_uint(noise) % 3),
-                             .in_call_ns = noise_uint(noise) % 50,
-                             .in_call_peer = (int64_t)(noise_uint(noise) % 9) - 3,
-                             .process_state = 'R',
-                             .threads = noise_uint(noise) % 4,
-                             .events = noise_uint(noise) % 100,
-                             .collective_ns = noise_uint(noise) % 100};
+    *row = (struct wire_rank_row){.rank = rank,
+                                  .in_call = (uint32_t)(noise_uint(noise) % 3),
+                                  .in_call_ns = noise_uint(noise) % 50,
+                                  .in_call_peer = (int64_t)(noise_uint(noise) % 9) - 3,
+                                  .process_state = 'R',
+                                  .threads = noise_uint(noise) % 4,
+                                  .events = noise_uint(noise) % 100,
+                                  .collective_ns = noise_uint(noise) % 100};
     if (seldom) {
         row->lost = noise_uint(noise) % 3;
         row->untracked = noise_uint(noise) % 3;
@@ -38,7 +38,7 @@ static void draw(struct rank_row *row, uint32_t rank, struct noise *noise)
     }
 }
 
-static void assert_same(const struct rank_row *a, const struct rank_row *b)
+static void assert_same(const struct wire_rank_row *a, const struct wire_rank_row *b)
 {
 #define X(name) assert_int_equal(a->name, b->name);
     RANK_SUMS(X)
@@ -46,10 +46,10 @@ static void assert_same(const struct rank_row *a, const struct rank_row *b)
 #undef X
 }
 
-static void know(struct known *known, const struct rank_row *row, uint64_t window)
+static void know(struct known *known, const struct wire_rank_row *row, uint64_t window)
 {
-    struct rank_row *sum = &known->rows[row->rank];
-    struct rank_row before = *sum;
+    struct wire_rank_row *sum = &known->rows[row->rank];
+    struct wire_rank_row before = *sum;
     *sum = *row;
 #define X(name) sum->name += before.name;
     RANK_SUMS(X)
@@ -60,10 +60,10 @@ static void know(struct known *known, const struct rank_row *row, uint64_t windo
 
 /* A node reports some of its ranks, or all. @param all  of the window, by rank; threads of all
  * others 99 */
-static void report(struct window_sum *window, uint32_t node, uint32_t count, struct rank_row *all,
-                   struct noise *noise)
+static void report(struct window_sum *window, uint32_t node, uint32_t count,
+                   struct wire_rank_row *all, struct noise *noise)
 {
-    struct rank_row rows[RANKS];
+    struct wire_rank_row rows[RANKS];
     for (uint32_t i = 0; i < count; i++) {
         draw(&rows[i], i * NODES + node, noise);
         all[rows[i].rank] = rows[i];
@@ -72,7 +72,7 @@ static void report(struct window_sum *window, uint32_t node, uint32_t count, str
     assert_int_equal(window_sum_update(window, &reported), 0);
 }
 
-static void check_window(const struct window_sum *window, const struct rank_row *all,
+static void check_window(const struct window_sum *window, const struct wire_rank_row *all,
                          uint64_t number, struct known *known)
 {
     struct sum_result made = {0};
@@ -109,7 +109,7 @@ static void report_windows(uint64_t seed, uint32_t first_nodes)
         .ranks = 1000, .pairs = 10, .calls = 10, .comms = 10, .regions = 10};
     struct noise noise = {.state = seed};
     static struct known known;
-    struct rank_row all[WORLD];
+    struct wire_rank_row all[WORLD];
     struct window_sum *late = NULL;
     struct run_sum *run;
     memset(&known, 0, sizeof(known));

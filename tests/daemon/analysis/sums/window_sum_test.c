@@ -32,7 +32,7 @@ static const uint64_t comm_ids[COMMS] = {900, 1, 77, 0};
 static const char *const region_names[REGIONS] = {"", "solve", "io"};
 
 struct report {
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     struct wire_pair_row pairs[PAIRS];
     struct wire_call_row calls[CALLS];
 };
@@ -43,15 +43,15 @@ static void make_report(struct report *r, uint32_t agent, uint64_t window)
     memset(r, 0, sizeof(*r));
     for (uint32_t i = 0; i < RANKS; i++) {
         uint64_t n = random_below(&random, 1000);
-        r->ranks[i] = (struct rank_row){.rank = agent * RANKS + i,
-                                        .events = n,
-                                        .calls = n + 1,
-                                        .sent = n,
-                                        .wait_ns = 10 * n,
-                                        .threads = 1 + n % 3,
-                                        .in_call = (uint32_t)(n % 5),
-                                        .in_call_ns = n * 7,
-                                        .untracked = n % 2};
+        r->ranks[i] = (struct wire_rank_row){.rank = agent * RANKS + i,
+                                             .events = n,
+                                             .calls = n + 1,
+                                             .sent = n,
+                                             .wait_ns = 10 * n,
+                                             .threads = 1 + n % 3,
+                                             .in_call = (uint32_t)(n % 5),
+                                             .in_call_ns = n * 7,
+                                             .untracked = n % 2};
     }
     for (uint32_t i = 0; i < PAIRS; i++)
         r->pairs[i] =
@@ -306,7 +306,8 @@ static void the_call_in_progress_is_that_of_the_newest_window(void **state)
     for (uint64_t i = 0; i < 3; i++) {
         uint64_t number = (uint64_t[]){4, 9, 2}[i];
         struct window_sum *w;
-        struct rank_row row = {.rank = 3, .in_call = (uint32_t)number, .in_call_ns = 100 - number};
+        struct wire_rank_row row = {
+            .rank = 3, .in_call = (uint32_t)number, .in_call_ns = 100 - number};
         assert_int_equal(window_sum_create(&w, a.run), 0);
         assert_int_equal(window_sum_update(w, &(struct sum_rows){.ranks = &row, .rank_count = 1}),
                          0);
@@ -506,7 +507,8 @@ static void more_ranks_than_the_limit_are_refused_whole(void **state)
     struct run_sum_limits tight = roomy;
     struct run_sum *run;
     struct window_sum *window;
-    struct rank_row rows[5] = {{.rank = 1}, {.rank = 2}, {.rank = 3}, {.rank = 4}, {.rank = 5}};
+    struct wire_rank_row rows[5] = {
+        {.rank = 1}, {.rank = 2}, {.rank = 3}, {.rank = 4}, {.rank = 5}};
     struct sum_totals totals;
     (void)state;
     tight.ranks = 4;

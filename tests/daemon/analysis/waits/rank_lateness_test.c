@@ -108,14 +108,14 @@ static void reference_make(const struct ring_job *j, struct rank_lateness rows[R
 /* ---- the same as sums of a window, in any order ---------------------------- */
 
 struct sums {
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     struct hang_calls calls[2 * RANKS];
     struct transfers transfers;
 };
 
 static void sums_add_rank(struct sums *s, const struct ring_job *j, uint32_t r)
 {
-    s->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE};
+    s->ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE};
     struct transfer from[2] = {{.source = 0}, {.source = 0}};
     for (uint32_t k = 0; k < ROUNDS; k++) {
         s->ranks[r].collective_ns += (uint64_t)(j->leaves[k] - j->enters[k][r]);
@@ -263,7 +263,8 @@ static void nobody_has_caused_the_lateness_of_a_message_in_flight(void **state)
     (void)state;
     assert_int_equal(waits_create(&waits), 0);
     for (uint32_t r = 0; r < RANKS; r++)
-        s.ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .recv_ns = 500 * MS};
+        s.ranks[r] =
+            (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE, .recv_ns = 500 * MS};
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(transfers_add(&s.transfers, &rows[i]), 0);
     sums_update(&s, waits);

@@ -21,7 +21,7 @@
 /* A job of six ranks, and its window. */
 struct bed {
     struct waits *waits;
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     struct transfers transfers;
     struct hang_calls calls[32];
     size_t call_count;
@@ -35,7 +35,7 @@ static int bed_start(void **state)
     assert_non_null(b);
     assert_int_equal(waits_create(&b->waits), 0);
     for (uint32_t r = 0; r < RANKS; r++)
-        b->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE};
+        b->ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE};
     *state = b;
     return 0;
 }
@@ -109,12 +109,12 @@ static void a_send_that_waits_for_a_buffer_waits_for_its_receiver(void **state)
 
 static void a_rank_does_not_wait_longer_in_sends_than_it_is_in_them(void **state)
 {
-    const struct rank_row row = {.send_ns = 5,
-                                 .recv_ns = 10,
-                                 .wait_ns = 20,
-                                 .poll_ns = 40,
-                                 .collective_ns = 80,
-                                 .send_wait_ns = 7};
+    const struct wire_rank_row row = {.send_ns = 5,
+                                      .recv_ns = 10,
+                                      .wait_ns = 20,
+                                      .poll_ns = 40,
+                                      .collective_ns = 80,
+                                      .send_wait_ns = 7};
     (void)state;
     assert_int_equal(WAITING_NS(&row), 155);
 }

@@ -21,7 +21,7 @@ struct bed {
     struct rules rules;
     struct job_hang *watch;
     uint64_t window;
-    struct rank_row ranks[RANKS];
+    struct wire_rank_row ranks[RANKS];
     uint8_t silent[RANKS]; /* no report of it arrives */
     uint32_t dead[RANKS];
     size_t dead_count;
@@ -53,7 +53,7 @@ static int bed_start(void **state)
     assert_int_equal(job_hang_create(&b->watch, &options), 0);
     b->window = 1000;
     for (uint32_t r = 0; r < RANKS; r++)
-        b->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
+        b->ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
     *state = b;
     return 0;
 }
@@ -69,10 +69,10 @@ static int bed_end(void **state)
 
 static void enter(struct bed *b, uint32_t rank, uint32_t call)
 {
-    b->ranks[rank] = (struct rank_row){.rank = rank,
-                                       .in_call = call,
-                                       .in_call_comm = call == 0 ? 0 : HANG_WORLD,
-                                       .in_call_peer = PEER_NONE};
+    b->ranks[rank] = (struct wire_rank_row){.rank = rank,
+                                            .in_call = call,
+                                            .in_call_comm = call == 0 ? 0 : HANG_WORLD,
+                                            .in_call_peer = PEER_NONE};
 }
 
 static void go_on(struct bed *b, uint32_t rank)
@@ -91,7 +91,7 @@ static void windows(struct bed *b, int count)
 {
     const struct wire_comm_row world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
     for (; count > 0; count--) {
-        struct rank_row rows[RANKS];
+        struct wire_rank_row rows[RANKS];
         size_t reported = 0;
         for (uint32_t r = 0; r < RANKS; r++) {
             b->ranks[r].in_call_ns += b->ranks[r].in_call != 0 ? SECOND : 0;

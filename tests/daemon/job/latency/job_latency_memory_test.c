@@ -39,7 +39,7 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
     struct wire_pair_row rows[RANKS];
     struct latency_rows closed = {0};
     exchange(window, rows);
-    const struct rank_row last = {.rank = RANKS - 1};
+    const struct wire_rank_row last = {.rank = RANKS - 1};
     const struct closed_window update = {.number = window,
                                          .world = RANKS,
                                          .ranks = &last,
