@@ -29,8 +29,7 @@ struct dimension {
 struct remap_grid {
     const struct remap_graph *graph;
     const struct remap_places *places;
-    const uint32_t *number; /* number of each process in the grid; NULL: the process itself */
-    uint32_t *own_number;   /* owned; NULL: `number` is not computed here */
+    uint32_t *number; /* owned: number of each process in the grid; NULL: the process itself */
     struct axis axes[REMAP_MAX_AXES];
     uint32_t axis_count;
     struct dimension dimensions[MAX_DIGITS];
@@ -159,15 +158,6 @@ static void remap_grid_make_axes(struct remap_grid *g, uint32_t *strides, uint32
     }
 }
 
-static void remap_grid_set_axes(struct remap_grid *g, const struct remap_numbering *given)
-{
-    uint32_t stride = 1;
-    g->number = given->number;
-    for (uint32_t i = given->count; i-- > 0; stride *= given->sizes[i])
-        if (given->sizes[i] > 1)
-            g->axes[g->axis_count++] = (struct axis){.stride = stride, .size = given->sizes[i]};
-}
-
 /* The digits of processes' numbers, the lowest first. */
 struct numerals {
     uint32_t radix[MAX_DIGITS], axis[MAX_DIGITS], count;
@@ -234,9 +224,8 @@ static void remap_grid_set_numbers(struct remap_grid *g, const struct numerals *
             number += rest % digits->radix[i] * stride[digits->axis[i]];
             stride[digits->axis[i]] *= digits->radix[i];
         }
-        g->own_number[p] = number;
+        g->number[p] = number;
     }
-    g->number = g->own_number;
 }
 
 static int remap_grid_number_by_digits(struct remap_grid *g, bool down)
@@ -246,8 +235,8 @@ static int remap_grid_number_by_digits(struct remap_grid *g, bool down)
     if (!remap_grid_find_numerals(&digits, graph->processes, down) && down)
         return -HOLTER_EEMPTY;
     double *weight = calloc((size_t)1 << digits.count, sizeof(*weight));
-    g->own_number = calloc((size_t)graph->processes + 1, sizeof(*g->own_number));
-    if (weight == NULL || g->own_number == NULL) {
+    g->number = calloc((size_t)graph->processes + 1, sizeof(*g->number));
+    if (weight == NULL || g->number == NULL) {
         free(weight);
         return -ENOMEM;
     }
@@ -454,8 +443,7 @@ static int remap_grid_make_fold(struct remap_grid *g)
 }
 
 int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
-                      const struct remap_places *places, enum remap_axes axes,
-                      const struct remap_numbering *given, uint64_t seed)
+                      const struct remap_places *places, enum remap_axes axes, uint64_t seed)
 {
     struct remap_grid *g = calloc(1, sizeof(*g));
     if (g == NULL)
@@ -466,9 +454,7 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
     g->best_score = -1;
     remap_random(&g->random);
     int rc = 0;
-    if (axes == AXES_GIVEN)
-        remap_grid_set_axes(g, given);
-    else if (axes == AXES_DIGITS || axes == AXES_DIGITS_DOWN)
+    if (axes == AXES_DIGITS || axes == AXES_DIGITS_DOWN)
         rc = remap_grid_number_by_digits(g, axes == AXES_DIGITS_DOWN);
     else
         rc = remap_grid_find_axes(g, axes);
@@ -496,7 +482,7 @@ void remap_grid_destroy(struct remap_grid *grid)
     if (grid == NULL)
         return;
     free(grid->fold);
-    free(grid->own_number);
+    free(grid->number);
     free(grid);
 }
 

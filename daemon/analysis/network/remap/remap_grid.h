@@ -24,25 +24,14 @@ enum remap_axes {
     AXES_DIGITS_DOWN, /**< the same where the largest prime factors are the lowest digits */
     AXES_LINE,        /**< one axis */
     AXES_KINDS,
-    AXES_GIVEN = AXES_KINDS,
-};
-
-/** A numbering that the caller supplies. */
-struct remap_numbering {
-    const uint32_t *sizes; /**< sizes of the axes, the slowest first; their product is the number of
-                              processes */
-    uint32_t count;
-    const uint32_t *number; /**< number of each process, row-major; borrowed */
 };
 
 struct remap_grid;
 
 /** @param graph,places  borrowed
- * @param given  for AXES_GIVEN, else NULL
  * @return 0, -ENOMEM, or -HOLTER_EEMPTY: the processes form no grid of that kind */
 int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
-                      const struct remap_places *places, enum remap_axes axes,
-                      const struct remap_numbering *given, uint64_t seed);
+                      const struct remap_places *places, enum remap_axes axes, uint64_t seed);
 void remap_grid_destroy(struct remap_grid *grid);
 
 /** Search for a better order of digits.

@@ -8,7 +8,6 @@
 #include "daemon/analysis/network/remap/remap_halves.h"
 #include "daemon/analysis/network/remap/remap_links.h"
 #include "daemon/analysis/network/remap/remap_search.h"
-#include "daemon/analysis/network/remap/remap_unfold.h"
 
 #define REMAP_STEP 12000000u /**< work in one step, in units of remap.c */
 #define REMAP_POOL 6u
@@ -16,7 +15,6 @@
 enum remap_stage {
     STAGE_EXACT,
     STAGE_GRID,
-    STAGE_UNFOLD,
     STAGE_STARTS,
     STAGE_ANNEAL,
     STAGE_LINKS,
@@ -85,7 +83,6 @@ struct remap {
     uint32_t *grid_slots; /* the best mapping of all grids */
     double grid_cost;     /* its cost; HUGE_VAL: none yet */
     uint32_t *scratch;    /* slots */
-    struct remap_unfold *unfold;
     struct remap_halves *halves;
     struct remap_exact *exact;
     struct remap_links *links;

@@ -26,7 +26,6 @@
 /* Shares of the work. */
 #define BLOCKS_SHARE 0.9     /* of the work of annealing, for exchanges of blocks */
 #define GRID_STALL_PARTS 40u /* a grid ends after 1/40 of all work without a better order */
-#define GRID_DESCENT 0.01    /* exchanges gain less from a grid that is one */
 #define MAX_STARTS 12u       /* starts made by METIS before annealing */
 #define PLAIN_SPLITS 6u      /* METIS k-way with seeds 1 to 5, and its recursive bisection */
 
@@ -120,52 +119,16 @@ static void plan_step_exact(struct remap *r)
     plan_begin_descent(r, r->best);
 }
 
-/* Was the numbering of the processes found to be that of a grid? Then single exchanges gain little
- * more, and neither they nor the given mapping have come to much better ones. */
-static bool plan_has_grid(const struct remap *r)
-{
-    double best = HUGE_VAL;
-    for (uint32_t i = 0; i < r->pool_count; i++)
-        best = r->pool[i].cost < best ? r->pool[i].cost : best;
-    return best > (1 - GRID_DESCENT) * r->grid_cost;
-}
-
-/* Make a grid of processes that are not known to form one. */
-static void plan_begin_unfold(struct remap *r)
-{
-    plan_enter_stage(r, STAGE_UNFOLD, r->objective == REMAP_MAX_LINK ? 0.25 : 0.5);
-    if (plan_all_move(r) && r->objective != REMAP_INTER_NODE && !plan_has_grid(r) &&
-        r->stage_end > r->work &&
-        remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
-            0)
-        return;
-    plan_enter_stage(r, STAGE_STARTS,
-                     r->objective == REMAP_INTER_NODE ? 0.6
-                     : r->blocks != NULL              ? 0.05
-                                                      : 0.1);
-}
-
-static void plan_step_unfold(struct remap *r)
-{
-    const int rc = remap_unfold_step(r->unfold, REMAP_STEP, &r->work);
-    if (rc == 0)
-        return;
-    if (rc > 0) {
-        remap_unfold_slots(r->unfold, r->scratch);
-        plan_begin_descent(r, r->scratch);
-    }
-    remap_unfold_destroy(r->unfold);
-    r->unfold = NULL;
-    plan_enter_stage(r, STAGE_STARTS, r->blocks != NULL ? 0.05 : 0.1);
-}
-
 /* The next way of numbering; after all of them exchanges from the best mapping that they gave. */
 static void plan_begin_grid(struct remap *r)
 {
     const uint32_t axes = r->starts++;
     if (!plan_all_move(r) || r->objective == REMAP_INTER_NODE || axes > AXES_KINDS ||
         (axes == AXES_KINDS && r->grid_cost == HUGE_VAL)) {
-        plan_begin_unfold(r);
+        plan_enter_stage(r, STAGE_STARTS,
+                         r->objective == REMAP_INTER_NODE ? 0.6
+                         : r->blocks != NULL              ? 0.05
+                                                          : 0.1);
         return;
     }
     if (axes == AXES_KINDS) {
@@ -174,7 +137,7 @@ static void plan_begin_grid(struct remap *r)
     }
     r->stage_end = r->work + r->limit / (axes == 0 ? 12 : 32);
     r->work += 20ull * r->graph.first[r->graph.processes] + 100ull * r->graph.processes;
-    remap_grid_create(&r->grid, &r->graph, &r->places, axes, NULL, r->seed);
+    remap_grid_create(&r->grid, &r->graph, &r->places, axes, r->seed);
     r->grid_found = r->work;
 }
 
@@ -478,8 +441,6 @@ void remap_plan_step(struct remap *r)
         plan_step_exact(r);
     else if (r->stage == STAGE_GRID)
         plan_step_grid(r);
-    else if (r->stage == STAGE_UNFOLD)
-        plan_step_unfold(r);
     else if (r->stage == STAGE_STARTS && r->objective == REMAP_INTER_NODE)
         plan_step_splits(r);
     else if (r->stage == STAGE_STARTS)
@@ -496,7 +457,6 @@ void remap_plan_finish(struct remap *r)
         free(r->pool[i].slots);
     remap_grid_destroy(r->grid);
     remap_halves_destroy(r->halves);
-    remap_unfold_destroy(r->unfold);
     remap_exact_destroy(r->exact);
     remap_links_destroy(r->links);
     remap_blocks_destroy(r->blocks);
