@@ -216,6 +216,8 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .unplaced_count = open.unplaced_count,
         .node_pairs = open.node_pairs,
         .node_pair_count = open.node_pair_count,
+        .node_rows = open.node_rows,
+        .node_row_count = open.node_row_count,
         .dead_ranks = job->alerts.dead_ranks,
         .dead_count = job->alerts.death_count,
         .latency = &open.latency,

@@ -147,6 +147,8 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places, job->info.world);
     if (code == 0 && job->group_shift != 0)
         code = open_window_add_node_pairs(open, window, job->network, &job->groups);
+    if (code == 0 && job->group_shift != 0)
+        code = open_window_add_node_row(open, window, &rows, node);
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)

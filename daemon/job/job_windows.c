@@ -2,6 +2,7 @@
 #include "daemon/job/job_windows.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ void open_window_finish(struct open_window *open)
     free(open->processes);
     free(open->unplaced);
     free(open->node_pairs);
+    free(open->node_rows);
     node_set_finish(&open->reported);
 }
 
@@ -185,6 +187,26 @@ int open_window_add_node_pairs(struct open_window *open, const struct wire_windo
     return code;
 }
 
+int open_window_add_node_row(struct open_window *open, const struct wire_window *window,
+                             const struct sum_rows *rows, uint32_t node)
+{
+    if (ARRAY_FIT(open->node_rows, open->node_row_capacity, open->node_row_count + 1) != 0)
+        return -ENOMEM;
+    struct node_row row = {.sum.rank = node};
+    for (size_t i = 0; i < rows->rank_count; i++) {
+        row.sum.ranks += rows->ranks[i].ranks;
+#define X(name) row.sum.name += rows->ranks[i].name;
+        RANK_SUMS(X)
+#undef X
+    }
+    for (uint64_t i = 0; i < window->ranks_count; i++) {
+        const uint64_t mpi_ns = MPI_NS(&window->ranks[i]);
+        row.longest_mpi_ns = mpi_ns > row.longest_mpi_ns ? mpi_ns : row.longest_mpi_ns;
+    }
+    open->node_rows[open->node_row_count++] = row;
+    return 0;
+}
+
 /* ---- who is expected ----------------------------------------------------- */
 
 static int open_window_is_after_end(const struct open_window *open, const struct job_node *node)
@@ -231,6 +253,7 @@ static void open_window_copy_state(struct state_bytes *b, struct open_window *op
     STATE_ARRAY(b, open->processes, open->process_count, open->process_capacity);
     STATE_ARRAY(b, open->unplaced, open->unplaced_count, open->unplaced_capacity);
     STATE_ARRAY(b, open->node_pairs, open->node_pair_count, open->node_pair_capacity);
+    STATE_ARRAY(b, open->node_rows, open->node_row_count, open->node_row_capacity);
 }
 
 void job_windows_copy_state(struct state_bytes *b, struct job_windows *windows, struct run_sum *run)

@@ -35,6 +35,8 @@ struct open_window {
     size_t unplaced_count, unplaced_capacity;
     struct wire_pair_row *node_pairs; /**< owned; see open_window_add_node_pairs() */
     size_t node_pair_count, node_pair_capacity;
+    struct node_row *node_rows; /**< owned; see open_window_add_node_row() */
+    size_t node_row_count, node_row_capacity;
 };
 
 struct job_windows {
@@ -82,6 +84,11 @@ int open_window_add_unplaced(struct open_window *open, const struct wire_window 
  *  @param groups  whose memory is used  @return 0 or -ENOMEM */
 int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
                                const struct job_network *network, struct rank_groups *groups);
+
+/** Add the ranks of one message of such a job, by their groups.
+ *  @param window  the message, with its ranks @param node  that has sent it @return 0 or -ENOMEM */
+int open_window_add_node_row(struct open_window *open, const struct wire_window *window,
+                             const struct sum_rows *rows, uint32_t node);
 
 /** Have all nodes that are expected to report it done so? */
 int open_window_is_complete(const struct open_window *open, const struct job_nodes *nodes);

@@ -1,6 +1,7 @@
 /* Where ranks run, and the windows of a job: the last ones, and the baseline. */
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/array.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <math.h>
@@ -116,14 +117,12 @@ static uint64_t attribution_clip(uint64_t ns, uint64_t length_ns)
     return ns < length_ns ? ns : length_ns;
 }
 
-/* Several rows of a rank add up, but it reports the length of the window once. */
+/* @param length_ns  of the window, of all ranks of the row */
 static void attribution_add_rank(uint64_t *figures, const struct wire_rank_row *row,
                                  uint64_t length_ns)
 {
     uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
-    uint64_t mpi = messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
-    figures[RANK_LENGTH] = length_ns;
-    figures[RANK_MPI] += attribution_clip(mpi, length_ns);
+    figures[RANK_MPI] += attribution_clip(MPI_NS(row), length_ns);
     figures[RANK_MESSAGING] += attribution_clip(messaging, length_ns);
     figures[RANK_COLLECTIVE] += attribution_clip(row->collective_ns, length_ns);
     figures[RANK_CALLS] += row->calls > row->polls ? row->calls - row->polls : 0;
@@ -165,13 +164,22 @@ static void attribution_add_processes(struct attribution_slice *slice,
 static int attribution_add_ranks(struct attribution *a, const struct attribution_window *window)
 {
     struct attribution_slice *slice = &a->next;
-    for (size_t i = 0; i < window->rank_count; i++) {
-        const struct wire_rank_row *row = &window->ranks[i];
+    const struct node_row *nodes = window->nodes;
+    a->by_node = nodes != NULL;
+    for (size_t i = 0; i < (a->by_node ? window->node_count : window->rank_count); i++) {
+        const struct wire_rank_row *row = a->by_node ? &nodes[i].sum : &window->ranks[i];
+        const uint64_t length_ns = window->length_ns * (a->by_node ? row->ranks : 1);
         if (row->rank >= a->params.ranks)
             continue;
         if (ARRAY_FIT_AT(slice->ranks, slice->rank_capacity, row->rank) != 0)
             return -ENOMEM;
-        attribution_add_rank(slice->ranks[row->rank], row, window->length_ns);
+        uint64_t *figures = slice->ranks[row->rank];
+        /* Several rows of a rank add up, but it reports the length of the window once. */
+        figures[RANK_LENGTH] = length_ns + (a->by_node ? figures[RANK_LENGTH] : 0);
+        attribution_add_rank(figures, row, length_ns);
+        if (a->by_node)
+            figures[RANK_LONGEST_MPI] +=
+                attribution_clip(nodes[i].longest_mpi_ns * row->ranks, length_ns);
         if (row->rank >= slice->rank_count)
             slice->rank_count = (uint32_t)row->rank + 1;
     }

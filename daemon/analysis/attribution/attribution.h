@@ -71,6 +71,10 @@ struct attribution_window {
     uint64_t length_ns;                /**< its length */
     const struct wire_rank_row *ranks; /**< every rank that reported */
     size_t rank_count;
+    /** In place of ranks, of a job that is kept by nodes: then a node is the one rank of its
+     * number, in all rows, and its figures are those of its ranks in the mean. NULL: it is not. */
+    const struct node_row *nodes;
+    size_t node_count;
     const struct wire_pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
     size_t pair_count;
     const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */

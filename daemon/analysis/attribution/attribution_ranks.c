@@ -131,6 +131,14 @@ static void ranks_find_late(struct view *v)
     }
 }
 
+/* Is that rank of a node late, too, which is longest in MPI? Of jobs by node. */
+static int ranks_are_all_late(const struct view *v, uint32_t node, double late)
+{
+    const double apart = view_now(v, node, RANK_LONGEST_MPI) - view_now(v, node, RANK_MPI),
+                 before = view_base(v, node, RANK_LONGEST_MPI) - view_base(v, node, RANK_MPI);
+    return apart - before <= MUCH * late;
+}
+
 /* Are whole nodes late, and others not? The nodes are named in the finding. */
 static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, double minimum)
 {
@@ -142,14 +150,16 @@ static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, 
         uint32_t node = attribution_node_of(v->a, v->ranks[i]);
         if (node == ATTRIBUTION_NO_NODE)
             continue;
+        const int is_late = v->late[i] >= minimum;
         v->node_weight[node]++;
-        v->node_sum[node] += v->late[i] >= minimum;
-        late += v->late[i] >= minimum;
+        v->node_sum[node] +=
+            is_late && (!v->a->by_node || ranks_are_all_late(v, v->ranks[i], v->late[i]));
+        late += is_late;
     }
     f->node_count = 0;
     for (uint32_t n = 0; n < v->a->node_count; n++) {
         nodes += v->node_weight[n] > 0;
-        if (v->node_weight[n] < 2 || v->node_sum[n] < 0.75 * v->node_weight[n])
+        if ((v->node_weight[n] < 2 && !v->a->by_node) || v->node_sum[n] < 0.75 * v->node_weight[n])
             continue;
         slow++;
         on_slow += v->node_sum[n];

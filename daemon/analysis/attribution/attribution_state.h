@@ -29,9 +29,10 @@ enum rank_figure {
     RANK_LENGTH = MESSAGE_FIGURES, /**< length of the windows it reported */
     RANK_MPI,                      /**< time in MPI calls */
     RANK_MESSAGING,                /**< of it, in calls of the classes send, recv, wait and poll */
-    RANK_COLLECTIVE,               /**< of it, in collectives */
-    RANK_CALLS,    /**< calls without polls that found nothing: measures the work done */
-    RANK_MESSAGES, /**< sent and received: mc_p of PCLVis, Eq. 7 */
+    RANK_LONGEST_MPI, /**< of nodes: time in MPI, if all were in it as long as the longest one */
+    RANK_COLLECTIVE,  /**< of it, in collectives */
+    RANK_CALLS,       /**< calls without polls that found nothing: measures the work done */
+    RANK_MESSAGES,    /**< sent and received: mc_p of PCLVis, Eq. 7 */
     /* Of all messages, matched or not. */
     RANK_INTER_IN,  /**< messages from other nodes */
     RANK_INTER_OUT, /**< messages to other nodes */
@@ -95,7 +96,8 @@ struct attribution {
     uint32_t slice_first, slice_count;
     struct attribution_slice next; /**< the window that is being added */
     struct attribution_sum base;   /**< the baseline: windows before those in the ring */
-    double keep; /**< share of the baseline that is left when a window is added to it */
+    double keep;  /**< share of the baseline that is left when a window is added to it */
+    bool by_node; /**< numbers of nodes stand for ranks */
     bool disturbed;
     uint64_t disturbed_since;
     struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */

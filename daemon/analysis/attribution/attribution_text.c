@@ -5,14 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* "rank 5" or "ranks 4-7", of those named. */
-static void text_write_ranks(const struct attribution_finding *f, char *out, size_t capacity)
-{
-    char list[64];
-    rank_list(f->ranks, f->rank_count, list, sizeof(list));
-    snprintf(out, capacity, "rank%s %s", f->rank_count == 1 ? "" : "s", list);
-}
-
 static void text_write_nodes(const struct attribution *a, const struct attribution_finding *f,
                              const char *between, char *out, size_t capacity)
 {
@@ -25,6 +17,19 @@ static void text_write_nodes(const struct attribution *a, const struct attributi
             break;
         length += (size_t)wrote;
     }
+}
+
+/* "rank 5" or "ranks 4-7", of those named; of a job by nodes "ranks of node5". */
+static void text_write_ranks(const struct attribution *a, const struct attribution_finding *f,
+                             char *out, size_t capacity)
+{
+    char list[64];
+    if (a->by_node)
+        text_write_nodes(a, f, ", ", list, sizeof(list));
+    else
+        rank_list(f->ranks, f->rank_count, list, sizeof(list));
+    snprintf(out, capacity, "rank%s %s%s", a->by_node || f->rank_count != 1 ? "s" : "",
+             a->by_node ? "of " : "", list);
 }
 
 /* "12 times as long on the network as before (3.1 ms more)", or without what is not known. */
@@ -65,7 +70,7 @@ static void text_describe_late(const struct attribution *a, const struct attribu
                                char *text, size_t capacity)
 {
     char ranks[80], nodes[140], grown[64] = "";
-    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_ranks(a, f, ranks, sizeof(ranks));
     text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (isfinite(f->ratio))
         snprintf(grown, sizeof(grown), ", %.3g times as long for the same work as before",
@@ -78,7 +83,7 @@ static void text_describe_late(const struct attribution *a, const struct attribu
     else
         snprintf(text, capacity,
                  "%s %s late%s: outside of MPI for %.0f %% of the time, others for %.0f %%%s",
-                 ranks, f->rank_count == 1 ? "is" : "are",
+                 ranks, f->rank_count == 1 && !a->by_node ? "is" : "are",
                  f->kind == CAUSE_COLLECTIVE      ? " at collectives"
                  : f->kind == CAUSE_LATE_RECEIVER ? " to receive"
                                                   : " to send",
@@ -102,7 +107,7 @@ void attribution_describe(const struct attribution *a, const struct attribution_
                           char *text, size_t capacity)
 {
     char ranks[80], nodes[140];
-    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_ranks(a, f, ranks, sizeof(ranks));
     text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (f->rank_count == 0)
         text_describe_growth(f, text, capacity);
@@ -127,7 +132,7 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
                         char *text, size_t capacity)
 {
     char ranks[80], nodes[140];
-    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_ranks(a, f, ranks, sizeof(ranks));
     text_write_nodes(a, f, f->kind == CAUSE_NETWORK && !f->between ? " or " : " and ", nodes,
                      sizeof(nodes));
     switch (f->kind) {

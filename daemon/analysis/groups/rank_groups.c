@@ -36,6 +36,7 @@ void rank_groups_finish(struct rank_groups *groups)
     free(groups->transfers);
     free(groups->bursts);
     free(groups->burst_pairs);
+    free(groups->processes);
     free(groups->index);
     *groups = (struct rank_groups){0};
 }
@@ -71,8 +72,9 @@ static size_t group_index_places(uint64_t rows)
 /* @return rows of the largest table that is added up; a burst's rows are among burst_pairs */
 static uint64_t group_most_rows(const struct wire_window *window)
 {
-    const uint64_t counts[] = {window->ranks_count, window->pairs_count, window->calls_count,
-                               window->transfers_count, window->burst_pairs_count};
+    const uint64_t counts[] = {window->ranks_count,       window->pairs_count,
+                               window->calls_count,       window->transfers_count,
+                               window->burst_pairs_count, window->processes_count};
     uint64_t most = 0;
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
         most = counts[i] > most ? counts[i] : most;
@@ -135,6 +137,19 @@ static void group_convert_ranks(struct rank_groups *groups, struct wire_window *
         rows[i].in_call_peer = PEER_NONE;
 }
 
+static void group_convert_processes(struct rank_groups *groups, struct wire_window *out,
+                                    uint32_t node)
+{
+    const struct group_table table = GROUP_TABLE(process, 1, 1, 0);
+    const uint64_t count = out->processes_count;
+    for (uint64_t i = 0; i < count; i++)
+        groups->processes[i].rank = node;
+    out->processes = groups->processes;
+    out->processes_count = group_add_up(groups->index, &table, groups->processes, count, 0);
+    if (count > 0)
+        groups->processes[0].clock_khz /= count;
+}
+
 static void group_convert_bursts(struct rank_groups *groups, struct wire_window *out,
                                  unsigned shift)
 {
@@ -186,6 +201,7 @@ int rank_groups_convert(struct rank_groups *groups, const struct wire_window *wi
         !GROUP_COPY(groups, window, transfers, transfer_capacity) ||
         !GROUP_COPY(groups, window, bursts, burst_capacity) ||
         !GROUP_COPY(groups, window, burst_pairs, burst_pair_capacity) ||
+        !GROUP_COPY(groups, window, processes, process_capacity) ||
         ARRAY_FIT(groups->index, groups->index_capacity,
                   group_index_places(group_most_rows(window))) != 0)
         return -ENOMEM;
@@ -204,7 +220,8 @@ int rank_groups_convert(struct rank_groups *groups, const struct wire_window *wi
     out->transfers_count =
         group_add_up(groups->index, &transfers, groups->transfers, out->transfers_count, 0);
     group_convert_bursts(groups, out, shift);
-    out->pending_count = out->processes_count = 0;
+    group_convert_processes(groups, out, node);
+    out->pending_count = 0;
     out->collectives_count = out->comm_members_count = 0;
     return 0;
 }

@@ -21,9 +21,10 @@ struct rank_groups {
     struct wire_transfer_row *transfers;
     struct wire_burst_row *bursts;
     struct wire_burst_pair_row *burst_pairs;
+    struct wire_process_row *processes;
     uint32_t *index; /* of the sums of a table */
     size_t rank_capacity, pair_capacity, call_capacity, transfer_capacity, burst_capacity,
-        burst_pair_capacity, index_capacity;
+        burst_pair_capacity, process_capacity, index_capacity;
 };
 
 void rank_groups_finish(struct rank_groups *groups);
@@ -39,10 +40,11 @@ unsigned rank_groups_shift(uint64_t world, uint64_t most_ranks);
  *
  *  Rows of ranks, pairs, calls, transfers and bursts of messages are added up by group; of the
  *  longest call and the number of threads the maximum stays. In transfers, which are within a node,
- *  its number stands for its ranks, so that latency can be put down to nodes. Left out is what is
- * of single ranks: calls in progress, states of processes, pending receives, positions in
- * communicators; and the rows of bursts of collectives, whose messages and bytes are counted as
- * others of the burst. Ends of messages (halves) and deaths keep their ranks.
+ *  its number stands for its ranks, so that latency can be put down to nodes; its processes are one
+ *  row under that number, with the mean of their clocks. Left out is what is of single ranks: calls
+ *  in progress, states of processes, pending receives, positions in communicators; and the rows of
+ *  bursts of collectives, whose messages and bytes are counted as others of the burst. Ends of
+ *  messages (halves) and deaths keep their ranks.
  *
  *  @param node  that has sent it
  *  @param out   borrows from the message and from groups, until the next call

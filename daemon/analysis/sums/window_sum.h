@@ -40,6 +40,12 @@
     X(send_wait_ns)
 #define RANK_SUMS(X) RANK_TOTALS(X) X(untracked) X(tallied) X(crossing) X(crossing_bytes)
 
+/** The ranks of a node together. */
+struct node_row {
+    struct wire_rank_row sum; /**< under the number of the node */
+    uint64_t longest_mpi_ns;  /**< time in MPI of the rank that is in it for longest */
+};
+
 /** What one node reports. Of several reports about a rank the larger number of threads wins, the
  *  longest call in progress of the newest window, and of a window the longest wait for another
  *  rank; of several windows that rank is chosen by a majority vote of their times.

@@ -147,6 +147,7 @@ static void evidence_list_nodes(const struct job_growth *g, const struct scope_f
                                 char *out, size_t capacity)
 {
     struct growth_text text = {out, capacity, 0};
+    uint32_t last = ATTRIBUTION_NO_NODE; /* ranks of a node are next to each other */
     out[0] = '\0';
     for (uint32_t m = 0; m < f->member_count; m++) {
         const struct scope *s = &f->members[m];
@@ -157,8 +158,9 @@ static void evidence_list_nodes(const struct job_growth *g, const struct scope_f
                                                                            : 0;
         for (int i = 0; i < count; i++) {
             const char *host = attribution_node_name(g->attribution, nodes[i]);
-            if (text.length + strlen(host) + 2 <= capacity)
+            if (nodes[i] != last && text.length + strlen(host) + 2 <= capacity)
                 growth_append(&text, "%s%s", text.length == 0 ? "" : ",", host);
+            last = nodes[i];
         }
     }
 }
@@ -273,15 +275,27 @@ static int evidence_cause_is_symptom(const char *name)
            strcmp(name, "collective") == 0 || strcmp(name, "pattern") == 0;
 }
 
+/* Are all ranks of a node late, by what was found in the whole job? */
+static int evidence_node_is_slow(const struct attribution_result *found)
+{
+    int is_slow = 0;
+    for (uint32_t i = 0; i < found->cause_count; i++)
+        is_slow |= found->causes[i].kind == CAUSE_SLOW_NODE;
+    return is_slow;
+}
+
 /* Why the ranks of the finding are late: by what the kernel has counted for their processes. Of a
  * whole node that computes longer, and of messages in flight, only what disturbs the processes is
- * of interest. */
+ * of interest. In jobs by node a node may also be named for some of its ranks.
+ * @param found  in the whole job */
 static void evidence_list_process_causes(struct job_growth *g, const struct growth_episode *e,
+                                         const struct attribution_result *found,
                                          struct alert_evidence *v)
 {
     const struct scope_finding *f = &e->finding;
     const struct scope *first = &f->members[0];
     const int is_node = first->kind == SCOPE_NODE && first->direction >= SCOPE_ALL;
+    const int is_whole = is_node && (!growth_by_node(g) || evidence_node_is_slow(found));
     uint32_t *ranks = malloc((g->numbers + 1) * sizeof(*ranks));
     size_t count = 0;
     for (uint32_t r = 0; ranks != NULL && r < g->numbers; r++) {
@@ -294,7 +308,7 @@ static void evidence_list_process_causes(struct job_growth *g, const struct grow
         const int is_work = kind == CAUSE_COMPUTES || kind == CAUSE_PATTERN;
         for (uint32_t i = 0; i < g->result.cause_count; i++) {
             const struct attribution_cause *c = &g->result.causes[i];
-            if (!is_work || (!is_node && f->part != SCOPE_TRANSFER))
+            if (!is_work || (!is_whole && f->part != SCOPE_TRANSFER))
                 evidence_add_cause(v, attribution_cause_name(c->kind), c->share, c->text);
         }
         if (v->cause_count > 0)
@@ -309,23 +323,24 @@ static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
 {
     struct alert_evidence *v = &e->evidence;
     double shares = 0;
-    evidence_list_process_causes(g, e, v);
+    struct attribution_result found;
+    if (attribution_result(g->attribution, e->finding.onset, &found) != 0)
+        found.cause_count = 0;
+    evidence_list_process_causes(g, e, &found, v);
     const size_t known = v->cause_count;
-    if (attribution_result(g->attribution, e->finding.onset, &g->result) != 0)
-        g->result.cause_count = 0;
     if (e->finding.part == SCOPE_TRANSFER && known == 0) {
-        evidence_list_transfer_causes(e, &g->result, v);
+        evidence_list_transfer_causes(e, &found, v);
         return;
     }
-    for (uint32_t i = 0; i < g->result.cause_count; i++) {
-        const struct attribution_cause *c = &g->result.causes[i];
+    for (uint32_t i = 0; i < found.cause_count; i++) {
+        const struct attribution_cause *c = &found.causes[i];
         const char *name = attribution_cause_name(c->kind);
         if (!evidence_cause_explains_lateness(name) ||
             (known > 0 && evidence_cause_is_symptom(name)))
             continue;
         evidence_add_cause(v, name, c->share, c->text);
         if (i == 0 && known == 0)
-            snprintf(v->advice, sizeof(v->advice), "%s", g->result.advice);
+            snprintf(v->advice, sizeof(v->advice), "%s", found.advice);
     }
     if (v->cause_count == 0)
         evidence_add_own_cause(
@@ -357,9 +372,9 @@ void growth_name_ranks(struct job_growth *g, struct growth_episode *e)
         const int whole = c->kind == CAUSE_SLOW_NODE && c->node_count > 0;
         const uint32_t count = whole ? c->node_count : c->rank_count;
         for (uint32_t k = 0; k < count && k < SCOPE_MEMBERS; k++)
-            e->named[e->named_count++] =
-                (struct scope){whole ? SCOPE_NODE : SCOPE_RANK, whole ? SCOPE_ALL : SCOPE_BOTH,
-                               whole ? c->nodes[k] : c->ranks[k], 0};
+            e->named[e->named_count++] = whole
+                                             ? (struct scope){SCOPE_NODE, SCOPE_ALL, c->nodes[k], 0}
+                                             : growth_scope_of_rank(g, c->ranks[k]);
     }
     if (e->named_count == 0)
         return;

@@ -49,12 +49,15 @@
 
 /* ---- what the attribution says --------------------------------------------- */
 
-static void losses_set_members(struct scope_finding *f, enum scope_kind kind,
-                               enum scope_direction direction, const uint32_t *list, uint32_t count)
+/* @param scope  with the number of each in its place */
+static void losses_set_members(struct scope_finding *f, struct scope scope, const uint32_t *list,
+                               uint32_t count)
 {
     f->member_count = count < SCOPE_MEMBERS ? count : SCOPE_MEMBERS;
-    for (uint32_t i = 0; i < f->member_count; i++)
-        f->members[i] = (struct scope){kind, direction, list[i], 0};
+    for (uint32_t i = 0; i < f->member_count; i++) {
+        f->members[i] = scope;
+        f->members[i].a = list[i];
+    }
 }
 
 /* The first cause of what is lost since a window, as a finding.
@@ -73,7 +76,7 @@ static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_
     case CAUSE_NETWORK:
         if (c->node_count != 1 && !c->all_nodes && g->nodes != 2)
             return 0;
-        losses_set_members(out, SCOPE_NODE, SCOPE_BOTH, c->nodes,
+        losses_set_members(out, (struct scope){SCOPE_NODE, SCOPE_BOTH, 0, 0}, c->nodes,
                            g->nodes == 2 ? 1 : c->node_count);
         if (g->nodes == 2) /* no message shows whose link it is */
             out->members[0] = (struct scope){SCOPE_NODE_PAIR, SCOPE_BOTH, 0, 1};
@@ -86,14 +89,15 @@ static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_
         break;
     case CAUSE_SLOW_NODE:
         out->part = SCOPE_WORK;
-        losses_set_members(out, SCOPE_NODE, SCOPE_ALL, c->nodes, c->node_count);
+        losses_set_members(out, (struct scope){SCOPE_NODE, SCOPE_ALL, 0, 0}, c->nodes,
+                           c->node_count);
         break;
     case CAUSE_LATE_SENDER:
     case CAUSE_LATE_RECEIVER:
     case CAUSE_COLLECTIVE:
     case CAUSE_PATTERN:
         out->part = SCOPE_WORK;
-        losses_set_members(out, SCOPE_RANK, SCOPE_BOTH, c->ranks, c->rank_count);
+        losses_set_members(out, growth_scope_of_rank(g, 0), c->ranks, c->rank_count);
         break;
     default:
         return 0;

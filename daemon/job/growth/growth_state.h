@@ -62,10 +62,17 @@ struct job_growth {
 };
 
 /** In jobs by groups of ranks the numbers of nodes stand for ranks: in scopes, in the attribution,
- * of which only the names of nodes are used, and in the rows of messages. */
+ * and in the rows of messages. */
 static inline int growth_by_node(const struct job_growth *g)
 {
     return job_latency_groups(g->options.latency) != 0;
+}
+
+/** The scope of what stands for ranks. */
+static inline struct scope growth_scope_of_rank(const struct job_growth *g, uint32_t number)
+{
+    return growth_by_node(g) ? (struct scope){SCOPE_NODE, SCOPE_ALL, number, 0}
+                             : (struct scope){SCOPE_RANK, SCOPE_BOTH, number, 0};
 }
 
 /** Judge the findings of the scopes by the culprit of what the job loses, which may be added. */

@@ -173,18 +173,19 @@ static int growth_waits_itself(const struct job_growth *g, const struct scope_fi
                                const struct closed_window *window)
 {
     double own = 0, owns = 0, other = 0, others = 0;
-    if (growth_by_node(g)) /* the rows of ranks are of larger groups */
-        return 0;
-    for (uint64_t i = 0; finding->part == SCOPE_LATENESS && i < window->rank_count; i++) {
-        const struct wire_rank_row *r = &window->ranks[i];
+    const int by_node = growth_by_node(g);
+    const size_t count = by_node ? window->node_row_count : window->rank_count;
+    for (size_t i = 0; finding->part == SCOPE_LATENESS && i < count; i++) {
+        const struct wire_rank_row *r = by_node ? &window->node_rows[i].sum : &window->ranks[i];
+        const double ranks = by_node ? (double)r->ranks : 1;
         int member = 0;
         for (uint32_t m = 0; m < finding->member_count; m++)
-            member |= r->rank < g->ranks &&
+            member |= r->rank < g->numbers &&
                       growth_scope_has_rank(g, &finding->members[m], (uint32_t)r->rank);
         own += member ? (double)growth_blocked_ns(r) : 0;
-        owns += member;
+        owns += member ? ranks : 0;
         other += member ? 0 : (double)growth_blocked_ns(r);
-        others += !member;
+        others += member ? 0 : ranks;
     }
     return owns > 0 && others > 0 && own / owns > BLOCKED * (double)window->length_ns &&
            own / owns > AS_LONG * other / others;
@@ -261,9 +262,25 @@ static void episode_continue(struct job_growth *g, struct growth_episode *e,
 
 /* ---- windows ------------------------------------------------------------- */
 
+/* Messages between nodes, with numbers of nodes. @return NULL without memory */
+static struct wire_pair_row *growth_number_pairs(const struct job_growth *g,
+                                                 const struct closed_window *window)
+{
+    struct wire_pair_row *pairs = malloc((window->node_pair_count + 1) * sizeof(*pairs));
+    for (size_t i = 0; pairs != NULL && i < window->node_pair_count; i++) {
+        const struct wire_pair_row *row = &window->node_pairs[i];
+        pairs[i] = *row;
+        pairs[i].source = job_latency_number_of(g->options.latency, (uint32_t)row->source);
+        if (row->destination >= 0)
+            pairs[i].destination =
+                job_latency_number_of(g->options.latency, (uint32_t)row->destination);
+    }
+    return pairs;
+}
+
 static int growth_attribute(struct job_growth *g, const struct closed_window *window)
 {
-    const struct attribution_window figures = {
+    struct attribution_window figures = {
         .number = window->number,
         .length_ns = window->length_ns,
         .ranks = window->ranks,
@@ -276,7 +293,16 @@ static int growth_attribute(struct job_growth *g, const struct closed_window *wi
         .process_count = window->process_count,
         .scale = window->scale,
     };
-    return attribution_window(g->attribution, &figures);
+    if (!growth_by_node(g))
+        return attribution_window(g->attribution, &figures);
+    struct wire_pair_row *pairs = growth_number_pairs(g, window);
+    figures.nodes = window->node_rows;
+    figures.node_count = window->node_row_count;
+    figures.pairs = pairs;
+    figures.pair_count = window->node_pair_count;
+    const int code = pairs == NULL ? -ENOMEM : attribution_window(g->attribution, &figures);
+    free(pairs);
+    return code;
 }
 
 static size_t growth_route(const void *user, uint32_t from, uint32_t to, uint32_t *out,
@@ -366,20 +392,19 @@ static void growth_list_findings(struct job_growth *g)
                 f->alternatives[f->alternative_count++] = f->alternatives[k];
         for (uint32_t m = 0; m < f->member_count; m++)
             if (f->members[m].kind == SCOPE_RANK)
-                f->members[m] = (struct scope){SCOPE_NODE, SCOPE_ALL, f->members[m].a, 0};
+                f->members[m] = growth_scope_of_rank(g, f->members[m].a);
     }
 }
 
 int job_growth_update(struct job_growth *g, const struct closed_window *window)
 {
-    const int code = growth_by_node(g) ? 0 : growth_attribute(g, window);
+    const int code = growth_attribute(g, window);
     growth_follow_routes(g);
     const int scopes_code =
         scopes_window(g->scopes, window->number, window->length_ns, &window->latency->transfers);
     growth_follow_progress(g, window);
     growth_list_findings(g);
-    if (!growth_by_node(g)) /* it is the attribution that finds them */
-        growth_find_losses(g, window);
+    growth_find_losses(g, window);
     for (const struct rule *rule = NULL;
          (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL;)
         growth_watch_rule(g, rule, window);

@@ -284,7 +284,7 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
     l->error_ns = 0;
     l->short_of_memory = 0;
     if (message_ranks_begin(&l->messages,
-                            l->group_shift == 0 ? closed_window_rank_end(window) : 0) != 0)
+                            l->group_shift == 0 ? closed_window_rank_end(window) : l->nodes) != 0)
         l->short_of_memory = 1;
     latency_take_deferred(l);
     if (join_close(l->join, l->window, latency_add_joined, l) != 0)

@@ -41,13 +41,16 @@ struct closed_window {
     size_t call_count;
     const struct wire_pending_row *pending; /**< receives for which ranks wait */
     size_t pending_count;
-    const struct wire_process_row *processes; /**< of ranks, in any order */
+    /** Of ranks, in any order; of jobs by groups of ranks one of each node, by its number. */
+    const struct wire_process_row *processes;
     size_t process_count;
     const struct unplaced *unplaced; /**< in any order */
     size_t unplaced_count;
     /** Of jobs by groups of ranks: messages between nodes, each under its lowest rank, in order. */
     const struct wire_pair_row *node_pairs;
     size_t node_pair_count;
+    const struct node_row *node_rows; /**< likewise, in any order; several of a node add up */
+    size_t node_row_count;
     const uint32_t *dead_ranks; /**< that have died since the job began */
     size_t dead_count;
 

@@ -1,5 +1,6 @@
-/* A job that is kept by groups of ranks has the loads of links that it has when it is kept by
- * ranks: two jobs get the same messages, one of each kind. */
+/* A job that is kept by groups of ranks has the loads of links and the culprits of lost progress
+ * that it has when it is kept by ranks: two jobs get the same messages, one of each kind. */
+#include "daemon/alert/rules.h"
 #include "daemon/job/job.h"
 #include "daemon/job/network/job_network.h"
 #include "tests/bench/replay_make.h"
@@ -8,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,12 +231,180 @@ static void links_between_hosts_of_a_tree_are_loaded_as_by_ranks(void **state)
     assert_int_equal(p.unplaced, 0);
 }
 
+/* ---- growth -------------------------------------------------------------- */
+
+#define MS UINT64_C(1000000)
+#define ONSET 16u /* windows */
+#define DELAYED 5u
+
+struct watched {
+    struct job *job;
+    char culprits[513], cause[33]; /* of the alert about a node that was reported last */
+    uint64_t alerts;
+};
+
+/* What delays ranks of the node DELAYED. */
+enum delay { DELAY_OTHERS, DELAY_IO, DELAY_WORK, DELAY_WORK_OF_HALF };
+
+struct delayed_job {
+    struct watched ranks, groups;
+    struct wire_arena arena;
+    enum delay delay;
+    uint64_t first; /* window */
+};
+
+static int wants_alerts(void *user, const char *job, enum wire_type type)
+{
+    (void)user;
+    (void)job;
+    return type == WIRE_TYPE_ALERT;
+}
+
+static void publish_alert(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct watched *watched = user;
+    const struct wire_alert *alert = message;
+    (void)job;
+    if (type != WIRE_TYPE_ALERT || strcmp(alert->state, "firing") != 0)
+        return;
+    snprintf(watched->culprits, sizeof(watched->culprits), "%s", alert->nodes);
+    snprintf(watched->cause, sizeof(watched->cause), "%s",
+             alert->causes_count > 0 ? alert->causes[0].name : "");
+    watched->alerts++;
+}
+
+/* A rank computes for half of a window. From the onset on it does half of that, and waits for the
+ * ranks that are delayed. */
+static void set_figures(const struct delayed_job *d, uint64_t window, struct wire_rank_row *r,
+                        struct wire_process_row *p)
+{
+    const int after = window >= d->first + ONSET;
+    const int delayed = after && r->rank / ON_NODE == DELAYED &&
+                        (d->delay != DELAY_WORK_OF_HALF || r->rank % 2 == 0);
+    const uint64_t outside_ns = delayed ? 950 * MS : after ? 250 * MS : 500 * MS;
+    const uint64_t work_ns = delayed && d->delay < DELAY_WORK ? 250 * MS : outside_ns;
+    *r = (struct wire_rank_row){.rank = r->rank,
+                                .threads = 1,
+                                .calls = after ? 50 : 100,
+                                .sent = after ? 50 : 100,
+                                .sent_bytes = after ? 50000 : 100000,
+                                .collective_ns = 1000 * MS - outside_ns};
+    *p = (struct wire_process_row){.rank = r->rank,
+                                   .length_ns = 1000 * MS,
+                                   .user_ns = work_ns,
+                                   .samples = 20,
+                                   .runnable = work_ns / (50 * MS)};
+    if (work_ns != outside_ns && d->delay == DELAY_OTHERS) {
+        p->queued_ns = outside_ns - work_ns;
+        p->runnable = outside_ns / (50 * MS);
+    } else if (work_ns != outside_ns) {
+        p->block_ns = outside_ns - work_ns;
+    }
+}
+
+static void watch(struct watched *watched, const struct wire_message *message, uint64_t instance,
+                  uint64_t now)
+{
+    struct kept kept = {.job = watched->job};
+    give(&kept, message, instance, now);
+}
+
+static int take_delayed(void *user, const void *bytes, size_t length, uint64_t type,
+                        uint64_t instance, uint64_t seq, uint64_t window, uint64_t received_ns)
+{
+    struct delayed_job *d = user;
+    struct wire_message message;
+    struct wire_rank_row ranks[ON_NODE];
+    struct wire_process_row processes[ON_NODE];
+    (void)seq;
+    assert_int_equal(wire_decode(&message, &d->arena, bytes, length, NULL), 0);
+    if (type == WIRE_TYPE_WINDOW) {
+        d->first = d->first == 0 ? window : d->first;
+        assert_int_equal(message.window.ranks_count, ON_NODE);
+        for (unsigned i = 0; i < ON_NODE; i++) {
+            ranks[i].rank = message.window.ranks[i].rank;
+            set_figures(d, window, &ranks[i], &processes[i]);
+        }
+        message.window.ranks = ranks;
+        message.window.processes = processes;
+        message.window.processes_count = ON_NODE;
+        message.window.transfers_count = message.window.halves_count = 0;
+        message.window.latencies_count = 0;
+    }
+    watch(&d->ranks, &message, instance, received_ns);
+    watch(&d->groups, &message, instance, received_ns);
+    return 0;
+}
+
+static void create_watched(struct watched *watched, const struct rules *rules, uint64_t most_ranks)
+{
+    const struct job_output output = {
+        .user = watched, .has_subscribers = wants_alerts, .publish = publish_alert};
+    const struct job_options options = {.window_ns = 1000 * MS,
+                                        .grace_ns = 250 * MS,
+                                        .lost_ns = 60000 * MS,
+                                        .most_pairs = 65536,
+                                        .most_ranks = most_ranks,
+                                        .rules = rules};
+    assert_int_equal(job_create(&watched->job, REPLAY_MAKE_JOB, &options, &output), 0);
+}
+
+static void assert_same_cause(enum delay delay, const char *cause)
+{
+    struct delayed_job d = {.delay = delay};
+    struct replay_make settings = REPLAY_MAKE_DEFAULTS;
+    struct rules rules;
+    settings.ranks = RANKS;
+    settings.nodes = NODES;
+    settings.windows = ONSET + 14;
+    assert_int_equal(rules_default(&rules), 0);
+    create_watched(&d.ranks, &rules, 0);
+    create_watched(&d.groups, &rules, GROUPS);
+    assert_int_equal(replay_make(&settings, take_delayed, &d), 0);
+    assert_string_equal(d.ranks.culprits, "node0005");
+    assert_string_equal(d.ranks.cause, cause);
+    assert_string_equal(d.groups.culprits, d.ranks.culprits);
+    assert_string_equal(d.groups.cause, d.ranks.cause);
+    job_destroy(d.ranks.job);
+    job_destroy(d.groups.job);
+    rules_finish(&rules);
+    wire_arena_finish(&d.arena);
+}
+
+static void other_processes_on_the_cores_of_a_node_are_the_cause_as_by_ranks(void **state)
+{
+    (void)state;
+    assert_same_cause(DELAY_OTHERS, "interrupted");
+}
+
+static void files_that_a_node_waits_for_are_the_cause_as_by_ranks(void **state)
+{
+    (void)state;
+    assert_same_cause(DELAY_IO, "io");
+}
+
+static void a_node_that_computes_longer_is_the_cause_as_by_ranks(void **state)
+{
+    (void)state;
+    assert_same_cause(DELAY_WORK, "slow-node");
+}
+
+static void longer_work_of_some_ranks_of_a_node_is_the_cause_as_by_ranks(void **state)
+{
+    (void)state;
+    assert_same_cause(DELAY_WORK_OF_HALF, "computes-longer");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_of_a_torus_are_loaded_as_by_ranks),
         cmocka_unit_test(messages_of_hosts_without_a_place_are_not_routed),
         cmocka_unit_test(links_between_hosts_of_a_tree_are_loaded_as_by_ranks),
+        cmocka_unit_test(other_processes_on_the_cores_of_a_node_are_the_cause_as_by_ranks),
+        cmocka_unit_test(files_that_a_node_waits_for_are_the_cause_as_by_ranks),
+        cmocka_unit_test(a_node_that_computes_longer_is_the_cause_as_by_ranks),
+        cmocka_unit_test(longer_work_of_some_ranks_of_a_node_is_the_cause_as_by_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

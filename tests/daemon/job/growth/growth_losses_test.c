@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -68,6 +69,62 @@ static void of_two_nodes_the_one_that_computes_longer_is_named(void **state)
 {
     (void)state;
     assert_int_equal(count_named(SYNTHETIC_NODE, 2), SEEDS);
+}
+
+/* Is the first cause one of waiting for ranks? */
+static bool is_of_waits(const struct program_alert *a)
+{
+    return strncmp(a->cause, "late-", 5) == 0 || strcmp(a->cause, "collective") == 0;
+}
+
+/* Watch a program by ranks, then by groups of them: a node stands for its rank then, and the wait
+ * that is longest is that for all ranks of the node.
+ * @return whether both have one alert, with the same culprit and first cause, and none if calm */
+static bool is_named_alike(struct synthetic_params p)
+{
+    struct program_alerts ranks, groups;
+    const bool calm = p.reason == SYNTHETIC_CALM;
+    program_watch(&p, &ranks);
+    program_watch_groups(&p, &groups);
+    assert_int_equal(groups.early, 0);
+    const struct program_alert *by_ranks = &ranks.list[0], *by_groups = &groups.list[0];
+    bool alike = ranks.fired == !calm && groups.fired == !calm &&
+                 (calm || program_names_cause(&p, by_ranks)) &&
+                 (strcmp(by_ranks->cause, by_groups->cause) == 0 ||
+                  (is_of_waits(by_ranks) && is_of_waits(by_groups)));
+    if (p.reason == SYNTHETIC_RANK) {
+        p.reason = SYNTHETIC_NODE;
+        p.node = p.rank / p.ranks_per_node;
+    }
+    alike = alike && (calm || program_names_culprit(&p, by_groups));
+    if (!alike)
+        print_message("by ranks: %s (%s), by groups: %s (%s)\n", by_ranks->title, by_ranks->cause,
+                      by_groups->title, by_groups->cause);
+    return alike;
+}
+
+static uint32_t count_named_alike(enum synthetic_reason reason, uint32_t ranks_per_node)
+{
+    uint32_t alike = 0;
+    for (uint32_t seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, reason);
+        p.onset = 20;
+        p.windows = p.onset + 8;
+        p.ranks_per_node = ranks_per_node;
+        p.rank %= synthetic_ranks(&p);
+        alike += is_named_alike(p);
+    }
+    return alike;
+}
+
+static void culprits_and_causes_by_groups_of_ranks_are_those_by_ranks(void **state)
+{
+    (void)state;
+    assert_int_equal(count_named_alike(SYNTHETIC_CALM, 4), SEEDS);
+    assert_int_equal(count_named_alike(SYNTHETIC_NODE, 4), SEEDS);
+    assert_int_equal(count_named_alike(SYNTHETIC_RANK, 4), SEEDS);
+    assert_true(count_named_alike(SYNTHETIC_LINK, 4) >= SEEDS - 1);
+    assert_true(count_named_alike(SYNTHETIC_BACKGROUND, 4) >= SEEDS - 1);
 }
 
 /* Programs that are changed have one alert in all, and it names its reason and the cause. */
@@ -224,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
         cmocka_unit_test(a_node_that_computes_longer_is_named_alone),
         cmocka_unit_test(of_two_nodes_the_one_that_computes_longer_is_named),
+        cmocka_unit_test(culprits_and_causes_by_groups_of_ranks_are_those_by_ranks),
         cmocka_unit_test(a_rank_is_compared_once_its_first_windows_are_known),
         cmocka_unit_test(of_a_master_with_a_slow_link_the_link_is_named_and_no_worker),
         cmocka_unit_test(a_node_that_becomes_slower_gradually_has_one_alert),

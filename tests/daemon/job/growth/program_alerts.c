@@ -3,6 +3,7 @@
 
 #include "daemon/alert/rules.h"
 #include "daemon/job/growth/job_growth.h"
+#include "holter/waiting.h"
 #include "tests/daemon/analysis/attribution/summed.h"
 
 #include <stdio.h>
@@ -38,26 +39,61 @@ static void program_take_alert(void *user, const struct alert_report *report)
     snprintf(a->cause, sizeof(a->cause), "%s", v->cause_count > 0 ? v->causes[0].name : "");
 }
 
-/* A window as the daemon closes it. */
-static void program_close_window(struct job_growth *growth, struct attribution_window *rows)
+/* Add up the ranks of each node, and put numbers of nodes into the rows of messages.
+ * @param nodes  by number, zero-initialised */
+static void program_number_nodes(const struct synthetic_job *job,
+                                 const struct attribution_window *rows, struct node_row *nodes)
+{
+    for (size_t i = 0; i < rows->rank_count; i++) {
+        const struct wire_rank_row *r = &rows->ranks[i];
+        struct node_row *n = &nodes[synthetic_node(job, r->rank)];
+        n->sum.rank = synthetic_node(job, r->rank);
+        n->sum.ranks++;
+#define X(name) n->sum.name += r->name;
+        RANK_SUMS(X)
+#undef X
+        n->longest_mpi_ns = MPI_NS(r) > n->longest_mpi_ns ? MPI_NS(r) : n->longest_mpi_ns;
+    }
+    for (size_t i = 0; i < rows->transfers->count; i++) {
+        struct transfer *t = &rows->transfers->rows[i];
+        t->source = synthetic_node(job, t->source);
+        t->destination = synthetic_node(job, t->destination);
+    }
+}
+
+/* A window as the daemon closes it. @param nodes  of the job; 0: it is kept by ranks */
+static void program_close_window(struct job_growth *growth, const struct synthetic_job *job,
+                                 uint32_t nodes, struct attribution_window *rows)
 {
     struct message_ranks messages = {.count = 0};
     struct latency_rows latency = {.transfers = *rows->transfers};
+    struct node_row *node_rows = calloc((size_t)nodes + 1, sizeof(*node_rows));
+    if (node_rows == NULL)
+        abort();
+    if (nodes > 0)
+        program_number_nodes(job, rows, node_rows);
     sum_messages(&messages, rows);
-    if (job_growth_update(growth, &(struct closed_window){.number = rows->number,
-                                                          .length_ns = rows->length_ns,
-                                                          .ranks = rows->ranks,
-                                                          .rank_count = rows->rank_count,
-                                                          .pairs = rows->pairs,
-                                                          .pair_count = rows->pair_count,
-                                                          .latency = &latency,
-                                                          .scale = rows->scale,
-                                                          .rank_messages = &messages}) != 0)
+    if (job_growth_update(
+            growth, &(struct closed_window){.number = rows->number,
+                                            .length_ns = rows->length_ns,
+                                            .ranks = rows->ranks,
+                                            .rank_count = rows->rank_count,
+                                            .pairs = rows->pairs,
+                                            .pair_count = rows->pair_count,
+                                            .node_pairs = nodes > 0 ? rows->pairs : NULL,
+                                            .node_pair_count = nodes > 0 ? rows->pair_count : 0,
+                                            .node_rows = node_rows,
+                                            .node_row_count = nodes,
+                                            .latency = &latency,
+                                            .scale = rows->scale,
+                                            .rank_messages = &messages}) != 0)
         abort();
     message_ranks_finish(&messages);
+    free(node_rows);
 }
 
-void program_watch(const struct synthetic_params *p, struct program_alerts *out)
+static void program_watch_by(const struct synthetic_params *p, bool by_node,
+                             struct program_alerts *out)
 {
     struct rules rules;
     struct job_growth *growth = NULL;
@@ -72,17 +108,19 @@ void program_watch(const struct synthetic_params *p, struct program_alerts *out)
                                                                 .on_report = program_take_alert}) !=
             0)
         abort();
+    job_latency_set_groups(latency, by_node ? 1 : 0);
     for (uint32_t r = 0; r < synthetic_ranks(p); r++) {
         char host[16];
         snprintf(host, sizeof(host), "n%u", synthetic_node(job, r));
-        if (job_growth_place(growth, r, synthetic_node(job, r), host) != 0)
+        if (job_latency_place(latency, r, synthetic_node(job, r)) != 0 ||
+            job_growth_place(growth, r, synthetic_node(job, r), host) != 0)
             abort();
     }
     for (uint32_t w = 0; w < p->windows; w++) {
         struct attribution_window window;
         out->early = w == p->onset ? out->fired : out->early;
         synthetic_window(job, w, &window);
-        program_close_window(growth, &window);
+        program_close_window(growth, job, by_node ? p->nodes : 0, &window);
     }
     for (size_t i = 0; i < PROGRAM_ALERTS; i++)
         out->firing += out->list[i].fires;
@@ -90,6 +128,16 @@ void program_watch(const struct synthetic_params *p, struct program_alerts *out)
     job_latency_destroy(latency);
     rules_finish(&rules);
     synthetic_destroy(job);
+}
+
+void program_watch(const struct synthetic_params *p, struct program_alerts *out)
+{
+    program_watch_by(p, false, out);
+}
+
+void program_watch_groups(const struct synthetic_params *p, struct program_alerts *out)
+{
+    program_watch_by(p, true, out);
 }
 
 bool program_names_culprit(const struct synthetic_params *p, const struct program_alert *a)

@@ -29,6 +29,9 @@ struct program_alerts {
  * memory the process ends. */
 void program_watch(const struct synthetic_params *params, struct program_alerts *out);
 
+/** The same of a job that is kept by groups of ranks: its alerts are about nodes. */
+void program_watch_groups(const struct synthetic_params *params, struct program_alerts *out);
+
 /** Is the culprit of an alert the reason of the program? */
 bool program_names_culprit(const struct synthetic_params *params, const struct program_alert *a);
 
