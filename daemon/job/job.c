@@ -412,13 +412,25 @@ struct job_network *job_network(struct job *job)
     return job->network;
 }
 
+static int job_list_pairs_of(struct sum_result *result, struct run_sum *run, size_t maximum,
+                             const struct wire_pair_row **rows, size_t *count)
+{
+    int code = run_sum_result(run, SUM_PAIRS, maximum, result);
+    *rows = result->pairs;
+    *count = code == 0 ? result->pair_count : 0;
+    return code;
+}
+
 int job_list_pairs(struct job *job, size_t maximum, const struct wire_pair_row **rows,
                    size_t *count)
 {
-    int code = run_sum_result(job->sums.run, SUM_PAIRS, maximum, &job->sums.result);
-    *rows = job->sums.result.pairs;
-    *count = code == 0 ? job->sums.result.pair_count : 0;
-    return code;
+    return job_list_pairs_of(&job->sums.result, job->sums.run, maximum, rows, count);
+}
+
+int job_list_node_pairs(struct job *job, size_t maximum, const struct wire_pair_row **rows,
+                        size_t *count)
+{
+    return job_list_pairs_of(&job->sums.result, job->sums.nodes, maximum, rows, count);
 }
 
 void job_describe(const struct job *job, struct wire_job_row *out)

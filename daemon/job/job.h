@@ -180,6 +180,9 @@ void job_picture_source(struct job *job, struct picture_source *out);
  *  @param rows  borrowed until the next call that is not const @return 0 or -ENOMEM */
 int job_list_pairs(struct job *job, size_t maximum, const struct wire_pair_row **rows,
                    size_t *count);
+/** The same between its nodes, each under its lowest rank; only of a job by groups of ranks. */
+int job_list_node_pairs(struct job *job, size_t maximum, const struct wire_pair_row **rows,
+                        size_t *count);
 
 /** Length of its windows. */
 uint64_t job_window_ns(const struct job *job);

@@ -21,12 +21,14 @@ static const struct run_sum_limits job_sums_limits = {
 int job_sums_init(struct job_sums *sums)
 {
     *sums = (struct job_sums){.windows = 0};
-    return run_sum_create(&sums->run, &job_sums_limits);
+    int code = run_sum_create(&sums->run, &job_sums_limits);
+    return code != 0 ? code : run_sum_create(&sums->nodes, &job_sums_limits);
 }
 
 void job_sums_finish(struct job_sums *sums)
 {
     run_sum_destroy(sums->run);
+    run_sum_destroy(sums->nodes);
     sum_result_finish(&sums->result);
     sum_result_finish(&sums->ranks);
     sum_result_finish(&sums->pairs);
@@ -211,15 +213,32 @@ void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *wi
     }
 }
 
+static int job_sums_update_nodes(struct job_sums *sums, const struct closed_window *window)
+{
+    const struct sum_rows rows = {.pairs = window->node_pairs,
+                                  .pair_count = window->node_pair_count};
+    struct window_sum *sum;
+    if (rows.pair_count == 0)
+        return 0;
+    int code = window_sum_create(&sum, sums->nodes);
+    if (code != 0)
+        return code;
+    code = window_sum_update(sum, &rows);
+    code = code != 0 ? code : run_sum_update(sums->nodes, sum, window->number);
+    window_sum_destroy(sum);
+    return code;
+}
+
 int job_sums_update(struct job_sums *sums, const struct closed_window *window)
 {
     int code = run_sum_update(sums->run, window->sum, window->number);
     sums->windows += code == 0 && !window->late;
-    return code;
+    return code != 0 ? code : job_sums_update_nodes(sums, window);
 }
 
 void job_sums_copy_state(struct state_bytes *b, struct job_sums *sums)
 {
     STATE_VALUE(b, sums->windows);
     run_sum_copy_state(b, &sums->run);
+    run_sum_copy_state(b, &sums->nodes);
 }

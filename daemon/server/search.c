@@ -48,17 +48,18 @@ static int search_list_processes(struct search *s, const struct job_network *net
 {
     s->rank_count = job_network_ranks(network);
     size_t capacity = (size_t)s->rank_count + 1;
-    s->ranks = malloc(capacity * sizeof(*s->ranks));
     s->seats = malloc(capacity * sizeof(*s->seats));
     s->process_of = malloc(capacity * sizeof(*s->process_of));
-    if (s->ranks == NULL || s->seats == NULL || s->process_of == NULL)
+    if (s->seats == NULL || s->process_of == NULL)
         return -ENOMEM;
     for (uint32_t rank = 0; rank < s->rank_count; rank++) {
         uint32_t seat = job_network_vertex(network, rank);
-        s->process_of[rank] = seat == TOPOLOGY_NONE ? UINT32_MAX : s->processes;
-        if (seat == TOPOLOGY_NONE)
+        uint64_t lowest = s->by_node ? job_network_node_rank(network, rank) : rank;
+        s->process_of[rank] = seat == TOPOLOGY_NONE ? UINT32_MAX
+                              : lowest == rank      ? s->processes
+                                                    : s->process_of[lowest];
+        if (seat == TOPOLOGY_NONE || lowest != rank)
             continue;
-        s->ranks[s->processes] = rank;
         s->seats[s->processes++] = seat;
     }
     return 0;
@@ -102,7 +103,8 @@ static int search_edges_since_start(struct search *s)
 {
     const struct wire_pair_row *rows;
     size_t count;
-    int code = job_list_pairs(s->job, REMAP_MAXIMUM_EDGES, &rows, &count);
+    int code = (s->by_node ? job_list_node_pairs : job_list_pairs)(s->job, REMAP_MAXIMUM_EDGES,
+                                                                   &rows, &count);
     s->edges = code != 0 ? NULL : malloc((count + 1) * sizeof(*s->edges));
     if (s->edges == NULL)
         return -ENOMEM;
@@ -144,9 +146,13 @@ static int search_prepare(struct search *s)
         snprintf(s->why, sizeof(s->why), "where the job's ranks sit is not known yet");
         return -HOLTER_EEMPTY;
     }
-    if (job_network_is_by_node(network)) {
-        snprintf(s->why, sizeof(s->why),
-                 "the job is kept by groups of ranks: what single ranks sent is not known");
+    const int all = s->ask->from == 0 && s->ask->to == UINT64_MAX;
+    s->by_node = job_network_is_by_node(network);
+    if (s->by_node && !all) {
+        snprintf(
+            s->why, sizeof(s->why),
+            "the job is kept by groups of ranks: what its nodes sent is known since the start, "
+            "not of a span");
         return -HOLTER_EEMPTY;
     }
     int code = search_list_processes(s, network);
@@ -155,7 +161,6 @@ static int search_prepare(struct search *s)
         return -HOLTER_EEMPTY;
     }
     code = code != 0 ? code : search_adopt_seats(s);
-    int all = s->ask->from == 0 && s->ask->to == UINT64_MAX;
     return code != 0 ? code : all ? search_edges_since_start(s) : search_edges_of_span(s);
 }
 
@@ -170,7 +175,6 @@ void search_run(struct job *job, const struct network_ask *ask, int fd, uint64_t
     const struct wire_reply reply = {.id = id, .code = code, .text = code == 0 ? "" : search.why};
     search_send(&search, WIRE_TYPE_REPLY, &reply);
     wire_buffer_finish(&search.buffer);
-    free(search.ranks);
     free(search.seats);
     free(search.process_of);
     free(search.edges);

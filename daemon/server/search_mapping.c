@@ -42,10 +42,12 @@ static int mapping_select_ranks(struct mapping *m)
                      rank);
             return -HOLTER_EUSAGE;
         }
-        m->selected[i] = m->search->process_of[rank];
+        const uint32_t process = m->search->process_of[rank];
+        const uint32_t count = m->problem.selected_count;
+        if (!m->search->by_node || count == 0 || m->selected[count - 1] != process)
+            m->selected[m->problem.selected_count++] = process;
     }
     m->problem.selected = m->selected;
-    m->problem.selected_count = ask->rank_count;
     return 0;
 }
 
@@ -132,11 +134,14 @@ static int mapping_send_result(const struct mapping *m)
     struct remap_measures after;
     struct wire_gain_row gains[GAINS];
     const uint32_t *best = remap_best(m->remap, &after);
-    struct wire_seat_row *rows = malloc(((size_t)s->processes + 1) * sizeof(*rows));
+    struct wire_seat_row *rows = malloc(((size_t)s->rank_count + 1) * sizeof(*rows));
+    uint64_t count = 0;
     if (rows == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < s->processes; i++)
-        rows[i] = (struct wire_seat_row){s->ranks[i], best[i]};
+    for (uint32_t rank = 0; rank < s->rank_count; rank++) {
+        if (s->process_of[rank] != UINT32_MAX)
+            rows[count++] = (struct wire_seat_row){rank, best[s->process_of[rank]]};
+    }
     struct wire_mapping message = {.job = job_id(s->job),
                                    .objective = objectives[s->ask->objective],
                                    .progress = 1,
@@ -144,7 +149,7 @@ static int mapping_send_result(const struct mapping *m)
                                    .gains = gains,
                                    .gains_count = GAINS,
                                    .seats = rows,
-                                   .seats_count = s->processes,
+                                   .seats_count = count,
                                    .optimal = (uint64_t)mapping_measure(m, &after, gains)};
     int code = search_send_parts(s, WIRE_TYPE_MAPPING, &message, "gains");
     free(rows);

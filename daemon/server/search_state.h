@@ -17,8 +17,9 @@ struct search {
     struct wire_buffer buffer;
     char why[SEARCH_WHY]; /**< set with an error */
 
+    /** The job is kept by groups of ranks: a process is a node, with all of its ranks. */
+    int by_node;
     uint32_t processes;       /**< ranks that have a vertex */
-    uint32_t *ranks;          /**< owned: rank of each */
     uint32_t *seats;          /**< owned: vertex of each */
     uint32_t *process_of;     /**< owned: by rank; UINT32_MAX: it has none */
     uint32_t rank_count;      /**< of process_of */

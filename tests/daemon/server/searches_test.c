@@ -235,19 +235,80 @@ static void what_is_asked_meanwhile_is_answered_at_once(void **state)
     daemon_bed_stop(pid);
 }
 
-static void a_job_by_groups_of_ranks_has_no_better_mapping(void **state)
+/* What is found for a job of one or MOST ranks a host. */
+struct found {
+    struct wire_reroute_row routes[16];
+    uint64_t route_count;
+    double max_link, hop_bytes; /* now */
+    double better;              /* by the mapping */
+    uint64_t seats[RANKS * MOST], seat_count;
+};
+
+static void find_better(struct found *found, const char *limit)
 {
-    (void)state;
     struct peer p;
-    most_ranks = "4";
+    most_ranks = limit;
     pid_t pid = run_job("torus:8");
     most_ranks = "65536";
     peer_come(&bed, &p, "viewer", 0);
-    peer_ask(&p, 1, "remap", NULL, "");
-    assert_int_equal(peer_reply(&p)->code, -HOLTER_EEMPTY);
-    assert_non_null(strstr(p.message.reply.text, "by groups of ranks"));
+    peer_ask(&p, 1, "reroute", NULL, "top=16 first=load");
+    assert_int_equal(peer_receive(&p)->type, WIRE_TYPE_ROUTES);
+    const struct wire_routes *r = &p.message.routes;
+    assert_in_range(r->routes_count, 1, 16);
+    found->route_count = r->routes_count;
+    memcpy(found->routes, r->routes, r->routes_count * sizeof(*r->routes));
+    found->max_link = r->gains[0].before;
+    assert_int_equal(peer_reply(&p)->code, 0);
+    peer_ask(&p, 2, "remap", NULL, "time=0.2 seed=7");
+    const struct wire_mapping *m = await_mapping(&p);
+    found->hop_bytes = m->gains[0].before;
+    found->better = m->gains[0].after;
+    found->seat_count = m->seats_count;
+    assert_int_equal(m->seats_count, RANKS * per_host);
+    for (uint64_t i = 0; i < m->seats_count; i++) {
+        assert_int_equal(m->seats[i].rank, i);
+        found->seats[i] = m->seats[i].vertex;
+    }
+    assert_int_equal(peer_reply(&p)->code, 0);
+    peer_ask(&p, 3, "remap", NULL, "from=0 to=1");
+    while (peer_receive(&p)->type == WIRE_TYPE_MAPPING)
+        ;
+    assert_int_equal(p.message.reply.code, -HOLTER_EEMPTY); /* there are no bursts of messages */
+    assert_int_equal(strstr(p.message.reply.text, "not of a span") != NULL, limit[0] == '4');
     peer_hang_up(&p);
     daemon_bed_stop(pid);
+}
+
+/* With groups of ranks of two hosts each. */
+static void find_by_ranks_and_groups(struct found *ranks, struct found *groups)
+{
+    find_better(ranks, "65536");
+    find_better(groups, "4");
+    assert_int_equal(groups->route_count, ranks->route_count);
+    assert_memory_equal(groups->routes, ranks->routes, ranks->route_count * sizeof(*ranks->routes));
+    assert_memory_equal(&groups->max_link, &ranks->max_link, sizeof(ranks->max_link));
+    assert_memory_equal(&groups->hop_bytes, &ranks->hop_bytes, sizeof(ranks->hop_bytes));
+    assert_true(groups->better < groups->hop_bytes);
+}
+
+static void by_groups_of_ranks_hosts_get_the_mapping_of_single_ranks_on_them(void **state)
+{
+    (void)state;
+    static struct found ranks, groups;
+    find_by_ranks_and_groups(&ranks, &groups);
+    assert_memory_equal(&groups.better, &ranks.better, sizeof(ranks.better));
+    assert_memory_equal(groups.seats, ranks.seats, RANKS * sizeof(*ranks.seats));
+}
+
+static void by_groups_of_ranks_routes_are_those_by_ranks_and_hosts_move_as_a_whole(void **state)
+{
+    (void)state;
+    static struct found ranks, groups;
+    per_host = MOST;
+    find_by_ranks_and_groups(&ranks, &groups);
+    per_host = 1;
+    for (unsigned i = 0; i < RANKS * MOST; i++)
+        assert_int_equal(groups.seats[i], groups.seats[i / MOST * MOST]);
 }
 
 static void another_ends_the_one_before(void **state)
@@ -459,7 +520,8 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(a_mapping_that_is_better_comes_with_its_gain),
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
         WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_at_once),
-        WITH_DIRECTORY(a_job_by_groups_of_ranks_has_no_better_mapping),
+        WITH_DIRECTORY(by_groups_of_ranks_hosts_get_the_mapping_of_single_ranks_on_them),
+        WITH_DIRECTORY(by_groups_of_ranks_routes_are_those_by_ranks_and_hosts_move_as_a_whole),
         WITH_DIRECTORY(another_ends_the_one_before),
         WITH_DIRECTORY(more_than_four_searches_are_refused_until_one_ends),
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
