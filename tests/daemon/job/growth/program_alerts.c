@@ -46,8 +46,9 @@ static void program_number_nodes(const struct synthetic_job *job,
 {
     for (size_t i = 0; i < rows->rank_count; i++) {
         const struct wire_rank_row *r = &rows->ranks[i];
-        struct node_row *n = &nodes[synthetic_node(job, r->rank)];
-        n->sum.rank = synthetic_node(job, r->rank);
+        const uint32_t node = synthetic_node(job, (uint32_t)r->rank);
+        struct node_row *n = &nodes[node];
+        n->sum.rank = node;
         n->sum.ranks++;
 #define X(name) n->sum.name += r->name;
         RANK_SUMS(X)
