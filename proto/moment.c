@@ -177,6 +177,12 @@ int moment_check(const char *text, char *why, size_t room)
     return read_moment(text, &moment) == 0 ? 0 : moment_report_fault(text, why, room);
 }
 
+int moment_needs_begin(const char *text)
+{
+    struct moment moment;
+    return read_moment(text, &moment) == 0 && (moment.kind == FROM_BEGIN || moment.kind == SHARE);
+}
+
 static uint64_t moment_distance(uint64_t ns, uint64_t begin_ns, uint64_t end_ns)
 {
     return ns < begin_ns ? begin_ns - ns : ns > end_ns ? ns - end_ns : 0;

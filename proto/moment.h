@@ -34,4 +34,7 @@ int moment_find(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *
  * without -HOLTER_ERANGE */
 int moment_check(const char *text, char *why, size_t room);
 
+/** Whether it counts from the begin of the span, or is a share of it. */
+int moment_needs_begin(const char *text);
+
 #endif

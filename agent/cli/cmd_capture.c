@@ -4,10 +4,13 @@
 #include "agent/cli/text/text.h"
 #include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/capture_request.h"
 #include "proto/json.h"
+#include "proto/moment.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +23,8 @@ static const char help[] =
     "      --ranks LIST        of these ranks, such as 3,8-11; default: all\n"
     "      --events N          records of each rank at most, 1 to 65536; default 256. A call is\n"
     "                          one, and each further message that it posts or completes\n"
+    "      --until T           the newest calls that had ended at this time: -10s (ago), 10:05,\n"
+    "                          2026-11-22T05:00:00Z; as far as the rings still have them\n"
     "  -f, --format FORMAT     text (default) or json, one object to a line\n"
     "  -o, --output FILE       write there; default: standard output\n"
     "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise\n"
@@ -45,6 +50,23 @@ static int cmd_capture_add_word(void *user, const struct command_option *option,
 {
     struct capturing *c = user;
     return command_line_append("capture", c->words, sizeof c->words, option->name, value);
+}
+
+/* A time of the clock or before now. */
+static int cmd_capture_set_until(void *user, const struct command_option *option, const char *value)
+{
+    struct capturing *c = user;
+    const uint64_t now_ns = clock_real_ns();
+    char why[256] = "it is to be a time such as -10s (ago), 10:05 or 2026-11-22T05:00:00Z",
+         text[24];
+    uint64_t until_ns;
+    if (moment_needs_begin(value) ||
+        moment_find(value, now_ns, now_ns, &until_ns, why, sizeof why) != 0) {
+        terminal_print("capture: --until %s: %s", value, why);
+        return 2;
+    }
+    snprintf(text, sizeof text, "%" PRIu64, until_ns);
+    return command_line_append("capture", c->words, sizeof c->words, option->name, text);
 }
 
 static int cmd_capture_collect_message(struct capturing *c, const struct wire_message *message)
@@ -98,11 +120,9 @@ int cmd_capture(int argc, char **argv)
 {
     struct capturing c = {.dial = {.role = ROLE_OPERATOR, .word = &c.job}, .output = "-"};
     const struct command_option options[] = {
-        {"ranks", .set = cmd_capture_add_word},
-        {"events", .set = cmd_capture_add_word},
-        {"format", 'f', .json = &c.json},
-        {"output", 'o', .text = &c.output},
-        {0},
+        {"ranks", .set = cmd_capture_add_word},  {"events", .set = cmd_capture_add_word},
+        {"until", .set = cmd_capture_set_until}, {"format", 'f', .json = &c.json},
+        {"output", 'o', .text = &c.output},      {0},
     };
     const struct command_line line = {"capture", help, options, .user = &c};
     int status = dial_parse(&c.dial, &line, argc, argv);

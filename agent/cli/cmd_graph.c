@@ -3,6 +3,7 @@
 #include "agent/cli/graph_write.h"
 #include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/moment.h"
 #include "proto/rank_spans.h"
@@ -23,7 +24,8 @@ static const char help[] =
     "      --capture N         of a recording: this capture; default: the newest\n"
     "      --from T            only calls from this time on: +12.5s, 40%, -10s,\n"
     "                          2026-11-22T05:00:00Z\n"
-    "      --to T              only calls up to this time\n"
+    "      --to T              only calls up to this time; with --live -2s is two seconds ago,\n"
+    "                          and the rings are read back from there\n"
     "      --ranks LIST        only these ranks, such as 3,8-11; default: all\n"
     "      --events N          with --live: records of each rank at most, 1 to 65536; default 256\n"
     "      --by rank|node      what a vertex belongs to (default rank)\n"
@@ -46,6 +48,7 @@ struct graphing {
     const char *output, *from, *to, *ranks;
     int live, format, by;
     uint64_t capture, events; /* 0: not given */
+    uint64_t from_ns, to_ns;  /* what is known of from and to before the calls are; else 0 */
     char words[4096];         /* argument of the request of a capture */
     struct graph_source source;
     struct dependencies dependencies;
@@ -78,16 +81,32 @@ static int cmd_graph_check(const struct graphing *g)
     return 2;
 }
 
+static int cmd_graph_add_number(struct graphing *g, const char *name, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return number == 0 ? 0 : command_line_append("graph", g->words, sizeof g->words, name, text);
+}
+
 static int cmd_graph_make_words(struct graphing *g)
 {
-    char number[24];
     int status = 0;
-    snprintf(number, sizeof number, "%" PRIu64, g->events);
     if (g->live && g->ranks != NULL)
         status = command_line_append("graph", g->words, sizeof g->words, "ranks", g->ranks);
-    if (status == 0 && g->events != 0)
-        status = command_line_append("graph", g->words, sizeof g->words, "events", number);
-    return status;
+    status = status != 0 ? status : cmd_graph_add_number(g, "events", g->events);
+    return status != 0 ? status : cmd_graph_add_number(g, "until", g->to_ns);
+}
+
+/* A time of a job that runs, whose end is now. @param out  0: it counts from the first call
+ * @return exit status */
+static int cmd_graph_find_live(const char *text, uint64_t now_ns, uint64_t *out)
+{
+    char why[256];
+    if (text == NULL || moment_needs_begin(text) ||
+        moment_find(text, now_ns, now_ns, out, why, sizeof why) == 0)
+        return 0;
+    terminal_print("graph: %s", why);
+    return 2;
 }
 
 /* @return -1 to go on, or the exit status */
@@ -110,6 +129,11 @@ static int cmd_graph_parse(struct graphing *g, int argc, char **argv)
     if (status >= 0)
         return status;
     status = cmd_graph_check(g);
+    const uint64_t now_ns = clock_real_ns();
+    if (status == 0 && g->live)
+        status = cmd_graph_find_live(g->from, now_ns, &g->from_ns);
+    if (status == 0 && g->live)
+        status = cmd_graph_find_live(g->to, now_ns, &g->to_ns);
     status = status != 0 ? status : cmd_graph_make_words(g);
     return status != 0 ? status : -1;
 }
@@ -134,8 +158,9 @@ static int cmd_graph_has_rank(void *user, uint32_t rank)
     return rank_spans_have(user, rank);
 }
 
-/* A time within the span of the messages. @return exit status */
-static int cmd_graph_moment(const struct graphing *g, const char *text, int64_t *out)
+/* A time within the span of the messages, unless it was known before. @return exit status */
+static int cmd_graph_moment(const struct graphing *g, const char *text, uint64_t known_ns,
+                            int64_t *out)
 {
     const struct dependency_calls *calls = &g->source.captured.calls;
     int64_t begin_ns = INT64_MAX, end_ns = 0;
@@ -146,7 +171,9 @@ static int cmd_graph_moment(const struct graphing *g, const char *text, int64_t 
         begin_ns = e->begin_ns < begin_ns ? e->begin_ns : begin_ns;
         end_ns = e->end_ns > end_ns ? e->end_ns : end_ns;
     }
-    if (text == NULL || calls->count == 0)
+    if (known_ns != 0)
+        *out = (int64_t)known_ns;
+    if (known_ns != 0 || text == NULL || calls->count == 0)
         return 0;
     begin_ns = begin_ns < 0 ? 0 : begin_ns;
     if (moment_parse(text, (uint64_t)begin_ns, (uint64_t)end_ns, &ns, why, sizeof why) != 0) {
@@ -164,8 +191,8 @@ static int cmd_graph_make(struct graphing *g)
                                        .user = (void *)g->ranks,
                                        .criteria = g->source.criteria.rows,
                                        .criteria_count = g->source.criteria.count};
-    int status = cmd_graph_moment(g, g->from, &wishes.from_ns);
-    status = status != 0 ? status : cmd_graph_moment(g, g->to, &wishes.to_ns);
+    int status = cmd_graph_moment(g, g->from, g->from_ns, &wishes.from_ns);
+    status = status != 0 ? status : cmd_graph_moment(g, g->to, g->to_ns, &wishes.to_ns);
     if (status == 0 && wishes.from_ns > wishes.to_ns) {
         terminal_print("graph: --from is after --to");
         status = 2;

@@ -255,6 +255,19 @@ static void any_bytes_are_read_or_refused(void **state)
     }
 }
 
+static void only_durations_and_shares_need_the_begin(void **state)
+{
+    (void)state;
+    assert_true(moment_needs_begin("+10s"));
+    assert_true(moment_needs_begin("90"));
+    assert_true(moment_needs_begin("40%"));
+    assert_false(moment_needs_begin("-10s"));
+    assert_false(moment_needs_begin("10:05"));
+    assert_false(moment_needs_begin("2026-11-22T05:00:00Z"));
+    assert_false(moment_needs_begin("1763788800000000000"));
+    assert_false(moment_needs_begin("soon"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +281,7 @@ int main(void)
         cmocka_unit_test(dates_are_those_of_the_calendar),
         cmocka_unit_test(a_recording_of_one_message_has_one_point),
         cmocka_unit_test(any_bytes_are_read_or_refused),
+        cmocka_unit_test(only_durations_and_shares_need_the_begin),
     };
     return cmocka_run_group_tests_name("moment", tests, NULL, NULL);
 }

@@ -128,6 +128,18 @@ class Captures(unittest.TestCase):
 
     # -- tests ----------------------------------------------------------------------------------
 
+    def check_past(self, whole):
+        """With --until the newest calls that had ended then are read back, although as many came later."""
+        calls = records_of(whole, 1)
+        newest = calls[len(calls) // 2]
+        until = whole[0]['at_ns'] + newest['begin_ns'] + newest['length_ns']
+        past = records_of(self.capture('--ranks', '1', '--events', '10', '--until', str(until)), 1)
+        self.assertAlmostEqual(newest['number'], past[-1]['number'], delta=4)  # a call may have several, times are rounded
+        self.assertLess(1, len(past))
+        refused = self.place.holter('capture', '--until', '+10s').finish()
+        self.assertEqual(2, refused.status, str(refused))
+        self.assertIn('--until +10s', refused.err)
+
     def by_hand(self, mpi):
         """All calls since the begin, as the program made them; and the newest few of some ranks."""
         self.start(mpi, 'false')
@@ -137,6 +149,8 @@ class Captures(unittest.TestCase):
         time.sleep(PAUSE)
         few = self.capture('--ranks', '1,3', '--events', '10')
         text = self.path('text')
+        time.sleep(PAUSE)
+        self.check_past(whole)
         time.sleep(PAUSE)
         done = self.place.holter('capture', '--events', '3', '-o', text).finish()
         self.assertEqual(0, done.status, str(done))

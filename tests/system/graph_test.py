@@ -116,9 +116,21 @@ class Graphs(unittest.TestCase):
         time.sleep(PAUSE)
         few = self.graph('--live', '--events', '40')
         time.sleep(PAUSE)
+        self.check_past(whole)
+        time.sleep(PAUSE)
         some = self.graph('--live', '--ranks', '1,2', '--events', '4096')
         self.end(daemon, job)
         return whole, few, some
+
+    def check_past(self, whole):
+        """The newest records before a time are read back, although as many came later."""
+        received = sorted(e['received_ns'] for e in whole['edges'])
+        until = received[len(received) // 4]
+        before = self.messages({**whole, 'edges': [e for e in whole['edges'] if e['received_ns'] <= until]})
+        past = self.graph('--live', '--events', '40', '--to', str(until))
+        self.assertEqual([], [e for e in past['edges'] if e['received_ns'] > until])
+        self.assertLess(0, past['counts']['matched'])
+        self.assertLessEqual(self.messages(past), before)
 
     def of_a_job(self, mpi):
         """The graph of a capture has the messages that the program exchanged, live and recorded."""
