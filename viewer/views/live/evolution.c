@@ -146,7 +146,8 @@ static void evolution_add_reading(const struct stage *s, const struct evolution_
     const struct theme *t = s->brush.theme;
     struct latency_point at = {.typical = NAN};
     uint32_t column = p->count, i = row->series->count;
-    while (column > 0 && p->columns[column - 1].x >= p->box.x + p->box.w)
+    while (column > 0 &&
+           p->columns[column - 1].x - p->columns[column - 1].w / 2 >= p->box.x + p->box.w)
         column--;
     for (; column > 0 && i > 0 && row->series->points[i - 1].last >= p->columns[0].first; i--) {
         const struct latency_point *point = &row->series->points[i - 1];
