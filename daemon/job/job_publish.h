@@ -39,6 +39,7 @@ struct job_sum {
     enum sum_part part;
     uint64_t window, windows, window_ns;
     const struct sum_result *result;
+    const struct sum_result *nodes; /**< of SUM_PAIRS: those of nodes; NULL: there are none */
 };
 void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum);
 

@@ -18,6 +18,10 @@ void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum)
                                      .windows = sum->windows};
     struct wire_pair_window pairs = {SUM_FIELDS, .pairs = r->pairs, .pairs_count = r->pair_count,
                                      .folded = r->folded};
+    if (sum->nodes != NULL) {
+        pairs.node_pairs = sum->nodes->pairs;
+        pairs.node_pairs_count = sum->nodes->pair_count;
+    }
     struct wire_call_window calls = {SUM_FIELDS, .calls = r->calls, .calls_count = r->call_count};
     struct wire_caller_window callers = {SUM_FIELDS, .calls = r->calls,
                                          .calls_count = r->call_count, .left_out = r->left_out,
@@ -49,10 +53,15 @@ void job_publish_window_sums(const struct job_stream *stream, struct job_sums *s
                  {WIRE_TYPE_CALL_WINDOW, SUM_CALLS},
                  {WIRE_TYPE_CALLER_WINDOW, SUM_CALLERS}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        const struct job_sum sum = {parts[i].part, window->number, 1, window->length_ns,
-                                    &sums->result};
-        if (job_stream_wants(stream, parts[i].type) &&
-            window_sum_result(window->sum, parts[i].part, maximum_pairs, &sums->result) == 0)
-            job_publish_sum(stream, &sum);
+        struct job_sum sum = {parts[i].part,     window->number, 1,
+                              window->length_ns, &sums->result,  NULL};
+        if (!job_stream_wants(stream, parts[i].type) ||
+            window_sum_result(window->sum, parts[i].part, maximum_pairs, &sums->result) != 0)
+            continue;
+        if (sum.part == SUM_PAIRS && sums->closing_nodes != NULL &&
+            window_sum_result(sums->closing_nodes, SUM_PAIRS, maximum_pairs, &sums->node_pairs) ==
+                0)
+            sum.nodes = &sums->node_pairs;
+        job_publish_sum(stream, &sum);
     }
 }

@@ -131,10 +131,16 @@ static void snapshot_captures(struct job *job, const struct job_stream *stream)
 
 static void snapshot_sum(struct job *job, const struct job_stream *stream, enum sum_part part)
 {
-    const struct job_sum sum = {part, snapshot_newest(job), job->sums.windows,
-                                job->options.window_ns, &job->sums.result};
-    if (run_sum_result(job->sums.run, part, job->options.most_pairs, &job->sums.result) == 0)
-        job_publish_sum(stream, &sum);
+    struct job_sums *sums = &job->sums;
+    const size_t most = job->options.most_pairs;
+    struct job_sum sum = {
+        part, snapshot_newest(job), sums->windows, job->options.window_ns, &sums->result, NULL};
+    if (run_sum_result(sums->run, part, most, &sums->result) != 0)
+        return;
+    if (part == SUM_PAIRS && job->group_shift != 0 &&
+        run_sum_result(sums->nodes, part, most, &sums->node_pairs) == 0)
+        sum.nodes = &sums->node_pairs;
+    job_publish_sum(stream, &sum);
 }
 
 static void snapshot_rank_sums(struct job *job, const struct job_stream *stream)

@@ -28,11 +28,13 @@ int job_sums_init(struct job_sums *sums)
 void job_sums_finish(struct job_sums *sums)
 {
     run_sum_destroy(sums->run);
+    window_sum_destroy(sums->closing_nodes);
     run_sum_destroy(sums->nodes);
     sum_result_finish(&sums->result);
     sum_result_finish(&sums->ranks);
     sum_result_finish(&sums->pairs);
     sum_result_finish(&sums->calls);
+    sum_result_finish(&sums->node_pairs);
     free(sums->rank_rows);
     free(sums->pair_rows);
     free(sums->call_rows);
@@ -126,8 +128,21 @@ int job_sums_convert(struct job_sums *sums, const struct wire_window *window, st
 
 /* ---- windows ------------------------------------------------------------- */
 
+/* Without memory the messages between nodes are not known. */
+static void job_sums_add_nodes(struct job_sums *sums, const struct closed_window *window)
+{
+    const struct sum_rows rows = {.pairs = window->node_pairs,
+                                  .pair_count = window->node_pair_count};
+    window_sum_destroy(sums->closing_nodes);
+    sums->closing_nodes = NULL;
+    if (rows.pair_count == 0 || window_sum_create(&sums->closing_nodes, sums->nodes) != 0)
+        return;
+    window_sum_update(sums->closing_nodes, &rows);
+}
+
 void job_sums_list(struct job_sums *sums, struct closed_window *window)
 {
+    job_sums_add_nodes(sums, window);
     if (window_sum_result(window->sum, SUM_RANKS, 0, &sums->ranks) == 0) {
         window->ranks = sums->ranks.ranks;
         window->rank_count = sums->ranks.rank_count;
@@ -213,27 +228,13 @@ void job_sums_add_crossing(struct job_sums *sums, const struct closed_window *wi
     }
 }
 
-static int job_sums_update_nodes(struct job_sums *sums, const struct closed_window *window)
-{
-    const struct sum_rows rows = {.pairs = window->node_pairs,
-                                  .pair_count = window->node_pair_count};
-    struct window_sum *sum;
-    if (rows.pair_count == 0)
-        return 0;
-    int code = window_sum_create(&sum, sums->nodes);
-    if (code != 0)
-        return code;
-    code = window_sum_update(sum, &rows);
-    code = code != 0 ? code : run_sum_update(sums->nodes, sum, window->number);
-    window_sum_destroy(sum);
-    return code;
-}
-
 int job_sums_update(struct job_sums *sums, const struct closed_window *window)
 {
     int code = run_sum_update(sums->run, window->sum, window->number);
     sums->windows += code == 0 && !window->late;
-    return code != 0 ? code : job_sums_update_nodes(sums, window);
+    if (code == 0 && sums->closing_nodes != NULL)
+        code = run_sum_update(sums->nodes, sums->closing_nodes, window->number);
+    return code;
 }
 
 void job_sums_copy_state(struct state_bytes *b, struct job_sums *sums)

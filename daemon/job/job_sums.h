@@ -11,9 +11,11 @@
 
 struct job_sums {
     struct run_sum *run;
-    struct run_sum *nodes;    /**< messages between nodes, of a job by groups of ranks */
-    uint64_t windows;         /**< that are added up in it, corrections not counted */
-    struct sum_result result; /**< of the part that was asked for last */
+    struct run_sum *nodes;            /**< messages between nodes, of a job by groups of ranks */
+    struct window_sum *closing_nodes; /**< of the window that is being closed; NULL: none */
+    struct sum_result node_pairs;     /**< that were asked for last */
+    uint64_t windows;                 /**< that are added up in it, corrections not counted */
+    struct sum_result result;         /**< of the part that was asked for last */
     struct sum_result ranks, pairs, calls; /**< of the window that is being closed */
     /** The rows of one message, with the run's numbers of communicators and regions; owned. */
     struct wire_rank_row *rank_rows;

@@ -1093,7 +1093,9 @@ enum wire_degraded {
     FIELD(6, ROWS(pair), pairs, WIRE_MAX_ROWS, REQUIRED,                                           \
           "if there are too many, the largest by bytes")                                           \
     FIELD(7, U64, folded, WIRE_ANY, OPTIONAL, "pairs that are summed in rows of destination -1")   \
-    FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")
+    FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")  \
+    FIELD(9, ROWS(pair), node_pairs, WIRE_MAX_ROWS, OPTIONAL,                                      \
+          "messages between nodes, each under its lowest rank, of a job by groups of ranks")
 
 /** Topic "calls": calls by kind, in one window; in a snapshot, since the start. Summed over
  *  ranks: the rank column holds how many ranks made the call. */

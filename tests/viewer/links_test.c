@@ -8,6 +8,7 @@
 #include "viewer/views/regions/rank_graph.h"
 
 #include "holter/error.h"
+#include "tests/viewer/by_groups.h"
 #include "tests/viewer/network_bed.h"
 
 #include <math.h>
@@ -901,32 +902,28 @@ static void a_summary_says_nothing_of_links_where_some_are_hot(void **state)
     NOT_SEEN("none is hot");
 }
 
-/* Of such a job pairs of groups say nothing of links. */
-static void a_job_by_groups_of_ranks_has_links_but_no_routes(void **state)
+static void a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes(void **state)
 {
     struct network_bed *b = *state;
-    b->model->group = 4;
     lay_out(b);
+    const uint64_t largest = b->desk.range.flows.largest;
+    model_keep_by_groups(b->model, 4, 2);
+    lay_out(b);
+    assert_int_equal(b->desk.range.flows.largest, largest);
     SEEN("whole time: A and C carry most");
-    struct network *n = &b->model->network;
-    for (uint32_t i = 0; i < n->trace_count; i++)
-        for (uint64_t w = 5; w < NETWORK_WINDOWS; w++)
-            n->traces[i].samples[(n->window - w) % NETWORK_WINDOWS].present = 0;
-    n->links_version++;
-    lay_out(b);
-    SEEN("5\xc2\xa0s received: A and C carry most");
-    SEEN("\xe2\x86\x92 (1,0,0)");
-    NOT_SEEN("Suggest mapping");
+    SEEN("Suggest mapping");
     b->desk.ui.network.metric = METRIC_IN;
     lay_out(b);
-    SEEN("By groups of ranks only loads are known.");
+    NOT_SEEN("Nothing to rank");
     ui_go(&b->desk.ui, VIEW_ROUTES);
     lay_out(b);
-    SEEN("No routes between nodes");
+    SEEN("Suggest routes");
+    ui_go(&b->desk.ui, VIEW_WHAT_IF);
+    lay_out(b);
+    SEEN("Suggest mapping");
     ui_go(&b->desk.ui, VIEW_TORUS);
     lay_out(b);
-    NOT_SEEN("all messages");
-    NOT_SEEN("No routes between nodes");
+    NOT_SEEN("all messages"); /* of all contexts: those are of ranks */
 }
 
 static void a_group_is_named_by_its_first_and_last_rank(void **state)
@@ -984,7 +981,7 @@ int main(void)
         T(what_is_not_in_the_network_is_said_below_its_links),
         T(the_context_column_leads_to_the_view),
         T(a_summary_says_nothing_of_links_where_some_are_hot),
-        T(a_job_by_groups_of_ranks_has_links_but_no_routes),
+        T(a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

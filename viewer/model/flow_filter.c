@@ -198,6 +198,14 @@ static int passes_vertex(const struct flows *f, const struct model *m, uint32_t 
     return 0;
 }
 
+/* The ranks that stand for those of a pair where ranks are shown. */
+static void flows_group_ranks(const struct model *m, struct model_pair *pair)
+{
+    pair->source -= pair->source % (uint32_t)m->group;
+    if (pair->destination != PAIR_OTHERS)
+        pair->destination -= pair->destination % (uint32_t)m->group;
+}
+
 static int is_picked(const struct flow_pick *p, uint32_t rank)
 {
     return rank < p->rank_count && p->ranks[rank];
@@ -208,10 +216,11 @@ static void pairs_to_routes(struct flows *f, const struct model *m, const struct
 {
     const struct flow_work *w = f->work;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        struct model_pair pair = model_pair_at(m, i);
+        struct model_pair pair = flows_pair_at(m, i);
         uint32_t route = w->route_of_pair[i];
         if (route >= w->all_count || w->slot[route] == FLOWS_NONE)
             continue;
+        flows_group_ranks(m, &pair);
         if (p->kind == PICK_PAIR ? pair.source == p->a && pair.destination == p->b
                                  : is_picked(p, pair.source) || is_picked(p, pair.destination))
             select_route(f, w->slot[route]);
@@ -222,11 +231,12 @@ static void routes_to_ranks(struct flows *f, const struct model *m)
 {
     const struct flow_work *w = f->work;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        struct model_pair pair = model_pair_at(m, i);
+        struct model_pair pair = flows_pair_at(m, i);
         uint32_t route = w->route_of_pair[i];
         if (route >= w->all_count || w->slot[route] == FLOWS_NONE ||
             !(f->route_marks[w->slot[route]] & FLOW_SELECTED))
             continue;
+        flows_group_ranks(m, &pair);
         if (pair.source < f->rank_count)
             f->rank_marks[pair.source] = FLOW_SELECTED;
         if (pair.destination < f->rank_count)

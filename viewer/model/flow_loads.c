@@ -80,32 +80,8 @@ static void flow_loads_find_most(struct flows *f)
     f->maximum[METRIC_LOAD] = (double)f->largest;
 }
 
-static void flow_loads_add_samples(struct flows *f, const struct network *n, const struct range *r)
+void flow_loads_compute(struct flows *f, const struct model *m)
 {
-    for (uint32_t i = 0; i < n->trace_count; i++) {
-        const struct network_trace *t = &n->traces[i];
-        const uint64_t kept = t->newest < NETWORK_WINDOWS ? 0 : t->newest - NETWORK_WINDOWS + 1,
-                       start = r->kind == RANGE_START || r->first < kept ? kept : r->first,
-                       last = r->kind == RANGE_START || r->last > t->newest ? t->newest : r->last;
-        uint64_t windows = 0;
-        for (uint64_t w = start; w <= last && t->link < f->link_count; w++) {
-            const struct network_sample *s = &t->samples[w % NETWORK_WINDOWS];
-            windows += s->present;
-            f->loads[t->link] += s->present ? (uint64_t)s->load : 0;
-            f->messages[t->link] += s->present ? (uint64_t)s->messages : 0;
-        }
-        f->windows = windows > f->windows ? windows : f->windows;
-        f->hop_bytes += t->link < f->link_count ? (double)f->loads[t->link] : 0;
-    }
-}
-
-void flow_loads_compute(struct flows *f, const struct model *m, const struct range *r)
-{
-    if (m->group > 1) {
-        flow_loads_add_samples(f, &m->network, r);
-        flow_loads_find_most(f);
-        return;
-    }
     for (uint32_t i = 0; i < f->route_count; i++) {
         flow_loads_add_links(f, m, i);
         flow_loads_add_route(f, &f->routes[i]);

@@ -31,7 +31,7 @@ static void plan_finish(struct flow_work *w)
 static void flows_figures_clear(struct flows *f)
 {
     f->route_count = f->link_count = f->vertex_count = f->rank_count = 0;
-    f->windows = f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
+    f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
     f->hop_bytes = f->mean = 0;
     f->largest_link = TOPOLOGY_NONE;
     f->links_used = f->longest = f->shown_routes = f->selected_routes = f->ranked_count = 0;
@@ -89,7 +89,7 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, const stru
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        struct model_pair p = model_pair_at(m, i);
+        struct model_pair p = flows_pair_at(m, i);
         uint32_t from = flows_seat_of(m, shown, p.source);
         uint32_t to =
             p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : flows_seat_of(m, shown, p.destination);
@@ -187,13 +187,14 @@ static int flows_list_ranks(struct flows *f, const struct model *m, const struct
 
 /* ---- what they carry ----------------------------------------------------- */
 
-static void flows_add_pairs(struct flows *f, const struct range *r)
+/* @param figures  of each pair */
+static void flows_add_pairs(struct flows *f, const uint64_t *figures)
 {
     struct flow_work *w = f->work;
     for (uint32_t i = 0; i < w->all_count; i++)
         w->all[i].bytes = w->all[i].messages = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        const uint64_t *p = r->pairs + (size_t)i * PAIR_COLUMNS;
+        const uint64_t *p = figures + (size_t)i * PAIR_COLUMNS;
         uint32_t route = w->route_of_pair[i];
         if (route == FLOWS_UNPLACED) {
             f->unplaced_bytes += p[PAIR_BYTES];
@@ -270,8 +271,9 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     struct flow_work *w = f->work;
     const struct what_if *shown = f->shown;
     const struct topology *t = m->network.topology;
-    uint32_t pairs = r->pair_count < m->pairs.keys.count ? r->pair_count : m->pairs.keys.count;
-    pairs = m->group > 1 ? 0 : pairs; /* a group may be on several vertices */
+    const uint32_t known = flows_pair_table(m)->keys.count;
+    uint32_t pairs = m->group > 1 ? r->node_pair_count : r->pair_count;
+    pairs = pairs < known ? pairs : known;
     flows_figures_clear(f);
     if (replan || !w->planned || w->pair_count != pairs) {
         w->planned = 0;
@@ -291,8 +293,8 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     f->link_count = topology_links(t);
     f->vertex_count = topology_vertices(t);
     f->rank_count = m->rank_count;
-    flows_add_pairs(f, r);
-    flow_loads_compute(f, m, r);
+    flows_add_pairs(f, m->group > 1 ? r->node_pairs : r->pairs);
+    flow_loads_compute(f, m);
     return 0;
 }
 
@@ -309,14 +311,12 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r,
                               .sums = r->version,
                               .network = n->version,
                               .what_if = shown ? shown->version : 0,
-                              .links = m->group > 1 ? n->links_version : 0,
                               .ranks = m->rank_count};
     struct flow_origin *was = &w->origin;
     int same_ways = was->known && was->model == m && was->network == now.network &&
                     was->what_if == now.what_if && !strcmp(w->job, m->job);
     f->shown = shown;
-    if (same_ways && was->sums == now.sums && was->links == now.links && was->ranks == now.ranks &&
-        !w->resting)
+    if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)
         return 0;
     w->resting = 0;
     int error = 0;

@@ -98,7 +98,6 @@ struct flows {
     uint64_t local_bytes;           /**< between ranks of one vertex */
     uint64_t unplaced_bytes;        /**< of pairs with an end whose placement is not known */
     double hop_bytes;
-    uint64_t windows;        /**< of a job by groups of ranks: that loads were received of */
     uint64_t largest;        /**< largest load of a link */
     uint32_t largest_link;   /**< TOPOLOGY_NONE: none is loaded */
     uint32_t links_used;     /**< links with load */

@@ -14,7 +14,6 @@ struct flow_origin {
     const struct model *model;
     uint64_t sums, network;
     uint64_t what_if; /* version; 0: the reality */
-    uint64_t links;   /* of jobs by groups of ranks, whose loads are those of the daemon */
     uint32_t ranks;
 };
 
@@ -49,9 +48,20 @@ struct flow_work {
     uint8_t *link_ok, *vertex_ok; /**< owned; 1: not excluded by the filter */
 };
 
-/** Computes loads of links, figures of vertices and everything derived, from the routes; of a job
- *  by groups of ranks loads only, from what the daemon has said of links in windows of the range,
- *  at most NETWORK_WINDOWS. Everything else is set to 0. */
-void flow_loads_compute(struct flows *flows, const struct model *model, const struct range *range);
+/** The pairs that have routes: of a job by groups of ranks, which may be on several vertices, those
+ *  of nodes, each under its lowest rank. */
+static inline const struct model_table *flows_pair_table(const struct model *m)
+{
+    return m->group > 1 ? &m->node_pairs : &m->pairs;
+}
+
+static inline struct model_pair flows_pair_at(const struct model *m, uint32_t number)
+{
+    const struct key *key = &flows_pair_table(m)->keys.keys[number];
+    return (struct model_pair){(uint32_t)key->hi, (uint32_t)key->lo};
+}
+
+/** Computes loads of links, figures of vertices and everything derived, from the routes. */
+void flow_loads_compute(struct flows *flows, const struct model *model);
 
 #endif

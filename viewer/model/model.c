@@ -26,6 +26,8 @@ int model_create(struct model **out, size_t budget)
     commgram_init(&m->commgram);
     m->pairs.columns = PAIR_COLUMNS;
     history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget * 3 / 8);
+    m->node_pairs.columns = PAIR_COLUMNS; /* where the history of ranks is of some groups only */
+    history_init(&m->node_pairs.history, PAIR_COLUMNS, 0, budget / 4);
     m->calls.columns = CALLS_COLUMNS;
     history_init(&m->calls.history, CALLS_COLUMNS, 1u << CALLS_LONGEST_NS | 1u << CALLS_RANKS,
                  budget / 16);
@@ -82,6 +84,7 @@ void model_forget_job(struct model *m)
     array_release(&m->rank_sums);
     history_clear(&m->rank_history);
     table_clear(&m->pairs);
+    table_clear(&m->node_pairs);
     table_clear(&m->calls);
     table_clear(&m->callers);
     table_clear(&m->waits);

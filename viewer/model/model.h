@@ -159,12 +159,14 @@ struct model {
     uint64_t untracked;       /**< RANK_UNTRACKED of all ranks */
     struct history rank_history;
 
-    struct model_table pairs;   /**< hi: source, lo: destination */
-    struct model_table calls;   /**< hi: call, lo: index of communicator << 32 | of region */
-    struct model_table callers; /**< hi: a rank, lo: call << 32 | index of region */
-    uint64_t callers_left_out;  /**< rows of callers that the newest window was published without */
-    struct model_table waits; /**< hi: a rank, lo: the rank that it waited for longest in a window;
-                                   one figure: that time */
+    struct model_table pairs;      /**< hi: source, lo: destination */
+    struct model_table node_pairs; /**< of a job by groups of ranks: likewise nodes, each under its
+                                        lowest rank */
+    struct model_table calls;      /**< hi: call, lo: index of communicator << 32 | of region */
+    struct model_table callers;    /**< hi: a rank, lo: call << 32 | index of region */
+    uint64_t callers_left_out; /**< rows of callers that the newest window was published without */
+    struct model_table waits;  /**< hi: a rank, lo: the rank that it waited for longest in a window;
+                                    one figure: that time */
     uint64_t folded; /**< pairs that are summed up in PAIR_OTHERS rows of the newest window */
 
     struct model_host *hosts;     /**< owned */

@@ -116,6 +116,7 @@ void tables_keep_details(struct model *m)
         memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
     m->untracked = 0;
     table_restart(&m->pairs);
+    table_restart(&m->node_pairs);
     table_restart(&m->calls);
     table_restart(&m->callers);
     table_restart(&m->waits);
@@ -349,17 +350,12 @@ static int add_contexts(struct model *m, const struct wire_pair_window *w)
     return error;
 }
 
-int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int snapshot)
+/* @param is_window  figures of a window are gathered for the history, too */
+static int add_pairs(struct model *m, struct model_table *t, const struct wire_pair_row *rows,
+                     uint64_t count, int is_window)
 {
-    struct model_table *t = &m->pairs;
-    if (snapshot && !m->pairs_more) {
-        table_restart(t);
-        contexts_restart(&m->contexts);
-    }
-    m->pairs_more = snapshot && w->more;
-    m->folded = w->folded;
-    for (uint64_t i = 0; i < w->pairs_count; i++) {
-        const struct wire_pair_row *row = &w->pairs[i];
+    for (uint64_t i = 0; i < count; i++) {
+        const struct wire_pair_row *row = &rows[i];
         uint64_t destination = row->destination == -1 ? PAIR_OTHERS : (uint64_t)row->destination;
         if (row->source >= MODEL_RANKS ||
             (destination >= MODEL_RANKS && destination != PAIR_OTHERS) ||
@@ -373,14 +369,31 @@ int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int sn
         uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
         sum[PAIR_MESSAGES] += row->messages;
         sum[PAIR_BYTES] += row->bytes;
-        if (!snapshot) {
+        if (is_window) {
             uint64_t *now = m->scratch->values + (size_t)n * PAIR_COLUMNS;
             now[PAIR_MESSAGES] += row->messages;
             now[PAIR_BYTES] += row->bytes;
             m->scratch->touched[n] = 1;
         }
     }
-    return model_tables_end(m, t, w->window, snapshot, add_contexts(m, w));
+    return 0;
+}
+
+int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int snapshot)
+{
+    if (snapshot && !m->pairs_more) {
+        table_restart(&m->pairs);
+        table_restart(&m->node_pairs);
+        contexts_restart(&m->contexts);
+    }
+    m->pairs_more = snapshot && w->more;
+    m->folded = w->folded;
+    int error = add_pairs(m, &m->pairs, w->pairs, w->pairs_count, !snapshot);
+    if (!error)
+        error = model_tables_end(m, &m->pairs, w->window, snapshot, add_contexts(m, w));
+    if (!error)
+        error = add_pairs(m, &m->node_pairs, w->node_pairs, w->node_pairs_count, !snapshot);
+    return error ? error : model_tables_end(m, &m->node_pairs, w->window, snapshot, 0);
 }
 
 static void call_figures(uint64_t *to, const struct wire_call_row *row)

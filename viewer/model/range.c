@@ -16,6 +16,7 @@ void range_finish(struct range *r)
     free(r->waits);
     free(r->awaited);
     free(r->pairs);
+    free(r->node_pairs);
     free(r->top[PAIR_MESSAGES]);
     free(r->top[PAIR_BYTES]);
     free(r->calls);
@@ -160,6 +161,8 @@ static int range_make_room(struct range *r, const struct model *m)
 {
     return range_need(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) != 0 ||
                    range_need(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) != 0 ||
+                   range_need(&r->node_pairs, &r->node_pair_room, m->node_pairs.keys.count,
+                              PAIR_COLUMNS) != 0 ||
                    range_need(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) != 0 ||
                    range_need(&r->waits, &r->wait_room, m->waits.keys.count, 1) != 0 ||
                    range_need(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) != 0 ||
@@ -179,6 +182,7 @@ static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsi
 static void sum_pairs_start(struct range *r, const struct model *m)
 {
     copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS);
+    copy_sums(r->node_pairs, m->node_pairs.sums, r->node_pair_count, PAIR_COLUMNS);
     copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS);
 }
 
@@ -198,6 +202,7 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
         sum_pairs_start(r, m);
     } else {
         b = history_sum(&m->pairs.history, first, last, r->pairs, r->pair_count);
+        history_sum(&m->node_pairs.history, first, last, r->node_pairs, r->node_pair_count);
         history_sum(&m->calls.history, first, last, r->calls, r->call_count);
     }
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
@@ -234,11 +239,13 @@ static void range_find_awaited(struct range *r, const struct model *m)
 static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     int start = r->kind == RANGE_START;
-    r->rank_count = r->pair_count = r->call_count = r->wait_count = r->caller_count = 0;
+    r->rank_count = r->pair_count = r->node_pair_count = r->call_count = r->wait_count =
+        r->caller_count = 0;
     if (range_make_room(r, m) < 0)
         return -ENOMEM;
     r->rank_count = m->rank_count;
     r->pair_count = m->pairs.keys.count;
+    r->node_pair_count = m->node_pairs.keys.count;
     r->call_count = m->calls.keys.count;
     r->wait_count = m->waits.keys.count;
     r->caller_count = m->callers.keys.count;

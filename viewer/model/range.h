@@ -41,6 +41,8 @@ struct range {
 
     uint64_t *pairs; /**< PAIR_COLUMNS figures a pair, by the pair's number */
     uint32_t pair_count;
+    uint64_t *node_pairs; /**< likewise, by number in model.node_pairs */
+    uint32_t node_pair_count;
     uint32_t *top[PAIR_COLUMNS]; /**< numbers of the pairs with most messages, with most bytes */
     uint32_t top_count[PAIR_COLUMNS];
     uint32_t pairs_used;          /**< pairs with messages in the span */
@@ -61,7 +63,7 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    uint32_t rank_room, pair_room, latency_room, call_room, wait_room, awaited_room,
+    uint32_t rank_room, pair_room, node_pair_room, latency_room, call_room, wait_room, awaited_room,
         caller_room; /**< allocated */
 
     /* parameters that it was computed for */

@@ -27,6 +27,7 @@ struct kept {
     struct wire_buffer links; /* published last; empty: compared */
     struct wire_arena arena;
     struct wire_message decoded;
+    uint64_t bytes[NODES][NODES]; /* as published, between nodes */
 };
 
 struct pair {
@@ -42,13 +43,27 @@ static int wanted(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
-    return type == WIRE_TYPE_LINKS;
+    return type == WIRE_TYPE_LINKS || type == WIRE_TYPE_PAIR_WINDOW;
+}
+
+/* @param rows  of ranks, or of nodes under their lowest rank */
+static void add_bytes(struct kept *kept, const struct wire_pair_row *rows, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        kept->bytes[rows[i].source / ON_NODE][rows[i].destination / (int64_t)ON_NODE] +=
+            rows[i].bytes;
 }
 
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct kept *kept = user;
     (void)job;
+    if (type == WIRE_TYPE_PAIR_WINDOW) {
+        const struct wire_pair_window *w = message;
+        const int by_groups = w->node_pairs_count > 0;
+        add_bytes(kept, by_groups ? w->node_pairs : w->pairs,
+                  by_groups ? w->node_pairs_count : w->pairs_count);
+    }
     if (type == WIRE_TYPE_LINKS)
         assert_int_equal(wire_encode(&kept->links, type, message), 0);
 }
@@ -197,6 +212,7 @@ static struct pair compare(const char *given)
     create(&p.ranks, &settings, &network, 0);
     create(&p.groups, &settings, &network, GROUPS);
     assert_int_equal(replay_make(&settings, take, &p), 0);
+    assert_memory_equal(p.groups.bytes, p.ranks.bytes, sizeof(p.ranks.bytes));
     job_destroy(p.ranks.job);
     job_destroy(p.groups.job);
     network_finish(&network);

@@ -51,27 +51,6 @@ int piece_no_network(const struct stage *s, struct box box)
     return 1;
 }
 
-int piece_no_routes(const struct stage *s, struct box box)
-{
-    if (s->model->group <= 1)
-        return piece_no_network(s, box);
-    piece_panel(s, box, "no-network");
-    piece_empty(
-        s, box, "No routes between nodes",
-        "This job is kept by groups of ranks: the loads of its links are in Links and Topology.");
-    return 1;
-}
-
-struct quantity piece_loads_range_text(const struct stage *s)
-{
-    const struct range *r = s->range;
-    const struct window_totals *w = series_newest(&s->model->series);
-    if (s->model->group <= 1 || !w || r->flows.windows == r->last - r->first + 1)
-        return piece_pairs_range_text(s);
-    return quantity_print("%s received",
-                          format_duration((double)(r->flows.windows * w->length_ns)).text);
-}
-
 /* ---- states ---- */
 
 color_t piece_state_color(const struct theme *t, enum link_state state)

@@ -11,13 +11,6 @@
  * @return 1 when the text is shown and the view has nothing to draw */
 int piece_no_network(const struct stage *stage, struct box box);
 
-/** The same for a view of routes, which jobs by groups of ranks have none of. */
-int piece_no_routes(const struct stage *stage, struct box box);
-
-/** Which time the loads of links are of: of a job by groups of ranks of windows that were received.
- */
-struct quantity piece_loads_range_text(const struct stage *stage);
-
 /** End of a route that loads a link: a rank after the prefix; of a job by groups of ranks the node
  *  that the rank stands for. */
 char *piece_route_end(const struct model *model, uint64_t rank, const char *prefix, char *out,

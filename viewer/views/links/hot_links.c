@@ -642,7 +642,7 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
                  quantity_grouped(c->states[LINK_BUSY]).text);
         return;
     }
-    struct quantity range = piece_loads_range_text(s);
+    struct quantity range = piece_pairs_range_text(s);
     if (d->measured) {
         snprintf(out, room, "no messages %s: as interfaces counted, %s",
                  hot_links_have_collectives(s, d) ? "but those inside collectives" : "known",
@@ -719,7 +719,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     const struct links_drawing *d = links_order(s);
     const char *loads = d ? hot_links_sentence(s) : "";
     if (loads[0]) /* the rows may be of the newest window */
-        snprintf(sentence, sizeof sentence, "%s%s%s", d->live ? piece_loads_range_text(s).text : "",
+        snprintf(sentence, sizeof sentence, "%s%s%s", d->live ? piece_pairs_range_text(s).text : "",
                  d->live ? ": " : "", loads);
     int lines = scene_width(s->brush.scene, TEXT_SMALL, 0, sentence) > panel.w - 24 ? 2 : 1;
     double below = loads[0] ? SENTENCE + (lines - 1) * text_line(TEXT_SMALL) : 0;

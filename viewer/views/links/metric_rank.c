@@ -281,7 +281,6 @@ void metric_rank_layout(struct stage *s, struct box panel)
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
                         piece_loads_are_measured(s) ? "No messages are known, only counters."
-                        : s->model->group > 1       ? "By groups of ranks only loads are known."
                                                     : NULL);
         return;
     }

@@ -28,8 +28,7 @@ static void links_layout(struct stage *s, struct box box)
         return;
     if (piece_no_network(s, all))
         return;
-    const int asks = all.h > LOW && s->model->group <= 1 && !s->second;
-    double better = asks ? better_height(s, all.h < HIGH) : 0;
+    double better = all.h > LOW && !s->second ? better_height(s, all.h < HIGH) : 0;
     if (all.w >= WIDE) {
         double right = floor(fmin(fmax(all.w * 0.38, 320), 620));
         struct box left = {all.x, all.y, all.w - right - 12, all.h - (better ? better + 10 : 0)};
@@ -50,7 +49,7 @@ static void links_layout(struct stage *s, struct box box)
 static void what_if_layout(struct stage *s, struct box box)
 {
     struct box all = box_inset(box, 14, 10);
-    if (piece_no_routes(s, all))
+    if (piece_no_network(s, all))
         return;
     double better = fmin(better_height(s, 1), all.h);
     better_layout(s, (struct box){all.x, all.y, all.w, better});

@@ -108,7 +108,7 @@ static void network_view_add_draw(struct stage *s, struct network_drawing *d, st
 static void network_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
-    if (piece_no_routes(s, panel))
+    if (piece_no_network(s, panel))
         return;
     struct network_drawing *d = network_arrange(s);
     piece_panel(s, panel, "network");

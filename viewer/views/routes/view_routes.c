@@ -395,7 +395,7 @@ static void routes_layout(struct stage *s, struct box box)
     struct box panel = box_inset(box, 14, 10);
     const struct theme *t = s->brush.theme;
     char gains[400], what[400];
-    if (piece_no_routes(s, panel))
+    if (piece_no_network(s, panel))
         return;
     if (!s->pictures->routes && !(s->pictures->routes = calloc(1, sizeof *s->pictures->routes)))
         return;

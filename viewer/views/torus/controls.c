@@ -223,19 +223,19 @@ double torus_choices(struct stage *s, double right, double y, double least)
     static const char *const figures[] = {"bytes", "messages", "measured"};
     static const char *const paints[] = {"ranks", "in/out", "transit"};
     const struct torus_choice *c = &s->ui->torus;
-    const int has_pairs = s->model->group <= 1; /* whose messages are known by vertex */
-    const int alone = !s->second;               /* what is chosen from is not of a second network */
+    const int alone = !s->second; /* what is chosen from is not of a second network */
     char context[160];
     double compare = piece_compare(s, right, y);
     right -= compare > 0 ? compare + 6 : 0;
     right -= widget_choice(&s->brush, right, y, figures, s->model->measured.version ? 3 : 2,
                            (int)c->panels[0].figure, COMMAND_TORUS_FIGURE) +
              6;
-    if (right - least > 460 && has_pairs)
+    if (right - least > 460)
         right -=
             widget_choice(&s->brush, right, y, paints, 3, (int)c->paint, COMMAND_TORUS_PAINT) + 6;
     torus_controls_format_context(s, context, sizeof context);
-    if (right - least > 260 && has_pairs && alone)
+    if (right - least > 260 && alone &&
+        s->model->group <= 1) /* messages of contexts are of pairs of ranks */
         right -= torus_controls_add_button(s, right, y, context, c->menu || c->comm || c->region,
                                            COMMAND_TORUS_MENU);
     if (right - least > 110 && alone)

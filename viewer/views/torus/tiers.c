@@ -449,7 +449,7 @@ static void tiers_add_head(const struct tiers_drawing *d, const struct stage *s,
     snprintf(what, sizeof what, "%s, %s%s%s nodes%s, %s",
              s->model->network.name[0] ? s->model->network.name : "the job",
              elsewhere ? "" : quantity_grouped(ranked).text, elsewhere ? "" : " of ", nodes.text,
-             elsewhere ? "" : " in use", piece_loads_range_text(s).text);
+             elsewhere ? "" : " in use", piece_pairs_range_text(s).text);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20,
                  tiers_title(s->model->network.topology), what);

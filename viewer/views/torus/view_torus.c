@@ -46,7 +46,7 @@ static void torus_view_what_text(const struct stage *s, char *out, size_t room)
     }
     struct quantity range = c->panels[0].figure == TORUS_MEASURED ? torus_view_format_measured(s)
                             : c->comm || c->region ? quantity_print("since the start")
-                                                   : piece_loads_range_text(s);
+                                                   : piece_pairs_range_text(s);
     char shape[80];
     torus_view_format_shape(s, shape, sizeof shape);
     snprintf(out, room, "%s, %s", s->model->network.name[0] ? s->model->network.name : shape,
