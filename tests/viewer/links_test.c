@@ -926,6 +926,21 @@ static void a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes(void 
     NOT_SEEN("all messages"); /* of all contexts: those are of ranks */
 }
 
+static void lists_of_a_job_by_groups_of_ranks_say_so(void **state)
+{
+    struct network_bed *b = *state;
+    ui_go(&b->desk.ui, VIEW_RANKS);
+    lay_out(b);
+    SEEN("for rank");
+    model_keep_by_groups(b->model, 4, 2);
+    lay_out(b);
+    SEEN("by groups of 4 ranks, each under its first");
+    NOT_SEEN("for rank"); /* of single ranks only */
+    ui_go(&b->desk.ui, VIEW_PAIRS);
+    lay_out(b);
+    SEEN("by groups of 4 ranks, each under its first");
+}
+
 static void a_group_is_named_by_its_first_and_last_rank(void **state)
 {
     struct model *m = calloc(1, sizeof(*m));
@@ -982,6 +997,7 @@ int main(void)
         T(the_context_column_leads_to_the_view),
         T(a_summary_says_nothing_of_links_where_some_are_hot),
         T(a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes),
+        T(lists_of_a_job_by_groups_of_ranks_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

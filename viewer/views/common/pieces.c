@@ -96,6 +96,12 @@ struct quantity piece_quantity(enum pair_column column, uint64_t value)
     return format_si((double)value, column == PAIR_BYTES ? "B" : "");
 }
 
+struct quantity piece_grouping(const struct model *m)
+{
+    return quantity_print("by groups of %s ranks, each under its first",
+                          quantity_grouped(m->group).text);
+}
+
 struct quantity piece_rank(const struct model *m, uint64_t rank)
 {
     if (rank == PAIR_OTHERS)

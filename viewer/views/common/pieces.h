@@ -28,6 +28,9 @@ double piece_quantity_choice(const struct stage *stage, double right, double y);
 /** A quantity of messages or bytes with its unit. */
 struct quantity piece_quantity(enum pair_column column, uint64_t value);
 
+/** What a rank is in lists of a job by groups: "by groups of 16 ranks, each under its first". */
+struct quantity piece_grouping(const struct model *model);
+
 /** "rank 3", "others"; of a job that is kept by groups of ranks "ranks 16-31". */
 struct quantity piece_rank(const struct model *m, uint64_t rank);
 

@@ -185,10 +185,11 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
         used = widget_map_legend(&s->brush, box.x + box.w - 12, box.y + 9, "0\xc2\xa0%", end.text) +
                12;
     }
-    snprintf(what, sizeof what,
-             r.per_row > 1 ? "share of time, each row the mean of %u ranks"
-                           : "share of time, rank by rank",
-             r.per_row);
+    if (r.per_row > 1)
+        snprintf(what, sizeof what, "share of time, each row the mean of %s ranks",
+                 quantity_grouped(r.per_row).text);
+    else
+        snprintf(what, sizeof what, "share of time, rank by rank");
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w - 24 - used, "Waiting", what);
     if (!shown) {
         piece_empty(s, plot, "No figures of single ranks yet", NULL);

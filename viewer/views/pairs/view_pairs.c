@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROW = 26, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum { SOURCE, FROM, DESTINATION, TO, MESSAGES, BYTES, EACH, SHARE, BAR, COLUMNS };
@@ -123,6 +124,9 @@ static void pairs_layout(struct stage *s, struct box box)
                  rows, count.text, range.text);
     else
         snprintf(what, sizeof what, "%s, %s", count.text, range.text);
+    const size_t used = strlen(what);
+    if (s->model->group > 1)
+        snprintf(what + used, sizeof what - used, "; %s", piece_grouping(s->model).text);
     double right = panel.x + panel.w - 12;
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Pairs", what);

@@ -241,8 +241,7 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
         return;
     const double *shares = s->pictures->profile.all;
     if (s->model->group > 1)
-        snprintf(what, sizeof what, "by groups of %s ranks, each under its first, %s",
-                 quantity_grouped(s->model->group).text, range);
+        snprintf(what, sizeof what, "%s, %s", piece_grouping(s->model).text, range);
     else if (r->by_waiting_count < r->rank_count)
         snprintf(what, sizeof what, "of the %s of %s ranks with figures of their own, %s",
                  quantity_grouped(r->by_waiting_count).text, quantity_grouped(r->rank_count).text,
@@ -276,6 +275,8 @@ static void ranks_layout(struct stage *s, struct box box)
     struct table table = ranks_table;
     for (int c = BAR; c <= AWAITED && !timed; c++)
         table.columns[c].drop = COLUMN_OMITTED;
+    if (s->model->group > 1) /* for whom single ranks wait is not known */
+        table.columns[AWAITED].drop = COLUMN_OMITTED;
     table.columns[NODE].w = timed ? table.columns[NODE].w : 0; /* the rest of the width */
     /* the profile has the room that a short list leaves */
     double rows = HEAD + 10 + (double)s->range->by_waiting_count * ROW;
