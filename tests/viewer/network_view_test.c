@@ -616,6 +616,40 @@ static void test_many_nodes_come_together(void **state)
     end(f);
 }
 
+/* Hosts below one switch, as in the tree that stands for an unknown network. */
+static void test_hosts_of_a_single_switch_are_no_group(void **state)
+{
+    enum { HOSTS = 2 * NETWORK_SINGLE };
+    static struct topology_named vertices[HOSTS + 1];
+    static struct topology_edge edges[2 * HOSTS];
+    static struct flow_vertex figures[HOSTS + 1];
+    struct topology_spec spec = {.kind = TOPOLOGY_TREE,
+                                 .vertices = vertices,
+                                 .vertex_count = HOSTS + 1,
+                                 .edges = edges,
+                                 .edge_count = 2 * HOSTS};
+    struct model *m = calloc(1, sizeof *m);
+    struct network_graph g = {0};
+    const struct flows f = {.vertices = figures, .vertex_count = HOSTS + 1};
+    char why[100];
+    (void)state;
+    vertices[HOSTS].kind = VERTEX_SWITCH;
+    for (uint32_t i = 0; i < HOSTS; i++) {
+        vertices[i].kind = VERTEX_NODE;
+        edges[2 * i] = (struct topology_edge){.from = i, .to = HOSTS};
+        edges[2 * i + 1] = (struct topology_edge){.from = HOSTS, .to = i};
+        figures[i].in = 1;
+    }
+    assert_int_equal(topology_create(&m->network.topology, &spec, why, sizeof why), 0);
+    assert_int_equal(network_graph_update(&g, m, &f, NULL), 1);
+    assert_int_equal(g.levels, 1);
+    assert_int_equal(g.applied_level, 0);
+    assert_int_equal(g.group_of[0], NETWORK_ALONE);
+    network_graph_finish(&g);
+    topology_destroy(m->network.topology);
+    free(m);
+}
+
 static void test_groups_by_switch(void **state)
 {
     (void)state;
@@ -666,6 +700,7 @@ int main(void)
         FIXTURE(test_lasso_opens_groups),
         cmocka_unit_test(test_many_nodes_come_together),
         cmocka_unit_test(test_groups_by_switch),
+        cmocka_unit_test(test_hosts_of_a_single_switch_are_no_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,9 @@ static void ui_graph_apply(struct network_graph *g, const struct topology *t, co
 {
     const struct topology_spec *spec = topology_spec(t);
     uint32_t used = in_use(f);
-    const uint32_t most = g->chosen ? NETWORK_FULL : NETWORK_SINGLE;
+    /* Hosts below a single switch would be one disc. */
+    const int is_star = topology_vertices(t) == topology_nodes(t) + 1;
+    const uint32_t most = g->chosen || is_star ? NETWORK_FULL : NETWORK_SINGLE;
     int many = used > most || (beside && used > NETWORK_TOGETHER && in_use(beside) > most);
     int named = has_dimensions(spec);
     g->applied = g->chosen && named ? g->kept : 0;
