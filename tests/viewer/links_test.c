@@ -926,6 +926,25 @@ static void a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes(void 
     NOT_SEEN("all messages"); /* of all contexts: those are of ranks */
 }
 
+static void of_a_job_by_groups_of_ranks_suggestions_are_by_all_messages(void **state)
+{
+    struct network_bed *b = *state;
+    struct ui_question q;
+    char why[200];
+    ui_zoom_time(&b->desk.ui, b->model, 0.25, b->desk.ui.time.end_ns);
+    for (int by_groups = 0; by_groups < 2; by_groups++) {
+        if (by_groups)
+            model_keep_by_groups(b->model, 4, 2);
+        lay_out(b);
+        assert_int_equal(
+            ui_question_make(&q, &b->desk.ui, b->model, SUGGEST_MAPPING, why, sizeof why), 0);
+        assert_int_equal(strstr(q.argument, "from=") == NULL, by_groups);
+        assert_string_equal(q.subject, by_groups ? "all ranks, since the start"
+                                                 : "all ranks, in the visible time");
+        ui_question_finish(&q);
+    }
+}
+
 static void lists_of_a_job_by_groups_of_ranks_say_so(void **state)
 {
     struct network_bed *b = *state;
@@ -997,6 +1016,7 @@ int main(void)
         T(the_context_column_leads_to_the_view),
         T(a_summary_says_nothing_of_links_where_some_are_hot),
         T(a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes),
+        T(of_a_job_by_groups_of_ranks_suggestions_are_by_all_messages),
         T(lists_of_a_job_by_groups_of_ranks_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

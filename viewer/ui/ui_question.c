@@ -62,7 +62,8 @@ static void question_add_time(const struct ui *ui, const struct model *m, char *
     uint64_t first, last;
     size_t used = strlen(out);
     if (question_span(ui, m, &first, &last))
-        snprintf(out + used, capacity - used, ", in the visible time");
+        snprintf(out + used, capacity - used, "%s",
+                 m->group > 1 ? ", since the start" : ", in the visible time");
 }
 
 static void question_name_routes(const struct ui *ui, const struct flows *f, uint8_t marks,
@@ -240,7 +241,7 @@ int ui_question_make(struct ui_question *q, const struct ui *ui, const struct mo
     if (error)
         return error;
     size_t used = strlen(q->argument);
-    if (question_span(ui, m, &first, &last))
+    if (m->group <= 1 && question_span(ui, m, &first, &last)) /* of nodes no span is kept */
         snprintf(q->argument + used, sizeof q->argument - used, " from=%" PRIu64 " to=%" PRIu64,
                  first, last);
     q->request.argument = q->argument;
