@@ -3,7 +3,6 @@
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/analysis/network/congestion_kinds.h"
 #include "daemon/analysis/network/congestion_state.h"
-#include "holter/order.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -93,9 +92,6 @@ int congestion_set_counter(struct congestion *c, uint32_t link, uint64_t amount,
 
 /* ---- the pairs of a window ---- */
 
-ORDER_FUNCTION(congestion_compare_pairs, struct congestion_pair,
-               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
-
 /* A logarithm as a whole number of units, so that sums do not depend on the order of pairs. */
 static double congestion_log_units(double log_latency)
 {
@@ -109,65 +105,32 @@ static double congestion_round_log(double log_latency)
     return congestion_log_units(log_latency) / CONGESTION_UNIT;
 }
 
-/* Copy pairs that send anything. @return whether they are in ascending order */
-static bool congestion_copy_pairs(struct congestion *c, const struct congestion_pair *pairs,
+/* Keep the pairs and put them on the links of their routes. Those that send nothing or have no
+ * route are dropped. */
+static void congestion_load_links(struct congestion *c, const struct congestion_pair *pairs,
                                   size_t count)
 {
-    bool sorted = true;
     c->pair_count = 0;
+    link_loads_clear(c->loads);
+    link_loads_clear(c->latencies);
     for (size_t i = 0; i < count; i++) {
         struct congestion_pair pair = pairs[i];
         if (pair.source == pair.destination || (pair.bytes | pair.messages | pair.matched) == 0)
             continue;
         pair.log_latency = pair.matched == 0 ? 0 : congestion_round_log(pair.log_latency);
-        sorted = sorted && (c->pair_count == 0 ||
-                            congestion_compare_pairs(&c->pairs[c->pair_count - 1], &pair) <= 0);
-        c->pairs[c->pair_count++] = pair;
-    }
-    return sorted;
-}
-
-/* Add up pairs of the same vertices, which stand side by side. */
-static void congestion_merge_pairs(struct congestion *c)
-{
-    size_t merged = 0;
-    for (size_t i = 0; i < c->pair_count; i++) {
-        const struct congestion_pair *pair = &c->pairs[i];
-        if (merged == 0 || congestion_compare_pairs(&c->pairs[merged - 1], pair) != 0) {
-            c->pairs[merged++] = *pair;
-            continue;
-        }
-        struct congestion_pair *last = &c->pairs[merged - 1];
-        last->bytes += pair->bytes;
-        last->messages += pair->messages;
-        last->matched += pair->matched;
-        last->log_latency = congestion_round_log(last->log_latency + pair->log_latency);
-    }
-    c->pair_count = merged;
-}
-
-/* Put the pairs on the links of their routes. Those without a route are dropped. */
-static void congestion_load_links(struct congestion *c)
-{
-    size_t routed = 0;
-    link_loads_clear(c->loads);
-    link_loads_clear(c->latencies);
-    for (size_t i = 0; i < c->pair_count; i++) {
-        const struct congestion_pair pair = c->pairs[i];
         struct load_change load = {.source = pair.source,
                                    .destination = pair.destination,
                                    .bytes = (int64_t)pair.bytes,
                                    .messages = (int64_t)pair.messages};
         if (link_loads_add(c->loads, &load) != 0)
             continue;
-        c->pairs[routed++] = pair;
+        c->pairs[c->pair_count++] = pair;
         if (pair.matched == 0)
             continue;
         load.bytes = (int64_t)congestion_log_units(pair.log_latency);
         load.messages = (int64_t)pair.matched;
         link_loads_add(c->latencies, &load);
     }
-    c->pair_count = routed;
 }
 
 /* ---- windows ---- */
@@ -212,10 +175,7 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     if (congestion_reserve_pairs(c, count) != 0)
         return -ENOMEM;
     const struct congestion_fading fading = congestion_begin_window(c, window, seconds);
-    if (!congestion_copy_pairs(c, pairs, count))
-        qsort(c->pairs, c->pair_count, sizeof(*c->pairs), congestion_compare_pairs);
-    congestion_merge_pairs(c);
-    congestion_load_links(c);
+    congestion_load_links(c, pairs, count);
     congestion_judge_links(c, fading);
     return 0;
 }

@@ -127,9 +127,8 @@ int congestion_set_counter(struct congestion *congestion, uint32_t link, uint64_
 /** Add a window. Windows left out count as windows without bytes.
  *  @param window   number, above that of the last window
  *  @param seconds  its length, above 0
- *  @param pairs    copied; sorted if they are not in ascending order of source, then destination;
- *                  those of the same vertices are added up. Pairs of vertices that do not exist or
- *                  have no route between them are left out
+ *  @param pairs    copied; in ascending order of source, then destination, each once. Pairs of
+ *                  vertices that do not exist or have no route between them are left out
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: window or seconds; then nothing was done */
 int congestion_update(struct congestion *congestion, uint64_t window, double seconds,
                       const struct congestion_pair *pairs, size_t count);

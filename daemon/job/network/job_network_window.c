@@ -68,15 +68,19 @@ static bool loads_list_pairs(struct job_network *n, const struct closed_window *
     return sorted;
 }
 
-/* Add up the pairs of the same vertices, which are adjacent. */
-static void loads_merge_pairs(struct job_network *n)
+/* Add up the pairs of the same vertices. */
+static void loads_merge_pairs(struct job_network *n, bool sorted)
 {
+    if (!sorted)
+        qsort(n->pairs, n->pair_count, sizeof(*n->pairs), loads_compare_pairs);
     size_t merged = 0;
     for (size_t i = 0; i < n->pair_count; i++) {
         const struct congestion_pair *pair = &n->pairs[i];
         if (merged > 0 && loads_compare_pairs(&n->pairs[merged - 1], pair) == 0) {
             n->pairs[merged - 1].bytes += pair->bytes;
             n->pairs[merged - 1].messages += pair->messages;
+            n->pairs[merged - 1].matched += pair->matched;
+            n->pairs[merged - 1].log_latency += pair->log_latency;
         } else {
             n->pairs[merged++] = *pair;
         }
@@ -88,9 +92,7 @@ static int loads_add_pairs(struct job_network *n, const struct closed_window *w)
 {
     if (loads_index_ranks(n, w) != 0 || ARRAY_FIT(n->pairs, n->pair_capacity, w->pair_count) != 0)
         return -ENOMEM;
-    if (!loads_list_pairs(n, w))
-        qsort(n->pairs, n->pair_count, sizeof(*n->pairs), loads_compare_pairs);
-    loads_merge_pairs(n);
+    loads_merge_pairs(n, loads_list_pairs(n, w));
     return 0;
 }
 
@@ -166,6 +168,8 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
         code = loads_add_latency(n, sent, &near, &pair, row->messages,
                                  (double)row->log2_sum - log * (double)row->messages);
     }
+    if (n->pair_count > sent)
+        loads_merge_pairs(n, false);
     for (size_t i = 0; i < n->pair_count; i++)
         n->pairs[i].log_latency *= LOG_PART;
     return code;
