@@ -175,6 +175,22 @@ static void the_picture_of_a_cray_names_its_tiers_and_the_unused_one(void **stat
     network_bed_close(&b);
 }
 
+static void a_group_without_ranks_is_named_as_unused(void **state)
+{
+    (void)state;
+    struct network_bed b;
+    network_bed_begin(
+        &b, &(struct network_job){"dragonfly:groups=9,routers=4,nodes=4,global=2", NULL, 1, 4, 0});
+    for (uint32_t rank = 128; rank < 144; rank++)
+        b.model->network.seats[rank] = TOPOLOGY_NONE;
+    desk_open(&b.desk, 1600, 900, 1, THEME_DARK, VIEW_TORUS);
+    desk_layout(&b.desk, b.model);
+    assert_non_null(find_text(&b.desk.scene, "group 7"));
+    assert_non_null(find_text(&b.desk.scene, "group 8: unused"));
+    desk_check(&b.desk, "an unused group");
+    network_bed_close(&b);
+}
+
 static void a_click_on_a_node_of_the_picture_selects_it(void **state)
 {
     (void)state;
@@ -212,6 +228,7 @@ int main(void)
         cmocka_unit_test(children_of_a_tree_are_below_their_parent_and_share_its_width),
         cmocka_unit_test(a_network_has_one_name_for_each_of_its_tiers),
         cmocka_unit_test(the_picture_of_a_cray_names_its_tiers_and_the_unused_one),
+        cmocka_unit_test(a_group_without_ranks_is_named_as_unused),
         cmocka_unit_test(a_click_on_a_node_of_the_picture_selects_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

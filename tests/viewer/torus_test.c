@@ -115,6 +115,26 @@ static void rings_and_grid_show_every_node_and_the_right_links(void **state)
     network_bed_close(&s);
 }
 
+static void a_long_grid_is_whole_in_its_panel(void **state)
+{
+    (void)state;
+    struct network_bed s;
+    open_on(&s, "torus:8,4,4", 4);
+    const struct scene *scene = &s.desk.scene;
+    const int panel = panel_of(scene, "torus.space.plot");
+    const struct box plot = scene->panels[panel].box;
+    uint32_t nodes = 0;
+    for (size_t i = 0; i < scene->item_count; i++) {
+        const struct scene_item *item = &scene->items[i];
+        if (item->panel != panel || item->kind != SCENE_DISC)
+            continue;
+        assert_true(item->box.x >= plot.x && item->box.x + item->box.w <= plot.x + plot.w);
+        nodes++;
+    }
+    assert_int_equal(nodes, 128);
+    network_bed_close(&s);
+}
+
 static void minimaps_have_one_edge_a_bundle_and_switch_the_view(void **state)
 {
     (void)state;
@@ -617,6 +637,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rings_and_grid_show_every_node_and_the_right_links),
+        cmocka_unit_test(a_long_grid_is_whole_in_its_panel),
         cmocka_unit_test(minimaps_have_one_edge_a_bundle_and_switch_the_view),
         cmocka_unit_test(every_shape_fits_its_window),
         cmocka_unit_test(links_that_coincide_are_not_summed_unless_asked),

@@ -12,6 +12,9 @@ void lattice_set_view(struct lattice *l, const struct projection *p, double yaw,
     for (int i = 0; i < PROJECTION_AXES; i++)
         square += pow(p->axes[i].size - 1 + 2 * open_end, 2);
     *l = (struct lattice){.projection = p, .step = 2 / sqrt(square)};
+    l->reach = hypot(p->axes[PROJECTION_ACROSS].size - 1 + 2 * open_end,
+                     p->axes[PROJECTION_DEPTH].size - 1 + 2 * open_end) /
+               sqrt(square);
     space_set_view(&l->space, yaw, pitch);
 }
 

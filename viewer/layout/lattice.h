@@ -14,7 +14,8 @@ struct lattice {
     const struct projection
         *projection; /**< borrowed; its axes across, upright and depth are x, y and z */
     struct space space;
-    double step; /**< distance between neighbours */
+    double step;  /**< distance between neighbours */
+    double reach; /**< largest x, however far the grid is turned about the upright axis */
 };
 
 /** A line in space and the distance of its middle from the eye. */

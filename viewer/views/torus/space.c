@@ -23,10 +23,10 @@ static struct eye torus_space_make_eye(const struct stage *s, const struct torus
                                        struct box plot)
 {
     const struct torus_choice *t = &s->ui->torus;
-    double radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space.zoom;
-    struct eye e = {.section = {plot, radius, radius, t->space.x, t->space.y}};
-    lattice_set_view(&e.lattice, &d->sides[TORUS_SPACE].projection, t->space.yaw, t->space.pitch);
-    return e;
+    struct lattice lattice;
+    lattice_set_view(&lattice, &d->sides[TORUS_SPACE].projection, t->space.yaw, t->space.pitch);
+    double radius = fmin(plot.w / lattice.reach, plot.h * 1.22) / 2 * t->space.zoom;
+    return (struct eye){lattice, {plot, radius, radius, t->space.x, t->space.y}};
 }
 
 /* Fade a colour with the distance from the eye. */

@@ -332,10 +332,11 @@ static void tiers_add_boxes(const struct tiers_drawing *d, const struct stage *s
         scene_outline(s->brush.scene, box, 2, cabinet && b->used ? 1.5 : 1,
                       color_fade(color, b->used || b->joined ? 0.8 : 0.6));
         char name[40];
-        snprintf(name, sizeof name, "%s %u", spec->dimensions[b->tier].name, b->at);
-        if (b->used && !b->joined && b->box.w >= 46 && b->box.h >= 60)
-            scene_text(s->brush.scene, box.x + 4, box.y + 1, box.w - 6, TEXT_AXIS, 0, t->second,
-                       name);
+        snprintf(name, sizeof name, "%s %u%s", spec->dimensions[b->tier].name, b->at,
+                 b->used ? "" : ": unused");
+        if (!b->joined && b->box.w >= 46 && b->box.h >= (b->used ? 60 : 18))
+            scene_text(s->brush.scene, box.x + 4, box.y + 1, box.w - 6, TEXT_AXIS, 0,
+                       b->used ? t->second : t->faint, name);
     }
 }
 
@@ -495,7 +496,7 @@ static void tiers_add_foot(const struct tiers_drawing *d, const struct stage *s,
                 t->second, "%s%scolours of nodes: lowest rank, grey: passed only%s", tiers,
                 tiers[0] ? "; " : "",
                 topology_is_cray_xc(topology_spec(s->model->network.topology))
-                    ? "; orange frame: a column (cabinet), white frame: a group of two"
+                    ? "; coloured frame: a column (cabinet), frame around two: a group"
                     : "");
 }
 
