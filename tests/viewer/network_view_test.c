@@ -150,6 +150,14 @@ static void test_nodes_routes_and_legend(void **state)
     assert_true(says(f, "(3,3,1)"));
 }
 
+static void test_nodes_that_routes_only_pass_are_counted_apart(void **state)
+{
+    struct network_bed *f = *state;
+    f->model->network.seats[6] = f->model->network.seats[7] = TOPOLOGY_NONE; /* node 3's */
+    show(f);
+    assert_true(says(f, "32 nodes, 1 without ranks, "));
+}
+
 /* Names lie upon no line, no disc and no other name; some are left out. */
 static void test_names_cover_nothing(void **state)
 {
@@ -676,6 +684,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vertices_are_counted_by_their_kind),
         FIXTURE(test_nodes_routes_and_legend),
+        FIXTURE(test_nodes_that_routes_only_pass_are_counted_apart),
         cmocka_unit_test(test_names_cover_nothing),
         FIXTURE(test_fits_every_window),
         FIXTURE(test_same_scene_again),

@@ -13,23 +13,30 @@
 
 enum { FOOT = 26 };
 
-/* "32 nodes", "64 groups", "4 nodes, 1 switch". */
+/* "32 nodes", "64 groups", "4 nodes, 1 switch", "9 nodes, 5 without ranks". */
 static const char *network_view_things(const struct wiring *w, char *out, size_t room)
 {
-    uint32_t counts[LINK_ENDS] = {0}, groups = 0;
+    uint32_t counts[LINK_ENDS] = {0}, groups = 0, passed = 0;
     size_t used = 0;
-    for (uint32_t i = 0; i < w->unit_count; i++)
-        if (w->units[i].group == NETWORK_ALONE)
-            counts[w->units[i].kind]++;
-        else
+    for (uint32_t i = 0; i < w->unit_count; i++) {
+        const struct wiring_unit *u = &w->units[i];
+        if (u->group != NETWORK_ALONE) {
             groups++;
+            continue;
+        }
+        counts[u->kind]++;
+        passed += u->kind == VERTEX_NODE && !u->ranks;
+    }
     if (groups)
         used = (size_t)snprintf(out, room, "%s group%s", quantity_grouped(groups).text,
                                 groups == 1 ? "" : "s");
     char alone[120] = "";
     link_ends_text(counts, alone, sizeof alone);
     if (used < room)
-        snprintf(out + used, room - used, "%s%s", groups && alone[0] ? ", " : "", alone);
+        used += (size_t)snprintf(out + used, room - used, "%s%s", groups && alone[0] ? ", " : "",
+                                 alone);
+    if (passed && !counts[VERTEX_CORE] && !counts[VERTEX_PROCESS] && used < room)
+        snprintf(out + used, room - used, ", %s without ranks", quantity_grouped(passed).text);
     return out;
 }
 
