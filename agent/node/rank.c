@@ -137,12 +137,13 @@ static int rank_create_tables(struct rank *rank)
     rank->rings = calloc(rings, sizeof *rank->rings);
     rank->comm_positions_seen =
         calloc(rank->tables.comm_count + 1, sizeof *rank->comm_positions_seen);
-    rank->matching.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->matching.comms);
+    rank->matching.comms_lost =
+        calloc(rank->tables.comm_count + 1, sizeof *rank->matching.comms_lost);
     rank->tables.find_comm = rank_find_comm;
     rank->tables.find_region = rank_find_region;
     rank->tables.user = rank;
     return rank->tables.comms != NULL && rank->tables.regions != NULL && rank->rings != NULL &&
-                   rank->comm_positions_seen != NULL && rank->matching.comms != NULL
+                   rank->comm_positions_seen != NULL && rank->matching.comms_lost != NULL
                ? 0
                : -ENOMEM;
 }
@@ -225,7 +226,7 @@ void rank_destroy(struct rank *rank)
         return;
     segment_unmap(rank->segment, rank->bytes);
     free(rank->comm_positions_seen);
-    free(rank->matching.comms);
+    free(rank->matching.comms_lost);
     free(rank->tables.comms);
     free(rank->tables.regions);
     free(rank->rings);

@@ -40,15 +40,10 @@ struct rank_ring {
 struct rank_matching {
     struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
     struct match_member *member; /**< owned by match; NULL: match had no memory for the rank */
-    struct comm_matched {
-        uint32_t batch; /**< value of the member `batch` below when the slot was read */
-        uint32_t lost;  /**< generation of the slot when records were lost */
-        uint64_t id;    /**< 0: sends and receives on it are not matched */
-    } * comms;          /**< owned; by slot */
-    uint32_t batch;     /**< counts batches: slots are read once in each */
-    int has_lost;       /**< records were lost at some time */
-    int is_restored;    /**< the member was one of the worker before this one */
-    uint64_t dropped;   /**< segment->dropped, as far as it was reported to the matcher */
+    uint32_t *comms_lost;        /**< owned; by slot: its generation when records were lost */
+    int has_lost;                /**< records were lost at some time */
+    int is_restored;             /**< the member was one of the worker before this one */
+    uint64_t dropped;            /**< segment->dropped, as far as it was reported to the matcher */
 };
 
 struct rank {

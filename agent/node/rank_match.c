@@ -13,19 +13,15 @@ static uint64_t rank_match_find_comm(void *user, uint32_t slot, int *fresh)
     struct rank *rank = user;
     if (slot >= rank->tables.comm_count)
         return 0;
-    struct comm_matched *known = &rank->matching.comms[slot];
-    if (known->batch != rank->matching.batch) {
-        const struct comm_slot *comm = &rank->comms[slot];
-        uint32_t generation = atomic_load_explicit(&comm->generation, memory_order_acquire);
-        known->id = *(const volatile uint64_t *)&comm->id;
-        atomic_thread_fence(memory_order_acquire);
-        if (generation == 0 || generation > 2 ||
-            atomic_load_explicit(&comm->generation, memory_order_relaxed) > 2)
-            known->id = 0;
-        known->batch = rank->matching.batch;
-    }
-    *fresh = rank->matching.has_lost && known->lost == 0;
-    return known->id;
+    const struct comm_slot *comm = &rank->comms[slot];
+    uint32_t generation = atomic_load_explicit(&comm->generation, memory_order_acquire);
+    uint64_t id = *(const volatile uint64_t *)&comm->id;
+    atomic_thread_fence(memory_order_acquire);
+    *fresh = rank->matching.has_lost && rank->matching.comms_lost[slot] == 0;
+    if (generation == 0 || generation > 2 ||
+        atomic_load_explicit(&comm->generation, memory_order_relaxed) > 2)
+        return 0;
+    return id;
 }
 
 static struct match_source rank_match_make_source(struct rank *rank, uint32_t ring,
@@ -38,7 +34,7 @@ static struct match_source rank_match_make_source(struct rank *rank, uint32_t ri
 static void rank_match_age_comms(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->tables.comm_count; i++)
-        rank->matching.comms[i].lost =
+        rank->matching.comms_lost[i] =
             atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
     rank->matching.has_lost = 1;
 }
@@ -79,7 +75,6 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     struct rank_ring *ring = &rank->rings[number];
     uint64_t paused =
         atomic_load_explicit(&ring->reader.control->paused_calls, memory_order_relaxed);
-    rank->matching.batch++;
     if (rank->matching.member == NULL)
         return;
     if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {

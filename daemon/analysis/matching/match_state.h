@@ -229,10 +229,11 @@ struct taken {
     struct match_member *member;
     struct ring_part *ring; /**< NULL: see again */
     const struct event *event;
+    uint32_t slot; /**< of the communicator; that of the record before it is not looked up again */
+    int fresh;
     uint64_t comm;
     uint64_t enter_ns, exit_ns;
     uint16_t ring_number;
-    int fresh;
     const struct early *again; /**< taken before, without effect; NULL: for the first time */
     int last;                  /**< all posts are known */
 };

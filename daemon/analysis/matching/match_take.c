@@ -526,9 +526,11 @@ static void match_take_event(struct taken *t, const struct match_source *source,
     }
     if (!match_take_concerns(event))
         return;
-    t->fresh = 0;
-    t->comm =
-        event->comm < COMM_SLOT_OTHER ? source->comm(source->user, event->comm, &t->fresh) : 0;
+    if (event->comm != t->slot) {
+        t->slot = event->comm;
+        t->fresh = 0;
+        t->comm = t->slot < COMM_SLOT_OTHER ? source->comm(source->user, t->slot, &t->fresh) : 0;
+    }
     tick_times_convert(times, event->t_enter, event->t_exit);
     t->enter_ns = times->enter_ns;
     t->exit_ns = times->exit_ns;
@@ -553,8 +555,11 @@ void match_events(struct match *match, struct match_member *member,
         match_lost(match, member);
         return;
     }
-    struct taken t = {
-        .match = match, .member = member, .ring = ring, .ring_number = (uint16_t)source->ring};
+    struct taken t = {.match = match,
+                      .member = member,
+                      .ring = ring,
+                      .slot = COMM_SLOT_NONE,
+                      .ring_number = (uint16_t)source->ring};
     struct tick_times times = tick_times_begin(source->clock);
     ring->underway = (struct underway){0};
     for (size_t i = 0; i < count; i++) {

@@ -88,18 +88,6 @@ void transfer_sum_destroy(struct transfer_sum *sum)
 
 /* ---- messages within the node -------------------------------------------- */
 
-static struct key transfer_sum_pair_key(const struct match_message *message)
-{
-    return (struct key){(uint64_t)message->source << 32 | message->destination,
-                        size_class_of(message->bytes)};
-}
-
-static struct key transfer_sum_bucket_key(const struct match_message *message)
-{
-    return (struct key){
-        (uint64_t)size_class_of(message->bytes) << 32 | time_class_of(message->transfer_ns), 0};
-}
-
 static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number =
@@ -108,9 +96,9 @@ static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key 
 }
 
 static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
-                                         const struct match_message *message)
+                                         const struct match_message *message, uint32_t size_class)
 {
-    struct key key = transfer_sum_pair_key(message);
+    struct key key = {(uint64_t)message->source << 32 | message->destination, size_class};
     struct pair *pair = transfer_sum_find_pair(sum, key, sum->most_pairs);
     if (pair != NULL)
         return pair;
@@ -119,9 +107,10 @@ static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
     return transfer_sum_find_pair(sum, key, sum->most_pairs + MAXIMUM_OTHERS);
 }
 
-static void transfer_sum_add_bucket(struct transfer_sum *sum, const struct match_message *message)
+static void transfer_sum_add_bucket(struct transfer_sum *sum, uint32_t size_class,
+                                    uint64_t transfer_ns)
 {
-    struct key key = transfer_sum_bucket_key(message);
+    struct key key = {(uint64_t)size_class << 32 | time_class_of(transfer_ns), 0};
     uint32_t number = KEY_TABLE_EXTEND(&sum->bucket_index, key, MAXIMUM_BUCKETS, sum->buckets,
                                        sum->bucket_capacity);
     if (number != KEY_NONE)
@@ -142,7 +131,7 @@ void transfer_sum_message(void *user, const struct match_message *message)
 {
     struct transfer_sum *sum = user;
     uint32_t size_class = size_class_of(message->bytes);
-    struct pair *pair = transfer_sum_pair_of(sum, message);
+    struct pair *pair = transfer_sum_pair_of(sum, message, size_class);
     if (pair == NULL)
         return;
     uint64_t criterion = sum->recent_ns[size_class];
@@ -155,7 +144,7 @@ void transfer_sum_message(void *user, const struct match_message *message)
     pair->network_ns += message->network_ns;
     pair->joint_ns += message->joint_ns;
     pair->log2_sum += transfer_sum_log2(sum, message->transfer_ns);
-    transfer_sum_add_bucket(sum, message);
+    transfer_sum_add_bucket(sum, size_class, message->transfer_ns);
 }
 
 void transfer_sum_criteria(struct transfer_sum *sum, const struct wire_criteria *criteria)
