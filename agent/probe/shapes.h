@@ -487,7 +487,10 @@ shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const s
         const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
         int failed = result != MPI_SUCCESS &&
                      !(result == MPI_ERR_IN_STATUS && status && status->MPI_ERROR == MPI_SUCCESS);
+        int pending = failed && status && status->MPI_ERROR == MPI_ERR_PENDING;
         struct completion c = request_outcome(r, status, failed);
+        if (pending) /* the call has ended nothing: a later one will */
+            c.flags = EVENT_FAILED | EVENT_REFUSED;
         if (i == 0) {
             ring_put(s->slot, RING_WORD_BYTES, c.bytes);
             ring_put(s->slot, RING_WORD_BYTES_IN, r->t_post);
@@ -498,7 +501,7 @@ shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const s
         } else {
             record_write_part(s, t_exit, c.bytes, r->t_post, c.ends, r->number, r->comm, c.flags);
         }
-        if (!failed || (status && status->MPI_ERROR != MPI_ERR_PENDING))
+        if (!failed || (status && !pending))
             request_retire(r);
     }
     scope_leave(s);

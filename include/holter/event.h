@@ -60,7 +60,7 @@ enum event_flag {
                                     the call only made it, and its sizes are those of each start */
     EVENT_INPLACE = 1 << 9,    /**< MPI_IN_PLACE was given */
     EVENT_INTER = 1 << 10,     /**< on an inter-communicator */
-    EVENT_REFUSED = 1 << 11,   /**< with FAILED: for an argument, so that there was no message */
+    EVENT_REFUSED = 1 << 11,   /**< with FAILED: no message yet, as of a wrong argument */
 };
 
 /** One record: one cache line. Written once, by one thread; fields do not change after the ring's

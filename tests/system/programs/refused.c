@@ -40,6 +40,34 @@ static int make_sends_that_are_refused(void)
            MPI_Isend(&byte, 1, MPI_BYTE, 1, -7, MPI_COMM_WORLD, &request) != MPI_SUCCESS;
 }
 
+/* Two of three receives are as they should be; the second is too short, and MPI_Waitall gives
+ * MPI_ERR_IN_STATUS for it. @return whether it does each time */
+static int complete_with_errors_in_status(int rank, int rounds)
+{
+    int refused = 1;
+    for (int i = 0; i < rounds; i++) {
+        char bytes[3][2] = {{0}};
+        MPI_Request requests[3];
+        MPI_Status statuses[3];
+        if (rank == 0) {
+            send(1, 10);
+            MPI_Send(bytes[1], 2, MPI_BYTE, 1, 11, MPI_COMM_WORLD);
+            send(1, 12);
+            continue;
+        }
+        for (int k = 0; k < 3; k++)
+            CALL(Irecv, bytes[k], 1, MPI_BYTE, 0, 10 + k, MPI_COMM_WORLD, &requests[k]);
+        refused &= CALL(Waitall, 3, requests, statuses) == MPI_ERR_IN_STATUS &&
+                   statuses[1].MPI_ERROR != MPI_SUCCESS;
+        for (int k = 0; k < 3; k++) /* MPI_ERR_PENDING: what had not completed yet is still open */
+            if (requests[k] != MPI_REQUEST_NULL)
+                CALL(Wait, &requests[k], MPI_STATUS_IGNORE);
+        truth_received(1);
+        truth_received(1);
+    }
+    return refused;
+}
+
 int main(int argc, char **argv)
 {
     int rank, rounds = argc == 2 ? atoi(argv[1]) : 0, refused = 1;
@@ -58,6 +86,8 @@ int main(int argc, char **argv)
     else
         refused =
             MPI_Recv(two, 1, MPI_BYTE, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    exchange(rank, rounds, 7);
+    refused &= complete_with_errors_in_status(rank, rounds);
     exchange(rank, rounds, 7);
     truth_finish();
     return !refused;
