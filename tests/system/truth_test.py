@@ -161,6 +161,11 @@ class Programs:
             self.watched(place, 2, 'threads', 31, 60, 64, matched=False, volumes=False)
             self.assertEqual(64, max(row['threads'] for window in place.recording().windows() for row in window['ranks']))
 
+    def test_sixty_four_threads_that_call_at_the_same_time(self):
+        with lab.Lab() as place:
+            place.env['HOLTER_RING'] = '65536'  # so that all are matched
+            self.watched(place, 2, 'mixed', 60, 64)
+
     def test_hundreds_of_datatypes(self):
         with lab.Lab() as place:
             self.watched(place, 2, 'unusual', 'types', 300)
