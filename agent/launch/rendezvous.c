@@ -23,9 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A segment whose process is dead but whose header was never completed is left alone this long,
- * seconds: its maker may live in another pid namespace that shares /dev/shm. */
-#define UNFINISHED_AGE 60
+/* A segment whose process is dead is left alone this long, seconds, when its header was never
+ * completed, since its maker may live in another pid namespace that shares /dev/shm; and when its
+ * session has no directory here, since an agent with another run directory may be about to read it.
+ */
+#define UNCLEAR_AGE 60
 
 /** This host's name as that of a directory. @return 0 or -HOLTER_ERANGE */
 static int rendezvous_host_directory(char out[HOST_NAME_CAPACITY])
@@ -334,6 +336,15 @@ static int rendezvous_process_is_dead(int32_t pid)
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
+static int rendezvous_segment_is_old(const char *name)
+{
+    char path[NAME_MAX + sizeof "/dev/shm/"];
+    struct stat status;
+    snprintf(path, sizeof path, "/dev/shm/%s", name);
+    return lstat(path, &status) == 0 && status.st_uid == getuid() &&
+           time(NULL) - status.st_mtime > UNCLEAR_AGE;
+}
+
 /* @return 1 when nobody will ever use this segment again */
 static int rendezvous_segment_is_stale(const char *name, int32_t pid)
 {
@@ -350,15 +361,12 @@ static int rendezvous_segment_is_stale(const char *name, int32_t pid)
         segment_unmap(segment, bytes);
         return stale;
     }
-    struct stat status;
-    snprintf(path, sizeof path, "/dev/shm/%s", name);
-    return rendezvous_process_is_dead(pid) && lstat(path, &status) == 0 &&
-           status.st_uid == getuid() && time(NULL) - status.st_mtime > UNFINISHED_AGE;
+    return rendezvous_process_is_dead(pid) && rendezvous_segment_is_old(name);
 }
 
 /* Take gate and lock of a session, when no agent serves it.
- * @return 1 with both (-1, -1 when the session has no directory here, so nobody can serve it), 0
- * when an agent serves it or somebody is in the gate */
+ * @return 1 with both (-1, -1 when the session has no directory here), 0 when an agent serves it or
+ * somebody is in the gate */
 static int rendezvous_hold_session(const char *run_dir, const char *session, int *gate, int *lock)
 {
     struct rendezvous r;
@@ -400,7 +408,8 @@ static int rendezvous_sweep_segments(const char *run_dir, const char *held_sessi
             !rendezvous_segment_is_stale(entry->d_name, pid))
             continue;
         if (strcmp(session, held_session) != 0 &&
-            !rendezvous_hold_session(run_dir, session, &gate, &lock))
+            (!rendezvous_hold_session(run_dir, session, &gate, &lock) ||
+             (gate < 0 && !rendezvous_segment_is_old(entry->d_name))))
             continue;
         snprintf(path, sizeof path, "/%.78s", entry->d_name);
         removed += shm_unlink(path) == 0;

@@ -298,6 +298,23 @@ static void sweep_spares_sessions_that_are_served(void **state)
     fake_rank_destroy(&dead);
 }
 
+/* Its agent has another run directory, and may not have opened it yet. */
+static void sweep_spares_new_segments_of_sessions_elsewhere(void **state)
+{
+    struct bed *bed = *state;
+    struct fake_rank dead;
+    char path[128];
+    assert_int_equal(fake_rank_create(&dead, "e15e", dead_process(), "old.0", 0, 1, 64), 0);
+    rendezvous_sweep(bed->run_dir);
+    assert_true(exists(&dead));
+    snprintf(path, sizeof path, "/dev/shm%s", dead.name);
+    const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    rendezvous_sweep(bed->run_dir);
+    assert_false(exists(&dead));
+    fake_rank_destroy(&dead);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +333,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(next_start_removes_what_died, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sweep_spares_sessions_that_are_served, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sweep_spares_new_segments_of_sessions_elsewhere, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
