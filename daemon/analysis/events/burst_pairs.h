@@ -1,7 +1,7 @@
 /* What each pair of ranks sent within a burst, by size class.
  *
- * Rows are appended; only when the table is full are the rows of a pair added up. So a message
- * costs one row written and, occasionally, one look-up, and two bursts are merged by copying rows.
+ * Rows are appended; only when the table is full are they sorted and the rows of a pair added up.
+ * So a message costs one row written, and two bursts are merged by copying rows.
  * Of more pairs than the limit those with the most bytes keep their row and the rest is added to
  * "others": counted, never dropped.
  *
@@ -58,18 +58,7 @@ struct burst_pairs {
     struct burst_others others;
 };
 
-/** Shared by all tables of a set, and needed by none between calls. */
-struct burst_pairs_work {
-    uint32_t *index; /**< owned; open addressing: row + 1, or 0 for an empty place */
-    uint32_t places; /**< at least twice the rows of the largest table; a power of two */
-    uint32_t limit;  /**< pairs; a table holds at most twice as many rows */
-};
-
 #define BURST_PAIRS_MINIMUM 8u /**< smallest limit */
-
-/** @param limit  at least BURST_PAIRS_MINIMUM, at most 2^24 @return 0 or -ENOMEM */
-int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit);
-void burst_pairs_work_finish(struct burst_pairs_work *work);
 
 /** An empty table with space for a few rows. @return 0 or -ENOMEM */
 int burst_pairs_init(struct burst_pairs *pairs);
@@ -84,19 +73,18 @@ void burst_pairs_release(struct burst_pairs *pairs);
 
 /** Add rows. Never fails: where memory is refused, more pairs are folded.
  *  Sums must not pass 2^64: the set sees to that. */
-void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work,
-                        const struct burst_pair *rows, size_t count);
+void burst_pairs_append(struct burst_pairs *pairs, uint32_t limit, const struct burst_pair *rows,
+                        size_t count);
 
 /** Add all of one table to another; either may be left with the memory of the other. */
-void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
-                      struct burst_pairs_work *work);
+void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from, uint32_t limit);
 
 /** Copy all of a table into one without a limit. @return 0, or -ENOMEM: nothing has changed */
 int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from);
 
 /** One row for each pair, at most as many as the limit, in the order of their keys. @param pairs at
  * least one row */
-void burst_pairs_order(struct burst_pairs *pairs, struct burst_pairs_work *work);
+void burst_pairs_order(struct burst_pairs *pairs, uint32_t limit);
 
 /** See state_bytes.h. */
 void burst_pairs_copy_state(struct state_bytes *b, struct burst_pairs *pairs);

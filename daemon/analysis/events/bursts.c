@@ -29,13 +29,12 @@ struct bursts {
     struct bursts_params params;
     uint32_t shift; /* a time's cell is the time shifted right by so much */
     uint32_t count;
-    uint64_t messages, bytes; /* of all bursts */
-    uint64_t *time;           /* owned; of each burst, ascending, each in a cell of its own */
-    uint32_t *order;          /* owned; clusters, in order of time; then those not in use */
-    uint32_t *first;          /* owned; of each burst, where in order[] its clusters begin; then
-                                 their end */
-    struct cluster *clusters; /* owned; budget + 1 */
-    struct burst_pairs_work work;
+    uint64_t messages, bytes;    /* of all bursts */
+    uint64_t *time;              /* owned; of each burst, ascending, each in a cell of its own */
+    uint32_t *order;             /* owned; clusters, in order of time; then those not in use */
+    uint32_t *first;             /* owned; of each burst, where in order[] its clusters begin; then
+                                    their end */
+    struct cluster *clusters;    /* owned; budget + 1 */
     struct burst_pair *reserved; /* owned; space for rows that are to be added next */
     size_t reserved_capacity;
     struct burst_pairs view; /* as read last */
@@ -62,7 +61,7 @@ static int bursts_allocate(struct bursts *set)
         if (burst_pairs_init(&set->clusters[i].pairs) != 0)
             return -ENOMEM;
     }
-    return burst_pairs_work_init(&set->work, set->params.pairs);
+    return 0;
 }
 
 int bursts_create(struct bursts **out, const struct bursts_params *params)
@@ -88,7 +87,6 @@ void bursts_destroy(struct bursts *set)
         return;
     for (uint32_t i = 0; set->clusters != NULL && i <= set->params.budget; i++)
         burst_pairs_finish(&set->clusters[i].pairs);
-    burst_pairs_work_finish(&set->work);
     free(set->reserved);
     burst_pairs_finish(&set->view);
     free(set->time);
@@ -151,7 +149,7 @@ static void bursts_settle(struct bursts *set)
         const uint32_t first = set->first[i], kept = set->order[first];
         for (uint32_t at = first + 1; at < set->first[i + 1]; at++)
             burst_pairs_move(&set->clusters[kept].pairs, &set->clusters[set->order[at]].pairs,
-                             &set->work);
+                             set->params.pairs);
         set->order[first] = set->order[i];
         set->order[i] = kept;
         set->first[i] = i;
@@ -302,7 +300,7 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst)
     const struct extent extent = bursts_extent_of(burst);
     if (bursts_account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    burst_pairs_append(&bursts_host_for(set, &extent, &burst->others)->pairs, &set->work,
+    burst_pairs_append(&bursts_host_for(set, &extent, &burst->others)->pairs, set->params.pairs,
                        burst->pairs, burst->pair_count);
     bursts_reduce(set, set->params.budget);
     return 0;
@@ -337,7 +335,7 @@ static int bursts_view(struct bursts *set, uint32_t number, uint32_t unordered,
         if (burst_pairs_gather(&set->view, &set->clusters[set->order[at]].pairs) != 0)
             return -ENOMEM;
     if (set->view.count > unordered)
-        burst_pairs_order(&set->view, &set->work);
+        burst_pairs_order(&set->view, set->params.pairs);
     *out = (struct burst_sums){
         .time_ns = bursts_mean_of(extent),
         .first_ns = extent->first,
@@ -375,7 +373,6 @@ void bursts_copy_state(struct state_bytes *b, struct bursts **out)
     STATE_ARRAY(b, set->clusters, room, 0);
     for (size_t i = 0; set->clusters != NULL && i < room; i++)
         burst_pairs_copy_state(b, &set->clusters[i].pairs);
-    STATE_ARRAY(b, set->work.index, 0, set->work.places);
     STATE_ARRAY(b, set->reserved, 0, set->reserved_capacity);
     STATE_NO_ARRAY(b, set->view.rows, set->view.capacity);
 }
