@@ -195,21 +195,13 @@ static void remap_grid_find_axis_of_digits(struct remap_grid *g, struct numerals
     }
 }
 
-/* @return is the order of prime factors different from the opposite one? */
-static bool remap_grid_find_numerals(struct numerals *digits, uint32_t number, bool down)
+/* The smallest prime factors are the lowest digits. */
+static void remap_grid_find_numerals(struct numerals *digits, uint32_t number)
 {
     digits->count = 0;
     for (uint32_t rest = number, prime = 2; rest > 1; prime++)
         for (; rest % prime == 0; rest /= prime)
             digits->radix[digits->count++] = prime;
-    const uint32_t count = digits->count;
-    const bool differs = count > 0 && digits->radix[0] != digits->radix[count - 1];
-    for (uint32_t i = 0; down && i < count / 2; i++) {
-        const uint32_t swap = digits->radix[i];
-        digits->radix[i] = digits->radix[count - 1 - i];
-        digits->radix[count - 1 - i] = swap;
-    }
-    return differs;
 }
 
 static void remap_grid_set_numbers(struct remap_grid *g, const struct numerals *digits)
@@ -228,12 +220,11 @@ static void remap_grid_set_numbers(struct remap_grid *g, const struct numerals *
     }
 }
 
-static int remap_grid_number_by_digits(struct remap_grid *g, bool down)
+static int remap_grid_number_by_digits(struct remap_grid *g)
 {
     const struct remap_graph *graph = g->graph;
     struct numerals digits;
-    if (!remap_grid_find_numerals(&digits, graph->processes, down) && down)
-        return -HOLTER_EEMPTY;
+    remap_grid_find_numerals(&digits, graph->processes);
     double *weight = calloc((size_t)1 << digits.count, sizeof(*weight));
     g->number = calloc((size_t)graph->processes + 1, sizeof(*g->number));
     if (weight == NULL || g->number == NULL) {
@@ -454,8 +445,8 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
     g->best_score = -1;
     remap_random(&g->random);
     int rc = 0;
-    if (axes == AXES_DIGITS || axes == AXES_DIGITS_DOWN)
-        rc = remap_grid_number_by_digits(g, axes == AXES_DIGITS_DOWN);
+    if (axes == AXES_DIGITS)
+        rc = remap_grid_number_by_digits(g);
     else
         rc = remap_grid_find_axes(g, axes);
     if (rc == 0) {

@@ -17,12 +17,11 @@
 
 /** How processes may be numbered. */
 enum remap_axes {
-    AXES_STRIDES,     /**< axes are the differences of partners' numbers that carry the most weight,
-                         each a multiple of the previous one */
-    AXES_DIGITS,      /**< each prime digit of the numbers belongs to the axis that carries into it:
-                         bisection, quadtrees and octrees (Morton) number processes in this way */
-    AXES_DIGITS_DOWN, /**< the same where the largest prime factors are the lowest digits */
-    AXES_LINE,        /**< one axis */
+    AXES_STRIDES, /**< axes are the differences of partners' numbers that carry the most weight,
+                     each a multiple of the previous one */
+    AXES_DIGITS,  /**< each prime digit of the numbers belongs to the axis that carries into it:
+                     bisection, quadtrees and octrees (Morton) number processes in this way */
+    AXES_LINE,    /**< one axis */
     AXES_KINDS,
 };
 
