@@ -146,20 +146,33 @@ static int losses_are_of(const struct scope_finding *f, const struct scope_findi
     return same;
 }
 
-/* Is it about messages of the culprit: pairs or ranks of its node, a link, or all? */
+/* Is a scope about messages of ranks of a node? Those of links and of localities may be. */
+static int losses_touch_node(const struct job_growth *g, const struct scope *s, uint32_t node)
+{
+    switch (s->kind) {
+    case SCOPE_RANK:
+        return attribution_rank_node(g->attribution, s->a) == node;
+    case SCOPE_NODE:
+        return s->a == node;
+    case SCOPE_NODE_PAIR:
+        return s->a == node || s->b == node;
+    default:
+        return 1;
+    }
+}
+
+/* Is it about messages of the culprit: pairs or ranks of its nodes, a link, or all? */
 static int losses_are_part(const struct job_growth *g, const struct scope_finding *f,
                            const struct scope_finding *culprit)
 {
-    const struct scope *of = &culprit->members[0];
     if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER ||
         f->members[0].kind == SCOPE_INTRA)
         return 0;
-    for (uint32_t m = 0; of->kind == SCOPE_NODE && m < f->member_count; m++) {
-        const struct scope *s = &f->members[m];
-        const uint32_t own =
-            s->kind == SCOPE_RANK ? attribution_rank_node(g->attribution, s->a) : s->a;
-        if (s->kind >= SCOPE_NODE && s->kind != SCOPE_LINK && own != of->a &&
-            (s->kind != SCOPE_NODE_PAIR || s->b != of->a))
+    for (uint32_t m = 0; culprit->members[0].kind == SCOPE_NODE && m < f->member_count; m++) {
+        int touches = 0;
+        for (uint32_t c = 0; c < culprit->member_count; c++)
+            touches |= losses_touch_node(g, &f->members[m], culprit->members[c].a);
+        if (!touches)
             return 0;
     }
     return 1;
@@ -181,6 +194,15 @@ static int losses_are_announced(const struct job_growth *g, const struct scope_f
            (f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO || losses_fire(g, f));
 }
 
+/* Does a finding name the culprit together with others? */
+static int losses_include(const struct scope_finding *f, const struct scope_finding *culprit)
+{
+    int includes = losses_are_alike(f, culprit) && f->member_count > culprit->member_count;
+    for (uint32_t m = 0; includes && m < culprit->member_count; m++)
+        includes = losses_have_member(f, &culprit->members[m], 0);
+    return includes;
+}
+
 /* Do the scopes name another one whose messages take longer? They see the typical message of each
  * scope, of which the times that the attribution adds up may be those of a few only. Where these
  * are nearly all that is lost, only a place that explains nearly all is another one: the node of a
@@ -194,6 +216,8 @@ static int losses_are_named_otherwise(const struct job_growth *g,
         const int place = f->members[0].kind >= SCOPE_NODE && f->share >= ALL_SHARE;
         otherwise |= (culprit->share < ALL_SHARE || place) && !losses_are_of(f, culprit) &&
                      losses_are_part(g, f, culprit) && losses_are_announced(g, f);
+        otherwise |= losses_include(f, culprit) && losses_fire(g, f) &&
+                     g->losses.onset > f->onset + TOGETHER_WINDOWS;
     }
     return otherwise;
 }
