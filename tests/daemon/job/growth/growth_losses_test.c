@@ -47,6 +47,28 @@ static void messages_of_a_slow_link_are_named_though_ranks_hold_up_others(void *
     assert_int_equal(count_named(SYNTHETIC_LINK, 0), SEEDS);
 }
 
+/* The first program completes its messages one by one, the second by one call, so that only the
+ * ranks that wait show whose links are slow. */
+static void slow_links_of_two_nodes_have_one_alert(void **state)
+{
+    static const struct {
+        uint32_t seed, second;
+        const char *culprits;
+    } programs[] = {{420000, 0, "n0 and n5"}, {430088, 2, "n2 and n6"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        struct synthetic_params p = synthetic_draw(programs[i].seed, SYNTHETIC_LINK);
+        struct program_alerts alerts;
+        p.onset = 30;
+        p.windows = 50;
+        p.second = SYNTHETIC_LINK;
+        p.second_place = programs[i].second;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.fired, 1);
+        assert_string_equal(alerts.list[0].culprits, programs[i].culprits);
+    }
+}
+
 static void between_two_nodes_no_message_tells_whose_link_is_slow(void **state)
 {
     (void)state;
@@ -277,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_of_a_slow_link_are_named_though_ranks_hold_up_others),
+        cmocka_unit_test(slow_links_of_two_nodes_have_one_alert),
         cmocka_unit_test(between_two_nodes_no_message_tells_whose_link_is_slow),
         cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
         cmocka_unit_test(a_node_that_computes_longer_is_named_alone),
