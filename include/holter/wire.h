@@ -1180,6 +1180,9 @@ enum wire_degraded {
           "work a second by the work before, at most 1; NaN: not known")                           \
     FIELD(35, U64, lost_ns, WIRE_ANY, OPTIONAL, "time that the job has lost so far")
 
+/** A job whose progress is below this is said to be slowed. */
+#define WIRE_PROGRESS_SLOWED 0.95
+
 /** Topic "latency": transfer times of one window relative to the criteria. */
 #define WIRE_LATENCIES(FIELD)                                                                      \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \

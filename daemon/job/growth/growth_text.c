@@ -10,7 +10,6 @@
 #include <time.h>
 
 #define LATE (sizeof("are late") - 1) /* longer causes leave less of the title to names */
-#define SLOWED 0.95                   /* a job that makes less of its progress is slowed */
 
 void growth_append(struct growth_text *text, const char *format, ...)
 {
@@ -129,7 +128,7 @@ static void text_write_title(const struct job_growth *g, struct growth_episode *
     const size_t longer = cause == NULL || strlen(cause) <= LATE ? 0 : strlen(cause) - LATE;
     growth_list_scopes(g, e->finding.members, growth_named(&e->finding), names,
                        sizeof(names) - longer);
-    if (e->evidence.progress < SLOWED)
+    if (e->evidence.progress < WIRE_PROGRESS_SLOWED)
         snprintf(progress, sizeof(progress), "; the job %s %.0f %% of its progress",
                  over ? "made" : "makes", 100 * e->evidence.progress);
     growth_append(&title, "%s%s%s%s: ", text_kind(&e->finding, names), names,
@@ -186,7 +185,7 @@ static void text_append_cost(struct growth_text *text, const struct growth_episo
 {
     if (isnan(e->evidence.progress))
         return;
-    if (e->evidence.progress >= SLOWED) {
+    if (e->evidence.progress >= WIRE_PROGRESS_SLOWED) {
         growth_append(text, "; the job makes progress as before");
         return;
     }

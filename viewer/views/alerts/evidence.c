@@ -10,9 +10,8 @@
 
 static const char dot[] = " \xc2\xb7 ";
 
-/* Growth of more than this a minute is a step, whose slope says nothing; a job that makes less of
- * its progress than that is slowed. */
-static const double STEP_SLOPE = 2, SLOWED = 0.95;
+/* Growth of more than this a minute is a step, whose slope says nothing. */
+static const double STEP_SLOPE = 2;
 
 enum { PAD = 14, CAUSE = 21, CAUSE_NAME = 96, CAUSE_SHARE = 46 };
 
@@ -137,7 +136,7 @@ static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
     char text[400];
     if (!isnan(a->progress)) {
         const char *does = a->state == ALERT_RESOLVED ? "made" : "makes";
-        int used = a->progress < SLOWED
+        int used = a->progress < WIRE_PROGRESS_SLOWED
                        ? snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress",
                                   does, 100 * a->progress)
                        : snprintf(text, sizeof text, "the job %s progress as before", does);
