@@ -74,7 +74,7 @@ struct torus_choice {
     struct torus_panel panels[TORUS_PANELS]; /**< owned; 0 is the present */
     int panel_count;
     struct torus_panel second; /**< owned; the present of ui_second_network() */
-    uint64_t versions; /**< version given last to a panel */
+    uint64_t versions;         /**< version given last to a panel */
 };
 
 struct ui;
