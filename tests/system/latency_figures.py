@@ -1,14 +1,16 @@
 """Makes the pictures of docs/latency.md.
 
-    HOLTER_BUILD=build tests/system/latency_figures.py [NAME...]
+    HOLTER_BUILD=build tests/system/latency_figures.py [--lammps RECORDING] [NAME...]
 
-Three jobs: the recording of a slow link that comes with Holter, as it is when its alert has fired; MiniFE as libdumpi
-recorded it; and 4,096 ranks that are made up, from the generators of the tests."""
+Of the recording of a slow link that comes with Holter, as it is when its alert has fired; of MiniFE as libdumpi
+recorded it; of 4,096 ranks that are made up, by the generators of the tests; and with --lammps of the recording that
+`./demo slow-link` leaves, two seconds after its alert has fired."""
+import argparse
 import glob
 import os
 import shutil
+import sqlite3
 import subprocess
-import sys
 
 import commgram
 import lab
@@ -27,8 +29,14 @@ SLOW_LINK = {
     'latency-captures': ['--at', 'latency/captures'],
     'latency-dependencies': ['--at', 'latency/graph'],
     'lateness-slow-link': ['--at', 'latency/graph', '--arrange', 'window'],
-    'criteria-slow-link': ['--at', 'latency/criteria'],
-    'metrics-slow-link': ['--at', 'communication/metrics', '--shape', '3d'],
+}
+LAMMPS = {
+    'attribution-lammps': ['--at', 'latency/attribution'],
+    'regions-lammps': ['--at', 'latency/regions'],
+    'dependencies-lammps': ['--at', 'latency/graph'],
+    'lateness-lammps': ['--at', 'latency/graph', '--arrange', 'window'],
+    'criteria-lammps': ['--at', 'latency/criteria'],
+    'metrics-lammps': ['--at', 'communication/metrics', '--shape', '3d'],
 }
 MINIFE = {
     'attribution-minife': ['--at', 'latency/attribution'],
@@ -63,23 +71,31 @@ def done(finished):
 
 def shoot(place, pictures, *options):
     for name, address in pictures.items():
-        if sys.argv[1:] and name not in sys.argv[1:]:
+        if place.names and name not in place.names:
             continue
         path = os.path.join(place.dir, name + '.png')
         done(place.holter('view', '--snapshot', path, '--size', SIZE, *address, *options).finish(90))
         keep(path, name)
 
 
-def slow_link(place):
-    """The replay stands where the alert fires."""
+def shoot_replay(place, recording, moment, pictures):
+    """The replay stands at this time."""
     endpoint = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
     place.env['HOLTER_DAEMON'] = endpoint
-    replay = place.holter('replay', '--paused', os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'))
+    replay = place.holter('replay', '--paused', recording)
     lab.wait_for(lambda: not replay.alive() or place.status(), 'the replay')
-    done(place.holter('replay', '--ask', f'seek +{FIRED}s').finish(60))
-    shoot(place, SLOW_LINK)
+    done(place.holter('replay', '--ask', f'seek {moment}').finish(60))
+    shoot(place, pictures)
     replay.kill(15)
     replay.finish()
+    del place.env['HOLTER_DAEMON']
+
+
+def after_alert(recording):
+    """Two seconds after the alert fired, nanoseconds since 1970."""
+    with sqlite3.connect(recording) as file:
+        fired_ns, = file.execute("SELECT min(fired_ns) FROM alert WHERE kind = 'latency' AND fired_ns > 0").fetchone()
+    return fired_ns + 2 * 10**9
 
 
 def minife(place):
@@ -102,13 +118,20 @@ def made_up(place):
     gallery = os.path.join(lab.BUILD, 'tests', 'viewer', 'viewer-gallery')
     subprocess.run([gallery, place.dir, 'dependencies'], check=True, env={**os.environ, 'SDL_VIDEODRIVER': 'dummy'})
     for shot, name in GALLERY.items():
-        if not sys.argv[1:] or name in sys.argv[1:]:
+        if not place.names or name in place.names:
             keep(os.path.join(place.dir, shot + '.png'), name)
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--lammps', metavar='RECORDING')
+    parser.add_argument('names', metavar='NAME', nargs='*')
+    arguments = parser.parse_args()
     with lab.Lab() as place:
-        slow_link(place)
+        place.names = arguments.names
+        shoot_replay(place, os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'), f'+{FIRED}s', SLOW_LINK)
+        if arguments.lammps:
+            shoot_replay(place, arguments.lammps, after_alert(arguments.lammps), LAMMPS)
         recording = os.path.join(place.dir, 'minife.hrec')
         done(place.holter('import', '-o', recording, minife(place)).finish(60))
         with commgram.Replay(place, recording) as replay:
