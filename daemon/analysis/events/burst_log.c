@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 1024u
+#define FIRST_NUMBERS 4096u
 #define FIRST_STAMP (1u << 31)  /* above all places of rows */
 #define UNKNOWN UINT32_MAX      /* in place of a pair: not known */
 #define NO_ROW (UINT32_MAX - 1) /* there are too many */
@@ -21,10 +22,11 @@ struct burst_desk {
     struct key_place *order, *spare; /* owned; entries of the log, by the cell of their time */
     uint32_t *pairs;                 /* owned; of the messages, in order: position in index */
     struct key_table index;          /* pairs of the log that may have rows */
+    uint32_t *pair_of;               /* owned; by number: the same plus 1; 0: not looked up yet */
     uint32_t *marks;                 /* owned; by pair: its row, or the stamp of a count */
     struct burst_pair *rows;         /* owned; of one burst */
     uint32_t *row_pairs;             /* owned; their pairs */
-    uint32_t order_capacity, stamp;
+    uint32_t order_capacity, number_capacity, stamp;
     struct bursts *shape; /* owned; times only */
     uint64_t unknown;     /* messages of the log that is put away */
     uint32_t pauses[SIZE_CLASSES];
@@ -85,6 +87,7 @@ void burst_desk_destroy(struct burst_desk *desk)
     free(desk->order);
     free(desk->spare);
     free(desk->pairs);
+    free(desk->pair_of);
     free(desk->marks);
     free(desk->rows);
     free(desk->row_pairs);
@@ -101,6 +104,26 @@ static int burst_log_reserve_order(struct burst_desk *desk, uint32_t capacity)
         return -ENOMEM;
     desk->order_capacity = capacity;
     return 0;
+}
+
+/* Forget what numbers stood for. Without memory the highest have no rows. */
+static void burst_log_reserve_numbers(struct burst_desk *desk, uint32_t count)
+{
+    uint32_t highest = 0, capacity = FIRST_NUMBERS;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = desk->pairs[i];
+        highest = number > highest && number < BURST_LOG_NUMBERS ? number : highest;
+    }
+    while (capacity <= highest)
+        capacity *= 2;
+    uint32_t *more = capacity > desk->number_capacity ? malloc(capacity * sizeof *more) : NULL;
+    if (more != NULL) {
+        free(desk->pair_of);
+        desk->pair_of = more;
+        desk->number_capacity = capacity;
+    }
+    capacity = capacity < desk->number_capacity ? capacity : desk->number_capacity;
+    memset(desk->pair_of, 0, capacity * sizeof *desk->pair_of);
 }
 
 /* ---- in order of time ---------------------------------------------------- */
@@ -198,8 +221,6 @@ static uint32_t burst_log_find(struct burst_desk *desk, const struct burst_names
                                uint32_t number)
 {
     struct burst_pair row = {0};
-    if (number == BURST_LOG_NO_ROW)
-        return NO_ROW;
     if (names->pair(names->user, number, &row) != 0)
         return UNKNOWN;
     struct key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
@@ -210,9 +231,18 @@ static uint32_t burst_log_find(struct burst_desk *desk, const struct burst_names
 static void burst_log_find_pairs(struct burst_desk *desk, uint32_t count,
                                  const struct burst_names *names)
 {
+    burst_log_reserve_numbers(desk, count);
     key_table_clear(&desk->index);
-    for (uint32_t i = 0; i < count; i++)
-        desk->pairs[i] = burst_log_find(desk, names, desk->pairs[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = desk->pairs[i];
+        if (number >= desk->number_capacity) {
+            desk->pairs[i] = NO_ROW;
+            continue;
+        }
+        if (desk->pair_of[number] == 0) /* or UNKNOWN, which is rare */
+            desk->pair_of[number] = burst_log_find(desk, names, number) + 1;
+        desk->pairs[i] = desk->pair_of[number] - 1;
+    }
 }
 
 /* Different pairs in a run of the order. */

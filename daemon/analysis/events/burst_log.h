@@ -18,9 +18,10 @@
 
 #define BURST_LOG_CELL_NS                                                                          \
     1024u /**< nanoseconds of a cell: closer times are not distinguished; as in BURSTS_DEFAULTS */
-#define BURST_LOG_RUNS 512u         /**< runs that are distinguished before they are merged */
-#define BURST_LOG_ROWS (1u << 14)   /**< pairs of a log; later pairs have none */
-#define BURST_LOG_NO_ROW UINT32_MAX /**< number of a message whose pair is not known */
+#define BURST_LOG_RUNS 512u          /**< runs that are distinguished before they are merged */
+#define BURST_LOG_NUMBERS (1u << 17) /**< messages of higher numbers have no row */
+#define BURST_LOG_ROWS (1u << 14)    /**< pairs of a log; later pairs have none */
+#define BURST_LOG_NO_ROW UINT32_MAX  /**< number of a message whose pair is not known */
 
 struct burst_entry {
     uint64_t time_ns;
