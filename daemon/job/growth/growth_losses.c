@@ -31,7 +31,8 @@
  * to 100; FOUND_WINDOWS of growing links 25 and 80 for 55, of plain nodes 100 and 85 for 100;
  * ALL_SHARE as many and, never reached, 90 for 100 of plain links and nodes; TOGETHER_WINDOWS of
  * growing nodes 65 and 75 for 75; OVER_WINDOWS of nodes that come and go 80 and 100 for 100; RECENT
- * of such links 95 and 100 for 100; MEMORY as many. */
+ * of such links 95 and 100 for 100; SIZE_MEMORY and OTHER_SIZE as many. The bench has no work whose
+ * messages become longer for a while: without OTHER_SIZE their time counts as lost. */
 #define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
 #define SLOW_WINDOWS 3u  /* one after the other: the job is slow; ... */
 #define FOUND_WINDOWS 2u /* ... the same where scopes deviate, and it is not the network */
@@ -42,7 +43,8 @@
 #define TYPICAL_RATIO 1.25
 #define ALL_SHARE 0.9       /* of what is lost: nothing else is slow by itself */
 #define TOGETHER_WINDOWS 2u /* findings that follow from the culprit begin so close to it */
-#define MEMORY 20.0         /* windows over which the number of messages is learned */
+#define SIZE_MEMORY 20.0    /* windows over which the size of messages is learned */
+#define OTHER_SIZE 0.25     /* by which they differ in the mean: the job does another work */
 #define RECENT 4u           /* windows by which an open finding is judged */
 #define OVER_WINDOWS 5u     /* in which it is not found any more */
 
@@ -239,14 +241,21 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
 
 /* ---- windows ------------------------------------------------------------------- */
 
-/* Learn how many messages the job sends in a window when it is not slow. */
-static void losses_learn_messages(struct growth_losses *s, const struct closed_window *window)
+/* Compare what the job sends with what it sends when it is not slow, which is learned meanwhile.
+ * @return whether messages are of another size: it does another work */
+static int losses_check_messages(struct growth_losses *s, const struct closed_window *window)
 {
-    double messages = 0;
-    for (size_t i = 0; i < window->rank_count; i++)
+    const double rate = 1 / (s->messages > 0 ? SIZE_MEMORY : 1);
+    double messages = 0, bytes = 0;
+    for (size_t i = 0; i < window->rank_count; i++) {
         messages += (double)window->ranks[i].sent;
-    if (s->slow == 0)
-        s->messages += (messages - s->messages) / (s->messages > 0 ? MEMORY : 1);
+        bytes += (double)window->ranks[i].sent_bytes;
+    }
+    if (s->slow == 0) {
+        s->messages += rate * (messages - s->messages);
+        s->bytes += rate * (bytes - s->bytes);
+    }
+    return fabs(bytes * s->messages - s->bytes * messages) > OTHER_SIZE * s->bytes * messages;
 }
 
 static void losses_search(struct job_growth *g, const struct closed_window *window)
@@ -258,14 +267,15 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
         fmax(g->finding_count > 0 ? FOUND_LOST : LOST, MUCH_NOISE * progress_spread(&g->progress));
     struct scope_finding culprit;
     s->slow = lost >= least ? s->slow + 1 : 0;
-    losses_learn_messages(s, window);
+    const int other = losses_check_messages(s, window);
     if (s->slow == 1 || lost >= MUCH_MORE * s->lost) {
         s->slow = lost >= least;
         s->onset = window->number - progress_fallen(&g->progress);
         s->lost = lost;
     }
     if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
-        window->number - s->onset + 1 < span || !losses_find_cause(g, s->onset, &culprit) ||
+        window->number - s->onset + 1 < span || other ||
+        !losses_find_cause(g, s->onset, &culprit) ||
         (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
         losses_are_named_otherwise(g, &culprit)) {
         s->same = 0;
@@ -363,7 +373,7 @@ void growth_find_losses(struct job_growth *g, const struct closed_window *window
 {
     struct growth_losses *s = &g->losses;
     if (s->finding.over)
-        *s = (struct growth_losses){.messages = s->messages, .count = s->count};
+        *s = (struct growth_losses){.messages = s->messages, .bytes = s->bytes, .count = s->count};
     if (s->finding.id == 0)
         losses_search(g, window);
     else

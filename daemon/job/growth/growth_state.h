@@ -36,7 +36,7 @@ struct growth_losses {
     struct scope_finding finding; /**< id 0: there is none */
     uint64_t onset;               /**< first of the slow windows */
     double lost;                  /**< in that one, by its length */
-    double messages;              /**< sent in a window when the job is not slow */
+    double messages, bytes;       /**< sent in a window when the job is not slow */
     uint64_t count;               /**< findings so far */
     uint32_t slow;                /**< windows, one after the other */
     uint32_t same;   /**< windows in which the finding was the same before it has an id */
