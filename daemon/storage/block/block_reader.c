@@ -264,10 +264,9 @@ static void read_column_gather(const struct read_column *c, size_t count, uint64
 
 /* The value of a residual. @param slot  where it is put: what is to the right in its row stands
  * after it */
-static inline uint64_t read_column_value(struct read_column *c, enum block_coding coding,
-                                         uint64_t residual, const uint64_t *slot)
+static uint64_t read_column_value(struct read_column *c, uint64_t residual, const uint64_t *slot)
 {
-    switch (coding) {
+    switch (c->coding) {
     case BLOCK_PLAIN:
         return residual;
     case BLOCK_DELTA:
@@ -277,29 +276,16 @@ static inline uint64_t read_column_value(struct read_column *c, enum block_codin
     }
 }
 
-/* Values of residuals, into slots that are `stride` apart, in one coding.
- * @return the bits of all of them */
-static inline uint64_t read_column_decode_as(struct read_column *c, enum block_coding coding,
-                                             size_t count, const uint64_t residuals[BATCH],
-                                             uint64_t *slot, size_t stride)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < count; i++, slot += stride) {
-        *slot = c->before = read_column_value(c, coding, residuals[i], slot);
-        all |= *slot;
-    }
-    return all;
-}
-
-/* The same in the column's coding: a loop of its own for each. */
+/* Values of residuals, into slots that are `stride` apart. @return the bits of all of them */
 static uint64_t read_column_decode(struct read_column *c, size_t count,
                                    const uint64_t residuals[BATCH], uint64_t *slot, size_t stride)
 {
-    if (c->coding == BLOCK_PLAIN)
-        return read_column_decode_as(c, BLOCK_PLAIN, count, residuals, slot, stride);
-    if (c->coding == BLOCK_DELTA)
-        return read_column_decode_as(c, BLOCK_DELTA, count, residuals, slot, stride);
-    return read_column_decode_as(c, BLOCK_KEYS_CODING, count, residuals, slot, stride);
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++, slot += stride) {
+        *slot = c->before = read_column_value(c, residuals[i], slot);
+        all |= *slot;
+    }
+    return all;
 }
 
 /* Read integers. @param limit  largest value; or UINT64_MAX @return 1, or 0: it has not as many, or
