@@ -74,6 +74,8 @@ struct worker_job {
     size_t alert_count;
     uint64_t delivered_seq;        /* up to this envelope of the journal, alerts were delivered */
     struct fleet_envelope journal; /* not published yet */
+    uint64_t stored_token, stored_seq;  /* envelope of the journal that is stored, while its alerts
+                                           cannot be delivered; token 0: none */
     struct worker_delivery *deliveries; /* owned: alerts to be delivered, in order */
     size_t delivery_count;
 };

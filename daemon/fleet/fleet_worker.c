@@ -420,11 +420,23 @@ static void worker_flush_journal(struct fleet *fleet, struct worker_job *job)
     job->journal = (struct fleet_envelope){0};
 }
 
+/* While the lease has expired, another daemon may have read the journal, and deliver its alerts. */
+static void worker_deliver(struct fleet *fleet, struct worker_job *job)
+{
+    if (job->stored_token == 0 || !worker_holds(fleet, job))
+        return;
+    deliveries_on_stored(fleet, job, job->stored_token, job->stored_seq);
+    job->stored_token = 0;
+}
+
 void worker_on_stored(struct fleet *fleet, const struct fleet_event *event)
 {
     struct worker_job *job = worker_find(fleet, event->job);
-    if (job != NULL && job->delivery_count > 0)
-        deliveries_on_stored(fleet, job, event->token, event->seq);
+    if (job == NULL || job->delivery_count == 0)
+        return;
+    job->stored_token = event->token;
+    job->stored_seq = event->seq;
+    worker_deliver(fleet, job);
 }
 
 /* Nothing is read while a job is being saved: best before messages of the next window come. */
@@ -468,6 +480,7 @@ void worker_tick(struct fleet *fleet)
         const struct job *state = jobs_find(fleet->jobs, job->id);
         if (state == NULL || !worker_holds(fleet, job))
             continue;
+        worker_deliver(fleet, job);
         worker_flush_journal(fleet, job);
         worker_save(fleet, job);
         const int running = job_state(state) == JOB_RUNNING || job_state(state) == JOB_LOST;

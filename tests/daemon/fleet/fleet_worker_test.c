@@ -23,6 +23,7 @@ static struct {
 } journal[ENVELOPES];
 static size_t journal_count;
 static unsigned queued, restored, saved;
+static int holds; /* the lease */
 static char queued_state[17], queued_culprit[97];
 
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
@@ -54,7 +55,7 @@ int fleet_link_holds(struct fleet_link *link, const char *job)
 {
     (void)link;
     (void)job;
-    return 1;
+    return holds;
 }
 
 void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from)
@@ -186,6 +187,7 @@ static int set_up(void **state)
 {
     (void)state;
     queued = restored = saved = 0;
+    holds = 1;
     return 0;
 }
 
@@ -212,6 +214,24 @@ static void an_alert_is_delivered_when_the_journal_with_it_is_stored(void **stat
     store(fleet);
     assert_int_equal(queued, 2);
     assert_string_equal(queued_state, "resolved");
+    stop_daemon(fleet);
+}
+
+/* Another daemon may have gone on with the job, and deliver it. */
+static void an_alert_that_is_stored_after_the_lease_has_expired_waits_for_the_lease(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    raise_alert(fleet, "firing");
+    holds = 0;
+    store(fleet);
+    worker_tick(fleet);
+    assert_int_equal(queued, 0);
+    holds = 1;
+    worker_tick(fleet);
+    assert_int_equal(queued, 1);
+    worker_tick(fleet);
+    assert_int_equal(queued, 1);
     stop_daemon(fleet);
 }
 
@@ -346,6 +366,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_alert_is_delivered_when_the_journal_with_it_is_stored,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_alert_that_is_stored_after_the_lease_has_expired_waits_for_the_lease, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(an_alert_of_a_job_that_is_lost_meanwhile_is_not_delivered,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
