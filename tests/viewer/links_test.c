@@ -92,7 +92,7 @@ static void hot_links_are_described_in_words(void **state)
     SEEN("Hot links");
     SEEN("(0,0,0) \xe2\x86\x92 (1,0,0)");
     SEEN("congested for 29");
-    SEEN("s, A+; "); /* its dimension and direction */
+    SEEN("s, B+"); /* dimension and direction of one whose routes are not known */
     SEEN("of capacity");
     SEEN("2.4x"); /* latency */
     SEEN("1.4x"); /* measured by modelled */

@@ -428,7 +428,7 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     scene_curve(s->brush.scene, 1.4, color);
 }
 
-/* Second line of a row: "congested for 12 s, E+; 0 → 31, 5 → 77 and 2 more". */
+/* Second line of a row: "congested for 12 s: 0 → 31, 5 → 77 and 2 more", or "busy, E+". */
 static void hot_links_format_detail(const struct stage *s, const struct link_figures *f,
                                     uint32_t link, int live, char *out, size_t room)
 {
@@ -451,18 +451,19 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
         used += (size_t)snprintf(
             out + used, room - used, " for %s",
             format_duration((double)(n->window - f->since + 1) * (double)w->length_ns).text);
-    if (n->topology && link_class_of(n->topology, link) < LINK_CLASSES && used < room) {
-        struct link_class c;
-        link_class_name(&c, n->topology, link);
-        used += (size_t)snprintf(out + used, room - used, ", %s", c.name);
-    }
     const struct wire_link_route_row *r = live ? network_routes_of(n, link, &count) : NULL;
     for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%s \xe2\x86\x92 %s", i ? ", " : "; ",
+        used += (size_t)snprintf(out + used, room - used, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
                                  piece_route_end(s->model, r[i].source, "", from, sizeof from),
                                  piece_route_end(s->model, r[i].destination, "", to, sizeof to));
     if (count > 2 && used < room)
         snprintf(out + used, room - used, " and %u more", count - 2);
+    if (count == 0 && n->topology && link_class_of(n->topology, link) < LINK_CLASSES &&
+        used < room) {
+        struct link_class c;
+        link_class_name(&c, n->topology, link);
+        snprintf(out + used, room - used, ", %s", c.name);
+    }
 }
 
 static void hot_links_add_figures(const struct stage *s, const struct table *table, struct box row,
