@@ -25,9 +25,8 @@
 #define LEAVE_MS 100     /* at most, for the last message */
 #define HELLOS_REFUSED 5 /* how many intervals of hello a refusal is valid */
 #define TICKS_PER_HELLO 4
-#define STREAM_HWM                                                                                 \
-    512 /* frames queued for a slow reader; further ones are dropped by the daemon                 \
-         */
+/* Frames queued for a slow reader; further ones are dropped by the daemon. */
+#define STREAM_HWM 512
 
 void client_complain(struct client *c, const char *format, ...)
 {

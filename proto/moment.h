@@ -1,14 +1,13 @@
 /* A point in time of a recording as people write it: where to begin, to seek to, to cut at.
  *
- *   1763788800000000000        nanoseconds since 1970, daemon time: more than ten digits
- *   2026-11-22T05:00:00.5Z     RFC 3339, section 5.6: with Z or an offset, "T" may be a space
- *   10:05  10:05:30.5          time of day, UTC: the first one in the recording; if it has none,
- * the nearest 12.5s  +10m  1h2m30s  90   from the begin: units ns, us, ms, s, m or min, h, larger
- * ones first; no unit: seconds
- *
- *   -10s                       before the end
- *
- *   40%                        share of the span */
+ * - 1763788800000000000: nanoseconds since 1970, daemon time: more than ten digits.
+ * - 2026-11-22T05:00:00.5Z: RFC 3339, section 5.6: with Z or an offset, "T" may be a space.
+ * - 10:05, 10:05:30.5: time of day, UTC: the first one in the recording; if it has none, the
+ *   nearest.
+ * - 12.5s, +10m, 1h2m30s, 90: from the begin: units ns, us, ms, s, m or min, h, larger ones first;
+ *   no unit: seconds.
+ * - -10s: before the end.
+ * - 40%: share of the span. */
 #ifndef HOLTER_PROTO_MOMENT_H
 #define HOLTER_PROTO_MOMENT_H
 

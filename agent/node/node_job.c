@@ -13,9 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENVIRONMENT_BYTES                                                                          \
-    ((size_t)256 << 10) /* environment of a rank: bytes after these are not read                   \
-                         */
+/* Environment of a rank: bytes after these are not read. */
+#define ENVIRONMENT_BYTES ((size_t)256 << 10)
 
 static void node_job_read_user(char *out, size_t capacity)
 {

@@ -1,10 +1,12 @@
 /* Bytes that each collective sends and receives on this rank, and its root.
  *
- *   give   bytes that this rank contributes, one copy for each rank to which it sends a separate
- * part get    bytes that this rank receives With MPI_IN_PLACE the rank's contribution is its own
- * part of the receive buffer. On inter-communicators the group that gives and the group that gets
- * are the two sides; in rooted ones the root passes MPI_ROOT, its own side MPI_PROC_NULL (MPI 4.0,
- * section 6.2.3). */
+ * - give: bytes that this rank contributes, one copy for each rank to which it sends a separate
+ *   part.
+ * - get: bytes that this rank receives.
+ *
+ * With MPI_IN_PLACE the rank's contribution is its own part of the receive buffer. On
+ * inter-communicators the group that gives and the group that gets are the two sides; in rooted
+ * ones the root passes MPI_ROOT, its own side MPI_PROC_NULL (MPI 4.0, section 6.2.3). */
 #ifndef HOLTER_PROBE_COLLECTIVE_H
 #define HOLTER_PROBE_COLLECTIVE_H
 

@@ -6,9 +6,8 @@
 
 #include "daemon/export/export.h"
 
-#define REPORT_WINDOWS                                                                             \
-    1000000u /**< maximum number of windows, and of phases; the page states that further ones are  \
-                left out */
+/** Maximum number of windows, and of phases; the page states that further ones are left out. */
+#define REPORT_WINDOWS 1000000u
 
 /** A picture from the viewer. */
 struct report_picture {

@@ -5,16 +5,18 @@
  * (see proto/SPEC.md). Numbers are little-endian: position, instance and time have eight bytes, the
  * length has four.
  *
- *   from a gateway     position 0; time: when the gateway received the message
- *   a worker's journal position: of the last envelope in the job's subject that the worker has
- * read; entries are alerts and totals that it has published, instance and time 0. An entry of
- * another instance, without a message, says that the job's state was stored: the time is its
- * length. One of instance 0, without a message: the alerts of the journal were delivered, up to the
- * envelope whose number is the time a piece of a state the same position and instance; the time is
- * where in the state it begins to agents          position 0; the instance is that of the agent
- * that gets the message to daemons         an entry without a message: the load of a daemon, whose
- * run is the instance; the time is processor time in a second. A message "status": the jobs of the
- * daemon of this instance */
+ * - From a gateway: position 0. The time is when the gateway received the message.
+ * - A worker's journal: the position is that of the last envelope in the job's subject that the
+ *   worker has read. Entries are alerts and totals that it has published, instance and time 0.
+ *   An entry without a message is a note. With the run of a daemon as instance: that daemon has
+ *   stored the job's state, and the time is the length of the state. With instance 0: the alerts
+ *   of the journal were delivered, up to the envelope whose number is the time.
+ * - A piece of a state: position and instance as in the note in the journal. The time is where in
+ *   the state the piece begins.
+ * - To agents: position 0. The instance is that of the agent that gets the message.
+ * - To daemons: an entry without a message is the load of a daemon. The instance is that of its
+ *   run, the time is processor time in a second. A message "status": the jobs of the daemon of
+ *   this instance. */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 #define HOLTER_DAEMON_FLEET_FLEET_ENVELOPE_H
 

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ARRIVAL_NS                                                                                 \
-    UINT64_C(5000000) /* messages of a window arrive at most so long after its end                 \
-                       */
+/* Messages of a window arrive at most so long after its end. */
+#define ARRIVAL_NS UINT64_C(5000000)
 #define ARRIVAL_PART                                                                               \
     8u /* and at most this fraction of a window: earlier than the daemon's timeout */
 

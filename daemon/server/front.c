@@ -24,9 +24,8 @@
 #define RATE_INTERVAL_NS UINT64_C(100000000) /* between two checks of the rate of messages */
 #define RATE_DELAY_FROM 100u                 /* from this many messages on, reading is delayed */
 #define READ_DELAY_MS 2
-#define WATERMARK_LAG_WINDOWS                                                                      \
-    10u /* windows stay open so long while the socket is never read dry                            \
-         */
+/* Windows stay open so long while the socket is never read dry. */
+#define WATERMARK_LAG_WINDOWS 10u
 
 struct front {
     struct msg_socket *socket;

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #define LOG_TOPIC "record"
-#define SIZE_SHARES                                                                                \
-    8u /* the maximum size is divided into so many: a part takes one, and two stay free, for the   \
-          part that grows and for a commit that is larger than expected */
+/* The maximum size is divided into so many: a part takes one, and two stay free, for the part that
+ * grows and for a commit that is larger than expected. */
+#define SIZE_SHARES 8u
 int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t capacity)
 {
     unsigned first, last;

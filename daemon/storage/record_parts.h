@@ -13,9 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_MINIMUM_BYTES                                                                       \
-    (UINT64_C(16) << 20) /**< smallest maximum size of all parts together                          \
-                          */
+/** Smallest maximum size of all parts together. */
+#define RECORD_MINIMUM_BYTES (UINT64_C(16) << 20)
 
 /** Zero-initialised is empty. */
 struct record_parts {

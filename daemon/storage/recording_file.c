@@ -21,9 +21,8 @@
     10000 /* steps of the virtual machine between two calls of the progress handler */
 #define STEPS_PER_BYTE 64u /* a row takes some bytes and some tens of steps */
 #define MIN_STEPS 100000000u
-#define MAX_PATH                                                                                   \
-    504u /* SQLite allows 512 bytes (os_unix.c, MAX_PATHNAME), and the suffix of the log needs     \
-            some */
+/* SQLite allows 512 bytes (os_unix.c, MAX_PATHNAME), and the suffix of the log needs some. */
+#define MAX_PATH 504u
 
 /* How a file is opened: for reading as SQLite does; for reading with recovery of its log; for
  * writing; for reading where no file can be created beside it; for reading without its missing
@@ -152,9 +151,8 @@ int recording_file_make(sqlite3 *db, const char *schema, const char *const *text
 
 /* ---- opening ------------------------------------------------------------- */
 
-#define HEAD_BYTES                                                                                 \
-    100u /* of the header of a database, sqlite.org/fileformat2.html, section 1.3                  \
-          */
+/* Of the header of a database, sqlite.org/fileformat2.html, section 1.3. */
+#define HEAD_BYTES 100u
 
 static uint64_t recording_file_big_endian(const unsigned char *bytes, size_t count)
 {

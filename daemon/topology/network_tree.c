@@ -42,9 +42,8 @@ int network_compare_hosts(const char *a, const char *b)
     return strcmp(a, b); /* n01 and n1 differ */
 }
 
-#define UNPLACED_CORE                                                                              \
-    0x80000000u           /* numbers of cores from here up represent ranks without a core          \
-                           */
+/* Numbers of cores from here up represent ranks without a core. */
+#define UNPLACED_CORE 0x80000000u
 #define MAX_HOST_NAME 48u /* of a host: with longer ones the names of its parts would not fit */
 
 /* A core or NUMA node of a host, and the rank that its agent places there. */

@@ -1,11 +1,12 @@
 /* Events: the records that a probe writes into its ring, one for each MPI call and each part.
  *
  * Words
- *   tick    the unit of the rank's clock: of the processor's counter (holter/ticks.h), or a
- *           nanosecond of CLOCK_MONOTONIC where that has no constant rate (struct segment says
- *           which). The agent converts ticks to nanoseconds. rank    always the rank in
- * MPI_COMM_WORLD. part    a record for a further message of a call, because the record of the call
- * has only one: the requests of Waitall, Startall, Testsome, the receive half of Sendrecv.
+ * - tick: the unit of the rank's clock: of the processor's counter (holter/ticks.h), or a
+ *   nanosecond of CLOCK_MONOTONIC where that has no constant rate (struct segment says which). The
+ *   agent converts ticks to nanoseconds.
+ * - rank: always the rank in MPI_COMM_WORLD.
+ * - part: a record for a further message of a call, because the record of the call has only one:
+ *   the requests of Waitall, Startall, Testsome, the receive half of Sendrecv.
  *
  * How messages are counted
  *   A message is *sent* by the record with SEND|POST: MPI_Send, MPI_Isend, MPI_Start.

@@ -80,9 +80,8 @@ struct region_slot {
 };
 _Static_assert(sizeof(struct region_slot) == 64, "region slots are part of the contract");
 
-#define CART_DIMENSIONS                                                                            \
-    8u /**< limit of a Cartesian communicator; those with more are not stored                      \
-        */
+/** Limit of a Cartesian communicator; those with more are not stored. */
+#define CART_DIMENSIONS 8u
 
 /** One Cartesian communicator of two ranks or more (MPI_Cart_create, MPI_Cart_sub), at its
  * creation. Never freed and never changed: the entry remains valid after the communicator is freed,

@@ -4,10 +4,15 @@
  *
  * 4,320 ranks (CommGram, Fig. 7) with 30,000 edges in each phase: a halo of neighbours in 3
  * dimensions, whose weights differ from phase to phase, and in every fourth phase a stage of an
- * exchange between far ranks. Printed for 18 communities: cold      ms for each phase, and the
- * longest; then the time that finishing takes, and its longest part again     the same picture once
- * more, from the cache slid      the picture of the phases from the second on, and a new one finer
- * as many communities as ranks The reference is one cold dendrogram of such a phase. */
+ * exchange between far ranks. Printed for 18 communities:
+ *
+ * - cold: ms for each phase, and the longest; then the time that finishing takes, and its longest
+ *   part
+ * - again: the same picture once more, from the cache
+ * - slid: the picture of the phases from the second on and a new one, also for more communities,
+ *   up to one for each rank
+ *
+ * The reference is one cold dendrogram of such a phase. */
 #include "daemon/analysis/commgram/commgram.h"
 #include "daemon/analysis/commgram/commgram_cache.h"
 #include "daemon/analysis/communities/communities.h"

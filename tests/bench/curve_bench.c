@@ -3,11 +3,14 @@
  *   curve_bench [PHASES]
  *
  * 4,320 ranks (CommGram, Fig. 7). 64 patterns are remembered before anything is measured. Printed
- * for each kind of phases: point     median and longest of curve_append(), the search over what is
- * remembered included one       the difference of one pair of them: both partitions in one table,
- * and its assignment plain     the same by a dense table and a Hungarian method of O(n^3), and its
- * ratio to `one` Blocks are boxes of neighbours as communities of a stencil are; random is the
- * worst for any search: all patterns are equally unlike. */
+ * for each kind of phases:
+ *
+ * - point: median and longest of curve_append(), the search over what is remembered included
+ * - one: the difference of one pair of them: both partitions in one table, and its assignment
+ * - plain: the same by a dense table and a Hungarian method of O(n^3), and its ratio to `one`
+ *
+ * Blocks are boxes of neighbours as communities of a stencil are; random is the worst for any
+ * search: all patterns are equally unlike. */
 #include "daemon/analysis/commgram/commgram_curve.h"
 #include "daemon/analysis/communities/assignment.h"
 #include "tests/bench/bench.h"

@@ -5,9 +5,11 @@
  * 4,320 ranks; 30,000 edges a window, spread over its bursts (default 2,000 windows of 32): a halo
  * of six neighbours, and every 60 windows one in which an exchange between far ranks takes their
  * place. Printed for segments and rows as by default, and for 1,024 segments that are full of edges
- * (all of a window's in one burst): add       ns for each row of a burst, merging included;
- * microseconds a burst and the longest read      ms for all, and for each of 27 equal parts memory
- * bytes on the heap, and what is in them */
+ * (all of a window's in one burst):
+ *
+ * - add: ns for each row of a burst, merging included; microseconds a burst and the longest
+ * - read: ms for all, and for each of 27 equal parts
+ * - memory: bytes on the heap, and what is in them */
 #include "daemon/analysis/phases/phase_graphs.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"

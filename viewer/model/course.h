@@ -9,9 +9,8 @@
 #define COURSE_BINS 120u /**< maximum */
 #define COURSE_RANKS 5u  /**< ranks whose balance is kept one by one */
 #define COURSE_SIZES 5u  /**< size classes likewise */
-#define COURSE_OVERLOAD                                                                            \
-    1.5                  /**< load balance, and messages by the mean, of ranks that stand out      \
-                          */
+/** Load balance, and messages by the mean, of ranks that stand out. */
+#define COURSE_OVERLOAD 1.5
 #define COURSE_NOISE 0.2 /**< ordinary variation of transfer times between windows */
 
 /** Bins of a span: bin i begins with window first + i * per. */

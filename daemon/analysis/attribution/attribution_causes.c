@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINIMUM_BASELINE                                                                           \
-    3u                     /* windows; with fewer, ranks and nodes are compared with each other    \
-                            */
+/* Windows; with fewer, ranks and nodes are compared with each other. */
+#define MINIMUM_BASELINE 3u
 #define MINIMUM_DELAY 0.01 /* a smaller delay is no finding */
 
 /* ---- figures ------------------------------------------------------------- */

@@ -30,9 +30,8 @@ static const uint32_t spans[SPANS] = {60, 240, 960};
 #define GROWING_HIGH 2.0
 #define GROWING 3.5
 static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
-#define MAXIMUM_CORRELATION                                                                        \
-    0.944 /* of neighbours, where it is not known: a half over 12 values                           \
-           */
+/* Of neighbours, where it is not known: a half over 12 values. */
+#define MAXIMUM_CORRELATION 0.944
 #define NOT_GROWING 0.5
 
 /* Three periods within an hour that came back to the base are a habit of the program. */

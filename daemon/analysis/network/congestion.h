@@ -5,18 +5,17 @@
  * window's weight halves every so many windows: the average that is published (half_life) and the
  * recent load, bytes a second, by which links are judged (recent).
  *
- * idle       no bytes in this window, and not hot
- * busy       bytes, and not hot
- * hot        where the link's capacity is known: the recent load, modelled or measured in bytes,
- *            whichever is larger, is above hot_share of it, until it is below cool_share. Where it
- *            is not known: the recent modelled load is above hot_times the mean of the loaded links
- *            of its kind and above minimum_load, until it is below cool_times that mean or half of
- *            minimum_load
- * congested  hot, and the geometric mean of the relative latencies of matched messages that crossed
- *            the link in the recent windows, with the same weights, is above slow, until it is
- * below fast; and there were at least minimum_matched of them (weighted), until there are fewer
- * than half as many. The reference of latencies is a low quantile of what is usual, so ordinary
- * windows are a little above 1
+ * - idle: no bytes in this window, and not hot.
+ * - busy: bytes, and not hot.
+ * - hot: where the link's capacity is known: the recent load, modelled or measured in bytes,
+ *   whichever is larger, is above hot_share of it, until it is below cool_share. Where it is not
+ *   known: the recent modelled load is above hot_times the mean of the loaded links of its kind and
+ *   above minimum_load, until it is below cool_times that mean or half of minimum_load.
+ * - congested: hot, and the geometric mean of the relative latencies of matched messages that
+ *   crossed the link in the recent windows, with the same weights, is above slow, until it is below
+ *   fast; and there were at least minimum_matched of them (weighted), until there are fewer than
+ *   half as many. The reference of latencies is a low quantile of what is usual, so ordinary
+ *   windows are a little above 1.
  *
  * Links are loaded that carry at least a hundredth of what the most loaded one of their kind does:
  * a barrier over all links does not make those of the halo exchange hot. A kind are links of equal

@@ -3,16 +3,24 @@
  * Algorithms and the sizes at which they change are MPICH's defaults (src/mpi/coll, MPIR_CVAR_*,
  * and Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH,
  * 2005). Open MPI's `tuned` component uses the same ones with other limits. p is the number of
- * ranks, n the bytes of the buffer: Barrier             dissemination Bcast               binomial
- * tree; from 12,288 bytes and 8 ranks on a binomial scatter and recursive doubling (p a power of
- * two, below 524,288 bytes) or a ring Gather, Scatter     binomial tree Gatherv, Scatterv   linear:
- * all with the root Reduce              binomial tree; above 2,048 bytes Rabenseifner: recursive
- * halving, then a binomial gather Allreduce           recursive doubling; above 2,048 bytes
- * Rabenseifner: recursive halving, then recursive doubling Allgather, -v       recursive doubling
- * (p a power of two, below 524,288 bytes in all), Bruck (below 81,920), ring Alltoall Bruck (up to
- * 256 bytes for each rank and from 8 ranks on), else pairwise Alltoallv, -w       pairwise
- *   Reduce_scatter, -block  recursive halving; from 524,288 bytes on pairwise
- *   Scan, Exscan        recursive doubling
+ * ranks, n the bytes of the buffer.
+ *
+ * - Barrier: dissemination.
+ * - Bcast: binomial tree; from 12,288 bytes and 8 ranks on a binomial scatter and recursive
+ * doubling (p a power of two, below 524,288 bytes) or a ring.
+ * - Gather, Scatter: binomial tree.
+ * - Gatherv, Scatterv: linear, all with the root.
+ * - Reduce: binomial tree; above 2,048 bytes Rabenseifner: recursive halving, then a binomial
+ *   gather.
+ * - Allreduce: recursive doubling; above 2,048 bytes Rabenseifner: recursive halving, then
+ *   recursive doubling.
+ * - Allgather, Allgatherv: recursive doubling (p a power of two, below 524,288 bytes in all), Bruck
+ *   (below 81,920), ring.
+ * - Alltoall: Bruck (up to 256 bytes for each rank and from 8 ranks on), else pairwise.
+ * - Alltoallv, Alltoallw: pairwise.
+ * - Reduce_scatter, Reduce_scatter_block: recursive halving; from 524,288 bytes on pairwise.
+ * - Scan, Exscan: recursive doubling.
+ *
  * Where p is no power of two, the excess ranks first send their part to a neighbour and receive the
  * result from it at the end. Trees, and all of Reduce, count positions from the root. Real
  * libraries also consider the machine (shared memory, hardware multicast); that is not modelled.
@@ -36,7 +44,7 @@ enum collective_teller {
                         * recorded, and calls that are no collectives */
     COLLECTIVE_EACH,   /**< each rank's record determines its own messages */
     COLLECTIVE_ROOT,   /**< the root's record determines those of all: call once for each position
-                        * with the root's numbers,   and skip the records of the others */
+                        * with the root's numbers, and skip the records of the others */
 };
 
 enum collective_teller collective_teller(uint16_t call);

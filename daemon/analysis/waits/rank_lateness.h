@@ -4,16 +4,19 @@
  *
  * What ranks do together is a logical step of all of them: a matched message, or a collective that
  * no rank leaves before all have entered it. Single steps are not known of a window, but their
- * sums: late    the greatest of: for each other rank, the time that this one waited for it in their
- *           messages; for each kind of collective on each communicator, the time by which it came
- *           later than the first of its ranks, over all calls of the window. All leave such a
- *           collective at one time, so that this is the difference of the times in it: exact where
- *           the same rank comes first in all calls, else less than the sum of the single ones.
- *   waited  likewise the time that it waited itself, for one rank in messages, or for the last of a
- *           collective; waiting for messages in flight counts here: no rank has caused that.
- *   caused  late less waited, at least 0: what it inherited from those that it waited for is not
- * its own. Where one rank is late and all others wait for it, directly or for each other, the
- *           others have caused nothing.
+ * sums:
+ *
+ * - late: the greatest of: for each other rank, the time that this one waited for it in their
+ *   messages; for each kind of collective on each communicator, the time by which it came later
+ *   than the first of its ranks, over all calls of the window. All leave such a collective at one
+ *   time, so that this is the difference of the times in it: exact where the same rank comes first
+ *   in all calls, else less than the sum of the single ones.
+ * - waited: likewise the time that it waited itself, for one rank in messages, or for the last of a
+ *   collective; waiting for messages in flight counts here: no rank has caused that.
+ * - caused: late less waited, at least 0: what it inherited from those that it waited for is not
+ *   its own. Where one rank is late and all others wait for it, directly or for each other, the
+ *   others have caused nothing.
+ *
  * Waits for one rank shorter than 1/1024 of a window do not count. Ranks whose numbers of calls of
  * a kind differ within a window, because it cut a collective, are compared with those that have as
  * many. Only collectives of which each rank waits for all: the times in the calls of a scan do not

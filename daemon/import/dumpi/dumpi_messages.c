@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#define BYTES_UNDEFINED                                                                            \
-    (-32766) /* MPI_UNDEFINED of Open MPI and MPICH: the count exceeds an int                      \
-              */
+/* MPI_UNDEFINED of Open MPI and MPICH: the count exceeds an int. */
+#define BYTES_UNDEFINED (-32766)
 
 /* ---- posting ------------------------------------------------------------------- */
 

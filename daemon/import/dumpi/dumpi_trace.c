@@ -15,9 +15,8 @@
 #define TOTAL_BUFFER_BYTES (64u << 20) /* bytes that all streams together read ahead */
 #define BUFFER_LEAST 4096u
 #define BUFFER_MOST 65536u
-#define MAX_CLOCK_SKEW_NS                                                                          \
-    INT64_C(60000000000) /* clocks that differ by more are not synchronised                        \
-                          */
+/* Clocks that differ by more are not synchronised. */
+#define MAX_CLOCK_SKEW_NS INT64_C(60000000000)
 #define DAY_S UINT64_C(86400)
 #define BILLION INT64_C(1000000000)
 

@@ -15,9 +15,8 @@
 
 #define TARGET_WINDOWS 250u    /* target for the number of windows of a trace */
 #define MAX_WINDOWS (1u << 20) /* limit for the windows of all hosts together */
-#define MIN_HOST_WINDOWS                                                                           \
-    4096u /* minimum of the limit for one host, however many hosts there are                       \
-           */
+/* Minimum of the limit for one host, however many hosts there are. */
+#define MIN_HOST_WINDOWS 4096u
 #define UNKNOWN_WINDOW_NS UINT64_C(10000000)
 #define LONGEST_WINDOW_NS UINT64_C(1000000000) /* longest window that is chosen */
 #define STRAY_RATIO 100u                       /* one of so many records may have an invalid time */

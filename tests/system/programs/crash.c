@@ -1,8 +1,12 @@
 /* crash HOW STEP [CODE]: all ranks exchange in a ring; before step STEP the last rank writes its
- * truth and kill     kills itself with SIGKILL segv     stores through a null pointer abort calls
- * MPI_Abort with CODE exit     leaves through exit(CODE) without MPI_Finalize none     goes on to
- * the end: the run without the crash kill-in-call makes it kill itself from a signal handler while
- * it waits in MPI_Recv. */
+ * truth, and then HOW says what it does:
+ *
+ * - kill: kills itself with SIGKILL
+ * - segv: stores through a null pointer
+ * - abort: calls MPI_Abort with CODE
+ * - exit: leaves through exit(CODE) without MPI_Finalize
+ * - none: goes on to the end: the run without the crash
+ * - kill-in-call: kills itself from a signal handler while it waits in MPI_Recv */
 #include "truth.h"
 
 #include <signal.h>

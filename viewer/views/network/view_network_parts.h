@@ -22,9 +22,8 @@
 
 #define WIRING_NONE UINT32_MAX
 
-#define WIRING_METRICS                                                                             \
-    ((int)METRIC_LOAD + 1) /* metrics that can determine the colours of routes                     \
-                            */
+/* Metrics that can determine the colours of routes. */
+#define WIRING_METRICS ((int)METRIC_LOAD + 1)
 
 struct wiring_unit {
     uint32_t vertex;   /**< first used vertex */

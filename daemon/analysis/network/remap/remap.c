@@ -20,9 +20,8 @@
  * for slower or busier machines. */
 #define WORK_A_SECOND 2.0e9
 #define WORK_A_STEP 1000000u
-#define LINKS_SHARE                                                                                \
-    0.8 /* share of that for max-link, whose loads of links do not fit the cache                   \
-         */
+/* Share of that for max-link, whose loads of links do not fit the cache. */
+#define LINKS_SHARE 0.8
 
 /* A relative tolerance: rounding must neither hide that the bound is reached nor look like a gain.
  */

@@ -2,10 +2,13 @@
  *
  * Every process has a seat: a vertex of the network, which several processes may share. A mapping
  * is a permutation of the given seats, so the allocated nodes and the number of processes on each
- * stay as they are. Objectives: hop-bytes   sum over messages of bytes times length of their route:
- * quadratic assignment (Visuco, Eq. 3) max-link    bytes over the most loaded directed link; of
- * equal mappings the one with fewer hop-bytes inter-node  bytes, or messages, between processes on
- * different nodes: graph partitioning
+ * stay as they are. Objectives:
+ *
+ * - hop-bytes: sum over messages of bytes times length of their route: quadratic assignment
+ *   (Visuco, Eq. 3).
+ * - max-link: bytes over the most loaded directed link; of equal mappings the one with fewer
+ *   hop-bytes.
+ * - inter-node: bytes, or messages, between processes on different nodes: graph partitioning.
  *
  * A portfolio of starting mappings (the given mapping; processes that form a grid, embedded digit
  * by digit along the dimensions; other processes, laid out on a mesh first; halving the network

@@ -24,9 +24,8 @@
 #define MAX_COST_RATIO                                                                             \
     1.03 /* mappings that cost more than this factor of the present one are not descended from */
 #define MAX_DESCENT_WORK 12000000u /* limit of the work of one descent */
-#define MAX_LOSS                                                                                   \
-    0.02 /* a mapping up to this share worse than the best may, at random, replace the present     \
-             one */
+/* A mapping up to this share worse than the best may, at random, replace the present one. */
+#define MAX_LOSS 0.02
 #define EVEN 1e-9 /* costs that differ by a smaller share are equal */
 
 /* A dimension of the network of blocks: of a ring of 4 two such dimensions are made. */
