@@ -2,7 +2,7 @@
 #include "viewer/layout/strokes.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "holter/order.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "viewer/layout/mix.h"
 
 #include <errno.h>
@@ -31,12 +31,22 @@ void strokes_add(struct strokes *s, const struct stroke *stroke)
     s->all[s->count++] = *stroke;
 }
 
-ORDER_FUNCTION(strokes_compare_farther, struct stroke, ORDER(b->away, a->away))
-
 void strokes_sort(struct strokes *s)
 {
-    if (s->count)
-        qsort(s->all, s->count, sizeof *s->all, strokes_compare_farther);
+    struct key_place *places = malloc(2 * ((size_t)s->count + 1) * sizeof *places);
+    struct stroke *sorted = malloc(((size_t)s->room + 1) * sizeof *sorted);
+    if (places && sorted) {
+        for (uint32_t i = 0; i < s->count; i++)
+            places[i] = (struct key_place){key_of_largest((double)s->all[i].away), i};
+        const struct key_place *order = key_order(places, places + s->count, s->count);
+        for (uint32_t i = 0; i < s->count; i++)
+            sorted[i] = s->all[order[i].place];
+        struct stroke *unsorted = s->all;
+        s->all = sorted;
+        sorted = unsorted;
+    }
+    free(places);
+    free(sorted);
 }
 
 /* ---- picture ---- */
@@ -66,8 +76,10 @@ static void strokes_blend_pixel(const struct canvas_area *c, int x, int y, color
 static void strokes_disc(const struct canvas_area *c, float cx, float cy, float radius,
                          color_t color)
 {
-    int x0 = (int)floorf(fmaxf(cx - radius - 1, 0)), x1 = (int)fminf(cx + radius + 2, (float)c->w);
-    int y0 = (int)floorf(fmaxf(cy - radius - 1, 0)), y1 = (int)fminf(cy + radius + 2, (float)c->h);
+    /* pixels whose centre is within half a pixel of the disc */
+    float left = cx - radius - 1, top = cy - radius - 1;
+    int x0 = (int)ceilf(fmaxf(left, 0)), x1 = (int)fminf(cx + radius + 1, (float)c->w);
+    int y0 = (int)ceilf(fmaxf(top, 0)), y1 = (int)fminf(cy + radius + 1, (float)c->h);
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++) {
             float dx = (float)x + 0.5f - cx, dy = (float)y + 0.5f - cy;

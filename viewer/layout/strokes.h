@@ -37,7 +37,8 @@ void strokes_clear(struct strokes *strokes);
 /** Add a stroke; it is omitted when memory runs out. */
 void strokes_add(struct strokes *strokes, const struct stroke *stroke);
 
-/** Sort by distance, the farthest first. */
+/** Sort by distance, the farthest first; equal distances keep their order. When memory runs out all
+ * keep it. */
 void strokes_sort(struct strokes *strokes);
 
 /** Draw the strokes into the scene's open panel, whose box is `box`.

@@ -2,6 +2,7 @@
 #include "viewer/model/range.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -78,23 +79,24 @@ struct weighted {
 ORDER_FUNCTION(range_compare_heavier, struct weighted,
                2 * ORDER(b->weight, a->weight) + ORDER(a->item, b->item))
 
+/* Most waiting first; equal shares in order of ranks. */
 static int order_ranks(struct range *r)
 {
-    struct weighted *w = malloc((r->rank_count + 1) * sizeof *w);
+    struct key_place *places = malloc(2 * ((size_t)r->rank_count + 1) * sizeof *places);
     uint32_t *order = malloc((r->rank_count + 1) * sizeof *order);
-    if (!w || !order) {
-        free(w);
+    if (!places || !order) {
+        free(places);
         free(order);
         return -ENOMEM;
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->rank_count; i++)
         if (r->ranks[(size_t)i * RANK_COLUMNS + RANK_TIME_NS])
-            w[n++] = (struct weighted){range_waiting(r, i), i};
-    qsort(w, n, sizeof *w, range_compare_heavier);
+            places[n++] = (struct key_place){key_of_largest(range_waiting(r, i)), i};
+    const struct key_place *sorted = key_order(places, places + n, n);
     for (uint32_t i = 0; i < n; i++)
-        order[i] = w[i].item;
-    free(w);
+        order[i] = sorted[i].place;
+    free(places);
     free(r->by_waiting);
     r->by_waiting = order;
     r->by_waiting_count = n;
@@ -128,18 +130,20 @@ static int order_pairs(struct range *r, enum pair_column column)
     }
     uint32_t *top = r->top[column];
     uint32_t n = 0;
+    uint64_t least = 0; /* of those kept, once their number is the maximum */
     for (uint32_t i = 0; i < r->pair_count; i++) {
-        struct weighted w = {(double)r->pairs[(size_t)i * PAIR_COLUMNS + column], i};
-        if (!r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
+        const uint64_t *pair = r->pairs + (size_t)i * PAIR_COLUMNS;
+        /* of equal weights the first one stays */
+        if ((n == RANGE_TOP_PAIRS && pair[column] <= least) || !pair[PAIR_MESSAGES])
             continue;
-        if (n < RANGE_TOP_PAIRS) {
-            heap[n++] = w;
-            for (uint32_t k = n == RANGE_TOP_PAIRS ? n / 2 : 0; k-- > 0;)
-                range_sift(heap, n, k);
-        } else if (w.weight > heap[0].weight) { /* of equal weights the first one stays */
-            heap[0] = w;
-            range_sift(heap, n, 0);
-        }
+        int full = n == RANGE_TOP_PAIRS;
+        n += !full;
+        heap[full ? 0 : n - 1] = (struct weighted){(double)pair[column], i};
+        if (n < RANGE_TOP_PAIRS)
+            continue;
+        for (uint32_t k = full ? 1 : n / 2; k-- > 0;)
+            range_sift(heap, n, k);
+        least = (uint64_t)heap[0].weight;
     }
     qsort(heap, n, sizeof *heap, range_compare_heavier);
     for (uint32_t i = 0; i < n; i++)
@@ -151,10 +155,10 @@ static int order_pairs(struct range *r, enum pair_column column)
 
 /* ---- sums ---------------------------------------------------------------- */
 
-/* Room for the sums of so many items; new ones are zero. */
-static int range_need(uint64_t **sums, uint32_t *capacity, uint32_t items, unsigned columns)
+/* Room for the sums of so many items, which are not set yet. */
+static int range_need(uint64_t **sums, size_t *capacity, uint32_t items, unsigned columns)
 {
-    return array_fit_zero(sums, columns * sizeof **sums, capacity, (uint64_t)items + 1);
+    return array_fit(sums, columns * sizeof **sums, capacity, (size_t)items + 1);
 }
 
 static int range_make_room(struct range *r, const struct model *m)
@@ -168,15 +172,18 @@ static int range_make_room(struct range *r, const struct model *m)
                    range_need(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) != 0 ||
                    range_need(&r->callers, &r->caller_room, m->callers.keys.count,
                               CALLER_COLUMNS) != 0 ||
-                   ARRAY_FIT_AT(r->awaited, r->awaited_room, m->rank_count) != 0
+                   ARRAY_FIT(r->awaited, r->awaited_room, (size_t)m->rank_count + 1) != 0
                ? -ENOMEM
                : 0;
 }
 
 static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsigned columns)
 {
+    size_t bytes = (size_t)items * columns * sizeof *sums;
     if (items && from)
-        memcpy(sums, from, (size_t)items * columns * sizeof *sums);
+        memcpy(sums, from, bytes);
+    else if (items)
+        memset(sums, 0, bytes);
 }
 
 static void sum_pairs_start(struct range *r, const struct model *m)

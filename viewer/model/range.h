@@ -63,7 +63,7 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    uint32_t rank_room, pair_room, node_pair_room, latency_room, call_room, wait_room, awaited_room,
+    size_t rank_room, pair_room, node_pair_room, latency_room, call_room, wait_room, awaited_room,
         caller_room; /**< allocated */
 
     /* parameters that it was computed for */

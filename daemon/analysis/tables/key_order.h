@@ -11,13 +11,14 @@ struct key_place {
     uint32_t place; /**< of what has this key, in the caller's array */
 };
 
-/** Key of a figure that is not negative, by which the largest comes first: its bits rise with it.
- */
+/** Key of a figure that is a number, by which the largest comes first: bits of those that are not
+ *  negative rise with the figure, bits of the others fall. */
 static inline uint64_t key_of_largest(double figure)
 {
     uint64_t bits;
+    figure += 0.0; /* minus zero becomes zero */
     memcpy(&bits, &figure, sizeof(bits));
-    return ~bits;
+    return bits >> 63 ? bits : ~bits & INT64_MAX;
 }
 
 /** Sort by key; equal keys keep their order. By radix: the time is linear,

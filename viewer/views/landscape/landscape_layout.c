@@ -40,19 +40,28 @@ static double *variables_add(struct variables *v, const char *name)
 
 static void variables_add_events(struct variables *v, const struct landscape_drawing *d)
 {
-    static const char *const words[3] = {"val", "min", "max"};
+    char name[NAME];
     for (int i = 0; i < LANDSCAPE_EVENTS; i++) {
-        double ends[3] = {0, INFINITY, -INFINITY};
+        double *ends[2], low = INFINITY, high = -INFINITY;
+        snprintf(name, sizeof name, "event%d.val", i);
+        double *values = variables_add(v, name);
+        if (values)
+            memcpy(values, d->values[i], v->ranks * sizeof *values);
+        snprintf(name, sizeof name, "event%d.min", i);
+        ends[0] = variables_add(v, name);
+        snprintf(name, sizeof name, "event%d.max", i);
+        ends[1] = variables_add(v, name);
+        if (!ends[0] && !ends[1])
+            continue;
         for (uint32_t rank = 0; rank < v->ranks; rank++) {
-            ends[1] = fmin(ends[1], d->values[i][rank]);
-            ends[2] = fmax(ends[2], d->values[i][rank]);
+            low = fmin(low, d->values[i][rank]);
+            high = fmax(high, d->values[i][rank]);
         }
-        for (int k = 0; k < 3; k++) {
-            char name[NAME];
-            snprintf(name, sizeof name, "event%d.%s", i, words[k]);
-            double *values = variables_add(v, name);
-            for (uint32_t rank = 0; values && rank < v->ranks; rank++)
-                values[rank] = k ? ends[k] : d->values[i][rank];
+        for (uint32_t rank = 0; rank < v->ranks; rank++) {
+            if (ends[0])
+                ends[0][rank] = low;
+            if (ends[1])
+                ends[1][rank] = high;
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "daemon/analysis/tables/key_order.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,11 +86,22 @@ static void runs_in_order_are_put_together_whether_they_overlap_or_not(void **st
     }
 }
 
+static void the_largest_figure_has_the_first_key_whatever_its_sign(void **state)
+{
+    static const double falling[] = {INFINITY, 3e300,   2,  1.5, 1e-310,
+                                     0,        -1e-310, -1, -2,  -INFINITY};
+    (void)state;
+    for (size_t i = 1; i < sizeof(falling) / sizeof(falling[0]); i++)
+        assert_true(key_of_largest(falling[i - 1]) < key_of_largest(falling[i]));
+    assert_true(key_of_largest(-0.0) == key_of_largest(0.0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_of_any_kind_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(runs_in_order_are_put_together_whether_they_overlap_or_not),
+        cmocka_unit_test(the_largest_figure_has_the_first_key_whatever_its_sign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
