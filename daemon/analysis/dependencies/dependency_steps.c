@@ -21,14 +21,14 @@ static uint32_t dependency_steps_send(const struct dependencies *d, uint32_t at)
     return d->events[at].receive ? d->events[at].match : DEPENDENCY_NONE;
 }
 
-/* All ranks have entered a collective. Those that do nothing else before they leave it have the
- * greatest step of them. */
+/* All ranks have entered a collective. Those that leave it by their next call, or make none, have
+ * the greatest step of them. */
 static void dependency_steps_level(struct dependencies *d, const struct dependency_collective *c)
 {
     for (uint32_t k = c->first; k < c->first + c->count; k++) {
-        uint32_t enter = d->members[k].enter, next = enter + 1;
+        uint32_t enter = d->members[k].enter, leave = d->members[k].leave, next = enter + 1;
         int is_last = next == d->event_count || d->events[next].rank != d->events[enter].rank;
-        if (d->members[k].leave == next || is_last)
+        if (is_last || (leave != DEPENDENCY_NONE && d->events[leave].group == next))
             d->events[enter].step = c->step;
     }
 }
