@@ -331,17 +331,24 @@ event_sum_change_call(struct event_sum *sum, struct rank_sum *rank, struct key k
         key = (struct key){key.hi >> 32 << 32, key.lo >> 16 << 16};
         return event_sum_find_call(sum, key, MAXIMUM_CALL_ROWS + MAXIMUM_OVERFLOW_ROWS);
     }
-    rank->last_call = (uint32_t)(call - sum->calls);
+    uint32_t number = (uint32_t)(call - sum->calls);
+    key_table_set_after(&sum->call_index, rank->last_call, number);
+    rank->last_call = number;
     return call;
 }
 
+/* A rank makes the same call again, or the one that it made after that one last time. */
 static inline struct call_sum *event_sum_call_of(struct event_sum *sum, struct rank_sum *rank,
                                                  const struct summed *s)
 {
     struct key key = {rank->row.rank << 32 | s->comm, (uint64_t)s->event->call << 16 | s->region};
-    if (key_table_is(&sum->call_index, rank->last_call, key))
-        return &sum->calls[rank->last_call];
-    return event_sum_change_call(sum, rank, key);
+    uint32_t number = rank->last_call;
+    if (!key_table_is(&sum->call_index, number, key))
+        number = key_table_find_after(&sum->call_index, key, number);
+    if (number == KEY_NONE)
+        return event_sum_change_call(sum, rank, key);
+    rank->last_call = number;
+    return &sum->calls[number];
 }
 
 static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *ring,

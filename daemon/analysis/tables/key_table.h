@@ -79,8 +79,18 @@ static inline uint32_t key_table_add(struct key_table *table, struct key key)
  *  @param capacity  elements there is space for; brought up to date */
 uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
                           size_t element, size_t *capacity);
+/** The same; what is known already is found inline. */
 #define KEY_TABLE_EXTEND(table, key, limit, array, capacity)                                       \
-    key_table_extend(table, key, limit, &(array), sizeof(*(array)), &(capacity))
+    key_table_find_or_extend(table, key, limit, &(array), sizeof(*(array)), &(capacity))
+
+static inline uint32_t key_table_find_or_extend(struct key_table *table, struct key key,
+                                                uint32_t limit, void *array, size_t element,
+                                                size_t *capacity)
+{
+    uint32_t number = key_table_find(table, key);
+    return number != KEY_NONE ? number
+                              : key_table_extend(table, key, limit, array, element, capacity);
+}
 
 static inline int key_table_is(const struct key_table *table, uint32_t number, struct key key)
 {
