@@ -16,7 +16,7 @@ static inline void model_keep_by_groups(struct model *m, uint32_t group, uint32_
     struct wire_message message = {.type = WIRE_TYPE_PAIR_WINDOW};
     assert(rows);
     for (uint32_t i = 0; i < count; i++) {
-        const struct model_pair pair = model_pair_at(m, i);
+        const struct model_pair pair = model_pair_at(&m->pairs, i);
         const uint64_t *f = m->pairs.sums + (size_t)i * PAIR_COLUMNS;
         rows[i] = (struct wire_pair_row){.source = pair.source / on_node * on_node,
                                          .destination = pair.destination / on_node * on_node,

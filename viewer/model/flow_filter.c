@@ -216,7 +216,7 @@ static void pairs_to_routes(struct flows *f, const struct model *m, const struct
 {
     const struct flow_work *w = f->work;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        struct model_pair pair = flows_pair_at(m, i);
+        struct model_pair pair = model_pair_at(flows_pair_table(m), i);
         uint32_t route = w->route_of_pair[i];
         if (route >= w->all_count || w->slot[route] == FLOWS_NONE)
             continue;
@@ -231,7 +231,7 @@ static void routes_to_ranks(struct flows *f, const struct model *m)
 {
     const struct flow_work *w = f->work;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        struct model_pair pair = flows_pair_at(m, i);
+        struct model_pair pair = model_pair_at(flows_pair_table(m), i);
         uint32_t route = w->route_of_pair[i];
         if (route >= w->all_count || w->slot[route] == FLOWS_NONE ||
             !(f->route_marks[w->slot[route]] & FLOW_SELECTED))

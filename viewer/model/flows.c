@@ -89,7 +89,7 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, const stru
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
-        struct model_pair p = flows_pair_at(m, i);
+        struct model_pair p = model_pair_at(flows_pair_table(m), i);
         uint32_t from = flows_seat_of(m, shown, p.source);
         uint32_t to =
             p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : flows_seat_of(m, shown, p.destination);

@@ -55,12 +55,6 @@ static inline const struct model_table *flows_pair_table(const struct model *m)
     return m->group > 1 ? &m->node_pairs : &m->pairs;
 }
 
-static inline struct model_pair flows_pair_at(const struct model *m, uint32_t number)
-{
-    const struct key *key = &flows_pair_table(m)->keys.keys[number];
-    return (struct model_pair){(uint32_t)key->hi, (uint32_t)key->lo};
-}
-
 /** Computes loads of links, figures of vertices and everything derived, from the routes. */
 void flow_loads_compute(struct flows *flows, const struct model *model);
 

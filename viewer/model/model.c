@@ -401,9 +401,9 @@ const char *model_host_of(const struct model *m, uint32_t rank)
     return m->hosts[m->ranks[rank].node].name;
 }
 
-struct model_pair model_pair_at(const struct model *m, uint32_t number)
+struct model_pair model_pair_at(const struct model_table *pairs, uint32_t number)
 {
-    const struct key *key = &m->pairs.keys.keys[number];
+    const struct key *key = &pairs->keys.keys[number];
     return (struct model_pair){(uint32_t)key->hi, (uint32_t)key->lo};
 }
 

@@ -235,8 +235,8 @@ const char *model_host_of(const struct model *model, uint32_t rank);
 /** Number of a host; UINT64_MAX: it is not known. */
 uint64_t model_host_find(const struct model *model, const char *name);
 
-/** A pair by its number. */
-struct model_pair model_pair_at(const struct model *model, uint32_t number);
+/** A pair by its number in a table of pairs. */
+struct model_pair model_pair_at(const struct model_table *pairs, uint32_t number);
 
 /** Number of a pair, or KEY_NONE. */
 uint32_t model_pair_find(const struct model *model, uint32_t source, uint32_t destination);

@@ -112,7 +112,7 @@ static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
     size_t column = t->figure == TORUS_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
     if (!ui_torus_panel_restricted(t)) {
         for (uint32_t i = 0; i < r->pair_count; i++) {
-            struct model_pair pair = model_pair_at(m, i);
+            struct model_pair pair = model_pair_at(&m->pairs, i);
             ui_torus_panel_add_route(p, topology, seats, seat_count, pair.source, pair.destination,
                                      r->pairs[(size_t)i * PAIR_COLUMNS + column]);
         }

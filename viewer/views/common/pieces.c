@@ -223,7 +223,7 @@ static void piece_sum_pairs(const struct stage *s, uint32_t source, uint32_t des
         return;
     }
     for (uint32_t i = 0; i < r->pair_count; i++) {
-        struct model_pair p = model_pair_at(s->model, i);
+        struct model_pair p = model_pair_at(&s->model->pairs, i);
         if (p.source - source < count && p.destination - destination < count) {
             sum[PAIR_MESSAGES] += r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
             sum[PAIR_BYTES] += r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];

@@ -293,7 +293,7 @@ static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
     enum pair_column q = s->ui->quantity;
     int count = 0;
     for (uint32_t i = 0; i < r->top_count[q] && count < NEIGHBOURS; i++) {
-        struct model_pair p = model_pair_at(s->model, r->top[q][i]);
+        struct model_pair p = model_pair_at(&s->model->pairs, r->top[q][i]);
         char name[64];
         if ((p.source != rank && p.destination != rank) || p.destination == PAIR_OTHERS)
             continue;
@@ -478,7 +478,7 @@ static double context_add_busiest_pairs(struct stage *s, struct box box)
                                       q == PAIR_BYTES ? "bytes, share" : "messages, share");
     for (uint32_t i = 0; i < r->top_count[q] && used + 32 <= box.h; i++) {
         uint32_t n = r->top[q][i];
-        struct model_pair p = model_pair_at(s->model, n);
+        struct model_pair p = model_pair_at(&s->model->pairs, n);
         uint64_t value = r->pairs[(size_t)n * PAIR_COLUMNS + q];
         struct box row = {box.x, box.y + used, box.w, 28};
         scene_rect(s->brush.scene, row, 4, t->panel);

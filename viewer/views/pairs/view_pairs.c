@@ -58,7 +58,7 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
         return -ENOMEM;
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {
-        struct model_pair pair = model_pair_at(s->model, i);
+        struct model_pair pair = model_pair_at(&s->model->pairs, i);
         if ((pair.source == rank || pair.destination == rank) &&
             r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
             p->order[n++] = i;
@@ -77,7 +77,7 @@ static void pairs_view_add_pair_row(struct stage *s, const struct table *table, 
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     const uint64_t *figures = r->pairs + (size_t)number * PAIR_COLUMNS;
-    struct model_pair p = model_pair_at(s->model, number);
+    struct model_pair p = model_pair_at(&s->model->pairs, number);
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
     widget_cell(&s->brush, table, row, SOURCE, t->text, quantity_print("%u", p.source).text);
@@ -138,7 +138,7 @@ static void pairs_layout(struct stage *s, struct box box)
     }
     uint32_t last, first = piece_list(s, list, LIST_PAIRS, rows, ROW, &last);
     for (uint32_t i = first; i < last; i++) {
-        struct model_pair p = model_pair_at(s->model, order[i]);
+        struct model_pair p = model_pair_at(&s->model->pairs, order[i]);
         table_need(&s->brush, &table, FROM, model_host_of(s->model, p.source));
         table_need(&s->brush, &table, TO, model_host_of(s->model, p.destination));
     }

@@ -152,7 +152,7 @@ static int rank_graph_number_edges(struct rank_graph *n, const struct model *m,
     if (!n->edge_of)
         return -ENOMEM;
     for (uint32_t i = 0; i < n->pair_count; i++) {
-        struct model_pair p = model_pair_at(m, i);
+        struct model_pair p = model_pair_at(&m->pairs, i);
         n->edge_of[i] = NETWORK_NONE;
         if (p.source >= n->rank_count || p.destination >= n->rank_count)
             continue;
