@@ -10,7 +10,6 @@
 #include "proto/json.h"
 #include "proto/moment.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,16 +56,14 @@ static int cmd_capture_set_until(void *user, const struct command_option *option
 {
     struct capturing *c = user;
     const uint64_t now_ns = clock_real_ns();
-    char why[256] = "it is to be a time such as -10s (ago), 10:05 or 2026-11-22T05:00:00Z",
-         text[24];
+    char why[256] = "it is to be a time such as -10s (ago), 10:05 or 2026-11-22T05:00:00Z";
     uint64_t until_ns;
     if (moment_needs_begin(value) ||
         moment_find(value, now_ns, now_ns, &until_ns, why, sizeof why) != 0) {
         terminal_print("capture: --until %s: %s", value, why);
         return 2;
     }
-    snprintf(text, sizeof text, "%" PRIu64, until_ns);
-    return command_line_append("capture", c->words, sizeof c->words, option->name, text);
+    return command_line_append_number("capture", c->words, sizeof c->words, option->name, until_ns);
 }
 
 static int cmd_capture_collect_message(struct capturing *c, const struct wire_message *message)

@@ -81,20 +81,17 @@ static int cmd_graph_check(const struct graphing *g)
     return 2;
 }
 
-static int cmd_graph_add_number(struct graphing *g, const char *name, uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    return number == 0 ? 0 : command_line_append("graph", g->words, sizeof g->words, name, text);
-}
-
 static int cmd_graph_make_words(struct graphing *g)
 {
     int status = 0;
     if (g->live && g->ranks != NULL)
         status = command_line_append("graph", g->words, sizeof g->words, "ranks", g->ranks);
-    status = status != 0 ? status : cmd_graph_add_number(g, "events", g->events);
-    return status != 0 ? status : cmd_graph_add_number(g, "until", g->to_ns);
+    if (status == 0 && g->events != 0)
+        status =
+            command_line_append_number("graph", g->words, sizeof g->words, "events", g->events);
+    if (status == 0 && g->to_ns != 0)
+        status = command_line_append_number("graph", g->words, sizeof g->words, "until", g->to_ns);
+    return status;
 }
 
 /* A time of a job that runs, whose end is now. @param out  0: it counts from the first call

@@ -6,6 +6,7 @@
 #include "proto/help_text.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,14 @@ int command_line_append(const char *command, char *words, size_t size, const cha
         return 0;
     terminal_print("%s: --%s is too long: %zu characters are left for it", command, name, left);
     return 2;
+}
+
+int command_line_append_number(const char *command, char *words, size_t size, const char *name,
+                               uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return command_line_append(command, words, size, name, text);
 }
 
 #define HELP_ASKED 256 /* not an exit status */

@@ -6,6 +6,7 @@
 #include "proto/command_option.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct command_line {
     const char *command;                  /**< name for error messages, "cut" */
@@ -36,6 +37,10 @@ int command_line_read_one(const struct command_line *line, int argc, char **argv
  *  @return 0, or the exit status 2 after printing an error */
 int command_line_append(const char *command, char *words, size_t size, const char *name,
                         const char *value);
+
+/** Append "NAME=NUMBER", as command_line_append(). */
+int command_line_append_number(const char *command, char *words, size_t size, const char *name,
+                               uint64_t number);
 
 /** Print that an option of a command that runs a program is not used.
  *  @param strict  from struct command_line
