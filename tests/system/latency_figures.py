@@ -30,29 +30,21 @@ SLOW_LINK = {
     'latency-dependencies': ['--at', 'latency/graph'],
     'lateness-slow-link': ['--at', 'latency/graph', '--arrange', 'window'],
 }
-LAMMPS = {
-    'attribution-lammps': ['--at', 'latency/attribution'],
-    'regions-lammps': ['--at', 'latency/regions'],
-    'dependencies-lammps': ['--at', 'latency/graph'],
-    'lateness-lammps': ['--at', 'latency/graph', '--arrange', 'window'],
-    'criteria-lammps': ['--at', 'latency/criteria'],
-    'metrics-lammps': ['--at', 'communication/metrics', '--shape', '3d'],
-}
-MINIFE = {
-    'attribution-minife': ['--at', 'latency/attribution'],
-    'regions-minife': ['--at', 'latency/regions'],
-    'dependencies-minife': ['--at', 'latency/graph'],
-    'lateness-minife': ['--at', 'latency/graph', '--arrange', 'window'],
-    'criteria-minife': ['--at', 'latency/criteria'],
-    'metrics-minife': ['--at', 'communication/metrics', '--shape', '3d'],
-}
-MADE = {
-    'attribution-4096': ['--at', 'latency/attribution'],
-    'regions-4096': ['--at', 'latency/regions'],
-    'criteria-4096': ['--at', 'latency/criteria'],
-    'metrics-4096': ['--at', 'communication/metrics', '--shape', '3d'],
+VIEWS = {
+    'attribution': ['--at', 'latency/attribution'],
+    'regions': ['--at', 'latency/regions'],
+    'dependencies': ['--at', 'latency/graph'],
+    'lateness': ['--at', 'latency/graph', '--arrange', 'window'],
+    'criteria': ['--at', 'latency/criteria'],
+    'metrics': ['--at', 'communication/metrics', '--shape', '3d'],
 }
 GALLERY = {'dependencies-nodes': 'dependencies-4096', 'lateness': 'lateness-4096'}
+
+
+def pictures_of(suffix):
+    """But for those that the gallery makes."""
+    pictures = {f'{view}-{suffix}': address for view, address in VIEWS.items()}
+    return {name: address for name, address in pictures.items() if name not in GALLERY.values()}
 
 
 def keep(path, name):
@@ -114,7 +106,7 @@ def made_up(place):
     subprocess.run([bench, '--make', made, '--ranks', '4096', '--nodes', '64', '--windows', '120'], check=True,
                    stdout=subprocess.DEVNULL)
     with commgram.Replay(place, made) as replay:
-        shoot(place, MADE, '--job', replay.job, '--from', '30', '--to', '90')
+        shoot(place, pictures_of('4096'), '--job', replay.job, '--from', '30', '--to', '90')
     gallery = os.path.join(lab.BUILD, 'tests', 'viewer', 'viewer-gallery')
     subprocess.run([gallery, place.dir, 'dependencies'], check=True, env={**os.environ, 'SDL_VIDEODRIVER': 'dummy'})
     for shot, name in GALLERY.items():
@@ -131,11 +123,11 @@ def main():
         place.names = arguments.names
         shoot_replay(place, os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'), f'+{FIRED}s', SLOW_LINK)
         if arguments.lammps:
-            shoot_replay(place, arguments.lammps, after_alert(arguments.lammps), LAMMPS)
+            shoot_replay(place, arguments.lammps, after_alert(arguments.lammps), pictures_of('lammps'))
         recording = os.path.join(place.dir, 'minife.hrec')
         done(place.holter('import', '-o', recording, minife(place)).finish(60))
         with commgram.Replay(place, recording) as replay:
-            shoot(place, MINIFE, '--job', replay.job)
+            shoot(place, pictures_of('minife'), '--job', replay.job)
         made_up(place)
 
 
