@@ -195,8 +195,3 @@ size_t ring_capture_before(const struct ring_reader *reader, uint64_t end, struc
         count = max;
     return (size_t)count - copy_records(reader, out, end - count, (size_t)count);
 }
-
-size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max)
-{
-    return ring_capture_before(reader, UINT64_MAX, out, max);
-}

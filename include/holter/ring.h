@@ -244,11 +244,9 @@ int ring_peek(const struct ring_reader *reader, struct event *out);
  *  @return 0, or -HOLTER_EEMPTY when it has not been begun, or was overwritten already */
 int ring_begun(const struct ring_reader *reader, struct event *out);
 
-/** Copy the newest published records without consuming them: the flight recorder.
+/** Copy the newest published records before an index without consuming them: the flight recorder.
+ *  @param end  UINT64_MAX: the newest of all
  *  @return number of records copied, oldest first, at most max and at most the capacity */
-size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max);
-
-/** As ring_capture(), of the records before an index. */
 size_t ring_capture_before(const struct ring_reader *reader, uint64_t end, struct event *out,
                            size_t max);
 

@@ -30,7 +30,7 @@ static void read_ring(const struct segment *segment, size_t bytes, uint32_t inde
     for (int turn = 0; turn < 3; turn++)
         FUZZ_HOLDS(ring_read(&reader, events, EVENTS) <= EVENTS);
     (void)ring_peek(&reader, events);
-    FUZZ_HOLDS(ring_capture(&reader, events, EVENTS) <= EVENTS);
+    FUZZ_HOLDS(ring_capture_before(&reader, UINT64_MAX, events, EVENTS) <= EVENTS);
 }
 
 static void read_segment(const struct segment *segment, size_t bytes)

@@ -176,16 +176,16 @@ static void capture_gives_the_newest_without_consuming(void **state)
     struct bed bed;
     bed_init(&bed);
     struct event out[2 * CAPACITY];
-    assert_int_equal(ring_capture(&bed.reader, out, 8), 0);
+    assert_int_equal(ring_capture_before(&bed.reader, UINT64_MAX, out, 8), 0);
     for (unsigned i = 0; i < 5; i++)
         leave(&bed, enter(&bed, i));
-    assert_int_equal(ring_capture(&bed.reader, out, 8), 5);
-    assert_int_equal(ring_capture(&bed.reader, out, 3), 3);
+    assert_int_equal(ring_capture_before(&bed.reader, UINT64_MAX, out, 8), 5);
+    assert_int_equal(ring_capture_before(&bed.reader, UINT64_MAX, out, 3), 3);
     assert_int_equal(out[0].bytes, 2);
     assert_int_equal(out[2].bytes, 4);
     for (unsigned i = 5; i < 1000; i++)
         leave(&bed, enter(&bed, i));
-    assert_int_equal(ring_capture(&bed.reader, out, 2 * CAPACITY), CAPACITY - 1);
+    assert_int_equal(ring_capture_before(&bed.reader, UINT64_MAX, out, 2 * CAPACITY), CAPACITY - 1);
     assert_int_equal(out[CAPACITY - 2].bytes, 999);
     assert_int_equal(bed.reader.next, 0);
     bed_finish(&bed);

@@ -32,7 +32,8 @@ static void parts_clear_rows(struct network_parts *p)
     p->links_more = 0;
 }
 
-struct network_parts *network_parts(struct network *n)
+/* The parts, allocated on first use; NULL without memory. */
+static struct network_parts *network_parts(struct network *n)
 {
     if (!n->parts && (n->parts = calloc(1, sizeof *n->parts)))
         parts_clear_topology(n->parts);

@@ -25,9 +25,6 @@ struct network_parts {
     int links_more;
 };
 
-/** The parts, allocated on first use; NULL without memory. */
-struct network_parts *network_parts(struct network *network);
-
 /** Order of suggested routes by source, then destination, for qsort(3). */
 int network_compare_reroutes(const void *left, const void *right);
 

@@ -315,16 +315,6 @@ const struct correlate *correlation_row(const struct correlation *c, uint32_t ve
     return *count == 0 ? NULL : c->vertices[vertex].row;
 }
 
-double correlation_value(const struct correlation *c, uint32_t p, uint32_t q)
-{
-    uint32_t count;
-    const struct correlate *row = correlation_row(c, p, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (row[i].vertex == q)
-            return (double)row[i].weight / CORRELATION_ONE;
-    return 0;
-}
-
 void correlation_copy_state(struct state_bytes *b, struct correlation **out)
 {
     if (!STATE_OBJECT(b, *out))

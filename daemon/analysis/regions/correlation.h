@@ -67,9 +67,6 @@ const uint32_t *correlation_partners(const struct correlation *correlation, uint
 const struct correlate *correlation_row(const struct correlation *correlation, uint32_t vertex,
                                         uint32_t *count);
 
-/** R(p,q); 0 for p = q and for vertices without edges. */
-double correlation_value(const struct correlation *correlation, uint32_t p, uint32_t q);
-
 /** See state_bytes.h. */
 void correlation_copy_state(struct state_bytes *b, struct correlation **correlation);
 

@@ -445,17 +445,6 @@ size_t regions_list(const struct regions *r, struct region_info *out, size_t cap
     return r->now.list_count;
 }
 
-double regions_correlation(const struct regions *r, uint32_t p, uint32_t q)
-{
-    return correlation_value(r->correlation, p, q);
-}
-
-const struct linkage_merge *regions_hierarchy(const struct regions *r, size_t *count)
-{
-    *count = r->now.merge_count;
-    return r->now.merges;
-}
-
 /* ---- state -------------------------------------------------------------------------- */
 
 static void regions_partition_copy_state(struct state_bytes *b, struct partition *p)

@@ -82,8 +82,7 @@ int regions_edge(struct regions *regions, uint32_t a, uint32_t b, int present);
  *  @param window   for `since` of new regions
  *  @param changed  set on success: 1 when a vertex is in another region than before; may be NULL
  *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than max_pairs (let nodes stand for their ranks).
- *          After an error everything but regions_correlation() is as before, and the next update
- *          tries again */
+ *          After an error everything is as before, and the next update tries again */
 int regions_update(struct regions *regions, uint64_t window, int *changed);
 
 /** Id of a vertex's region; 0: none, it has no edges. */
@@ -93,13 +92,6 @@ uint32_t regions_of(const struct regions *regions, uint32_t vertex);
  *  @param out  set: the first `capacity` of them; may be NULL
  *  @return how many there are */
 size_t regions_list(const struct regions *regions, struct region_info *out, size_t capacity);
-
-/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. */
-double regions_correlation(const struct regions *regions, uint32_t p, uint32_t q);
-
-/** The hierarchy, down to one cluster for each connected component: merges in the order in which
- *  they happen, heights descending. Borrowed until the next update. */
-const struct linkage_merge *regions_hierarchy(const struct regions *regions, size_t *count);
 
 /** See state_bytes.h. */
 void regions_copy_state(struct state_bytes *b, struct regions **regions);

@@ -78,10 +78,6 @@ static inline struct scope growth_scope_of_rank(const struct job_growth *g, uint
 /** Judge the findings of the scopes by the culprit of what the job loses, which may be added. */
 void growth_find_losses(struct job_growth *g, const struct closed_window *window);
 
-/** Messages of a finding in the window: all, also those whose times are not known. */
-uint64_t growth_count_messages(const struct job_growth *g, const struct scope_finding *f,
-                               const struct closed_window *window);
-
 /** Name the members of an uncertain finding. */
 void growth_name_ranks(struct job_growth *g, struct growth_episode *e);
 

@@ -145,8 +145,9 @@ static int episode_has_changed(const struct growth_episode *e, uint64_t window)
            fabs(e->finding.ratio / e->reported_ratio - 1) >= UPDATE_CHANGE;
 }
 
-uint64_t growth_count_messages(const struct job_growth *g, const struct scope_finding *f,
-                               const struct closed_window *window)
+/* Messages of a finding in the window: all, also those whose times are not known. */
+static uint64_t growth_count_messages(const struct job_growth *g, const struct scope_finding *f,
+                                      const struct closed_window *window)
 {
     uint64_t messages = 0;
     if (growth_by_node(g)) /* pairs are of groups: those that were matched */

@@ -78,7 +78,7 @@ static void track_read(struct track *track, const struct rank *rank, uint32_t ri
     if (head > reader.capacity)
         fail(3, "a ring has gone round");
     track->events = take(calloc(head + 1, sizeof *track->events));
-    track->count = ring_capture(&reader, track->events, head);
+    track->count = ring_capture_before(&reader, UINT64_MAX, track->events, head);
     if (track->count != head)
         fail(3, "records are missing");
 }

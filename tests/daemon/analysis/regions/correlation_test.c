@@ -1,14 +1,6 @@
 /* Process correlation against the example of PCLVis and against a plain matrix. */
-#include "daemon/analysis/regions/correlation.h"
-
 #include "include/holter/error.h"
-#include "tests/daemon/analysis/regions/graphs.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/daemon/analysis/regions/correlated.h"
 
 static struct correlation *create(uint32_t vertices, uint32_t hub, uint64_t pairs)
 {

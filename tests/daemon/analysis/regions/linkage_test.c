@@ -1,14 +1,9 @@
 /* Average linkage against merging one pair after the other. */
 #include "daemon/analysis/regions/linkage.h"
 
-#include "tests/daemon/analysis/regions/graphs.h"
+#include "tests/daemon/analysis/regions/correlated.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST 128u
 
@@ -54,18 +49,6 @@ static size_t plain_run(struct plain *p, struct linkage_merge *merges)
         }
     }
     return count;
-}
-
-static struct correlation *correlate(const struct matrix *m)
-{
-    struct correlation *correlation;
-    const struct correlation_params params = {m->vertices, UINT32_MAX, 1u << 20};
-    assert_int_equal(correlation_create(&correlation, &params), 0);
-    for (uint32_t a = 0; a < m->vertices; a++)
-        for (uint32_t b = 0; b < a; b++)
-            assert_int_equal(correlation_edge(correlation, a, b, matrix_get(m, a, b)), 0);
-    assert_int_equal(correlation_update(correlation), 0);
-    return correlation;
 }
 
 static void fill_plain(struct plain *p, const struct correlation *correlation, uint32_t vertices,
@@ -183,12 +166,35 @@ static void pairs_that_were_together_have_an_advantage(void **state)
     linkage_destroy(linkage);
 }
 
+static void the_paper_s_example_merges_at_its_heights(void **state)
+{
+    static const double heights[] = {1.5, 1.417, 1.361, 1.25, 1.148, .574, .462};
+    static const uint32_t members[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const struct linkage_history none = {NULL, 0, 0};
+    struct linkage_merge merges[7];
+    struct linkage *linkage;
+    struct matrix m = matrix_create(9);
+    (void)state;
+    for (size_t i = 0; i < 11; i++)
+        matrix_set(&m, table_1_edges[i][0], table_1_edges[i][1], true);
+    struct correlation *correlation = correlate(&m);
+    assert_int_equal(linkage_create(&linkage), 0);
+    assert_int_equal(linkage_run(linkage, correlation, &none, members, 8, merges), 0);
+    qsort(merges, 7, sizeof(merges[0]), linkage_compare);
+    for (size_t i = 0; i < 7; i++)
+        ASSERT_NEAR(merges[i].height, heights[i], 0.0005);
+    linkage_destroy(linkage);
+    correlation_destroy(correlation);
+    free(m.edge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merges_are_those_of_the_plain_algorithm),
         cmocka_unit_test(ties_are_broken_as_in_the_plain_algorithm),
         cmocka_unit_test(pairs_that_were_together_have_an_advantage),
+        cmocka_unit_test(the_paper_s_example_merges_at_its_heights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
