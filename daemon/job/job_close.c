@@ -206,6 +206,7 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .reported = &open.reported,
         .missing_nodes = open_window_count_missing(&open, &job->nodes),
         .sum = open.sum,
+        .totals = window_sum_totals(open.sum),
         .calls = open.calls,
         .call_count = open.call_count,
         .pending = open.pending,

@@ -33,10 +33,9 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
     const struct wire_totals *known = job_totals_find(totals, window->number);
     struct node_set *reported = &totals->reported[window->number % JOB_RECENT_WINDOWS];
     struct wire_totals out = {.window = window->number};
-    struct sum_totals sums;
-    window_sum_totals(window->sum, &sums);
-    totals->sums.ranks += sums.ranks;
-#define X(name) totals->sums.name += sums.name;
+    const struct sum_totals *sums = window->totals;
+    totals->sums.ranks += sums->ranks;
+#define X(name) totals->sums.name += sums->name;
     RANK_SUMS(X)
 #undef X
     totals->has_newest =
@@ -47,10 +46,10 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
         out = *known;
     else
         node_set_clear(reported);
-#define X(name) out.name += sums.name;
+#define X(name) out.name += sums->name;
     RANK_TOTALS(X)
 #undef X
-    out.ranks += sums.ranks;
+    out.ranks += sums->ranks;
     uint64_t added = node_set_join(reported, window->reported);
     out.agents += added;
     if (known == NULL)

@@ -21,11 +21,9 @@ static void job_unwatched_add_sent(struct job_unwatched *unwatched, const struct
 void job_unwatched_update(struct job_unwatched *unwatched, const struct closed_window *window,
                           const struct job_places *places, int complete)
 {
-    struct sum_totals sums;
-    window_sum_totals(window->sum, &sums);
-    unwatched->received += sums.received;
-    unwatched->sent += sums.sent;
-    unwatched->lost += sums.lost;
+    unwatched->received += window->totals->received;
+    unwatched->sent += window->totals->sent;
+    unwatched->lost += window->totals->lost;
     for (size_t i = 0; i < window->unplaced_count; i++)
         job_unwatched_add_sent(unwatched, &window->unplaced[i]);
     if (places->keys.count >= window->world)

@@ -251,9 +251,9 @@ int window_sum_update(struct window_sum *window, const struct sum_rows *rows)
     return 0;
 }
 
-void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
+const struct sum_totals *window_sum_totals(const struct window_sum *window)
 {
-    *out = window->totals;
+    return &window->totals;
 }
 
 /* ---- the run ------------------------------------------------------------- */

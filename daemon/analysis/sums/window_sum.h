@@ -110,7 +110,8 @@ struct sum_totals {
 #undef X
 };
 
-void window_sum_totals(const struct window_sum *window, struct sum_totals *out);
+/** Borrowed: of all rows so far. */
+const struct sum_totals *window_sum_totals(const struct window_sum *window);
 
 /** Rows in canonical order. Zero-initialised is empty; reused from result to result. Names are the
  *  run's: they are valid until it gets further communicators or regions. */

@@ -246,11 +246,8 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
 static int losses_check_messages(struct growth_losses *s, const struct closed_window *window)
 {
     const double rate = 1 / (s->messages > 0 ? SIZE_MEMORY : 1);
-    double messages = 0, bytes = 0;
-    for (size_t i = 0; i < window->rank_count; i++) {
-        messages += (double)window->ranks[i].sent;
-        bytes += (double)window->ranks[i].sent_bytes;
-    }
+    const double messages = (double)window->totals->sent;
+    const double bytes = (double)window->totals->sent_bytes;
     if (s->slow == 0) {
         s->messages += rate * (messages - s->messages);
         s->bytes += rate * (bytes - s->bytes);

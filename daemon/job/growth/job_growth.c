@@ -323,14 +323,11 @@ static void growth_follow_routes(struct job_growth *g)
 
 static void growth_follow_progress(struct job_growth *g, const struct closed_window *window)
 {
-    uint64_t work = 0;
+    const struct sum_totals *t = window->totals;
     size_t open;
     (void)scopes_findings(g->scopes, &open);
     open += g->losses.finding.id != 0 || (g->losses.slow > 1 && g->losses.slow < SLOW_LEARNED);
-    for (size_t i = 0; i < window->rank_count; i++) {
-        const struct wire_rank_row *r = &window->ranks[i];
-        work += r->calls - (r->polls < r->calls ? r->polls : r->calls) + r->sent;
-    }
+    const uint64_t work = t->calls - (t->polls < t->calls ? t->polls : t->calls) + t->sent;
     progress_update(&g->progress, work, window->length_ns, open > 0);
 }
 

@@ -31,6 +31,7 @@ struct closed_window {
     const struct node_set *reported;   /**< nodes that have reported it */
     uint64_t missing_nodes;            /**< that were to report it and have not */
     struct window_sum *sum;            /**< of all rows of ranks, pairs and calls */
+    const struct sum_totals *totals;   /**< of all ranks, of the sum */
     const struct wire_rank_row *ranks; /**< ascending, each rank once */
     size_t rank_count;
     const struct wire_pair_row *pairs; /**< in canonical order */

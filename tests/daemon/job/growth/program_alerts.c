@@ -68,15 +68,22 @@ static void program_close_window(struct job_growth *growth, const struct synthet
 {
     struct message_ranks messages = {.count = 0};
     struct latency_rows latency = {.transfers = *rows->transfers};
+    struct sum_totals totals = {.ranks = rows->rank_count};
     struct node_row *node_rows = calloc((size_t)nodes + 1, sizeof(*node_rows));
     if (node_rows == NULL)
         abort();
     if (nodes > 0)
         program_number_nodes(job, rows, node_rows);
     sum_messages(&messages, rows);
+    for (size_t i = 0; i < rows->rank_count; i++) {
+#define X(name) totals.name += rows->ranks[i].name;
+        RANK_SUMS(X)
+#undef X
+    }
     if (job_growth_update(
             growth, &(struct closed_window){.number = rows->number,
                                             .length_ns = rows->length_ns,
+                                            .totals = &totals,
                                             .ranks = rows->ranks,
                                             .rank_count = rows->rank_count,
                                             .pairs = rows->pairs,
