@@ -88,6 +88,30 @@ void json_signed_digits(FILE *out, const char *name, int64_t value)
         fprintf(out, ",\"%s_text\":\"%" PRId64 "\"", name, value);
 }
 
+void json_put_text(FILE *out, const char *before, const char *name, const char *value)
+{
+    fprintf(out, "%s\"%s\":", before, name);
+    json_text(out, value);
+}
+
+void json_put_real(FILE *out, const char *before, const char *name, double value)
+{
+    fprintf(out, "%s\"%s\":", before, name);
+    json_number(out, value);
+}
+
+void json_put_count(FILE *out, const char *before, const char *name, uint64_t value)
+{
+    fprintf(out, "%s\"%s\":%" PRIu64, before, name, value);
+    json_digits(out, name, value);
+}
+
+void json_put_integer(FILE *out, const char *before, const char *name, int64_t value)
+{
+    fprintf(out, "%s\"%s\":%" PRId64, before, name, value);
+    json_signed_digits(out, name, value);
+}
+
 /* What follows a value of a message. */
 static void json_print_digits(FILE *out, enum wire_kind kind, const char *name, const void *slot)
 {

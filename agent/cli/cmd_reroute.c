@@ -310,10 +310,9 @@ static void cmd_reroute_print_json(const struct rerouting *r)
     char name[TOPOLOGY_NAME + 1];
     for (size_t i = 0; i < r->count; i++) {
         const struct reroute_result *b = &r->better[i];
-        fputs("{\"source\":", stdout);
-        json_text(stdout, cmd_reroute_name_of(r, r->chosen[i].source, name));
-        fputs(",\"destination\":", stdout);
-        json_text(stdout, cmd_reroute_name_of(r, r->chosen[i].destination, name));
+        json_put_text(stdout, "{", "source", cmd_reroute_name_of(r, r->chosen[i].source, name));
+        json_put_text(stdout, ",", "destination",
+                      cmd_reroute_name_of(r, r->chosen[i].destination, name));
         printf(",\"bytes\":%" PRIu64 ",\"better\":%d,\"length\":%" PRIu32
                ",\"length_after\":%" PRIu32 ",\"heaviest\":%" PRIu64 ",\"heaviest_after\":%" PRIu64
                ",\"path\":[",

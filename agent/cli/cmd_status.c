@@ -257,8 +257,7 @@ static void print_json_job(const struct status *status, const struct stored *abo
 static void cmd_status_print_json(const struct status *status)
 {
     int jobs = 0;
-    fputs("{\"endpoint\":", stdout);
-    json_text(stdout, status->dial.endpoint);
+    json_put_text(stdout, "{", "endpoint", status->dial.endpoint);
     fputs(",\"daemon\":", stdout);
     print_object(&status->stored[0]);
     fputs(",\"jobs\":[", stdout);

@@ -80,8 +80,7 @@ static int is_asked_for(const struct tap *tap, const char *topic)
 
 static void cmd_tap_print_json(const struct client_message *got)
 {
-    fputs("{\"topic\":", stdout);
-    json_text(stdout, wire_topic(got->message->type));
+    json_put_text(stdout, "{", "topic", wire_topic(got->message->type));
     printf(",\"frame\":%llu,\"snapshot\":%s,", (unsigned long long)got->frame,
            got->snapshot ? "true" : "false");
     json_fields(stdout, got->message);

@@ -174,8 +174,7 @@ static void print_json_dimensions(const struct topology_spec *spec)
     fputs(",\"dimensions\":[", stdout);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         const struct topology_dimension *dimension = &spec->dimensions[d];
-        fputs(d == 0 ? "{\"name\":" : ",{\"name\":", stdout);
-        json_text(stdout, dimension->name);
+        json_put_text(stdout, d == 0 ? "{" : ",{", "name", dimension->name);
         printf(",\"size\":%" PRIu32, dimension->size);
         if (spec->kind == TOPOLOGY_CARTESIAN)
             printf(",\"connection\":\"%s\",\"step\":%" PRIu32,
@@ -195,10 +194,9 @@ static void cmd_topology_print_json(const struct shown *s)
     const struct topology_spec *spec = topology_spec(t);
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    fputs("{\"name\":", stdout);
-    json_text(stdout, spec->name);
-    printf(",\"kind\":\"%s\",\"from\":\"%s\"", kinds[spec->kind],
-           topology_format_name(s->file.format));
+    json_put_text(stdout, "{", "name", spec->name);
+    json_put_text(stdout, ",", "kind", kinds[spec->kind]);
+    json_put_text(stdout, ",", "from", topology_format_name(s->file.format));
     print_json_dimensions(spec);
     printf(",\"tie\":\"%s\",\"nodes\":%" PRIu32 ",\"switches\":%" PRIu32 ",\"links\":%" PRIu32
            ",\"diameter\":%" PRIu32 ",\"capacity\":%.17g,\"named\":%" PRIu32,

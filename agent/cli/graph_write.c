@@ -9,30 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Beginning with these: fields of an object, each after a comma. */
-static void graph_write_count(FILE *out, const char *name, uint64_t value)
-{
-    fprintf(out, ",\"%s\":%" PRIu64, name, value);
-    json_digits(out, name, value);
-}
-
-static void graph_write_time(FILE *out, const char *name, int64_t value)
-{
-    fprintf(out, ",\"%s\":%" PRId64, name, value);
-    json_signed_digits(out, name, value);
-}
-
-static void graph_write_text(FILE *out, const char *name, const char *value)
-{
-    fprintf(out, ",\"%s\":", name);
-    json_text(out, value);
-}
-
 /* Latency, of which 0 is: not known. */
 static void graph_write_latency(FILE *out, double latency)
 {
-    fputs(",\"latency\":", out);
-    json_number(out, latency > 0 ? latency : NAN);
+    json_put_real(out, ",", "latency", latency > 0 ? latency : NAN);
 }
 
 static const char *graph_write_host(const struct graph_written *w, uint32_t host)
@@ -48,7 +28,7 @@ static void graph_write_who(FILE *out, const struct graph_written *w, uint32_t l
     const struct dependency_lane *l = &w->graph->lanes[lane];
     if (!w->hosts)
         fprintf(out, ",\"rank\":%" PRIu32, l->id);
-    graph_write_text(out, "host", graph_write_host(w, l->host));
+    json_put_text(out, ",", "host", graph_write_host(w, l->host));
 }
 
 /* The greatest bound of the error of a clock; null: one is not known. */
@@ -60,7 +40,7 @@ static void graph_write_clock_error(FILE *out, const struct dependency_calls *ca
     if (error_ns == DEPENDENCY_UNKNOWN_ERROR)
         fputs(",\"clock_error_ns\":null", out);
     else
-        graph_write_count(out, "clock_error_ns", error_ns);
+        json_put_count(out, ",", "clock_error_ns", error_ns);
 }
 
 static void graph_write_counts(FILE *out, const struct graph_written *w)
@@ -68,36 +48,35 @@ static void graph_write_counts(FILE *out, const struct graph_written *w)
     const struct dependency_counts *c = &w->dependencies->counts;
     const struct dependency_calls *calls = &w->source->captured.calls;
     fprintf(out, ",\n\"counts\":{\"ends\":%" PRIu64, c->ends);
-    graph_write_count(out, "matched", c->matched);
-    graph_write_count(out, "aligned", c->aligned);
-    graph_write_count(out, "aligned_waits", c->aligned_waits);
-    graph_write_count(out, "unmatched", c->unmatched);
-    graph_write_count(out, "rejected", c->rejected);
-    graph_write_count(out, "cut", c->cut);
-    graph_write_count(out, "backward", c->backward);
-    graph_write_count(out, "referenced", c->referenced);
-    graph_write_count(out, "unknown", calls->unknown);
-    graph_write_count(out, "gaps", calls->gaps);
-    graph_write_count(out, "left_out", calls->left_out);
+    json_put_count(out, ",", "matched", c->matched);
+    json_put_count(out, ",", "aligned", c->aligned);
+    json_put_count(out, ",", "aligned_waits", c->aligned_waits);
+    json_put_count(out, ",", "unmatched", c->unmatched);
+    json_put_count(out, ",", "rejected", c->rejected);
+    json_put_count(out, ",", "cut", c->cut);
+    json_put_count(out, ",", "backward", c->backward);
+    json_put_count(out, ",", "referenced", c->referenced);
+    json_put_count(out, ",", "unknown", calls->unknown);
+    json_put_count(out, ",", "gaps", calls->gaps);
+    json_put_count(out, ",", "left_out", calls->left_out);
     fputc('}', out);
 }
 
 static void graph_write_head(FILE *out, const struct graph_written *w)
 {
     const struct dependencies *d = w->dependencies;
-    fputs("{\"job\":", out);
-    json_text(out, w->source->captured.job);
-    graph_write_count(out, "capture", w->source->captured.capture);
-    graph_write_text(out, "reason", w->source->captured.reason);
-    graph_write_text(out, "missing", w->source->captured.missing);
-    graph_write_text(out, "by", w->hosts ? "node" : "rank");
-    graph_write_time(out, "begin_ns", d->begin_ns);
-    graph_write_time(out, "end_ns", d->end_ns);
+    json_put_text(out, "{", "job", w->source->captured.job);
+    json_put_count(out, ",", "capture", w->source->captured.capture);
+    json_put_text(out, ",", "reason", w->source->captured.reason);
+    json_put_text(out, ",", "missing", w->source->captured.missing);
+    json_put_text(out, ",", "by", w->hosts ? "node" : "rank");
+    json_put_integer(out, ",", "begin_ns", d->begin_ns);
+    json_put_integer(out, ",", "end_ns", d->end_ns);
     graph_write_clock_error(out, &w->source->captured.calls);
-    graph_write_count(out, "ranks", d->ranks.lane_count);
-    graph_write_count(out, "layers", w->graph->layers);
-    graph_write_count(out, "steps", d->steps);
-    graph_write_count(out, "worst_lateness_ns", d->lateness_ns);
+    json_put_count(out, ",", "ranks", d->ranks.lane_count);
+    json_put_count(out, ",", "layers", w->graph->layers);
+    json_put_count(out, ",", "steps", d->steps);
+    json_put_count(out, ",", "worst_lateness_ns", d->lateness_ns);
     graph_write_counts(out, w);
 }
 
@@ -116,11 +95,10 @@ static void graph_write_lanes(FILE *out, const struct graph_written *w)
         const struct dependency_lane *l = &w->graph->lanes[i];
         fprintf(out, "%s{\"lane\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
         graph_write_who(out, w, i);
-        graph_write_count(out, "messages", l->messages);
-        fputs(",\"balance\":", out);
-        json_number(out, l->balance);
-        graph_write_count(out, "lateness_ns", l->lateness_ns);
-        graph_write_count(out, "caused_ns", l->caused_ns);
+        json_put_count(out, ",", "messages", l->messages);
+        json_put_real(out, ",", "balance", l->balance);
+        json_put_count(out, ",", "lateness_ns", l->lateness_ns);
+        json_put_count(out, ",", "caused_ns", l->caused_ns);
         graph_write_latency(out, l->latency);
         fputc('}', out);
     }
@@ -134,18 +112,18 @@ static void graph_write_nodes(FILE *out, const struct graph_written *w)
         const struct dependency_node *n = &w->graph->nodes[i];
         fprintf(out, "%s{\"node\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
         graph_write_who(out, w, n->lane);
-        graph_write_count(out, "lane", n->lane);
-        graph_write_count(out, "layer", n->layer);
-        graph_write_count(out, "step", n->first_step);
-        graph_write_count(out, "last_step", n->last_step);
-        graph_write_count(out, "receives", n->receives);
-        graph_write_count(out, "received_bytes", n->received_bytes);
-        graph_write_count(out, "sends", n->sends);
-        graph_write_count(out, "sent_bytes", n->sent_bytes);
-        graph_write_time(out, "begin_ns", n->begin_ns);
-        graph_write_time(out, "end_ns", n->end_ns);
-        graph_write_count(out, "lateness_ns", n->lateness_ns);
-        graph_write_count(out, "caused_ns", n->caused_ns);
+        json_put_count(out, ",", "lane", n->lane);
+        json_put_count(out, ",", "layer", n->layer);
+        json_put_count(out, ",", "step", n->first_step);
+        json_put_count(out, ",", "last_step", n->last_step);
+        json_put_count(out, ",", "receives", n->receives);
+        json_put_count(out, ",", "received_bytes", n->received_bytes);
+        json_put_count(out, ",", "sends", n->sends);
+        json_put_count(out, ",", "sent_bytes", n->sent_bytes);
+        json_put_integer(out, ",", "begin_ns", n->begin_ns);
+        json_put_integer(out, ",", "end_ns", n->end_ns);
+        json_put_count(out, ",", "lateness_ns", n->lateness_ns);
+        json_put_count(out, ",", "caused_ns", n->caused_ns);
         graph_write_latency(out, n->latency);
         fputc('}', out);
     }
@@ -159,21 +137,21 @@ static void graph_write_edges(FILE *out, const struct graph_written *w)
     for (uint32_t i = 0; i < w->graph->edge_count; i++) {
         const struct dependency_edge *e = &w->graph->edges[i];
         fprintf(out, "%s{\"edge\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
-        graph_write_count(out, "from", e->from);
-        graph_write_count(out, "to", e->to);
+        json_put_count(out, ",", "from", e->from);
+        json_put_count(out, ",", "to", e->to);
         if (w->hosts) {
-            graph_write_count(out, "messages", e->messages);
+            json_put_count(out, ",", "messages", e->messages);
         } else {
-            graph_write_time(out, "tag", events[e->send].tag);
-            graph_write_time(out, "sent_ns", events[e->send].begin_ns);
-            graph_write_time(out, "received_ns", events[e->receive].end_ns);
+            json_put_integer(out, ",", "tag", events[e->send].tag);
+            json_put_integer(out, ",", "sent_ns", events[e->send].begin_ns);
+            json_put_integer(out, ",", "received_ns", events[e->receive].end_ns);
         }
-        graph_write_count(out, "bytes", e->bytes);
-        graph_write_time(out, "transfer_ns", e->transfer_ns);
+        json_put_count(out, ",", "bytes", e->bytes);
+        json_put_integer(out, ",", "transfer_ns", e->transfer_ns);
         graph_write_latency(out, e->latency);
-        graph_write_count(out, "send_step", events[e->send].step);
-        graph_write_count(out, "receive_step", events[e->receive].step);
-        graph_write_count(out, "lateness_ns", events[e->receive].lateness_ns);
+        json_put_count(out, ",", "send_step", events[e->send].step);
+        json_put_count(out, ",", "receive_step", events[e->receive].step);
+        json_put_count(out, ",", "lateness_ns", events[e->receive].lateness_ns);
         fputc('}', out);
     }
     fputc(']', out);
@@ -185,7 +163,7 @@ static void graph_write_awaited(FILE *out, const struct dependencies *d, uint32_
     if (enter == DEPENDENCY_NONE)
         fputs(",\"awaited\":null", out);
     else
-        graph_write_count(out, "awaited", d->events[enter].rank);
+        json_put_count(out, ",", "awaited", d->events[enter].rank);
 }
 
 /* A rank's part in a collective; null: it has not left it. */
@@ -194,15 +172,15 @@ static void graph_write_member(FILE *out, const struct dependencies *d,
 {
     const struct dependency_event *enter = &d->events[m->enter];
     fprintf(out, "{\"rank\":%" PRIu32, enter->rank);
-    graph_write_count(out, "from", enter->node);
-    graph_write_time(out, "entered_ns", enter->begin_ns);
-    graph_write_count(out, "lateness_ns", enter->lateness_ns);
+    json_put_count(out, ",", "from", enter->node);
+    json_put_integer(out, ",", "entered_ns", enter->begin_ns);
+    json_put_count(out, ",", "lateness_ns", enter->lateness_ns);
     graph_write_awaited(out, d, m->awaited);
     if (m->leave == DEPENDENCY_NONE) {
         fputs(",\"to\":null,\"left_ns\":null", out);
     } else {
-        graph_write_count(out, "to", d->events[m->leave].node);
-        graph_write_time(out, "left_ns", d->events[m->leave].end_ns);
+        json_put_count(out, ",", "to", d->events[m->leave].node);
+        json_put_integer(out, ",", "left_ns", d->events[m->leave].end_ns);
     }
     fputc('}', out);
 }
@@ -214,16 +192,16 @@ static void graph_write_collectives(FILE *out, const struct graph_written *w)
     for (uint32_t i = 0; i < d->collective_count; i++) {
         const struct dependency_collective *c = &d->collectives[i];
         fprintf(out, "%s{\"collective\":%" PRIu32, i == 0 ? "\n" : ",\n", i);
-        graph_write_text(out, "call", call_name(c->call));
-        graph_write_count(out, "comm", c->comm);
-        graph_write_count(out, "layer", c->layer);
-        graph_write_count(out, "step", c->step);
-        graph_write_count(out, "ranks", c->count);
+        json_put_text(out, ",", "call", call_name(c->call));
+        json_put_count(out, ",", "comm", c->comm);
+        json_put_count(out, ",", "layer", c->layer);
+        json_put_count(out, ",", "step", c->step);
+        json_put_count(out, ",", "ranks", c->count);
         graph_write_awaited(out, d, c->awaited);
-        graph_write_time(out, "first_ns", c->first_ns);
-        graph_write_time(out, "last_ns", c->last_ns);
-        graph_write_time(out, "end_ns", c->end_ns);
-        graph_write_count(out, "lateness_ns", c->lateness_ns);
+        json_put_integer(out, ",", "first_ns", c->first_ns);
+        json_put_integer(out, ",", "last_ns", c->last_ns);
+        json_put_integer(out, ",", "end_ns", c->end_ns);
+        json_put_count(out, ",", "lateness_ns", c->lateness_ns);
         fputs(",\"members\":[", out);
         for (uint32_t k = 0; !w->hosts && k < c->count; k++) {
             fputs(k == 0 ? "" : ",", out);
@@ -245,16 +223,17 @@ static void graph_write_chain(FILE *out, const struct graph_written *w)
     for (uint32_t i = count; i-- > 0;) {
         const struct dependency_event *e = &d->events[chain[i]];
         fprintf(out, "%s{\"rank\":%" PRIu32, i + 1 == count ? "\n" : ",\n", e->rank);
-        graph_write_count(out, "step", e->step);
-        graph_write_text(out, "event", dependencies_event_name(e));
-        graph_write_text(out, "call", call_name(e->call));
-        graph_write_time(out, "peer", e->peer == DEPENDENCY_NONE ? PEER_NONE : (int64_t)e->peer);
-        graph_write_time(out, "tag", e->tag);
-        graph_write_count(out, "bytes", e->bytes);
-        graph_write_time(out, "begin_ns", e->begin_ns);
-        graph_write_time(out, "end_ns", e->end_ns);
-        graph_write_count(out, "lateness_ns", e->lateness_ns);
-        graph_write_count(out, "caused_ns", e->caused_ns);
+        json_put_count(out, ",", "step", e->step);
+        json_put_text(out, ",", "event", dependencies_event_name(e));
+        json_put_text(out, ",", "call", call_name(e->call));
+        json_put_integer(out, ",", "peer",
+                         e->peer == DEPENDENCY_NONE ? PEER_NONE : (int64_t)e->peer);
+        json_put_integer(out, ",", "tag", e->tag);
+        json_put_count(out, ",", "bytes", e->bytes);
+        json_put_integer(out, ",", "begin_ns", e->begin_ns);
+        json_put_integer(out, ",", "end_ns", e->end_ns);
+        json_put_count(out, ",", "lateness_ns", e->lateness_ns);
+        json_put_count(out, ",", "caused_ns", e->caused_ns);
         fputc('}', out);
     }
     fputc(']', out);
@@ -275,7 +254,7 @@ static void graph_write_late(FILE *out, const struct graph_written *w)
     for (uint32_t i = 0; i < count; i++) {
         fprintf(out, "%s{\"lane\":%u", i == 0 ? "" : ",", (unsigned)(late[i] - w->graph->lanes));
         graph_write_who(out, w, (uint32_t)(late[i] - w->graph->lanes));
-        graph_write_count(out, "caused_ns", late[i]->caused_ns);
+        json_put_count(out, ",", "caused_ns", late[i]->caused_ns);
         fputc('}', out);
     }
     fputc(']', out);

@@ -10,10 +10,7 @@ void sink_put_member(FILE *out, int *count, const char *name, const char *value)
 {
     if (value == NULL || value[0] == '\0')
         return;
-    fputs((*count)++ == 0 ? "" : ",", out);
-    json_text(out, name);
-    fputc(':', out);
-    json_text(out, value);
+    json_put_text(out, (*count)++ == 0 ? "" : ",", name, value);
 }
 
 void sink_put_labels(FILE *out, const struct sink_delivery *delivery)
@@ -60,6 +57,5 @@ void sink_put_generator(FILE *out, const struct sink_delivery *delivery)
         from += is_job;
     }
     url[used] = '\0';
-    fputs(",\"generatorURL\":", out);
-    json_text(out, url);
+    json_put_text(out, ",", "generatorURL", url);
 }

@@ -55,19 +55,12 @@ static void export_perfetto_put_span(struct trace *t, int64_t from_ns, int64_t t
     fprintf(t->out, ",\"dur\":%" PRIu64 ".%03" PRIu64, (to - from) / 1000, (to - from) % 1000);
 }
 
-static void export_perfetto_put_name(struct trace *t, const char *text)
-{
-    fputs(",\"name\":", t->out);
-    json_text(t->out, text);
-}
-
 static void export_perfetto_put_heading(struct trace *t, const char *kind, int process, int thread,
                                         const char *text)
 {
     export_perfetto_begin(t, 'M', process, thread);
-    export_perfetto_put_name(t, kind);
-    fputs(",\"args\":{\"name\":", t->out);
-    json_text(t->out, text);
+    json_put_text(t->out, ",", "name", kind);
+    json_put_text(t->out, ",\"args\":{", "name", text);
     fputs("}}", t->out);
 }
 
@@ -77,17 +70,14 @@ static void export_perfetto_put_counter(struct trace *t, const char *title, int6
 {
     int first = 1;
     export_perfetto_begin(t, 'C', JOB, 0);
-    export_perfetto_put_name(t, title);
+    json_put_text(t->out, ",", "name", title);
     export_perfetto_put_time(t, time_ns);
     fputs(",\"args\":{", t->out);
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(cells[i].real))
             continue;
-        fputs(first ? "" : ",", t->out);
+        json_put_real(t->out, first ? "" : ",", cells[i].name, cells[i].real * factor);
         first = 0;
-        json_text(t->out, cells[i].name);
-        fputc(':', t->out);
-        json_number(t->out, cells[i].real * factor);
     }
     fputs("}}", t->out);
 }
@@ -149,7 +139,7 @@ static int export_perfetto_put_row(struct trace *t, int track, const char *name,
                                    const struct cell *row, size_t columns)
 {
     export_perfetto_begin(t, 'X', JOB, track);
-    export_perfetto_put_name(t, name);
+    json_put_text(t->out, ",", "name", name);
     export_perfetto_put_span(t, row[0].integer, row[1].integer);
     export_perfetto_put_arguments(t, &row[2], columns - 2);
     return ferror(t->out) ? -EIO : 0;
@@ -276,9 +266,10 @@ static int export_perfetto_put_captured(void *user, const struct cell *row, size
         return 0;
     export_perfetto_begin_track(t, row);
     export_perfetto_begin(t, is_call || is_message ? 'X' : 'i', CALLS, t->tracks);
-    export_perfetto_put_name(t, is_call      ? row[IN_CALL].text
-                                : is_message ? row[IN_STATE].text
-                                             : row[IN_KIND].text);
+    json_put_text(t->out, ",", "name",
+                  is_call      ? row[IN_CALL].text
+                  : is_message ? row[IN_STATE].text
+                               : row[IN_KIND].text);
     if (is_call || is_message)
         export_perfetto_put_span(t, row[IN_ENTER].integer,
                                  row[IN_EXIT].kind == CELL_INTEGER ? row[IN_EXIT].integer

@@ -238,8 +238,7 @@ int export_json(FILE *out, const struct export_source *source, const char *table
 {
     const char *const *lists[] = {tables_names, export_sums, export_graphs};
     int code = 0, first = 1;
-    fputs("{\"holter\":", out);
-    json_text(out, HOLTER_VERSION);
+    json_put_text(out, "{", "holter", HOLTER_VERSION);
     fputs(",\"tables\":{", out);
     if (table != NULL) {
         fputc('\n', out);

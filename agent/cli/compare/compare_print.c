@@ -164,10 +164,8 @@ void compare_print_text(FILE *out, const struct comparison *c, uint64_t lines)
 
 static void compare_print_values(FILE *out, const double value[2])
 {
-    fputs(",\"before\":", out);
-    json_number(out, value[0]);
-    fputs(",\"after\":", out);
-    json_number(out, value[1]);
+    json_put_real(out, ",", "before", value[0]);
+    json_put_real(out, ",", "after", value[1]);
     fputc('}', out);
 }
 
@@ -176,10 +174,8 @@ static void compare_print_items(FILE *out, const char *name, const struct compar
 {
     fprintf(out, ",\"%s\":[", name);
     for (size_t i = 0; i < list->count && i < lines; i++) {
-        fprintf(out, "%s{\"%s\":", i > 0 ? "," : "", ends[0]);
-        json_text(out, list->items[i].name[0]);
-        fprintf(out, ",\"%s\":", ends[1]);
-        json_text(out, list->items[i].name[1]);
+        json_put_text(out, i > 0 ? ",{" : "{", ends[0], list->items[i].name[0]);
+        json_put_text(out, ",", ends[1], list->items[i].name[1]);
         compare_print_values(out, list->items[i].value);
     }
     fputc(']', out);
@@ -195,13 +191,12 @@ void compare_print_json(FILE *out, const struct comparison *c, uint64_t lines)
     fprintf(out, "],\"aligned\":\"%s\",\"phases\":[%zu,%zu],\"matched\":%" PRIu32,
             c->alignment.by_phase ? "phase" : "time", c->runs[0]->phase_count,
             c->runs[1]->phase_count, c->alignment.matched);
-    fprintf(out, ",\"per\":\"%s\",\"most\":", c->per_second ? "second" : "run");
-    json_text(out, most != NULL ? most->name : "");
+    json_put_text(out, ",", "per", c->per_second ? "second" : "run");
+    json_put_text(out, ",", "most", most != NULL ? most->name : "");
     fputs(",\"figures\":[", out);
     for (size_t i = 0; i < c->figure_count; i++) {
-        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
-        json_text(out, c->figures[i].name);
-        fprintf(out, ",\"unit\":\"%s\"", compare_units[c->figures[i].unit]);
+        json_put_text(out, i > 0 ? ",{" : "{", "name", c->figures[i].name);
+        json_put_text(out, ",", "unit", compare_units[c->figures[i].unit]);
         compare_print_values(out, c->figures[i].value);
     }
     fputc(']', out);

@@ -315,8 +315,7 @@ void diff_print_json(FILE *out, const struct diff *d, const char *const paths[2]
     json_text(out, paths[0]);
     fputc(',', out);
     json_text(out, paths[1]);
-    fputs("],\"job\":", out);
-    json_text(out, d->job);
+    json_put_text(out, "],", "job", d->job);
     fprintf(out, ",\"differences\":%" PRIu64 ",\"tables\":[", d->differences);
     for (size_t i = 0; i < DIFF_TABLES; i++) {
         const struct diff_table *t = &d->tables[i];
@@ -329,10 +328,9 @@ void diff_print_json(FILE *out, const struct diff *d, const char *const paths[2]
     fputs("],\"first\":[", out);
     for (size_t i = 0; i < d->count; i++) {
         const struct diff_item *item = &d->items[i];
-        fprintf(out, "%s{\"table\":\"%s\",\"key\":", i == 0 ? "" : ",", item->table);
-        json_text(out, item->key);
-        fputs(",\"column\":", out);
-        json_text(out, item->column);
+        json_put_text(out, i == 0 ? "{" : ",{", "table", item->table);
+        json_put_text(out, ",", "key", item->key);
+        json_put_text(out, ",", "column", item->column);
         fputs(",\"values\":[", out);
         json_text(out, item->value[0]);
         fputc(',', out);
