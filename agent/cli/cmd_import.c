@@ -273,9 +273,7 @@ static int run_trace(const struct importing *i)
                                      .threads = i->threads,
                                      .hosts = i->hosts,
                                      .per_node = (uint32_t)i->per_node};
-    if (i->format == IMPORT_CSV)
-        return import_trace_csv(&options);
-    return i->format == IMPORT_OTF2 ? import_trace_otf2(&options) : import_trace_dumpi(&options);
+    return import_trace(&options, i->format);
 }
 
 static int cmd_import_run(const struct importing *i)

@@ -1,6 +1,7 @@
 /* Writes graphs of dependencies. */
 #include "agent/cli/graph_write.h"
 
+#include "daemon/export/export.h"
 #include "holter/call.h"
 #include "proto/json.h"
 #include "proto/quantity.h"
@@ -287,23 +288,13 @@ static void graph_write_color(FILE *out, double latency)
     fprintf(out, "\"%.3f 0.85 0.85\"", 0.667 * (1 - share));
 }
 
-static void graph_write_dot_text(FILE *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', out);
-        if ((unsigned char)*text >= 0x20)
-            fputc(*text, out);
-    }
-}
-
 static void graph_write_dot_node(FILE *out, const struct graph_written *w, uint32_t i)
 {
     const struct dependency_node *n = &w->graph->nodes[i];
     const struct dependency_lane *l = &w->graph->lanes[n->lane];
     fprintf(out, "  n%" PRIu32 " [label=\"", i);
     if (w->hosts)
-        graph_write_dot_text(out, graph_write_host(w, l->host));
+        export_dot_put_text(out, graph_write_host(w, l->host));
     else
         fprintf(out, "%" PRIu32, l->id);
     fprintf(out, "\", group=l%" PRIu32 ", color=", n->lane);
@@ -381,7 +372,7 @@ void graph_write_dot(FILE *out, const struct graph_written *w)
     const struct dependency_graph *g = w->graph;
     fputs("digraph dependencies {\n  rankdir=LR;\n  node [shape=ellipse, style=bold];\n  label=\"",
           out);
-    graph_write_dot_text(out, w->source->captured.job);
+    export_dot_put_text(out, w->source->captured.job);
     fprintf(out, "%s%s matched, %s unmatched, late by %s at most\";\n",
             w->source->captured.job[0] == '\0' ? "" : ": ",
             quantity_things(w->dependencies->counts.matched, "message").text,

@@ -65,7 +65,14 @@ static void print_messages(const struct trace_counts *c)
                              "files; what is whole of them is imported");
 }
 
-static void print_otf2(const struct import_options *options, const struct import_otf2_counts *c)
+/* @return the exit status by the counts that all formats have */
+static int is_wrong(const struct trace_counts *counts)
+{
+    return counts->failed_streams > 0 || counts->lost > 0;
+}
+
+/* These print a summary. @return the exit status */
+static int print_otf2(const struct import_options *options, const struct import_otf2_counts *c)
 {
     import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  events       %" PRIu64 " in %" PRIu32 " locations\n", c->events, c->streams);
@@ -90,9 +97,10 @@ static void print_otf2(const struct import_options *options, const struct import
     if (c->by_process)
         printf("  ranks        are the processes in their order: the list of their locations "
                "names some that are not there, or twice\n");
+    return is_wrong(&c->counts) || c->definitions_broken;
 }
 
-static void print_dumpi(const struct import_options *options, const struct dumpi_counts *c)
+static int print_dumpi(const struct import_options *options, const struct dumpi_counts *c)
 {
     const struct dumpi_facts *f = &c->facts;
     import_trace_print_head(options, f->ranks, c->hosts, &c->counts, c->window_ns);
@@ -100,8 +108,8 @@ static void print_dumpi(const struct import_options *options, const struct dumpi
            f->files, f->version[0], f->version[1], f->version[2]);
     print_messages(&c->counts);
     printf("  collectives  %" PRIu64 " calls\n", c->counts.collectives);
-    if (f->broken > 0 && c->counts.failed_streams == 0) /* otherwise reported above */
-        printf("  broken       %" PRIu32 " files; what is whole of them is imported\n", f->broken);
+    if (c->counts.failed_streams == 0) /* otherwise reported above */
+        import_trace_print_count("broken", f->broken, "files; what is whole of them is imported");
     if (f->missing > 0)
         printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
     import_trace_print_count("left out", f->left_out, "files of ranks behind the last");
@@ -109,12 +117,27 @@ static void print_dumpi(const struct import_options *options, const struct dumpi
     import_trace_print_count("turned off", f->off, "calls that the trace does not have");
     if (f->unresolved > 0)
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
+    return is_wrong(&c->counts) || f->broken > 0 || f->missing > 0 || f->left_out > 0 ||
+           f->too_many;
 }
 
-/* @return the exit status by the counts that all formats have */
-static int is_wrong(const struct trace_counts *counts)
+static int print_csv(const struct import_options *options, const struct import_csv_counts *c)
 {
-    return counts->failed_streams > 0 || counts->lost > 0;
+    import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
+    printf("  rows         %" PRIu64 "\n", c->rows);
+    if (c->world > c->ranks)
+        printf("  unnamed      %" PRIu32 " of %" PRIu32 " ranks are in no row\n",
+               c->world - c->ranks, c->world);
+    print_messages(&c->counts);
+    import_trace_print_count("sent only", c->one_sided,
+                             "messages of which no receive_end is known");
+    import_trace_print_count("backward", c->backward,
+                             "messages that were received before they were sent");
+    if (c->unknown > 0)
+        printf("  passed over  %" PRIu32 " columns that mean nothing here, the first is '%s'\n",
+               c->unknown, c->first_unknown);
+    import_trace_print_count("left out", c->bad, "rows that are wrong");
+    return is_wrong(&c->counts) || c->bad > 0 || c->broken;
 }
 
 /* Prepare the options that all formats have. @return 0, or 1 after printing an error */
@@ -137,66 +160,23 @@ static int import_trace_begin(struct importing *i, const struct import_options *
     return 0;
 }
 
-static void import_trace_end(struct importing *i)
+int import_trace(const struct import_options *options, enum import_format format)
 {
-    progress_end(&i->progress);
-    topology_file_finish(&i->network);
-}
-
-int import_trace_otf2(const struct import_options *options)
-{
+    const char *const output = options->output, *const source = options->source;
     struct importing i;
-    struct import_otf2_counts counts;
+    struct import_otf2_counts otf2;
+    struct dumpi_counts dumpi;
+    struct import_csv_counts csv;
     if (import_trace_begin(&i, options) != 0)
         return 1;
-    int code = import_otf2(options->output, options->source, &i.wishes, &counts);
-    import_trace_end(&i);
-    if (code == 0)
-        print_otf2(options, &counts);
-    return code != 0 || is_wrong(&counts.counts) || counts.definitions_broken;
-}
-
-int import_trace_dumpi(const struct import_options *options)
-{
-    struct importing i;
-    struct dumpi_counts counts;
-    if (import_trace_begin(&i, options) != 0)
+    int code = format == IMPORT_OTF2    ? import_otf2(output, source, &i.wishes, &otf2)
+               : format == IMPORT_DUMPI ? dumpi_import(output, source, &i.wishes, &dumpi)
+                                        : import_csv(output, source, &i.wishes, &csv);
+    progress_end(&i.progress);
+    topology_file_finish(&i.network);
+    if (code != 0)
         return 1;
-    int code = dumpi_import(options->output, options->source, &i.wishes, &counts);
-    import_trace_end(&i);
-    if (code == 0)
-        print_dumpi(options, &counts);
-    return code != 0 || is_wrong(&counts.counts) || counts.facts.broken > 0 ||
-           counts.facts.missing > 0 || counts.facts.left_out > 0 || counts.facts.too_many;
-}
-
-static void print_csv(const struct import_options *options, const struct import_csv_counts *c)
-{
-    import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
-    printf("  rows         %" PRIu64 "\n", c->rows);
-    if (c->world > c->ranks)
-        printf("  unnamed      %" PRIu32 " of %" PRIu32 " ranks are in no row\n",
-               c->world - c->ranks, c->world);
-    print_messages(&c->counts);
-    import_trace_print_count("sent only", c->one_sided,
-                             "messages of which no receive_end is known");
-    import_trace_print_count("backward", c->backward,
-                             "messages that were received before they were sent");
-    if (c->unknown > 0)
-        printf("  passed over  %" PRIu32 " columns that mean nothing here, the first is '%s'\n",
-               c->unknown, c->first_unknown);
-    import_trace_print_count("left out", c->bad, "rows that are wrong");
-}
-
-int import_trace_csv(const struct import_options *options)
-{
-    struct importing i;
-    struct import_csv_counts counts;
-    if (import_trace_begin(&i, options) != 0)
-        return 1;
-    int code = import_csv(options->output, options->source, &i.wishes, &counts);
-    import_trace_end(&i);
-    if (code == 0)
-        print_csv(options, &counts);
-    return code != 0 || is_wrong(&counts.counts) || counts.bad > 0 || counts.broken;
+    return format == IMPORT_OTF2    ? print_otf2(options, &otf2)
+           : format == IMPORT_DUMPI ? print_dumpi(options, &dumpi)
+                                    : print_csv(options, &csv);
 }

@@ -2,6 +2,7 @@
 #ifndef HOLTER_AGENT_CLI_IMPORT_TRACE_H
 #define HOLTER_AGENT_CLI_IMPORT_TRACE_H
 
+#include "daemon/import/import_format.h"
 #include "daemon/import/trace/trace.h"
 
 /** Options of an import. */
@@ -14,14 +15,9 @@ struct import_options {
     uint32_t per_node;    /**< csv, otf2: ranks a host; 0: not given */
 };
 
-/** Import an OTF2 archive. @return exit status, after printing errors */
-int import_trace_otf2(const struct import_options *options);
-
-/** Import a DUMPI trace. @return exit status, after printing errors */
-int import_trace_dumpi(const struct import_options *options);
-
-/** Import a table of messages. @return exit status, after printing errors */
-int import_trace_csv(const struct import_options *options);
+/** Import an OTF2 archive, a DUMPI trace or a table of messages, and print a summary.
+ *  @return exit status, after printing errors */
+int import_trace(const struct import_options *options, enum import_format format);
 
 /** Run holterd to make them, and show its progress. @return 0, or 1 after printing an error; the
  *  recording is unchanged then */

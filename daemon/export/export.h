@@ -50,6 +50,9 @@ enum export_graph { EXPORT_RANKS, EXPORT_HOSTS, EXPORT_REGIONS };
  * @return 0, -ENOMEM or -EIO */
 int export_dot(FILE *out, const struct export_source *source, enum export_graph graph, size_t most);
 
+/** Write what stands between the quotes of a text of Graphviz. */
+void export_dot_put_text(FILE *out, const char *text);
+
 #define EXPORT_PERFETTO_ROWS                                                                       \
     2000000u /**< limit of ranks times windows; ranks beyond it are left out */
 

@@ -24,16 +24,14 @@ struct graph {
     size_t count;
 };
 
-static void export_dot_put_text(FILE *out, const char *text)
+void export_dot_put_text(FILE *out, const char *text)
 {
-    fputc('"', out);
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\')
             fputc('\\', out);
         if ((unsigned char)*text >= 0x20)
             fputc(*text, out);
     }
-    fputc('"', out);
 }
 
 /* ---- groups ------------------------------------------------------------------------ */
@@ -130,9 +128,9 @@ static int export_dot_put_ranks(FILE *out, const struct content *c)
         }
     }
     for (uint32_t h = 0; h < c->host_count; h++) {
-        fprintf(out, "  subgraph cluster_h%" PRIu32 " {\n    label=", h);
+        fprintf(out, "  subgraph cluster_h%" PRIu32 " {\n    label=\"", h);
         export_dot_put_text(out, c->hosts[h]);
-        fputs(";\n", out);
+        fputs("\";\n", out);
         for (uint32_t i = first[h]; i != UINT32_MAX; i = next[i])
             fprintf(out, "    r%" PRIu32 " [label=\"%" PRIu32 "\"];\n", i, i);
         fputs("  }\n", out);
@@ -146,9 +144,9 @@ static int export_dot_put_vertices(FILE *out, const struct graph *g)
     const struct content *c = g->source->content;
     if (g->kind == EXPORT_HOSTS) {
         for (uint32_t h = 0; h < c->host_count; h++) {
-            fprintf(out, "  h%" PRIu32 " [label=", h);
+            fprintf(out, "  h%" PRIu32 " [label=\"", h);
             export_dot_put_text(out, c->hosts[h]);
-            fputs("];\n", out);
+            fputs("\"];\n", out);
         }
         return 0;
     }
@@ -180,9 +178,9 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
     int code = export_dot_find_groups(&g);
     code = code != 0 ? code : export_dot_add_up(&g);
     if (code == 0) {
-        fputs("digraph ", out);
+        fputs("digraph \"", out);
         export_dot_put_text(out, source->content->job);
-        fputs(" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
+        fputs("\" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
               "  edge [color=\"#4aa8ff\", arrowsize=0.6];\n",
               out);
         code = export_dot_put_vertices(out, &g);

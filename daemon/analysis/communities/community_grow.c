@@ -1,6 +1,7 @@
 /* Agglomeration: merges of neighbouring clusters, the best first. */
 #include "daemon/analysis/communities/community_tree.h"
 
+#include "daemon/analysis/tables/disjoint_sets.h"
 #include "daemon/analysis/tables/heap.h"
 #include "holter/order.h"
 
@@ -15,7 +16,7 @@
 
 struct link {
     double weight;
-    uint32_t to; /* a cluster, or one that has since merged into it: see community_grow_root() */
+    uint32_t to; /* a cluster, or one that has since merged into it: see disjoint_find_root() */
 };
 
 /* Vertices, then merges: a cluster does not change. A pair of clusters is looked after by the later
@@ -52,16 +53,6 @@ struct growth {
     uint32_t waiting;         /* in the heap */
     uint64_t looks;           /* links that may still be examined */
 };
-
-static uint32_t community_grow_root(struct growth *g, uint32_t cluster)
-{
-    uint32_t *parent = g->parent;
-    while (parent[cluster] != cluster) {
-        parent[cluster] = parent[parent[cluster]];
-        cluster = parent[cluster];
-    }
-    return cluster;
-}
 
 static bool community_grow_is_before(const struct candidate *a, const struct candidate *b)
 {
@@ -132,8 +123,8 @@ static int community_grow_gather(struct growth *g, uint32_t self)
         const struct cluster *p = &g->clusters[part];
         g->looks -= p->count < g->looks ? p->count : g->looks;
         for (const struct link *link = p->links, *end = link + p->count; link < end; link++) {
-            uint32_t to =
-                g->parent[link->to] == link->to ? link->to : community_grow_root(g, link->to);
+            uint32_t to = g->parent[link->to] == link->to ? link->to
+                                                          : disjoint_find_root(g->parent, link->to);
             if (to == self)
                 continue;
             list[seen] = to;
@@ -255,10 +246,11 @@ static int grow_in_rounds(struct growth *g)
             if (g->parent[owner] != owner)
                 continue;
             const struct cluster *c = &g->clusters[owner];
-            uint32_t to = community_grow_root(g, c->best);
+            uint32_t to = disjoint_find_root(g->parent, c->best);
             double between = 0;
             for (uint32_t j = 0; j < c->count; j++)
-                between += community_grow_root(g, c->links[j].to) == to ? c->links[j].weight : 0;
+                between +=
+                    disjoint_find_root(g->parent, c->links[j].to) == to ? c->links[j].weight : 0;
             community_grow_join(g, owner, to, between);
         }
     return rc;
@@ -333,7 +325,7 @@ int community_tree_grow(struct community_tree *tree, const struct community_grap
     rc = grow_greedily(&g);
     rc = rc == 0 && g.waiting > 0 ? grow_in_rounds(&g) : rc;
     for (uint32_t v = 0; v < graph->vertices; v++)
-        node[v] = g.clusters[community_grow_root(&g, v)].node;
+        node[v] = g.clusters[disjoint_find_root(g.parent, v)].node;
     growth_finish(&g, g.count);
     return rc;
 }

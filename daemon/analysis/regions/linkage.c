@@ -2,6 +2,7 @@
 #include "daemon/analysis/regions/linkage.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 /* Sum of the weights between a cluster and another. */
 struct link {
-    uint32_t cluster; /* or a cluster that has merged into it since: see linkage_find_root() */
+    uint32_t cluster; /* or a cluster that has merged into it since: see disjoint_find_root() */
     uint64_t sum;     /* of 36 R, in quarters */
 };
 
@@ -97,16 +98,6 @@ static int linkage_reserve(struct linkage *l, uint32_t need)
     return 0;
 }
 
-static uint32_t linkage_find_root(struct linkage *l, uint32_t cluster)
-{
-    uint32_t *parent = l->parent;
-    while (parent[cluster] != cluster) {
-        parent[cluster] = parent[parent[cluster]];
-        cluster = parent[cluster];
-    }
-    return cluster;
-}
-
 static uint32_t linkage_group_of(const struct linkage *l, uint32_t vertex)
 {
     return vertex < l->history.vertices ? l->history.group[vertex] : 0;
@@ -117,7 +108,7 @@ static uint32_t linkage_group_of(const struct linkage *l, uint32_t vertex)
  * @return how many clusters are in l->seen */
 static inline uint32_t linkage_add_link(struct linkage *l, uint32_t to, uint64_t sum, uint32_t seen)
 {
-    to = linkage_find_root(l, to);
+    to = disjoint_find_root(l->parent, to);
     l->seen[seen] = to;
     seen += l->sum[to] == 0;
     l->sum[to] += sum;

@@ -2,6 +2,7 @@
 #include "daemon/analysis/regions/regions.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/bisect.h"
 #include "holter/order.h"
 #include "include/holter/error.h"
@@ -171,19 +172,10 @@ static void regions_list_merges(const struct regions *r, struct partition *p, co
 
 /* ---- the cut -------------------------------------------------------------------- */
 
-static uint32_t regions_find_root(struct partition *p, uint32_t vertex)
-{
-    while (p->parent[vertex] != vertex) {
-        p->parent[vertex] = p->parent[p->parent[vertex]];
-        vertex = p->parent[vertex];
-    }
-    return vertex;
-}
-
 static void regions_join_roots(struct partition *p, uint32_t one, uint32_t other)
 {
-    one = regions_find_root(p, one);
-    other = regions_find_root(p, other);
+    one = disjoint_find_root(p->parent, one);
+    other = disjoint_find_root(p->parent, other);
     if (one < other)
         p->parent[other] = one;
     else
@@ -243,7 +235,7 @@ static int regions_join_singles(const struct regions *r, struct partition *p)
     uint32_t *roots = calloc(capacity * 3, sizeof(*roots));
     uint32_t *sizes = roots + capacity, *seen = sizes + capacity;
     for (uint32_t v = 0; roots != NULL && v < p->vertices; v++) {
-        roots[v] = regions_find_root(p, v);
+        roots[v] = disjoint_find_root(p->parent, v);
         sizes[roots[v]]++;
     }
     for (uint32_t v = 0; sums != NULL && roots != NULL && v < p->vertices; v++)
@@ -288,8 +280,9 @@ static size_t regions_find_overlaps(const struct regions *r, struct partition *p
     size_t count = 0, kept = 0;
     for (uint32_t v = 0; v < p->vertices; v++)
         if (p->component[v] != NONE && regions_former_of(r, v) != 0)
-            out[count++] = (struct overlap){
-                .former = regions_former_of(r, v), .root = regions_find_root(p, v), .shared = 1};
+            out[count++] = (struct overlap){.former = regions_former_of(r, v),
+                                            .root = disjoint_find_root(p->parent, v),
+                                            .shared = 1};
     qsort(out, count, sizeof(*out), regions_compare_places);
     for (size_t i = 0; i < count; i++) {
         if (kept > 0 && regions_compare_places(&out[kept - 1], &out[i]) == 0)
@@ -337,7 +330,7 @@ static void regions_number_new(struct partition *p, const uint32_t *sizes,
     for (uint32_t v = 0; v < p->vertices; v++) {
         if (p->component[v] == NONE)
             continue;
-        uint32_t lowest = regions_find_root(p, v);
+        uint32_t lowest = disjoint_find_root(p->parent, v);
         struct region_info *info = &infos[lowest];
         if (info->id == 0) {
             info->id = (*next_id)++;
@@ -363,7 +356,7 @@ static int regions_identify(const struct regions *r, struct partition *p, uint64
     int rc = overlaps == NULL || sizes == NULL || infos == NULL || taken == NULL ? -ENOMEM : 0;
     if (rc == 0) {
         for (uint32_t v = 0; v < p->vertices; v++)
-            sizes[regions_find_root(p, v)]++;
+            sizes[disjoint_find_root(p->parent, v)]++;
         size_t count = regions_find_overlaps(r, p, overlaps);
         regions_inherit_ids(r, overlaps, count, sizes, infos, taken);
         regions_number_new(p, sizes, infos, window, next_id);
