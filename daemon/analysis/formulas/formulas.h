@@ -73,8 +73,8 @@ struct formula_points {
                                      layout has none */
     uint8_t restrict_dim;       /**< 1: each axis is to be scaled to the same length */
     uint32_t not_finite;        /**< ranks with a value of x, y, z or color that is not finite */
-    uint32_t not_finite_rank;   /**< the first of them */
-    struct formula_fault not_finite_at; /**< the statement that gives it that value */
+    struct formula_fault
+        not_finite_at; /**< the statement that gives the first of them that value */
 };
 
 /** Evaluates a layout for all ranks at once. rank and maxRank (the number of ranks) are always

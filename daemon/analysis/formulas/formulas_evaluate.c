@@ -134,11 +134,9 @@ static void note_not_finite(const struct evaluation *e, struct formula_points *o
             axis++;
         if (axis == FORMULA_AXES)
             continue;
-        if (!out->not_finite++) {
-            out->not_finite_rank = i;
+        if (!out->not_finite++)
             formulas_fail(&out->not_finite_at, e->layout->statements[statement[axis]].place,
                           "%s of rank %u is not finite", axes[axis], i);
-        }
     }
 }
 

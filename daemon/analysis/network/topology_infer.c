@@ -334,7 +334,6 @@ static int infer_decide_tie(const struct topology_infer *infer, struct topology_
     if (!(rules >> spec->tie & 1))
         spec->tie = t;
     found->ties = infer->ties;
-    found->tie_certain = (rules & (rules - 1)) == 0;
     return 0;
 }
 

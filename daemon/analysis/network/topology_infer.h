@@ -22,8 +22,7 @@ struct topology_findings {
     uint32_t pairs;          /**< of dimensions longer than 1 */
     uint32_t
         ordered; /**< of these pairs, those whose order follows from routes, also through others */
-    uint32_t ties;   /**< legs half way round a ring */
-    int tie_certain; /**< only one rule for ties fits them */
+    uint32_t ties; /**< legs half way round a ring */
 };
 
 /** @param dimensions  1 to TOPOLOGY_DIMENSIONS
