@@ -325,6 +325,37 @@ static void latency_stands_under_the_curve(void **state)
     model_destroy(m);
 }
 
+/* First text item of a scene that holds a part. The test fails where there is none. */
+static const struct scene_item *find_text_item(const struct scene *s, const char *part)
+{
+    for (size_t i = 0; i < s->item_count; i++)
+        if (strstr(scene_text_of(s, &s->items[i]), part))
+            return &s->items[i];
+    fail_msg("no text has \"%s\"", part);
+    return NULL;
+}
+
+static void what_marks_of_latency_mean_stands_below_their_title(void **state)
+{
+    (void)state;
+    static const double widths[] = {1600, 1024, 800};
+    struct model *m = slow_job(64, 60);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct desk d;
+        desk_open(&d, widths[i], 900, 1, THEME_DARK, VIEW_LIVE);
+        desk_layout(&d, m);
+        const struct scene_item *title = find_text_item(&d.scene, "size: time lost");
+        const double foot = title->box.y + title->box.h;
+        assert_int_equal(title->whole_count, 0);
+        assert_true(find_text_item(&d.scene, "growth")->box.y >= foot);
+        assert_true(find_text_item(&d.scene, "high")->box.y >= foot);
+        assert_true(find_text_item(&d.scene, "64x")->box.y >= foot);
+        desk_check(&d, "legend of latency");
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static void a_job_that_is_well_has_no_red(void **state)
 {
     (void)state;
@@ -1413,6 +1444,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(latency_stands_under_the_curve),
+        cmocka_unit_test(what_marks_of_latency_mean_stands_below_their_title),
         cmocka_unit_test(a_job_that_is_well_has_no_red),
         cmocka_unit_test(the_worst_window_is_the_largest_circle),
         cmocka_unit_test(the_newest_latency_is_the_same_in_a_window_of_any_width),

@@ -11,7 +11,9 @@
 #include <string.h>
 
 enum {
-    HEAD = 32,    /* title and legend */
+    TITLE = 32,  /* title and the choice of how time is shown */
+    LEGEND = 18, /* what the marks and the colours mean, below the title */
+    HEAD = TITLE + LEGEND,
     FOOT = 20,    /* time axis */
     ROW = 21,     /* minimum height of a row */
     TALLEST = 34, /* maximum height of a row */
@@ -338,37 +340,37 @@ static void evolution_add_compressed_axis(const struct stage *s, const struct ev
     }
 }
 
-/* Legend from right to left, as far as it fits. @return x where it begins */
-static double evolution_add_legend(const struct stage *s, double left, double right, double y)
+/* What marks and colours mean, in a line of its own: beside the title one of both would be cut. */
+static void evolution_add_legend(const struct stage *s, double left, double right, double y)
 {
-    static const char *const labels[] = {"as it ran", "compressed"};
     const struct theme *t = s->brush.theme;
-    right -= widget_choice(&s->brush, right, y, labels, 2, s->ui->compress, COMMAND_COMPRESS) + 14;
-    if (right - left > 360)
-        right -= widget_latency_legend(&s->brush, right, y + 5) + 16;
-    for (int steady = 1; steady >= 0 && right - left > 300; steady--) {
+    for (int steady = 0; steady < 2; steady++) {
         const char *word = steady ? "high" : "growth";
         double w = scene_width(s->brush.scene, TEXT_AXIS, 0, word);
-        scene_text(s->brush.scene, right - w, y + 5, w + 1, TEXT_AXIS, 0, t->second, word);
-        right -= w + 30;
-        (steady ? evolution_add_steady_mark : evolution_add_growth_mark)(s, right, right + 24,
-                                                                         y + 15);
-        right -= 14;
+        (steady ? evolution_add_steady_mark : evolution_add_growth_mark)(s, left, left + 24,
+                                                                         y + 10);
+        scene_text(s->brush.scene, left + 30, y, w + 1, TEXT_AXIS, 0, t->second, word);
+        left += w + 44;
     }
-    return right;
+    widget_latency_legend(&s->brush, right, y);
 }
 
 static void evolution_add_title(const struct stage *s, struct box box, uint32_t shown, uint32_t all)
 {
-    const char *name = "Latency by region";
+    static const char *const labels[] = {"as it ran", "compressed"};
     char what[160];
-    double least = box.x + 12 + scene_width(s->brush.scene, TEXT_TITLE, 0, name) + 8;
-    double right = evolution_add_legend(s, least, box.x + box.w - 12, box.y + 5);
+    double left = box.x + 12, right = box.x + box.w - 12;
+    evolution_add_legend(s, left, right, box.y + TITLE);
+    right -=
+        widget_choice(&s->brush, right, box.y + 5, labels, 2, s->ui->compress, COMMAND_COMPRESS) +
+        8;
     if (shown < all)
-        snprintf(what, sizeof what, "%u of %u regions, largest first; size: time lost", shown, all);
+        snprintf(what, sizeof what,
+                 "%u of %u regions, largest first; colour: by the reference; size: time lost",
+                 shown, all);
     else
-        snprintf(what, sizeof what, "by the reference; size: time lost");
-    widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 4, name, what);
+        snprintf(what, sizeof what, "colour: by the reference; size: time lost");
+    widget_title(&s->brush, left, box.y + 6, right - left, "Latency by region", what);
 }
 
 static void evolution_add_row(struct stage *s, const struct evolution_plot *p, struct row *row,
