@@ -1,4 +1,5 @@
 /* View "links" as text, and what the mouse and the keys do there. */
+#include "viewer/layout/format.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/common/link_classes.h"
@@ -145,6 +146,31 @@ static void held_time_has_its_own_ranking(void **state)
     const struct scene_hit *first =
         hit_of(&b->desk.scene, HIT_LINK, b->desk.range.flows.largest_link);
     assert_int_equal(first->row, 0);
+}
+
+static void the_state_of_a_link_says_of_which_time_it_is(void **state)
+{
+    struct network_bed *b = *state;
+    b->desk.ui.selection = (struct selection){SELECT_LINK, b->net.links[7].link, 0};
+    lay_out(b);
+    NOT_SEEN("hot at ");
+    /* the job has ended: nothing is busy or idle now */
+    strcpy(b->model->state, "ended");
+    lay_out(b);
+    SEEN("hot at the end");
+    SEEN("busy in the last window");
+    NOT_SEEN("newest window");
+    /* a past span: the state at its end */
+    network_bed_type(b, " ");
+    ui_pan_time(&b->desk.ui, b->model, -5ll * 1000000000);
+    lay_out(b);
+    assert_false(b->desk.ui.time.follow);
+    NOT_SEEN("at the end");
+    int64_t begin, end;
+    ui_visible(&b->desk.ui, b->model, &begin, &end);
+    char text[80];
+    snprintf(text, sizeof text, "hot at %s", format_clock(end, 0).text);
+    SEEN(text);
 }
 
 static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
@@ -984,6 +1010,7 @@ int main(void)
         cmocka_unit_test(the_what_if_ranks_links_although_their_list_was_never_open),
         T(the_ranking_follows_the_newest_window),
         T(held_time_has_its_own_ranking),
+        T(the_state_of_a_link_says_of_which_time_it_is),
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
         T(columns_sort_it),

@@ -103,6 +103,24 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
     return row ? (enum link_state)row->state : LINK_IDLE;
 }
 
+struct quantity piece_state_text(const struct stage *s, enum link_state state)
+{
+    const struct window_totals *w = series_newest(&s->model->series);
+    const char *name = network_state_name(state);
+    uint64_t last = piece_last_window(s);
+    if (s->ui->network.applied)
+        return quantity_print("%s", name);
+    if (piece_loads_are_measured(s))
+        return quantity_print("%s in sight", name);
+    if (!s->ui->time.follow && last + NETWORK_WINDOWS <= s->model->network.window)
+        return quantity_print("not known at that time");
+    if (!s->ui->time.follow && w)
+        return quantity_print(
+            "%s at %s", name,
+            format_clock((int64_t)((last + 1) * w->length_ns), w->length_ns < 1000000000).text);
+    return quantity_print(model_ended(s->model) ? "%s at the end" : "%s", name);
+}
+
 /* ---- the what-if ---- */
 
 const struct flows *piece_reality(const struct stage *s)
@@ -362,8 +380,8 @@ void piece_link_tip(struct stage *s, uint32_t link)
     tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));
     int counted = piece_loads_are_measured(s);
     if (!counted)
-        tooltip_add(&s->tip, piece_state_color(s->brush.theme, state), "%s",
-                    network_state_name(state));
+        tooltip_add_text(&s->tip, piece_state_color(s->brush.theme, state),
+                         piece_state_text(s, state).text);
     if (link < f->link_count && !counted) {
         tooltip_add(&s->tip, s->brush.theme->text, "%s in sight, %sx the mean of loaded links",
                     format_si((double)f->loads[link], "B").text,
@@ -380,8 +398,8 @@ void piece_link_tip(struct stage *s, uint32_t link)
         piece_add_measured(s, row);
         return;
     }
-    tooltip_add(&s->tip, 0, "newest window %s, at most %s", format_si((double)row->bytes, "B").text,
-                format_si((double)row->peak, "B").text);
+    tooltip_add(&s->tip, 0, "%s window %s, at most %s", model_ended(s->model) ? "last" : "newest",
+                format_si((double)row->bytes, "B").text, format_si((double)row->peak, "B").text);
     if (row->collective_bytes)
         tooltip_add(&s->tip, 0, "beside it %s inside collectives, as modelled",
                     format_si((double)row->collective_bytes, "B").text);

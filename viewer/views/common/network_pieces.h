@@ -73,6 +73,10 @@ char *piece_vertex_ranks(const struct stage *stage, uint32_t vertex, char *out, 
  * not followed; LINK_IDLE when nothing is known. */
 enum link_state piece_link_state(const struct stage *stage, uint32_t link);
 
+/** The name of a state with the time that it is of, unless that is now: "idle at 14:15:03" while
+ * time is not followed, "idle at the end" of a job that has ended. */
+struct quantity piece_state_text(const struct stage *stage, enum link_state state);
+
 /** 1 when interfaces counted traffic but no message crossed a link in the visible time: loads are
  * then measured, not modelled. */
 int piece_loads_are_measured(const struct stage *stage);

@@ -140,7 +140,7 @@ static void context_add_link_facts(const struct stage *s, struct box *at, uint32
     struct link_figures figures;
     char text[160];
     link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
-    context_fact(s, at, "state", "%s", network_state_name(figures.state));
+    context_fact(s, at, "state", "%s", piece_state_text(s, figures.state).text);
     context_fact(
         s, at, "load in sight", "%s, %s the mean",
         format_si(link < f->link_count ? (double)f->loads[link] : 0, "B").text,
@@ -249,10 +249,11 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
                     format_si(f.load, f.packets ? "" : "B").text, f.packets ? " packets" : "");
     else if (routes)
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
-                    "%s, %u route%s", network_state_name(f.state), routes, routes == 1 ? "" : "s");
+                    "%s, %u route%s", piece_state_text(s, f.state).text, routes,
+                    routes == 1 ? "" : "s");
     else
         scene_text(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
-                   network_state_name(f.state));
+                   piece_state_text(s, f.state).text);
     if (!s->ui->network.applied)
         link_sparkline(s, (struct box){row.x + row.w - 134, row.y + 8, 70, row.h - 16}, link,
                        piece_state_color(t, f.state));

@@ -446,7 +446,7 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
                  piece_change_text(METRIC_LOAD, f->real, f->load, change, sizeof change));
         return;
     }
-    size_t used = (size_t)snprintf(out, room, "%s", network_state_name(f->state));
+    size_t used = (size_t)snprintf(out, room, "%s", piece_state_text(s, f->state).text);
     if (live && w && f->since && f->since <= n->window && f->state >= LINK_HOT)
         used += (size_t)snprintf(
             out + used, room - used, " for %s",
@@ -642,10 +642,11 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
 {
     const struct network_counts *c = &s->model->network.counts;
     if (d->live) {
-        snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
+        snprintf(out, room, "%s congested, %s hot, %s busy in the %s window",
                  quantity_grouped(c->states[LINK_CONGESTED]).text,
                  quantity_grouped(c->states[LINK_HOT]).text,
-                 quantity_grouped(c->states[LINK_BUSY]).text);
+                 quantity_grouped(c->states[LINK_BUSY]).text,
+                 model_ended(s->model) ? "last" : "newest");
         return;
     }
     struct quantity range = piece_pairs_range_text(s);
