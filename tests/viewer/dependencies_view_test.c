@@ -406,6 +406,26 @@ static void what_selected_ranks_did_last_is_requested_and_shown(void **state)
     close_desk(&d, m);
 }
 
+static void few_ranks_fill_a_large_window(void **state)
+{
+    (void)state;
+    for (int steps = 0; steps < 2; steps++) {
+        struct model *m = job_of(8, 40, 1);
+        struct desk d;
+        desk_open(&d, 2560, 1440, 1, THEME_DARK, VIEW_DEPENDENCIES);
+        d.ui.dependencies.steps = steps;
+        desk_layout(&d, m);
+        const struct scene_hit *plot = plot_of(&d.scene);
+        uint32_t glyphs;
+        assert_non_null(plot);
+        assert_true(plot->box.h > 0.8 * 1440);
+        const struct scene_hit *last = find_hit(&d.scene, HIT_RANK, 7, &glyphs);
+        assert_non_null(last);
+        assert_true(last->box.x > plot->box.x + 0.8 * plot->box.w);
+        close_desk(&d, m);
+    }
+}
+
 static void without_captures_or_messages_it_says_so(void **state)
 {
     (void)state;
@@ -469,6 +489,7 @@ int main(void)
         cmocka_unit_test(keys_and_the_wheel_zoom_and_arrows_move_within_the_columns),
         cmocka_unit_test(the_graph_of_the_visible_time_has_its_messages_only),
         cmocka_unit_test(what_selected_ranks_did_last_is_requested_and_shown),
+        cmocka_unit_test(few_ranks_fill_a_large_window),
         cmocka_unit_test(without_captures_or_messages_it_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ struct glyph {
 
 double dependency_glyph_radius(const struct dependency_plot *p)
 {
-    return fmin(fmin(p->v.ux, p->v.uy) / 2 - 1, 34);
+    return fmin(fmin(p->v.ux, p->v.uy) / 2 - 1, 72);
 }
 
 static struct glyph dependency_glyph_shape(const struct dependency_plot *p,
@@ -81,7 +81,8 @@ static int dependency_glyph_bar(struct stage *s, const struct dependency_plot *p
     double ns = edge ? fmax((double)edge->transfer_ns, 0) : 0;
     double share = 0.15 + 0.85 * log2(1 + ns) / log2(1 + (double)p->picture->slowest_ns);
     double room = e->receive ? g->border - g->rx : g->radius - g->border;
-    double half = fmin(0.8 + log2((double)e->bytes + 1) / 16, 2.2), inner = g->border,
+    double grown = fmax(g->radius / 34, 1); /* bars of large glyphs are not hairlines */
+    double half = fmin(0.8 + log2((double)e->bytes + 1) / 16, 2.2) * grown, inner = g->border,
            outer = g->border + (e->receive ? -1 : 1) * room * share;
     double cx = cos(angle), cy = sin(angle);
     color_t color = theme_latency(s->brush.theme, edge && edge->latency > 0 ? edge->latency : NAN);

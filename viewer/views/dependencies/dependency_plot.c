@@ -105,7 +105,7 @@ static void dependency_plot_square(struct stage *s, const struct dependency_plot
                        ? 0
                        : log2(1 + (double)e->lateness_ns) / log2(1 + (double)d->d.lateness_ns);
     color_t color = theme_map(s->brush.theme, share);
-    double gap = p->v.ux > 8 ? 1 : 0, high = fmin(p->v.uy - 2, 22);
+    double gap = p->v.ux > 8 ? 1 : 0, high = fmin(p->v.uy - 2, fmax(p->v.uy / 3, 22));
     struct box box = {section_x(&p->v, at.column) + gap,
                       section_y(&p->v, at.lane) + (p->v.uy - high) / 2, p->v.ux - 2 * gap, high};
     if (d->some_marked && !d->marked[at.lane])

@@ -18,7 +18,8 @@ enum { HEAD = 56, FOOT = 46, GUTTER = 96, LATE_WIDTH = 206, LATE_ROW = 22, LATE_
 #define COLUMN 46.0 /* of zoom 1, pixels */
 #define STEP 20.0   /* likewise, of steps */
 #define LANE_LEAST 18.0
-#define LANE_MOST 72.0
+#define LANE_MOST 200.0
+#define WIDEST 4.0 /* times the usual width of a column, with which few fill the plot */
 
 static const char *const arrangements[] = {"by layer", "by step", "by window"};
 
@@ -246,7 +247,7 @@ static void dependencies_view_fit(struct stage *s, struct dependency_plot *p, st
     if (zoom == 1) { /* all columns if they fit, else as many as are whole */
         double least = p->steps ? STEP : 2 * (DEPENDENCY_FULL_RADIUS + 1);
         double whole = p->columns * least <= room.w ? p->columns : floor(room.w / usual);
-        wide = fmin(room.w / fmax(whole, 1), 2 * usual);
+        wide = fmin(room.w / fmax(whole, 1), WIDEST * usual);
     }
     p->lanes = lanes;
     if (high * lanes > room.h) {
