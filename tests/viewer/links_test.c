@@ -112,7 +112,7 @@ static void the_what_if_ranks_links_although_their_list_was_never_open(void **st
     network_bed_open(&b, VIEW_WHAT_IF,
                      &(struct network_job){"torus:8,4,4/capacity=2e8", NULL, 2, 30, 1});
     assert_null(find_text(&b.desk.scene, "Nothing to rank"));
-    assert_non_null(find_text(&b.desk.scene, "By rank"));
+    assert_non_null(find_text(&b.desk.scene, "Largest first"));
     network_bed_close(&b);
 }
 

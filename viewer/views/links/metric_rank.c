@@ -270,7 +270,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
              s->ui->network.applied & FLOWS_OTHER_RUN ? "; after"
              : s->ui->network.applied                 ? "; as suggested"
                                                       : "");
-    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "By rank", what);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Largest first", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {
         .plot = {panel.x + LEFT, y + 2, panel.w - LEFT - 16, panel.y + panel.h - y - FOOT - 2},
