@@ -955,6 +955,31 @@ static void the_graph_of_regions_says_what_its_colours_mean(void **state)
     model_destroy(m);
 }
 
+static void the_graph_of_regions_says_of_which_time_its_latency_is(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 90);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "that talk most, last "));
+    assert_null(find_text(&d.scene, "Latency: "));
+    /* in the past there are figures of ranks, but none of pairs */
+    d.ui.time.span_ns = 20ll * 1000000000;
+    ui_pan_time(&d.ui, m, -15ll * 1000000000);
+    desk_layout(&d, m);
+    d.range.pairs_kind = RANGE_START;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "that talk most, since the start"));
+    struct quantity from = format_clock((int64_t)(d.range.first * 1000000000), 0);
+    char text[80];
+    snprintf(text, sizeof text, "Latency: %s to ", from.text);
+    assert_non_null(find_text(&d.scene, text));
+    desk_check(&d, "time of latency");
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void buttons_of_the_status_line_are_the_last_to_come_into_focus(void **state)
 {
     (void)state;
@@ -1468,6 +1493,7 @@ int main(void)
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
+        cmocka_unit_test(the_graph_of_regions_says_of_which_time_its_latency_is),
         cmocka_unit_test(buttons_of_the_status_line_are_the_last_to_come_into_focus),
         cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),

@@ -9,6 +9,7 @@
 #include "viewer/layout/section.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/live/view_live_parts.h"
 #include "viewer/views/regions/marks.h"
 #include "viewer/views/regions/rank_graph.h"
 
@@ -441,11 +442,29 @@ static void regions_view_add_vertex_tip(struct stage *s, const struct rank_graph
 
 /* ---- the panel ---- */
 
+/* Of which time the latency is, where that is not the time of the edges, which the title has: of a
+ * past span there may be figures of ranks only. */
+static const char *regions_view_latency_time(const struct stage *s, const struct rank_graph *n,
+                                             char *out, size_t capacity)
+{
+    struct quantity edges = piece_pairs_range_text(s), ranks = piece_range_text(s);
+    int known = 0;
+    for (uint32_t g = 0; g < n->group_count && !known; g++)
+        known = !isnan(n->group_ratios[g].mean);
+    out[0] = 0;
+    if (!known && evolution_known(s->model))
+        snprintf(out, capacity, " No latency is known of %s.",
+                 s->range->kind == RANGE_START ? "the ranks" : ranks.text);
+    else if (known && strcmp(edges.text, ranks.text) != 0)
+        snprintf(out, capacity, " Latency: %s.", ranks.text);
+    return out;
+}
+
 /* @return the height of the footnote, at the end of the panel */
 static double regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
                                         struct box panel)
 {
-    char text[384];
+    char text[480], time[120];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
     uint64_t together = s->model->latency.ranks_together;
     uint32_t regions = s->model->latency.region_count;
@@ -475,6 +494,8 @@ static double regions_view_add_footnote(const struct stage *s, const struct rank
                  format_ratio(region_slow).text);
         used = strlen(text);
     }
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s",
+                             regions_view_latency_time(s, n, time, sizeof time));
     const struct alert *alert = evidence_alert(s);
     if (alert && (alert->span_count || alert->rank >= 0)) {
         snprintf(text + used, sizeof text - used, " Red ring: what alert %llu names%s.",
