@@ -173,6 +173,60 @@ static void the_state_of_a_link_says_of_which_time_it_is(void **state)
     SEEN(text);
 }
 
+/* Box of the panel with a name. The test fails where there is none. */
+static struct box panel_of(const struct scene *s, const char *name)
+{
+    for (size_t i = 0; i < s->panel_count; i++)
+        if (!strcmp(s->panels[i].name, name))
+            return s->panels[i].box;
+    fail_msg("no panel %s", name);
+    return (struct box){0};
+}
+
+static void suggestions_follow_a_list_that_does_not_change(void **state)
+{
+    struct network_bed *b = *state;
+    struct wire_link_row row = b->net.links[7];
+    struct wire_message m = {.type = WIRE_TYPE_LINKS};
+    m.links = (struct wire_links){
+        .job = "48213.0", .window = b->net.job.window, .links = &row, .links_count = 1, .busy = 1};
+    desk_apply(b->model, &m, 0);
+    lay_out(b);
+    struct box list = panel_of(&b->desk.scene, "links"),
+               better = panel_of(&b->desk.scene, "better");
+    assert_true(better.y > list.y + list.h + 100);
+    strcpy(b->model->state, "ended");
+    lay_out(b);
+    list = panel_of(&b->desk.scene, "links");
+    better = panel_of(&b->desk.scene, "better");
+    assert_true(better.y <= list.y + list.h + 12);
+}
+
+static void routes_of_a_link_are_shown_as_far_as_there_is_room(void **state)
+{
+    struct network_bed *b = *state;
+    uint32_t whole = 0;
+    desk_close(&b->desk);
+    desk_open(&b->desk, 2560, 1440, 1, THEME_DARK, VIEW_LINKS);
+    lay_out(b);
+    for (size_t i = 0; i < b->desk.scene.item_count; i++) {
+        const struct scene_item *item = &b->desk.scene.items[i];
+        const char *text = scene_text_of(&b->desk.scene, item);
+        if (!strstr(text, " for ") || !strstr(text, ": "))
+            continue;
+        assert_int_equal(item->whole_count, 0);
+        whole += strstr(text, " \xe2\x86\x92 ") != NULL;
+    }
+    assert_true(whole > 0);
+    desk_close(&b->desk);
+    desk_open(&b->desk, 1100, 700, 1, THEME_DARK, VIEW_LINKS);
+    lay_out(b);
+    SEEN("congested for ");
+    for (size_t i = 0; i < b->desk.scene.item_count; i++)
+        if (strstr(scene_text_of(&b->desk.scene, &b->desk.scene.items[i]), "congested for "))
+            assert_int_equal(b->desk.scene.items[i].whole_count, 0);
+}
+
 static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
 {
     struct network_bed *b = *state;
@@ -1011,6 +1065,8 @@ int main(void)
         T(the_ranking_follows_the_newest_window),
         T(held_time_has_its_own_ranking),
         T(the_state_of_a_link_says_of_which_time_it_is),
+        T(suggestions_follow_a_list_that_does_not_change),
+        T(routes_of_a_link_are_shown_as_far_as_there_is_room),
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
         T(columns_sort_it),

@@ -18,8 +18,9 @@ enum {
     FOLDED = 4,
     SIGN = 26, /* width of the sign of a link's state, left of its name */
     SENTENCE = 20,
-    NOTE = 22
-}; /* FOLDED: so many like links are one row */
+    NOTE = 22,
+    ROUTES = 6, /* maximum number of routes whose ends are in a row */
+};              /* FOLDED: so many like links are one row */
 enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLLECTIVE, COLUMNS };
 
 /* What the load is relative to: the network's capacity where it is known. */
@@ -428,13 +429,31 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     scene_curve(s->brush.scene, 1.4, color);
 }
 
-/* Second line of a row: "congested for 12 s: 0 → 31, 5 → 77 and 2 more", or "busy, E+". */
+/* Routes over a link, the first ones with their ends: ": 0 → 31, 5 → 77 and 2 more". */
+static void hot_links_format_routes(const struct stage *s, const struct wire_link_route_row *routes,
+                                    uint32_t count, uint32_t named, char *out, size_t room)
+{
+    char from[80], to[80];
+    size_t used = 0;
+    out[0] = 0;
+    if (named == 0)
+        snprintf(out, room, ", %s", quantity_things(count, "route").text);
+    for (uint32_t i = 0; i < named && used < room; i++)
+        used +=
+            (size_t)snprintf(out + used, room - used, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
+                             piece_route_end(s->model, routes[i].source, "", from, sizeof from),
+                             piece_route_end(s->model, routes[i].destination, "", to, sizeof to));
+    if (named > 0 && count > named && used < room)
+        snprintf(out + used, room - used, " and %u more", count - named);
+}
+
+/* Second line of a row: "congested for 12 s: 0 → 31, 5 → 77 and 2 more", with as many routes as
+ * fit in w, or "busy, E+". */
 static void hot_links_format_detail(const struct stage *s, const struct link_figures *f,
-                                    uint32_t link, int live, char *out, size_t room)
+                                    uint32_t link, int live, double w, char *out, size_t room)
 {
     const struct network *n = &s->model->network;
-    const struct window_totals *w = series_newest(&s->model->series);
-    char from[80], to[80];
+    const struct window_totals *newest = series_newest(&s->model->series);
     uint32_t count = 0;
     if (piece_loads_are_measured(s)) {
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
@@ -447,17 +466,16 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
         return;
     }
     size_t used = (size_t)snprintf(out, room, "%s", piece_state_text(s, f->state).text);
-    if (live && w && f->since && f->since <= n->window && f->state >= LINK_HOT)
+    if (live && newest && f->since && f->since <= n->window && f->state >= LINK_HOT)
         used += (size_t)snprintf(
             out + used, room - used, " for %s",
-            format_duration((double)(n->window - f->since + 1) * (double)w->length_ns).text);
+            format_duration((double)(n->window - f->since + 1) * (double)newest->length_ns).text);
     const struct wire_link_route_row *r = live ? network_routes_of(n, link, &count) : NULL;
-    for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
-                                 piece_route_end(s->model, r[i].source, "", from, sizeof from),
-                                 piece_route_end(s->model, r[i].destination, "", to, sizeof to));
-    if (count > 2 && used < room)
-        snprintf(out + used, room - used, " and %u more", count - 2);
+    for (uint32_t named = count < ROUTES ? count : ROUTES; count > 0 && used < room; named--) {
+        hot_links_format_routes(s, r, count, named, out + used, room - used);
+        if (named == 0 || scene_width(s->brush.scene, TEXT_AXIS, 0, out) <= w)
+            break;
+    }
     if (count == 0 && n->topology && link_class_of(n->topology, link) < LINK_CLASSES &&
         used < room) {
         struct link_class c;
@@ -579,7 +597,7 @@ static void hot_links_link_row(struct stage *s, const struct table *table, struc
     const struct flows *flows = &s->range->flows;
     uint32_t link = d->order[at];
     struct link_figures f;
-    char name[200], text[160];
+    char name[200], text[800];
     link_figures(s, d->live, link, &f);
     piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, LIST_LINKS,
               number);
@@ -593,7 +611,7 @@ static void hot_links_link_row(struct stage *s, const struct table *table, struc
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_text(s->brush.scene, box.x + SIGN, row.y + 3, box.w - SIGN, TEXT_BODY, TEXT_MIDDLE,
                t->text, network_link_name(&s->model->network, link, name, sizeof name));
-    hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
+    hot_links_format_detail(s, &f, link, d->live, box.w - SIGN, text, sizeof text);
     scene_text(s->brush.scene, box.x + SIGN, row.y + 20, box.w - SIGN, TEXT_AXIS, TEXT_CLAUSES,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(table, SPARK, row.x, row.w);
@@ -720,7 +738,7 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
                     s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
 }
 
-void hot_links_layout(struct stage *s, struct box panel)
+double hot_links_layout(struct stage *s, struct box panel)
 {
     char what[500], sentence[500] = "";
     const struct links_drawing *d = links_order(s);
@@ -733,8 +751,9 @@ void hot_links_layout(struct stage *s, struct box panel)
     if (d && d->count)
         panel = piece_list_panel(panel, 70 + below + NOTE, d->row_count, ROW);
     piece_panel(s, panel, "links");
+    const double foot = panel.y + panel.h;
     if (!d)
-        return;
+        return foot;
     hot_links_what_text(s, d, what, sizeof what);
     piece_add_state(s, what, sizeof what);
     double right = panel.x + panel.w - 12;
@@ -778,7 +797,7 @@ void hot_links_layout(struct stage *s, struct box panel)
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     if (!d->count) {
         hot_links_explain_empty(s, list);
-        return;
+        return foot;
     }
     for (uint32_t i = first; i < last; i++) {
         struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 2};
@@ -787,4 +806,5 @@ void hot_links_layout(struct stage *s, struct box panel)
         else
             hot_links_link_row(s, &table, row, d, d->rows[i].at, i);
     }
+    return foot;
 }

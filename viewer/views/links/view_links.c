@@ -19,6 +19,14 @@ static void links_drawing_destroy(struct links_drawing *d)
     free(d);
 }
 
+/* Whether rows come and go by themselves: buttons below them then keep their place. */
+static int links_view_rows_change(const struct stage *s)
+{
+    const struct playback *p = &s->model->playback;
+    return s->ui->time.follow && !model_ended(s->model) &&
+           !(p->known && (p->state == PLAYBACK_PAUSED || p->state == PLAYBACK_ENDED));
+}
+
 /* Hot links and better mappings on the left, figures by rank on the right; in narrow windows one
  * below the other. */
 static void links_layout(struct stage *s, struct box box)
@@ -32,10 +40,13 @@ static void links_layout(struct stage *s, struct box box)
     if (all.w >= WIDE) {
         double right = floor(fmin(fmax(all.w * 0.38, 320), 620));
         struct box left = {all.x, all.y, all.w - right - 12, all.h - (better ? better + 10 : 0)};
+        double foot = left.y + left.h;
         if (!delays_layout(s, left))
-            hot_links_layout(s, left);
+            foot = hot_links_layout(s, left);
         if (better)
-            better_layout(s, (struct box){all.x, left.y + left.h + 10, left.w, better});
+            better_layout(s, (struct box){all.x,
+                                          (links_view_rows_change(s) ? left.y + left.h : foot) + 10,
+                                          left.w, better});
         metric_rank_layout(s, (struct box){all.x + left.w + 12, all.y, right, all.h});
         return;
     }

@@ -51,8 +51,8 @@ void link_sparkline(const struct stage *stage, struct box box, uint32_t link, co
  * since there are several nodes, or links are asked about, or nobody waits */
 int delays_layout(struct stage *stage, struct box box);
 
-/** The ranking of links. */
-void hot_links_layout(struct stage *stage, struct box box);
+/** The ranking of links. @return where its panel ends, which has no rows left empty */
+double hot_links_layout(struct stage *stage, struct box box);
 
 /** Figures by rank (Visuco, section 4.3). */
 void metric_rank_layout(struct stage *stage, struct box box);
