@@ -255,8 +255,9 @@ const char *topology_level_name(const struct topology *topology, uint32_t level)
  * none. */
 uint32_t topology_find(const struct topology *topology, const char *name);
 
-/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "node 7", or "switch
- * 7", "numa 7", "core 7" of those that are no nodes, counted together from 0.
+/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", of a dragonfly's router
+ * "router (1,3)", with its group, else "node 7", or "switch 7", "numa 7", "core 7" of those that
+ * are no nodes, counted together from 0.
  *  @return length of the whole name, as snprintf() */
 int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text,
                          size_t capacity);

@@ -95,6 +95,7 @@ static const char *const kind_words[] = {[VERTEX_NODE] = "node",
                                          [VERTEX_CORE] = "core",
                                          [VERTEX_NUMA] = "numa",
                                          [VERTEX_PROCESS] = "rank"};
+static const char router_word[] = "router"; /* a switch of a dragonfly */
 
 int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text,
                          size_t capacity)
@@ -105,6 +106,10 @@ int topology_vertex_name(const struct topology *topology, uint32_t vertex, char 
     if (vertex < spec->vertex_count && spec->vertices[vertex].name[0])
         return snprintf(text, capacity, "%s", spec->vertices[vertex].name);
     uint32_t at[TOPOLOGY_DIMENSIONS], count = topology_coordinates(topology, vertex, at);
+    if (spec->kind == TOPOLOGY_DRAGONFLY && vertex >= topology->nodes) {
+        uint32_t router = vertex - topology->nodes, size = spec->dimensions[1].size;
+        return snprintf(text, capacity, "%s (%u,%u)", router_word, router / size, router % size);
+    }
     if (count == 0)
         return snprintf(text, capacity, "%s %u", kind_words[topology_vertex_kind(topology, vertex)],
                         vertex < topology->nodes ? vertex : vertex - topology->nodes);
@@ -127,17 +132,39 @@ static const char *names_parse_number(const char *text, uint32_t *out)
     return at == text ? NULL : at;
 }
 
-static uint32_t names_find_coordinates(const struct topology *topology, const char *name)
+/* Read coordinates such as "(1,0,2)", to the end of the text. @return 0: it is none of them */
+static int names_parse_coordinates(const char *text, uint32_t count, uint32_t *at)
 {
-    uint32_t at[TOPOLOGY_DIMENSIONS], count = names_count_coordinates(topology);
-    const char *text = name + 1;
+    if (count == 0 || *text++ != '(')
+        return 0;
     for (uint32_t d = 0; d < count; d++) {
         text = names_parse_number(text, &at[d]);
         if (!text || *text != (d + 1 < count ? ',' : ')'))
-            return TOPOLOGY_NONE;
+            return 0;
         text++;
     }
-    return count && *text == '\0' ? topology_at(topology, at) : TOPOLOGY_NONE;
+    return *text == '\0';
+}
+
+static uint32_t names_find_coordinates(const struct topology *topology, const char *name)
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS];
+    return names_parse_coordinates(name, names_count_coordinates(topology), at)
+               ? topology_at(topology, at)
+               : TOPOLOGY_NONE;
+}
+
+/* Find the router of a dragonfly by a name such as "router (1,3)": group, and router in it. */
+static uint32_t names_find_router(const struct topology *topology, const char *name)
+{
+    const struct topology_dimension *dimensions = topology->spec.dimensions;
+    const size_t length = sizeof router_word - 1;
+    uint32_t at[2];
+    if (topology->spec.kind != TOPOLOGY_DRAGONFLY || strncmp(name, router_word, length) != 0 ||
+        name[length] != ' ' || !names_parse_coordinates(name + length + 1, 2, at) ||
+        at[0] >= dimensions[0].size || at[1] >= dimensions[1].size)
+        return TOPOLOGY_NONE;
+    return topology->nodes + at[0] * dimensions[1].size + at[1];
 }
 
 /* Find the vertex of a name such as "switch 7". */
@@ -168,8 +195,10 @@ uint32_t topology_find(const struct topology *topology, const char *name)
                                              sizeof(key), names_compare_texts);
     if (label != NULL)
         return label->vertex;
-    return name[0] == '(' ? names_find_coordinates(topology, name)
-                          : names_find_numbered(topology, name);
+    if (name[0] == '(')
+        return names_find_coordinates(topology, name);
+    uint32_t router = names_find_router(topology, name);
+    return router != TOPOLOGY_NONE ? router : names_find_numbered(topology, name);
 }
 
 /* Read a name such as "A+": dimension and direction. @return -1: no such dimension */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { TOP_ROUTES = 4, NAMED = 32 }; /* maximum number of characters of a list of ranks */
 
@@ -69,11 +70,13 @@ void context_network_name(const struct stage *s, char *out, size_t room)
                  (unsigned)sel->b);
     } else {
         network_vertex_name(n, (uint32_t)sel->a, from, sizeof from);
-        snprintf(out, room, "%s %s",
-                 n->topology && topology_vertex_kind(n->topology, (uint32_t)sel->a) == VERTEX_SWITCH
-                     ? "switch"
-                     : "node",
-                 from);
+        const char *kind =
+            n->topology && topology_vertex_kind(n->topology, (uint32_t)sel->a) == VERTEX_SWITCH
+                ? "switch "
+                : "node ";
+        /* a name that was not given is the kind and a number, "router (1,3)" of a dragonfly */
+        int named = strncmp(from, kind, strlen(kind)) == 0 || strncmp(from, "router ", 7) == 0;
+        snprintf(out, room, "%s%s", named ? "" : kind, from);
     }
 }
 

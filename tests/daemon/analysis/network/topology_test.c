@@ -303,7 +303,26 @@ static void a_dragonfly_goes_local_global_local(void **state)
     (void)state;
     struct topology *topology = network_short("dragonfly:groups=9,routers=4,nodes=2,global=2");
     /* group 0 reaches group 7 by its global port 6, of router 3; group 7 group 0 by router 0 */
-    EXPECT_ROUTE(topology, "(0,0,0)", "switch 0", "switch 3", "switch 28", "switch 31", "(7,3,1)");
+    EXPECT_ROUTE(topology, "(0,0,0)", "router (0,0)", "router (0,3)", "router (7,0)",
+                 "router (7,3)", "(7,3,1)");
+    topology_destroy(topology);
+}
+
+static void a_router_is_named_by_its_group(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"router",        "router ",      "router (9,0)",
+                                        "router (0,4)",  "router (0)",   "router (0,0,0)",
+                                        "router (0,0)x", "routers (0,0)"};
+    struct topology *topology = network_short("dragonfly:groups=9,routers=4,nodes=2,global=2");
+    char name[80];
+    for (uint32_t v = 0; v < topology_vertices(topology); v++) {
+        topology_vertex_name(topology, v, name, sizeof name);
+        assert_int_equal(topology_find(topology, name), v);
+    }
+    assert_string_equal(name, "router (8,3)");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(topology_find(topology, wrong[i]), TOPOLOGY_NONE);
     topology_destroy(topology);
 }
 
@@ -419,6 +438,7 @@ int main(void)
         cmocka_unit_test(links_of_a_torus_have_the_numbers_that_the_header_documents),
         cmocka_unit_test(fat_trees_spread_destinations_over_their_tops),
         cmocka_unit_test(a_dragonfly_goes_local_global_local),
+        cmocka_unit_test(a_router_is_named_by_its_group),
         cmocka_unit_test(interfaces_name_links_of_a_torus),
         cmocka_unit_test(interfaces_name_links_of_a_graph),
         cmocka_unit_test(interfaces_that_are_not_those_of_the_only_link_have_none),
