@@ -227,6 +227,29 @@ static void routes_of_a_link_are_shown_as_far_as_there_is_room(void **state)
             assert_int_equal(b->desk.scene.items[i].whole_count, 0);
 }
 
+static void messages_without_sizes_are_not_shown_as_bytes(void **state)
+{
+    struct network_bed *b = *state;
+    struct model *m = b->model;
+    lay_out(b);
+    NOT_SEEN("sizes are not known");
+    for (uint64_t k = 0; k < m->series.count; k++) {
+        struct window_totals *w =
+            (struct window_totals *)series_at(&m->series, m->series.first + k);
+        memset(w->class_ns, 0, sizeof w->class_ns);
+        w->sent_bytes = w->sent;
+    }
+    lay_out(b);
+    SEEN("sizes are not known: 1 B for each message");
+    ui_go(&b->desk.ui, VIEW_OVERVIEW);
+    lay_out(b);
+    NOT_SEEN("bytes sent");
+    SEEN("messages sent");
+    ui_go(&b->desk.ui, VIEW_LIVE);
+    lay_out(b);
+    NOT_SEEN("Bytes");
+}
+
 static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
 {
     struct network_bed *b = *state;
@@ -1067,6 +1090,7 @@ int main(void)
         T(the_state_of_a_link_says_of_which_time_it_is),
         T(suggestions_follow_a_list_that_does_not_change),
         T(routes_of_a_link_are_shown_as_far_as_there_is_room),
+        T(messages_without_sizes_are_not_shown_as_bytes),
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
         T(columns_sort_it),

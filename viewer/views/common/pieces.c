@@ -57,6 +57,18 @@ int piece_has_times(const struct model *m)
     return messages == 0;
 }
 
+int piece_has_sizes(const struct model *m)
+{
+    uint64_t messages = 0;
+    for (uint64_t i = 0; i < m->series.count; i++) {
+        const struct window_totals *w = series_at(&m->series, m->series.first + i);
+        if (w && w->sent_bytes != w->sent)
+            return 1;
+        messages += w ? w->sent : 0;
+    }
+    return messages == 0 || piece_has_times(m);
+}
+
 static const char *const piece_ranges[] = {"visible time", "since the start"};
 
 double piece_range_choice(const struct stage *s, double right, double y)
@@ -164,9 +176,10 @@ static void piece_add_current_call(struct stage *s, const struct model_rank *ran
 void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, uint64_t bytes,
                        const char *behind)
 {
-    tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s, %s%s", before,
-                quantity_grouped(messages).text, messages == 1 ? "" : "s",
-                format_si((double)bytes, "B").text, behind);
+    int sizes = piece_has_sizes(s->model);
+    tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s%s%s%s", before,
+                quantity_grouped(messages).text, messages == 1 ? "" : "s", sizes ? ", " : "",
+                sizes ? format_si((double)bytes, "B").text : "", behind);
 }
 
 void piece_rank_tip(struct stage *s, uint32_t rank)

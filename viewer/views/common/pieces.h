@@ -19,6 +19,9 @@ double piece_range_choice_width(const struct stage *stage);
 /** Whether calls have times: those of imported counts of messages have none. */
 int piece_has_times(const struct model *model);
 
+/** Whether messages have sizes: those of imported routes have none, and count as one byte each. */
+int piece_has_sizes(const struct model *model);
+
 /** The visible time, whatever sums are about: "last 60 s", "held: 14:03:07 to 14:04:07". */
 struct quantity piece_time_text(const struct stage *stage);
 

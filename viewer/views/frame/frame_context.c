@@ -34,8 +34,11 @@ void context_fact(const struct stage *s, struct box *at, const char *name, const
 void context_fact_traffic(const struct stage *s, struct box *at, const char *name,
                           uint64_t messages, uint64_t bytes)
 {
-    context_fact(s, at, name, "%s, %s", format_si((double)messages, "").text,
-                 format_si((double)bytes, "B").text);
+    if (piece_has_sizes(s->model))
+        context_fact(s, at, name, "%s, %s", format_si((double)messages, "").text,
+                     format_si((double)bytes, "B").text);
+    else
+        context_fact(s, at, name, "%s", format_si((double)messages, "").text);
 }
 
 static void context_add_latency(const struct stage *s, struct box *at, const char *name,

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 enum { GUTTER = 84, READOUT = 108 }; /* width of the figures left and right of a plot */
+enum { BYTES = 1 };                  /* number of the strip that needs the sizes of messages */
 
 static double live_view_seconds(const struct window_totals *w)
 {
@@ -343,9 +344,13 @@ static void live_layout(struct stage *s, struct box box)
     struct timeline line = {inner.x + GUTTER, inner.w - GUTTER - READOUT, begin, end};
     struct split split = live_view_split_height(s, foot - y - 18 - 38);
     int timed = piece_has_times(s->model);
-    size_t shown = sizeof strips / sizeof *strips - !timed; /* the last one is about times */
+    int sizes = piece_has_sizes(s->model);
+    size_t end_strip = sizeof strips / sizeof *strips - !timed; /* the last one is about times */
+    size_t shown = end_strip - !sizes;
     double h = floor((split.strips - 16) / (double)shown);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < end_strip; i++) {
+        if (i == BYTES && !sizes)
+            continue;
         live_view_layout_strip(s, &strips[i], &line, (struct box){inner.x, y, inner.w, h});
         y += h + 8;
     }

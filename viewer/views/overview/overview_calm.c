@@ -82,10 +82,11 @@ static void overview_add_rate(const struct stage *s, struct box box, const char 
 static void overview_add_rates(const struct stage *s, struct box panel)
 {
     struct box box = overview_calm_panel(s, panel, "rates", "Rates");
-    double h = floor(box.h / 2);
+    int sizes = piece_has_sizes(s->model);
+    double h = sizes ? floor(box.h / 2) : box.h;
     overview_add_rate(s, (struct box){box.x, box.y, box.w, h}, "messages sent", "/s",
                       overview_messages_rate, "messages");
-    if (box.h >= 2 * h && h >= 48)
+    if (sizes && box.h >= 2 * h && h >= 48)
         overview_add_rate(s, (struct box){box.x, box.y + h, box.w, h}, "bytes sent", "B/s",
                           overview_bytes_rate, "bytes");
 }
@@ -171,7 +172,9 @@ static void overview_add_balance(struct stage *s, struct box panel)
     double end = box.y + box.h;
     if (!(mpi > 0)) {
         scene_paragraph(scene, box.x, y, box.w, TEXT_BODY, t->second, 3,
-                        "No times of calls are known, only messages and bytes.");
+                        piece_has_sizes(s->model)
+                            ? "No times of calls are known, only messages and bytes."
+                            : "No times of calls are known, only messages.");
         return;
     }
     scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "%s of the ranks' time is in MPI",
