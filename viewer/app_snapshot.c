@@ -35,20 +35,26 @@ static double data_seconds(const struct model *m)
     return (double)(end - begin) / 1e9;
 }
 
+/* Whether nothing will change: the job has ended, or its replay has, or is paused. */
+static int app_snapshot_is_still(const struct model *m)
+{
+    const struct playback *p = &m->playback;
+    return p->known ? p->state == PLAYBACK_PAUSED || p->state == PLAYBACK_ENDED : model_ended(m);
+}
+
 /* Whether the model has the data for the picture: as much of the job as was requested, or all of
  * it. */
 static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
 {
     double waited = (double)(app_now_ms() - start_ms) / 1e3;
+    int still = app_snapshot_is_still(a->model);
     if (a->options->view == VIEW_JOBS)
-        return a->model->jobs_known && waited >= a->options->after;
+        return a->model->jobs_known && waited >= (still ? 1 : a->options->after);
     if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
         return 0;
-    const struct playback *p = &a->model->playback;
     if (!app_other_is_complete(a))
         return 0;
-    if (p->known ? p->state == PLAYBACK_PAUSED || p->state == PLAYBACK_ENDED
-                 : model_ended(a->model))
+    if (still)
         return waited >= 1; /* the last windows and sums arrive together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;
 }

@@ -130,6 +130,9 @@ class Replays(unittest.TestCase):
             self.assertEqual(0, finished.status, str(finished))
             with open(path, encoding='utf-8') as scene:
                 self.assertIn('REPLAY PAUSED', scene.read())
+        path = os.path.join(self.place.output, 'still-jobs.txt')
+        finished = self.place.holter('view', '--snapshot', path, '--after', '1000', '--view', 'jobs').finish()
+        self.assertEqual(0, finished.status, str(finished))
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
