@@ -232,7 +232,7 @@ static void messages_without_sizes_are_not_shown_as_bytes(void **state)
     struct network_bed *b = *state;
     struct model *m = b->model;
     lay_out(b);
-    NOT_SEEN("sizes are not known");
+    NOT_SEEN("1 B is one message");
     for (uint64_t k = 0; k < m->series.count; k++) {
         struct window_totals *w =
             (struct window_totals *)series_at(&m->series, m->series.first + k);
@@ -240,7 +240,7 @@ static void messages_without_sizes_are_not_shown_as_bytes(void **state)
         w->sent_bytes = w->sent;
     }
     lay_out(b);
-    SEEN("sizes are not known: 1 B for each message");
+    SEEN("1 B is one message");
     ui_go(&b->desk.ui, VIEW_OVERVIEW);
     lay_out(b);
     NOT_SEEN("bytes sent");
@@ -1062,6 +1062,10 @@ static void lists_of_a_job_by_groups_of_ranks_say_so(void **state)
     ui_go(&b->desk.ui, VIEW_PAIRS);
     lay_out(b);
     SEEN("by groups of 4 ranks, each under its first");
+    ui_go(&b->desk.ui, VIEW_MATRIX);
+    lay_out(b);
+    SEEN("Each cell is what one group of 4 ranks in a row sends to another.");
+    NOT_SEEN("zoom in for pairs");
 }
 
 static void a_group_is_named_by_its_first_and_last_rank(void **state)

@@ -157,7 +157,7 @@ void piece_add_state(const struct stage *s, char *out, size_t capacity)
     char state[280];
     size_t used = strlen(out);
     if (!piece_has_sizes(s->model)) /* loads are sums of what counts as a byte */
-        snprintf(out + used, capacity - used, "; sizes are not known: 1 B for each message");
+        snprintf(out + used, capacity - used, "; 1 B is one message");
     if (s->other) /* it is above each half */
         return;
     ui_network_state(s->ui, state, sizeof state);

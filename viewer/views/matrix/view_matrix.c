@@ -325,10 +325,15 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
 {
     char text[256] = "";
     size_t n = 0;
-    if (large && g->per_cell > 1)
+    uint64_t group = s->model->group;
+    if (large && group > 1 && g->per_cell <= group) /* there are no figures of single ranks */
         n = (size_t)snprintf(text, sizeof text,
-                             "Each cell is the sum of %u \xc3\x97 %u ranks; zoom in for pairs. ",
-                             g->per_cell, g->per_cell);
+                             "Each cell is what one group of %s ranks in a row sends to another. ",
+                             quantity_grouped(group).text);
+    else if (large && g->per_cell > 1)
+        n = (size_t)snprintf(text, sizeof text,
+                             "Each cell is the sum of %u \xc3\x97 %u ranks; zoom in for %s. ",
+                             g->per_cell, g->per_cell, group > 1 ? "groups of ranks" : "pairs");
     else if (large)
         n = (size_t)snprintf(text, sizeof text, "Each cell is one pair of ranks. ");
     if (s->model->folded && n < sizeof text)
