@@ -71,6 +71,12 @@ class Window:
     def server_window(self):
         return self.place.start(lab.installed('xdotool'), 'search', '--name', 'holter', env=self.env).finish().out.split()[-1]
 
+    def libraries(self):
+        """Files that the viewer's process has mapped."""
+        pid = self.place.start(lab.installed('xdotool'), 'getwindowpid', self.server_window(), env=self.env).finish().out.strip()
+        with open(f'/proc/{pid}/maps', encoding='utf-8') as f:
+            return {os.path.basename(line.split()[-1]) for line in f if '/' in line}
+
     def scene(self):
         for path in glob.glob(os.path.join(self.directory, '*.txt')):
             os.unlink(path)
@@ -232,6 +238,8 @@ class Sizes(Replayed):
             daemon, directory = self.start_replay(place)
             for scale in (1, 3):
                 window = Window(place, directory, ('--scale', scale), r'^node3: ', screen='3840x2160')
+                # its pixels are shown without OpenGL, which takes longer to load than the first picture
+                self.assertEqual([], [name for name in window.libraries() if name.startswith(('libGL.', 'libLLVM'))])
                 self.drag(window, scale)
                 window.tool('key', 'ctrl+c')
                 window.wait(r'^copied as text: [1-9]', 'the clipboard')
