@@ -135,7 +135,7 @@ class Rooms(Replayed):
         1: ['overview', 'live'],
         2: ['commgram', 'matrix', 'pairs', 'ranks', 'calls', 'landscape'],
         3: ['alerts', 'regions', 'attribution', 'dependencies', 'captures', 'criteria'],
-        4: ['links', 'network', 'routes', 'what-if'],
+        4: ['links', 'network', 'torus', 'routes', 'what-if'],
         5: ['nodes', 'jobs', 'monitor'],
     }
 
@@ -143,7 +143,7 @@ class Rooms(Replayed):
         'Overview': ['Overview', 'Over time'],
         'Communication': ['CommGram', 'Matrix', 'Pairs', 'Ranks', 'Calls', 'Metrics'],
         'Latency': ['Alerts', 'Regions', 'Attribution', 'Graph', 'Captures', 'Criteria'],
-        'Network': ['Links', 'Network', 'Routes', 'What-if'],
+        'Network': ['Links', 'Network', 'Topology', 'Routes', 'What-if'],
         'System': ['Nodes', 'Jobs', 'Monitor'],
     }
 

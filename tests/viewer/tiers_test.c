@@ -2,6 +2,7 @@
 #include "tests/viewer/network_bed.h"
 
 #include "viewer/layout/floor_plan.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/common/link_classes.h"
 
@@ -123,6 +124,13 @@ static void children_of_a_tree_are_below_their_parent_and_share_its_width(void *
     struct topology *t;
     char why[256] = "";
     assert_int_equal(topology_create(&t, &spec, why, sizeof why), 0);
+    /* its picture has a place among the tabs */
+    struct model *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    strcpy(m->job, "1");
+    m->network.topology = t;
+    assert_null(place_absence(m, VIEW_TORUS));
+    free(m);
     struct floor_plan plan = {0};
     uint8_t used[7] = {0};
     assert_int_equal(floor_plan_make(&plan, t, used, 800, 300), 0);

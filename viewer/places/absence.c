@@ -11,8 +11,9 @@ static const char *absence_of_network(const struct model *m, enum view_id view)
         return m->daemon.topology_fault;
     if (!n->topology)
         return "No network is known: there was neither a topology file nor one from the agents.";
-    if (view == VIEW_TORUS && (!spec || !spec->dimension_count))
-        return "The network has no coordinates: it is neither a torus nor a mesh. "
+    if (view == VIEW_TORUS &&
+        (!spec || (!spec->dimension_count && !topology_has_tiers(n->topology))))
+        return "The network has neither coordinates nor levels: it is a graph. "
                "Its picture is in Network.";
     return NULL;
 }
