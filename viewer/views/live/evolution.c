@@ -360,11 +360,12 @@ static void evolution_add_title(const struct stage *s, struct box box, uint32_t 
     static const char *const labels[] = {"as it ran", "compressed"};
     char what[160];
     double left = box.x + 12, right = box.x + box.w - 12;
-    evolution_add_legend(s, left, right, box.y + TITLE);
     right -=
         widget_choice(&s->brush, right, box.y + 5, labels, 2, s->ui->compress, COMMAND_COMPRESS) +
         8;
-    if (shown < all)
+    if (shown == 0 && all > 0) /* there is room for the job only */
+        snprintf(what, sizeof what, "of the job; colour: by the reference; size: time lost");
+    else if (shown < all)
         snprintf(what, sizeof what,
                  "%u of %u regions, largest first; colour: by the reference; size: time lost",
                  shown, all);
@@ -432,14 +433,18 @@ void evolution_layout(struct stage *s, struct box box, const struct timeline *li
 {
     const struct window_totals *newest = series_newest(&s->model->series);
     const struct evolution *e = evolution_update(s);
-    struct box rows = {box.x, box.y + HEAD, box.w, box.h - HEAD - FOOT};
+    uint32_t fixed = evolution_fixed_rows(s->model);
+    /* in a low window rows go before what marks and colours mean */
+    int legend = box.h >= HEAD + FOOT + fmin(fixed + e->order_count, 3) * ROW;
+    double head = legend ? HEAD : TITLE;
+    struct box rows = {box.x, box.y + head, box.w, box.h - head - FOOT};
     struct evolution_plot p = {.line = line,
                                .box = {line->x, rows.y, line->w, rows.h},
                                .length_ns = newest ? newest->length_ns : 1,
                                .compressed = s->ui->compress};
     piece_panel(s, box, "evolution");
     evolution_columns(s, e, &p);
-    uint32_t room = (uint32_t)fmax(floor(rows.h / ROW), 1), fixed = evolution_fixed_rows(s->model);
+    uint32_t room = (uint32_t)fmax(floor(rows.h / ROW), 1);
     fixed = room >= fixed + (e->order_count > 1 ? 2 : 1) ? fixed : 1;
     uint32_t wanted = fixed + e->order_count;
     double row_h = fmin(floor(rows.h / (wanted < room ? wanted : room)), TALLEST);
@@ -452,6 +457,8 @@ void evolution_layout(struct stage *s, struct box box, const struct timeline *li
     rows.y += fixed * row_h;
     rows.h -= fixed * row_h;
     uint32_t shown = rows.h >= row_h ? evolution_add_region_rows(s, &p, e, rows, row_h) : 0;
+    if (legend)
+        evolution_add_legend(s, box.x + 12, box.x + box.w - 12, box.y + TITLE);
     evolution_add_title(s, box, shown, e->order_count);
     if (p.compressed) {
         evolution_add_compressed_axis(s, e, &p);
