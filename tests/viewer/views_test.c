@@ -356,6 +356,24 @@ static void what_marks_of_latency_mean_stands_below_their_title(void **state)
     model_destroy(m);
 }
 
+static void the_drawer_covers_all_of_the_view(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_LIVE);
+    d.ui.overlay.drawer = 1;
+    desk_layout(&d, m);
+    const struct scene_panel *drawer = find_panel(&d.scene, "context"),
+                             *view = find_panel(&d.scene, "view.live");
+    assert_true(drawer && view);
+    assert_true(drawer->box.y + drawer->box.h >= view->box.y + view->box.h);
+    for (size_t i = 0; i < d.scene.item_count; i++) /* lines do not break before it */
+        assert_true(scene_text_of(&d.scene, &d.scene.items[i])[0] != '%');
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void a_job_that_is_well_has_no_red(void **state)
 {
     (void)state;
@@ -1470,6 +1488,7 @@ int main(void)
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(what_marks_of_latency_mean_stands_below_their_title),
+        cmocka_unit_test(the_drawer_covers_all_of_the_view),
         cmocka_unit_test(a_job_that_is_well_has_no_red),
         cmocka_unit_test(the_worst_window_is_the_largest_circle),
         cmocka_unit_test(the_newest_latency_is_the_same_in_a_window_of_any_width),

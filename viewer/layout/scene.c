@@ -424,8 +424,8 @@ static size_t scene_next_line(const struct scene *s, double w, enum text_style s
     if (take == bytes || lines <= 0)
         return bytes;
     size_t space = take;
-    while (space > 0 && text[space] != ' ')
-        space--;
+    while (space > 0 && (text[space] != ' ' || text[space + 1] == '%'))
+        space--; /* a percent sign stays with its figure */
     return space > 0 ? space : take > 0 ? take : 1;
 }
 

@@ -542,11 +542,11 @@ static void frame_layout(struct stage *s)
     frame_add_status(s); /* buttons come into focus in this order: its are the last ones */
     frame_add_stale_note(s, main_box);
     if (folded && ui->overlay.drawer) {
-        scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h + TABS}, HIT_COVER, 0,
-                  0);
+        double high = main_box.y + main_box.h - HEADER;
+        scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, high}, HIT_COVER, 0, 0);
         s->tip.count = 0;
         double w = fmin(CONTEXT, ui->w - 20);
-        context_layout(s, (struct box){ui->w - w, HEADER, w, main_box.h + TABS}, 1);
+        context_layout(s, (struct box){ui->w - w, HEADER, w, high}, 1);
     }
     if (ui->overlay.help || ui->overlay.searching)
         s->tip.count = 0;
