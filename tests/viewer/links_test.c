@@ -241,6 +241,9 @@ static void messages_without_sizes_are_not_shown_as_bytes(void **state)
     }
     lay_out(b);
     SEEN("1 B is one message");
+    ui_go(&b->desk.ui, VIEW_WHAT_IF);
+    lay_out(b);
+    SEEN("drag to filter; 1 B is one message");
     ui_go(&b->desk.ui, VIEW_OVERVIEW);
     lay_out(b);
     NOT_SEEN("bytes sent");

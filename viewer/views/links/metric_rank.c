@@ -264,12 +264,15 @@ void metric_rank_layout(struct stage *s, struct box panel)
     right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->network.rank_log,
                            COMMAND_RANK_SCALE) +
              8;
-    snprintf(what, sizeof what, "%s %s%s%s",
+    /* in Links the title of the list says it */
+    int counted = s->ui->view == VIEW_WHAT_IF && !piece_has_sizes(s->model);
+    snprintf(what, sizeof what, "%s %s%s%s%s",
              quantity_grouped(f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0).text,
              metric_rank_things(s->ui->network.metric), equal ? "" : "; drag to filter",
              s->ui->network.applied & FLOWS_OTHER_RUN ? "; after"
              : s->ui->network.applied                 ? "; as suggested"
-                                                      : "");
+                                                      : "",
+             counted ? "; 1 B is one message" : "");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Largest first", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {
