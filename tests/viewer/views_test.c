@@ -878,6 +878,29 @@ static int context_has(const struct desk *d, const char *part)
     return 0;
 }
 
+static void the_summary_counts_groups_of_ranks_that_have_figures(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 30, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MONITOR);
+    desk_layout(&d, m);
+    m->group = 4;
+    for (uint32_t groups = 16; groups > 14; groups--) {
+        d.range.by_waiting_count = groups;
+        for (uint32_t i = 0; i < groups; i++) /* all wait alike: there is nothing to list */
+            d.range.by_waiting[i] = d.range.by_waiting[0];
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "by groups of 4 ranks"));
+        if (groups == 16)
+            assert_null(find_text(&d.scene, "with figures"));
+        else
+            assert_non_null(find_text(&d.scene, "15 of 16 groups"));
+    }
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_column_lists_nothing_where_all_is_alike(void **state)
 {
     (void)state;
@@ -1508,6 +1531,7 @@ int main(void)
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),
+        cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),

@@ -569,10 +569,11 @@ static void context_add_summary(struct stage *s, struct box box)
     if (m->group > 1)
         context_fact(s, &at, "shown", "by groups of %s ranks", quantity_grouped(m->group).text);
     context_fact(s, &at, "time", "%s", piece_time_text(s).text);
-    int partly = r->by_waiting_count && r->by_waiting_count < r->rank_count;
-    if (partly)
-        context_fact(s, &at, "with figures", "%s %s: of those",
-                     quantity_grouped(r->by_waiting_count).text, m->group > 1 ? "groups" : "ranks");
+    uint64_t group = m->group > 1 ? m->group : 1, rows = (r->rank_count + group - 1) / group;
+    if (r->by_waiting_count && r->by_waiting_count < rows) /* what follows is of those */
+        context_fact(s, &at, "with figures", "%s of %s %s",
+                     quantity_grouped(r->by_waiting_count).text, quantity_grouped(rows).text,
+                     group > 1 ? "groups" : "ranks");
     if (r->total[PAIR_MESSAGES])
         context_fact_traffic(s, &at, "messages", r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
     if (r->by_waiting_count && range_waiting(r, r->by_waiting[0]) > 0) {
