@@ -366,7 +366,40 @@ static uint32_t situation_names(const struct synthetic_params *p, const struct p
 
 struct situation_result {
     uint32_t runs, found, once, onset, wrong, clean;
+    uint32_t hidden, hidden_found; /* see situation_hides_links() */
 };
+
+/* Does nothing tell that the links of other nodes than these two are not slow: no message between
+ * others, or, where one call completes all messages of a rank, no rank without any of these? */
+static bool situation_hides_links(const struct synthetic_params *p)
+{
+    struct synthetic_params one = *p;
+    struct attribution_window window;
+    one.windows = 1;
+    struct synthetic_job *job = synthetic_create(&one);
+    const uint32_t ranks = synthetic_ranks(p);
+    bool *far = calloc(ranks, sizeof(*far)), *touches = calloc(ranks, sizeof(*touches));
+    bool hides = true;
+    if (job == NULL || far == NULL || touches == NULL)
+        exit(EXIT_FAILURE);
+    synthetic_window(job, 0, &window);
+    for (size_t i = 0; i < window.pair_count; i++) {
+        const uint32_t to = (uint32_t)window.pairs[i].destination;
+        const uint32_t a = synthetic_node(job, (uint32_t)window.pairs[i].source);
+        const uint32_t b = synthetic_node(job, to);
+        const bool slow =
+            a == p->node || b == p->node || a == p->second_place || b == p->second_place;
+        far[to] |= a != b;
+        touches[to] |= a != b && slow;
+        hides = hides && (a == b || slow || p->style == STYLE_WAITALL);
+    }
+    for (uint32_t r = 0; r < ranks; r++)
+        hides = hides && (!far[r] || touches[r] || p->style != STYLE_WAITALL);
+    free(far);
+    free(touches);
+    synthetic_destroy(job);
+    return hides;
+}
 
 static void bench_situation(const struct situation *c, enum synthetic_reason reason, uint64_t seed,
                             struct situation_result *r)
@@ -411,6 +444,10 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     r->once += once && right <= 2;
     r->onset += early == 0;
     r->wrong += wrong > 0 || alerts.early > 0;
+    const bool hides =
+        reasons == 3 && reason == SYNTHETIC_LINK && p.second == reason && situation_hides_links(&p);
+    r->hidden += hides;
+    r->hidden_found += hides && named == reasons;
     r->clean += good;
     if (!verbose || good)
         return;
@@ -440,6 +477,9 @@ static void bench_situations(const char *only, uint64_t first, uint64_t seeds)
                    situations[i].name, names[k], r.runs, 100.0 * r.found / r.runs,
                    100.0 * r.once / r.runs, 100.0 * r.onset / r.runs, 100.0 * r.wrong / r.runs,
                    100.0 * r.clean / r.runs);
+            if (r.hidden > 0)
+                printf("%-34s %4u  by no message told from others, named %.1f %%\n", "", r.hidden,
+                       100.0 * r.hidden_found / r.hidden);
             fflush(stdout);
         }
     }

@@ -19,6 +19,12 @@
 #define KNOWN_WELL 0.01   /* variance of an effect below which more messages tell no more */
 #define CHANCE 1e-3       /* that the node deviates, below which its pair is named at once */
 #define LIKELY 0.1        /* the same in the end; both by the benchmark of faults */
+/* Of the effect of two nodes: when others deviate by less, the two explain it. By 40 jobs with two
+ * slow links, and 40 with traffic of others: with half of it one link less is named, with double
+ * one of traffic less; with half of REST_SURE as many, with double one link less. */
+#define REST 0.3
+#define REST_SURE 2.0    /* standard deviations by which it is less */
+#define LEAST_PART 0.125 /* of the weight: one of the two has so much; half and double as many */
 
 /* A candidate that was chosen. */
 struct choice {
@@ -339,6 +345,55 @@ static void search_widen(const struct scopes *s, struct choice *best, uint32_t f
     }
 }
 
+/* What messages between nodes surely deviate by at most when neither of two nodes has them, as a
+ * part of what those of the two do.
+ * @param second  may be the first */
+static double search_rest(const struct scopes *s, uint32_t first, uint32_t second)
+{
+    const struct scope_sum *all = &s->tables[TABLE_LOCALITY].sums[LOCALITY_INTER];
+    const struct key key = {first < second ? first : second, first < second ? second : first};
+    const uint32_t pair = first == second ? KEY_NONE : key_table_find(&s->both_keys, key);
+    const struct scope_sum none = {.lasting = 0};
+    const struct scope_sum *nodes = s->tables[TABLE_NODE].sums;
+    const struct scope_sum *one = &nodes[4 * first + SCOPE_BOTH];
+    const struct scope_sum *other = first == second ? &none : &nodes[4 * second + SCOPE_BOTH];
+    const struct scope_sum *both =
+        pair == KEY_NONE ? &none : &s->tables[TABLE_PAIR_BOTH].sums[pair];
+    const int l = LOCALITY_INTER;
+    const double weight = one->weight[l] + other->weight[l] - both->weight[l];
+    const double product = one->product[l] + other->product[l] - both->product[l];
+    const double rest = all->weight[l] - weight;
+    if (rest <= 0 || product <= 0)
+        return INFINITY;
+    return ((all->product[l] - product) / rest + REST_SURE / sqrt(rest)) / (product / weight);
+}
+
+/* Where all messages between nodes deviate, but those of one node, or of two, explain it, the scope
+ * is that of these which deviates more, and the search goes on with the other one. */
+static void search_split(const struct scopes *s, struct choice *best)
+{
+    const struct scope_sum *nodes = s->tables[TABLE_NODE].sums;
+    const double all = s->tables[TABLE_LOCALITY].sums[LOCALITY_INTER].weight[LOCALITY_INTER];
+    double least = REST;
+    struct scope_estimate e, other;
+    if (best->kind != TABLE_LOCALITY || best->i != LOCALITY_INTER)
+        return;
+    for (uint32_t n = 0; n < s->nodes; n++) {
+        const uint32_t i = 4 * n + SCOPE_BOTH;
+        const uint32_t count = nodes[i].weight[LOCALITY_INTER] >= LEAST_PART * all ? s->nodes : 0;
+        for (uint32_t m = 0; m < count; m++) {
+            const double rest = search_rest(s, n, m);
+            if (rest >= least || !scopes_estimate(s, TABLE_NODE, i, &e) ||
+                !scopes_estimate(s, TABLE_NODE, 4 * m + SCOPE_BOTH, &other) ||
+                other.effect > e.effect)
+                continue;
+            least = rest;
+            *best = (struct choice){TABLE_NODE, i, e.effect, e.effect * e.effect * e.weight,
+                                    best->significant};
+        }
+    }
+}
+
 /* Are the sums those of the same messages? Sums are exact: those of the same rows are equal. */
 static bool search_is_same(const struct scopes *s, const struct choice *c,
                            enum scope_table_kind kind, uint32_t i)
@@ -543,6 +598,7 @@ static void search_explain(struct scopes *s, uint32_t first)
     const uint32_t reach = search_reach(s, first);
     scopes_sum_windows(s, reach, s->windows);
     for (uint32_t found = 0; found < SCOPE_MEMBERS && search_best(s, &best); found++) {
+        search_split(s, &best);
         search_widen(s, &best, reach);
         search_name_both(s, &best);
         const struct scope scope = scopes_candidate(s, best.kind, best.i);

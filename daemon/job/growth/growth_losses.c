@@ -129,9 +129,16 @@ static int losses_are_alike(const struct scope_finding *a, const struct scope_fi
     return (a->part == SCOPE_TRANSFER) == (b->part == SCOPE_TRANSFER);
 }
 
+/* Is it about messages of several nodes, or of all? */
+static int losses_are_several(const struct scope_finding *f)
+{
+    return f->members[0].kind == SCOPE_INTER || f->member_count > 1;
+}
+
 /* Does a finding of the scopes name the culprit? Of ranks that are about as late the attribution
  * names those that hold up the others; messages of a node that computes longer may have begun to
- * take longer before; and messages within nodes do with those between them. */
+ * take longer before; messages within nodes do with those between them; and where several nodes are
+ * slow, so are most messages between nodes. */
 static int losses_are_of(const struct scope_finding *f, const struct scope_finding *culprit)
 {
     const int parts = losses_are_alike(f, culprit);
@@ -139,8 +146,8 @@ static int losses_are_of(const struct scope_finding *f, const struct scope_findi
     int same = f->member_count == culprit->member_count;
     if (!parts && !node)
         return 0;
-    if (f->uncertain ||
-        (f->members[0].kind == SCOPE_JOB && culprit->members[0].kind == SCOPE_INTER))
+    if (f->uncertain || (f->members[0].kind == SCOPE_JOB && losses_are_several(culprit)) ||
+        (f->members[0].kind == SCOPE_INTER && culprit->member_count > 1))
         return 1;
     for (uint32_t m = 0; same && m < f->member_count; m++)
         same = losses_have_member(culprit, &f->members[m], !parts);
@@ -270,17 +277,17 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
         s->onset = window->number - progress_fallen(&g->progress);
         s->lost = lost;
     }
-    if (s->slow < (g->finding_count > 0 ? FOUND_WINDOWS : SLOW_WINDOWS) ||
-        window->number - s->onset + 1 < span || other ||
-        !losses_find_cause(g, s->onset, &culprit) ||
-        (culprit.part == SCOPE_TRANSFER && s->slow < SLOW_WINDOWS) ||
-        losses_are_named_otherwise(g, &culprit)) {
+    if (s->slow == 0 || window->number - s->onset + 1 < span || other ||
+        !losses_find_cause(g, s->onset, &culprit) || losses_are_named_otherwise(g, &culprit)) {
         s->same = 0;
         return;
     }
     s->same = s->same > 0 && losses_are_of(&culprit, &s->finding) ? s->same + 1 : 1;
     s->finding = culprit;
-    if (span > 1 && s->same < SLOW_WINDOWS) /* steps of some ranks end before those of others */
+    const int transfer = culprit.part == SCOPE_TRANSFER || g->finding_count == 0;
+    /* Steps of some ranks end before those of others; whose links are slow takes time to show. */
+    if (s->slow < (transfer ? SLOW_WINDOWS : FOUND_WINDOWS) ||
+        ((span > 1 || culprit.member_count > 1) && s->same < SLOW_WINDOWS))
         return;
     s->good = 0;
     s->finding = culprit;
@@ -290,14 +297,17 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     s->finding.found = window->number;
 }
 
+/* Where links of several nodes are slow, some windows do not tell whose they are. */
 static void losses_follow(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
-    struct scope_finding *f = &s->finding, now;
+    struct scope_finding *f = &s->finding, now = {.id = 0};
     const uint32_t span = progress_span(&g->progress);
     const uint64_t recent = window->number - (span > RECENT ? span : RECENT) + 1;
-    const int goes_on = losses_find_cause(g, f->onset > recent ? f->onset : recent, &now) &&
-                        (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f));
+    const int found = losses_find_cause(g, f->onset > recent ? f->onset : recent, &now);
+    const int network = f->part == SCOPE_TRANSFER && now.part == SCOPE_TRANSFER;
+    const int goes_on = found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) ||
+                                  (network && f->member_count > 1 && losses_are_several(&now)));
     s->good = goes_on ? 0 : s->good + 1;
     f->over = s->good >= (span > OVER_WINDOWS ? span : OVER_WINDOWS);
     if (!goes_on)
