@@ -284,10 +284,11 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     }
     s->same = s->same > 0 && losses_are_of(&culprit, &s->finding) ? s->same + 1 : 1;
     s->finding = culprit;
-    const int transfer = culprit.part == SCOPE_TRANSFER || g->finding_count == 0;
+    const int transfer = culprit.part == SCOPE_TRANSFER;
+    const int links = transfer && culprit.member_count > 1;
     /* Steps of some ranks end before those of others; whose links are slow takes time to show. */
-    if (s->slow < (transfer ? SLOW_WINDOWS : FOUND_WINDOWS) ||
-        ((span > 1 || culprit.member_count > 1) && s->same < SLOW_WINDOWS))
+    if (s->slow < (transfer || g->finding_count == 0 ? SLOW_WINDOWS : FOUND_WINDOWS) ||
+        ((span > 1 || links) && s->same < SLOW_WINDOWS))
         return;
     s->good = 0;
     s->finding = culprit;
