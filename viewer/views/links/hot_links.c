@@ -15,12 +15,12 @@
 
 enum {
     ROW = 40,
-    FOLDED = 4,
-    SIGN = 26, /* width of the sign of a link's state, left of its name */
+    FOLDED = 4, /* so many like links are one row */
+    SIGN = 26,  /* width of the sign of a link's state, left of its name */
     SENTENCE = 20,
     NOTE = 22,
     ROUTES = 6, /* maximum number of routes whose ends are in a row */
-};              /* FOLDED: so many like links are one row */
+};
 enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLLECTIVE, COLUMNS };
 
 /* What the load is relative to: the network's capacity where it is known. */
