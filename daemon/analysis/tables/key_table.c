@@ -90,16 +90,13 @@ uint32_t key_table_number(struct key_table *table, struct key key, uint32_t limi
     return number != KEY_NONE ? number : key_table_append(table, key, limit);
 }
 
-uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
-                          size_t element, size_t *capacity)
+uint32_t key_table_extend_new(struct key_table *table, struct key key, uint32_t limit, void *array,
+                              size_t element, size_t *capacity)
 {
     char *elements;
-    uint32_t number = key_table_find(table, key);
-    if (number != KEY_NONE)
-        return number;
     if (array_fit(array, element, capacity, table->count + (size_t)1) != 0)
         return KEY_NONE;
-    number = key_table_append(table, key, limit);
+    uint32_t number = key_table_append(table, key, limit);
     if (number == KEY_NONE)
         return KEY_NONE;
     memcpy(&elements, array, sizeof(elements)); /* the pointer is of any type */

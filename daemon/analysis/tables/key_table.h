@@ -74,23 +74,23 @@ static inline uint32_t key_table_add(struct key_table *table, struct key key)
     return key_table_number(table, key, UINT32_MAX);
 }
 
-/** As key_table_number(); the element of a new number in an array of the caller is made zero.
+/** Add a key that is not there; the element of its number in an array of the caller is made zero.
  *  @param array     address of the pointer to the array, which may move
- *  @param capacity  elements there is space for; brought up to date */
-uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit, void *array,
-                          size_t element, size_t *capacity);
-/** The same; what is known already is found inline. */
-#define KEY_TABLE_EXTEND(table, key, limit, array, capacity)                                       \
-    key_table_find_or_extend(table, key, limit, &(array), sizeof(*(array)), &(capacity))
+ *  @param capacity  elements there is space for; brought up to date
+ *  @return as key_table_number() */
+uint32_t key_table_extend_new(struct key_table *table, struct key key, uint32_t limit, void *array,
+                              size_t element, size_t *capacity);
 
-static inline uint32_t key_table_find_or_extend(struct key_table *table, struct key key,
-                                                uint32_t limit, void *array, size_t element,
-                                                size_t *capacity)
+/** As key_table_number(), with an array as in key_table_extend_new(). */
+static inline uint32_t key_table_extend(struct key_table *table, struct key key, uint32_t limit,
+                                        void *array, size_t element, size_t *capacity)
 {
     uint32_t number = key_table_find(table, key);
     return number != KEY_NONE ? number
-                              : key_table_extend(table, key, limit, array, element, capacity);
+                              : key_table_extend_new(table, key, limit, array, element, capacity);
 }
+#define KEY_TABLE_EXTEND(table, key, limit, array, capacity)                                       \
+    key_table_extend(table, key, limit, &(array), sizeof(*(array)), &(capacity))
 
 static inline int key_table_is(const struct key_table *table, uint32_t number, struct key key)
 {
