@@ -385,11 +385,12 @@ static void search_split(const struct scopes *s, struct choice *best)
         return;
     for (uint32_t n = 0; n < s->nodes; n++) {
         const uint32_t i = 4 * n + SCOPE_BOTH;
-        const uint32_t count = nodes[i].weight[LOCALITY_INTER] >= LEAST_PART * all ? s->nodes : 0;
-        for (uint32_t m = 0; m < count; m++) {
+        if (nodes[i].weight[LOCALITY_INTER] < LEAST_PART * all ||
+            !scopes_estimate(s, TABLE_NODE, i, &e))
+            continue;
+        for (uint32_t m = 0; m < s->nodes; m++) {
             const double rest = search_rest(s, n, m);
-            if (rest >= least || !scopes_estimate(s, TABLE_NODE, i, &e) ||
-                !scopes_estimate(s, TABLE_NODE, 4 * m + SCOPE_BOTH, &other) ||
+            if (rest >= least || !scopes_estimate(s, TABLE_NODE, 4 * m + SCOPE_BOTH, &other) ||
                 other.effect > e.effect)
                 continue;
             least = rest;
