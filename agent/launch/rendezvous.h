@@ -3,8 +3,7 @@
  * <run dir>/<session>/<host>/     (the host's name, because a run directory may be shared by nodes)
  * - gate: lock file, flock(2): held for the moments in which who serves the node may change.
  * - agent.lock: lock file, flock(2): held as long as an agent serves the session on this node.
- * - ranks/<pid>: registration of a wrapped process: start time of the process and its job, one
- * line.
+ * - ranks/<pid>: registration of a wrapped process: one line, its start time and its job.
  *
  * A wrapper registers before it becomes the application, an agent leaves only after a look at the
  * registrations, and both do so under the gate: there is never a registered process without an
