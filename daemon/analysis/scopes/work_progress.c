@@ -24,9 +24,12 @@ static double progress_mean(const struct progress *p, uint32_t windows)
 void progress_update(struct progress *p, uint64_t work, uint64_t length_ns, int disturbed)
 {
     const double now = length_ns > 0 ? (double)work * 1e9 / (double)length_ns : 0;
+    if (p->seen == 0 && work == 0) /* ranks are being started */
+        return;
     p->work[p->seen++ % PROGRESS_WINDOWS] = now;
-    p->calm = disturbed ? 0 : p->calm + 1;
-    if (disturbed)
+    const int learned = !disturbed && p->seen > 1; /* ranks began within the first window */
+    p->calm = learned ? p->calm + 1 : 0;
+    if (!learned)
         return;
     p->before += (now - p->before) / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
     for (uint32_t s = 0; s < PROGRESS_SPANS && p->before > 0 && p->calm >= 1u << s; s++) {

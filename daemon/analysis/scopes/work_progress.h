@@ -2,8 +2,9 @@
  *
  * Work is measured by the calls of its ranks, without polls that found nothing, and by the messages
  * that they send: both are fixed for a step of a simulation. The level before is a mean that fades,
- * of windows in which nothing was wrong. Steps may take longer than a window: work is that of a
- * span of windows, the shortest in which the job does about the same work each time. Pure. */
+ * of windows in which nothing was wrong, from the second one with work on. Steps may take longer
+ * than a window: work is that of a span of windows, the shortest in which the job does about the
+ * same work each time. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_SCOPES_WORK_PROGRESS_H
 #define HOLTER_DAEMON_ANALYSIS_SCOPES_WORK_PROGRESS_H
 
@@ -18,7 +19,7 @@ struct progress {
     double work[PROGRESS_WINDOWS]; /**< the same, of the last windows: a ring by `seen` */
     double windows;                /**< that `before` is of */
     double spread[PROGRESS_SPANS]; /**< by which spans differ from `before`, in the mean; a share */
-    uint32_t seen;                 /**< windows */
+    uint32_t seen;                 /**< windows, from the first one with work on */
     uint32_t calm;                 /**< of them, since the last disturbed one */
 };
 
