@@ -119,8 +119,11 @@ static int query_fail(struct query *q, const char *sql, size_t at, char *why, si
     if (code == SQLITE_INTERRUPT)
         snprintf(why, capacity, "interrupted");
     else
-        snprintf(why, capacity, "line %zu, column %zu: %s", line, column,
-                 sqlite3_errmsg(q->file.db));
+        snprintf(why, capacity, "line %zu, column %zu: %s%s", line, column,
+                 sqlite3_errmsg(q->file.db),
+                 strncmp(sqlite3_errmsg(q->file.db), "no such table", 13) == 0
+                     ? "; hrec(5) lists the tables"
+                     : "");
     return code == SQLITE_NOMEM       ? -ENOMEM
            : code == SQLITE_INTERRUPT ? -EINTR
            : code == SQLITE_CORRUPT   ? -HOLTER_ECORRUPT

@@ -4,6 +4,7 @@
 #include "daemon/storage/recording_bind.h"
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -146,8 +147,9 @@ static void recording_network_describe(const struct network_tables *t, char *out
                              : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
                                                                               : "");
     if (length < capacity)
-        snprintf(out + length, capacity - length, ": %u nodes, %u vertices, %" PRIu64 " links",
-                 topology_nodes(t->topology), topology_vertices(t->topology), links);
+        snprintf(out + length, capacity - length, ": %s, %u vertices, %s",
+                 quantity_things(topology_nodes(t->topology), "node").text,
+                 topology_vertices(t->topology), quantity_things(links, "link").text);
 }
 
 static int recording_network_put_part(struct network_tables *t, const struct wire_topology *m)

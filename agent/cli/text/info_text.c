@@ -194,8 +194,9 @@ static void info_text_print_captures(FILE *out, const struct info *i)
 
 static void print_stored(FILE *out, const struct info *i)
 {
-    fprintf(out, "%-10s %" PRIu64 " messages of %" PRIu64 " agents, %s as MessagePack", "stored",
-            i->messages, i->agents, quantity_bytes((double)i->raw_bytes).text);
+    fprintf(out, "%-10s %s of %s, %s as MessagePack", "stored",
+            quantity_things(i->messages, "message").text, quantity_things(i->agents, "agent").text,
+            quantity_bytes((double)i->raw_bytes).text);
     if (i->packed_bytes > 0)
         fprintf(out, ", packed %s: %.1f times less", quantity_bytes((double)i->packed_bytes).text,
                 (double)i->raw_bytes / (double)i->packed_bytes);
@@ -258,8 +259,9 @@ void info_print_text(FILE *out, const struct info *i)
     if (i->matched + i->unmatched + i->of_unwatched > 0)
         fputc('\n', out);
     info_text_print_losses(out, i);
-    fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time",
-            "results", i->phases, i->regions, i->hot_links);
+    fprintf(out, "%-10s %s, %s, %s hot at a time", "results",
+            quantity_things(i->phases, "phase").text, quantity_things(i->regions, "region").text,
+            quantity_things(i->hot_links, "link").text);
     if (i->rank_group > 1)
         fprintf(out, "; by groups of %s ranks", quantity_grouped(i->rank_group).text);
     fputc('\n', out);
