@@ -738,6 +738,35 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
                     s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
 }
 
+/* The columns for which there are figures. */
+static struct table hot_links_choose_columns(struct stage *s, const struct links_drawing *d,
+                                             int sorted)
+{
+    struct table table = links_table;
+    if (d->live && !isnan(s->model->network.links[0].share))
+        table.columns[MULTIPLE].title = of_capacity;
+    table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
+    if (d->measured) { /* counters are those of the visible time */
+        table.columns[COLLECTIVE].title = "collectives now";
+        table.columns[COLLECTIVE].w = 116;
+    }
+    if (s->model->series.count < 2) /* no course */
+        table.columns[SPARK].drop = COLUMN_OMITTED;
+    if (!d->latencies && sorted != LATENCY)
+        table.columns[LATENCY].drop = COLUMN_OMITTED;
+    if (!d->ratios && sorted != RATIO)
+        table.columns[RATIO].drop = COLUMN_OMITTED;
+    if (s->ui->network.applied) { /* nothing but the load is known of both states */
+        table.count = LATENCY;
+        table.columns[SPARK].title = "before, after";
+        table.columns[SPARK].drop = links_table.columns[SPARK].drop;
+        table.columns[SPARK].w = 90; /* two bars; the names need the rest */
+    }
+    if (ui_shows_difference(s->ui))
+        table.columns[LOAD].title = "change";
+    return table;
+}
+
 double hot_links_layout(struct stage *s, struct box panel)
 {
     char what[500], sentence[500] = "";
@@ -765,28 +794,7 @@ double hot_links_layout(struct stage *s, struct box panel)
                     s->brush.theme->info, lines, sentence);
     struct box head = {panel.x + 8, panel.y + 38 + below, panel.w - 20, 24};
     int sorted = s->ui->list.sort[LIST_LINKS] < 0 ? LOAD : s->ui->list.sort[LIST_LINKS];
-    struct table table = links_table;
-    if (d->live && !isnan(s->model->network.links[0].share))
-        table.columns[MULTIPLE].title = of_capacity;
-    table.count = hot_links_have_collectives(s, d) ? COLUMNS : COLLECTIVE;
-    if (d->measured) { /* counters are those of the visible time */
-        table.columns[COLLECTIVE].title = "collectives now";
-        table.columns[COLLECTIVE].w = 116;
-    }
-    if (s->model->series.count < 2) /* no course */
-        table.columns[SPARK].drop = COLUMN_OMITTED;
-    if (!d->latencies && sorted != LATENCY)
-        table.columns[LATENCY].drop = COLUMN_OMITTED;
-    if (!d->ratios && sorted != RATIO)
-        table.columns[RATIO].drop = COLUMN_OMITTED;
-    if (s->ui->network.applied) { /* nothing but the load is known of both states */
-        table.count = LATENCY;
-        table.columns[SPARK].title = "before, after";
-        table.columns[SPARK].drop = links_table.columns[SPARK].drop;
-        table.columns[SPARK].w = 90; /* two bars; the names need the rest */
-    }
-    if (ui_shows_difference(s->ui))
-        table.columns[LOAD].title = "change";
+    struct table table = hot_links_choose_columns(s, d, sorted);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70 - below};
     list.h -= hot_links_add_omitted(s, panel, d);
     uint32_t last = 0, first = 0;
