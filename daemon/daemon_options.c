@@ -39,13 +39,13 @@ static const char options_usage[] =
     "  --no-keys           listen on tcp endpoints of this host without keys: all its users can\n"
     "                      read and control what is there\n"
     "  --record DIR        where recordings (JOB.hrec) are written; default $XDG_DATA_HOME/holter\n"
-    "  --max-size SIZE     of a job's recording, 16M and more: it goes on in parts, of which the\n"
-    "                      oldest are removed; default: no limit\n"
-    "  --no-record         write none\n"
+    "  --max-size SIZE     maximum of a job's recording, at least 16M: it is written in parts, of\n"
+    "                      which the oldest are removed; default: no limit\n"
+    "  --no-record         do not record\n"
     "  --window TIME       length of windows, 100ms to 60s; default 1s\n"
     "  --grace TIME        how long after its end a window waits for late agents; default a\n"
     "                      quarter of the window, at most 250ms\n"
-    "  --most-ranks N      larger jobs are kept by groups of ranks; default 65536\n"
+    "  --most-ranks N      jobs with more ranks are kept by groups of ranks; default 65536\n"
     "  --collectives HOW   modelled (default) or off: whether collectives take part in phases and\n"
     "                      pictures, as the messages of their algorithms\n"
     "  --topology NETWORK  the network under the jobs: a file, see holter-topology(5), or a short\n"
@@ -55,44 +55,44 @@ static const char options_usage[] =
     "  --replay FILE       replay a recording instead: agents are not served, no sink is used,\n"
     "                      and nothing is recorded unless --record is given; windows are as long\n"
     "                      as recorded\n"
-    "  --speed X           of a replay: times as fast as it was, 0.01 to 100000, or max (default)\n"
-    "  --from T            begin it there: nanoseconds since 1970, 2026-11-22T05:00:00Z, +90s\n"
-    "                      (from its begin), -10s (before its end) or 40%\n"
-    "  --loop              begin it again after its end\n"
-    "  --paused            begin it when a client says so\n"
-    "  --quit-at-end       leave after its end\n"
-    "  --results           serve nobody: put the results of a replay into the recording itself,\n"
-    "                      and leave\n"
-    "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
+    "  --speed X           of the replay, relative to real time: 0.01 to 100000, or max (default)\n"
+    "  --from T            begin the replay there: nanoseconds since 1970, 2026-11-22T05:00:00Z,\n"
+    "                      +90s (from its begin), -10s (from its end) or 40%\n"
+    "  --loop              repeat the replay\n"
+    "  --paused            begin the replay when a client requests it\n"
+    "  --quit-at-end       exit after the replay\n"
+    "  --results           serve no client: add the results of a replay to the recording itself,\n"
+    "                      and exit\n"
+    "  --quit-when-idle    exit when all jobs have ended and all agents are disconnected\n"
     "  --rules FILE        alert rules, see holter-rules(5); default: HOLTER_RULES, else built-in\n"
     "                      ones\n"
     "  --alert-log FILE    append alerts to FILE, one JSON object a line\n"
-    "  --on-alert COMMAND  run COMMAND in a shell for each alert and its end, JSON on standard\n"
-    "                      input\n"
+    "  --on-alert COMMAND  run COMMAND in a shell when an alert fires or is resolved, with JSON "
+    "on\n"
+    "                      standard input\n"
     "  --syslog            send alerts to syslog\n"
     "  --alertmanager URL  send alerts to Prometheus' Alertmanager, such as http://HOST:9093\n"
-    "  --cluster NAME      of the cluster, a label of alerts and metrics; default:\n"
-    "                      HOLTER_CLUSTER, else SLURM_CLUSTER_NAME\n"
-    "  --external-url URL  of a page about a job, a part of alerts; %j in it is the job id\n"
+    "  --cluster NAME      label of alerts and metrics; default: HOLTER_CLUSTER, else\n"
+    "                      SLURM_CLUSTER_NAME\n"
+    "  --external-url URL  page about a job, named in its alerts; %j is replaced by the job's id\n"
     "  --metrics ADDRESS   HOST:PORT where Prometheus reads metrics over HTTP, as 127.0.0.1:9464:\n"
-    "                      whoever reaches it sees jobs, users and nodes, without keys; default:\n"
-    "                      nowhere\n"
-    "  --fleet SERVERS     be one of several daemons, with the NATS servers\n"
-    "                      nats://HOST:PORT,...; --cluster is the name of the fleet\n"
-    "  --export JOB        serve nobody: record a job of the fleet as a whole, and leave\n"
-    "  --fleet-keys DIR    what these servers ask for: user.creds, or nkey.seed and nkey.pub, or\n"
+    "                      whoever connects sees jobs, users and nodes; default: none\n"
+    "  --fleet SERVERS     join the fleet that shares the NATS servers nats://HOST:PORT,...;\n"
+    "                      --cluster is its name\n"
+    "  --export JOB        serve no client: record a whole job of the fleet, and exit\n"
+    "  --fleet-keys DIR    credentials for these servers: user.creds, or nkey.seed and nkey.pub, "
+    "or\n"
     "                      password; ca.pem; cert.pem and key.pem\n"
-    "  --lease TIME        after which others take over the jobs of a dead daemon; default 3s\n"
+    "  --lease TIME        when the jobs of a dead daemon are taken over; default 3s\n"
     "  --checkpoint TIME   how often the state of a job is stored for that; default 60s\n"
-    "  --check-rules       only check the rules and the options on alerts and metrics: 0 right, 2\n"
-    "                      wrong\n"
+    "  --check-rules       only check the rules and the options of alerts and metrics\n"
     "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
 
-/* What is known while the command line is parsed. */
+/* The options, and what is needed only while they are parsed. */
 struct options_parser {
     struct daemon_options *options;
-    int record;      /* a live daemon records */
+    int record;      /* a recording is written, unless it is a replay without --record */
     int speed_given; /* of a replay */
     int check_only;
     int no_keys;
@@ -188,7 +188,7 @@ static int options_show(void *user, const struct command_option *option, const c
     return OPTIONS_STOPPED;
 }
 
-/* ---- after all options ------------------------------------------------------------------- */
+/* ---- defaults and checks ----------------------------------------------------------------- */
 
 static int options_set_default_endpoint(struct options_parser *parser)
 {
@@ -222,8 +222,8 @@ static void options_set_default_record(struct daemon_options *options)
     options->record = path;
 }
 
-/* @return the text, NULL if it is empty */
-static const char *options_text(const char *text)
+/* @return text, or NULL if it is empty */
+static const char *options_nonempty(const char *text)
 {
     return text == NULL || text[0] == '\0' ? NULL : text;
 }
@@ -238,29 +238,29 @@ static void options_set_defaults(struct daemon_options *options)
 {
     if (!options->grace_given)
         options->grace_ns = server_default_grace(options->window_ns);
-    /* A replay has the network that was recorded. */
+    /* The default network of a replay is the recorded one. */
     if (options->topology == NULL && options->replay == NULL)
         options->topology = getenv("HOLTER_TOPOLOGY");
-    options->keys = options_text(options->keys);
-    options->session = options_text(options->session);
-    options->rules = options_text(options->rules);
-    options->topology = options_text(options->topology);
-    options->external_url = options_text(options->external_url);
-    options->metrics = options_text(options->metrics);
-    options->fleet = options_text(options->fleet);
-    options->fleet_keys = options_text(options->fleet_keys);
-    options->cluster = options_text(options->cluster);
-    /* A name of the environment that cannot be used stops nothing. */
+    options->keys = options_nonempty(options->keys);
+    options->session = options_nonempty(options->session);
+    options->rules = options_nonempty(options->rules);
+    options->topology = options_nonempty(options->topology);
+    options->external_url = options_nonempty(options->external_url);
+    options->metrics = options_nonempty(options->metrics);
+    options->fleet = options_nonempty(options->fleet);
+    options->fleet_keys = options_nonempty(options->fleet_keys);
+    options->cluster = options_nonempty(options->cluster);
+    /* An invalid name in the environment is ignored. */
     static const char *const variables[] = {"HOLTER_CLUSTER", "SLURM_CLUSTER_NAME"};
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        const char *name = options_text(getenv(variables[i]));
+        const char *name = options_nonempty(getenv(variables[i]));
         if (options->cluster == NULL && name != NULL && options_cluster_is_valid(name))
             options->cluster = name;
     }
 }
 
-/* Alertmanager refuses an alert whose address is none (RFC 3986). @return whether it is one, once
- * %j is replaced by a job's id */
+/* Is this a valid URL (RFC 3986) once %j is replaced by a job's id? Alertmanager rejects alerts
+ * whose URL is invalid. */
 static int options_url_is_valid(const char *url)
 {
     static const char hex[] = "0123456789abcdefABCDEF";
@@ -280,12 +280,12 @@ static int options_check_labels(struct options_parser *parser)
 {
     const char *cluster = parser->options->cluster, *url = parser->options->external_url;
     if (cluster != NULL && !options_cluster_is_valid(cluster))
-        return options_refuse(parser, "--cluster: a name of at most %u bytes of UTF-8 is expected",
+        return options_refuse(parser, "--cluster: expected a name of at most %u bytes of UTF-8",
                               CLUSTER_MAXIMUM);
     if (url != NULL && !options_url_is_valid(url))
         return options_refuse(parser,
-                              "--external-url %s: a URL of at most %u bytes, http://... or "
-                              "https://..., is expected",
+                              "--external-url %s: expected a URL of at most %u bytes that begins "
+                              "with http:// or https://",
                               url, URL_MAXIMUM);
     return 0;
 }
@@ -297,8 +297,8 @@ static int options_check_endpoint(struct options_parser *parser, const char *end
         return options_refuse(parser, "--listen %s: %s", endpoint, fault);
     if (endpoint_stream(stream, sizeof(stream), endpoint) != 0)
         return options_refuse(parser,
-                              "--listen %s: there is no endpoint left for the stream, which takes "
-                              "the next port or a longer path",
+                              "--listen %s: there is no endpoint for the stream, which needs the "
+                              "next port or a longer path",
                               endpoint);
     if (parser->options->keys != NULL || endpoint_is_private(endpoint))
         return 0;
@@ -325,46 +325,44 @@ static int options_check_server(struct options_parser *parser)
     for (size_t i = 0; code == 0 && i < options->listen_count; i++)
         code = options_check_endpoint(parser, options->listen[i]);
     if (code == 0 && options->session != NULL && !session_key_valid(options->session))
-        return options_refuse(parser, "--session '%s': 1 to 31 hexadecimal digits are expected",
+        return options_refuse(parser, "--session '%s': expected 1 to 31 hexadecimal digits",
                               options->session);
     return code;
 }
 
-/* @return what contradicts what; NULL: nothing */
+/* @return a sentence about options that exclude or need each other; NULL: none do */
 static const char *options_find_contradiction(const struct options_parser *parser)
 {
     const struct daemon_options *options = parser->options;
     int of_replay = parser->speed_given || options->from != NULL || options->loop ||
                     options->paused || options->quit_at_end;
     if (options->export != NULL && (options->fleet == NULL || !parser->record))
-        return "an --export is of a --fleet, and is recorded";
+        return "--export needs --fleet, and excludes --no-record";
     if (options->export != NULL && !job_id_valid(options->export))
-        return "--export: a job's id is expected, as 'holter status' lists it";
+        return "--export: expected the id of a job, as 'holter status' lists it";
     if (options->replay == NULL && options->results)
-        return "--results are of a --replay";
+        return "--results needs --replay";
     if (options->replay == NULL)
-        return of_replay ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
+        return of_replay ? "--speed, --from, --loop, --paused and --quit-at-end need --replay"
                          : NULL;
     if (options->results && (of_replay || options->record != NULL))
-        return "--results go once through the recording: no other option of a replay, and no "
-               "--record";
+        return "--results excludes --record and all other options of a replay";
     if (options->metrics != NULL)
-        return "a --replay has no metrics";
+        return "--replay and --metrics exclude each other";
     if (options->fleet != NULL)
-        return "a --replay is not part of a --fleet";
+        return "--replay and --fleet exclude each other";
     if (options->sink_count > 0)
-        return "a --replay reports to no sink of alerts";
+        return "--replay excludes sinks of alerts, as alerts of a replay are not sent";
     if (options->record != NULL && (options->from != NULL || options->loop))
-        return "a --replay that is recorded goes once from its begin to its end: no --from, no "
-               "--loop";
+        return "--replay with --record excludes --from and --loop";
     if (options->loop && options->quit_at_end)
-        return "a --loop has no end to quit at";
+        return "--loop and --quit-at-end exclude each other";
     return NULL;
 }
 
 /* ---- parsing ---------------------------------------------------------------------------- */
 
-/* Set why the words of the command line are refused. @return OPTIONS_REFUSED */
+/* Describe the argument that was refused. @return OPTIONS_REFUSED */
 static int options_refuse_words(struct options_parser *parser, const struct command_option_end *end,
                                 const char *word, int status)
 {
@@ -375,7 +373,7 @@ static int options_refuse_words(struct options_parser *parser, const struct comm
         command_option_explain(end, fault, sizeof fault);
         options_refuse(parser, "%s (see holterd --help)", fault);
     } else {
-        options_refuse(parser, "--%s '%s': %s is expected", end->option->name, end->word,
+        options_refuse(parser, "--%s '%s': expected %s", end->option->name, end->word,
                        end->option->expected);
     }
     return OPTIONS_REFUSED;
@@ -393,7 +391,7 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {"record", .set = options_record},
         {"no-record", .set = options_record, .bare = true},
         {"max-size", .bytes = &o->maximum_record_bytes, .least = (double)RECORD_MINIMUM_BYTES,
-         .expected = "a size such as 500M or 20G, 16M and more"},
+         .expected = "a size of at least 16M, such as 500M or 20G"},
         {"window", .duration_ns = &o->window_ns, .least = (double)WINDOW_MINIMUM_NS,
          .most = (double)WINDOW_MAXIMUM_NS, .expected = "a time from 100ms to 60s"},
         {"grace", .duration_ns = &o->grace_ns, .most = (double)GRACE_MAXIMUM_NS,
@@ -405,7 +403,7 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {"session", .text = &o->session},
         {"topology", .text = &o->topology},
         {"replay", .text = &o->replay},
-        {"speed", .set = options_speed, .expected = "0.01 to 100000, or max,"},
+        {"speed", .set = options_speed, .expected = "0.01 to 100000, or max"},
         {"from", .set = options_from},
         {"loop", .flag = &o->loop},
         {"paused", .flag = &o->paused},
@@ -480,7 +478,7 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
     return options_check_server(&parser) == 0 ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
-/* ---- for the rooms --------------------------------------------------------------------- */
+/* ---- options of the parts of the daemon ------------------------------------------------ */
 
 int daemon_options_read_rules(const struct daemon_options *options, struct rules *out,
                               file_fault *on_fault, void *user)

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct daemon_options {
-    /** Endpoints; borrowed from the arguments, as all texts here, but for the default endpoint. */
+    /** Endpoints. All texts here are borrowed from the arguments or the environment, except for the
+     * two defaults below. */
     const char *listen[SERVER_ENDPOINTS_MAXIMUM];
     size_t listen_count;
     const char *keys;              /**< directory; NULL: no keys */
@@ -24,9 +25,9 @@ struct daemon_options {
     double speed;                  /**< of a replay; 0: as fast as it goes */
     const char *from;              /**< where a replay begins, see proto/moment.h */
     int loop, paused, quit_at_end; /**< of a replay */
-    int results;                   /**< put the results of a replay into the recording, and leave */
+    int results;                   /**< add the results of a replay to the recording, and exit */
     int quit_when_idle;
-    uint64_t most_ranks;  /**< --most-ranks */
+    uint64_t most_ranks;  /**< jobs with more ranks are kept by groups of ranks */
     int no_collectives;   /**< --collectives=off */
     const char *rules;    /**< file; NULL: the built-in ones */
     const char *topology; /**< file or short form of the network; NULL: none */
@@ -36,13 +37,13 @@ struct daemon_options {
         const char *target;
     } sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
-    const char *cluster;      /**< name of the cluster, for alerts and metrics; NULL: not known */
-    const char *metrics;      /**< HOST:PORT of the page of metrics; NULL: none */
-    const char *fleet;        /**< servers of the fleet that this daemon is one of; NULL: none */
-    const char *export;       /**< id of a job of the fleet to be exported; NULL: none */
-    const char *fleet_keys;   /**< directory of what these servers ask for; NULL: nothing */
-    uint64_t lease_ns;        /**< of jobs of the fleet */
-    uint64_t checkpoint_ns;   /**< between two states of them that are stored */
+    const char *cluster; /**< name of the cluster, for alerts and metrics; NULL: not known */
+    const char *metrics; /**< HOST:PORT of the page of metrics; NULL: none */
+    const char *fleet;   /**< NATS servers of the fleet that this daemon belongs to; NULL: none */
+    const char *export;  /**< id of a job of the fleet to be exported; NULL: none */
+    const char *fleet_keys;   /**< directory of the credentials for these servers; NULL: none */
+    uint64_t lease_ns;        /**< time to live of the lease of a job of the fleet */
+    uint64_t checkpoint_ns;   /**< interval at which the states of these jobs are stored */
     const char *external_url; /**< of a page about a job, for alerts; NULL: none */
     char default_listen[280];
     char default_record[512];
@@ -52,7 +53,7 @@ enum daemon_options_verdict {
     OPTIONS_RUN,
     OPTIONS_SHOWN, /**< --help, --version or --print-rules was answered */
     OPTIONS_WRONG, /**< see why */
-    OPTIONS_CHECK, /**< --check-rules: the rules and sinks are to be checked, and nothing else */
+    OPTIONS_CHECK, /**< --check-rules: only the rules and sinks are to be checked */
 };
 
 /** Parse the command line. Paths that are not given are derived from the environment, see

@@ -291,7 +291,7 @@ int command_words_read(const char *request, const struct command_option *options
                                      : " or ",
                      each->name);
         if (status < 0)
-            snprintf(why, capacity, "%s: '%.60s': %s is expected", request, word,
+            snprintf(why, capacity, "%s: '%.60s': expected %s", request, word,
                      o->name ? o->expected : names);
     }
     free(copy);

@@ -1,4 +1,4 @@
-/* holter check-rules: checks a file of alert rules, by the parser of holterd. */
+/* holter check-rules: replaces itself by holterd, which parses and checks a file of alert rules. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
@@ -12,16 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] = "usage: holter check-rules FILE\n"
-                            "       holter check-rules --print-defaults\n"
-                            "Checks a file of alert rules, see holter-rules(5). Every fault is "
-                            "told with its line and key.\n"
-                            "The exit status is 0 when it is right, 2 when it is not.\n"
-                            "\n"
-                            "      --print-defaults  print the built-in rules, to begin from\n"
-                            "  -h, --help            this text\n";
+static const char usage[] =
+    "usage: holter check-rules FILE\n"
+    "       holter check-rules --print-defaults\n"
+    "Checks a file of alert rules, see holter-rules(5). Every fault is "
+    "reported with its line and key.\n"
+    "Status: 0 when the file is valid, 2 when it is not.\n"
+    "\n"
+    "      --print-defaults  print the built-in rules, as a starting point\n"
+    "  -h, --help            this text\n";
 
-/* holterd has the parser of rules and checks the file. */
 int cmd_check_rules(int argc, char **argv)
 {
     char daemon[PATH_MAX];

@@ -18,21 +18,24 @@
 static const char help[] =
     "usage: holter record [OPTION]... [JOB]\n"
     "\n"
-    "Records a job that runs, from now on, here: beside the recording of its daemon, or where\n"
-    "that makes none. Ends with the job, or when it is interrupted. Without JOB it is the newest\n"
-    "running one, or the next to come.\n"
+    "Records a running job from now on, in addition to the recording of its daemon, if there is\n"
+    "one. Ends with the job, or when interrupted. Default of JOB: the newest running one, else "
+    "the\n"
+    "next that starts.\n"
     "\n"
     "  -o, --output FILE       the recording, a new file; otherwise holter-JOB.hrec, or\n"
     "                          holter-JOB-2.hrec and so on, in this directory\n"
     "      --max-size SIZE     of the recording, 16M and more: it goes on in parts, of which the\n"
     "                          oldest are removed\n" DIAL_HELP
-    "      --timeout SECONDS   how long the daemon may be away before it is given up (default 5)\n"
+    "      --timeout SECONDS   how long the daemon may be unreachable before this fails (default "
+    "5)\n"
     "  -h, --help              this text\n"
     "\n"
-    "Status: 0 when the job has ended or a signal came, 1 when nothing came, the recording cannot\n"
-    "be written or the daemon is out of reach, 2 for wrong usage.\n";
+    "Status: 0 when the job ended or a signal was received, 1 when there was nothing to record, "
+    "the\n"
+    "recording cannot be written or the daemon is unreachable, 2 for wrong usage.\n";
 
-#define LOOK_MS 250          /* interval of checks whether the daemon moved or is unreachable */
+#define CHECK_MS 250         /* interval of checks whether the daemon moved or is unreachable */
 #define WAIT_NS 1000000000u  /* time without a job after which a message is printed */
 #define COMMIT_NS 500000000u /* between commits: the manual promises one second */
 
@@ -189,7 +192,7 @@ static int cmd_record_follow(struct record *r)
         watched[0] = (struct pollfd){.fd = client_fd(r->client), .events = POLLIN};
         watched[1] = (struct pollfd){.fd = r->signals, .events = POLLIN};
         cmd_record_report_waiting(r, clock_mono_ns());
-        poll(watched, 2, LOOK_MS);
+        poll(watched, 2, CHECK_MS);
         if (watched[1].revents != 0)
             return 1;
     }

@@ -19,14 +19,15 @@ static const char help[] =
     "the viewer.\n"
     "\n"
     "  -o, --output FILE   default: report.html; -: standard output\n"
-    "      --topology T    network under the job, a file or short form, instead of the recorded\n"
-    "                      one\n"
+    "      --topology T    network under the job, as a file or short form; default: as recorded\n"
     "      --no-pictures   without pictures of the viewer\n"
-    "      --no-advice     without looking for a better mapping\n"
+    "      --no-advice     without the search for a better mapping\n"
     "  -h, --help          this text\n"
     "\n"
-    "Results that the recording does not have, as it was imported or the network is another one,\n"
-    "are made by a replay. Status: 0, 1 when something failed, 2 for wrong usage.\n";
+    "Results that the recording lacks, because it was imported or --topology gives another\n"
+    "network, are computed by a replay.\n"
+    "\n"
+    "Status: 0, 1 when something failed, 2 for wrong usage.\n";
 
 struct reporting {
     const char *recording, *output, *topology;
@@ -40,7 +41,7 @@ struct reporting {
     struct content content;
 };
 
-/* ---- what goes into it -------------------------------------------------------------- */
+/* ---- contents ------------------------------------------------------------------------ */
 
 static int cmd_report_open_source(struct reporting *r)
 {
@@ -66,7 +67,7 @@ static int cmd_report_open_source(struct reporting *r)
 }
 
 /* Does the recording lack results, or results for this network? */
-static int lacks_results(const struct reporting *r)
+static int cmd_report_lacks_results(const struct reporting *r)
 {
     return r->topology != NULL ||
            tables_number(r->source.tables, "SELECT count(*) FROM totals", 0) <= 0;
@@ -74,7 +75,7 @@ static int lacks_results(const struct reporting *r)
 
 static int cmd_report_replay(struct reporting *r)
 {
-    int lacking = lacks_results(r);
+    int lacking = cmd_report_lacks_results(r);
     char why[600];
     if (!lacking && r->no_pictures)
         return 0;
@@ -100,7 +101,7 @@ static int cmd_report_replay(struct reporting *r)
     return 1;
 }
 
-static int write_report(struct reporting *r, FILE *out, const char *name)
+static int cmd_report_write(struct reporting *r, FILE *out, const char *name)
 {
     struct report_extras extras = {
         .pictures = r->pictures,
@@ -141,8 +142,8 @@ static int cmd_report_write_file(struct reporting *r)
     }
     int status = cmd_report_gather(r);
     if (status == 0)
-        status = write_report(r, output.file,
-                              strcmp(r->output, "-") == 0 ? "standard output" : r->output);
+        status = cmd_report_write(r, output.file,
+                                  strcmp(r->output, "-") == 0 ? "standard output" : r->output);
     code = output_file_close(&output, status == 0);
     if (status == 0 && code != 0)
         terminal_print("report: %s: %s", r->output, strerror(-code));

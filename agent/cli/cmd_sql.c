@@ -1,4 +1,4 @@
-/* holter sql: runs statements of SQL on a recording. */
+/* holter sql: runs SQL statements on a recording. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
@@ -16,7 +16,7 @@
 static const char help[] =
     "usage: holter sql [OPTION]... FILE.hrec [SQL]\n"
     "\n"
-    "Runs statements of SQL on a recording, which is only read. Without SQL, or with -, they are\n"
+    "Runs SQL statements on a recording, which is only read. Without SQL, or with -, they are\n"
     "read from standard input. Tables are those of hrec(5), and for each window\n"
     "\n"
     "  window_pair      messages and bytes by source and destination\n"
@@ -25,19 +25,19 @@ static const char help[] =
     "  window_link      messages and bytes on each link of the network\n"
     "  window_latency   transfer times of the job, of localities and regions\n"
     "\n"
-    "with window, begin_ns, end_ns, time and second. moment('10:05'), moment('+90s'),\n"
-    "moment('40%') are points in time to compare begin_ns with, moment_text(begin_ns) is one as\n"
-    "text.\n"
+    "with the columns window, begin_ns, end_ns, time and second. moment('10:05'), moment('+90s')\n"
+    "and moment('40%') are points in time to compare begin_ns with; moment_text(begin_ns) is a\n"
+    "point in time as text.\n"
     "\n"
     "  -f, --format text|csv|json   default: text\n"
-    "      --no-header              text, csv: without the names of the columns\n"
+    "      --no-header              text, csv: omit the names of the columns\n"
     "  -h, --help                   this text\n"
     "\n"
     "  holter sql sim.hrec \"SELECT source, destination, sum(bytes) FROM window_pair\n"
     "      WHERE begin_ns >= moment('10:00') AND begin_ns < moment('10:05')\n"
     "      GROUP BY source, destination ORDER BY sum(bytes) DESC LIMIT 10\"\n"
     "\n"
-    "Status: 0, 1 when a statement is wrong or fails or is interrupted, 2 for wrong usage.\n";
+    "Status: 0, 1 when a statement is invalid, fails or is interrupted, 2 for wrong usage.\n";
 
 static const char *const formats[] = {"text", "csv", "json", NULL};
 

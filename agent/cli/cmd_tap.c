@@ -17,31 +17,31 @@
 static const char help[] =
     "usage: holter tap [OPTION]...\n"
     "\n"
-    "Prints what the daemon publishes about a job: its current state first, then the news.\n"
+    "Prints what the daemon publishes about a job: its current state first, then changes.\n"
     "\n"
     "  -t, --topic TOPICS    only these, separated by commas: job, places, totals, ranks, pairs,\n"
     "                        calls, callers, nodes, alerts, latency, regions, phases, curve,\n"
-    "                        lateness, topology, links, captures, replay; all when not given;\n"
-    "                        recorded, what agents sent, only by its name\n"
+    "                        lateness, topology, links, captures, replay; default: all of these;\n"
+    "                        recorded, the messages of agents, is printed only if it is named\n"
     "  -f, --format FORMAT   text (default) or json, one object to a line\n"
     "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
     "      --for SECONDS     end after this time\n"
     "      --count N         end after N messages\n"
     "      --until-end       end when the job has ended\n"
     "      --no-snapshot     leave out the current state\n"
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise\n"
-    "                          HOLTER_DAEMON, or the\n"
-    "                        newest session of this user on this host\n"
+    "  -c, --connect ENDPOINT\n"
+    "                        the daemon, tcp://HOST:PORT or ipc:///PATH; default: HOLTER_DAEMON,\n"
+    "                        else the newest session of this user on this host\n"
     "      --keys DIR        CURVE keys, when the daemon asks for them\n"
-    "      --timeout SECONDS how long the daemon may be away before it is given up (default 5)\n"
+    "      --timeout SECONDS how long the daemon may be unreachable before this fails (default 5)\n"
     "\n"
     "In text, \"waiting\" is the share of time in receives, waits, polls and collectives, and of\n"
-    "sends whose receiver had not come.\n"
+    "sends whose receive had not begun.\n"
     "\n"
-    "Status: 0 when what was asked for has come, 1 when it has not or the daemon is out of reach,\n"
-    "2 for wrong usage.\n";
+    "Status: 0 when all requested messages were printed, 1 when they were not or the daemon is\n"
+    "unreachable, 2 for wrong usage.\n";
 
-#define LOOK_MS 250 /* interval of checks whether the daemon moved or is unreachable */
+#define CHECK_MS 250 /* interval of checks whether the daemon moved or is unreachable */
 
 struct tap {
     struct dial dial;
@@ -60,13 +60,13 @@ struct tap {
     uint64_t printed;
     struct network_names names;
     int ended;             /* the job has ended */
-    int cut;               /* errno of standard output; 0: no error */
+    int output_error;      /* errno of standard output; 0: no error */
     uint64_t asked_missed; /* missed frames at the last query of the state of the job */
 };
 
 /* ---- printing ------------------------------------------------------------ */
 
-static int is_asked_for(const struct tap *tap, const char *topic)
+static int cmd_tap_wants_topic(const struct tap *tap, const char *topic)
 {
     const char *at = tap->topics;
     while (at && *at) {
@@ -96,7 +96,7 @@ static void cmd_tap_print_message(struct tap *tap, const struct client_message *
     if (!topic || got->id) /* an answer to a request, not a published message */
         return;
     network_names_take(&tap->names, got->message);
-    if (!is_asked_for(tap, topic) || (got->snapshot && tap->no_snapshot))
+    if (!cmd_tap_wants_topic(tap, topic) || (got->snapshot && tap->no_snapshot))
         return;
     if (tap->json)
         cmd_tap_print_json(got);
@@ -105,12 +105,12 @@ static void cmd_tap_print_message(struct tap *tap, const struct client_message *
     tap->printed++;
     /* Each line is written at once, for programs that read them. */
     if (fflush(stdout) || ferror(stdout))
-        tap->cut = errno ? errno : EIO;
+        tap->output_error = errno ? errno : EIO;
 }
 
 /* ---- running ------------------------------------------------------------- */
 
-static int has_all(const struct tap *tap)
+static int cmd_tap_has_all(const struct tap *tap)
 {
     if (tap->count && tap->printed >= tap->count)
         return 1;
@@ -120,13 +120,13 @@ static int has_all(const struct tap *tap)
 
 /* Wait for a message, at most until the time limit.
  * @return 1 after a signal, or if the reader has closed standard output */
-static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
+static int cmd_tap_wait(const struct tap *tap, uint64_t now, uint64_t end)
 {
     struct pollfd watched[] = {{.fd = client_fd(tap->client), .events = POLLIN},
                                {.fd = tap->signals, .events = POLLIN},
                                {.fd = STDOUT_FILENO}};
     uint64_t wait_ms = (end - now) / 1000000 + 1;
-    poll(watched, 3, wait_ms > LOOK_MS ? LOOK_MS : (int)wait_ms);
+    poll(watched, 3, wait_ms > CHECK_MS ? CHECK_MS : (int)wait_ms);
     return watched[1].revents != 0 || (watched[2].revents & POLLERR);
 }
 
@@ -148,9 +148,10 @@ static int cmd_tap_follow(struct tap *tap)
     for (;;) {
         struct client_message got;
         int result = 0;
-        while (!tap->cut && !has_all(tap) && (result = client_next(tap->client, 0, &got)) == 1)
+        while (!tap->output_error && !cmd_tap_has_all(tap) &&
+               (result = client_next(tap->client, 0, &got)) == 1)
             cmd_tap_print_message(tap, &got);
-        if (tap->cut || has_all(tap))
+        if (tap->output_error || cmd_tap_has_all(tap))
             return 1;
         if (result < 0) {
             terminal_print("tap: %s", holter_strerror(result));
@@ -162,7 +163,7 @@ static int cmd_tap_follow(struct tap *tap)
             client_follow(tap->client, tap->job, tap->followed);
         cmd_tap_ask_for_end(tap);
         uint64_t now = clock_mono_ns();
-        if (now >= end || wait_for_news(tap, now, end))
+        if (now >= end || cmd_tap_wait(tap, now, end))
             return 0;
     }
 }
@@ -172,8 +173,8 @@ static int cmd_tap_run(struct tap *tap)
     char topics[256];
     tap->followed = tap->topics;
     if (tap->topics) {
-        int names = !tap->json &&
-                    is_asked_for(tap, "links"); /* links are printed with the names of their ends */
+        /* Links are printed with the names of their ends. */
+        int names = !tap->json && cmd_tap_wants_topic(tap, "links");
         snprintf(topics, sizeof topics, "%s%s%s", tap->topics,
                  tap->until_end || !tap->json ? ",job" : "", names ? ",topology,places" : "");
         tap->followed = topics;
@@ -185,10 +186,11 @@ static int cmd_tap_run(struct tap *tap)
     int result = cmd_tap_follow(tap);
     uint64_t missed = client_missed(tap->client);
     if (missed)
-        terminal_print("tap: %llu messages were missed: they came faster than they were read",
+        terminal_print("tap: %llu messages were missed, because they were published faster than "
+                       "they were printed",
                        (unsigned long long)missed);
-    if (tap->cut && tap->cut != EPIPE) {
-        terminal_print("tap: standard output: %s", strerror(tap->cut));
+    if (tap->output_error && tap->output_error != EPIPE) {
+        terminal_print("tap: standard output: %s", strerror(tap->output_error));
         return 1;
     }
     if (result < 0)

@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define PATIENCE_NS UINT64_C(5000000000)
-/* A lease has to end, and a job to be read again. */
+/* Longer for fleets: the lease of a dead daemon has to expire, and another daemon to read the job.
+ */
 #define FLEET_PATIENCE_NS UINT64_C(30000000000)
 #define FLEET_ASK_NS UINT64_C(1000000000)
 
@@ -102,13 +103,18 @@ const char *dial_job(const struct dial *dial, const char *job)
     return job == NULL && dial->fleet[0] != '\0' ? fleet_address_job(dial->fleet) : job;
 }
 
+static int dial_create_client(const struct dial *dial, struct client **out)
+{
+    const struct client_options options = {.endpoint = dial->endpoint,
+                                           .key_dir = dial->keys[0] ? dial->keys : NULL,
+                                           .role = dial->role};
+    return client_create(out, &options);
+}
+
 int dial_open(const struct dial *dial, struct client **out)
 {
-    struct client_options options = {.endpoint = dial->endpoint,
-                                     .key_dir = dial->keys[0] ? dial->keys : NULL,
-                                     .role = dial->role};
     log_start("holter", -1);
-    int error = client_create(out, &options);
+    int error = dial_create_client(dial, out);
     if (error == 0)
         return 0;
     terminal_print("%s: %s%s%s: %s", dial->command, dial->endpoint,
@@ -116,46 +122,35 @@ int dial_open(const struct dial *dial, struct client **out)
     return error == -HOLTER_EUSAGE ? 2 : 1;
 }
 
-/* While the daemon is away the job is looked up once a second. */
-static int dial_follow_fleet(struct dial *dial, struct client **client)
+/* Find another daemon that replaces one that is away: the one that holds the job of the fleet now,
+ * which is asked for once a second, or a new one in the run directory. @return 1 if out was set */
+static int dial_find_other(struct dial *dial, const struct client *client, struct dial *out)
 {
-    char endpoint[sizeof dial->endpoint], why[512];
+    const enum client_state state = client_state(client);
     const uint64_t now = clock_mono_ns();
-    const enum client_state state = client_state(*client);
-    struct client *other = NULL;
-    if ((state != CLIENT_DIALLING && state != CLIENT_LOST) || now - dial->found_ns < FLEET_ASK_NS)
+    char why[512];
+    *out = *dial;
+    if (dial->fleet[0] != '\0') {
+        if ((state != CLIENT_DIALLING && state != CLIENT_LOST) ||
+            now - dial->found_ns < FLEET_ASK_NS)
+            return 0;
+        dial->found_ns = out->found_ns = now;
+        return fleet_find(out->fleet, out->endpoint, sizeof out->endpoint, why, sizeof why) == 0 &&
+               strcmp(out->endpoint, dial->endpoint) != 0;
+    }
+    if (dial->named || state != CLIENT_DIALLING ||
+        session_find_daemon(out->endpoint, sizeof out->endpoint) ||
+        strcmp(out->endpoint, dial->endpoint) == 0 || endpoint_check(out->endpoint, NULL, 0))
         return 0;
-    dial->found_ns = now;
-    if (fleet_find(dial->fleet, endpoint, sizeof endpoint, why, sizeof why) != 0 ||
-        strcmp(endpoint, dial->endpoint) == 0)
-        return 0;
-    const struct client_options options = {
-        .endpoint = endpoint, .key_dir = dial->keys[0] ? dial->keys : NULL, .role = dial->role};
-    if (client_create(&other, &options) != 0)
-        return 0;
-    client_destroy(*client);
-    *client = other;
-    memcpy(dial->endpoint, endpoint, sizeof dial->endpoint);
-    return 1;
+    return dial->keys_named || session_find_keys(out->keys, sizeof out->keys, out->endpoint) == 0;
 }
 
 int dial_moved(struct dial *dial, struct client **client)
 {
-    struct dial found = *dial;
-    if (dial->fleet[0] != '\0')
-        return dial_follow_fleet(dial, client);
-    if (dial->named || client_state(*client) != CLIENT_DIALLING ||
-        session_find_daemon(found.endpoint, sizeof found.endpoint) ||
-        strcmp(found.endpoint, dial->endpoint) == 0 || endpoint_check(found.endpoint, NULL, 0))
-        return 0;
-    if (!dial->keys_named && session_find_keys(found.keys, sizeof found.keys, found.endpoint))
-        return 0;
+    struct dial found;
     struct client *other = NULL;
-    struct client_options options = {.endpoint = found.endpoint,
-                                     .key_dir = found.keys[0] ? found.keys : NULL,
-                                     .role = dial->role};
-    /* The keys may not exist yet: the next call tries again. */
-    if (client_create(&other, &options))
+    /* The keys may not exist yet: then the next call tries again. */
+    if (!dial_find_other(dial, *client, &found) || dial_create_client(&found, &other) != 0)
         return 0;
     client_destroy(*client);
     *client = other;

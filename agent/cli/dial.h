@@ -13,8 +13,7 @@
 #define DIAL_HELP                                                                                  \
     "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH, or a fleet, "           \
     "nats://HOST:PORT,...\n"                                                                       \
-    "                          [/CLUSTER[/JOB]]; otherwise "                                       \
-    "HOLTER_DAEMON, or the\n"                                                                      \
+    "                          [/CLUSTER[/JOB]]; default: HOLTER_DAEMON, else the\n"               \
     "                          newest session of this user on this host\n"                         \
     "      --keys DIR          CURVE keys, when the daemon asks for them\n"
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* What `holter check-rules --print-defaults` prints: a file to begin from. */
+/* The built-in rules, as a file with comments: what `holter check-rules --print-defaults` prints.
+ */
 static const char rules_text[] =
     "# Alert rules of Holter: what is announced, and to whom. holter-rules(5) describes every "
     "key.\n"

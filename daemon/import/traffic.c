@@ -298,7 +298,7 @@ static int traffic_seats_of_places(uint32_t *seats, const struct pairs *pairs,
             seats[i] = vertices[pairs->places[i].host];
             continue;
         }
-        snprintf(why, room, "the recording does not tell where rank %" PRIu64 " ran",
+        snprintf(why, room, "the recording does not contain the host of rank %" PRIu64,
                  pairs->ids[i]);
         code = -HOLTER_EUSAGE;
     }

@@ -1,5 +1,5 @@
-/* The network of a recording: the one it contains, else the tree of what agents saw; or the grid of
- * its processes. */
+/* The network of a recording: the one that it contains, else the tree of the hosts and cores that
+ * agents reported; or the grid of its processes. */
 #include "daemon/import/traffic.h"
 #include "daemon/storage/recording.h"
 #include "daemon/topology/network_tree.h"
@@ -11,31 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @return 2: the job was recorded with its process grid; 1 and the network; 0: the job was recorded
- * without one; or a negative error */
+/* The network of a recording: the tree of what agents reported, the recorded one, or the grid of
+ * its processes. */
+enum { NETWORK_IS_DERIVED, NETWORK_IS_RECORDED, NETWORK_IS_GRID };
+
+/* Read the recorded network. @return NETWORK_IS_*, or a negative error */
 static int traffic_network_recorded(struct topology_file *out, const char *path, char *why,
-                                    size_t room)
+                                    size_t capacity)
 {
     struct recording_cursor *cursor;
     struct network_parts parts = {.more = 0};
-    int code = recording_cursor_open(&cursor, path, why, room);
+    int code = recording_cursor_open(&cursor, path, why, capacity);
     if (code != 0)
         return code;
     code = recording_cursor_network(cursor, &parts);
     recording_cursor_close(cursor);
     if (code != 0)
-        snprintf(why, room, "the network in it cannot be read");
+        snprintf(why, capacity, "the network in it cannot be read");
     if (code == 0 && strcmp(parts.source, NETWORK_GRID) == 0) {
-        code = 2;
+        code = NETWORK_IS_GRID;
     } else if (code == 0 && network_parts_has(&parts) && parts.source[0] != '\0') {
-        code = topology_create(&out->topology, &parts.spec, why, room);
+        code = topology_create(&out->topology, &parts.spec, why, capacity);
         code = code != 0 ? code : topology_file_index(out);
-        code = code != 0 ? code : 1;
+        code = code != 0 ? code : NETWORK_IS_RECORDED;
     }
     network_parts_finish(&parts);
     return code;
 }
 
+/* @return 0 (not known) for numbers that are out of range */
 static uint32_t traffic_network_small(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t)number : 0;
@@ -43,7 +47,7 @@ static uint32_t traffic_network_small(uint64_t number)
 
 static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
                                      const struct pairs *pairs, struct tree_host *hosts,
-                                     struct tree_rank *ranks, char *why, size_t room)
+                                     struct tree_rank *ranks, char *why, size_t capacity)
 {
     struct topology_spec spec = {.name = ""};
     for (uint32_t h = 0; h < pairs->host_count; h++)
@@ -51,7 +55,7 @@ static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
     for (uint32_t i = pairs->processes; i-- > 0;) {
         const struct pair_place *place = &pairs->places[i];
         if (place->host >= pairs->host_count) {
-            snprintf(why, room, "the recording does not tell where rank %" PRIu64 " ran",
+            snprintf(why, capacity, "the recording does not contain the host of rank %" PRIu64,
                      pairs->ids[i]);
             return -HOLTER_EUSAGE;
         }
@@ -62,7 +66,7 @@ static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
                                       .numa = traffic_network_small(place->numa)};
     }
     int code = network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
-    code = code != 0 ? code : topology_create(&out->topology, &spec, why, room);
+    code = code != 0 ? code : topology_create(&out->topology, &spec, why, capacity);
     topology_spec_finish(&spec);
     for (uint32_t i = 0; code == 0 && i < pairs->processes; i++)
         seats[i] = ranks[i].vertex;
@@ -72,12 +76,12 @@ static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
 /* ---- the grid of processes ----------------------------------------------- */
 
 static int traffic_network_seats_in_grid(uint32_t *seats, const struct pairs *pairs, char *why,
-                                         size_t room)
+                                         size_t capacity)
 {
     for (uint32_t i = 0; i < pairs->processes; i++) {
         seats[i] = network_grid_node(&pairs->grid, pairs->ids[i]);
         if (seats[i] == TOPOLOGY_NONE) {
-            snprintf(why, room,
+            snprintf(why, capacity,
                      "rank %" PRIu64 " is not in the process grid, which has %" PRIu32
                      " of %" PRIu32 " ranks",
                      pairs->ids[i], pairs->grid.ranks, pairs->processes);
@@ -88,25 +92,25 @@ static int traffic_network_seats_in_grid(uint32_t *seats, const struct pairs *pa
 }
 
 int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
-               size_t room)
+               size_t capacity)
 {
     struct topology_file file = {.format = TOPOLOGY_FORMAT_GRID};
     struct topology_spec spec;
     uint32_t *found = calloc((size_t)pairs->processes + 1, sizeof(*found));
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (found == NULL)
         return -ENOMEM;
     if (pairs->grid.ranks == 0) {
-        snprintf(why, room, "it has no Cartesian communicator (MPI_Cart_create)");
+        snprintf(why, capacity, "it has no Cartesian communicator (MPI_Cart_create)");
         free(found);
         return -HOLTER_EUSAGE;
     }
     network_grid_spec(&pairs->grid, &spec);
-    int code = topology_create(&file.topology, &spec, why, room);
+    int code = topology_create(&file.topology, &spec, why, capacity);
     topology_spec_finish(&spec);
     code = code != 0 ? code : topology_file_index(&file);
     if (code == 0 && seats != NULL)
-        code = traffic_network_seats_in_grid(found, pairs, why, room);
+        code = traffic_network_seats_in_grid(found, pairs, why, capacity);
     if (code == 0) {
         *out = file;
         if (seats != NULL)
@@ -119,26 +123,26 @@ int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *
     return code;
 }
 
-/* ---- what it is ---------------------------------------------------------- */
+/* ---- recorded or derived ------------------------------------------------- */
 
 int pairs_network(struct topology_file *out, uint32_t **seats, const struct pairs *pairs,
-                  const char *path, char *why, size_t room)
+                  const char *path, char *why, size_t capacity)
 {
     struct topology_file file = {.format = TOPOLOGY_FORMAT_SHORT};
     uint32_t *found = NULL;
-    snprintf(why, room, "no memory");
-    int code = traffic_network_recorded(&file, path, why, room);
-    if (code == 2)
-        return pairs_grid(out, seats, pairs, why, room);
-    if (code == 1) {
-        code = pairs_seats(&found, pairs, &file, 0, why, room);
-    } else if (code == 0) {
+    snprintf(why, capacity, "no memory");
+    int code = traffic_network_recorded(&file, path, why, capacity);
+    if (code == NETWORK_IS_GRID)
+        return pairs_grid(out, seats, pairs, why, capacity);
+    if (code == NETWORK_IS_RECORDED) {
+        code = pairs_seats(&found, pairs, &file, 0, why, capacity);
+    } else if (code == NETWORK_IS_DERIVED) {
         struct tree_host *hosts = calloc((size_t)pairs->host_count + 1, sizeof(*hosts));
         struct tree_rank *ranks = calloc((size_t)pairs->processes + 1, sizeof(*ranks));
         found = calloc((size_t)pairs->processes + 1, sizeof(*found));
         code = hosts == NULL || ranks == NULL || found == NULL
                    ? -ENOMEM
-                   : traffic_network_make_tree(&file, found, pairs, hosts, ranks, why, room);
+                   : traffic_network_make_tree(&file, found, pairs, hosts, ranks, why, capacity);
         free(hosts);
         free(ranks);
     }

@@ -188,7 +188,7 @@ static void a_job_is_exported_from_a_fleet_into_a_recording(void **state)
         OPTIONS_WRONG);
     assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "nats://a:1", "--export", "one 1"),
                      OPTIONS_WRONG);
-    assert_non_null(strstr(why, "a job's id"));
+    assert_non_null(strstr(why, "the id of a job"));
     assert_int_equal(parse(&o, why, sizeof(why), "--fleet", "nats://a:1", "--export", "one.1"),
                      OPTIONS_RUN);
     assert_string_equal(o.export, "one.1");
@@ -252,7 +252,7 @@ static void metrics_are_off_unless_asked_for_and_never_of_a_replay(void **state)
     assert_int_equal(
         parse(&o, why, sizeof(why), "--replay", "x.hrec", "--metrics", "127.0.0.1:9464"),
         OPTIONS_WRONG);
-    assert_non_null(strstr(why, "a --replay has no metrics"));
+    assert_non_null(strstr(why, "--replay and --metrics exclude each other"));
 }
 
 static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)

@@ -39,7 +39,7 @@ static const char help[] =
     "usage, or when standard output is no terminal and --once is not given.\n";
 
 #define TOPICS "job,places,totals,ranks,nodes,alerts,latency,regions,replay"
-#define LOOK_MS 250         /* interval of checks whether the daemon moved or is unreachable */
+#define CHECK_MS 250        /* interval of checks whether the daemon moved or is unreachable */
 #define FRAME_NS 100000000u /* drawn at most ten times a second */
 #define REFRESH_NS UINT64_C(5000000000) /* minimum interval of snapshots after missed frames */
 #define PLAIN_COLUMNS 100               /* size of a page that is printed to a file */
@@ -191,7 +191,7 @@ static int run_once(struct top *top)
             terminal_print("top: there is no job at %s", top->dial.endpoint);
             return 1;
         }
-        poll(watched, 2, LOOK_MS);
+        poll(watched, 2, CHECK_MS);
         if (watched[1].revents)
             return 1;
         cmd_top_follow(top);
@@ -279,7 +279,7 @@ static int cmd_top_watch(struct top *top)
                                    {.fd = top->signals, .events = POLLIN},
                                    {.fd = STDIN_FILENO, .events = POLLIN}};
         /* The signal of a resized terminal interrupts the wait, too. */
-        poll(watched, 3, top->changed ? (int)(FRAME_NS / 1000000) : LOOK_MS);
+        poll(watched, 3, top->changed ? (int)(FRAME_NS / 1000000) : CHECK_MS);
         if (watched[1].revents || (watched[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
             return 0;
     }
