@@ -5,11 +5,12 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-/** Name of the program, put before each line; borrowed. Level from HOLTER_LOG when level is
- *  negative. */
+/** Start logging.
+ *  @param program  name that begins each line; borrowed
+ *  @param level    enum log_level; negative: that of HOLTER_LOG */
 void log_start(const char *program, int level);
 
-/** A level by its name. @return otherwise if there is none of that name, or name is NULL */
+/** A level by its name. @return `otherwise` if name is NULL or names no level */
 int log_level_parse(const char *name, int otherwise);
 
 /** Is this level printed? */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define CAPACITY_MAX                                                                               \
-    (UINT64_C(1) << 32) /* records; far above any segment, keeps products below 2^64 */
+/* Records; far more than any segment holds, and small enough for products below 2^64. */
+#define CAPACITY_MAX (UINT64_C(1) << 32)
 
 int ring_reader_init(struct ring_reader *reader, const void *segment, size_t bytes, uint32_t index)
 {

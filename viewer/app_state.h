@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#define APP_PUMP_MS                                                                                \
-    12 /**< longest stretch of taking messages in before something else is looked at */
+/** Messages are read for at most this time before other work is looked after. */
+#define APP_PUMP_MS 12
 
 struct app {
     const struct options *options;

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SILENCE_NS                                                                                 \
-    UINT64_C(60000000000) /* the replay is aborted after this time without a message */
+/* The replay is aborted when no message arrives for this time. */
+#define SILENCE_NS UINT64_C(60000000000)
 #define MOST_PICTURE ((off_t)64 << 20)
 
 /* ---- processes ---------------------------------------------------------------------- */

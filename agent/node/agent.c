@@ -20,8 +20,8 @@
 
 #define CHECK_INTERVAL_NS UINT64_C(1000000000)
 #define SYSFS "/sys"
-#define LEAVE_TIMEOUT_NS                                                                           \
-    UINT64_C(5000000000) /* time to send what is left after the last rank ended */
+/* Time after the end of the last rank in which remaining messages are sent. */
+#define LEAVE_TIMEOUT_NS UINT64_C(5000000000)
 #define STOP_TIMEOUT_NS UINT64_C(1000000000)
 #define LEAVE_RETRY_NS UINT64_C(50000000)
 

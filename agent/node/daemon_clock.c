@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#define MAXIMUM_DRIFT                                                                              \
-    500e-6                 /* drift of a clock that NTP disciplines is at most this, adjtimex(2) */
+/* A clock that NTP disciplines drifts by at most this, see adjtimex(2). */
+#define MAXIMUM_DRIFT 500e-6
 #define DRIFT_USUAL 100e-6 /* usual drift of a crystal and its calibration */
 /* How fast a drift changes, seconds per second and second. The drift of a crystal that warms up
  * changes by a tenth of that, but NTP clients adjust the rate of CLOCK_MONOTONIC by a part per

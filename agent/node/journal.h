@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOURNAL_BYTES                                                                              \
-    (8u << 20)              /**< for messages; full only when the daemon is unreachable for long */
-#define JOURNAL_RINGS 8192u /**< rings whose state is stored */
+/** Capacity for messages; reached only when the daemon is unreachable for long. */
+#define JOURNAL_BYTES (8u << 20)
+#define JOURNAL_RINGS 8192u          /**< rings whose state is stored */
 #define JOURNAL_MATCHING (16u << 20) /**< bytes for the states of matchers */
 
 /** How far one ring has been summed. */

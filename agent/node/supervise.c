@@ -14,8 +14,9 @@
 
 #define LOG_TOPIC "supervise"
 
-#define WORST_STATUS                                                                               \
-    2 /* statuses above it do not come from the worker's code, but from a sanitizer or an abort */
+/* A larger exit status does not come from the code of the worker, but from a sanitizer or abort(3).
+ * */
+#define WORST_STATUS 2
 
 static unsigned long supervise_seconds(void)
 {

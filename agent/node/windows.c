@@ -15,8 +15,8 @@
 
 #define LOG_TOPIC "windows"
 
-#define ANNOUNCE_AFTER_NS                                                                          \
-    UINT64_C(50000000)      /* ranks of a job appear together: one message for them */
+/* The ranks of a job appear within this time, and are announced in one message. */
+#define ANNOUNCE_AFTER_NS UINT64_C(50000000)
 #define READING_NS 10000000 /* between the first two readings of the clocks */
 /* The longest time between two turns: while ranks come, and when there is nothing to do but to
  * sample their processes. */

@@ -16,8 +16,8 @@
 #define INDEX_CAPACITY 16384u /* twice the communicators or more, a power of two */
 #define INDEX_WINDOW 32u
 #define CHUNK 256 /* ranks translated at a time */
-#define MAX_SCAN                                                                                   \
-    (1 << 24)         /* comparisons that finding offset and stride may cost in the MPI library */
+/* Comparisons that the search for offset and stride may cost in the MPI library. */
+#define MAX_SCAN (1 << 24)
 #define ORDINALS 128u /* different groups that communicators were made by */
 
 #define NONE 0xffffu

@@ -53,8 +53,8 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
 /** Write what stands between the quotes of a text of Graphviz. */
 void export_dot_put_text(FILE *out, const char *text);
 
-#define EXPORT_PERFETTO_ROWS                                                                       \
-    2000000u /**< limit of ranks times windows; ranks beyond it are left out */
+/** Limit of ranks times windows; ranks beyond it are left out. */
+#define EXPORT_PERFETTO_ROWS 2000000u
 
 /** Write a trace in the JSON form of the Trace Event Format, for ui.perfetto.dev and
  * chrome://tracing: phases, alerts, hot links and captured calls as slices, figures of the job and

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_OPEN_WRITERS                                                                           \
-    512u /* maximum number of open event writers: each has a buffer of OTF2_CHUNK_SIZE_MIN */
+/* Maximum of open event writers: each has a buffer of OTF2_CHUNK_SIZE_MIN. */
+#define MAX_OPEN_WRITERS 512u
 #define MOST_PHASES 65536u
 
 static const struct member {

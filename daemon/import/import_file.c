@@ -14,8 +14,8 @@
 
 /* Messages of a window arrive at most so long after its end. */
 #define ARRIVAL_NS UINT64_C(5000000)
-#define ARRIVAL_PART                                                                               \
-    8u /* and at most this fraction of a window: earlier than the daemon's timeout */
+/* ... and at most a window divided by this, which is earlier than the daemon's timeout. */
+#define ARRIVAL_PART 8u
 
 struct import_file {
     const struct import_job *job;

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_SKIPPED_IDS                                                                        \
-    (1u << 20) /* numbers of captures that may be skipped: no message of them came */
+/* Maximum of skipped capture numbers: those of which no message has arrived. */
+#define MAXIMUM_SKIPPED_IDS (1u << 20)
 
 void job_captures_finish(struct job_captures *captures)
 {

@@ -10,8 +10,8 @@
 #include "daemon/job/job_stream.h"
 
 #define JOB_CAPTURE_BYTES ((size_t)16 << 20)
-#define JOB_CAPTURES                                                                               \
-    256u /**< captures whose answers are counted; those of older ones are counted from 0 */
+/** Maximum of captures whose answers are counted; answers to older ones are counted from 0. */
+#define JOB_CAPTURES 256u
 
 /** One capture, and the answers received so far. */
 struct job_capture {

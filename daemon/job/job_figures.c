@@ -43,12 +43,13 @@ static void job_figures_add_links(struct job *job, struct job_figures *out)
     for (uint64_t i = 0; i < links.links_count; i++) {
         const struct wire_link_row *row = &links.links[i];
         out->link_bytes = row->bytes > out->link_bytes ? row->bytes : out->link_bytes;
-        if (!(out->link_share >= row->share)) /* one of them may be NaN */
+        if (!(out->link_share >= row->share)) /* also if one of them is NaN */
             out->link_share = isnan(row->share) ? out->link_share : row->share;
     }
 }
 
-/* The newest window is the one before the next; what was closed last may be a correction. */
+/* The newest window is that before windows.next; the last closed one may be an older window that
+ * was closed again to correct it. */
 static void job_figures_add_newest(const struct job *job, struct job_figures *out)
 {
     const struct job_totals *totals = &job->totals;

@@ -9,8 +9,8 @@
 #include <uv.h>
 #include <zmq.h>
 
-#define JOBS_MAXIMUM                                                                               \
-    1024u /**< jobs known at one time; ended ones are dropped, oldest first, for new ones */
+/** Maximum of jobs in memory; the oldest ended jobs are dropped for new ones. */
+#define JOBS_MAXIMUM 1024u
 
 struct jobs;
 

@@ -7,8 +7,8 @@
 #include "daemon/server/msg_socket.h"
 
 #define MSG_STREAM_PARTS_MAXIMUM 4u
-#define MSG_STREAM_BYTES_MAXIMUM                                                                   \
-    ((24u << 20)) /**< more than the longest message with its address */
+/** More than the longest message with its address. */
+#define MSG_STREAM_BYTES_MAXIMUM (24u << 20)
 
 struct msg_stream;
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #define SUBSCRIPTIONS_MAXIMUM 4096u /**< number of prefixes; with more, every topic matches */
-#define SUBSCRIPTION_BYTES                                                                         \
-    160u /**< longest prefix; no topic is longer, so longer ones match none */
+/** Longest stored prefix: no topic is longer, so that longer prefixes match none. */
+#define SUBSCRIPTION_BYTES 160u
 
 /** Zero-initialised is empty. */
 struct subscriptions {

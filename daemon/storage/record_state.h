@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define RECORD_BATCH_BYTES                                                                         \
-    ((size_t)1 << 20)          /* queued bytes that wake the thread before the next commit is due */
+/** The thread is woken before the next commit is due when so many bytes are queued. */
+#define RECORD_BATCH_BYTES ((size_t)1 << 20)
 #define RECORD_ITEM_BYTES 512u /* counted for an item in addition to its message */
 
 enum record_action {

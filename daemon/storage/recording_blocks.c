@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #define EARLY_NS UINT64_C(60000000000)
-#define LATE_WINDOWS                                                                               \
-    16u /* windows after which all that are not late have been received, with a wide margin */
+/* After so many windows all messages that are not late have been received, with a wide margin. */
+#define LATE_WINDOWS 16u
 
 /* A file may contain any number; negative ones count as 0. */
 static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)

@@ -17,8 +17,8 @@
 
 #define BUSY_MS 2000        /* a checkpoint by a reader may lock the file for a moment */
 #define MAX_CELL (64 << 20) /* maximum bytes of a value: packed blocks are smaller */
-#define STEPS_PER_CALLBACK                                                                         \
-    10000 /* steps of the virtual machine between two calls of the progress handler */
+/* Steps of the virtual machine between two calls of the progress handler. */
+#define STEPS_PER_CALLBACK 10000
 #define STEPS_PER_BYTE 64u /* a row takes some bytes and some tens of steps */
 #define MIN_STEPS 100000000u
 /* SQLite allows 512 bytes (os_unix.c, MAX_PATHNAME), and the suffix of the log needs some. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FILE_FAULTS                                                                                \
-    100u /**< faults reported of one file; further ones are replaced by "and more" */
+/** Maximum of faults that are reported of one file; "and more" stands for further ones. */
+#define FILE_FAULTS 100u
 
 /** Called with each fault, "net.yaml:12: what is wrong": one line without control characters. */
 typedef void file_fault(void *user, const char *text);

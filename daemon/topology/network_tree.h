@@ -13,8 +13,8 @@
 
 #include "daemon/analysis/network/topology.h"
 
-#define NETWORK_TREE_MAX_VERTICES                                                                  \
-    16384u /**< larger trees take more time in each window than their loads are worth */
+/** The loads of larger trees are not worth the time that they take in each window. */
+#define NETWORK_TREE_MAX_VERTICES 16384u
 
 struct tree_host {
     const char *name;

@@ -34,8 +34,8 @@
 #define PARTNERS 26
 #define SUM_RANKS 64
 #define SUM_ROUNDS 90
-#define SUM_EVENTS                                                                                 \
-    2048u /* of each rank in a round: what an agent finds that was away for a second */
+/* Events of each rank in a round: what an agent finds that did not run for a second. */
+#define SUM_EVENTS 2048u
 
 /* ---- the mix ------------------------------------------------------------- */
 

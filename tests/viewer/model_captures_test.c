@@ -174,7 +174,7 @@ static void the_oldest_go_when_there_are_too_many(void **state)
     }
     assert_int_equal(all.count, CAPTURES);
     assert_int_equal(all.calls, CAPTURES);
-    assert_int_equal(all.forgotten, 10);
+    assert_int_equal(all.dropped, 10);
     assert_null(captures_find(&all, 10));
     assert_non_null(captures_find(&all, 11));
     /* what was given up does not push out newer ones when it is told again */

@@ -376,7 +376,7 @@ static void firing_alerts_outlive_resolved_ones(void **state)
         assert_int_equal(alerts_apply(&alerts, &m), 0);
     }
     assert_int_equal(alerts.count, ALERTS);
-    assert_int_equal(alerts.forgotten, 40);
+    assert_int_equal(alerts.dropped, 40);
     assert_int_equal(alerts_count(&alerts, ALERT_FIRING), 20);
     assert_int_equal(alerts.items[0].id, ALERTS + 40);
     alerts_finish(&alerts);

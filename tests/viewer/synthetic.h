@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #define SYNTHETIC_SECOND UINT64_C(1000000000)
-#define SYNTHETIC_FIRST                                                                            \
-    UINT64_C(1790000000) /**< number of the first window, one second long each */
+/** Number of the first window; each is one second long. */
+#define SYNTHETIC_FIRST UINT64_C(1790000000)
 
 struct synthetic {
     uint32_t ranks, per_node;

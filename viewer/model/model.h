@@ -22,8 +22,8 @@
 #include "holter/wire.h"
 
 #define MODEL_RANKS (1u << 22) /**< maximum number of ranks */
-#define MODEL_PAIRS                                                                                \
-    (1u << 25) /**< maximum number of pairs; further ones are counted in model.ignored */
+/** Maximum of pairs; further ones are counted in model.ignored. */
+#define MODEL_PAIRS (1u << 25)
 
 /** Figures stored for each rank. */
 enum rank_column {

@@ -110,7 +110,7 @@ int alerts_apply(struct alerts *alerts, const struct wire_alert *m)
         memmove(&alerts->items[go], &alerts->items[go + 1],
                 (alerts->count - go - 1) * sizeof *alerts->items);
         alerts->count--;
-        alerts->forgotten++;
+        alerts->dropped++;
     }
     uint32_t at = 0;
     while (at < alerts->count && alerts->items[at].id > m->id)

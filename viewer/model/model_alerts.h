@@ -50,7 +50,7 @@ struct alert {
 struct alerts {
     struct alert *items; /**< owned; the newest number first */
     uint32_t count;
-    uint64_t forgotten; /**< alerts dropped because the maximum was reached */
+    uint64_t dropped; /**< alerts dropped because the maximum was reached */
 };
 
 /** @return 0 or -ENOMEM */

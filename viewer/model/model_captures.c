@@ -44,7 +44,7 @@ static void model_captures_discard_oldest(struct captures *captures)
 {
     struct capture *oldest = &captures->items[--captures->count];
     captures->calls -= oldest->calls;
-    captures->forgotten++;
+    captures->dropped++;
     capture_finish(oldest);
 }
 

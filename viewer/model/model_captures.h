@@ -17,8 +17,8 @@
 #define CAPTURES 64                  /**< maximum stored, the newest */
 #define CAPTURES_CALLS (1u << 19)    /**< maximum of calls of all of them, 64 bytes each */
 #define CAPTURES_MESSAGES (1u << 19) /**< maximum of ends of messages of all of them */
-#define CAPTURES_THREADS                                                                           \
-    (1u << 18)             /**< maximum of threads of one: as many as a daemon requests records */
+/** Maximum of threads in one capture: as many as a daemon requests records of. */
+#define CAPTURES_THREADS (1u << 18)
 #define CAPTURES_NAMES 255 /**< maximum of different communicators and code regions of one */
 
 /** A call with the messages that it posted or completed. */
@@ -72,10 +72,10 @@ struct capture {
 struct captures {
     struct capture *items; /**< owned; the newest number first */
     uint32_t count;
-    uint64_t calls;     /**< of all of them */
-    uint64_t forgotten; /**< captures dropped because a maximum was reached */
-    int waiting;        /**< a capture was requested here, and the daemon has not answered yet */
-    char refused[257];  /**< why the last request made none; "": it made one */
+    uint64_t calls;    /**< of all of them */
+    uint64_t dropped;  /**< captures dropped because a maximum was reached */
+    int waiting;       /**< a capture was requested here, and the daemon has not answered yet */
+    char refused[257]; /**< why the last request made none; "": it made one */
 };
 
 /** @return 0, or -ENOMEM: it was not stored completely */

@@ -96,7 +96,7 @@ static int model_commgram_make_room(struct commgram_rows *r)
         memmove(r->rows, head_at(r, gone), (size_t)(r->count - gone) * r->size);
         r->count -= gone;
         r->provisional = r->provisional > gone ? r->provisional - gone : 0;
-        r->forgotten += gone;
+        r->dropped += gone;
         return 0;
     }
     return array_fit_zero(&r->rows, r->size, &r->capacity, (uint64_t)r->count + 1);
@@ -107,13 +107,13 @@ static int model_commgram_put_row(struct commgram_rows *r, const void *row)
     const struct head *head = row;
     uint32_t at = model_commgram_lower_bound(r, head->number);
     int known = at < r->count && head_at(r, at)->number == head->number;
-    if (!known && r->forgotten && at == 0)
+    if (!known && r->dropped && at == 0)
         return 0; /* older than what is kept */
     if (!known) {
-        uint64_t forgotten = r->forgotten;
+        uint64_t dropped = r->dropped;
         if (model_commgram_make_room(r) < 0)
             return -ENOMEM;
-        if (r->forgotten != forgotten)
+        if (r->dropped != dropped)
             at = model_commgram_lower_bound(r, head->number);
         memmove((char *)r->rows + (size_t)(at + 1) * r->size,
                 (char *)r->rows + (size_t)at * r->size, (size_t)(r->count - at) * r->size);
@@ -374,7 +374,7 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
                                       m->bars_count, sizeof *p->bars, &p->ignored);
     if (!error)
         error =
-            model_commgram_append((void **)&p->members, &p->member_count, &p->member_room,
+            model_commgram_append((void **)&p->members, &p->member_count, &p->member_capacity,
                                   m->members, m->members_count, sizeof *p->members, &p->ignored);
     if (!error)
         error =

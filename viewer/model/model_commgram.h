@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define COMMGRAM_PHASES (1u << 18) /**< maximum of phases, and of points, stored */
-#define COMMGRAM_ROWS (1u << 22)   /**< maximum of bars, members or ribbons of one picture */
+#define COMMGRAM_ROWS (1u << 22)   /**< maximum of bars, of members and of ribbons of a picture */
 #define COMMGRAM_NONE UINT32_MAX
 #define COMMGRAM_LIST 2048 /**< capacity of a request for a list of ranks */
 
@@ -23,7 +23,7 @@ struct commgram_rows {
     uint32_t count, capacity;
     uint32_t size;        /**< bytes of a row */
     uint32_t provisional; /**< index of the first provisional row, or count */
-    uint64_t forgotten;   /**< rows that were dropped to stay within bounds */
+    uint64_t dropped;     /**< rows that were dropped to stay within bounds */
     uint8_t more;         /**< a message with more rows follows */
 };
 
@@ -46,7 +46,7 @@ struct commgram_picture {
     struct wire_bar_ranks_row *members; /**< owned; by bar, in order of rank */
     struct wire_ribbon_row *ribbons;    /**< owned; from and to are indices in bars */
     uint32_t column_count, bar_count, member_count, ribbon_count;
-    uint32_t column_capacity, bar_capacity, member_room, ribbon_capacity;
+    uint32_t column_capacity, bar_capacity, member_capacity, ribbon_capacity;
     uint32_t *first_bar;    /**< owned; bars of column k: from [k] to [k + 1] - 1, k up to K */
     uint32_t *first_member; /**< owned; likewise of bar i */
     uint64_t ignored;       /**< rows that were invalid or too many */

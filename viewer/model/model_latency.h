@@ -11,8 +11,8 @@
 #include "holter/wire.h"
 
 #define LATENCY_RANKS (1u << 22) /**< maximum number of ranks */
-#define LATENCY_SERIES                                                                             \
-    4096u /**< maximum of series stored; the one without news for longest is dropped first */
+/** Maximum of stored series; the one that was not updated for longest is dropped first. */
+#define LATENCY_SERIES 4096u
 #define LATENCY_POINTS 4096u                /**< maximum of points of one series */
 #define LATENCY_BUDGET (UINT64_C(48) << 20) /**< bytes that all points may take together */
 #define LATENCY_NONE UINT32_MAX

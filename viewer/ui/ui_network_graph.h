@@ -12,8 +12,8 @@
 #include "viewer/ui/ui_command.h"
 #define NETWORK_LASSO 512u /**< maximum of points of a lasso */
 #define NETWORK_OPEN 256u  /**< maximum of groups open at once */
-#define NETWORK_SINGLE                                                                             \
-    1024u /**< with more vertices in use, groups are formed unless the user chose otherwise */
+/** Groups are formed if more vertices are in use, unless the user has chosen otherwise. */
+#define NETWORK_SINGLE 1024u
 #define NETWORK_FULL 8192u    /**< more vertices are never drawn individually */
 #define NETWORK_TOGETHER 128u /**< maximum of groups formed in that case */
 #define NETWORK_ALONE UINT32_MAX

@@ -1,12 +1,12 @@
-/* Questions to the daemon about better mappings and routes: exactly about what is selected and in
- * sight, in the state that the views show. */
+/* Questions to the daemon about better mappings and routes. A question is about exactly the ranks
+ * and routes that are selected or visible, in the network state that the views show. */
 #ifndef HOLTER_VIEWER_UI_UI_QUESTION_H
 #define HOLTER_VIEWER_UI_UI_QUESTION_H
 
 #include "viewer/ui/ui.h"
 
-#define QUESTION_ROUTES 131072u /**< routes of a question at most, as of WIRE_REQUEST */
-#define QUESTION_TOP 100u       /**< routes that are asked about where nothing is selected */
+#define QUESTION_ROUTES 131072u /**< maximum of routes in a question, as in WIRE_REQUEST */
+#define QUESTION_TOP 100u       /**< routes in a question when nothing is selected */
 
 /** Zero-initialised is empty. */
 struct ui_question {

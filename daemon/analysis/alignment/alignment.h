@@ -16,8 +16,8 @@
 
 #define ALIGNMENT_NONE UINT32_MAX
 #define ALIGNMENT_TOLERANCE 0.1 /**< relative, of the larger figure */
-#define ALIGNMENT_PRODUCTS                                                                         \
-    ((size_t)1 << 26) /**< maximum of a * b: beyond it runs are aligned by time */
+/** Maximum of a * b; larger runs are aligned by time. */
+#define ALIGNMENT_PRODUCTS ((size_t)1 << 26)
 
 /** A phase; those of a run are in the order of their begins. */
 struct run_phase {

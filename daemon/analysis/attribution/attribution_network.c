@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINIMUM_PAIR_MESSAGES                                                                      \
-    8.0 /* matched messages before a pair of nodes has a level of its own */
-#define SHARE_TOLERANCE                                                                            \
-    0.05                 /* nodes whose contacts' share differs by less cannot be distinguished */
+/* A pair of nodes with fewer matched messages has no level of its own. */
+#define MINIMUM_PAIR_MESSAGES 8.0
+/* Nodes cannot be distinguished when the shares of their contacts differ by less. */
+#define SHARE_TOLERANCE 0.05
 #define MINIMUM_OTHERS 1 /* ranks that a node's contacts are compared with */
 #define FEW_OTHERS                                                                                 \
     0.7 /* of a node's excess: what other links may have if its own link is slow ... */

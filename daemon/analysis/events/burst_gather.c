@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
+#define ALL_ROWS (1u << 19) /* of all nodes of a job in one window */
 #define MINIMUM_ROWS 64u
-#define MAXIMUM_MESSAGES (1u << 16) /* that wait in the log */
+#define MAXIMUM_MESSAGES (1u << 16) /* in the log */
 #define MAXIMUM_CALLS (1u << 13)
 #define MAXIMUM_PAIRS 4096u /* rows of one burst of messages */
 #define MAXIMUM_CALL_PAIRS 512u
@@ -24,7 +24,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* What is gathered of one kind. */
+/* The log and the bursts of messages, or of calls. */
 struct kind {
     struct burst_log log;
     struct bursts *set; /* owned */
@@ -36,8 +36,8 @@ struct burst_gather {
     struct burst_desk *desk;              /* owned */
     struct key_table collectives;         /* call and communicator, root */
     struct key_table call_rows;           /* rank and number of the collective, size class */
-    struct key_table made;                /* rank and request */
-    uint16_t *made_calls;                 /* owned; by number in made */
+    struct key_table persistent;          /* rank and request of persistent collectives */
+    uint16_t *persistent_calls;           /* owned; by number in persistent */
     struct wire_comm_member_row *members; /* owned; of any communicator */
     uint32_t member_count, member_capacity;
     struct {
@@ -58,9 +58,9 @@ static int burst_gather_kind_init(struct kind *kind, uint32_t maximum, uint32_t 
 
 static int burst_gather_allocate(struct burst_gather *gather)
 {
-    gather->made_calls = malloc(MAXIMUM_CREATED * sizeof *gather->made_calls);
+    gather->persistent_calls = malloc(MAXIMUM_CREATED * sizeof *gather->persistent_calls);
     gather->rows.bursts = malloc(2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts);
-    if (gather->made_calls == NULL || gather->rows.bursts == NULL ||
+    if (gather->persistent_calls == NULL || gather->rows.bursts == NULL ||
         burst_gather_kind_init(&gather->messages, MAXIMUM_MESSAGES, MAXIMUM_PAIRS) != 0 ||
         burst_gather_kind_init(&gather->calls, MAXIMUM_CALLS, MAXIMUM_CALL_PAIRS) != 0 ||
         burst_desk_create(&gather->desk) != 0)
@@ -92,8 +92,8 @@ void burst_gather_destroy(struct burst_gather *gather)
     burst_desk_destroy(gather->desk);
     key_table_finish(&gather->collectives);
     key_table_finish(&gather->call_rows);
-    key_table_finish(&gather->made);
-    free(gather->made_calls);
+    key_table_finish(&gather->persistent);
+    free(gather->persistent_calls);
     free(gather->members);
     free(gather->rows.bursts);
     free(gather->rows.pairs);
@@ -131,7 +131,7 @@ static void burst_gather_flush_kind(struct burst_gather *gather, struct kind *ki
                                     const struct burst_names *names, uint64_t rows)
 {
     struct burst_bounds bounds = {BURST_GATHER_BURSTS, rows};
-    kind->unknown += burst_log_put_away(&kind->log, gather->desk, names, &bounds, kind->set);
+    kind->unknown += burst_log_flush(&kind->log, gather->desk, names, &bounds, kind->set);
 }
 
 void burst_gather_messages(struct burst_gather *gather, const struct burst_names *names)
@@ -147,8 +147,8 @@ enum burst_kind burst_kind_of(uint16_t call)
         (call >= CALL_Ibarrier && call <= CALL_Iexscan))
         return BURST_COLLECTIVE;
     if (call >= CALL_Barrier_init && call <= CALL_Exscan_init)
-        return BURST_MAKES;
-    return call == CALL_Start || call == CALL_Startall ? BURST_STARTS : BURST_NO_COLLECTIVE;
+        return BURST_INIT;
+    return call == CALL_Start || call == CALL_Startall ? BURST_START : BURST_NO_COLLECTIVE;
 }
 
 static struct key burst_gather_request_key(const struct burst_call *call)
@@ -161,13 +161,14 @@ static void burst_gather_store_request(struct burst_gather *gather, const struct
     struct key key = burst_gather_request_key(call);
     if (call->request == 0)
         return;
-    uint32_t number = key_table_number(&gather->made, key, MAXIMUM_CREATED);
-    if (number == KEY_NONE) { /* starts of calls that are no longer indexed are counted as such */
-        key_table_clear(&gather->made);
-        number = key_table_number(&gather->made, key, MAXIMUM_CREATED);
+    uint32_t number = key_table_number(&gather->persistent, key, MAXIMUM_CREATED);
+    /* When the table is full it is emptied: starts of forgotten requests count as MPI_Start. */
+    if (number == KEY_NONE) {
+        key_table_clear(&gather->persistent);
+        number = key_table_number(&gather->persistent, key, MAXIMUM_CREATED);
     }
     if (number != KEY_NONE)
-        gather->made_calls[number] = call->call;
+        gather->persistent_calls[number] = call->call;
 }
 
 static uint32_t burst_gather_call_row(struct burst_gather *gather, const struct burst_call *call,
@@ -201,13 +202,13 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
                        const struct burst_call *call)
 {
     uint16_t number = call->call;
-    if (kind == BURST_MAKES) {
+    if (kind == BURST_INIT) {
         burst_gather_store_request(gather, call);
         return;
     }
-    if (kind == BURST_STARTS) {
-        uint32_t made = key_table_find(&gather->made, burst_gather_request_key(call));
-        number = made != KEY_NONE ? gather->made_calls[made] : number;
+    if (kind == BURST_START) {
+        uint32_t found = key_table_find(&gather->persistent, burst_gather_request_key(call));
+        number = found != KEY_NONE ? gather->persistent_calls[found] : number;
     }
     if (burst_log_full(&gather->calls.log))
         burst_gather_flush_calls(gather, BURST_GATHER_ROWS / 4);
@@ -224,12 +225,7 @@ void burst_gather_member(struct burst_gather *gather, const struct wire_comm_mem
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static uint64_t burst_gather_clamp(uint64_t value, uint64_t minimum, uint64_t maximum)
-{
-    return value < minimum ? minimum : value > maximum ? maximum : value;
-}
-
-static wide burst_gather_clamp_wide(wide value, wide minimum, wide maximum)
+static wide burst_gather_clamp(wide value, wide minimum, wide maximum)
 {
     return value < minimum ? minimum : value > maximum ? maximum : value;
 }
@@ -250,7 +246,8 @@ static wide burst_gather_shift_sum(wide sum, int64_t shift_ns, uint64_t messages
     return sum < ~(wide)0 - by ? sum + by : ~(wide)0;
 }
 
-/* Convert times to daemon time, all by the offset at their mean, which keeps the sum exact. */
+/* Convert times to daemon time. All are shifted by the clock offset at their mean, which keeps
+ * their sum exact. */
 static struct wire_burst_row burst_row(const struct burst_sums *one,
                                        const struct burst_clock *clock, uint64_t kind)
 {
@@ -260,10 +257,12 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
     uint64_t to = clock->end_ns + BURST_GATHER_SLACK_NS;
     wide sum = burst_gather_shift_sum((wide)one->time_sum_high << 64 | one->time_sum_low, shift,
                                       one->messages);
-    uint64_t first = burst_gather_clamp(burst_gather_shift_time(one->first_ns, shift), from, to);
-    uint64_t last = burst_gather_clamp(burst_gather_shift_time(one->last_ns, shift), from, to);
+    uint64_t first =
+        (uint64_t)burst_gather_clamp(burst_gather_shift_time(one->first_ns, shift), from, to);
+    uint64_t last =
+        (uint64_t)burst_gather_clamp(burst_gather_shift_time(one->last_ns, shift), from, to);
     wide rest = one->messages - 1;
-    sum = burst_gather_clamp_wide(sum, rest * first + last, first + rest * last);
+    sum = burst_gather_clamp(sum, rest * first + last, first + rest * last);
     return (struct wire_burst_row){
         .collective = kind,
         .first_ns = first,
@@ -286,7 +285,7 @@ ORDER_FUNCTION(burst_gather_compare_by_key, struct wire_burst_pair_row,
                4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
                    ORDER(a->size_class, b->size_class))
 
-/* Keep so many rows of a burst's. */
+/* Keep the `keep` pairs of a burst with the most bytes, and add the rest to its "others". */
 static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
                               uint64_t keep)
 {
@@ -334,8 +333,8 @@ static int burst_gather_append(struct burst_gather *gather, const struct burst_s
     return 0;
 }
 
-/* Append the rows of a set, at most so many; the last burst takes what fold is needed.
- * @return 0, -ENOMEM, or -ERANGE: there are more, and bursts that can be merged */
+/* Append the rows of a set. If its only burst has more than `maximum` rows, pairs lose theirs.
+ * @return 0, -ENOMEM, or -ERANGE: there are more rows, of bursts that can be merged */
 static int burst_gather_append_set(struct burst_gather *gather, struct bursts *set,
                                    const struct burst_clock *clock, uint64_t kind, uint64_t maximum)
 {
@@ -362,7 +361,7 @@ static int burst_gather_append_set(struct burst_gather *gather, struct bursts *s
     return 0;
 }
 
-/* Merge until the rows of a set fit. */
+/* Append the rows of a set, after merging its bursts until the rows fit. */
 static int burst_gather_fit_set(struct burst_gather *gather, struct bursts *set,
                                 const struct burst_clock *clock, uint64_t kind, uint64_t maximum)
 {
@@ -401,7 +400,8 @@ static uint64_t burst_gather_place_collectives(struct burst_gather *gather, uint
 ORDER_FUNCTION(burst_gather_compare_comms, struct wire_comm_member_row,
                2 * ORDER(a->comm, b->comm) + ORDER(a->rank, b->rank))
 
-/* Members of the communicators that collectives name. The positions are not needed any more. */
+/* Set the members of the communicators that collectives name. Reuses the memory of the positions,
+ * which are not needed any more. */
 static uint64_t burst_gather_pick_members(struct burst_gather *gather, uint64_t collectives)
 {
     uint64_t count = 0;
@@ -434,7 +434,8 @@ static int burst_gather_reserve_names(struct burst_gather *gather)
     return 0;
 }
 
-/* Calls take a quarter of the rows at most, where there are messages. */
+/* If there are messages, calls have at most a quarter of the rows. Their rows are made twice: first
+ * to know how many are left for messages, whose rows stand before them. */
 static int burst_gather_fill_rows(struct burst_gather *gather, const struct burst_names *names,
                                   const struct burst_clock *clock, uint64_t maximum,
                                   uint64_t *call_pairs)

@@ -23,8 +23,8 @@
 #include "holter/wire.h"
 
 #define BURST_GATHER_BURSTS 32u /**< of messages, and of calls, in one window */
-#define BURST_GATHER_ROWS                                                                          \
-    4096u /**< of bursts and their pairs at most, until the daemon sets another limit */
+/** Maximum of bursts and their pairs, until the daemon sets another limit. */
+#define BURST_GATHER_ROWS 4096u
 #define BURST_GATHER_MAXIMUM_ROWS (1u << 16) /**< upper bound of the limit that the daemon sets */
 #define BURST_GATHER_SLACK_NS UINT64_C(30000000000)
 
@@ -55,8 +55,8 @@ struct burst_call {
 enum burst_kind {
     BURST_NO_COLLECTIVE,
     BURST_COLLECTIVE, /**< a call, or the post of an immediate one */
-    BURST_MAKES,      /**< makes a persistent one */
-    BURST_STARTS,     /**< starts one, or a message */
+    BURST_INIT,       /**< makes a persistent collective */
+    BURST_START,      /**< starts a persistent collective or message */
 };
 
 /** How records of a call count as collectives. */
@@ -80,26 +80,26 @@ struct burst_clock {
     uint64_t begin_ns, end_ns;
 };
 
-/** Rows of the window. All memory is the gather's, and holds until it is changed or asked again. */
+/** Rows of the window. All memory belongs to the gather, and is valid until its next call. */
 struct burst_rows {
     const struct wire_burst_row *bursts; /**< of messages, then of calls; each by time */
     const struct wire_burst_pair_row *pairs;
     const struct wire_collective_row *collectives; /**< that pairs name */
     const struct wire_comm_member_row *members;    /**< of communicators that those name */
     uint64_t bursts_count, pairs_count, collectives_count, members_count;
-    int folded; /**< pairs of known ranks have no row */
+    int folded; /**< some pairs of known ranks have no row */
 };
 
-/** Rows of what was gathered, at most so many of bursts and pairs: nearest bursts are merged first,
- *  down to one of messages and one of calls; then the pairs with the fewest bytes lose their rows.
- *  To ask again for fewer rows, or more, is possible, but merged bursts stay merged.
- *  @param most_rows  at most BURST_GATHER_MAXIMUM_ROWS are given
+/** Rows of bursts and pairs. If there are too many, the nearest bursts are merged first, down to
+ * one of messages and one of calls; then the pairs with the fewest bytes lose their rows. The
+ * function can be called again with another limit, but merged bursts stay merged.
+ *  @param most_rows  limit; never more than BURST_GATHER_MAXIMUM_ROWS are made
  *  @return 0 or -ENOMEM: nothing is lost then */
 int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out);
 
-/** Default maximum of rows of a node, by the number of nodes: in a large job, the maximum of every
- *  node would be too much in all. */
+/** Default maximum of rows of a node, by the number of nodes, so that the rows of a large job stay
+ *  bounded. */
 uint64_t burst_gather_share(uint64_t nodes);
 
 /** Begin the next window. */

@@ -362,9 +362,9 @@ static void burst_log_put_unordered(const struct burst_log *log, struct bursts *
     burst_log_end_run(set, &run, &sum);
 }
 
-uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
-                            const struct burst_names *names, const struct burst_bounds *bounds,
-                            struct bursts *set)
+uint64_t burst_log_flush(struct burst_log *log, struct burst_desk *desk,
+                         const struct burst_names *names, const struct burst_bounds *bounds,
+                         struct bursts *set)
 {
     if (log->count == 0)
         return 0;

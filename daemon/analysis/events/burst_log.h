@@ -16,8 +16,8 @@
 
 #include "daemon/analysis/events/bursts.h"
 
-#define BURST_LOG_CELL_NS                                                                          \
-    1024u /**< nanoseconds of a cell: closer times are not distinguished; as in BURSTS_DEFAULTS */
+/** Times within a cell of so many nanoseconds are not distinguished; as in BURSTS_DEFAULTS. */
+#define BURST_LOG_CELL_NS 1024u
 #define BURST_LOG_RUNS 512u          /**< runs that are distinguished before they are merged */
 #define BURST_LOG_NUMBERS (1u << 17) /**< messages of higher numbers have no row */
 #define BURST_LOG_ROWS (1u << 14)    /**< pairs of a log; later pairs have none */
@@ -59,7 +59,7 @@ struct burst_desk;
 int burst_desk_create(struct burst_desk **out);
 void burst_desk_destroy(struct burst_desk *desk);
 
-/** What numbers stand for. */
+/** The pairs that the numbers of a log stand for. */
 struct burst_names {
     /** Set source, destination and size class. @return 0; 1: the pair is not known */
     int (*pair)(const void *user, uint32_t number, struct burst_pair *out);
@@ -69,15 +69,15 @@ struct burst_names {
 /** How many bursts a log may become. */
 struct burst_bounds {
     uint32_t bursts;
-    uint64_t rows; /**< of all of them: fewer bursts are made to stay in, but at least one */
+    uint64_t rows; /**< of all bursts: to stay within, fewer bursts are made, but at least one */
 };
 
-/** Put all messages of the log into the set, which keeps or merges its bursts as it likes, and
- * empty the log. All messages are counted, whatever memory is refused: what has no row is with
- * "others". Bytes of a burst that would pass 2^64 are left out.
- *  @return how many messages have no row because `names` do not know their pair */
-uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
-                            const struct burst_names *names, const struct burst_bounds *bounds,
-                            struct bursts *set);
+/** Move all messages of the log to bursts of the set, which may merge them. Every message is
+ *  counted, even without memory: messages without a row count in "others". Bytes of a burst beyond
+ *  2^64 are left out.
+ *  @return number of messages without a row because `names` do not know their pair */
+uint64_t burst_log_flush(struct burst_log *log, struct burst_desk *desk,
+                         const struct burst_names *names, const struct burst_bounds *bounds,
+                         struct bursts *set);
 
 #endif

@@ -219,7 +219,7 @@ static void event_sum_add_collective(struct event_sum *sum, const struct rank_su
 {
     const struct event *event = s->event;
     uint32_t what = event->flags & (EVENT_SEND | EVENT_RECV | EVENT_POST);
-    if (event->flags & EVENT_FAILED || (s->kind.burst == BURST_STARTS && what != EVENT_POST))
+    if (event->flags & EVENT_FAILED || (s->kind.burst == BURST_START && what != EVENT_POST))
         return;
     struct burst_call call = {
         .time_ns = event_sum_middle_of(s),

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#define JOIN_MAXIMUM_NS                                                                            \
-    (UINT64_C(1) << 61) /* sums of two times and two errors stay within 63 bits */
+/** With this limit, sums of two times and two errors stay within 63 bits. */
+#define JOIN_MAXIMUM_NS (UINT64_C(1) << 61)
 
 /* One end of a message. Times are daemon time, nanoseconds. */
 struct join_end {

@@ -13,8 +13,8 @@
 #define WAITED_NS UINT64_C(200000)
 #define SMALL_BYTES 1024u
 #define EVIDENCE 4u
-#define DESYNCHRONISED_RETENTION_NS                                                                \
-    UINT64_C(2000000000) /* sends of a desynchronised channel are kept so long */
+/* Sends of a desynchronised channel are kept for this time. */
+#define DESYNCHRONISED_RETENTION_NS UINT64_C(2000000000)
 
 #define SWEEP_NS UINT64_C(10000000000)
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINIMUM_SHARE                                                                              \
-    (1.0 / 64)          /* so that segments without a common edge may merge as well, but late */
+/* Above 0, so that segments without a common edge may merge as well, but late. */
+#define MINIMUM_SHARE (1.0 / 64)
 #define EARLY_SHARE 8u  /* of the rows: merging begins when fewer than this fraction are free */
 #define EARLY_MERGES 8u /* per burst */
 

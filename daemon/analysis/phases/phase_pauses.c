@@ -1,4 +1,5 @@
-/* Which boundaries of a cut are kept: those at clear pauses first. */
+/* Chooses the boundaries between phases to keep when there are too many: those at clear pauses
+ * first. */
 #include "daemon/analysis/phases/phase_pauses.h"
 
 #include "daemon/analysis/phases/burst_array.h"
@@ -8,20 +9,21 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define CLEAR 8 /* times the median pause */
+#define CLEAR 8 /* a pause is clear from this multiple of the median pause on */
 
 struct boundary {
     int64_t pause_ns, height_ns;
-    unsigned octave; /* of a clear pause; 0: it is not */
-    size_t before;   /* index of the phase after it */
+    unsigned octave;   /* of a clear pause: bits of its length; 0: the pause is not clear */
+    size_t next_phase; /* index of the phase after the boundary */
 };
 
 ORDER_FUNCTION(phase_pauses_compare_lengths, struct boundary, ORDER(a->pause_ns, b->pause_ns))
 
-/* The first are those that are kept. */
+/* Boundaries to keep come first: those at the longest clear pauses, by powers of two, then those at
+ * the largest heights. */
 ORDER_FUNCTION(phase_pauses_compare, struct boundary,
                4 * ORDER(b->octave, a->octave) + 2 * ORDER(b->height_ns, a->height_ns) +
-                   ORDER(b->before, a->before))
+                   ORDER(b->next_phase, a->next_phase))
 
 static void phase_pauses_rank(struct boundary *boundaries, size_t count)
 {
@@ -50,10 +52,10 @@ int phase_pauses_join(struct phase *phases, size_t *count, size_t maximum)
     for (size_t i = 0; i < boundaries; i++)
         all[i] = (struct boundary){.pause_ns = phases[i + 1].begin_ns - phases[i].end_ns,
                                    .height_ns = phases[i + 1].height_ns,
-                                   .before = i + 1};
+                                   .next_phase = i + 1};
     phase_pauses_rank(all, boundaries);
     for (size_t i = 0; i + 1 < maximum; i++)
-        kept[all[i].before] = true;
+        kept[all[i].next_phase] = true;
     for (size_t i = 1; i < *count; i++) {
         if (kept[i])
             phases[++joined] = phases[i];

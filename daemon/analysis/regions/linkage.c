@@ -14,10 +14,10 @@
 #define QUARTERS 4u
 #define NONE UINT32_MAX
 
-/* Sum of the weights between a cluster and another. */
+/* Link of a cluster to another one. */
 struct link {
     uint32_t cluster; /* or a cluster that has merged into it since: see disjoint_find_root() */
-    uint64_t sum;     /* of 36 R, in quarters */
+    uint64_t sum;     /* of the weights (36 R) between both, in quarters */
 };
 
 /* The best partner so far. */
@@ -41,7 +41,7 @@ struct linkage {
     struct cluster *clusters; /* owned; indexed by vertex, as all arrays here */
     uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
     uint32_t *size;           /* owned */
-    uint64_t *sum;            /* owned; zero but while links are gathered */
+    uint64_t *sum;            /* owned; zero except while links are gathered */
     uint32_t *seen;           /* owned; clusters whose sum is not zero */
     uint32_t *chain;          /* owned; each cluster is the nearest of the one before it */
     uint32_t length;
@@ -103,8 +103,8 @@ static uint32_t linkage_group_of(const struct linkage *l, uint32_t vertex)
     return vertex < l->history.vertices ? l->history.group[vertex] : 0;
 }
 
-/* Add a link to its cluster's sum. Without a branch: the processor could not predict which cluster
- * is seen for the first time.
+/* Add a link to the sum of the cluster that it leads to. There is no branch on whether this cluster
+ * is seen for the first time, because the processor could not predict it.
  * @return how many clusters are in l->seen */
 static inline uint32_t linkage_add_link(struct linkage *l, uint32_t to, uint64_t sum, uint32_t seen)
 {
@@ -156,7 +156,7 @@ static bool linkage_is_nearer(uint32_t self, const struct nearest *one, const st
     return low != best_low ? low < best_low : one->cluster < best->cluster;
 }
 
-/* Search all links of a cluster. They are stored added up, one for each other cluster. @return 0 or
+/* Search all links of a cluster, and store them as one link to each other cluster. @return 0 or
  * -ENOMEM */
 static int linkage_search_nearest(struct linkage *l, uint32_t self)
 {
@@ -192,8 +192,8 @@ static int linkage_find_nearest(struct linkage *l, uint32_t self)
     return stays ? 0 : linkage_search_nearest(l, self);
 }
 
-/* Merge two clusters, whose links are listed, as both are on the chain. Their links to a third
- * cluster are added up when they are gathered next. */
+/* Merge two clusters of the chain, so that both have lists of links. Links of both to a third
+ * cluster stay separate until they are gathered the next time. */
 static int linkage_merge_clusters(struct linkage *l, uint32_t one, uint32_t other, double height,
                                   struct linkage_merge *out)
 {

@@ -5,8 +5,8 @@
 #include "holter/error.h"
 
 #define EXPONENT_MOST 1000
-#define DIGITS_MOST                                                                                \
-    30 /* digits beyond these are below a nanosecond, unless the number is out of range */
+/* Further digits are below a nanosecond, unless the number is out of range. */
+#define DIGITS_MOST 30
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -22,10 +22,10 @@
 
 #define COMMUNICATORS_MOST 32768u
 #define REGIONS_MOST 16000u
-#define DATE_NS                                                                                    \
-    UINT64_C(1000000000000000000) /* times from 2001 on are taken for times since 1970 */
-#define MAX_SILENT_RANKS 65536u   /* maximum number of silent ranks, which no row names */
-#define PROGRESS_INTERVAL 65536u  /* rows between two reports of progress */
+/* Times from here on (the year 2001) are read as nanoseconds since 1970. */
+#define DATE_NS UINT64_C(1000000000000000000)
+#define MAX_SILENT_RANKS 65536u  /* maximum number of silent ranks, which no row names */
+#define PROGRESS_INTERVAL 65536u /* rows between two reports of progress */
 
 struct import {
     struct csv_job job;

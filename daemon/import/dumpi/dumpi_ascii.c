@@ -14,8 +14,8 @@
 #define ENTERING " entering at "
 #define RETURNING " returning at "
 #define HEAD_LINES 64u /* maximum number of lines before the first call */
-#define TAIL_BYTES                                                                                 \
-    (4u << 20) /* the sizes of datatypes are within so many bytes after the last call */
+/* The sizes of datatypes are expected in this many bytes at the end of the file. */
+#define TAIL_BYTES (4u << 20)
 
 int dumpi_is_ascii(const uint8_t *begin, size_t length)
 {
@@ -56,7 +56,7 @@ static uint32_t dumpi_ascii_get_mesh(const char *text, int32_t out[16])
     return count;
 }
 
-/* The date is in the time zone of the machine: it is exact to a day. */
+/* The date is in the unknown time zone of the recording machine: it is exact to a day. */
 static uint64_t dumpi_ascii_get_date(const char *text)
 {
     struct tm tm = {0};
@@ -73,7 +73,7 @@ static int dumpi_ascii_read_head_line(struct dumpi_file *file, const char *line)
         if (sscanf(value, "%3u.%3u.%3u", &part[0], &part[1], &part[2]) == 3)
             for (unsigned i = 0; i < 3; i++)
                 file->version.part[i] = (uint8_t)part[i];
-        file->version_told = 1;
+        file->version_known = 1;
     } else if ((value = dumpi_ascii_value_of_key(line, "starttime")) != NULL) {
         file->start_s = dumpi_ascii_get_date(value);
     } else if ((value = dumpi_ascii_value_of_key(line, "hostname")) != NULL) {
@@ -105,9 +105,9 @@ static int dumpi_ascii_read_tail_line(struct dumpi_file *file, const char *line)
     unsigned type, calls, left_out;
     int size;
     char name[64];
-    const char *behind = strstr(line, ") has size ");
-    if (behind != NULL && sscanf(line, "Datatype %u (", &type) == 1 &&
-        sscanf(behind, ") has size %d", &size) == 1)
+    const char *size_text = strstr(line, ") has size ");
+    if (size_text != NULL && sscanf(line, "Datatype %u (", &type) == 1 &&
+        sscanf(size_text, ") has size %d", &size) == 1)
         return dumpi_ascii_put_size(file, type, size);
     if (sscanf(line, "%63s called %u times and ignored %u times", name, &calls, &left_out) != 3)
         return 0;
@@ -148,7 +148,7 @@ int dumpi_ascii_open(struct dumpi_file *file, struct dumpi_reader *reader)
 
 /* ---- calls ------------------------------------------------------------------- */
 
-/* "walltime 12.000000034," */
+/* Parse the number after a word: "walltime 12.000000034,". @return 0: there is none */
 static int dumpi_ascii_get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
 {
     const char *at = strstr(line, word);
@@ -167,7 +167,8 @@ static int dumpi_ascii_get_time(const char *line, const char *word, int64_t *s, 
     return digits > 0;
 }
 
-/* A truncated line does not end in a full stop. */
+/* Parse the line that begins or ends a call. @return 0: it is truncated, without its full stop, or
+ * has other times than the line that began the call */
 static int dumpi_ascii_read_head(struct dumpi_call *call, const char *line, size_t length,
                                  int entering)
 {
@@ -202,13 +203,14 @@ static size_t dumpi_ascii_name_length(const char *line, const char *kind)
     return at == NULL ? 0 : (size_t)(at - line);
 }
 
-/* Skip a line that does not belong to a complete call. */
+/* Count a call that is not complete. */
 static void dumpi_ascii_skip_call(struct dumpi_stream *stream, uint64_t line)
 {
     if (stream->outcome.damaged++ == 0)
         stream->outcome.damaged_at = line;
 }
 
+/* End the stream: after a read error for that reason, else with `ending`. */
 static int dumpi_ascii_end(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending ending)
 {
     int code = stream->reader.error;
@@ -268,7 +270,7 @@ static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t func
     return -1;
 }
 
-/* Programs use few functions: the most recent ones are checked first. */
+/* Find a function by its name: first in a cache of recent ones, as programs use few. */
 static uint32_t dumpi_ascii_function_of(struct dumpi_stream *stream, const char *name,
                                         size_t length)
 {

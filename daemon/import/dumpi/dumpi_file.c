@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define INDEX_ENTRIES                                                                              \
-    8u /* 8-byte entries at the end of the file: magic number and at most 7 places */
+/* Entries of 8 bytes at the end of the file: the magic number and at most 7 positions. */
+#define INDEX_ENTRIES 8u
 #define FOOTER_MAGIC UINT64_C(0xf007fee7)
 #define MAX_CALL_NUMBERS 4096u /* maximum function number that a footer counts */
 

@@ -98,7 +98,7 @@ struct dumpi_file {
     uint64_t bytes;
     int whole; /**< the file is complete; else all members below except body_end are 0 or empty */
     int ascii; /**< output of dumpi2ascii: places are line numbers, and the header may be missing */
-    int version_told;
+    int version_known;
     struct dumpi_version version;
     uint64_t start_s; /**< start of the program, seconds since 1970 */
     char *host, *user;

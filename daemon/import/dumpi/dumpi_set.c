@@ -462,7 +462,7 @@ void dumpi_part_scan(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
     part->code = dumpi_file_open(&part->file, part->path, part->why, sizeof part->why);
     if (part->code != 0)
         return;
-    if (!part->file.whole || (part->file.ascii && !part->file.version_told))
+    if (!part->file.whole || (part->file.ascii && !part->file.version_known))
         part->file.version = set->meta.version;
     dumpi_set_note_off(part);
     struct dumpi_stream stream;

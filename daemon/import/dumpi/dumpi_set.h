@@ -7,8 +7,8 @@
 #include "daemon/import/dumpi/dumpi_file.h"
 
 #define DUMPI_RANKS_MOST (1u << 20)
-#define DUMPI_MAX_THREADS                                                                          \
-    64u /**< threads of a rank with a stream of their own; further ones share one */
+/** Maximum of threads of a rank with streams of their own; further ones share one. */
+#define DUMPI_MAX_THREADS 64u
 
 struct dumpi_meta {
     char host[65], prefix[256];

@@ -23,8 +23,8 @@
 #define ARENA_LEAST ((size_t)1 << 28)
 #define STOP_TIMEOUT_MS 1000u /* time for the child to end, milliseconds */
 #define CHECK_INTERVAL_S 1    /* seconds between checks that the child lives */
-#define READER_TIMEOUT_NS                                                                          \
-    UINT64_C(120000000000) /* a reader that does not answer for so long is killed */
+/* A reader process that does not answer for this time is killed. */
+#define READER_TIMEOUT_NS UINT64_C(120000000000)
 
 struct otf2_process {
     struct otf2_shared *shared;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 256u
+#define FIRST_CAPACITY 256u
 
 void call_queue_init(struct call_queue *q, struct request_table *requests, uint32_t number,
                      uint32_t step)
@@ -28,7 +28,7 @@ void call_queue_finish(struct call_queue *q)
 
 static struct event *call_queue_item_at(const struct call_queue *q, uint64_t position)
 {
-    return &q->items[position & (q->room - 1)];
+    return &q->items[position & (q->capacity - 1)];
 }
 
 /* ---- requests -------------------------------------------------------------- */
@@ -99,28 +99,29 @@ struct open_request *call_queue_begin(struct call_queue *q, uint64_t id)
 }
 
 /* Double a ring by number that holds the numbers from `first` up to `end`. @return 0 or -ENOMEM */
-static int call_queue_grow(void *ring_pointer, size_t element, uint32_t *room, uint64_t first,
+static int call_queue_grow(void *ring_pointer, size_t element, uint32_t *capacity, uint64_t first,
                            uint64_t end)
 {
-    uint32_t more = *room == 0 ? FIRST_ROOM : 2 * *room;
+    uint32_t more = *capacity == 0 ? FIRST_CAPACITY : 2 * *capacity;
     char *old, *ring = malloc(more * element);
     if (ring == NULL)
         return -ENOMEM;
     memcpy(&old, ring_pointer, sizeof(old));
     for (uint64_t n = first; n < end; n++)
-        memcpy(ring + (n & (more - 1)) * element, old + (n & (*room - 1)) * element, element);
+        memcpy(ring + (n & (more - 1)) * element, old + (n & (*capacity - 1)) * element, element);
     free(old);
     memcpy(ring_pointer, &ring, sizeof(ring));
-    *room = more;
+    *capacity = more;
     return 0;
 }
 
 struct open_request *call_queue_end(struct call_queue *q, uint64_t id)
 {
-    if (q->end_next - q->end_first == q->end_room &&
-        call_queue_grow(&q->ends, sizeof(*q->ends), &q->end_room, q->end_first, q->end_next) != 0)
+    if (q->end_next - q->end_first == q->end_capacity &&
+        call_queue_grow(&q->ends, sizeof(*q->ends), &q->end_capacity, q->end_first, q->end_next) !=
+            0)
         return NULL;
-    struct open_request *end = &q->ends[q->end_next++ & (q->end_room - 1)];
+    struct open_request *end = &q->ends[q->end_next++ & (q->end_capacity - 1)];
     *end = (struct open_request){.id = id, .queue = q, .order = q->order++, .taken = 1};
     q->requests->pending++;
     return end;
@@ -130,7 +131,7 @@ struct open_request *call_queue_end_at(const struct call_queue *q, uint64_t numb
 {
     if (number < q->end_first || number >= q->end_next)
         return NULL;
-    return &q->ends[number & (q->end_room - 1)];
+    return &q->ends[number & (q->end_capacity - 1)];
 }
 
 /* ---- joining both ends of requests ------------------------------------------ */
@@ -249,8 +250,8 @@ static int call_queue_join(struct call_queue *q, uint64_t number)
 int call_queue_put(struct call_queue *q, const struct event *event, uint64_t waits_for,
                    uint32_t part)
 {
-    if (q->count == q->room &&
-        call_queue_grow(&q->items, sizeof(*q->items), &q->room, q->first, q->first + q->count) != 0)
+    if (q->count == q->capacity && call_queue_grow(&q->items, sizeof(*q->items), &q->capacity,
+                                                   q->first, q->first + q->count) != 0)
         return -ENOMEM;
     uint64_t position = q->first + q->count++;
     struct event *item = call_queue_item_at(q, position);

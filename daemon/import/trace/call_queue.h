@@ -1,14 +1,14 @@
 /* Records of a thread on their way from a trace's reader to the import. Some of them wait for data
  * of another record: a receive is posted without its source, and a nonblocking collective without
- * its communicator, where the trace has both at completion only. And where one thread completes
- * what another has posted, and is read first, its record waits for that post.
+ * its communicator, where the trace has both at completion only. Where one thread completes what
+ * another has posted, and the completion is read first, its record waits for that post.
  *
  * In ranks with several threads both ends of requests are joined later: a trace's reader reads the
  * threads at different pace, numbers of requests are reused, and the post of an end is certain only
  * when all earlier ends have theirs. So ends wait until all threads have been read up to their
  * time, and are joined in the order of time over all threads.
  *
- * Memory: at most CALL_QUEUE_CAPACITY records that wait or stand after one that waits. A record
+ * Memory: at most CALL_QUEUE_CAPACITY records that wait or follow one that waits. A record
  * that waits longer is passed on incomplete; its completion then counts as a receive that is posted
  * when it completes. */
 #ifndef HOLTER_IMPORT_CALL_QUEUE_H
@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #define CALL_QUEUE_CAPACITY 16384u
-#define CALL_QUEUE_READ_AHEAD                                                                      \
-    4096u /**< records that are read ahead, as far as the trace has them */
+/** Records that are read ahead, if the trace has so many. */
+#define CALL_QUEUE_READ_AHEAD 4096u
 
 /** What a record waits for; stored in event.seq. The missing data are then identified by the id of
  * the request in event.bytes, or by the number of its end in event.t_post. */
@@ -33,14 +33,14 @@ enum call_wait {
 
 struct call_queue {
     struct event *items; /**< owned; a ring buffer */
-    uint32_t room, count;
+    uint32_t capacity, count;
     uint64_t first;                 /**< position of the oldest */
     struct request_table *requests; /**< borrowed: of the rank */
     struct call_queue *next;        /**< borrowed: of another thread of the rank */
     /** Owned, a ring by number: in ranks with several threads, records that ended requests and are
      * not joined with their posts yet. */
     struct open_request *ends;
-    uint32_t end_room;
+    uint32_t end_capacity;
     uint64_t end_first, end_next; /**< numbers */
     uint64_t order;               /**< order of the next post or end of a request */
     struct event *parts;          /**< borrowed: parts of the open call */
@@ -77,7 +77,7 @@ int call_queue_put(struct call_queue *queue, const struct event *event, uint64_t
                    uint32_t part);
 
 /** The record that posted a request and waits for its end, to be completed now. @return NULL: it
- * waits no more */
+ * does not wait any more */
 struct event *call_queue_waiting(struct open_request *request);
 
 /** What the oldest record waits for. */
@@ -99,7 +99,7 @@ int call_queue_is_full(const struct call_queue *queue);
 /** Remove the oldest records as long as they are complete. @return their number */
 uint32_t call_queue_remove(struct call_queue *queue, struct event *out, uint32_t most);
 
-/** Copy to the record of an end what its request was for. @param post  the request as it was posted
+/** Copy peer, tag and bytes of a request to the record of its end. @param post  the posted request
  */
 void call_queue_copy_post(struct event *end, const struct open_request *post);
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define HALVES_A_WINDOW                                                                            \
-    200000u /* of all nodes: as many as one core joins in addition to its other work */
+/* Maximum of halves from all nodes: as many as a core joins in addition to its other work. */
+#define HALVES_A_WINDOW 200000u
 #define MINIMUM_HALVES 32u               /* of one node */
 #define BURST_ROWS_JOB (1u << 19)        /* of bursts and their pairs, of all nodes in one window */
 #define MINIMUM_BURST_ROWS 64u           /* of one node */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define MOST_RANKS (1u << 20)
-#define SIMULATION                                                                                 \
-    8u /* steps of simulation to one image: with it, 9 phases an iteration (CommGram, Fig. 7) */
+/* Steps of simulation for each image: this makes 9 phases an iteration (CommGram, Fig. 7). */
+#define SIMULATION 8u
 
 const char pattern_names[] =
     "  binary-swap RANKS            image compositing; RANKS is a power of two\n"

@@ -17,8 +17,8 @@
 
 #define DIMENSIONS 3
 #define SUBSTEPS 6 /* S3D integrates with six stages of Runge-Kutta */
-#define THICK                                                                                      \
-    8 /* blocks are flat: their largest faces, in the first dimension, have so much more */
+/* Blocks are flat: their faces in the first dimension are larger than the others by this factor. */
+#define THICK 8
 
 static void pause_ms(int ms)
 {

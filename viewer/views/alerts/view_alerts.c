@@ -112,9 +112,9 @@ static double alerts_view_add_list_panel(struct stage *s, struct box panel)
     int n = snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
                      alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
                      alerts_count(all, ALERT_RESOLVED));
-    if (all->forgotten && n > 0)
+    if (all->dropped && n > 0)
         snprintf(what + n, sizeof what - (size_t)n, "; %llu older ones are no longer listed",
-                 (unsigned long long)all->forgotten);
+                 (unsigned long long)all->dropped);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};

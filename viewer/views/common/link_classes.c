@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIRECTIONS = 3, KINDS = LINK_ENDS, NAMED = 3 };
+enum { DIRECTIONS = 3, KINDS = LINK_ENDS, UNUSED_MAXIMUM = 3 }; /* unused classes that are named */
 
-static const double alike = 1.25; /* below this ratio two groups carry about the same */
+static const double similar_ratio = 1.25; /* groups below this ratio carry about the same */
 
-/* Levels of both ends of a link that runs along no dimension, lower one first, and whether it leads
- * down. Links between switches of one level are a tier of their own: within a group of a dragonfly,
- * or between two. */
+/* Tier of a link that runs along no dimension: 2 * L if it leads up from level L, 2 * L + 1 if it
+ * leads down to level L. Links between two switches of a dragonfly have tier 2 within a group and 3
+ * between groups. Sets the levels of both ends. */
 static uint32_t link_class_tier(const struct topology *t, uint32_t link, uint32_t levels[2])
 {
     uint32_t from, to, a, b;
@@ -65,7 +65,6 @@ void link_ends_text(const uint32_t counts[LINK_ENDS], char *out, size_t capacity
     }
 }
 
-/* Name and group of the class of a link. Both directions between two kinds are one group. */
 void link_class_name(struct link_class *c, const struct topology *t, uint32_t link)
 {
     static const char *const signs[DIRECTIONS] = {"+", "-", ""};
@@ -147,7 +146,7 @@ static void link_group_name(const struct link_classes *c, uint32_t group, char *
     }
 }
 
-/* Bytes of a group, and links of it that are loaded. */
+/* Bytes of a group. @param used  set to the number of its loaded links */
 static double link_group_bytes(const struct link_classes *c, uint32_t group, uint32_t *used)
 {
     double bytes = 0;
@@ -160,6 +159,7 @@ static double link_group_bytes(const struct link_classes *c, uint32_t group, uin
     return bytes;
 }
 
+/* Is class i the first one of its group? */
 static int link_group_begins(const struct link_classes *c, uint32_t i)
 {
     for (uint32_t k = 0; k < i; k++)
@@ -192,7 +192,7 @@ static void link_sentence_compare(struct link_sentence *s, const struct link_cla
         return;
     link_group_name(c, first, a, sizeof a);
     link_group_name(c, second, b, sizeof b);
-    if (most / next < alike)
+    if (most / next < similar_ratio)
         link_sentence_add(s, "%s and %s carry most", a, b);
     else
         link_sentence_add(s, "%s carries %.1fx as much as %s", a, most / next, b);
@@ -213,10 +213,10 @@ static void link_sentence_unused(struct link_sentence *s, const struct link_clas
             snprintf(name, sizeof name, "%s", c->classes[i].name);
         else
             link_group_name(c, c->classes[i].group, name, sizeof name);
-        if (named < NAMED)
+        if (named < UNUSED_MAXIMUM)
             link_sentence_add(s, "%s%s", named ? ", " : s->used ? "; " : "", name);
         named++;
-        more += named > NAMED;
+        more += named > UNUSED_MAXIMUM;
     }
     if (more)
         link_sentence_add(s, " and %u more", more);

@@ -6,7 +6,7 @@
 
 #include "viewer/model/flows.h"
 
-#define LINK_ALIKE 0.01 /**< loads that differ by this share at most are called the same */
+#define LINK_ALIKE 0.01 /**< loads that differ by at most this share count as equal */
 #define LINK_CLASSES (3u * TOPOLOGY_DIMENSIONS)
 
 struct link_class {
@@ -19,13 +19,14 @@ struct link_class {
 struct link_classes {
     struct link_class classes[LINK_CLASSES];
     uint32_t count;
-    uint32_t top; /**< links whose load is the largest, or nearly; 0: none is loaded */
+    uint32_t top; /**< links with the largest load, within LINK_ALIKE; 0: none is loaded */
 };
 
 /** Class of a link: number in `classes`; LINK_CLASSES: it has none. */
 uint32_t link_class_of(const struct topology *topology, uint32_t link);
 
-/** Sets name and group of the class of a link that has one. */
+/** Sets name and group of the class of a link that has one. Both directions between two kinds of
+ * vertices are one group. */
 void link_class_name(struct link_class *out, const struct topology *topology, uint32_t link);
 
 enum { LINK_ENDS = VERTEX_PROCESS + 1 }; /* kinds of vertices */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 26, HEAD = 70 }; /* HEAD: what is above and below the rows */
+enum { ROW = 26, HEAD = 70 }; /* pixels: height of a row; of a panel without its rows */
 enum { SOURCE, FROM, DESTINATION, TO, MESSAGES, BYTES, EACH, SHARE, BAR, COLUMNS };
 
 static const struct table pairs_table = {
@@ -46,7 +46,7 @@ static int pairs_view_compare_busier(const void *left, const void *right, void *
     return x != y ? (x < y ? 1 : -1) : a < b ? -1 : a > b;
 }
 
-/* All pairs of the selected rank, in order. @return number of pairs, or -ENOMEM */
+/* Write the pairs of a rank to pictures->order, busiest first. @return their number, or -ENOMEM */
 static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum pair_column q)
 {
     struct pictures *p = s->pictures;

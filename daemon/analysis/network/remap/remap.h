@@ -46,8 +46,8 @@
 
 #define REMAP_MOST_PROCESSES (1u << 20)
 #define REMAP_MAXIMUM_EDGES (1u << 24)
-#define REMAP_MAX_TABLE                                                                            \
-    2048u /**< vertices in use up to which distances are precomputed in a table */
+/** Distances are precomputed in a table if no more vertices are in use. */
+#define REMAP_MAX_TABLE 2048u
 #define REMAP_MAX_EFFORT 3600.0
 #define REMAP_MAX_STEPS UINT64_C(1000000000)
 

@@ -21,8 +21,8 @@
 #define HOT 0.17       /* first temperature at least, as a share of what a block exchanges, */
 #define HOT_RANDOM 0.1 /* plus up to this much at random; */
 #define COLD 0.05      /* last temperature */
-#define MAX_COST_RATIO                                                                             \
-    1.03 /* mappings that cost more than this factor of the present one are not descended from */
+/* The search does not continue from mappings that cost more than this factor of the present one. */
+#define MAX_COST_RATIO 1.03
 #define MAX_DESCENT_WORK 12000000u /* limit of the work of one descent */
 /* A mapping up to this share worse than the best may, at random, replace the present one. */
 #define MAX_LOSS 0.02

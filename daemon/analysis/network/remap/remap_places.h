@@ -10,8 +10,8 @@
 
 #include "daemon/analysis/network/remap/remap.h"
 
-#define REMAP_MAX_WIDTH                                                                            \
-    160u /**< sum of the dimensions' sizes up to which costs are stored in tables */
+/** Costs are stored in tables if the sizes of the dimensions add up to no more. */
+#define REMAP_MAX_WIDTH 160u
 #define REMAP_MAX_SIZE 256u /**< maximum size of one of these dimensions */
 #define REMAP_MOST_NEAR 40u
 

@@ -11,8 +11,8 @@
 #define WORK_FAR 110u     /* additional work when the tables do not fit the cache */
 #define WORK_DIMENSION 4u /* weighing an exchange, for each dimension */
 #define WORK_PARTNER 12u  /* or for each partner */
-#define WORK_UPDATE                                                                                \
-    7u /* updating a partner's table after an exchange, for each dimension that changes */
+/* Work to update a partner's table after an exchange, for each dimension that changes. */
+#define WORK_UPDATE 7u
 
 #define MAX_TABLE_ENTRIES (1u << 25) /* limit of the number of doubles in all tables of costs */
 

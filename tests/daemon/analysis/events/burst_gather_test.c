@@ -294,7 +294,7 @@ static void memory_is_bounded(void **state)
             send_message(&bed, BEGIN + at % SECOND, (uint32_t)(at >> 40) % PAIRS, at >> 50);
             struct burst_call call = {BEGIN + at % SECOND, at >> 40,  i, i % 9000, i,
                                       (int32_t)(i % 5000), CALL_Bcast};
-            burst_gather_call(bed.gather, i % 2 ? BURST_COLLECTIVE : BURST_MAKES, &call);
+            burst_gather_call(bed.gather, i % 2 ? BURST_COLLECTIVE : BURST_INIT, &call);
         }
         struct sums sums = ask(&bed, BURST_GATHER_ROWS, &rows);
         assert_int_equal(sums.calls, 200000);
