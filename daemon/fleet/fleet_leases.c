@@ -109,6 +109,13 @@ static int leases_read_saved(struct link_job *job)
     return code;
 }
 
+/* No message of the job comes after this. */
+static void leases_stop_reading(struct link_job *job)
+{
+    fleet_subscription_close(job->subscription);
+    job->subscription = NULL;
+}
+
 static int leases_subscribe(struct link_job *job)
 {
     return fleet_nats_subscribe(&job->subscription, job->link->nats, job->id, job->delivered + 1,
@@ -148,8 +155,10 @@ static int leases_begin(struct link_job *job)
     return code;
 }
 
+/* A lease that was acquired again before the first reading began is read a second time. */
 static void leases_read_from(struct link_job *job, uint64_t from)
 {
+    leases_stop_reading(job);
     job->delivered = from - 1;
     job->reads = 1;
     if (leases_attempt(job, leases_subscribe) == 0)
@@ -160,7 +169,7 @@ static void leases_read_from(struct link_job *job, uint64_t from)
 static void leases_drop(struct link_job *job, int released)
 {
     struct fleet_link *link = job->link;
-    fleet_subscription_close(job->subscription);
+    leases_stop_reading(job);
     if (released)
         fleet_nats_release(link->nats, job->id);
     leases_post(job, FLEET_LOST, 0);
@@ -206,8 +215,7 @@ static void leases_try(struct fleet_link *link, const char *id)
 
 static void leases_read_on(struct link_job *job)
 {
-    fleet_subscription_close(job->subscription);
-    job->subscription = NULL;
+    leases_stop_reading(job);
     if (leases_subscribe(job) == 0)
         fleet_subscription_open(job->subscription);
 }
@@ -237,8 +245,7 @@ static int leases_regain(struct link_job *job)
     uint64_t last = 0, newest = 0;
     if (job->valid_ns == 0)
         return -ESTALE;
-    fleet_subscription_close(job->subscription);
-    job->subscription = NULL;
+    leases_stop_reading(job);
     job->reads = 0;
     int code = fleet_nats_acquire(nats, job->id, job->link->options.value, &job->revision);
     code = code == 0 ? fleet_nats_last(nats, FLEET_OUT, job->id, &last) : code;

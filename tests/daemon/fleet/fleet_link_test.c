@@ -1,4 +1,5 @@
-/* The link of a fleet with a real nats-server, whose messages come faster than they are read. */
+/* The link of a fleet with a real nats-server: messages that come faster than they are read, and
+ * jobs that are read again. */
 #include "daemon/fleet/fleet_link_state.h"
 #include "daemon/fleet/fleet_nats_state.h"
 #include "tests/directory.h"
@@ -107,7 +108,8 @@ static pid_t start_server(const char *directory, int port)
     return pid;
 }
 
-static void connect_link(uv_loop_t *loop, int port, pid_t server)
+static void connect_link(uv_loop_t *loop, int port, pid_t server,
+                         void (*event)(void *user, const struct fleet_event *event))
 {
     char servers[64], why[512];
     snprintf(servers, sizeof(servers), "nats://127.0.0.1:%d", port);
@@ -116,13 +118,39 @@ static void connect_link(uv_loop_t *loop, int port, pid_t server)
         .nats = {.servers = servers, .cluster = "test", .lease_ns = UINT64_C(60000000000)},
         .value = "here",
         .user = loop,
-        .on_event = on_event,
+        .on_event = event,
         .on_turn = on_turn};
     while (fleet_link_create(&tested, &options, why, sizeof(why)) != 0) {
         if (waitpid(server, NULL, WNOHANG) != 0)
             fail_msg("nats-server does not run: %s", why);
         pause_shortly();
     }
+}
+
+/* A server, and the link to it. */
+struct bed {
+    uv_loop_t loop;
+    char directory[DIRECTORY_ROOM];
+    pid_t server;
+};
+
+static void bed_init(struct bed *bed, void (*event)(void *user, const struct fleet_event *event))
+{
+    assert_int_equal(directory_make(bed->directory), 0);
+    const int port = free_port();
+    bed->server = start_server(bed->directory, port);
+    assert_int_equal(uv_loop_init(&bed->loop), 0);
+    connect_link(&bed->loop, port, bed->server, event);
+}
+
+static void bed_finish(struct bed *bed)
+{
+    fleet_link_destroy(tested);
+    uv_run(&bed->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&bed->loop);
+    kill(bed->server, SIGTERM);
+    waitpid(bed->server, NULL, 0);
+    directory_remove(bed->directory);
 }
 
 static void publish_all(void)
@@ -147,33 +175,69 @@ static int on_message(void *user, uint64_t seq, const void *bytes, size_t length
 
 static void each_message_is_read_once_and_in_order_by_those_who_read_slowly(void **state)
 {
-    uv_loop_t loop;
-    char directory[DIRECTORY_ROOM];
+    struct bed bed;
     (void)state;
-    assert_int_equal(directory_make(directory), 0);
-    const int port = free_port();
-    const pid_t server = start_server(directory, port);
-    assert_int_equal(uv_loop_init(&loop), 0);
-    connect_link(&loop, port, server);
+    bed_init(&bed, on_event);
     publish_all();
-    uv_run(&loop, UV_RUN_DEFAULT); /* as a worker: the loop handles messages slowly */
+    uv_run(&bed.loop, UV_RUN_DEFAULT); /* as a worker: the loop handles messages slowly */
     assert_int_equal(next, MESSAGES);
     next = 0; /* as an export: the reader itself is slow */
     most_bytes = received_bytes() + NATS_BYTES;
     assert_int_equal(fleet_nats_read(tested->nats, FLEET_IN, JOB, 1, newest, on_message, NULL), 0);
     assert_int_equal(next, MESSAGES);
-    fleet_link_destroy(tested);
-    uv_run(&loop, UV_RUN_DEFAULT);
-    uv_loop_close(&loop);
-    kill(server, SIGTERM);
-    waitpid(server, NULL, 0);
-    directory_remove(directory);
+    bed_finish(&bed);
+}
+
+#define OTHER_JOB "job.2"
+#define FURTHER 20u
+
+static unsigned further; /* messages received after the job was read again */
+
+static void publish_one(uint64_t token)
+{
+    uint8_t *bytes = calloc(1, 8);
+    assert_non_null(bytes);
+    assert_int_equal(fleet_link_publish(tested, FLEET_IN, JOB, bytes, 8, token), 0);
+}
+
+/* Requests are served in their order: the other job is held after the second reading has begun. */
+static void on_event_of_two_readings(void *user, const struct fleet_event *event)
+{
+    uv_loop_t *loop = user;
+    const int is_other = strcmp(event->job, OTHER_JOB) == 0;
+    if (event->type == FLEET_STORED && event->token == 1)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_ACQUIRED && !is_other) {
+        newest = event->seq;
+        fleet_link_read(tested, JOB, 1);
+        fleet_link_read(tested, JOB, 1);
+        fleet_link_note(tested, OTHER_JOB);
+    }
+    for (unsigned i = 0; event->type == FLEET_ACQUIRED && is_other && i < FURTHER; i++)
+        publish_one(0);
+    if (event->type == FLEET_MESSAGE && event->seq > newest && ++further >= FURTHER)
+        fleet_link_release(tested, JOB);
+    if (event->type == FLEET_LOST)
+        uv_stop(loop);
+}
+
+/* As when a lease expires and is acquired again before the first reading has begun. */
+static void a_job_that_is_to_be_read_twice_is_read_by_one_reader(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed, on_event_of_two_readings);
+    publish_one(1);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    assert_int_equal(further, FURTHER);
+    bed_finish(&bed);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_is_read_once_and_in_order_by_those_who_read_slowly),
+        cmocka_unit_test(a_job_that_is_to_be_read_twice_is_read_by_one_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
