@@ -123,6 +123,7 @@ static int bucket_is_ours(struct fleet_nats *nats, const char *key, const char *
     return 0;
 }
 
+/* A lease that this daemon has already may be about to expire: it begins again. */
 int fleet_nats_acquire(struct fleet_nats *nats, const char *job, const char *value,
                        uint64_t *revision)
 {
@@ -130,7 +131,8 @@ int fleet_nats_acquire(struct fleet_nats *nats, const char *job, const char *val
     fleet_nats_key(job, key);
     if (kvStore_CreateString(revision, nats->buckets[FLEET_LEASES], key, value) == NATS_OK)
         return 0;
-    return bucket_is_ours(nats, key, value, revision, -EEXIST);
+    int code = bucket_is_ours(nats, key, value, revision, -EEXIST);
+    return code == 0 ? fleet_nats_renew(nats, job, value, revision) : code;
 }
 
 int fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value,

@@ -4,6 +4,7 @@
 #include "daemon/fleet/fleet_nats_state.h"
 #include "tests/directory.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -233,11 +234,32 @@ static void a_job_that_is_to_be_read_twice_is_read_by_one_reader(void **state)
     bed_finish(&bed);
 }
 
+static void on_event_of_nothing(void *user, const struct fleet_event *event)
+{
+    (void)user;
+    (void)event;
+}
+
+/* A daemon whose renewal came too late for itself, but not for the servers. */
+static void a_lease_that_is_acquired_by_its_holder_begins_again(void **state)
+{
+    struct bed bed;
+    uint64_t first = 0, second = 0;
+    (void)state;
+    bed_init(&bed, on_event_of_nothing);
+    assert_int_equal(fleet_nats_acquire(tested->nats, JOB, "here", &first), 0);
+    assert_int_equal(fleet_nats_acquire(tested->nats, JOB, "here", &second), 0);
+    assert_true(second > first);
+    assert_int_equal(fleet_nats_acquire(tested->nats, JOB, "there", &first), -EEXIST);
+    bed_finish(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_is_read_once_and_in_order_by_those_who_read_slowly),
         cmocka_unit_test(a_job_that_is_to_be_read_twice_is_read_by_one_reader),
+        cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
