@@ -65,7 +65,7 @@ struct worker_job {
     size_t state_closes;         /* how many of the closes are in it */
     uint64_t saved_ns;           /* CLOCK_MONOTONIC when it was saved by this worker, or acquired */
     uint64_t saving_ns;          /* time that saving took */
-    uint64_t reading_ns;         /* time that reading the messages since then took */
+    uint64_t reading_ns;         /* time that reading since then took, and closing windows */
     uint64_t position;           /* number of the last message that was read */
     uint64_t received_ns;        /* when a gateway received it */
     struct worker_close *closes; /* owned */

@@ -16,8 +16,8 @@
 
 #define LOG_TOPIC "fleet"
 #define SAVE_SHARE 20u /* of the loop's time one part, at most, goes into saving a job */
-/* A daemon that takes a job over reads the messages since its last state: it shall take about that
- * time at most, a small part of a lease. */
+/* A daemon that takes a job over reads the messages since its last state, and closes their windows:
+ * it shall take about that time at most, a small part of a lease. */
 #define READING_NS UINT64_C(500000000)
 
 /* ---- jobs that are held ---------------------------------------------------------- */
@@ -482,6 +482,7 @@ void worker_tick(struct fleet *fleet)
             continue;
         worker_deliver(fleet, job);
         worker_flush_journal(fleet, job);
+        job->reading_ns += jobs_collect_advancing_ns(fleet->jobs, job->id);
         worker_save(fleet, job);
         const int running = job_state(state) == JOB_RUNNING || job_state(state) == JOB_LOST;
         if (job->resuming || running == job->running)

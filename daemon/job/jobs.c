@@ -6,6 +6,7 @@
 #include "daemon/job/job_accept.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -25,6 +26,7 @@ struct entry {
     int streamed;          /* its messages come from a fleet's stream */
     int resuming;          /* those that a daemon before this one had are read again */
     uint64_t watermark_ns; /* of a streamed job; UINT64_MAX: that of the daemon */
+    uint64_t advancing_ns; /* of a streamed job: see jobs_collect_advancing_ns() */
 };
 
 struct jobs {
@@ -351,9 +353,11 @@ void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
         struct entry *entry = &jobs->list[i];
         if (entry->replayed || entry->resuming)
             continue;
+        const uint64_t begun = entry->streamed ? clock_mono_ns() : 0;
         job_advance(entry->job,
                     watermark_ns < entry->watermark_ns ? watermark_ns : entry->watermark_ns,
                     now_ns);
+        entry->advancing_ns += entry->streamed ? clock_mono_ns() - begun : 0;
         enum job_state state = job_state(entry->job);
         if (state == entry->state)
             continue;
@@ -592,6 +596,15 @@ void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns
     struct entry *entry = jobs_find_streamed(jobs, id);
     if (entry != NULL)
         entry->watermark_ns = watermark_ns;
+}
+
+uint64_t jobs_collect_advancing_ns(struct jobs *jobs, const char *id)
+{
+    struct entry *entry = jobs_find_streamed(jobs, id);
+    const uint64_t ns = entry == NULL ? 0 : entry->advancing_ns;
+    if (entry != NULL)
+        entry->advancing_ns = 0;
+    return ns;
 }
 
 void jobs_abandon(struct jobs *jobs, const char *id)

@@ -133,6 +133,8 @@ void jobs_resume_end(struct jobs *jobs, const char *id);
 /** All messages of it that were received before this time were read; UINT64_MAX: as the daemon's.
  */
 void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns);
+/** @return time that jobs_advance() has spent on it since the last call: mostly closing windows */
+uint64_t jobs_collect_advancing_ns(struct jobs *jobs, const char *id);
 /** Drop the job as it is, without publishing what is open: another daemon goes on with it. */
 void jobs_abandon(struct jobs *jobs, const char *id);
 

@@ -361,6 +361,24 @@ static void a_job_is_saved_after_a_window_and_while_messages_come_only_when_over
     stop_daemon(fleet);
 }
 
+/* A daemon that takes the job over closes them again. */
+static void closing_windows_counts_as_time_that_a_take_over_takes(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    read_window(fleet, 1);
+    worker_tick(fleet);
+    const uint64_t read = fleet->held[0]->reading_ns;
+    worker_tick(fleet);
+    assert_int_equal(fleet->held[0]->reading_ns, read);
+    jobs_set_watermark(fleet->jobs, JOB, 3 * S);
+    jobs_advance(fleet->jobs, 3 * S, 3 * S);
+    worker_tick(fleet);
+    assert_true(fleet->held[0]->reading_ns > read);
+    stop_daemon(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +401,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_job_is_saved_after_a_window_and_while_messages_come_only_when_overdue, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(closing_windows_counts_as_time_that_a_take_over_takes,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
