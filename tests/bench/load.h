@@ -23,8 +23,8 @@ struct load {
     uint64_t window_ns, spread_ns;
     const char *order;
     /** Where agents connect: the first one to the first, others to the rest in turn. With several,
-     * an agent keeps what is not acknowledged, and when that takes LOAD_PATIENCE_NS it goes to the
-     * next one and sends it again. */
+     * an agent keeps what is not acknowledged, and when that takes LOAD_PATIENCE_NS, or its daemon
+     * is dead, it goes to another one and sends it again. */
     const char *endpoints[LOAD_ENDPOINTS];
     unsigned endpoint_count;
     const char *until; /* the first window that ends after this file is there is the last one */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -135,16 +137,44 @@ static void say_hello(const struct load *s, void *context, struct agent *agent,
     send_message(s, buffer, agent, WIRE_TYPE_HELLO, &hello);
 }
 
-/* Go to the next daemon when the oldest message waits too long. */
-static void redial(const struct load *s, void *context, struct agent *agent,
-                   struct wire_buffer *buffer, struct load_tally *tally)
+/* Whether nobody listens there any more: an agent learns that from its connection. */
+static int endpoint_is_dead(const char *endpoint)
 {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strncmp(endpoint, "ipc://", 6) != 0)
+        return 0;
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", endpoint + 6);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int dead = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 &&
+               (errno == ECONNREFUSED || errno == ENOENT);
+    if (fd >= 0)
+        close(fd);
+    return dead;
+}
+
+static void find_dead(const struct load *s, int dead[LOAD_ENDPOINTS])
+{
+    for (unsigned i = 0; i < s->endpoint_count; i++)
+        dead[i] = s->endpoint_count > 1 && endpoint_is_dead(s->endpoints[i]);
+}
+
+/* Go to the next daemon when one's own is dead, or the oldest message waits too long. */
+static void redial(const struct load *s, void *context, struct agent *agent,
+                   const int dead[LOAD_ENDPOINTS], struct load_tally *tally)
+{
+    static struct wire_buffer buffer;
     const uint64_t now = clock_mono_ns();
-    if (agent->first == NULL || now - agent->first->sent_ns < LOAD_PATIENCE_NS)
+    const char *lost = s->endpoints[agent->endpoint];
+    if (!dead[agent->endpoint] &&
+        (agent->first == NULL || now - agent->first->sent_ns < LOAD_PATIENCE_NS))
         return;
     zmq_close(agent->socket);
-    agent->endpoint = (agent->endpoint + 1) % s->endpoint_count;
-    say_hello(s, context, agent, buffer);
+    for (unsigned tries = 0; tries < s->endpoint_count; tries++) {
+        agent->endpoint = (agent->endpoint + 1) % s->endpoint_count;
+        if (!dead[agent->endpoint] && strcmp(s->endpoints[agent->endpoint], lost) != 0)
+            break; /* a daemon may be named twice */
+    }
+    say_hello(s, context, agent, &buffer);
     for (struct sent *kept = agent->first; kept != NULL; kept = kept->next) {
         kept->sent_ns = now;
         send_bytes(s, agent, kept->bytes, kept->length);
@@ -229,10 +259,12 @@ static void report(const struct load *s, void *context, struct agent *agents, un
                    struct load_rows *rows, struct load_tally *tally)
 {
     static struct wire_arena arena;
-    static struct wire_buffer buffer;
+    int dead[LOAD_ENDPOINTS];
     uint64_t end = (window + 1) * s->window_ns;
     for (unsigned i = 0; i < count; i++)
         tally->sent += make_window(s, &agents[i], first + i, window, final, rows);
+    load_wait_until(base, end);
+    find_dead(s, dead);
     for (unsigned i = 0; i < count; i++) {
         uint64_t due = end + s->spread_ns * i / count;
         load_wait_until(base, due);
@@ -241,7 +273,7 @@ static void report(const struct load *s, void *context, struct agent *agents, un
         tally->messages++;
         tally->bytes += agents[i].next.length;
         read_answers(&agents[i], &arena, 0);
-        redial(s, context, &agents[i], &buffer, tally);
+        redial(s, context, &agents[i], dead, tally);
     }
 }
 
@@ -249,15 +281,16 @@ static void report(const struct load *s, void *context, struct agent *agents, un
 static uint64_t drain(const struct load *s, void *context, struct agent *agents, unsigned count,
                       struct wire_arena *arena, struct load_tally *tally)
 {
-    struct wire_buffer buffer = {0};
+    int dead[LOAD_ENDPOINTS];
     uint64_t unacked = count;
     for (unsigned tries = 0; unacked > 0 && tries < 2400; tries++) {
         if (tries > 0)
             usleep(50000);
         unacked = 0;
+        find_dead(s, dead);
         for (unsigned i = 0; i < count; i++) {
             read_answers(&agents[i], arena, 0);
-            redial(s, context, &agents[i], &buffer, tally);
+            redial(s, context, &agents[i], dead, tally);
             unacked += agents[i].acked < agents[i].seq;
         }
     }
