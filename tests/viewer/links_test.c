@@ -251,6 +251,37 @@ static void messages_without_sizes_are_not_shown_as_bytes(void **state)
     ui_go(&b->desk.ui, VIEW_LIVE);
     lay_out(b);
     NOT_SEEN("Bytes");
+    ui_go(&b->desk.ui, VIEW_MATRIX);
+    lay_out(b);
+    NOT_SEEN("bytes");
+    ui_go(&b->desk.ui, VIEW_PAIRS);
+    lay_out(b);
+    NOT_SEEN("bytes");
+    NOT_SEEN("per message");
+    NOT_SEEN("1\xc2\xa0"
+             "B");
+    ui_go(&b->desk.ui, VIEW_RANKS);
+    lay_out(b);
+    NOT_SEEN("bytes sent");
+    NOT_SEEN("calls");
+    SEEN("sent");
+}
+
+static void messages_without_times_are_not_called_unmatched(void **state)
+{
+    struct network_bed *b = *state;
+    struct model *m = b->model;
+    m->matched = 0;
+    m->unmatched = 12;
+    lay_out(b);
+    SEEN("matched none");
+    for (uint64_t k = 0; k < m->series.count; k++) {
+        struct window_totals *w =
+            (struct window_totals *)series_at(&m->series, m->series.first + k);
+        memset(w->class_ns, 0, sizeof w->class_ns);
+    }
+    lay_out(b);
+    NOT_SEEN("matched");
 }
 
 static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
@@ -1098,6 +1129,7 @@ int main(void)
         T(suggestions_follow_a_list_that_does_not_change),
         T(routes_of_a_link_are_shown_as_far_as_there_is_room),
         T(messages_without_sizes_are_not_shown_as_bytes),
+        T(messages_without_times_are_not_called_unmatched),
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
         T(columns_sort_it),

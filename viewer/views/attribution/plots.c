@@ -96,7 +96,7 @@ static double mapping_rates(const struct stage *s, const struct attribution_draw
     const struct crossing *c = &d->crossing[period];
     for (uint32_t b = 0; b < d->bins[period].count; b++) {
         out[b] =
-            c->windows[b] > 0 ? c->sums[place][s->ui->quantity][b] / (c->windows[b] * length) : NAN;
+            c->windows[b] > 0 ? c->sums[place][s->quantity][b] / (c->windows[b] * length) : NAN;
         most = fmax(most, out[b]); /* passes over NaN */
     }
     return most;
@@ -106,7 +106,7 @@ static void mapping_add_tip(const struct attribution_plot *p,
                             double rates[PERIODS][COURSE_PLACES][COURSE_BINS])
 {
     struct stage *s = p->stage;
-    const char *unit = s->ui->quantity == PAIR_BYTES ? "B/s" : "/s";
+    const char *unit = s->quantity == PAIR_BYTES ? "B/s" : "/s";
     uint32_t bin = attribution_bin(p);
     if (bin == UINT32_MAX || isnan(rates[NOW][COURSE_WITHIN][bin]))
         return;
@@ -141,7 +141,7 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
     double rates[PERIODS][COURSE_PLACES][COURSE_BINS];
     char what[160], text[240];
     double most = 0;
-    const char *quantity = s->ui->quantity == PAIR_BYTES ? "bytes" : "messages";
+    const char *quantity = s->quantity == PAIR_BYTES ? "bytes" : "messages";
     snprintf(what, sizeof what, "%s sent a second, between nodes and within them\n%s a second",
              quantity, quantity);
     if (!attribution_begin(&p, box, "attribution.mapping", "A1 Mapping", what,
@@ -152,7 +152,7 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
             most = fmax(
                 most, mapping_rates(s, d, period, (enum course_place)place, rates[period][place]));
     p.high = nice_ceil(most > 0 ? most : 1);
-    attribution_add_axis(&p, s->ui->quantity == PAIR_BYTES ? "B/s" : "/s");
+    attribution_add_axis(&p, s->quantity == PAIR_BYTES ? "B/s" : "/s");
     mapping_add_readout(&p);
     scene_panel(s->brush.scene, p.plot, 0, "attribution.mapping.plot");
     scene_overlay(s->brush.scene);

@@ -100,7 +100,9 @@ struct quantity piece_time_text(const struct stage *s)
 double piece_quantity_choice(const struct stage *s, double right, double y)
 {
     static const char *const labels[] = {"messages", "bytes"};
-    return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->quantity, COMMAND_QUANTITY);
+    if (!piece_has_sizes(s->model)) /* there is no choice */
+        return 0;
+    return widget_choice(&s->brush, right, y, labels, 2, (int)s->quantity, COMMAND_QUANTITY);
 }
 
 struct quantity piece_quantity(enum pair_column column, uint64_t value)
@@ -269,12 +271,13 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
         return;
     }
     piece_traffic_tip(s, "", sum[PAIR_MESSAGES], sum[PAIR_BYTES], "");
+    const int sizes = piece_has_sizes(m);
     tooltip_add(
-        &s->tip, 0, "%s per message, %s of all %s",
-        format_si((double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B").text,
-        format_share((double)sum[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1))
-            .text,
-        s->ui->quantity == PAIR_BYTES ? "bytes" : "messages");
+        &s->tip, 0, "%s%s%s of all %s",
+        sizes ? format_si((double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B").text : "",
+        sizes ? " per message, " : "",
+        format_share((double)sum[s->quantity] / fmax((double)r->total[s->quantity], 1)).text,
+        s->quantity == PAIR_BYTES ? "bytes" : "messages");
 }
 
 struct quantity piece_rank_axis(double rank, double step)

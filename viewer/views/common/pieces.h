@@ -25,7 +25,7 @@ int piece_has_sizes(const struct model *model);
 /** The visible time, whatever sums are about: "last 60 s", "held: 14:03:07 to 14:04:07". */
 struct quantity piece_time_text(const struct stage *stage);
 
-/** The choice between messages and bytes; right edge at x. @return width */
+/** The choice between messages and bytes, if messages have sizes; right edge at x. @return width */
 double piece_quantity_choice(const struct stage *stage, double right, double y);
 
 /** A quantity of messages or bytes with its unit. */

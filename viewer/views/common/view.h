@@ -17,6 +17,8 @@ struct stage {
     const struct range *range;
     const struct ui *ui;
     struct pictures *pictures;
+    enum pair_column quantity;    /**< what pairs are compared by: the chosen one, or messages where
+                                   *   these have no sizes */
     const struct pictures *other; /**< of the other state beside this one; NULL: none */
     int follows; /**< 1: positions are those of the other state, the reality's is the scale */
     /** Of the run in the other half, where its network is another one: then each half has its own

@@ -229,7 +229,7 @@ static void frame_add_loss_facts(struct status_line *line, const struct monitor_
     if (m->series.missing)
         frame_add_fact(line, t->warn, "%s windows missing",
                        quantity_grouped(m->series.missing).text);
-    if (m->matched + m->unmatched > 0)
+    if (m->matched + m->unmatched > 0 && piece_has_times(m))
         frame_add_fact(line, m->unmatched > m->matched / 99 ? t->warn : t->second, "matched %s",
                        quantity_matched(m->matched, m->unmatched).text);
     if (m->latency.rejected)
@@ -573,6 +573,7 @@ void frame_scene(struct scene *scene, const struct model *model, const struct ra
         .range = range,
         .ui = ui,
         .pictures = pictures,
+        .quantity = piece_has_sizes(model) ? ui->quantity : PAIR_MESSAGES,
         .hover = under ? &hover : NULL,
     };
     pictures->busy = 0;

@@ -25,8 +25,9 @@ void context_fact(const struct stage *s, struct box *at, const char *name, const
     va_start(arguments, format);
     vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
-    scene_text(s->brush.scene, at->x, at->y, 110, TEXT_SMALL, 0, s->brush.theme->second, name);
-    scene_text(s->brush.scene, at->x + 112, at->y, at->w - 112, TEXT_SMALL, TEXT_RIGHT,
+    const double left = 12 + scene_text(s->brush.scene, at->x, at->y, 110, TEXT_SMALL, 0,
+                                        s->brush.theme->second, name);
+    scene_text(s->brush.scene, at->x + left, at->y, at->w - left, TEXT_SMALL, TEXT_RIGHT,
                s->brush.theme->text, value);
     at->y += 18;
 }
@@ -90,12 +91,12 @@ static void context_add_pair_facts(const struct stage *s, struct box *at, uint32
         }
         const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
         context_fact_traffic(s, at, name, p[PAIR_MESSAGES], p[PAIR_BYTES]);
-        context_fact(s, at, "per message", "%s",
-                     format_si((double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B").text);
+        if (piece_has_sizes(s->model))
+            context_fact(s, at, "per message", "%s",
+                         format_si((double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B").text);
         context_fact(
             s, at, "share of all", "%s",
-            format_share((double)p[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1))
-                .text);
+            format_share((double)p[s->quantity] / fmax((double)r->total[s->quantity], 1)).text);
     }
 }
 
@@ -293,7 +294,7 @@ static void context_add_neighbour(struct stage *s, struct box *at, enum hit_kind
 static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
 {
     const struct range *r = s->range;
-    enum pair_column q = s->ui->quantity;
+    enum pair_column q = s->quantity;
     int count = 0;
     for (uint32_t i = 0; i < r->top_count[q] && count < NEIGHBOURS; i++) {
         struct model_pair p = model_pair_at(&s->model->pairs, r->top[q][i]);
@@ -475,7 +476,7 @@ static double context_add_busiest_pairs(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
-    enum pair_column q = s->ui->quantity;
+    enum pair_column q = s->quantity;
     char name[64];
     double used = context_add_section(s, box, "Busiest pairs",
                                       q == PAIR_BYTES ? "bytes, share" : "messages, share");
@@ -605,7 +606,7 @@ static int context_waits_differ(const struct range *r, double h)
 static int context_pairs_differ(const struct stage *s)
 {
     const struct range *r = s->range;
-    enum pair_column q = s->ui->quantity;
+    enum pair_column q = s->quantity;
     if (r->top_count[q] < 2)
         return 0;
     uint32_t listed = r->top_count[q];
@@ -637,7 +638,7 @@ static void context_add_lists(struct stage *s, struct box inner)
     }
     used = used > 0 || !hot ? used : context_hot_links(s, links);
     double pairs_h =
-        fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
+        fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->quantity], 1)), inner.h * 0.48);
     if (!used && context_pairs_differ(s))
         used = context_add_busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
     inner.y += used;

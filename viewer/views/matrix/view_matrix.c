@@ -44,7 +44,7 @@ static uint64_t matrix_view_compute_key(const struct stage *s, const struct grid
                               g->first_row,
                               g->per_cell,
                               (uint64_t)g->cells,
-                              (uint64_t)s->ui->quantity,
+                              (uint64_t)s->quantity,
                               (uint64_t)s->ui->theme,
                               other ? other->version : 0,
                               other ? 1 + (uint64_t)s->ui->network.compare : 0};
@@ -65,7 +65,7 @@ static void matrix_view_add_pairs(const struct stage *s, const struct model *m,
     while ((1u << shift) < g->per_cell)
         shift++;
     for (uint32_t i = 0; i < r->pair_count; i++) {
-        uint64_t value = r->pairs[(size_t)i * PAIR_COLUMNS + s->ui->quantity];
+        uint64_t value = r->pairs[(size_t)i * PAIR_COLUMNS + s->quantity];
         const struct key *pair = &m->pairs.keys.keys[i];
         uint64_t row = pair->hi - g->first_row, column = pair->lo - g->first_column;
         if (value && row < span && column < span)
@@ -228,15 +228,15 @@ static struct quantity matrix_view_format_pair(const struct stage *s, uint32_t s
     const struct other_run *other = s->ui->network.other;
     uint32_t n = model_pair_find(s->model, source, destination);
     uint64_t value =
-        n < s->range->pair_count ? s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity] : 0;
+        n < s->range->pair_count ? s->range->pairs[(size_t)n * PAIR_COLUMNS + s->quantity] : 0;
     if (!other || s->ui->network.compare == COMPARE_BEFORE)
-        return piece_quantity(s->ui->quantity, value);
-    uint64_t after = other_run_pair(other, source, destination, s->ui->quantity);
+        return piece_quantity(s->quantity, value);
+    uint64_t after = other_run_pair(other, source, destination, s->quantity);
     if (!matrix_view_shows_difference(s))
-        return piece_quantity(s->ui->quantity, after);
+        return piece_quantity(s->quantity, after);
     return quantity_print(
         "%s%s", after < value ? "\xe2\x88\x92" : "+",
-        piece_quantity(s->ui->quantity, after < value ? value - after : after - value).text);
+        piece_quantity(s->quantity, after < value ? value - after : after - value).text);
 }
 
 static void matrix_view_add_cell_figures(const struct stage *s, const struct grid *g)
@@ -315,8 +315,8 @@ static double matrix_view_add_legend(const struct stage *s, double right, double
         return 120;
     }
     return widget_map_legend(&s->brush, right, y,
-                             piece_quantity(s->ui->quantity, (uint64_t)fmax(p->low, 1)).text,
-                             piece_quantity(s->ui->quantity, (uint64_t)p->high).text);
+                             piece_quantity(s->quantity, (uint64_t)fmax(p->low, 1)).text,
+                             piece_quantity(s->quantity, (uint64_t)p->high).text);
 }
 
 /* Footnote: aggregation, and pairs that are not in the picture: these have no row of their own. */
@@ -405,7 +405,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
         right -= matrix_view_add_legend(s, right, box.y + 10);
     else if (shown && !large && box.x + box.w - g.plot.x - side > 250) /* beside the plot */
         matrix_view_add_legend(s, box.x + box.w - 12, g.plot.y + side - 16);
-    snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
+    snprintf(what, sizeof what, "%s, %s", s->quantity == PAIR_BYTES ? "bytes" : "messages",
              piece_pairs_range_text(s).text);
     if (!large) /* the large one says why the span is another one */
         what[strcspn(what, "(")] = '\0';

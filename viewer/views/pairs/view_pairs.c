@@ -75,7 +75,7 @@ static void pairs_view_add_pair_row(struct stage *s, const struct table *table, 
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
-    enum pair_column q = s->ui->quantity;
+    enum pair_column q = s->quantity;
     const uint64_t *figures = r->pairs + (size_t)number * PAIR_COLUMNS;
     struct model_pair p = model_pair_at(&s->model->pairs, number);
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
@@ -103,9 +103,11 @@ static void pairs_view_add_pair_row(struct stage *s, const struct table *table, 
 static void pairs_layout(struct stage *s, struct box box)
 {
     const struct range *r = s->range;
-    enum pair_column q = s->ui->quantity;
+    enum pair_column q = s->quantity;
     struct box panel = box_inset(box, 14, 10);
     struct table table = pairs_table;
+    if (!piece_has_sizes(s->model))
+        table.columns[BYTES].drop = table.columns[EACH].drop = COLUMN_OMITTED;
     char what[224];
     int one = s->ui->selection.kind == SELECT_RANK;
     int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;

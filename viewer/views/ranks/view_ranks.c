@@ -275,6 +275,10 @@ static void ranks_layout(struct stage *s, struct box box)
     struct table table = ranks_table;
     for (int c = BAR; c <= AWAITED && !timed; c++)
         table.columns[c].drop = COLUMN_OMITTED;
+    if (!timed) /* messages were counted, not calls */
+        table.columns[CALLS].drop = COLUMN_OMITTED;
+    if (!piece_has_sizes(s->model))
+        table.columns[SENT_BYTES].drop = COLUMN_OMITTED;
     if (s->model->group > 1) /* for whom single ranks wait is not known */
         table.columns[AWAITED].drop = COLUMN_OMITTED;
     table.columns[NODE].w = timed ? table.columns[NODE].w : 0; /* the rest of the width */
