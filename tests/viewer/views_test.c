@@ -546,6 +546,11 @@ static void the_evidence_says_each_thing_once(void **state)
     d.ui.view = VIEW_OVERVIEW;
     desk_layout(&d, m);
     assert_null(find_text(&d.scene, "node node3"));
+    d.ui.overlay.searching = 1;
+    snprintf(d.ui.overlay.search, sizeof d.ui.overlay.search, "node");
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "node001, "));
+    assert_null(find_text(&d.scene, "node node"));
     desk_close(&d);
     model_destroy(m);
 }
@@ -1003,7 +1008,7 @@ static void the_graph_of_regions_says_of_which_time_its_latency_is(void **state)
     struct desk d;
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
     desk_layout(&d, m);
-    assert_non_null(find_text(&d.scene, "that talk most, last "));
+    assert_non_null(find_text(&d.scene, "that communicate most, last "));
     assert_null(find_text(&d.scene, "Latency: "));
     /* in the past there are figures of ranks, but none of pairs */
     d.ui.time.span_ns = 20ll * 1000000000;
@@ -1011,7 +1016,7 @@ static void the_graph_of_regions_says_of_which_time_its_latency_is(void **state)
     desk_layout(&d, m);
     d.range.pairs_kind = RANGE_START;
     desk_layout(&d, m);
-    assert_non_null(find_text(&d.scene, "that talk most, since the start"));
+    assert_non_null(find_text(&d.scene, "that communicate most, since the start"));
     struct quantity from = format_clock((int64_t)(d.range.first * 1000000000), 0);
     char text[80];
     snprintf(text, sizeof text, "Latency: %s to ", from.text);

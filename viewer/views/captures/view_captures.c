@@ -51,12 +51,17 @@ static double captures_view_add_steps(const struct stage *s, const struct captur
     return right - x;
 }
 
-/* Reason of the capture, and since when it applied. */
+/* Reason of the capture, and since when it applied. Of an alert it is what the alert says now: what
+ * is kept with the capture has the figures of the moment in which it fired. */
 static void captures_view_add_reason(const struct stage *s, const struct capture *c, char *out,
                                      size_t room)
 {
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
-    int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
+    int n;
+    if (a && !c->fault[0])
+        n = snprintf(out, room, "alert %llu: %s", (unsigned long long)a->id, a->title);
+    else
+        n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
     if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
         snprintf(out + n, room - (size_t)n, "; it began %s before the oldest call here",
                  format_duration((double)(c->begin_ns - (int64_t)a->onset_ns)).text);

@@ -130,6 +130,7 @@ static void search_format(const struct stage *s, const struct selection *found, 
 {
     const struct model *m = s->model;
     const struct alert *alert;
+    const struct model_host *host;
     char name[300];
     switch (found->kind) {
     case SELECT_RANK:
@@ -148,7 +149,9 @@ static void search_format(const struct stage *s, const struct selection *found, 
                  network_link_name(&m->network, (uint32_t)found->a, name, sizeof name));
         break;
     default:
-        snprintf(out, room, "node %s, %u ranks", m->hosts[found->a].name, m->hosts[found->a].ranks);
+        host = &m->hosts[found->a];
+        snprintf(out, room, "%s%s, %u rank%s", strncmp(host->name, "node", 4) ? "node " : "",
+                 host->name, host->ranks, host->ranks == 1 ? "" : "s");
     }
 }
 

@@ -364,13 +364,13 @@ static void evolution_add_title(const struct stage *s, struct box box, uint32_t 
         widget_choice(&s->brush, right, box.y + 5, labels, 2, s->ui->compress, COMMAND_COMPRESS) +
         8;
     if (shown == 0 && all > 0) /* there is room for the job only */
-        snprintf(what, sizeof what, "of the job; colour: by the reference; size: time lost");
+        snprintf(what, sizeof what, "of the job; colour: times the reference; size: time lost");
     else if (shown < all)
         snprintf(what, sizeof what,
-                 "%u of %u regions, largest first; colour: by the reference; size: time lost",
+                 "%u of %u regions, largest first; colour: times the reference; size: time lost",
                  shown, all);
     else
-        snprintf(what, sizeof what, "colour: by the reference; size: time lost");
+        snprintf(what, sizeof what, "colour: times the reference; size: time lost");
     widget_title(&s->brush, left, box.y + 6, right - left, "Latency by region", what);
 }
 

@@ -79,7 +79,7 @@ static struct regions_picture *regions_view_arrange(struct stage *s)
         p->next = (struct rank_graph){0};
     }
     pictures->busy |= p->next.key != 0 || (key != p->now.key && !error);
-    if (p->now.key && rank_graph_figures(&p->now, s->range, s->ui->quantity) < 0)
+    if (p->now.key && rank_graph_figures(&p->now, s->range, s->quantity) < 0)
         return NULL;
     return p;
 }
@@ -533,7 +533,7 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     struct quantity range = piece_pairs_range_text(s);
     uint32_t regions = s->model->latency.region_count;
     if (regions)
-        snprintf(what, sizeof what, "%u group%s of ranks that talk most, %s", regions,
+        snprintf(what, sizeof what, "%u group%s of ranks that communicate most, %s", regions,
                  regions == 1 ? "" : "s", range.text);
     else
         snprintf(what, sizeof what, "%s; %s",

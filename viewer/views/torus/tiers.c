@@ -447,10 +447,11 @@ static void tiers_add_head(const struct tiers_drawing *d, const struct stage *s,
             elsewhere += topology_vertex_kind(topology, v) != VERTEX_NODE;
         }
     const struct quantity nodes = quantity_grouped(topology_nodes(topology));
-    snprintf(what, sizeof what, "%s, %s%s%s nodes%s, %s",
+    snprintf(what, sizeof what, "%s, %s%s%s node%s%s, %s",
              s->model->network.name[0] ? s->model->network.name : "the job",
              elsewhere ? "" : quantity_grouped(ranked).text, elsewhere ? "" : " of ", nodes.text,
-             elsewhere ? "" : " in use", piece_pairs_range_text(s).text);
+             topology_nodes(topology) == 1 ? "" : "s", elsewhere ? "" : " in use",
+             piece_pairs_range_text(s).text);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20,
                  tiers_title(s->model->network.topology), what);
@@ -493,7 +494,7 @@ static void tiers_add_foot(const struct tiers_drawing *d, const struct stage *s,
     scene_textf(s->brush.scene, box.x + 14, box.y + 4, box.w - 28, TEXT_SMALL, TEXT_CLAUSES,
                 t->text, "%s%s", d->sentence, lines);
     scene_textf(s->brush.scene, box.x + 14, box.y + 22, right - box.x - 20, TEXT_AXIS, TEXT_CLAUSES,
-                t->second, "%s%scolours of nodes: lowest rank, grey: passed only%s", tiers,
+                t->second, "%s%scolour of a node: its lowest rank; grey: it has none%s", tiers,
                 tiers[0] ? "; " : "",
                 topology_is_cray_xc(topology_spec(s->model->network.topology))
                     ? "; coloured frame: a column (cabinet), frame around two: a group"
