@@ -77,6 +77,13 @@ double progress_lost(const struct progress *p)
     return isnan(share) ? 0 : 1 - fmin(share, 1);
 }
 
+double progress_lost_slowly(const struct progress *p, double noise)
+{
+    const double share = progress_by_level(p, PROGRESS_WINDOWS);
+    const double lost = isnan(share) ? 0 : 1 - fmin(share, 1);
+    return lost >= noise * p->spread[PROGRESS_SPANS - 1] ? lost : 0;
+}
+
 double progress_lost_ns(const struct progress *p, uint64_t windows, uint64_t length_ns)
 {
     const uint32_t known = windows < PROGRESS_WINDOWS ? (uint32_t)windows : PROGRESS_WINDOWS;
@@ -84,10 +91,10 @@ double progress_lost_ns(const struct progress *p, uint64_t windows, uint64_t len
     return isnan(share) ? 0 : (double)length_ns * (double)windows * (1 - share);
 }
 
-uint32_t progress_fallen(const struct progress *p)
+uint32_t progress_fallen(const struct progress *p, uint32_t span)
 {
-    const uint32_t span = progress_span(p);
-    const double middle = (progress_mean(p, span) + p->before) / 2;
+    const uint32_t step = progress_span(p), newest = step > RECENT ? step : RECENT;
+    const double middle = (progress_mean(p, newest < span ? newest : span) + p->before) / 2;
     double sum = 0, least = 0;
     uint32_t fallen = 0;
     for (uint32_t i = 0; i < span; i++) {

@@ -40,12 +40,15 @@ double progress_share(const struct progress *progress, uint64_t windows);
 /** The share of its work that the job has not done in the last span. */
 double progress_lost(const struct progress *progress);
 
+/** The same in the longest span; 0 also where such spans differ by about as much. */
+double progress_lost_slowly(const struct progress *progress, double noise);
+
 /** Time that the last windows have lost, nanoseconds; negative where more was done than before, as
  *  in single windows of long steps. */
 double progress_lost_ns(const struct progress *progress, uint64_t windows, uint64_t length_ns);
 
-/** Windows before the newest one in which less was done already: since its level fell. At most
- * those of a span. */
-uint32_t progress_fallen(const struct progress *progress);
+/** Windows before the newest one in which less was done already: since its level fell.
+ * @param span  windows in which this is looked for, at most PROGRESS_WINDOWS */
+uint32_t progress_fallen(const struct progress *progress, uint32_t span);
 
 #endif

@@ -47,6 +47,12 @@
 #define OTHER_SIZE 0.25     /* by which they differ in the mean: the job does another work */
 #define RECENT 4u           /* windows by which an open finding is judged */
 #define OVER_WINDOWS 5u     /* in which it is not found any more */
+/* Growth that no single window shows. Of 20 faults each of ranks and nodes that grow by 1 % a
+ * window 90 and 100 % are named, without it 70 and 60; with half of GRADUAL_LOST 100 and 100 (one
+ * node twice), with double 75 and 65; with half of GRADUAL_WINDOWS as many, with double 80 and 100.
+ */
+#define GRADUAL_LOST 0.08  /* of its work, in the mean of PROGRESS_WINDOWS, and by the cause */
+#define GRADUAL_WINDOWS 8u /* one after the other in which the same culprit is found, or is not */
 
 /* ---- what the attribution says --------------------------------------------- */
 
@@ -62,14 +68,17 @@ static void losses_set_members(struct scope_finding *f, struct scope scope, cons
 }
 
 /* The first cause of what is lost since a window, as a finding.
+ * @param least  of the time in which the job did the same work before, so much is put down to it,
+ *               where it is not the network
  * @return 0: none accounts for most of it */
-static int losses_find_cause(struct job_growth *g, uint64_t since, struct scope_finding *out)
+static int losses_find_cause(struct job_growth *g, uint64_t since, double least,
+                             struct scope_finding *out)
 {
     static const struct scope inter = {SCOPE_INTER, SCOPE_ALL, 0, 0};
     const struct attribution_cause *c = &g->result.causes[0];
     if (attribution_result(g->attribution, since, &g->result) != 0 || g->result.cause_count == 0 ||
         g->result.baseline == 0 || c->share < LEAST_SHARE ||
-        c->delay < (g->finding_count > 0 && c->kind != CAUSE_NETWORK ? FOUND_LOST : LEAST_DELAY))
+        c->delay < (c->kind != CAUSE_NETWORK ? least : LEAST_DELAY))
         return 0;
     *out = (struct scope_finding){
         .part = SCOPE_TRANSFER, .ratio = c->ratio, .worst = c->ratio, .share = c->share};
@@ -248,18 +257,40 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
 
 /* ---- windows ------------------------------------------------------------------- */
 
-/* Compare what the job sends with what it sends when it is not slow, which is learned meanwhile.
- * @return whether messages are of another size: it does another work */
-static int losses_check_messages(struct growth_losses *s, const struct closed_window *window)
+/* Learn what the job sends when it is not slow. */
+static void losses_learn_messages(struct growth_losses *s, const struct closed_window *window)
 {
     const double rate = 1 / (s->messages > 0 ? SIZE_MEMORY : 1);
+    s->messages += rate * ((double)window->totals->sent - s->messages);
+    s->bytes += rate * ((double)window->totals->sent_bytes - s->bytes);
+}
+
+/* Are messages of another size than when it is not slow: does it do another work? */
+static int losses_have_other_size(const struct growth_losses *s, const struct closed_window *window)
+{
     const double messages = (double)window->totals->sent;
     const double bytes = (double)window->totals->sent_bytes;
-    if (s->slow == 0) {
-        s->messages += rate * (messages - s->messages);
-        s->bytes += rate * (bytes - s->bytes);
-    }
     return fabs(bytes * s->messages - s->bytes * messages) > OTHER_SIZE * s->bytes * messages;
+}
+
+static double losses_least_delay(const struct job_growth *g)
+{
+    return g->finding_count > 0 ? FOUND_LOST : LEAST_DELAY;
+}
+
+/* A sudden growth of what has an alert since it grew gradually keeps this alert. */
+static int gradual_goes_on_suddenly(struct job_growth *g)
+{
+    struct growth_losses *s = &g->losses;
+    const struct scope_finding *f = &g->gradual.finding;
+    const int same = f->id != 0 && losses_fire(g, f) && losses_are_of(&s->finding, f);
+    if (same) {
+        s->finding.id = f->id;
+        s->announced = f->onset;
+        s->named = 1;
+        g->gradual = (struct growth_gradual){.onset = 0};
+    }
+    return same;
 }
 
 static void losses_search(struct job_growth *g, const struct closed_window *window)
@@ -271,14 +302,16 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
         fmax(g->finding_count > 0 ? FOUND_LOST : LOST, MUCH_NOISE * progress_spread(&g->progress));
     struct scope_finding culprit;
     s->slow = lost >= least ? s->slow + 1 : 0;
-    const int other = losses_check_messages(s, window);
+    if (s->slow == 0)
+        losses_learn_messages(s, window);
     if (s->slow == 1 || lost >= MUCH_MORE * s->lost) {
         s->slow = lost >= least;
-        s->onset = window->number - progress_fallen(&g->progress);
+        s->onset = window->number - progress_fallen(&g->progress, span);
         s->lost = lost;
     }
-    if (s->slow == 0 || window->number - s->onset + 1 < span || other ||
-        !losses_find_cause(g, s->onset, &culprit) || losses_are_named_otherwise(g, &culprit)) {
+    if (s->slow == 0 || window->number - s->onset + 1 < span || losses_have_other_size(s, window) ||
+        !losses_find_cause(g, s->onset, losses_least_delay(g), &culprit) ||
+        losses_are_named_otherwise(g, &culprit)) {
         s->same = 0;
         return;
     }
@@ -292,7 +325,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
         return;
     s->good = 0;
     s->finding = culprit;
-    s->finding.id = GROWTH_LOSS_ID + s->count++;
+    if (!gradual_goes_on_suddenly(g))
+        s->finding.id = GROWTH_LOSS_ID + s->count++;
     /* It began within a step, of which a span holds about four: in the mean in the middle. */
     s->finding.onset = s->onset - (span / 4 < s->onset ? span / 4 : 0);
     s->finding.found = window->number;
@@ -305,7 +339,8 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
     struct scope_finding *f = &s->finding, now = {.id = 0};
     const uint32_t span = progress_span(&g->progress);
     const uint64_t recent = window->number - (span > RECENT ? span : RECENT) + 1;
-    const int found = losses_find_cause(g, f->onset > recent ? f->onset : recent, &now);
+    const int found =
+        losses_find_cause(g, f->onset > recent ? f->onset : recent, losses_least_delay(g), &now);
     const int network = f->part == SCOPE_TRANSFER && now.part == SCOPE_TRANSFER;
     const int goes_on = found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) ||
                                   (network && f->member_count > 1 && losses_are_several(&now)));
@@ -374,10 +409,84 @@ static struct scope_finding *losses_choose(struct job_growth *g)
     s->named = 1;
     s->finding.messages = (uint64_t)s->messages;
     g->findings[g->finding_count] = s->finding;
+    if (s->announced != 0)
+        g->findings[g->finding_count].onset = s->announced;
     return &g->findings[g->finding_count++];
 }
 
-void growth_find_losses(struct job_growth *g, const struct closed_window *window)
+/* ---- gradual growth ------------------------------------------------------------ */
+
+/* Do scopes announce anything? Then it is found without this. */
+static int gradual_is_announced_otherwise(const struct job_growth *g)
+{
+    int otherwise = 0;
+    for (size_t i = 0; i < g->finding_count; i++)
+        otherwise |= losses_are_announced(g, &g->findings[i]);
+    return otherwise;
+}
+
+static void gradual_search(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_gradual *s = &g->gradual;
+    struct scope_finding culprit;
+    const int slow = progress_lost_slowly(&g->progress, MUCH_NOISE) >= GRADUAL_LOST;
+    if (slow && s->slow == 0)
+        s->onset = window->number - progress_fallen(&g->progress, PROGRESS_WINDOWS);
+    s->slow = slow ? s->slow + 1 : 0;
+    if (!slow || losses_have_other_size(&g->losses, window) ||
+        !losses_find_cause(g, s->onset, GRADUAL_LOST, &culprit) ||
+        gradual_is_announced_otherwise(g)) {
+        s->same = 0;
+        return;
+    }
+    s->same = s->same > 0 && losses_are_of(&culprit, &s->finding) ? s->same + 1 : 1;
+    s->finding = culprit;
+    if (s->same < GRADUAL_WINDOWS)
+        return;
+    s->finding.id = GROWTH_LOSS_ID + g->losses.count++;
+    s->finding.onset = s->onset;
+    s->finding.found = window->number;
+}
+
+static void gradual_follow(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_gradual *s = &g->gradual;
+    struct scope_finding now;
+    const int goes_on =
+        losses_find_cause(g, window->number - PROGRESS_WINDOWS, GRADUAL_LOST, &now) &&
+        losses_are_of(&now, &s->finding);
+    s->good = goes_on ? 0 : s->good + 1;
+    s->finding.over = s->good >= GRADUAL_WINDOWS;
+    if (!goes_on)
+        return;
+    s->finding.ratio = s->finding.effects[0] = now.ratio;
+    s->finding.worst = fmax(s->finding.worst, now.ratio);
+    s->finding.share = now.share;
+}
+
+/* After what is found of sudden growth, of which it changes nothing but that the same culprit has
+ * one alert. */
+static void growth_find_gradual(struct job_growth *g, const struct closed_window *window)
+{
+    struct growth_gradual *s = &g->gradual;
+    if (s->finding.over || (g->losses.finding.id != 0 && !losses_fire(g, &s->finding)))
+        *s = (struct growth_gradual){.onset = 0};
+    if (s->finding.id != 0)
+        gradual_follow(g, window);
+    else if (g->losses.finding.id == 0)
+        gradual_search(g, window);
+    if (s->finding.id == 0)
+        return;
+    for (size_t i = 0; i < g->finding_count && losses_fire(g, &s->finding); i++)
+        if (!g->findings[i].uncertain && losses_are_of(&g->findings[i], &s->finding))
+            g->findings[i].symptom_of = s->finding.id;
+    s->finding.messages = (uint64_t)g->losses.messages;
+    g->findings[g->finding_count++] = s->finding;
+}
+
+/* ---- all ----------------------------------------------------------------------- */
+
+static void growth_find_sudden(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
     if (s->finding.over)
@@ -395,4 +504,10 @@ void growth_find_losses(struct job_growth *g, const struct closed_window *window
                              losses_are_part(g, f, &s->finding)))
             f->symptom_of = culprit->id;
     }
+}
+
+void growth_find_losses(struct job_growth *g, const struct closed_window *window)
+{
+    growth_find_sudden(g, window);
+    growth_find_gradual(g, window);
 }

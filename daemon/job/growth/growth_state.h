@@ -39,17 +39,29 @@ struct growth_losses {
     double messages, bytes;       /**< sent in a window when the job is not slow */
     uint64_t count;               /**< findings so far */
     uint32_t slow;                /**< windows, one after the other */
-    uint32_t same;   /**< windows in which the finding was the same before it has an id */
-    uint32_t good;   /**< windows in which the finding was not seen */
-    int named;       /**< it is announced by itself: no finding of the scopes had it */
+    uint32_t same;      /**< windows in which the finding was the same before it has an id */
+    uint32_t good;      /**< windows in which the finding was not seen */
+    uint64_t announced; /**< onset with which the culprit was announced when it was gradual, or 0 */
+    int named;          /**< it is announced by itself: no finding of the scopes had it */
     uint64_t shared; /**< number of the finding of the scopes that it ends with; 0: it is its own */
+};
+
+/** The culprit of what the job loses so gradually that no window alone shows it; nothing of it
+ * decides what growth_losses finds. Zero-initialised is empty. */
+struct growth_gradual {
+    struct scope_finding finding; /**< id 0: there is none */
+    uint64_t onset;               /**< first window in which less was done */
+    uint32_t slow;                /**< windows, one after the other */
+    uint32_t same; /**< windows in which the finding was the same before it has an id */
+    uint32_t good; /**< windows in which the finding was not seen */
 };
 
 struct job_growth {
     struct job_growth_options options;
     struct scopes *scopes;
     struct growth_losses losses;
-    struct scope_finding findings[SCOPE_FINDINGS + 1]; /**< of scopes and losses, in the window */
+    struct growth_gradual gradual;
+    struct scope_finding findings[SCOPE_FINDINGS + 2]; /**< of all three, in the window */
     size_t finding_count;
     struct attribution *attribution;
     struct progress progress;

@@ -246,7 +246,8 @@ static void episode_continue(struct job_growth *g, struct growth_episode *e,
 {
     const uint64_t now_ns = (window->number + 1) * g->options.window_ns;
     e->lost_ns += progress_lost_ns(&g->progress, 1, window->length_ns);
-    attribution_disturbed(g->attribution, e->finding.onset);
+    if (e->finding.id != g->gradual.finding.id) /* sudden growth is seen as without it */
+        attribution_disturbed(g->attribution, e->finding.onset);
     if (e->state == ALERT_PENDING && e->finding.symptom_of != 0) {
         episode_resolve(g, e, "it follows from another", now_ns);
         return;
@@ -369,7 +370,7 @@ static void growth_end_gone(struct job_growth *g, uint64_t now_ns)
             found |= g->findings[f].id == g->episodes[i].finding.id && !g->findings[f].over;
         if (g->episodes[i].rule != NULL && !found)
             episode_resolve(g, &g->episodes[i], "latency is back", now_ns);
-        open |= g->episodes[i].rule != NULL;
+        open |= g->episodes[i].rule != NULL && g->episodes[i].finding.id != g->gradual.finding.id;
     }
     if (!open)
         attribution_calm(g->attribution);

@@ -243,21 +243,33 @@ static int disturbed(const struct synthetic_job *j, double t)
     return windows >= 0 && (j->p.pulse == 0 || fmod(windows, 2 * j->p.pulse) < j->p.pulse);
 }
 
+/* Is a rank or node the place of the second reason, which has an onset of its own? */
+static int comes_later(const struct synthetic_job *j, enum synthetic_reason reason, uint32_t place)
+{
+    const struct synthetic_params *p = &j->p;
+    return p->second_onset > 0 && p->second == reason && place == p->second_place;
+}
+
 /* Is a rank or node the place of a reason now? */
 static int disturbs(const struct synthetic_job *j, enum synthetic_reason reason, uint32_t place,
                     double t)
 {
     const struct synthetic_params *p = &j->p;
+    if (comes_later(j, reason, place))
+        return t / j->window_ns >= p->second_onset;
     const uint32_t first = reason == SYNTHETIC_RANK ? p->rank : p->node;
     return disturbed(j, t) && ((p->reason == reason && place == first) ||
                                (p->second == reason && place == p->second_place));
 }
 
-/* By which share times grow now. @param usual  when the job says nothing else */
-static double growth(const struct synthetic_job *j, double t, double usual)
+/* By which share times of a place grow now. @param usual  when the job says nothing else */
+static double growth(const struct synthetic_job *j, enum synthetic_reason reason, uint32_t place,
+                     double t, double usual)
 {
     const double windows = t / j->window_ns - j->p.onset;
-    return j->p.share <= 0 ? usual : j->p.share * (j->p.ramp ? floor(windows) + 1 : 1);
+    return j->p.share <= 0 || comes_later(j, reason, place)
+               ? usual
+               : j->p.share * (j->p.ramp ? floor(windows) + 1 : 1);
 }
 
 static uint32_t bytes_of(const struct synthetic_job *j, bool later)
@@ -268,7 +280,8 @@ static uint32_t bytes_of(const struct synthetic_job *j, bool later)
 static double handling(const struct synthetic_job *j, uint32_t rank, double t)
 {
     int slow = disturbs(j, SYNTHETIC_NODE, j->node[rank], t);
-    return OVERHEAD_NS * (slow ? 1 + growth(j, t, j->p.strength) : 1);
+    return OVERHEAD_NS *
+           (slow ? 1 + growth(j, SYNTHETIC_NODE, j->node[rank], t, j->p.strength) : 1);
 }
 
 /* Time on the way. */
@@ -280,7 +293,8 @@ static double flight(struct synthetic_job *j, uint32_t from, uint32_t to, uint32
     ns *= jitter(&j->random, 2 * p->noise);
     if (!inter || !disturbed(j, t))
         return inter ? ns : ns * handling(j, to, t) / OVERHEAD_NS;
-    double more = growth(j, t, p->strength * p->compute_ns / ns) * ns;
+    double more =
+        growth(j, SYNTHETIC_LINK, j->node[from], t, p->strength * p->compute_ns / ns) * ns;
     if (disturbs(j, SYNTHETIC_LINK, j->node[from], t) ||
         (disturbs(j, SYNTHETIC_LINK, j->node[to], t) && !p->one_way))
         ns += p->seed % 2 || p->share > 0 ? more : exponential(&j->random, more);
@@ -296,9 +310,9 @@ static double compute(struct synthetic_job *j, uint32_t rank, double t)
     ns *= j->later ? 1.5 : 1;
     ns *= p->style == STYLE_MASTER && rank == 0 ? MASTER_SHARE / (j->ranks - 1) : 1;
     if (disturbs(j, SYNTHETIC_RANK, rank, t))
-        ns *= 1 + growth(j, t, 2);
+        ns *= 1 + growth(j, SYNTHETIC_RANK, rank, t, 2);
     if (disturbs(j, SYNTHETIC_NODE, j->node[rank], t))
-        ns *= 1 + growth(j, t, p->strength);
+        ns *= 1 + growth(j, SYNTHETIC_NODE, j->node[rank], t, p->strength);
     if (uniform(&j->random) < p->preemption)
         ns += exponential(&j->random, 2 * p->compute_ns);
     return ns;

@@ -55,7 +55,9 @@ struct synthetic_params {
     uint32_t pulse; /**< windows that the reason lasts and is away by turns; 0: it stays */
     enum synthetic_reason second; /**< a further one: a link, a rank or a node; 0: none */
     uint32_t second_place;        /**< its rank or node */
-    uint32_t new_phase; /**< window from which on messages and iterations are longer; 0: none */
+    uint32_t second_onset; /**< its first window, of a rank or node; it does not grow; 0: as the
+                              first */
+    uint32_t new_phase;    /**< window from which on messages and iterations are longer; 0: none */
 };
 
 struct synthetic_job;

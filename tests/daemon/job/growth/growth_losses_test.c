@@ -219,6 +219,55 @@ static void a_node_that_becomes_slower_gradually_has_one_alert(void **state)
     assert_int_equal(count_changed(SYNTHETIC_NODE, change_to_ramp), SEEDS);
 }
 
+static void change_to_slow_ramp(struct synthetic_params *p)
+{
+    change_to_ramp(p);
+    p->share = 0.01;
+}
+
+static void what_becomes_slower_by_a_hundredth_a_window_has_one_alert(void **state)
+{
+    (void)state;
+    assert_true(count_changed(SYNTHETIC_NODE, change_to_slow_ramp) >= SEEDS - 1);
+    assert_true(count_changed(SYNTHETIC_RANK, change_to_slow_ramp) >= SEEDS - 2);
+    assert_int_equal(count_changed(SYNTHETIC_CALM, change_to_slow_ramp), SEEDS);
+}
+
+/* Programs in which node n3 becomes slower by a hundredth a window, and rank 0 computes longer at
+ * once 40 windows later: as many windows later it is named as without any alert about n3. */
+static void sudden_growth_while_another_grows_slowly_has_its_alert_as_soon(void **state)
+{
+    static const struct {
+        uint32_t seed, windows;
+    } programs[] = {{14, 2}, {15, 6}, {17, 1}, {18, 3}, {42, 6}, {46, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        struct synthetic_params p = synthetic_draw(programs[i].seed, SYNTHETIC_NODE);
+        struct program_alerts alerts;
+        bool first = false;
+        uint32_t windows = UINT32_MAX;
+        change_to_slow_ramp(&p);
+        p.nodes = 4;
+        p.ranks_per_node = 2;
+        p.node = 3;
+        p.onset = 30;
+        p.second = SYNTHETIC_RANK;
+        p.second_place = 0;
+        p.second_onset = p.onset + 40;
+        p.windows = p.second_onset + 12;
+        program_watch(&p, &alerts);
+        for (size_t k = 0; k < PROGRAM_ALERTS; k++) {
+            const struct program_alert *a = &alerts.list[k];
+            if (program_names_culprit(&p, a))
+                first = a->found < p.second_onset;
+            else if (strcmp(a->culprit, "rank") == 0 && strcmp(a->culprits, "0") == 0)
+                windows = a->found - p.second_onset;
+        }
+        assert_true(first);
+        assert_int_equal(windows, programs[i].windows);
+    }
+}
+
 static void change_to_long_steps(struct synthetic_params *p)
 {
     p->iterations = 0.4;
@@ -314,6 +363,8 @@ int main(void)
         cmocka_unit_test(a_rank_is_compared_once_its_first_windows_are_known),
         cmocka_unit_test(of_a_master_with_a_slow_link_the_link_is_named_and_no_worker),
         cmocka_unit_test(a_node_that_becomes_slower_gradually_has_one_alert),
+        cmocka_unit_test(what_becomes_slower_by_a_hundredth_a_window_has_one_alert),
+        cmocka_unit_test(sudden_growth_while_another_grows_slowly_has_its_alert_as_soon),
         cmocka_unit_test(a_rank_is_named_though_a_step_takes_longer_than_a_window),
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),

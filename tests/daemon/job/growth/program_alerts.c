@@ -31,6 +31,8 @@ static void program_take_alert(void *user, const struct alert_report *report)
     a->fires = report->state == ALERT_FIRING;
     if (!a->fires)
         return;
+    if (a->episode == 0 || strcmp(a->culprits, v->culprits) != 0)
+        a->found = (uint32_t)(report->now_ns / WINDOW_NS) - 2;
     a->onset = (uint32_t)(v->onset_ns / WINDOW_NS) - 1;
     a->episode = v->episode;
     snprintf(a->title, sizeof(a->title), "%s", report->title);

@@ -14,6 +14,7 @@ struct program_alert {
     uint64_t episode; /**< 0: the place is free */
     bool fires;
     uint32_t onset; /**< window, by the number of the simulation */
+    uint32_t found; /**< the one after which it named this culprit first */
     char title[ALERT_TITLE + 1];
     char culprit[17], culprits[513], cause[33];
 };
