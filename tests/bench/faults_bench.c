@@ -366,7 +366,7 @@ static uint32_t situation_names(const struct synthetic_params *p, const struct p
 
 struct situation_result {
     uint32_t runs, found, once, onset, wrong, clean;
-    uint32_t hidden, hidden_found; /* see situation_hides_links() */
+    uint32_t hidden, hidden_found, hidden_wrong; /* see situation_hides_links() */
 };
 
 /* Does nothing tell that the links of other nodes than these two are not slow: no message between
@@ -448,13 +448,15 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
         reasons == 3 && reason == SYNTHETIC_LINK && p.second == reason && situation_hides_links(&p);
     r->hidden += hides;
     r->hidden_found += hides && named == reasons;
+    r->hidden_wrong += hides && (wrong > 0 || alerts.early > 0);
     r->clean += good;
     if (!verbose || good)
         return;
     printf("  seed %llu: %u nodes of %u, node %u, rank %u, pattern %d, style %d, sampling %g, "
-           "collective %u, strength %.1f; second %u\n",
+           "collective %u, strength %.1f; second %u%s\n",
            (unsigned long long)seed, p.nodes, p.ranks_per_node, p.node, p.rank, (int)p.pattern,
-           (int)p.style, p.sampling, p.collective_every, p.strength, p.second_place);
+           (int)p.style, p.sampling, p.collective_every, p.strength, p.second_place,
+           hides ? ", told from others by no message" : "");
     for (size_t i = 0; i < PROGRAM_ALERTS && alerts.list[i].episode != 0; i++)
         bench_print_alert(&alerts.list[i]);
 }
@@ -478,8 +480,11 @@ static void bench_situations(const char *only, uint64_t first, uint64_t seeds)
                    100.0 * r.once / r.runs, 100.0 * r.onset / r.runs, 100.0 * r.wrong / r.runs,
                    100.0 * r.clean / r.runs);
             if (r.hidden > 0)
-                printf("%-34s %4u  by no message told from others, named %.1f %%\n", "", r.hidden,
-                       100.0 * r.hidden_found / r.hidden);
+                printf(
+                    "%-34s %4u  by no message told from others, named %.1f %%, a wrong alert %.1f "
+                    "%%\n",
+                    "", r.hidden, 100.0 * r.hidden_found / r.hidden,
+                    100.0 * r.hidden_wrong / r.hidden);
             fflush(stdout);
         }
     }
