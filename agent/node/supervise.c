@@ -14,8 +14,8 @@
 
 #define LOG_TOPIC "supervise"
 
-/* A larger exit status does not come from the code of the worker, but from a sanitizer or abort(3).
- * */
+/* A larger exit status does not come from the code of the worker, but from a sanitizer or
+ * abort(3). */
 #define WORST_STATUS 2
 
 static unsigned long supervise_seconds(void)

@@ -27,8 +27,7 @@
 #define EARLY_NS UINT64_C(3000000000)
 #define FIRST_ROUND_TRIPS 8   /* round trips right after the welcome */
 #define FURTHER_ROUND_TRIPS 3 /* further ones, while they take longer than the shortest */
-/* A daemon whose round trip takes longer is busy: no further clock samples are requested from it.
- * */
+/* A daemon whose round trip takes longer is busy: no further clock samples are requested. */
 #define BUSY_TRIP_NS UINT64_C(1000000)
 #define READ_BATCH 64 /* messages read in one turn of the loop */
 #define LINGER_MS 500

@@ -27,7 +27,7 @@ static void windows_before_the_ranks_work_are_no_spread_of_their_work(void **sta
     assert_true(progress_spread(&p) < 1e-9);
     progress_update(&p, WORK / 2, WINDOW_NS, 1);
     assert_float_equal(0.5, progress_lost(&p), 1e-9);
-    assert_int_equal(0, progress_fallen(&p));
+    assert_int_equal(0, progress_fallen(&p, progress_span(&p)));
 }
 
 static void work_that_comes_in_each_fourth_window_is_judged_by_spans_that_hold_it(void **state)
