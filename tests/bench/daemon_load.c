@@ -37,11 +37,14 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +101,7 @@ static pid_t start_daemon(const struct settings *s)
     snprintf(window, sizeof(window), "%" PRIu64 "ms", s->load.window_ns / MS);
     snprintf(grace, sizeof(grace), "%" PRIu64 "ms", s->load.spread_ns / MS + 250);
     pin(0, -1);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     execl(s->holterd, s->holterd, "--listen", s->load.endpoints[0], "--window", window, "--grace",
           grace, "--quit-when-idle", s->record == NULL ? "--no-record" : "--record", s->record,
           NULL);
@@ -283,12 +287,25 @@ static void measure(const struct settings *s, pid_t daemon, void *subscriber, ui
     m->each_ns = (double)(cpu_ns_of(daemon) - cpu) / ((double)s->load.agents * s->load.windows);
 }
 
+/* Read what a worker writes; the bench ends with a process of it that fails, which says why. */
+static void read_worker(int from, void *out, size_t length)
+{
+    struct pollfd readable = {.fd = from, .events = POLLIN};
+    while (poll(&readable, 1, 100) == 0) {
+        int status;
+        while (waitpid(-1, &status, WNOHANG) > 0)
+            if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS)
+                exit(EXIT_FAILURE);
+    }
+    if (read(from, out, length) != (ssize_t)length)
+        load_die("a worker");
+}
+
 static void gather(const struct settings *s, int done, struct load_tally *all)
 {
     for (unsigned w = 0; w < s->load.workers; w++) {
         struct load_tally one;
-        if (read(done, &one, sizeof(one)) != sizeof(one))
-            load_die("a worker");
+        read_worker(done, &one, sizeof(one));
         all->messages += one.messages;
         all->bytes += one.bytes;
         all->sent += one.sent;
@@ -310,10 +327,8 @@ static int run_connected(struct settings *s)
         if (fork() == 0)
             load_work(&s->load, w, ready[1], go[0], done[1]);
     }
-    for (unsigned w = 0; w < s->load.workers; w++) {
-        if (read(ready[0], &base, sizeof(base)) != sizeof(base))
-            load_die("a worker");
-    }
+    for (unsigned w = 0; w < s->load.workers; w++)
+        read_worker(ready[0], &base, sizeof(base));
     if (s->begin == 0)
         s->begin = (clock_mono_ns() + base) / s->load.window_ns + 2;
     printf("{\"begin\": %" PRIu64 "}\n", s->begin);
@@ -407,10 +422,8 @@ static int run(struct settings *s)
             load_work(&s->load, w, ready[1], go[0], done[1]);
     }
     void *context = zmq_ctx_new(), *subscriber = subscribe(s, context);
-    for (unsigned w = 0; w < s->load.workers; w++) {
-        if (read(ready[0], &base, sizeof(base)) != sizeof(base))
-            load_die("a worker");
-    }
+    for (unsigned w = 0; w < s->load.workers; w++)
+        read_worker(ready[0], &base, sizeof(base));
     m.connected_s = (double)(clock_mono_ns() - begun) * 1e-9;
     m.rss0 = rss_of(daemon, "VmRSS");
     seen.first = (clock_mono_ns() + base) / s->load.window_ns + 2;

@@ -5,14 +5,20 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
+
+#define OTHER_FILES 32u /* of a process, besides those of its agents */
+#define ANSWER_MS 60000 /* until a daemon answers an agent */
 
 /* A message that was sent and may have to be sent again. */
 struct sent {
@@ -91,14 +97,13 @@ static void forget_acknowledged(struct agent *agent)
 }
 
 /* Read what has come. @return the last welcome's daemon time, 0 when there was none */
-static uint64_t read_answers(struct agent *agent, struct wire_arena *arena, int wait)
+static uint64_t read_answers(struct agent *agent, struct wire_arena *arena)
 {
     zmq_msg_t part;
     uint64_t daemon_ns = 0;
     zmq_msg_init(&part);
-    while (zmq_msg_recv(&part, agent->socket, wait ? 0 : ZMQ_DONTWAIT) >= 0) {
+    while (zmq_msg_recv(&part, agent->socket, ZMQ_DONTWAIT) >= 0) {
         struct wire_message message;
-        wait = 0;
         if (wire_decode(&message, arena, zmq_msg_data(&part), zmq_msg_size(&part), NULL) != 0)
             continue;
         if (message.type == WIRE_TYPE_WELCOME) {
@@ -182,6 +187,18 @@ static void redial(const struct load *s, void *context, struct agent *agent,
     tally->redials++;
 }
 
+static void wait_for_answer(const struct load *s, const struct agent *agent)
+{
+    zmq_pollitem_t item = {.socket = agent->socket, .events = ZMQ_POLLIN};
+    if (zmq_poll(&item, 1, ANSWER_MS) > 0)
+        return;
+    fprintf(stderr,
+            "daemon_load: agent %u has no answer from %s for %d s: does it run, and may it have an "
+            "open file for each of its agents (ulimit -n)?\n",
+            agent->number, s->endpoints[agent->endpoint], ANSWER_MS / 1000);
+    exit(EXIT_FAILURE);
+}
+
 /* @return the daemon's time less this machine's monotonic one */
 static uint64_t dial(const struct load *s, void *context, struct agent *agent, unsigned number,
                      struct wire_buffer *buffer, struct wire_arena *arena)
@@ -195,7 +212,8 @@ static uint64_t dial(const struct load *s, void *context, struct agent *agent, u
                             .burst_rows = s->burst_rows};
     agent->last = &agent->first;
     say_hello(s, context, agent, buffer);
-    uint64_t daemon_ns = read_answers(agent, arena, 1), base = daemon_ns - clock_mono_ns();
+    wait_for_answer(s, agent);
+    uint64_t daemon_ns = read_answers(agent, arena), base = daemon_ns - clock_mono_ns();
     struct wire_member_row *members = calloc(s->ranks, sizeof(*members));
     for (unsigned r = 0; r < s->ranks; r++)
         members[r] = (struct wire_member_row){
@@ -272,7 +290,7 @@ static void report(const struct load *s, void *context, struct agent *agents, un
         send_numbered(s, &agents[i], &agents[i].next);
         tally->messages++;
         tally->bytes += agents[i].next.length;
-        read_answers(&agents[i], &arena, 0);
+        read_answers(&agents[i], &arena);
         redial(s, context, &agents[i], dead, tally);
     }
 }
@@ -289,7 +307,7 @@ static uint64_t drain(const struct load *s, void *context, struct agent *agents,
         unacked = 0;
         find_dead(s, dead);
         for (unsigned i = 0; i < count; i++) {
-            read_answers(&agents[i], arena, 0);
+            read_answers(&agents[i], arena);
             redial(s, context, &agents[i], dead, tally);
             unacked += agents[i].acked < agents[i].seq;
         }
@@ -297,10 +315,27 @@ static uint64_t drain(const struct load *s, void *context, struct agent *agents,
     return unacked;
 }
 
+/* Each agent has a connection and a file by which its socket wakes up. What exceeds the limit would
+ * not be connected, without a word. */
+static void check_files(unsigned agents)
+{
+    struct rlimit files;
+    const unsigned long needed = 2ul * agents + OTHER_FILES;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || needed <= files.rlim_cur)
+        return;
+    fprintf(stderr,
+            "daemon_load: %u agents of a process need %lu open files, and its limit is %lu "
+            "(ulimit -n): raise it, or have more --workers\n",
+            agents, needed, (unsigned long)files.rlim_cur);
+    exit(EXIT_FAILURE);
+}
+
 void load_work(const struct load *s, unsigned worker, int ready, int go, int done)
 {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     unsigned first = s->agents * worker / s->workers, last = s->agents * (worker + 1) / s->workers;
     unsigned count = last - first;
+    check_files(count);
     struct agent *agents = calloc(count, sizeof(*agents));
     struct load_rows *rows = load_rows_create(s);
     struct load_tally tally = {0};

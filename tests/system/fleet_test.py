@@ -383,6 +383,15 @@ class Equality(unittest.TestCase):
             fleet.close()
 
 
+class Load(unittest.TestCase):
+    def test_simulated_agents_that_may_not_open_enough_files_end_with_the_limit(self):
+        with lab.Lab() as place:
+            load = place.start('prlimit', '--nofile=64:64', os.path.join(lab.BUILD, 'tests', 'bench', 'daemon_load'), '--agents', 100,
+                               '--workers', 2, '--connect', f'ipc://{place.dir}/none').finish()
+            self.assertEqual((1, ''), (load.status, load.out), load)
+            self.assertIn('50 agents of a process need 132 open files, and its limit is 64 (ulimit -n)', load.err)
+
+
 class Partition(unittest.TestCase):
     OUTAGE = 100  # windows of 200 ms
 
