@@ -253,7 +253,7 @@ static int leases_regain(struct link_job *job)
     if (code != 0)
         return code == -EEXIST ? -ESTALE : code;
     if (last != job->journal_last) {
-        if (fleet_link_backlog(job->link) > 0)
+        if (link_queue_backlog(&job->link->journals) > 0)
             return -EAGAIN; /* the entry may be one of its own, whose answer has not come yet */
         fleet_nats_release(nats, job->id);
         return -ESTALE;

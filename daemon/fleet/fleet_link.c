@@ -1,5 +1,5 @@
-/* The way between the daemon's loop and the servers of a fleet: events for the loop, and the thread
- * that publishes. The thread of leases stands in fleet_leases.c. */
+/* The way between the daemon's loop and the servers of a fleet: events for the loop, and the
+ * threads that publish. The thread of leases stands in fleet_leases.c. */
 #include "daemon/fleet/fleet_link_state.h"
 
 #include "holter/clock.h"
@@ -123,10 +123,11 @@ static int link_queue(struct fleet_link *link, const char *job,
     snprintf(publication->job, sizeof(publication->job), "%s", job);
     pthread_mutex_lock(&link->mutex);
     publication->id = ++link->publications;
-    *link->last = publication;
-    link->last = &publication->next;
-    link->backlog += link_backlog_of(publication);
-    pthread_cond_signal(&link->published);
+    struct link_queue *queue = given->subject == FLEET_IN ? &link->messages : &link->journals;
+    *queue->last = publication;
+    queue->last = &publication->next;
+    queue->backlog += link_backlog_of(publication);
+    pthread_cond_broadcast(&link->published);
     pthread_mutex_unlock(&link->mutex);
     return 0;
 }
@@ -147,12 +148,17 @@ int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *
     return link_queue(link, job, &publication);
 }
 
+size_t link_queue_backlog(struct link_queue *queue)
+{
+    pthread_mutex_lock(&queue->link->mutex);
+    const size_t backlog = queue->backlog;
+    pthread_mutex_unlock(&queue->link->mutex);
+    return backlog;
+}
+
 size_t fleet_link_backlog(struct fleet_link *link)
 {
-    pthread_mutex_lock(&link->mutex);
-    size_t backlog = link->backlog;
-    pthread_mutex_unlock(&link->mutex);
-    return backlog;
+    return link_queue_backlog(&link->messages);
 }
 
 /* @return the number to be expected of a journal; 0 with held unset: it is not this daemon's */
@@ -218,16 +224,17 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
     return 0;
 }
 
-static struct link_publication *link_next_publication(struct fleet_link *link)
+static struct link_publication *link_next_publication(struct link_queue *queue)
 {
+    struct fleet_link *link = queue->link;
     pthread_mutex_lock(&link->mutex);
-    while (link->first == NULL && !link->stops_publishing)
+    while (queue->first == NULL && !link->stops_publishing)
         pthread_cond_wait(&link->published, &link->mutex);
-    struct link_publication *publication = link->first;
+    struct link_publication *publication = queue->first;
     if (publication != NULL) {
-        link->first = publication->next;
+        queue->first = publication->next;
         if (publication->next == NULL)
-            link->last = &link->first;
+            queue->last = &queue->first;
     }
     pthread_mutex_unlock(&link->mutex);
     return publication;
@@ -246,10 +253,11 @@ static void link_post_stored(struct fleet_link *link, const struct link_publicat
 
 static void *link_run_publisher(void *user)
 {
-    struct fleet_link *link = user;
+    struct link_queue *queue = user;
+    struct fleet_link *link = queue->link;
     struct link_publication *publication;
     int gave_up = 0;
-    while ((publication = link_next_publication(link)) != NULL) {
+    while ((publication = link_next_publication(queue)) != NULL) {
         uint64_t seq = 0;
         if (publication->subject == FLEET_STATE)
             gave_up = gave_up || link_publish_saved(link, publication) != 0;
@@ -258,7 +266,7 @@ static void *link_run_publisher(void *user)
         if (!gave_up && publication->token != 0)
             link_post_stored(link, publication, seq);
         pthread_mutex_lock(&link->mutex);
-        link->backlog -= link_backlog_of(publication);
+        queue->backlog -= link_backlog_of(publication);
         pthread_mutex_unlock(&link->mutex);
         free(publication->bytes);
         free(publication);
@@ -343,7 +351,8 @@ static void link_init_conditions(struct fleet_link *link)
     pthread_cond_init(&link->requested, &attributes);
     pthread_cond_init(&link->drained, &attributes);
     pthread_condattr_destroy(&attributes);
-    link->last = &link->first;
+    link->messages = (struct link_queue){.link = link, .last = &link->messages.first};
+    link->journals = (struct link_queue){.link = link, .last = &link->journals.first};
     link->last_event = &link->first_event;
     link->last_request = &link->first_request;
 }
@@ -368,6 +377,17 @@ static void link_on_closed(uv_handle_t *handle)
     link_free(handle->data);
 }
 
+/* At the start, without threads, there is nothing to go on with. */
+static void link_start_threads(struct fleet_link *link)
+{
+    struct link_queue *queues[] = {&link->messages, &link->journals};
+    for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+        if (pthread_create(&queues[i]->publisher, NULL, link_run_publisher, queues[i]) != 0)
+            abort();
+    if (pthread_create(&link->leaser, NULL, link_run_leases, link) != 0)
+        abort();
+}
+
 int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *options, char *why,
                       size_t capacity)
 {
@@ -388,10 +408,8 @@ int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *
     }
     link->async.data = link;
     code = fleet_nats_connect(&link->nats, &link->options.nats, why, capacity);
-    if (code == 0 && pthread_create(&link->publisher, NULL, link_run_publisher, link) != 0)
-        abort(); /* at the start, without threads: there is nothing to go on with */
-    if (code == 0 && pthread_create(&link->leaser, NULL, link_run_leases, link) != 0)
-        abort();
+    if (code == 0)
+        link_start_threads(link);
     if (code != 0) {
         uv_close((uv_handle_t *)&link->async, link_on_closed);
         return code;
@@ -412,7 +430,8 @@ void fleet_link_stop(struct fleet_link *link)
     pthread_cond_broadcast(&link->published);
     pthread_cond_broadcast(&link->drained);
     pthread_mutex_unlock(&link->mutex);
-    pthread_join(link->publisher, NULL);
+    pthread_join(link->messages.publisher, NULL);
+    pthread_join(link->journals.publisher, NULL);
     pthread_mutex_lock(&link->mutex);
     link->stops_leasing = 1;
     pthread_cond_broadcast(&link->requested);

@@ -1,9 +1,10 @@
 /* The way between the daemon's loop and the servers of a fleet.
  *
- * Two threads wait for the servers, so that the loop never does: one publishes, in the order in
- * which it was asked; one acquires and renews leases. What happens comes back as events, which the
- * loop handles in its own thread (uv_async); messages of a job come in order. When the loop is
- * behind, the reading from the servers waits. */
+ * Three threads wait for the servers, so that the loop never does: one publishes messages of
+ * agents, one journals and states of jobs, each in the order in which it was asked; one acquires
+ * and renews leases. What happens comes back as events, which the loop handles in its own thread
+ * (uv_async); messages of a job come in order. When the loop is behind, the reading from the
+ * servers waits. */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_LINK_H
 #define HOLTER_DAEMON_FLEET_FLEET_LINK_H
 
@@ -68,7 +69,7 @@ int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *
                              size_t length, uint64_t position);
 /** Read the messages of an acquired job, from this number on. */
 void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from);
-/** Bytes that wait to be published, states not counted; 0: nothing does. */
+/** Bytes of agents' messages that wait to be published or are under way. */
 size_t fleet_link_backlog(struct fleet_link *link);
 /** Longest envelope. */
 size_t fleet_link_maximum(const struct fleet_link *link);

@@ -19,6 +19,14 @@ struct link_publication {
     struct link_publication *next;
 };
 
+/* Publications in their order, and the thread that publishes them. */
+struct link_queue {
+    struct fleet_link *link;
+    pthread_t publisher;
+    struct link_publication *first, **last; /* with the link's mutex, as all below */
+    size_t backlog; /* bytes of publications that wait or are under way, but for states */
+};
+
 enum link_request_type {
     LINK_NOTE,
     LINK_RUNNING,
@@ -62,7 +70,7 @@ struct fleet_link {
     struct fleet_link_options options;
     struct fleet_nats *nats;
     uv_async_t async;
-    pthread_t publisher, leaser;
+    pthread_t leaser;
     uint64_t run; /* random number of this run, part of ids of messages */
 
     /* Of the thread of leases. */
@@ -72,9 +80,9 @@ struct fleet_link {
 
     pthread_mutex_t mutex; /* of all below */
     pthread_cond_t published, requested, drained;
-    struct link_publication *first, **last;
-    uint64_t publications; /* since the start */
-    size_t backlog;        /* bytes of publications that wait or are under way */
+    /* Agents wait for their messages to be stored, which a large state takes long for. */
+    struct link_queue messages, journals; /* of agents; of workers, with the states of jobs */
+    uint64_t publications;                /* since the start */
     struct fleet_event *first_event, **last_event;
     size_t event_bytes;
     struct link_request *first_request, **last_request;
@@ -94,6 +102,8 @@ void link_post(struct fleet_link *link, const struct fleet_event *event, const v
 /** @return NULL: this daemon does not hold it. With the mutex. */
 struct link_job *link_find_job(struct fleet_link *link, const char *job);
 
+size_t link_queue_backlog(struct link_queue *queue);
+
 /** Wait on a condition until a time of CLOCK_MONOTONIC. With the mutex. */
 void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns);
 
@@ -104,7 +114,7 @@ int link_try(struct fleet_link *link, const struct link_publication *publication
 int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication,
                               uint64_t *seq);
 
-/** In the thread that publishes (fleet_saved.c): all of a state, as pieces.
+/** In the thread that publishes journals (fleet_saved.c): all of a state, as pieces.
  * @return as link_publish_until_stored() */
 int link_publish_saved(struct fleet_link *link, const struct link_publication *publication);
 /** In the thread of leases: note the state that an envelope of the journal is about. */

@@ -1,7 +1,7 @@
-/* States of jobs in the stream: stored in pieces, compressed, by the thread that publishes, and
- * read by the thread of leases. A state counts once the job's journal says that it is stored: the
- * journal is refused where another daemon has gone on with the job, so that no state is taken for
- * one that belongs to it but does not. */
+/* States of jobs in the stream: stored in pieces, compressed, by the thread that publishes
+ * journals, and read by the thread of leases. A state counts once the job's journal says that it is
+ * stored: the journal is refused where another daemon has gone on with the job, so that no state is
+ * taken for one that belongs to it but does not. */
 #include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
 #include "holter/error.h"

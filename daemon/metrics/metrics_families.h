@@ -44,7 +44,7 @@
     X(jobs_taken, COUNTER, "", "jobs that it took: new ones, and those of other daemons")          \
     X(jobs_lost, COUNTER, "", "jobs that another daemon has gone on with")                         \
     X(messages_stored, COUNTER, "", "messages of agents that the servers have stored")             \
-    X(unstored_bytes, GAUGE, "bytes", "messages and journals that wait for the servers")           \
+    X(unstored_bytes, GAUGE, "bytes", "messages of agents that wait for the servers")              \
     X(envelopes_read, COUNTER, "", "envelopes of its jobs that it has read from the servers")      \
     X(states_stored, COUNTER, "", "states of jobs that it gave to the servers")                    \
     X(rejected, COUNTER, "", "messages of the servers that are not what they should be")

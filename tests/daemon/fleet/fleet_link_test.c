@@ -234,6 +234,57 @@ static void a_job_that_is_to_be_read_twice_is_read_by_one_reader(void **state)
     bed_finish(&bed);
 }
 
+#define STATE_BYTES ((size_t)64 << 20)
+
+static unsigned stored_agents, stored_journals; /* events, in whichever order */
+
+static void publish_state(void)
+{
+    uint8_t *state = malloc(STATE_BYTES);
+    uint64_t random = 1;
+    assert_non_null(state);
+    for (size_t i = 0; i < STATE_BYTES; i++) { /* nothing to compress */
+        random = random * UINT64_C(6364136223846793005) + 1;
+        state[i] = (uint8_t)(random >> 56);
+    }
+    assert_int_equal(fleet_link_publish_state(tested, JOB, state, STATE_BYTES, 1), 0);
+}
+
+static void on_event_of_a_state(void *user, const struct fleet_event *event)
+{
+    uv_loop_t *loop = user;
+    uint8_t *journal = NULL;
+    if (event->type == FLEET_ACQUIRED) {
+        publish_state();
+        journal = calloc(1, 8);
+        assert_non_null(journal);
+        assert_int_equal(fleet_link_publish(tested, FLEET_OUT, JOB, journal, 8, 3), 0);
+        assert_int_equal(fleet_link_backlog(tested), 0); /* a gateway would wait */
+        publish_one(2);
+    }
+    if (event->type == FLEET_STORED && event->token == 1)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_STORED && event->token == 2) {
+        assert_int_equal(stored_journals, 0);
+        stored_agents++;
+    }
+    if (event->type == FLEET_STORED && event->token == 3) { /* what was queued after the state */
+        stored_journals++;
+        uv_stop(loop);
+    }
+}
+
+static void messages_of_agents_do_not_wait_for_the_state_of_a_job(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed, on_event_of_a_state);
+    publish_one(1);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    assert_int_equal(stored_agents, 1);
+    bed_finish(&bed);
+}
+
 static void on_event_of_nothing(void *user, const struct fleet_event *event)
 {
     (void)user;
@@ -259,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_is_read_once_and_in_order_by_those_who_read_slowly),
         cmocka_unit_test(a_job_that_is_to_be_read_twice_is_read_by_one_reader),
+        cmocka_unit_test(messages_of_agents_do_not_wait_for_the_state_of_a_job),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
