@@ -424,8 +424,9 @@ class Partition(unittest.TestCase):
 
 class Long(unittest.TestCase):
     """Three servers, three daemons, simulated agents, LAMMPS, an MPI program, and in each round a job that hangs for a while."""
-    ROUNDS = 20
+    ROUNDS = int(os.environ.get('HOLTER_TEST_ROUNDS', '20'))
     AGENTS = os.environ.get('HOLTER_TEST_AGENTS', '400')
+    WINDOW_MS = int(os.environ.get('HOLTER_TEST_WINDOW_MS', '1000'))  # for many agents on a busy machine
 
     def start_fleet(self):
         rules = os.path.join(self.place.dir, 'rules.yaml')
@@ -435,10 +436,10 @@ class Long(unittest.TestCase):
         for number in range(3):
             lab.wait_for(lambda number=number: fleet.server_is_healthy(number), 'a server')
         for name in 'abc':
-            fleet.start_daemon(name, '--window', '1s', '--rules', rules)
+            fleet.start_daemon(name, '--window', f'{self.WINDOW_MS}ms', '--rules', rules)
         self.end = os.path.join(self.place.dir, 'end')
         self.load = fleet.start_load(','.join(map(fleet.endpoint, 'abca')), '--agents', self.AGENTS, '--ranks', 2, '--windows', 1000000,
-                                     '--spread-ms', 100, '--no-bursts', '--until', self.end)
+                                     '--window-ms', self.WINDOW_MS, '--spread-ms', 100, '--no-bursts', '--until', self.end)
         fleet.start_job('one', '1')
         self.start_lammps(fleet)
         for job in ('load', 'one', 'lammps'):
