@@ -185,12 +185,70 @@ static void many_ranks_are_added_up_and_it_is_said(void **state)
     const char *note = find_text(&d.scene, "Each cell is the sum of");
     assert_non_null(note);
     assert_true(d.pictures.matrix.per_cell > 1);
+    assert_true(d.pictures.matrix.image.w * 3 <= 640); /* cells that can be seen */
     assert_true((uint32_t)d.pictures.matrix.image.w <= 4096 / d.pictures.matrix.per_cell + 1);
     desk_close(&d);
     m->folded = 917504; /* in the small matrix of the overview, too */
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "917,504 further pairs are not drawn"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+/* The bytes of pairs of ranks at one distance. */
+static double bytes_apart(const struct model *m, const struct range *r, uint32_t apart)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < r->pair_count; i++) {
+        const struct model_pair p = model_pair_at(&m->pairs, i);
+        if (p.source + apart == p.destination || p.destination + apart == p.source)
+            sum += (double)r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
+    }
+    return sum;
+}
+
+static void beside_the_matrix_are_the_distances_that_carry_most(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 3, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "share of bytes, in ranks"));
+    uint32_t largest = 0;
+    double all = 0;
+    for (uint32_t apart = 0; apart < 64; apart++) {
+        all += bytes_apart(m, &d.range, apart);
+        if (bytes_apart(m, &d.range, apart) > bytes_apart(m, &d.range, largest))
+            largest = apart;
+    }
+    char name[32];
+    snprintf(name, sizeof name, "%u apart", largest);
+    const char *first = find_text(&d.scene, " apart"); /* the first row */
+    assert_non_null(first);
+    assert_string_equal(first, name);
+    assert_non_null(
+        find_text(&d.scene, format_share(bytes_apart(m, &d.range, largest) / all).text));
+    desk_check(&d, "distances");
+    desk_close(&d);
+    /* where thousands of distances carry a little each, ranges of them are listed */
+    model_destroy(m);
+    m = model_of(4096, 2, 0);
+    for (uint32_t i = 0; i < m->pairs.keys.count; i++)
+        m->pairs.keys.keys[i].lo = (m->pairs.keys.keys[i].lo * 40503u + i) % 4096;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "2,048 to 4,095 apart"));
+    assert_null(find_text(&d.scene, "all others"));
+    desk_check(&d, "ranges of distances");
+    desk_close(&d);
+    /* groups in place of ranks */
+    m->group = 16;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "in groups of 16 ranks"));
+    assert_non_null(find_text(&d.scene, "within a group"));
     desk_close(&d);
     model_destroy(m);
 }
@@ -1511,6 +1569,7 @@ int main(void)
         cmocka_unit_test(the_header_shows_the_state_of_job_and_connection),
         cmocka_unit_test(every_title_that_can_be_clicked_orders_its_list),
         cmocka_unit_test(many_ranks_are_added_up_and_it_is_said),
+        cmocka_unit_test(beside_the_matrix_are_the_distances_that_carry_most),
         cmocka_unit_test(ranks_at_the_axes_of_the_matrix_are_whole_numbers),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),

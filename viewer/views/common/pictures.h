@@ -56,6 +56,7 @@ struct pictures {
     struct picture captures;
     struct evolution evolution;
     struct rank_profile profile;
+    struct matrix_distances *distances;
     struct regions_picture *regions;
     struct commgram_drawing *commgram;
     struct links_drawing *links;

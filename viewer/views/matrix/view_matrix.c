@@ -4,10 +4,15 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/matrix/distances.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Pixels: a cell is at least so large that it can be seen and pointed at, the list of distances
+ * stands beside the matrix where it has this width. */
+enum { LEAST_CELL = 3, DISTANCES = 260, MOST_DISTANCES = 400, GAP = 36 };
 
 /* Mapping of the visible ranks to cells. */
 struct grid {
@@ -23,11 +28,10 @@ static struct grid matrix_view_fit_grid(const struct stage *s, struct box plot)
 {
     struct grid g = {.plot = plot};
     ui_matrix(s->ui, s->model, &g.column, &g.row, &g.extent);
-    /* A cell of at least a device pixel sums as many ranks as share it; none is
-     * dropped. Powers of two, so that cells contain the same ranks while panning. */
-    double least = 1 / fmax(s->brush.scene->scale, 0.5);
+    /* A cell sums as many ranks as share it; none is dropped. Powers of two, so that cells contain
+     * the same ranks while panning. */
     g.per_cell = 1;
-    while (plot.w / (g.extent / g.per_cell) < least)
+    while (plot.w / (g.extent / g.per_cell) < LEAST_CELL && g.per_cell < g.extent)
         g.per_cell *= 2;
     g.cell = plot.w / g.extent * g.per_cell;
     g.first_column = (uint32_t)(g.column / g.per_cell) * g.per_cell;
@@ -396,7 +400,11 @@ void matrix_panel(struct stage *s, struct box box, int large)
     piece_panel(s, box, "matrix");
     double top = large ? 66 : 50, foot = large ? 30 : 10;
     double side = floor(fmin(box.h - top - foot, box.w - 62));
-    double x = large ? box.x + 50 + fmax((box.w - 62 - side) / 2, 0) : box.x + 48;
+    double beside = box.w - 62 - side;
+    double list = large && !s->ui->network.other && beside >= DISTANCES + GAP
+                      ? fmin(beside - GAP, MOST_DISTANCES)
+                      : 0;
+    double x = box.x + (large ? 50 + fmax((beside - list - (list > 0 ? GAP : 0)) / 2, 0) : 48);
     struct grid g = matrix_view_fit_grid(
         s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
     int shown = s->range->pairs_used && side >= 40 && matrix_view_paint(s, &g) == 0;
@@ -431,7 +439,11 @@ void matrix_panel(struct stage *s, struct box box, int large)
         scene_text(s->brush.scene, from, g.plot.y - 32, end - from, TEXT_AXIS, 0, t->second, axes);
     }
     if (large || box.y + box.h - g.plot.y - side > 26)
-        matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side, large);
+        matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8,
+                                 box.x + box.w - 12 - g.plot.x, large);
+    if (list > 0)
+        matrix_distances_layout(
+            s, (struct box){g.plot.x + side + GAP, g.plot.y - 34, list, side + 34});
     matrix_view_add_plot(s, &g);
 }
 
@@ -454,6 +466,8 @@ static void matrix_icon(const struct brush *b, struct box box, color_t color)
 static void matrix_view_finish(struct pictures *pictures)
 {
     picture_finish(&pictures->matrix);
+    matrix_distances_destroy(pictures->distances);
+    pictures->distances = NULL;
 }
 
 const struct view matrix_view = {matrix_icon, matrix_layout, matrix_view_finish};
