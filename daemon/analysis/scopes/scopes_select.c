@@ -13,7 +13,6 @@
 #define STEP 6.0          /* standard deviations that one window counts at most */
 #define LARGER_STEP 2.0f  /* times the mean of an excursion is a step within it */
 #define LEAST_WINDOWS 2u  /* that a deviation has to last */
-#define RANK_WINDOWS 4u   /* the same of a rank or within a node: a late rank disturbs others */
 #define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
 #define NEARLY 0.6        /* of the threshold: a scope that deviates so much may explain others */
 #define ONSET_SHARE 0.3   /* of the effect now: with less a window lies before the onset */
@@ -130,14 +129,6 @@ static bool track_lasts(const struct scopes *s, const struct scope_track *track)
     return track->before >= least && track->newest >= least;
 }
 
-/* A late rank disturbs messages of others, and those within nodes most: it is found first. */
-static uint32_t track_least_windows(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
-{
-    const bool inner = (kind == TABLE_PAIR || kind == TABLE_PAIR_BOTH) &&
-                       scopes_locality(s, kind, i) == LOCALITY_INTRA;
-    return kind == TABLE_RANK || inner ? RANK_WINDOWS : LEAST_WINDOWS;
-}
-
 /* The first window since which the deviation is significant, and worth a finding: the start of the
  * excursion, or the window before the last one: noise may have begun the excursion long ago.
  * @return UINT32_MAX: it is not */
@@ -146,7 +137,7 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
 {
     const struct scope_track *track = &s->tables[kind].tracks[i];
     if (track->cusum <= 0 || track->last != s->windows ||
-        s->windows - track->start + 1 < track_least_windows(s, kind, i) || !track_lasts(s, track))
+        s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(s, track))
         return UINT32_MAX;
     const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
     const double effect = track_effect(track);
@@ -252,12 +243,9 @@ static bool search_best(const struct scopes *s, struct choice *best)
                 !search_is_whole(s, k, i, e.effect))
                 continue;
             const struct scope_track *track = &s->tables[k].tracks[i];
-            const uint32_t least = track_least_windows(s, k, i);
             const bool significant =
-                steps ||
-                (e.effect >= log(s->params.minimum) && e.effect >= threshold * sqrt(e.variance) &&
-                 (least == LEAST_WINDOWS || s->windows - track->start + 1 >= least) &&
-                 track_lasts(s, track));
+                steps || (e.effect >= log(s->params.minimum) &&
+                          e.effect >= threshold * sqrt(e.variance) && track_lasts(s, track));
             const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
                                           significant};
             search_take_better(best, &choice);
