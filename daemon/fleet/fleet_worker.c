@@ -234,8 +234,10 @@ static void worker_end_resuming(struct fleet *fleet, struct worker_job *job)
 /* Close what was closed before a message was read. */
 static void worker_close_before(struct fleet *fleet, struct worker_job *job, uint64_t seq)
 {
+    const uint64_t begun = clock_mono_ns();
     while (job->close_next < job->close_count && job->closes[job->close_next].position < seq)
         jobs_resume_close(fleet->jobs, &job->closes[job->close_next++].totals);
+    job->reading_ns += clock_mono_ns() - begun;
     if (job->close_next == job->close_count)
         worker_end_resuming(fleet, job);
 }

@@ -376,7 +376,10 @@ static void closing_windows_counts_as_time_that_a_take_over_takes(void **state)
     jobs_advance(fleet->jobs, 3 * S, 3 * S);
     worker_tick(fleet);
     assert_true(fleet->held[0]->reading_ns > read);
+    struct fleet *second = start_daemon(); /* which has closed the window again */
+    assert_true(second->held[0]->reading_ns > 0);
     stop_daemon(fleet);
+    stop_daemon(second);
 }
 
 int main(void)
