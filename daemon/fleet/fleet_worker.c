@@ -401,6 +401,7 @@ void worker_on_publish(struct fleet *fleet, const char *id, enum wire_type type,
         return;
     const struct fleet_entry entry = {0, 0, fleet->buffer.bytes, fleet->buffer.length};
     job->published |= type == WIRE_TYPE_TOTALS;
+    job->has_published |= type == WIRE_TYPE_TOTALS;
     if (type == WIRE_TYPE_ALERT && deliveries_restore(fleet, job, message))
         return;
     if (fleet_envelope_add(&job->journal, &entry) != 0)
@@ -454,7 +455,7 @@ static void worker_save(struct fleet *fleet, struct worker_job *job)
 {
     const uint64_t begun = clock_mono_ns();
     struct state_bytes state = {0};
-    if (job->resuming || !job->running || job->journal.length > 0 ||
+    if (!job->has_published || !job->running || job->journal.length > 0 ||
         job->position == job->state_position || !worker_save_is_due(fleet, job, begun))
         return;
     int code = jobs_save(fleet->jobs, job->id, &state);

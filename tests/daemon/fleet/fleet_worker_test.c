@@ -23,7 +23,8 @@ static struct {
 } journal[ENVELOPES];
 static size_t journal_count;
 static unsigned queued, restored, saved;
-static int holds; /* the lease */
+static int holds;       /* the lease */
+static uint64_t newest; /* message when the job is acquired */
 static char queued_state[17], queued_culprit[97];
 
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
@@ -145,7 +146,7 @@ static struct fleet *start_daemon(void)
         event.length = journal[i].length;
         worker_on_journal(fleet, &event);
     }
-    worker_on_acquired(fleet, &(struct fleet_event){.job = JOB});
+    worker_on_acquired(fleet, &(struct fleet_event){.job = JOB, .seq = newest});
     return fleet;
 }
 
@@ -188,6 +189,7 @@ static int set_up(void **state)
     (void)state;
     queued = restored = saved = 0;
     holds = 1;
+    newest = 0;
     return 0;
 }
 
@@ -361,6 +363,36 @@ static void a_job_is_saved_after_a_window_and_while_messages_come_only_when_over
     stop_daemon(fleet);
 }
 
+static void publish_windows(struct fleet *fleet, uint64_t now_ns)
+{
+    jobs_set_watermark(fleet->jobs, JOB, now_ns);
+    jobs_advance(fleet->jobs, now_ns, now_ns);
+}
+
+/* Clients wait for it, and saving takes time. */
+static void a_job_that_was_taken_over_is_not_saved_before_a_window_is_published(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    first->options.checkpoint_ns = 3600 * S;
+    read_window(first, 1);
+    publish_windows(first, 3 * S);
+    worker_tick(first);
+    newest = first->held[0]->position;
+    struct fleet *second = start_daemon();
+    second->options.checkpoint_ns = 3600 * S;
+    read_window(second, 1);
+    assert_int_equal(second->held[0]->resuming, 0);
+    tick_after_reading(second, 10 * S);
+    assert_int_equal(saved, 0);
+    read_window(second, 2);
+    publish_windows(second, 4 * S);
+    tick_after_reading(second, 10 * S);
+    assert_int_equal(saved, 1);
+    stop_daemon(first);
+    stop_daemon(second);
+}
+
 /* A daemon that takes the job over closes them again. */
 static void closing_windows_counts_as_time_that_a_take_over_takes(void **state)
 {
@@ -404,6 +436,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_job_is_saved_after_a_window_and_while_messages_come_only_when_overdue, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
         cmocka_unit_test_setup_teardown(closing_windows_counts_as_time_that_a_take_over_takes,
                                         set_up, tear_down),
     };
