@@ -74,7 +74,7 @@ void json_number(FILE *out, double value)
 
 #define EXACT (UINT64_C(1) << 53) /* doubles hold all integers up to it */
 
-void json_digits(FILE *out, const char *name, uint64_t value)
+static void json_unsigned_digits(FILE *out, const char *name, uint64_t value)
 {
     if (value > EXACT)
         fprintf(out, ",\"%s_text\":\"%" PRIu64 "\"", name, value);
@@ -83,7 +83,7 @@ void json_digits(FILE *out, const char *name, uint64_t value)
 void json_signed_digits(FILE *out, const char *name, int64_t value)
 {
     if (value >= 0)
-        json_digits(out, name, (uint64_t)value);
+        json_unsigned_digits(out, name, (uint64_t)value);
     else if (value < -(int64_t)EXACT)
         fprintf(out, ",\"%s_text\":\"%" PRId64 "\"", name, value);
 }
@@ -103,7 +103,7 @@ void json_put_real(FILE *out, const char *before, const char *name, double value
 void json_put_count(FILE *out, const char *before, const char *name, uint64_t value)
 {
     fprintf(out, "%s\"%s\":%" PRIu64, before, name, value);
-    json_digits(out, name, value);
+    json_unsigned_digits(out, name, value);
 }
 
 void json_put_integer(FILE *out, const char *before, const char *name, int64_t value)
@@ -116,7 +116,7 @@ void json_put_integer(FILE *out, const char *before, const char *name, int64_t v
 static void json_print_digits(FILE *out, enum wire_kind kind, const char *name, const void *slot)
 {
     if (kind == WIRE_KIND_U64)
-        json_digits(out, name, *(const uint64_t *)slot);
+        json_unsigned_digits(out, name, *(const uint64_t *)slot);
     else if (kind == WIRE_KIND_I64)
         json_signed_digits(out, name, *(const int64_t *)slot);
 }

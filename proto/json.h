@@ -19,16 +19,15 @@ void json_text(FILE *out, const char *text);
 /** A number; null for infinities and NaN. */
 void json_number(FILE *out, double value);
 
-/** A member of an object: its name and value, with json_digits() behind integers.
+/** A member of an object: its name and value; integers that a double does not hold exactly are
+ *  followed by their text, ,"NAME_text":"DIGITS".
  *  @param before  what is written first: "{", ",", ",{" or "" */
 void json_put_text(FILE *out, const char *before, const char *name, const char *value);
 void json_put_real(FILE *out, const char *before, const char *name, double value);
 void json_put_count(FILE *out, const char *before, const char *name, uint64_t value);
 void json_put_integer(FILE *out, const char *before, const char *name, int64_t value);
 
-/** The text of an integer of this name, ,"NAME_text":"DIGITS", if a double does not hold it
- * exactly; otherwise nothing. */
-void json_digits(FILE *out, const char *name, uint64_t value);
+/** That text alone, if it is needed. */
 void json_signed_digits(FILE *out, const char *name, int64_t value);
 
 /** Base64 (RFC 4648, section 4), without quotes. */

@@ -46,10 +46,9 @@ static struct {
     int initialized;   /* MPI_Init has returned, MPI_Finalize has not been called */
     int pid;           /* of the process that made the segment */
     int complained;
-    char name[96];                 /* of the segment */
-    char job[64];                  /* job id */
-    int preload_left;              /* the probe was removed from LD_PRELOAD */
-    uint64_t tick_load, mono_load; /* when the library was loaded */
+    char name[96];    /* of the segment */
+    char job[64];     /* job id */
+    int preload_left; /* the probe was removed from LD_PRELOAD */
 } start = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void probe_print_error(const char *format, ...)
@@ -263,17 +262,17 @@ static void start_pair_clocks(uint64_t *tick, uint64_t *mono)
 
 /* ---- segment ------------------------------------------------------------- */
 
-static void start_copy_text(char *out, size_t room, const char *text)
+static void start_copy_text(char *out, size_t capacity, const char *text)
 {
     if (!text)
         text = "";
-    size_t length = strnlen(text, room - 1);
+    size_t length = strnlen(text, capacity - 1);
     memcpy(out, text, length);
     out[length] = '\0';
 }
 
 /* Write the list of cores on which the process may run, "0-3,8". */
-static void start_write_affinity(char *out, size_t room)
+static void start_write_affinity(char *out, size_t capacity)
 {
     cpu_set_t set;
     size_t used = 0;
@@ -290,7 +289,7 @@ static void start_write_affinity(char *out, size_t room)
         int length = last > cpu
                          ? snprintf(range, sizeof(range), "%s%zu-%zu", used ? "," : "", cpu, last)
                          : snprintf(range, sizeof(range), "%s%zu", used ? "," : "", cpu);
-        if (used + (size_t)length >= room)
+        if (used + (size_t)length >= capacity)
             return;
         memcpy(out + used, range, (size_t)length + 1);
         used += (size_t)length;
@@ -306,16 +305,6 @@ static void start_write_header(struct segment *segment)
     segment->flavour = PROBE_FLAVOUR;
     segment->tick_unit = probe.tick_unit;
     start_pair_clocks(&segment->tick_start, &segment->mono_start_ns);
-    segment->real_start_ns = start_clock_ns(CLOCK_REALTIME);
-    segment->tick_hz = 1e9;
-    if (probe.tick_unit == TICK_TSC) {
-        /* Measured from the loading of this library to here, at least over 250 microseconds. */
-        uint64_t tick = segment->tick_start, mono = segment->mono_start_ns;
-        while (mono - start.mono_load < 250000)
-            start_pair_clocks(&tick, &mono);
-        segment->tick_hz =
-            (double)(tick - start.tick_load) * 1e9 / (double)(mono - start.mono_load);
-    }
     start_copy_text(segment->session, sizeof(segment->session), getenv("HOLTER_SESSION"));
     start_copy_text(segment->job, sizeof(segment->job), start.job);
     start_copy_text(segment->probe, sizeof(segment->probe), HOLTER_VERSION);
@@ -647,8 +636,6 @@ static void start_leave_preload(void)
 __attribute__((constructor)) static void start_on_load(void)
 {
     int error = errno;
-    start.mono_load = start_clock_ns(CLOCK_MONOTONIC);
-    start.tick_load = ticks_read();
     const char *once = getenv("HOLTER_PRELOAD_ONCE");
     start_copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
     if (start_find_mapped_mpi() || (once && strcmp(once, "1") == 0))

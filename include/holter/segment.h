@@ -22,7 +22,7 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 5u
+#define SEGMENT_VERSION 6u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
@@ -125,8 +125,6 @@ struct segment {
     uint32_t tick_unit;     /**< enum tick_unit */
     uint64_t tick_start;    /**< clock in ticks when the segment was made, and at the same moment */
     uint64_t mono_start_ns; /**< CLOCK_MONOTONIC */
-    uint64_t real_start_ns; /**< CLOCK_REALTIME */
-    double tick_hz;         /**< first estimate of ticks per second; the agent measures better */
     uint32_t rings, comms, regions, carts; /**< lengths of the tables */
     /** Bytes from the start. */
     uint64_t rings_offset, comms_offset, regions_offset, carts_offset, sources_offset;

@@ -52,7 +52,6 @@ static void flow_loads_add_route(struct flows *f, const struct flow *r)
     }
     double hop_bytes = (double)r->bytes * r->length;
     f->bytes += r->bytes;
-    f->total_messages += r->messages;
     f->longest = r->length > f->longest ? r->length : f->longest;
     f->hop_bytes += hop_bytes;
     f->maximum[METRIC_HOP_BYTES] = fmax(f->maximum[METRIC_HOP_BYTES], hop_bytes);

@@ -31,7 +31,7 @@ static void plan_finish(struct flow_work *w)
 static void flows_figures_clear(struct flows *f)
 {
     f->route_count = f->link_count = f->vertex_count = f->rank_count = 0;
-    f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
+    f->bytes = f->local_bytes = f->unplaced_bytes = f->largest = 0;
     f->hop_bytes = f->mean = 0;
     f->largest_link = TOPOLOGY_NONE;
     f->links_used = f->longest = f->shown_routes = f->selected_routes = f->ranked_count = 0;

@@ -94,9 +94,9 @@ struct flows {
                              - 1] */
     uint32_t *ranks;      /**< owned */
 
-    uint64_t bytes, total_messages; /**< that cross links */
-    uint64_t local_bytes;           /**< between ranks of one vertex */
-    uint64_t unplaced_bytes;        /**< of pairs with an end whose placement is not known */
+    uint64_t bytes;          /**< that cross links */
+    uint64_t local_bytes;    /**< between ranks of one vertex */
+    uint64_t unplaced_bytes; /**< of pairs with an end whose placement is not known */
     double hop_bytes;
     uint64_t largest;        /**< largest load of a link */
     uint32_t largest_link;   /**< TOPOLOGY_NONE: none is loaded */

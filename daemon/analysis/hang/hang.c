@@ -601,9 +601,7 @@ struct hang_fate hang_fate(const struct hang_watch *watch)
             fate.died++;
         else if (s->state == HANG_NO_RECORD)
             fate.silent++;
-        else if (same || s->state == HANG_IS_STOPPED)
-            fate.still++;
-        else
+        else if (!same && s->state != HANG_IS_STOPPED)
             fate.moved++;
     }
     return fate;

@@ -128,9 +128,8 @@ struct hang_list {
 
 /** What has become of the ranks that waited, or were stopped, when there were hangs last. */
 struct hang_fate {
-    uint32_t ranks;  /**< how many there were; the others add up to it */
+    uint32_t ranks;  /**< how many there were; those not counted below are in the same call */
     uint32_t moved;  /**< their wait has ended: they make calls, compute, or have finished */
-    uint32_t still;  /**< in the same call as then */
     uint32_t died;   /**< without MPI_Finalize */
     uint32_t silent; /**< no records of them arrive */
 };

@@ -70,7 +70,6 @@ void latency_trend_update(struct latency_trend *trend, uint64_t window,
     }
     out->level /= unit;
     out->base /= unit;
-    out->band /= unit;
 }
 
 void latency_trend_copy_state(struct state_bytes *b, struct latency_trend **trend)

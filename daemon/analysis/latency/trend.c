@@ -77,8 +77,7 @@ int trend_create(struct trend **out, const struct trend_params *params)
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
     trend_clear_calm(trend);
-    trend->result =
-        (struct trend_result){.slope = NAN, .level = NAN, .base = NAN, .ratio = NAN, .band = NAN};
+    trend->result = (struct trend_result){.slope = NAN, .level = NAN, .base = NAN, .ratio = NAN};
     *out = trend;
     return 0;
 }
@@ -417,7 +416,6 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
     } else {
         trend_follow_period(trend);
     }
-    trend->result.spike = trend->result.state == TREND_STATE_CALM && value > trend->result.band;
     return 0;
 }
 

@@ -90,8 +90,6 @@ struct trend_result {
     double level;   /**< median of the last windows; NaN: none yet */
     double base;    /**< median while calm; NaN: none yet */
     double ratio;   /**< level by base; NaN: not known */
-    double band;    /**< value up to which a single window is noise; NaN: not known */
-    int spike;      /**< 1: the last value is above the band, and the series is calm */
 };
 
 struct trend;

@@ -278,6 +278,4 @@ void trend_remember_calm(struct trend *trend)
         return;
     trend->calm_changed = false;
     trend->result.base = exp(trend->calm.centre);
-    trend->result.band =
-        exp(fmax(trend->calm.limits[0], trend->calm.centre + log(trend->params.rise)));
 }

@@ -16,8 +16,6 @@ static void describe(struct segment *segment, const char *session, int32_t pid, 
     segment->flavour = MPI_FLAVOUR_OPENMPI;
     segment->tick_unit = TICK_NS;
     segment->tick_start = segment->mono_start_ns = clock_mono_ns();
-    segment->real_start_ns = clock_real_ns();
-    segment->tick_hz = 1e9;
     snprintf(segment->session, sizeof segment->session, "%s", session);
     snprintf(segment->job, sizeof segment->job, "%s", job);
     char host[HOST_NAME_CAPACITY];

@@ -80,9 +80,9 @@ static void print_segment(const struct kept *kept)
 {
     const struct segment *s = kept->segment;
     int rank = atomic_load(&s->rank);
-    printf("segment rank=%d size=%d pid=%d state=%u bytes=%" PRIu64 " hz=%.0f dropped=%" PRIu64
+    printf("segment rank=%d size=%d pid=%d state=%u bytes=%" PRIu64 " dropped=%" PRIu64
            " job='%.63s' host='%.63s' app='%.255s' mpi='%.127s' cores='%.127s'\n",
-           rank, atomic_load(&s->size), s->pid, atomic_load(&s->state), s->bytes, s->tick_hz,
+           rank, atomic_load(&s->size), s->pid, atomic_load(&s->state), s->bytes,
            atomic_load(&s->dropped), s->job, s->host, s->app, s->mpi, s->placement);
     for (uint32_t i = 0; i < s->comms; i++) {
         const struct comm_slot *c = segment_comm(s, i);
