@@ -90,14 +90,14 @@ static int cmd_run_leave_out_contradictions(struct run_options *o, const int *co
             continue;
         char why[200];
         snprintf(why, sizeof why, "%s: %s", options[i].name, options[i].why);
-        if (command_line_leave_out("run", strict, "it", why) != 0)
+        if (command_line_leave_out("run", strict, why) != 0)
             return 2;
         *options[i].value = NULL;
     }
     if (o->daemon == NULL || (!o->no_record && !o->syslog))
         return 0;
     o->no_record = o->syslog = 0;
-    return command_line_leave_out("run", strict, "it",
+    return command_line_leave_out("run", strict,
                                   "--no-record or --syslog: --daemon names a "
                                   "daemon that has its own");
 }
@@ -138,7 +138,7 @@ static int cmd_run_leave_out_window(struct run_options *o, const int *const stri
     snprintf(why, sizeof why, "--window needs a duration, as 1s: '%s' is the program to run",
              o->window);
     o->window = NULL;
-    return command_line_leave_out("run", strict, "it", why) == 0 ? -1 : 2;
+    return command_line_leave_out("run", strict, why) == 0 ? -1 : 2;
 }
 
 /** @return -1 to go on, or the exit status */

@@ -84,13 +84,13 @@ static int interfaces_open_directory(int directory, const char *path)
 }
 
 /* Names are sent over the wire and shown on terminals: only visible ASCII. */
-static int interfaces_is_usable(const char *name, size_t maximum)
+static int interfaces_is_usable(const char *name)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
         if (name[i] <= ' ' || name[i] > '~')
             return 0;
-    return length > 0 && length <= maximum && name[0] != '.';
+    return length > 0 && length <= INTERFACE_NAME && name[0] != '.';
 }
 
 static int interfaces_compare_names(const void *left, const void *right)
@@ -115,7 +115,7 @@ static uint32_t interfaces_list_names(int directory, name_text **out)
     uint32_t count = 0;
     for (struct dirent *entry;
          names != NULL && count < MAXIMUM_NAMES && (entry = readdir(d)) != NULL;)
-        if (interfaces_is_usable(entry->d_name, INTERFACE_NAME))
+        if (interfaces_is_usable(entry->d_name))
             snprintf(names[count++], sizeof *names, "%.*s", (int)INTERFACE_NAME, entry->d_name);
     closedir(d);
     if (count > 0)
@@ -368,7 +368,7 @@ static void interfaces_add_port(struct look *look, int port, const char *number)
     if (interfaces_read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
         return;
     snprintf(name, sizeof name, "%s/%s", look->device, number);
-    if (!interfaces_is_usable(name, INTERFACE_NAME))
+    if (!interfaces_is_usable(name))
         return;
     struct interface *interface = interfaces_add_interface(look, name, COUNTER_INFINIBAND);
     if (interface == NULL)

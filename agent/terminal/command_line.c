@@ -68,14 +68,13 @@ static bool command_line_is_strict(const int *const strict[2])
     return (strict[0] != NULL && *strict[0]) || (strict[1] != NULL && *strict[1]);
 }
 
-int command_line_leave_out(const char *command, const int *const strict[2], const char *what,
-                           const char *why)
+int command_line_leave_out(const char *command, const int *const strict[2], const char *why)
 {
     if (command_line_is_strict(strict)) {
         terminal_print("%s: %s (see `holter %s --help`)", command, why, command);
         return 2;
     }
-    terminal_print("%s: continuing without %s: %s", command, what, why);
+    terminal_print("%s: continuing without it: %s", command, why);
     return 0;
 }
 
@@ -126,7 +125,7 @@ static int command_line_read_rest(const struct command_line *line,
         if (status != COMMAND_OPTIONS_REFUSED)
             return status;
         command_line_explain(&end, why, sizeof why);
-        if (!quiet && command_line_leave_out(line->command, line->strict, "it", why) != 0)
+        if (!quiet && command_line_leave_out(line->command, line->strict, why) != 0)
             return 2;
         command_line_remove(argv, &end);
     }

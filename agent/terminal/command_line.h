@@ -42,12 +42,11 @@ int command_line_append(const char *command, char *words, size_t size, const cha
 int command_line_append_number(const char *command, char *words, size_t size, const char *name,
                                uint64_t number);
 
-/** Print that an option of a command that runs a program is not used.
+/** Print that a command which runs a program ignores one of its options.
  *  @param strict  from struct command_line
- *  @param what    the option @param why  what is wrong
+ *  @param why     names the option and its fault
  *  @return 0, or the exit status 2 if the fault is to be refused */
-int command_line_leave_out(const char *command, const int *const strict[2], const char *what,
-                           const char *why);
+int command_line_leave_out(const char *command, const int *const strict[2], const char *why);
 
 /** Print that the value of an option is not valid. @param option  long name of the option
  *  @return the exit status, 2 */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int yaml_slurm_is_true(const struct tree_node *map, const char *key)
+static int yaml_slurm_is_default(const struct tree_node *map)
 {
-    const struct tree_node *value = tree_value(map, key);
+    const struct tree_node *value = tree_value(map, "cluster_default");
     return value != NULL && value->kind == TREE_TEXT && strcmp(value->text, "true") == 0;
 }
 
@@ -21,8 +21,7 @@ static const struct tree_node *yaml_slurm_choose(struct yaml_reader *r,
         if (tree_value(item, "topology") == NULL)
             fault_at(r->faults, item->line,
                      "`topology` is missing: neither a topology for Holter nor one of Slurm");
-        if (chosen == NULL || (!yaml_slurm_is_true(chosen, "cluster_default") &&
-                               yaml_slurm_is_true(item, "cluster_default")))
+        if (chosen == NULL || (!yaml_slurm_is_default(chosen) && yaml_slurm_is_default(item)))
             chosen = item;
     }
     if (chosen == NULL)

@@ -88,9 +88,9 @@ static void strokes_disc(const struct canvas_area *c, float cx, float cy, float 
 }
 
 /* Equal to fminf(fmaxf(x, low), high), which compile to function calls. */
-static inline float strokes_within(float x, float low, float high)
+static inline float strokes_clamp(float x, float high)
 {
-    x = x > low ? x : low;
+    x = x > 0 ? x : 0;
     return x < high ? x : high;
 }
 
@@ -99,7 +99,7 @@ static inline float strokes_within(float x, float low, float high)
 static inline void strokes_cut(uint32_t *pixel, size_t step, int across, float low, float high,
                                color_t color, float whole)
 {
-    for (int k = (int)strokes_within(low, 0, (float)across); k < across && (float)k < high; k++) {
+    for (int k = (int)strokes_clamp(low, (float)across); k < across && (float)k < high; k++) {
         float end = (float)(k + 1), begin = (float)k;
         float share = ((high < end ? high : end) - (low > begin ? low : begin)) * whole;
         if (share > 0)
@@ -132,8 +132,8 @@ static void strokes_line(const struct canvas_area *c, const struct stroke *t)
     float half = t->width / 2 * sqrtf(1 + slope * slope);
     int along = steep ? c->h : c->w, across = steep ? c->w : c->h;
     size_t row = (size_t)c->w, next = steep ? row : 1, step = steep ? 1 : row;
-    int first = (int)strokes_within(x0, 0, (float)along),
-        last = (int)ceilf(strokes_within(x1, 0, (float)along));
+    int first = (int)strokes_clamp(x0, (float)along),
+        last = (int)ceilf(strokes_clamp(x1, (float)along));
     for (int at = first; at < last; at++) {
         float end = (float)at + 1, begin = (float)at;
         float whole = (end < x1 ? end : x1) - (begin > x0 ? begin : x0);

@@ -126,9 +126,9 @@ static int model_commgram_put_row(struct commgram_rows *r, const void *row)
     return 0;
 }
 
-static double finite_or(double value, double otherwise)
+static double model_commgram_finite(double value)
 {
-    return isfinite(value) ? value : otherwise;
+    return isfinite(value) ? value : 0;
 }
 
 int commgram_apply_phases(struct commgram *g, const struct wire_phases *m, int snapshot)
@@ -155,9 +155,9 @@ int commgram_apply_curve(struct commgram *g, const struct wire_curve *m, int sna
         struct wire_curve_point_row row = m->points[i];
         if (row.begin_ns > row.end_ns || row.end_ns > INT64_MAX)
             continue;
-        row.height = fmin(fmax(finite_or(row.height, 0), -1e9), 1e9);
-        row.difference = finite_or(row.difference, 0);
-        row.resemblance = finite_or(row.resemblance, 0);
+        row.height = fmin(fmax(model_commgram_finite(row.height), -1e9), 1e9);
+        row.difference = model_commgram_finite(row.difference);
+        row.resemblance = model_commgram_finite(row.resemblance);
         error = model_commgram_put_row(&g->points, &row);
     }
     g->version++;

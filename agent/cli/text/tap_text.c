@@ -413,12 +413,12 @@ static void print_alert(FILE *out, const struct wire_alert *alert)
         tap_text_print_fact(out, "advice", alert->advice);
 }
 
-static void times_cell(FILE *out, int width, double times)
+static void tap_text_times_cell(FILE *out, double times)
 {
     if (isfinite(times))
-        fprintf(out, " %*.2fx", width, times);
+        fprintf(out, " %8.2fx", times);
     else
-        fprintf(out, " %*s ", width, "-");
+        fprintf(out, " %8s ", "-");
 }
 
 static void print_series(FILE *out, const struct wire_series_row *s)
@@ -438,9 +438,9 @@ static void print_series(FILE *out, const struct wire_series_row *s)
              quantity_measured((double)s->transfer_ns / (double)s->messages,
                                (double)s->error_ns / (double)s->messages)
                  .text);
-    times_cell(out, 8, s->reference);
-    times_cell(out, 8, s->typical > 0 ? s->typical : (double)NAN);
-    times_cell(out, 8, s->recent);
+    tap_text_times_cell(out, s->reference);
+    tap_text_times_cell(out, s->typical > 0 ? s->typical : (double)NAN);
+    tap_text_times_cell(out, s->recent);
     fputs(trends[s->trend], out);
     if (s->trend != TREND_CALM)
         fprintf(out, " since window %" PRIu64, s->trend_since);

@@ -73,9 +73,9 @@ static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
         record->flags &= (uint16_t) ~(SENT | RECEIVED);
 }
 
-static void dumpi_messages_send_and_receive(struct dumpi_events *events, unsigned dest,
-                                            unsigned source, unsigned comm, uint64_t out_bytes,
-                                            uint64_t in_bytes)
+/* @param source, comm  indices of these arguments; the destination is argument 2 */
+static void dumpi_messages_send_and_receive(struct dumpi_events *events, unsigned source,
+                                            unsigned comm, uint64_t out_bytes, uint64_t in_bytes)
 {
     struct event in;
     memset(&in, 0, sizeof in);
@@ -83,9 +83,8 @@ static void dumpi_messages_send_and_receive(struct dumpi_events *events, unsigne
                                dumpi_value_of(events, source + 1), dumpi_value_of(events, comm),
                                RECEIVED);
     struct event *out = &events->queue[0];
-    dumpi_messages_put_message(events, out, out_bytes, dumpi_value_of(events, dest),
-                               dumpi_value_of(events, dest + 1), dumpi_value_of(events, comm),
-                               SENT);
+    dumpi_messages_put_message(events, out, out_bytes, dumpi_value_of(events, 2),
+                               dumpi_value_of(events, 3), dumpi_value_of(events, comm), SENT);
     out->receive_ends = (uint64_t)(uint32_t)in.tag << 32 | (uint32_t)in.peer;
     dumpi_messages_put_received(events, &in, dumpi_messages_status_of(events, comm + 1));
     struct event *part = dumpi_record(events);
@@ -168,9 +167,9 @@ void dumpi_record_message(struct dumpi_events *events)
     if (function == DUMPI_Recv)
         dumpi_messages_put_received(events, &events->queue[0], dumpi_messages_status_of(events, 5));
     else if (function == DUMPI_Sendrecv)
-        dumpi_messages_send_and_receive(events, 2, 6, 8, out_bytes, dumpi_bytes_of(events, 4, 5));
+        dumpi_messages_send_and_receive(events, 6, 8, out_bytes, dumpi_bytes_of(events, 4, 5));
     else if (function == DUMPI_Sendrecv_replace)
-        dumpi_messages_send_and_receive(events, 2, 4, 6, out_bytes, out_bytes);
+        dumpi_messages_send_and_receive(events, 4, 6, out_bytes, out_bytes);
     else if (function == DUMPI_Probe)
         dumpi_messages_record_probe(events, dumpi_messages_status_of(events, 3));
     else if (function == DUMPI_Start)

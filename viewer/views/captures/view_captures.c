@@ -163,10 +163,11 @@ struct label {
 };
 
 /* 1 if a label overlaps another marked time's line or label. */
-static int captures_view_crosses(const struct label *labels, int count, int own)
+/* Does a label cross the line of another moment, or an earlier label? */
+static int captures_view_crosses(const struct label labels[MOST_MOMENTS], int own)
 {
     const struct label *l = &labels[own];
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < MOST_MOMENTS; k++) {
         if (k == own || isnan(labels[k].x))
             continue;
         if (labels[k].x > l->left - 2 && labels[k].x < l->left + l->w + 2)
@@ -204,9 +205,9 @@ static void captures_view_add_moments(const struct stage *s, const struct captur
             continue;
         l->w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, all[i].text) + 2;
         l->left = l->x + 5;
-        if (l->left + l->w > p->box.x + p->box.w || captures_view_crosses(labels, MOST_MOMENTS, i))
+        if (l->left + l->w > p->box.x + p->box.w || captures_view_crosses(labels, i))
             l->left = l->x - 5 - l->w;
-        if (l->left < p->box.x || captures_view_crosses(labels, MOST_MOMENTS, i))
+        if (l->left < p->box.x || captures_view_crosses(labels, i))
             l->w = 0;
         else
             scene_text(s->brush.scene, l->left, y + 1, l->w, TEXT_AXIS_STRONG, 0, all[i].color,

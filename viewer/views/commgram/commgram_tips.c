@@ -61,7 +61,7 @@ void commgram_tip_column(struct stage *s, uint32_t column)
     if (c->bars != c->communities)
         tooltip_add(&s->tip, s->brush.theme->faint, "drawn as %s bar%s",
                     quantity_grouped(c->bars).text, c->bars == 1 ? "" : "s");
-    piece_traffic_tip(s, "", c->messages, c->bytes, "");
+    piece_traffic_tip(s, "", c->messages, c->bytes);
     if (c->modelled)
         tooltip_add(&s->tip, 0, "of these %s (%s) model collectives",
                     quantity_grouped(c->modelled).text,
@@ -102,8 +102,8 @@ void commgram_tip_bar(struct stage *s, uint32_t bar)
     commgram_bar_ranks(p, bar, s->model->group, s->model->world, ranks, sizeof ranks);
     if (ranks[0] && b->ranks > 1)
         tooltip_add(&s->tip, 0, "ranks %s", ranks);
-    piece_traffic_tip(s, "sent ", b->sent, b->sent_bytes, "");
-    piece_traffic_tip(s, "received ", b->received, b->received_bytes, "");
+    piece_traffic_tip(s, "sent ", b->sent, b->sent_bytes);
+    piece_traffic_tip(s, "received ", b->received, b->received_bytes);
     tooltip_add(&s->tip, s->brush.theme->faint, "click: only its ribbons; double: only its ranks");
 }
 
@@ -121,7 +121,7 @@ void commgram_tip_ribbon(struct stage *s, uint32_t ribbon, uint32_t others)
         if (from[0] && to[0])
             tooltip_add(&s->tip, 0, "ranks %s %s %s", from, arrow, to);
     }
-    piece_traffic_tip(s, "", r->messages, r->bytes, "");
+    piece_traffic_tip(s, "", r->messages, r->bytes);
     tooltip_add(&s->tip, 0, "%s per message",
                 format_si((double)r->bytes / (double)r->messages, "B").text);
     if (r->modelled)
@@ -141,7 +141,7 @@ void commgram_tip_point(struct stage *s, uint32_t point)
     commgram_tips_add_span_line(s, c->begin_ns, c->end_ns);
     if (p) {
         commgram_tips_add_communities_line(s, p->communities, p->ranks, p->modularity);
-        piece_traffic_tip(s, "", p->messages, p->bytes, "");
+        piece_traffic_tip(s, "", p->messages, p->bytes);
         if (p->modelled)
             tooltip_add(&s->tip, 0, "and %s (%s) that model collectives",
                         quantity_grouped(p->modelled).text,

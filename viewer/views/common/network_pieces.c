@@ -429,7 +429,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
         return;
     }
     const struct flow *r = &f->routes[number];
-    piece_traffic_tip(s, "", r->messages, r->bytes, "");
+    piece_traffic_tip(s, "", r->messages, r->bytes);
     if (r->length == TOPOLOGY_NONE) {
         tooltip_add(&s->tip, s->brush.theme->bad, "the network has no path between them");
         return;
@@ -453,8 +453,8 @@ void piece_vertex_tip(struct stage *s, uint32_t vertex)
         return;
     const struct flow_vertex *v = &f->vertices[vertex];
     tooltip_add(&s->tip, 0, "%s", piece_vertex_ranks(s, vertex, ranks, sizeof ranks));
-    piece_traffic_tip(s, "receives ", v->in, v->in_bytes, "");
-    piece_traffic_tip(s, "sends ", v->out, v->out_bytes, "");
+    piece_traffic_tip(s, "receives ", v->in, v->in_bytes);
+    piece_traffic_tip(s, "sends ", v->out, v->out_bytes);
     if (v->transit)
         tooltip_add(&s->tip, 0, "%s pass through", format_si((double)v->transit, "B").text);
 }

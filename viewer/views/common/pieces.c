@@ -175,13 +175,12 @@ static void piece_add_current_call(struct stage *s, const struct model_rank *ran
         tooltip_add(&s->tip, 0, "in %s for %s", call_name(rank->in_call), length.text);
 }
 
-void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, uint64_t bytes,
-                       const char *behind)
+void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, uint64_t bytes)
 {
     int sizes = piece_has_sizes(s->model);
-    tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s%s%s%s", before,
+    tooltip_add(&s->tip, s->brush.theme->text, "%s%s message%s%s%s", before,
                 quantity_grouped(messages).text, messages == 1 ? "" : "s", sizes ? ", " : "",
-                sizes ? format_si((double)bytes, "B").text : "", behind);
+                sizes ? format_si((double)bytes, "B").text : "");
 }
 
 void piece_rank_tip(struct stage *s, uint32_t rank)
@@ -214,8 +213,8 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     char waits[96];
     tooltip_add(&s->tip, 0, "waits mostly in class %s",
                 piece_awaited(r, rank, waits, sizeof waits));
-    piece_traffic_tip(s, "sent ", figures[RANK_SENT], figures[RANK_SENT_BYTES], "");
-    piece_traffic_tip(s, "received ", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES], "");
+    piece_traffic_tip(s, "sent ", figures[RANK_SENT], figures[RANK_SENT_BYTES]);
+    piece_traffic_tip(s, "received ", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES]);
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
                     quantity_grouped(figures[RANK_LOST]).text);
@@ -270,7 +269,7 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
         tooltip_add(&s->tip, 0, "no messages in this span of time");
         return;
     }
-    piece_traffic_tip(s, "", sum[PAIR_MESSAGES], sum[PAIR_BYTES], "");
+    piece_traffic_tip(s, "", sum[PAIR_MESSAGES], sum[PAIR_BYTES]);
     const int sizes = piece_has_sizes(m);
     tooltip_add(
         &s->tip, 0, "%s%s%s of all %s",

@@ -66,8 +66,8 @@ static void network_tips_add_group_tip(struct stage *s, const struct wiring *w, 
     char name[128];
     tooltip_add(&s->tip, 0, "%s", network_unit_name(s, u, name, sizeof name));
     network_tips_group_ranks(s, w, unit);
-    piece_traffic_tip(s, "receives ", u->in, u->in_bytes, "");
-    piece_traffic_tip(s, "sends ", u->out, u->out_bytes, "");
+    piece_traffic_tip(s, "receives ", u->in, u->in_bytes);
+    piece_traffic_tip(s, "sends ", u->out, u->out_bytes);
     if (u->inside)
         tooltip_add(&s->tip, 0, "%s stay within", format_si((double)u->inside, "B").text);
     if (u->transit)

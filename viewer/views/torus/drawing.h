@@ -30,8 +30,8 @@ struct torus_side {
 
 /** Values of a panel. */
 struct torus_values {
-    double *halves[TORUS_SIDES];  /**< owned; load, or its difference from the reality: of links
-                                     that coincide what the fold says */
+    double *halves[TORUS_SIDES];  /**< owned; load, or its difference from the reality; the fold
+                                     combines links that coincide */
     double *bundles[TORUS_SIDES]; /**< owned; mean of a bundle's halves */
     double largest;               /**< largest load of the halves, in reality if differences are
                                      shown */
@@ -48,12 +48,13 @@ struct torus_drawing {
     uint32_t nodes_in_place;
 
     struct torus_values values[TORUS_PANELS];
-    double own_top; /**< of the panels; top is that of the other state's, too, if that is shown */
-    double top;     /**< maximum of the colour map: largest load of all panels, rounded up */
+    double own_top; /**< largest load of the panels of this drawing, rounded up */
+    double top;     /**< maximum of the colour map: own_top, or that of the other visible state if
+                       it is larger */
 
     uint8_t *lit;    /**< owned; by place in space: 1 if it belongs to the selection */
     color_t *colors; /**< owned; likewise */
-    int some;        /**< 1: something is selected, the rest is faint */
+    int some;        /**< 1: there is a selection, all else is faint */
     uint64_t lit_key, color_key;
 
     struct strokes flat[TORUS_PANELS]; /**< projections */
@@ -84,7 +85,7 @@ color_t torus_color(const struct stage *stage, const struct torus_drawing *drawi
 uint64_t torus_strokes_key(const struct stage *stage, const struct torus_drawing *drawing,
                            int panel, const double (*where)[TORUS_KEY], int what);
 
-/** Number of links that coincide in a half, at most. */
+/** Maximum number of links that coincide in a half. */
 uint32_t torus_coinciding(const struct torus_drawing *drawing);
 
 /** Name of a dimension. */
