@@ -20,7 +20,7 @@
 #define EPOCH UINT64_C(1700000000)
 #define SECOND UINT64_C(1000000000)
 
-/* What one node tells of one window. */
+/* What one node reports of one window. */
 struct report {
     struct join_half *halves;
     size_t count, room;

@@ -13,7 +13,7 @@
 #define LOAD_ENDPOINTS 32u
 #define LOAD_PATIENCE_NS UINT64_C(3000000000)
 #define LOAD_EXCHANGES 10u    /**< of a window, at most the fewest messages of a pair */
-#define LOAD_BURST_ROWS 4096u /**< what an agent sends at most, unless it is told otherwise */
+#define LOAD_BURST_ROWS 4096u /**< default maximum that an agent sends */
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
@@ -31,7 +31,7 @@ struct load {
     unsigned box[3];   /* ranks in each dimension */
 };
 
-/** What a worker tells when it is done. */
+/** What a worker reports when it is done. */
 struct load_tally {
     uint64_t messages, bytes, sent, unacked, late_sends, redials;
 };

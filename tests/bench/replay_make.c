@@ -320,7 +320,7 @@ static void add_step(struct make *m, unsigned node, uint64_t step)
 
 /* ---- messages ------------------------------------------------------------------------ */
 
-/* As agents tell them: by ranks and times. */
+/* As agents send them: by ranks and times. */
 static int by_time(const void *left, const void *right)
 {
     const struct wire_half_row *a = left, *b = right;

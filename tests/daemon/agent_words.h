@@ -1,4 +1,4 @@
-/* What an agent says of itself first: a node of a job whose nodes have equally many ranks, in
+/* The first message of an agent: a node of a job whose nodes have equally many ranks, in
  * order. */
 #ifndef HOLTER_TESTS_DAEMON_AGENT_WORDS_H
 #define HOLTER_TESTS_DAEMON_AGENT_WORDS_H

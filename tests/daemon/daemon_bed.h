@@ -24,7 +24,7 @@ struct daemon_bed {
 int daemon_bed_make(struct daemon_bed *bed);
 int daemon_bed_remove(struct daemon_bed *bed);
 
-/** Start a daemon on the bed's endpoint. What it says is thrown away, unless there is
+/** Start a daemon on the bed's endpoint. Its output is discarded, unless there is
  * HOLTER_TEST_LOG in the environment. It does not outlive the test program. @param options  words,
  * ended by NULL */
 pid_t daemon_bed_start(const struct daemon_bed *bed, const char *const *options);

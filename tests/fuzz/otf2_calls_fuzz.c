@@ -1,6 +1,5 @@
-/* Any order of OTF2 event records of one thread of a rank or several, sensible or not, as calls of
- * MPI: each message is handed on once, with its bytes, and in an order that holds parts together.
- */
+/* OTF2 event records of one or several threads of a rank in any order, valid or not, as MPI calls:
+ * each message is passed on once, with its bytes, and the parts of a call are adjacent. */
 #include "daemon/import/otf2/otf2_calls.h"
 #include "holter/call.h"
 #include "tests/fuzz/fuzz.h"
@@ -104,8 +103,8 @@ static void add(struct otf2_totals *sum, const struct otf2_totals *t)
     sum->receive_bytes += t->receive_bytes;
 }
 
-/* The first byte tells how many threads there are, the first of each record which of them it is of.
- */
+/* The first byte is the number of threads, the first byte of each record the thread that it belongs
+ * to. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct otf2_calls calls[THREADS];

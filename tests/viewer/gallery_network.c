@@ -1,6 +1,6 @@
 /* Paints the views of the network: gallery_network DIRECTORY [VIEW]. Jobs: halo exchange on a small
- * torus with a hot link, and MiniMD and MiniAMR on Blue Gene/Q as recorded (tests/data). For
- * looking at. */
+ * torus with a hot link, and MiniMD and MiniAMR on Blue Gene/Q as recorded (tests/data). For visual
+ * checks. */
 #include "tests/data_file.h"
 #include "tests/viewer/offscreen.h"
 #include "tests/viewer/synthetic_network.h"

@@ -20,7 +20,7 @@ static const struct table three = {
     .list = LIST_NODES,
 };
 
-/* A list of rows of three cells, of which those from `first` on are in sight. */
+/* A list of rows of three cells, of which those from `first` on are visible. */
 static void list_scene(struct scene *s, struct desk *d, const char *const (*rows)[3], size_t first,
                        size_t count, size_t selected)
 {

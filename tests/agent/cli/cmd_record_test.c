@@ -56,7 +56,7 @@ static pid_t start_daemon(const char *option, const char *value)
     return daemon_bed_start(&bed, options);
 }
 
-/* What the recorder says goes to a file. */
+/* Standard error of the recorder goes to a file. */
 static pid_t start_recorder(const char *option, const char *value)
 {
     char log[128];
@@ -363,7 +363,7 @@ static void it_goes_on_with_the_daemon_that_follows_a_killed_one(void **state)
     daemon_bed_stop(daemon);
 }
 
-/* Nobody has to wait for a job to be told what is wrong. */
+/* Faults are reported before the wait for a job. */
 static void what_cannot_be_written_is_reported_before_a_job_comes(void **state)
 {
     (void)state;

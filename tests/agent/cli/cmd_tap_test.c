@@ -135,7 +135,7 @@ static void serve(struct bed *bed)
 
 /* ---- the command --------------------------------------------------------- */
 
-/* This program anew: a fork of a process with ZeroMQ's threads may only call exec. */
+/* Run this program again: a fork of a process with ZeroMQ's threads may only call exec. */
 static pid_t start(char **argv, const int out[2], const int err[2])
 {
     pid_t pid = fork();

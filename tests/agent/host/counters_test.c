@@ -142,7 +142,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A window ends: what is told of it. */
+/* A window ends: the counters that are reported of it. */
 static void next(struct bed *bed)
 {
     bed->now_ns += SECOND;
@@ -292,7 +292,7 @@ static void only_interfaces_that_carry_bytes_of_their_own_are_watched(void **sta
     assert_int_equal(bed->count, 2);
     assert_non_null(row_of(bed, "eth0"));
     assert_non_null(row_of(bed, "veth7"));
-    assert_int_equal(row_of(bed, "veth7")->speed, 0); /* what it says is made up */
+    assert_int_equal(row_of(bed, "veth7")->speed, 0); /* its speed is made up */
 }
 
 static void where_nothing_else_is_other_interfaces_are_watched(void **state)
@@ -437,7 +437,7 @@ static void interfaces_that_come_are_found(void **state)
     assert_row(bed, "eth0", 7, 0, 0);
 }
 
-/* Drops are told as long as they can be; the bytes without them, too. */
+/* Drops are reported as long as they can be read; bytes are reported without them, too. */
 static void an_interface_whose_drops_cannot_be_read_is_counted_all_the_same(void **state)
 {
     struct bed *bed = *state;

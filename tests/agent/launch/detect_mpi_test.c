@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* The build tells where its programs are. */
+/* The build passes the paths of its programs. */
 static const char *program(const char *name)
 {
     const char *path = getenv(name);

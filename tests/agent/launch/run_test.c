@@ -240,7 +240,7 @@ static void capture_report(const struct run_report *report, char *out, size_t ro
     stderr_capture_end(&capture);
 }
 
-/* What the closing line says of a job. */
+/* The last line about a job. */
 static void said_of(struct run_job job, char *out, size_t room)
 {
     capture_report(&(struct run_report){.jobs = &job, .count = 1, .complete = 1}, out, room);
@@ -310,7 +310,7 @@ static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **s
     assert_int_equal(run_session_plan(&first, &options, &target), 0);
     assert_int_equal(run_session_plan(&second, &options, &target), 0);
     assert_string_not_equal(first.job, second.job);
-    setenv("HOLTER_JOB", "77", 1); /* what the user says stays */
+    setenv("HOLTER_JOB", "77", 1); /* the value of the user has precedence */
     assert_int_equal(run_session_plan(&first, &options, &target), 0);
     assert_string_equal(first.job, "77");
     unsetenv("HOLTER_JOB");

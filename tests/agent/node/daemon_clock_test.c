@@ -340,7 +340,7 @@ static void another_daemon_is_followed_at_once(void **state)
     assert_int_equal(daemon_clock_error(&clock, node_mono(&scene, 61e9)), UINT64_MAX);
     assert_int_equal(daemon_clock_best(&clock, node_mono(&scene, 61e9)),
                      daemon_clock_at(&clock, node_mono(&scene, 61e9)));
-    /* The new one's time is 3 ms later: events are told in it at once, windows slide there. */
+    /* The new one's time is 3 ms later: events use it at once, windows slide there. */
     uint64_t mono = node_mono(&scene, 70e9);
     assert_int_equal(daemon_clock_observe(&clock, mono, daemon_time(70e9) + 3 * MS + 20000,
                                           daemon_time(70e9) + 3 * MS + 20000, mono + 40000),
@@ -387,7 +387,7 @@ static void the_error_of_a_span_is_the_largest_in_it(void **state)
         }
 }
 
-/* A clock that is made to run at another rate: what was before says nothing of what is now. */
+/* A clock that is made to run at another rate: earlier samples are not valid any more. */
 static void a_rate_that_changes_at_once_is_noticed(void **state)
 {
     struct scene scene = {"", 0, 0, 0, 0, {15, 15}, 5, 0.02, 100, 0, 0, 0, 0, 0};

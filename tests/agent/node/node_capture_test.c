@@ -1,4 +1,5 @@
-/* Captures: what a rank wrote last is told, exactly and within bounds, while it goes on writing. */
+/* Captures: the newest records of a rank are read exactly and within bounds while it writes further
+ * ones. */
 #include "agent/node/node_capture.h"
 #include "agent/node/windows.h"
 #include "agent/node/windows_stages.h"

@@ -451,7 +451,7 @@ static void ring_that_fills_between_drains_wakes_the_agent(void **state)
         rank_drain(bed->rank, &clocks, NULL, bed->batch);
         assert_int_equal(alarms_while_writing(&bed->fake, 1000), 0); /* not half full */
         assert_int_equal(alarms_while_writing(&bed->fake, 300), 1);
-        assert_int_equal(alarms_while_writing(&bed->fake, 5000), 0); /* told once */
+        assert_int_equal(alarms_while_writing(&bed->fake, 5000), 0); /* reported once */
     }
     detach(bed);
     signal(RING_ALARM_SIGNAL, SIG_DFL);

@@ -774,7 +774,7 @@ static void a_cartesian_communicator_is_announced_before_the_window_it_was_made_
     assert_true(journal_read(bed->journal, bed->position, &kept));
     assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
     assert_int_equal(message.type, WIRE_TYPE_RANKS);
-    assert_int_equal(message.ranks.members_count, 0); /* they were told before */
+    assert_int_equal(message.ranks.members_count, 0); /* they were reported before */
     assert_int_equal(message.ranks.carts_count, 1);
     assert_true(message.ranks.carts[0].id == 99 && message.ranks.carts[0].size == 4 &&
                 message.ranks.carts[0].wraps == 1 && message.ranks.carts[0].made == 5);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* What is said about a name, as it would come to the terminal. */
+/* A message about a name, as it is written to the terminal. */
 static void said_of(const char *name, char *out, size_t room)
 {
     struct stderr_capture capture;

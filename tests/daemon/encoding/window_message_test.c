@@ -204,7 +204,7 @@ static void check_totals(const struct sums *sums)
     assert_int_equal(sums->deaths, 1);
     assert_int_equal(sums->nodes, 1);
     assert_int_equal(sums->processes, RANKS);
-    assert_int_equal(sums->counters, 2); /* told once, whatever the parts */
+    assert_int_equal(sums->counters, 2); /* reported once, whatever the number of parts */
     assert_int_equal(sums->finals, 1);
     assert_true(sums->final_was_last);
     free(whole);

@@ -151,7 +151,8 @@ static void a_curve_that_drops_is_seen_to(void **state)
     assert_null(strstr(text, "<rect class=\"k1\""));
 }
 
-/* Is the axis of the time in MPI from 0 % to this? Each class is as high as it is told on it. */
+/* Is the axis of the time in MPI from 0 % to this? Each class is as high as its value on the axis.
+ */
 static void assert_time_axis(const char *most, double share)
 {
     const char *at = strstr(text, "Time in MPI</h2>"), *end = at ? strstr(at, "</section>") : NULL;

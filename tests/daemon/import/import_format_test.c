@@ -64,20 +64,21 @@ static void texts_are_distinguished(void **state)
     static const struct {
         const char *text;
         enum import_format format;
-    } cases[] = {{"# who\n0 1 1.5e+07 3\n", IMPORT_HOPBYTE},
-                 {"\xef\xbb\xbf"
-                  "0 1 5\n",
-                  IMPORT_HOPBYTE},
-                 {"hostname=h\nnumprocs=4\n", IMPORT_DUMPI},
-                 {"name: x\nhardware:\n  a: 1\n", IMPORT_COUNTERS},
-                 {"Source;Destination;Bytes\n", IMPORT_CSV}, /* its reader says what it lacks */
-                 {"sep=;\r\nsource;destination\r\n", IMPORT_CSV},
-                 {"sep=|\nsource|destination\n", IMPORT_CSV},
-                 {"# who\r\rsource,destination\r0,1\r", IMPORT_CSV},
-                 {"# who\r\n\r\n0 1 5\r\n", IMPORT_HOPBYTE},
-                 {"hello world\n", IMPORT_UNKNOWN},
-                 {"0 1 two\n", IMPORT_UNKNOWN},
-                 {"", IMPORT_UNKNOWN}};
+    } cases[] = {
+        {"# who\n0 1 1.5e+07 3\n", IMPORT_HOPBYTE},
+        {"\xef\xbb\xbf"
+         "0 1 5\n",
+         IMPORT_HOPBYTE},
+        {"hostname=h\nnumprocs=4\n", IMPORT_DUMPI},
+        {"name: x\nhardware:\n  a: 1\n", IMPORT_COUNTERS},
+        {"Source;Destination;Bytes\n", IMPORT_CSV}, /* its reader reports what is missing */
+        {"sep=;\r\nsource;destination\r\n", IMPORT_CSV},
+        {"sep=|\nsource|destination\n", IMPORT_CSV},
+        {"# who\r\rsource,destination\r0,1\r", IMPORT_CSV},
+        {"# who\r\n\r\n0 1 5\r\n", IMPORT_HOPBYTE},
+        {"hello world\n", IMPORT_UNKNOWN},
+        {"0 1 two\n", IMPORT_UNKNOWN},
+        {"", IMPORT_UNKNOWN}};
     struct bed bed;
     (void)state;
     begin(&bed);
@@ -144,8 +145,7 @@ static void a_folder_stands_for_the_one_trace_in_it(void **state)
     fclose(fopen(path, "we"));
     assert_int_equal(find(&bed, bed.directory), IMPORT_UNKNOWN);
     assert_non_null(strstr(bed.why, "several traces"));
-    assert_int_equal(find(&bed, path),
-                     IMPORT_OTF2); /* it is called so: libotf2 says what is wrong */
+    assert_int_equal(find(&bed, path), IMPORT_OTF2); /* by its name: libotf2 reports the fault */
     assert_int_equal(unlink(path), 0);
     snprintf(path, sizeof(path), "%s/other.meta", bed.directory);
     fclose(fopen(path, "we"));

@@ -479,7 +479,7 @@ static void a_late_report_is_published_as_a_correction(void **state)
     finish_job(job);
 }
 
-/* As of ranks that were met in the middle of the window. */
+/* As for ranks that were found in the middle of the window. */
 static void a_node_that_reports_more_later_is_one_node(void **state)
 {
     struct job *job = make_job(&published);

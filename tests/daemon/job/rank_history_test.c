@@ -10,11 +10,11 @@
 
 #define FIRST UINT64_C(1000)
 
-/* Figures of a rank in a window: small ones, and such of all sizes, which go up and down from rank
- * to rank. */
+/* Figures of a rank in a window: small ones, and ones of all sizes that rise and fall from rank to
+ * rank. */
 static struct wire_rank_row figures(uint32_t rank, uint64_t window)
 {
-    const uint64_t polls = window % 3 == 0 ? rank : 0; /* else nobody polls */
+    const uint64_t polls = window % 3 == 0 ? rank : 0; /* otherwise no rank polls */
     const uint64_t other = rank % 200 < 70 ? 7 : 0;
     return (struct wire_rank_row){.rank = rank,
                                   .sent = rank + window,
@@ -26,7 +26,7 @@ static struct wire_rank_row figures(uint32_t rank, uint64_t window)
                                   .threads = 2};
 }
 
-/* Some ranks rest in some windows, of which every third has all. */
+/* Some ranks are idle in some windows; every third window has all ranks. */
 static int rests(uint32_t rank, uint64_t window)
 {
     return window % 64 > 32 && window % 3 != 0 && (rank + window) % 5 == 0;

@@ -1,4 +1,4 @@
-/* A recorder in a loop of its own, and what it told. */
+/* A recorder in a loop of its own, and what it reported. */
 #ifndef TESTS_DAEMON_STORAGE_RECORD_BED_H
 #define TESTS_DAEMON_STORAGE_RECORD_BED_H
 

@@ -204,7 +204,7 @@ static void all_parts_together_stay_below_the_size(void **state)
     }
     assert_true(first > 5);
     assert_int_equal(access(base, F_OK), -1);
-    /* It says what is gone: all before the first part that is there. */
+    /* It states what was removed: all before the first remaining part. */
     char file[256];
     assert_int_equal(recording_part_path(base, first, file, sizeof(file)), 0);
     assert_true(kept_ask(path, "SELECT removed_ns FROM part") > 0);
@@ -270,7 +270,7 @@ static void a_recording_goes_on_with_its_newest_part(void **state)
     assert_int_equal(kept_ask(path, "SELECT sum(messages) FROM block"), 1);
 }
 
-/* Its daemon was killed before it had told in it what the one before said. */
+/* Its daemon was killed before it had repeated the state of the part before. */
 static void a_recording_goes_on_before_a_part_that_was_not_begun(void **state)
 {
     char chosen[256], part[256];

@@ -85,7 +85,7 @@ static void thousands_of_agents_are_acknowledged_once_each(void **state)
     assert_int_equal(told, 3000);
     for (uint64_t i = 0; i < 3000; i++)
         recorder_queue_acknowledgement(b->r, i, i + 7);
-    record_bed_end(b); /* those that are left are told before it goes */
+    record_bed_end(b); /* the remaining ones are reported before it ends */
     assert_int_equal(told, 6000);
 }
 

@@ -1,4 +1,4 @@
-/* The process grid of a job, from what agents tell of Cartesian communicators to a network with
+/* The process grid of a job, from what agents report of Cartesian communicators to a network with
  * ranks in it. */
 #include "daemon/job/network/job_network.h"
 #include "daemon/topology/network_grid.h"
@@ -17,7 +17,7 @@
 
 #define MOST 64u
 
-/* ---- what agents tell ---------------------------------------------------- */
+/* ---- what agents report -------------------------------------------------- */
 
 struct telling {
     struct wire_cart_row carts[MOST];
@@ -109,7 +109,7 @@ static void ranks_stand_where_the_communicator_has_them(void **state)
     network_grid_finish(&grid);
 }
 
-/* The grids below are told in any order; the one that is taken stands first. */
+/* The grids below are reported in any order; the one that is used is listed first. */
 static void one_of_several_is_taken_whatever_comes_first(void **state)
 {
     (void)state;

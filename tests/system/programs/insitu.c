@@ -1,13 +1,12 @@
 /* insitu ITERATIONS STEPS IMAGES PAUSE_MS BYTES [DIRECTORY]: a simulation that draws pictures of
- * itself while it runs, as in the case study of 001 (S3D with visualization in situ).
+ * itself while it runs, as in the case study of CommGram (S3D with visualization in situ).
  *
  * An iteration is STEPS of simulation, each a few halo exchanges on a periodic grid, and then
  * IMAGES that are composed of what each rank drew, by binary swap: in stage k a rank exchanges half
  * of what it still holds with rank ^ 2^k. Ranks beyond the largest power of two give theirs to a
  * partner first. Before each step and image ranks compute, which is sleep here, PAUSE_MS long.
- * BYTES are those of an image; a face of a rank's block of the grid has an eighth, or a 64th. It
- * ends before ITERATIONS when there is a file called end in the directory, at which rank 0 looks
- * after each. */
+ * BYTES are those of an image; a face of a rank's block of the grid has an eighth, or a 64th. The
+ * program ends early if rank 0 finds a file called end in the directory after an iteration. */
 #include "truth.h"
 
 #include <stdio.h>
@@ -48,8 +47,8 @@ static struct grid grid_make(int size, int bytes)
     return g;
 }
 
-/* What comes in is taken as it comes: of messages that are completed together, nobody can tell when
- * each was there. */
+/* Receives are completed in the order of arrival: the times of messages that are completed together
+ * cannot be distinguished. */
 static void exchange(const struct grid *g)
 {
     MPI_Request receives[2 * DIMENSIONS], sends[2 * DIMENSIONS];
@@ -79,7 +78,7 @@ struct image {
     int *value, *other;       /* owned; other: room for what is received */
 };
 
-/* A pixel is what all ranks drew there, added up. */
+/* A pixel is the sum of the values of all ranks. */
 static void image_draw(struct image *image, int rank)
 {
     image->first = 0;

@@ -141,7 +141,7 @@ static void nodes_come_in_any_order_and_ranks_in_theirs(void **state)
     const char *second = strstr(text, "rank 2 on a\n"), *third = strstr(text, "rank 8 on b\n");
     assert_non_null(second);
     assert_true(third > second);
-    assert_null(strstr(second + 1, "rank 2 on a\n")); /* its parts stand together */
+    assert_null(strstr(second + 1, "rank 2 on a\n")); /* its parts are adjacent */
     assert_true(strstr(second, "#13 receive done") < third);
     assert_non_null(strstr(text, "\na: not all\n4 records of 2 threads\n"));
     free(text);

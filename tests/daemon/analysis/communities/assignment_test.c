@@ -53,7 +53,7 @@ static void load(struct assignment *a, struct plain_assignment *p, bool by_colum
     }
 }
 
-/* Solves, and checks that what is assigned is an assignment of the sum that is told. */
+/* Solves, and checks that the result is an assignment with the returned sum. */
 static uint64_t solve(struct assignment *a, struct plain_assignment *p, bool by_column)
 {
     uint64_t matched, sum = 0;

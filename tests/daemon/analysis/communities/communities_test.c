@@ -61,7 +61,7 @@ static uint32_t plain_components(const struct edges *e)
     return count;
 }
 
-/* Cuts nest, their labels ascend, merges are as told, modularities are those of the cuts. */
+/* Cuts nest, their labels ascend, merges are as reported, modularities are those of the cuts. */
 static void assert_is_dendrogram(const struct communities *c, const struct edges *e, uint32_t step)
 {
     uint32_t merges, n = e->vertices;

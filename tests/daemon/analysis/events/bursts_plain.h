@@ -162,7 +162,7 @@ static inline void assert_same(struct bursts *a, struct bursts *b)
     }
 }
 
-/* Totals, rows and others all tell the same. */
+/* Totals, rows and others agree. */
 static inline void assert_conserved(struct bursts *set, uint64_t messages, uint64_t bytes)
 {
     assert_int_equal(bursts_messages(set), messages);

@@ -646,7 +646,7 @@ static void a_rank_that_polls_is_said_to_poll(void **state)
     scene_finish(s);
 }
 
-/* Nothing says for whom the ranks wait, but all wait, except one. */
+/* It is not known for whom the ranks wait, but all wait except one. */
 static void a_standstill_names_the_rank_outside(void **state)
 {
     struct scene *s = scene_of(4, NULL);
@@ -738,7 +738,7 @@ static void long_waits_that_ended_raise_the_bar(void **state)
     scene_finish(s);
 }
 
-/* A wait for a stopped process says nothing of how long this job's waits are. */
+/* A wait for a stopped process does not count as a usual wait of this job. */
 static void a_stopped_process_does_not_raise_the_bar(void **state)
 {
     struct scene *s = scene_of(4, NULL);

@@ -40,7 +40,8 @@ static void tell(struct join *join, uint64_t window, int receive)
     assert_int_equal(join_feed(join, EPOCH + window, 0, halves, MESSAGES), 0);
 }
 
-/* Sends whose receives are told in the next window, when the close between them lacks memory once.
+/* Sends whose receives are reported in the next window, when the close between them lacks memory
+ * once.
  * @return whether it did */
 static int miss_one(unsigned long allocation, struct join_counts *counts)
 {

@@ -57,7 +57,7 @@ static void assert_same(const struct joined *a, const struct joined *b)
     assert_int_equal(a->uncertain, b->uncertain);
 }
 
-/* In which order messages come out is not said. */
+/* The order in which messages are reported is not specified. */
 static int by_meaning(const void *a, const void *b)
 {
     const struct joined *x = a, *y = b;
@@ -243,7 +243,7 @@ static void what_is_left_is_joint_while_a_send_of_the_call_is_unknown(void **sta
         assert_int_equal(list.rows[i].network_ns, 0);
         assert_int_equal(list.rows[i].joint_ns, 100 * US); /* from the latest that is known */
     }
-    /* The last send is told a window later: now all of the call are known. */
+    /* The last send is reported a window later: now all sends of the call are known. */
     struct join_half send = match_send_at(12, 200, 1);
     send.source = send.node = 3;
     add(join, 1, &send);
@@ -318,7 +318,7 @@ static void ends_beyond_the_other_nodes_sample_are_not_unmatched(void **state)
     close_into(join, 1, &list);
     join_count(join, &counts);
     assert_int_equal(counts.unmatched, 2); /* 400, 499; but not 600, which node 1 left out */
-    /* A node that left out everything tells no rank: it may be any node. */
+    /* A node that left out everything names no rank: any rank may be there. */
     below = match_send_at(700, 100, 1);
     add(join, 2, &below);
     assert_int_equal(join_feed(join, EPOCH + 2, 1, NULL, 0), 0);
@@ -457,8 +457,8 @@ static uint64_t draw(uint64_t *random)
     return x ^ x >> 31;
 }
 
-/* A few windows of ends, some of them told twice, of calls that complete several. @return a digest
- * of all results */
+/* A few windows of ends, some of them reported twice, of calls that complete several. @return a
+ * digest of all results */
 static uint64_t digest_of(uint64_t seed, bool turned)
 {
     struct list list = {0};
@@ -492,7 +492,7 @@ static uint64_t digest_of(uint64_t seed, bool turned)
     return digest;
 }
 
-/* An end that comes twice tells nothing of the call that completed it, either. */
+/* An end that arrives twice does not describe the call that completed it, either. */
 static void the_order_of_ends_changes_nothing_where_some_come_twice(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static struct job job_of(const struct job_shape *shape, uint64_t seed)
             do
                 from = (uint32_t)(draw(&random) % (shape->one_way ? low : shape->ranks));
             while (from / shape->per_node == to / shape->per_node);
-            uint64_t key = draw(&random), bytes = i; /* tells messages apart */
+            uint64_t key = draw(&random), bytes = i; /* distinguishes messages */
             uint64_t begin = sent[m] + (uint64_t)skew_of(shape, from / shape->per_node);
             uint64_t entry = enter + (uint64_t)skew_to, exit = leave + (uint64_t)skew_to;
             struct join_half send = {.key = key,
@@ -704,7 +704,7 @@ static void joined_messages_equal_the_batch_reference(void **state)
     }
 }
 
-/* As run(), but each node tells all of its ends of a window at once. */
+/* As run(), but each node reports all ends of a window at once. */
 static struct list run_by_node(struct join *join, const struct job *job, uint32_t nodes)
 {
     struct list list = {0};

@@ -37,7 +37,7 @@ static void limits_of_one_node_are_not_those_of_another(void **state)
         assert_true(key_limits_left_out(&limits, 10 * node, 100, 1000 + node));
         assert_false(key_limits_left_out(&limits, 10 * node, 100, 999 + node));
     }
-    /* A rank that nobody has told of may be on any of them. */
+    /* A rank that nobody has reported may be on any of them. */
     assert_true(key_limits_left_out(&limits, 5, 100, 1000));
     assert_false(key_limits_left_out(&limits, 5, 100, 999));
     key_limits_finish(&limits);

@@ -660,7 +660,7 @@ static void an_earlier_wildcard_holds_later_receives(void **state)
     assert_int_equal(bed->messages[1].transfer_ns, 1100);
 }
 
-/* What traces tell of receives whose statuses the program ignored. */
+/* Records of traces about receives whose statuses the program ignored. */
 static void a_wildcard_that_took_an_unknown_message_leaves_the_order_unknown(void **state)
 {
     struct bed *bed = *state;

@@ -241,7 +241,7 @@ static void make_persistent(struct model *m, struct receive *r, uint64_t enter_n
     r->tag = OWN_TAG + (int)r->request;
 }
 
-/* What a record says of a receive that ends. */
+/* The record of a receive that ends. */
 static void complete(struct model *m, struct receive *r, struct event *event)
 {
     const struct message *message = &m->state->messages[r->message];

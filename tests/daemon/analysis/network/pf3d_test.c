@@ -147,7 +147,7 @@ static void what_tilts_twice_fills_every_link_of_one_dimension(void **state)
     topology_destroy(t);
 }
 
-/* A phase by itself tells no mapping from another: that is why both are taken together. */
+/* One phase alone does not distinguish the mappings: therefore both are used. */
 static void each_phase_alone_has_the_same_largest_load(void **state)
 {
     (void)state;

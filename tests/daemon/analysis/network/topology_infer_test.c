@@ -156,7 +156,8 @@ static void what_nothing_reports_stays_as_it_was(void **state)
     topology_infer_destroy(infer);
 }
 
-/* Half way round a ring is as long as along a line: only the link between the ends tells. */
+/* Half way round a ring is as long as along a line: only the link between the ends distinguishes
+ * both. */
 static void a_link_between_the_ends_makes_a_ring(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ static const struct recording {
     uint32_t ranks;                /* a node */
     uint32_t complete, incomplete; /* routes */
     const char *order;             /* of dimensions; "": routes leave it open */
-    uint32_t ordered;              /* pairs of dimensions whose order routes tell */
+    uint32_t ordered;              /* pairs of dimensions whose order follows from routes */
 } recordings[] = {
     {"IMB-MPI1_Vesta_n32_c1", N32, 1, 62, 0, "DCBAE", 10},
     {"IMB-MPI1_Vesta_n32_c16", N32, 16, 527, 0, "DCBAE", 10},
@@ -146,7 +146,7 @@ static void every_hop_count_is_the_distance(void **state)
     assert_int_equal(checked, 59796);
 }
 
-/* Blue Gene tells (A B C D E core), Theta (column, cage + 3 row, slot, cpu, core). */
+/* Blue Gene has coordinates (A B C D E core), Theta (column, cage + 3 row, slot, cpu, core). */
 static void coordinates_are_those_recorded(void **state)
 {
     (void)state;

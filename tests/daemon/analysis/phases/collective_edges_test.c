@@ -23,7 +23,7 @@ struct play {
     uint64_t in[MOST], out[MOST]; /* bytes */
     uint64_t messages_in[MOST], messages_out[MOST];
     uint64_t between[MOST][MOST]; /* bytes */
-    bool twice;                   /* somebody was told what it had been told already */
+    bool twice;                   /* a rank received data that it already had */
 };
 
 static uint64_t all_of(uint32_t size)

@@ -81,7 +81,7 @@ static void greetings_at_the_start_go_when_the_work_begins(void **state)
     free(m.edge);
 }
 
-/* Rank 1 hears from rank 0 alone, which has much larger partners. */
+/* Rank 1 receives from rank 0 only, which has much larger partners. */
 static void a_small_partner_counts_when_it_is_the_other_s_largest(void **state)
 {
     struct contact *contact = create(CONTACT_DEFAULTS);
@@ -250,7 +250,7 @@ static void bounds_are_kept(void **state)
     contact_destroy(NULL);
 }
 
-/* A pair as contact.h says of it. */
+/* A pair as contact.h defines it. */
 struct plain {
     double weight;
     uint32_t windows, messages;

@@ -62,7 +62,7 @@ static void keys_of_any_kind_are_sorted_and_equal_ones_keep_their_order(void **s
     }
 }
 
-/* Runs in order that begin at random places and overlap by so much: as peers tell their rows. */
+/* Runs in order that begin at random places and overlap by so much: as peers send their rows. */
 static void check_runs(size_t runs, size_t each, uint64_t apart)
 {
     struct key_place *places = calloc(runs * each, sizeof(*places));

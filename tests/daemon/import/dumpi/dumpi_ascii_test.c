@@ -78,7 +78,7 @@ static void texts_give_what_their_files_give(void **state)
     }
 }
 
-/* One text, of which neither the name nor a header tells anything. */
+/* A text whose name and header do not identify it. */
 static void a_text_knows_its_rank(void **state)
 {
     (void)state;

@@ -229,7 +229,7 @@ static void grids_and_groups_are_translated(void **state)
     begin_files(4);
     for (int i = 0; i < 4; i++) {
         struct dumpi_writer *w = &writers[i];
-        /* The library reordered: the program was told so. */
+        /* The library reordered ranks, and the program received the new ones. */
         dumpi_writer_call(w, DUMPI_Cart_create, LL(WORLD_), LL(2), 2, dims, 2, rows, LL(1), LL(4));
         dumpi_writer_call(w, DUMPI_Comm_rank, LL(4), LL(3 - i));
         dumpi_writer_call(w, DUMPI_Cart_sub, LL(2), LL(4), 2, rows, LL(5));

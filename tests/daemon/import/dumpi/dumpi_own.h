@@ -21,7 +21,7 @@ enum {
 };
 
 extern char directory[DIRECTORY_ROOM]; /**< of the test that runs */
-extern char told[8000];                /**< what was told of the files, line by line */
+extern char told[8000];                /**< reported faults of the files, line by line */
 extern struct dumpi_writer writers[4]; /**< by rank */
 
 /** Before and after each test. */

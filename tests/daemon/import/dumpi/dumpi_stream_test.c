@@ -27,9 +27,9 @@ static int remove_directory(void **state)
     return directory_remove(directory);
 }
 
-/* ---- what libdumpi's own tool says ------------------------------------------------ */
+/* ---- output of libdumpi's own tool ------------------------------------------------- */
 
-/* Line by line, so that a difference is told with its line. */
+/* Compare line by line, so that a difference is reported with its line. */
 static void compare(const char *ours, const char *theirs)
 {
     for (unsigned line = 1; *ours != '\0' || *theirs != '\0'; line++) {

@@ -1,4 +1,4 @@
-/* What the text form of a DUMPI file says about messages, counted without any of the reader's code.
+/* Messages in the text form of a DUMPI file, counted without any of the reader's code.
  */
 #ifndef TESTS_DAEMON_IMPORT_DUMPI_DUMPI_SUMS_H
 #define TESTS_DAEMON_IMPORT_DUMPI_DUMPI_SUMS_H

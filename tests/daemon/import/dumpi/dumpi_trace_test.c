@@ -437,7 +437,7 @@ static void the_program_knows_of_ranks_that_the_text_does_not(void **state)
     dumpi_trace_close(trace);
 }
 
-/* They may be left from a job before: only the program can tell that. */
+/* They may be left over from an earlier job: only the program knows. */
 static void files_beyond_the_last_rank_are_left_out_and_reported(void **state)
 {
     (void)state;

@@ -568,7 +568,7 @@ static void a_file_that_is_missing_is_reported(void **state)
     end(&bed);
 }
 
-/* What they do not tell of any more cannot be imported: that is no success. */
+/* What the files do not contain any more cannot be imported: the status is not success. */
 static void definitions_that_are_cut_off_are_reported(void **state)
 {
     struct bed bed;

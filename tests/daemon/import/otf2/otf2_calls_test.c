@@ -94,7 +94,7 @@ static void a_wait_has_a_part_for_each_request(void **state)
     otf2_calls_leave(&c, 50, 3, &waitall);
     assert_int_equal(take(&c, e), 4);
     assert_int_equal(e[0].flags, SEND_POST);
-    /* Where it was posted the receive knows what only its end has told. */
+    /* The posted receive has the data that only its end contains. */
     assert_int_equal(e[1].call, CALL_Irecv);
     assert_int_equal(e[1].flags, EVENT_RECV | EVENT_POST);
     assert_int_equal(e[1].peer, 4);

@@ -1,5 +1,5 @@
 /* Files of events of several chunks that are cut off, or have a hole: what comes before is
- * imported, once, and what is lost is told. */
+ * imported, once, and losses are reported. */
 #include "daemon/import/otf2/import_otf2.h"
 
 #include "tests/daemon/import/otf2/otf2_writing.h"

@@ -144,8 +144,8 @@ static void a_reader_of_threads_is_replaced(void **state)
     replace_readers(4);
 }
 
-/* Whether it dies at work is chance: what is said of the streams holds either way. Of several
- * threads, the others miss what was told by the one that is lost. */
+/* It is random whether the reader dies during its work: the checks of the streams hold in both
+ * cases. If one of several threads is lost, its records are missing for the others. */
 static void lose_streams(uint32_t threads)
 {
     struct bed bed;

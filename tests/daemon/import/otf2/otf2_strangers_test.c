@@ -552,7 +552,7 @@ static void a_link_to_an_archive_may_have_any_name(void **state)
     end(bed);
 }
 
-/* The anchor says in which way files are kept. */
+/* The anchor file names the way in which files are stored. */
 static void a_substrate_that_cannot_be_read_is_reported(void **state)
 {
     struct bed b, *bed = &b;

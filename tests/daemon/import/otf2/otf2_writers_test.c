@@ -152,7 +152,7 @@ static void import_it(struct bed *bed)
     recorded_sums_read(&bed->sums, bed->recording);
 }
 
-/* That, and nothing else. */
+/* The only fault is this one. */
 static void import_told(struct bed *bed, const char *what)
 {
     import_it(bed);
@@ -204,7 +204,7 @@ static void regions_may_have_any_number(void **state)
     directory_remove(bed->directory);
 }
 
-/* As those write that unwind the stack at each region. */
+/* As tools write them that unwind the stack at each region. */
 static void calls_may_be_described_by_their_calling_contexts(void **state)
 {
     struct bed b, *bed = &b;
@@ -217,7 +217,8 @@ static void calls_may_be_described_by_their_calling_contexts(void **state)
     directory_remove(bed->directory);
 }
 
-/* All that has "mpi" somewhere in its name is of MPI, and calls have what follows their names. */
+/* The writer assigns every region with "mpi" in its name to MPI, and appends text to names of
+ * calls. */
 static void main_of_a_file_called_mpi_is_no_call(void **state)
 {
     struct bed b, *bed = &b;
@@ -231,7 +232,7 @@ static void main_of_a_file_called_mpi_is_no_call(void **state)
     directory_remove(bed->directory);
 }
 
-/* One that is not there, and one that another rank has. */
+/* One location does not exist, and one belongs to another rank. */
 static void ranks_are_processes_where_their_locations_are_wrong(void **state)
 {
     static const uint64_t wrong[] = {77, 0};
@@ -263,7 +264,7 @@ static void regions_that_are_not_defined_are_counted(void **state)
     directory_remove(bed->directory);
 }
 
-/* They are sent and received, but from and to nobody. */
+/* They are sent and received, but their partners are not known. */
 static void messages_of_ranks_that_are_not_in_the_communicator_are_counted(void **state)
 {
     struct bed b, *bed = &b;
@@ -283,7 +284,7 @@ static void messages_of_ranks_that_are_not_in_the_communicator_are_counted(void 
     directory_remove(bed->directory);
 }
 
-/* More than have slots: which ranks talk is known all the same. */
+/* More communicators than slots: the ranks of their messages are known all the same. */
 static void messages_of_any_number_of_communicators_have_their_ranks(void **state)
 {
     struct bed b, *bed = &b;
@@ -340,7 +341,7 @@ static void assert_messages_with_pauses(const struct bed *bed)
     assert_int_equal(bed->sums.call_ns[CALL_Ssend], 1000);
 }
 
-/* All records are before the zero, or half of them, or all a little. */
+/* All records precede the zero, or half of them do, or all precede it slightly. */
 static void a_zero_that_is_reported_too_late_costs_no_time(void **state)
 {
     static const uint64_t zeros[] = {1000 * SECOND, SECOND + 500000, SECOND + 15};
@@ -357,7 +358,7 @@ static void a_zero_that_is_reported_too_late_costs_no_time(void **state)
     }
 }
 
-/* One time that is none, which is told with the others. */
+/* One time is invalid, and is reported with the others. */
 static void a_record_long_before_the_zero_does_not_move_it(void **state)
 {
     struct bed b, *bed = &b;
@@ -388,7 +389,7 @@ static void times_may_be_dates_without_a_zero(void **state)
     directory_remove(bed->directory);
 }
 
-/* Negative ones, those without one, and others that MPI does not have. */
+/* Tags that are negative, missing, or larger than MPI allows. */
 static void tags_of_any_size_are_matched(void **state)
 {
     static const uint32_t tags[] = {0, INT32_MAX, 0x80000005u, UINT32_MAX - 1, UINT32_MAX};
@@ -421,7 +422,7 @@ static void bytes_that_no_number_holds_end_at_the_largest(void **state)
     directory_remove(bed->directory);
 }
 
-/* A few of many, so that the length that is told is believed. */
+/* A few of many records, so that the length in the archive is accepted. */
 static void records_far_beyond_the_end_are_counted_and_reported(void **state)
 {
     struct bed b, *bed = &b;

@@ -29,7 +29,7 @@ static int fake_next(void *user, uint32_t stream, struct event *out)
     return (int)give;
 }
 
-/* A stream waits for the others of its rank: it gives what begins before a time, and else says when
+/* A stream waits for the others of its rank: it returns what begins before a time, or else when
  * it goes on. */
 static int fake_next_before(void *user, uint32_t stream, uint64_t until, struct event *out)
 {

@@ -1,4 +1,4 @@
-/* What a recording of a trace holds, added up. */
+/* Sums over a recording of a trace. */
 #ifndef HOLTER_TESTS_RECORDED_SUMS_H
 #define HOLTER_TESTS_RECORDED_SUMS_H
 
@@ -29,7 +29,7 @@ struct recorded_sums {
     uint64_t capture_digest; /**< of captures */
 };
 
-/** Read it; fails the test when a message is broken. */
+/** Sum up a recording; fails the test when a message is damaged. */
 void recorded_sums_read(struct recorded_sums *out, const char *path);
 
 #endif

@@ -155,7 +155,7 @@ bool program_names_culprit(const struct synthetic_params *p, const struct progra
     char name[16];
     if (p->reason == SYNTHETIC_BACKGROUND)
         return strcmp(a->culprit, "inter-node") == 0;
-    if (p->reason == SYNTHETIC_LINK && p->nodes == 2) /* no message tells whose link it is */
+    if (p->reason == SYNTHETIC_LINK && p->nodes == 2) /* no message shows whose link it is */
         return strcmp(a->culprit, "node-pair") == 0 && strcmp(a->culprits, "n0 and n1") == 0;
     snprintf(name, sizeof(name), p->reason == SYNTHETIC_RANK ? "%u" : "n%u",
              p->reason == SYNTHETIC_RANK ? p->rank : p->node);

@@ -1,4 +1,4 @@
-/* The episode of the hang rule: how it begins, what it says, and how it ends. */
+/* The episode of the hang rule: its begin, its text, and its end. */
 #include "daemon/job/hang/job_hang.h"
 
 #include "holter/call.h"

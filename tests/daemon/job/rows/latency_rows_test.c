@@ -148,7 +148,7 @@ static void times_of_halves_are_made_absolute(void **state)
     assert_int_equal(joined.bytes, 10);
     assert_int_equal(joined.window, 7);
     assert_int_equal(joined.transfer_ns, 75);
-    assert_int_equal(joined.late_sender_ns, 0); /* 25 are less than what the clocks leave open */
+    assert_int_equal(joined.late_sender_ns, 0); /* 25 are less than the uncertainty of the clocks */
     assert_int_equal(joined.network_ns, 75);
     assert_int_equal(joined.error_ns, 30);
     join_destroy(join);
@@ -211,7 +211,7 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     latency_rows_finish(&later);
 }
 
-/* Of any size and any time, the classes and logarithms are those that agents take. */
+/* For any size and time, classes and logarithms are the same as in agents. */
 static void joined_messages_count_in_their_classes(void **state)
 {
     (void)state;
@@ -254,7 +254,8 @@ static void joined_messages_count_in_their_classes(void **state)
     latency_rows_finish(&rows);
 }
 
-/* Many that fit; then by turns one that fits, two that do not for one figure, and one that does. */
+/* Many rows that fit; then alternately one that fits, two with one figure that does not, and one
+ * that fits. */
 static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
 {
     (void)state;

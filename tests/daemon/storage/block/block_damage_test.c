@@ -1,4 +1,4 @@
-/* Damaged blocks: whatever the bytes are, reading ends, and says so. */
+/* Damaged blocks: whatever the bytes are, reading ends and reports the damage. */
 #include "holter/error.h"
 #include "tests/daemon/storage/block/block_bed.h"
 

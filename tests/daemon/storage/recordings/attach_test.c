@@ -38,7 +38,7 @@ static int drop(void **state)
     return directory_remove(directory);
 }
 
-/* What an agent says about ranks, or of a window, as the daemon hands it on. */
+/* A message of an agent about ranks or a window, as the daemon publishes it. */
 static struct wire_recorded said(enum wire_type type, uint64_t instance, uint64_t seq)
 {
     static const struct wire_member_row member = {.rank = 0, .pid = 1};

@@ -97,7 +97,7 @@ static void a_cut_has_the_windows_between_and_the_ranks_before(void **state)
     assert_int_equal(seen.windows, 8);
     assert_int_equal(seen.first, MADE_BEGIN + 5);
     assert_int_equal(seen.last, MADE_BEGIN + 8);
-    assert_int_equal(seen.first_ns, at(6) + 1000); /* as if told with the first window */
+    assert_int_equal(seen.first_ns, at(6) + 1000); /* as if sent with the first window */
     assert_int_equal(counts.messages, 10);
     assert_int_equal(made_ask(out, "SELECT count(*) FROM totals"), 4);
     assert_int_equal(made_ask(out, "SELECT min(window) FROM totals"), MADE_BEGIN + 5);

@@ -101,7 +101,7 @@ static uint64_t dropped_of(uint64_t instance, uint64_t seq, uint64_t before, uin
     return dropped;
 }
 
-/* Agents tell what they dropped since their start, or since that of one before them. */
+/* Agents report what they dropped since their start, or since that of a predecessor. */
 static void windows_dropped_before_the_recording_are_not_of_it(void **state)
 {
     (void)state;

@@ -112,7 +112,7 @@ static void windows_have_their_time_in_nanoseconds_seconds_and_text(void **state
 
 static void a_condition_gives_the_rows_that_it_would_give_afterwards(void **state)
 {
-    /* With a plus before the column SQLite does not tell the table of the condition. */
+    /* With a plus before the column SQLite does not pass the condition to the table. */
     static const char *const conditions[][2] = {
         {"window = 1700000001", "+window = 1700000001"},
         {"window > 1700000000.5", "+window > 1700000000.5"},
@@ -193,7 +193,7 @@ static void make_far_windows(void)
         assert_int_equal(recording_write_result(recording, WIRE_TYPE_TOTALS, &totals), 0);
         assert_int_equal(recording_commit(recording), 0);
     }
-    recording_abandon(recording); /* at its end blocks become one */
+    recording_abandon(recording); /* a regular end would merge the blocks */
 }
 
 static void only_blocks_that_may_have_the_windows_are_unpacked(void **state)
@@ -253,7 +253,7 @@ static void tables_that_a_file_makes_of_these_are_refused(void **state)
                  length, forged[i], length, forged[i], length, forged[i], forged[i]);
         change(sql);
     }
-    open_database(); /* they would read themselves without end */
+    open_database(); /* they would read themselves recursively */
     assert_fails("SELECT max(window) FROM totals", "stands for itself");
     assert_fails("SELECT * FROM window_latency", "latency");
     assert_int_equal(asked("SELECT sum(sent) FROM window_rank"), 300);

@@ -27,7 +27,7 @@ static const char *shape(uint32_t nodes)
     return "";
 }
 
-/* Nodes are told by number: those that occur become processes, in their order. */
+/* Nodes are identified by numbers: those that occur become processes, in their order. */
 static uint32_t seat_nodes(uint32_t *seats, uint32_t *process, uint32_t nodes)
 {
     uint32_t count = 0;

@@ -77,7 +77,7 @@ static int compare(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* The same seats, dealt out anew, and the others where they were. */
+/* The movable processes are permuted on their nodes, the others stay. */
 static void check_seats(const struct remap_problem *problem, const uint32_t *seats)
 {
     const size_t size = problem->processes * sizeof(uint32_t);
