@@ -22,8 +22,8 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define HELLO_INTERVAL_NS NS_PER_S /* unless an option gives another */
 #define HELLOS_UNTIL_LOST 3
-#define LEAVE_MS 100     /* at most, for the last message */
-#define HELLOS_REFUSED 5 /* how many intervals of hello a refusal is valid */
+#define LEAVE_MS 100     /* maximum time for the last message */
+#define HELLOS_REFUSED 5 /* after so many intervals of hello a refused client tries again */
 #define TICKS_PER_HELLO 4
 /* Frames queued for a slow reader; further ones are dropped by the daemon. */
 #define STREAM_HWM 512
@@ -44,7 +44,7 @@ static int client_set_option(void *socket, int option, int value)
 }
 
 /* Read an option of type int; -1 on failure. */
-static int get_option(void *socket, int option)
+static int client_get_option(void *socket, int option)
 {
     int value = -1;
     size_t length = sizeof value;
@@ -54,19 +54,20 @@ static int get_option(void *socket, int option)
 static int client_watch(struct client *c, void *socket)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(c->epoll, EPOLL_CTL_ADD, get_option(socket, ZMQ_FD), &event) ? -errno : 0;
+    return epoll_ctl(c->epoll, EPOLL_CTL_ADD, client_get_option(socket, ZMQ_FD), &event) ? -errno
+                                                                                         : 0;
 }
 
 static void client_close_socket(struct client *c, void **socket)
 {
     if (!*socket)
         return;
-    epoll_ctl(c->epoll, EPOLL_CTL_DEL, get_option(*socket, ZMQ_FD), NULL);
+    epoll_ctl(c->epoll, EPOLL_CTL_DEL, client_get_option(*socket, ZMQ_FD), NULL);
     zmq_close(*socket);
     *socket = NULL;
 }
 
-static int open_socket(struct client *c, void **out, int type, const char *endpoint)
+static int client_open_socket(struct client *c, void **out, int type, const char *endpoint)
 {
     void *socket = zmq_socket(c->context, type);
     if (!socket)
@@ -95,10 +96,10 @@ static int open_socket(struct client *c, void **out, int type, const char *endpo
 int client_open_stream(struct client *c)
 {
     client_close_socket(c, &c->stream);
-    return open_socket(c, &c->stream, ZMQ_SUB, c->stream_endpoint);
+    return client_open_socket(c, &c->stream, ZMQ_SUB, c->stream_endpoint);
 }
 
-static uint64_t tick_ns(const struct client *c)
+static uint64_t client_tick_ns(const struct client *c)
 {
     return c->hello_interval_ns / TICKS_PER_HELLO;
 }
@@ -112,16 +113,17 @@ uint64_t client_due_ns(const struct client *c, unsigned hellos)
 static int client_arm_tick(struct client *c, uint64_t first_ns)
 {
     const struct itimerspec times = {
-        .it_interval = {(time_t)(tick_ns(c) / NS_PER_S), (long)(tick_ns(c) % NS_PER_S)},
+        .it_interval = {(time_t)(client_tick_ns(c) / NS_PER_S),
+                        (long)(client_tick_ns(c) % NS_PER_S)},
         .it_value = {(time_t)(first_ns / NS_PER_S), (long)(first_ns % NS_PER_S)}};
     return timerfd_settime(c->tick, 0, &times, NULL) ? -errno : 0;
 }
 
-/* Let client_fd() become readable at once when messages wait: sending may have consumed the edge
- * of the socket's own descriptor (zmq_getsockopt(3), ZMQ_FD). */
+/* Make client_fd() readable at once if messages are queued: sending may have consumed the edge of
+ * the descriptor of the socket (zmq_getsockopt(3), ZMQ_FD). */
 static void client_wake(struct client *c)
 {
-    if (c->front && (get_option(c->front, ZMQ_EVENTS) & ZMQ_POLLIN))
+    if (c->front && (client_get_option(c->front, ZMQ_EVENTS) & ZMQ_POLLIN))
         client_arm_tick(c, 1);
 }
 
@@ -144,13 +146,14 @@ void client_send_hello(struct client *c)
                                .version = HOLTER_VERSION,
                                .host = host,
                                .pid = (uint64_t)getpid()};
-    /* A full queue means that the daemon is unreachable; the queue has enough hello messages. */
+    /* If the queue is full, the daemon is unreachable, and enough hello messages are queued. */
     (void)client_send_message(c, WIRE_TYPE_HELLO, &hello);
     c->hello_ns = clock_mono_ns();
     c->unanswered++;
 }
 
-static enum wire_type slow_answer(const char *op)
+/* The type of the message that answers a request whose answer takes long; 0: other requests. */
+static enum wire_type client_slow_answer(const char *op)
 {
     return !strcmp(op, "remap")     ? WIRE_TYPE_MAPPING
            : !strcmp(op, "reroute") ? WIRE_TYPE_ROUTES
@@ -168,7 +171,8 @@ int64_t client_request(struct client *c, enum request_kind kind, const struct wi
     int error = client_send_message(c, WIRE_TYPE_REQUEST, &numbered);
     if (error)
         return error;
-    c->pending[c->pending_count++] = (struct pending){numbered.id, kind, slow_answer(numbered.op)};
+    c->pending[c->pending_count++] =
+        (struct pending){numbered.id, kind, client_slow_answer(numbered.op)};
     return (int64_t)numbered.id;
 }
 
@@ -191,7 +195,7 @@ int64_t client_ask(struct client *c, const char *op, const char *job, const char
 /* ---- state --------------------------------------------------------------- */
 
 /* Drop the connection with all pending requests, and connect again. */
-static void start_over(struct client *c, enum client_state state)
+static void client_start_over(struct client *c, enum client_state state)
 {
     client_close_socket(c, &c->front);
     client_close_socket(c, &c->stream);
@@ -204,7 +208,7 @@ static void start_over(struct client *c, enum client_state state)
     c->unanswered = 0;
     c->state = state;
     follow_forget(c);
-    int error = open_socket(c, &c->front, ZMQ_DEALER, c->endpoint);
+    int error = client_open_socket(c, &c->front, ZMQ_DEALER, c->endpoint);
     if (error)
         client_complain(c, "%s: %s", c->endpoint, holter_strerror(error));
     else
@@ -218,14 +222,14 @@ static void client_on_tick(struct client *c)
         continue;
     if (c->state == CLIENT_REFUSED) {
         if (now - c->hello_ns > HELLOS_REFUSED * c->hello_interval_ns)
-            start_over(c, CLIENT_REFUSED);
+            client_start_over(c, CLIENT_REFUSED);
         return;
     }
     if (now - c->hello_ns >= c->hello_interval_ns) {
         if (!c->front || c->unanswered >= HELLOS_UNTIL_LOST) {
             if (c->state == CLIENT_CONNECTED)
                 client_complain(c, "%s: the daemon does not answer any more", c->endpoint);
-            start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : c->state);
+            client_start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : c->state);
             return;
         }
         client_send_hello(c);
@@ -247,7 +251,7 @@ static void client_on_welcome(struct client *c, const struct wire_welcome *welco
     if (c->instance != 0) {
         /* Another run of the daemon: queued messages and pending requests belong to the old one.
          * After a seek the new run of a replay can be reached at once. */
-        start_over(c, c->replays ? CLIENT_DIALLING : CLIENT_LOST);
+        client_start_over(c, c->replays ? CLIENT_DIALLING : CLIENT_LOST);
         return;
     }
     int error = 0;
@@ -272,19 +276,19 @@ static void client_on_welcome(struct client *c, const struct wire_welcome *welco
     follow_begin(c);
 }
 
-static void on_refused(struct client *c, const struct wire_refused *refused)
+static void client_on_refused(struct client *c, const struct wire_refused *refused)
 {
     client_complain(c, "%s: refused: %s", c->endpoint, refused->text);
     /* A refusal after a welcome comes from another run of the daemon, which expects a hello first.
      */
-    start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : CLIENT_REFUSED);
+    client_start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : CLIENT_REFUSED);
 }
 
 /* ---- receiving ----------------------------------------------------------- */
 
-/* First pending request that is answered by messages of this type; 0: any that is not slow.
- * @return NULL if there is none */
-static const struct pending *answered_by(const struct client *c, enum wire_type slow)
+/* First pending request that messages of a type answer. @param slow  0: any other type than those
+ * of client_slow_answer() @return NULL: there is none */
+static const struct pending *client_find_answered(const struct client *c, enum wire_type slow)
 {
     for (size_t i = 0; i < c->pending_count; i++)
         if (c->pending[i].slow == slow)
@@ -292,10 +296,10 @@ static const struct pending *answered_by(const struct client *c, enum wire_type 
     return NULL;
 }
 
-static int on_reply(struct client *c, struct client_message *out)
+static int client_on_reply(struct client *c, struct client_message *out)
 {
     const struct wire_reply *reply = &c->message.reply;
-    const struct pending *first = answered_by(c, (enum wire_type)0);
+    const struct pending *first = client_find_answered(c, (enum wire_type)0);
     size_t at = 0;
     while (at < c->pending_count && c->pending[at].id != reply->id)
         at++;
@@ -314,7 +318,7 @@ static int on_reply(struct client *c, struct client_message *out)
 }
 
 /* @return 1 when out was set */
-static int on_front(struct client *c, struct client_message *out)
+static int client_on_front(struct client *c, struct client_message *out)
 {
     c->unanswered = 0;
     switch (c->message.type) {
@@ -322,16 +326,17 @@ static int on_front(struct client *c, struct client_message *out)
         client_on_welcome(c, &c->message.welcome);
         return 0;
     case WIRE_TYPE_REFUSED:
-        on_refused(c, &c->message.refused);
+        client_on_refused(c, &c->message.refused);
         return 0;
     case WIRE_TYPE_REPLY:
-        return on_reply(c, out);
+        return client_on_reply(c, out);
     default:
         break;
     }
     int slow = c->message.type == WIRE_TYPE_MAPPING || c->message.type == WIRE_TYPE_ROUTES ||
                c->message.type == WIRE_TYPE_CAPTURED;
-    const struct pending *asked = answered_by(c, slow ? c->message.type : (enum wire_type)0);
+    const struct pending *asked =
+        client_find_answered(c, slow ? c->message.type : (enum wire_type)0);
     if (!asked)
         return 0;
     if (asked->kind == REQUEST_FOLLOW && !follow_answer(c, asked->id))
@@ -354,11 +359,11 @@ int client_decode(struct client *c, const char *endpoint, const struct client_pa
 int client_take(struct client *c, const struct client_part *message, struct client_message *out)
 {
     int error = client_decode(c, c->endpoint, message);
-    return error == 0 ? on_front(c, out) : error == -ENOMEM ? error : 0;
+    return error == 0 ? client_on_front(c, out) : error == -ENOMEM ? error : 0;
 }
 
 /* @return as client_take(), or -HOLTER_EEMPTY */
-static int read_front(struct client *c, struct client_message *out)
+static int client_read_front(struct client *c, struct client_message *out)
 {
     zmq_msg_t frame;
     zmq_msg_init(&frame);
@@ -371,8 +376,8 @@ static int read_front(struct client *c, struct client_message *out)
     return result;
 }
 
-/* Requests that were lost with a connection are answered here. */
-static int fail_request(struct client *c, struct client_message *out)
+/* Answer a request that was lost with its connection. */
+static int client_fail_request(struct client *c, struct client_message *out)
 {
     uint64_t id = c->failed[0];
     memmove(c->failed, c->failed + 1, --c->failed_count * sizeof *c->failed);
@@ -391,14 +396,14 @@ static int client_read_all(struct client *c, struct client_message *out)
     enum client_state state = c->state;
     for (;;) {
         if (c->failed_count)
-            return fail_request(c, out);
-        int result = read_front(c, out);
+            return client_fail_request(c, out);
+        int result = client_read_front(c, out);
         if (result == -HOLTER_EEMPTY && follow_reads(c))
             result = follow_read(c, out);
         if (result == -HOLTER_EEMPTY || c->state != state) {
             /* Consume the edge of the unread stream, or client_fd() would stay readable. */
             if (c->stream && !follow_reads(c))
-                (void)get_option(c->stream, ZMQ_EVENTS);
+                (void)client_get_option(c->stream, ZMQ_EVENTS);
             return result == 1;
         }
         if (result != 0)
@@ -407,17 +412,17 @@ static int client_read_all(struct client *c, struct client_message *out)
 }
 
 /* Wait until a message may have arrived. @return 0 or -errno */
-static int wait_for_input(struct client *c, uint64_t until)
+static int client_wait_for_input(struct client *c, uint64_t until)
 {
     uint64_t now = clock_mono_ns();
     uint64_t wait = now < until ? until - now : 0;
-    if (wait > tick_ns(c))
-        wait = tick_ns(c);
+    if (wait > client_tick_ns(c))
+        wait = client_tick_ns(c);
     zmq_pollitem_t items[2] = {{.socket = c->front, .events = ZMQ_POLLIN}};
     int count = c->front != NULL;
     if (follow_reads(c))
         items[count++] = (zmq_pollitem_t){.socket = c->stream, .events = ZMQ_POLLIN};
-    /* Rounded up, so that the last fraction of a millisecond is not spent spinning. */
+    /* Rounded up: less than a millisecond would be a busy loop. */
     return zmq_poll(items, count, (long)((wait + 999999) / 1000000)) < 0 ? -errno : 0;
 }
 
@@ -434,7 +439,7 @@ int client_next(struct client *c, int timeout_ms, struct client_message *out)
             continue;
         if (c->state != state || clock_mono_ns() >= until)
             return 0;
-        result = wait_for_input(c, until);
+        result = client_wait_for_input(c, until);
         if (result == -EINTR)
             return 0;
         if (result != 0)
@@ -449,7 +454,7 @@ static int client_open_tick(struct client *c)
     struct epoll_event event = {.events = EPOLLIN};
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     c->tick = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (c->epoll < 0 || c->tick < 0 || client_arm_tick(c, tick_ns(c)) ||
+    if (c->epoll < 0 || c->tick < 0 || client_arm_tick(c, client_tick_ns(c)) ||
         epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->tick, &event))
         return -errno;
     return 0;
@@ -492,12 +497,12 @@ int client_create(struct client **out, const struct client_options *options)
         client_destroy(c);
         return error;
     }
-    start_over(c, CLIENT_DIALLING);
+    client_start_over(c, CLIENT_DIALLING);
     *out = c;
     return 0;
 }
 
-/* So that the daemon does not count us any more. */
+/* Say goodbye, so that the daemon does not count this client any more. */
 static void client_leave(struct client *c)
 {
     const int linger_ms = LEAVE_MS;

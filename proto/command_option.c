@@ -13,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the word that was meant: the distance of two words in insertions, deletions, substitutions
- * and exchanges of neighbours (Damerau, A technique for computer detection and correction of
- * spelling errors, CACM 7(3), 1964, in the form known as optimal string alignment) ---- */
+/* ---- "did you mean" ---- */
 
-#define LONGEST 40 /* longer words are near to none */
+#define LONGEST 40 /* longer words are not near to any */
 
 static size_t near_word_minimum(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
+/* Distance of two words: insertions, deletions, substitutions and exchanges of neighbours (Damerau,
+ * A technique for computer detection and correction of spelling errors, CACM 7(3), 1964, in the
+ * form known as optimal string alignment). */
 static size_t near_word_distance(const char *a, const char *b)
 {
     size_t rows[3][LONGEST + 1], length = strlen(a), other = strlen(b);
@@ -49,7 +50,7 @@ void near_word_try(struct near_word *near, const char *candidate)
 {
     size_t distance = near_word_distance(near->word, candidate);
     size_t length = strlen(near->word);
-    size_t maximum = length < 3 ? 1 : (length + 1) / 3; /* of a word's letters, a third is wrong */
+    size_t maximum = length < 3 ? 1 : (length + 1) / 3; /* a third of the letters may be wrong */
     if (distance > maximum || (near->best != NULL && distance >= near->distance))
         return;
     near->best = candidate;
@@ -86,7 +87,7 @@ static int command_option_word(const char *const *words, const char *value, int 
     return -1;
 }
 
-/* Numbers, which have bounds. @return 0, or -1 if it is none within them */
+/* Parse a number, and check its bounds. @return 0 or -1 */
 static int command_option_set_number(const struct command_option *o, const char *value)
 {
     uint64_t *whole = o->number        ? o->number
@@ -111,7 +112,7 @@ static int command_option_set_number(const struct command_option *o, const char 
     return real >= o->least && (o->most == 0 || real <= o->most) ? 0 : -1;
 }
 
-/* @return as struct command_option's set */
+/* Set the value of an option. @return as command_option.set */
 static int command_option_set(const struct command_option *o, void *user, const char *value)
 {
     static const char *const formats[] = {"text", "json", NULL};
@@ -132,8 +133,8 @@ static int command_option_set(const struct command_option *o, void *user, const 
     return 0;
 }
 
-/* "--output -o any" for each option, the long name twice where there is no short one; its values
- * are "none", "any" or words with commas between. */
+/* Print each option for the shell's completion as "--output -o any": its names (the long one twice
+ * if it has no letter) and its values: "none", "any" or words separated by commas. */
 static void command_options_list(const struct command_option *options)
 {
     static const char *const formats[] = {"text", "json", NULL};
@@ -176,8 +177,8 @@ static void command_option_collect(struct command_option_names *n,
     }
 }
 
-/* What getopt_long(3) did not accept: the option that `optopt` names has no value or one too many;
- * 0 stands for a long one that is unknown or ambiguous. */
+/* Find out why getopt_long(3) refused an option: if optopt names it, its value is missing or not
+ * allowed; if optopt is 0, it is a long option that is unknown or ambiguous. */
 static void command_option_diagnose(const struct command_option_names *n, int value, char **argv,
                                     struct command_option_end *end)
 {
@@ -222,7 +223,7 @@ void command_option_explain(const struct command_option_end *end, char *why, siz
         snprintf(why, capacity, "option '--%s' takes no value", near);
         break;
     case COMMAND_OPTION_AMBIGUOUS:
-        snprintf(why, capacity, "option '%.*s' is the begin of several", (int)length, end->word);
+        snprintf(why, capacity, "option '%.*s' is ambiguous", (int)length, end->word);
         break;
     case COMMAND_OPTION_VALUE:
     case COMMAND_OPTION_UNKNOWN:

@@ -16,18 +16,18 @@
 static const char help[] =
     "usage: holter commgram [OPTION]...\n"
     "\n"
-    "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and what\n"
-    "was sent between these.\n"
+    "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and the\n"
+    "messages between these.\n"
     "\n"
-    "      --from SECONDS      begin, since the job's begin; default: its begin\n"
-    "      --to SECONDS        end, likewise; default: its end, or now\n"
-    "      --phases K          cut into so many phases, or as many as are kept; default 24\n"
-    "      --communities C     cut each into so many communities; default: as found\n"
+    "      --from SECONDS      begin of the span, since the start of the job; default: its start\n"
+    "      --to SECONDS        end of the span; default: the end of the job, or now\n"
+    "      --phases K          number of phases, at most all that are stored; default 24\n"
+    "      --communities C     number of communities of each phase; default: as found\n"
     "      --ranks LIST        only messages from or to these ranks, such as 3,8-11\n"
-    "      --no-collectives    without the messages that stand for collectives\n"
+    "      --no-collectives    omit the messages that stand for collectives\n"
     "  -f, --format FORMAT     text (default) or json, one object to a line\n"
-    "  -j, --job ID            this job; otherwise the newest running one, or the "
-    "newest\n" DIAL_HELP "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "  -j, --job ID            job; default: the newest running one, else the newest\n" DIAL_HELP
+    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
     "\n"
     "Status: 0 when there was an answer, 1 when there was none, 2 for wrong usage.\n";
 
@@ -73,7 +73,7 @@ static int cmd_commgram_refused(const struct asking *a, const struct wire_reply 
     else if (a->job && a->job[0])
         terminal_print("commgram: %s: %s", a->job, text);
     else
-        terminal_print("commgram: the daemon at %s knows no job yet", a->dial.endpoint);
+        terminal_print("commgram: the daemon at %s has no job yet", a->dial.endpoint);
     return reply->code == -HOLTER_EUSAGE ? 2 : 1;
 }
 

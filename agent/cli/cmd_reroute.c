@@ -19,26 +19,27 @@
 static const char help[] =
     "usage: holter reroute [OPTION]... RECORDING|HOPBYTE-FILE|ROUTE-FILE\n"
     "\n"
-    "Finds better routes between nodes, one after the other, for the loads that the messages put\n"
-    "on links.\n"
+    "Finds better routes between nodes, one after the other, for the loads of the links.\n"
     "\n"
     "      --topology T          network: a file, see holter-topology(5), or a short form,\n"
-    "                            torus:4,4,8; cart: of a recording, the grid of its processes;\n"
-    "                            default for a route file: what it tells\n"
-    "      --routes LIST         these, SOURCE-DESTINATION,... by rank\n"
-    "      --link FROM-TO        those that cross a link, named by its nodes or switches\n"
-    "      --top K               the K whose heaviest link is most loaded (default 100)\n"
-    "      --first length|load   shortest (Eq. 1) or least loaded (Eq. 2, default) first\n"
-    "      --delta N             routes may become so many links longer (default 0)\n"
-    "      --given FILE          mapping, \"RANK NODE\" a line; default: as it ran\n"
-    "      --ranks-per-node K    of a hop-byte file: rank r is on node r / K; default: as few as\n"
-    "                            fit\n"
+    "                            torus:4,4,8; cart: the process grid of a recording; default\n"
+    "                            for a route file: inferred from it\n"
+    "      --routes LIST         improve these routes, SOURCE-DESTINATION,... by rank\n"
+    "      --link FROM-TO        improve the routes across a link between nodes or switches\n"
+    "      --top K               improve the K routes with the heaviest links (default 100)\n"
+    "      --first length|load   prefer the shortest (Eq. 1) or the least loaded route (Eq. 2,\n"
+    "                            default)\n"
+    "      --delta N             links by which a route may become longer (default 0)\n"
+    "      --given FILE          mapping, \"RANK NODE\" a line; default: as the job ran\n"
+    "      --ranks-per-node K    of a hop-byte file: rank r is on node r / K; default: the\n"
+    "                            smallest K that fits\n"
     "  -f, --format FORMAT       text (default) or json, one object to a line\n"
-    "  -o, --output FILE         write the network with the better routes there, for --topology;\n"
-    "                            of a tree or graph the routes alone, to paste into its file\n"
+    "  -o, --output FILE         write the network with the better routes to a file for\n"
+    "                            --topology; of a tree or graph only the routes, to be pasted\n"
+    "                            into its file\n"
     "  -h, --help                this text\n"
     "\n"
-    "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
+    "Status: 0, 1 when the input is invalid, 2 for wrong usage.\n";
 
 struct rerouting {
     struct network_input input;
@@ -87,7 +88,7 @@ static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
 
 /* Check that sums do not overflow: no link carries more than the total.
  * @return 0, or the exit status after printing an error */
-static int check_bytes(const struct rerouting *r)
+static int cmd_reroute_check_bytes(const struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
     uint64_t sum = 0;
@@ -96,7 +97,7 @@ static int check_bytes(const struct rerouting *r)
         if (r->input.seats[e->from] == r->input.seats[e->to])
             continue;
         if (__builtin_add_overflow(sum, e->bytes, &sum) || sum > INT64_MAX) {
-            terminal_print("reroute: %s: all bytes together are 2^63 or more", r->input.path);
+            terminal_print("reroute: %s: the sum of all bytes is 2^63 or more", r->input.path);
             return 1;
         }
     }
@@ -105,15 +106,15 @@ static int check_bytes(const struct rerouting *r)
 
 /* ---- which routes -------------------------------------------------------------- */
 
-static int cmd_reroute_choose(struct rerouting *r, const struct remap_flow *flow)
+static void cmd_reroute_add_route(struct rerouting *r, const struct remap_flow *flow)
 {
     r->chosen[r->count++] = (struct reroute_route){
         .source = flow->source, .destination = flow->destination, .bytes = flow->bytes};
-    return 0;
 }
 
-/* "12-0" */
-static int choose_pair(struct rerouting *r, char *word)
+/* Choose the route between two ranks: "12-0". @return 0, or the exit status after printing an error
+ */
+static int cmd_reroute_choose_pair(struct rerouting *r, char *word)
 {
     const struct pairs *p = &r->input.pairs;
     char *dash = strchr(word, '-');
@@ -128,23 +129,25 @@ static int choose_pair(struct rerouting *r, char *word)
     if (from != UINT32_MAX && to != UINT32_MAX)
         found = remap_flows_find(&r->flows, r->input.seats[from], r->input.seats[to]);
     if (!found) {
-        terminal_print("reroute: nothing is sent over a link from %" PRIu64 " to %" PRIu64, ends[0],
-                       ends[1]);
+        terminal_print("reroute: no message from %" PRIu64 " to %" PRIu64 " crosses a link",
+                       ends[0], ends[1]);
         return 1;
     }
     for (size_t i = 0; i < r->count; i++)
         if (r->chosen[i].source == found->source && r->chosen[i].destination == found->destination)
             return 0;
-    return r->count == r->flows.count ? 0 : cmd_reroute_choose(r, found);
+    if (r->count < r->flows.count)
+        cmd_reroute_add_route(r, found);
+    return 0;
 }
 
-static int choose_pairs(struct rerouting *r)
+static int cmd_reroute_choose_pairs(struct rerouting *r)
 {
     char *copy = strdup(r->routes), *rest = NULL;
     int status = copy ? 0 : 1;
     for (char *word = strtok_r(copy, ",", &rest); word && !status;
          word = strtok_r(NULL, ",", &rest))
-        status = choose_pair(r, word);
+        status = cmd_reroute_choose_pair(r, word);
     free(copy);
     return status;
 }
@@ -173,7 +176,7 @@ static uint32_t cmd_reroute_link_of(const struct rerouting *r)
     return TOPOLOGY_NONE;
 }
 
-static int choose_link(struct rerouting *r)
+static int cmd_reroute_choose_link(struct rerouting *r)
 {
     uint32_t link = cmd_reroute_link_of(r);
     if (link == TOPOLOGY_NONE) {
@@ -183,17 +186,17 @@ static int choose_link(struct rerouting *r)
     for (size_t i = 0; i < r->flows.count; i++)
         if (topology_crosses(r->input.network.topology, r->flows.rows[i].source,
                              r->flows.rows[i].destination, link))
-            cmd_reroute_choose(r, &r->flows.rows[i]);
+            cmd_reroute_add_route(r, &r->flows.rows[i]);
     return 0;
 }
 
-static int choose_top(struct rerouting *r)
+static int cmd_reroute_choose_top(struct rerouting *r)
 {
     uint64_t top = r->top ? r->top : 100;
     if (remap_flows_sort(&r->flows))
         return 1;
     for (size_t i = 0; i < r->flows.count && i < top; i++)
-        cmd_reroute_choose(r, &r->flows.rows[i]);
+        cmd_reroute_add_route(r, &r->flows.rows[i]);
     return 0;
 }
 
@@ -219,8 +222,8 @@ static int cmd_reroute_search(struct rerouting *r)
 
 /* ---- output ------------------------------------------------------------------------ */
 
-static const char *own_name(const struct rerouting *r, uint32_t vertex,
-                            char text[TOPOLOGY_NAME + 1])
+static const char *cmd_reroute_own_name(const struct rerouting *r, uint32_t vertex,
+                                        char text[TOPOLOGY_NAME + 1])
 {
     topology_vertex_name(r->input.network.topology, vertex, text, TOPOLOGY_NAME + 1);
     return text;
@@ -231,21 +234,22 @@ static const char *cmd_reroute_name_of(const struct rerouting *r, uint32_t verte
 {
     if (r->input.hosts[vertex] && r->input.hosts[vertex][0])
         return r->input.hosts[vertex];
-    return own_name(r, vertex, text);
+    return cmd_reroute_own_name(r, vertex, text);
 }
 
 /* Print the vertices of a new route. @param own  use the names of the network */
-static void put_path(const struct rerouting *r, FILE *out, size_t at, const char *separator,
-                     bool own, void (*put)(FILE *out, const char *name))
+static void cmd_reroute_put_path(const struct rerouting *r, FILE *out, size_t at,
+                                 const char *separator, bool own,
+                                 void (*put)(FILE *out, const char *name))
 {
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    put(out, own ? own_name(r, r->chosen[at].source, name)
+    put(out, own ? cmd_reroute_own_name(r, r->chosen[at].source, name)
                  : cmd_reroute_name_of(r, r->chosen[at].source, name));
     for (uint32_t l = 0; l < r->better[at].length_after; l++) {
         fputs(separator, out);
         if (topology_link(r->input.network.topology, r->better[at].links[l], &from, &to))
-            put(out, own ? own_name(r, to, name) : cmd_reroute_name_of(r, to, name));
+            put(out, own ? cmd_reroute_own_name(r, to, name) : cmd_reroute_name_of(r, to, name));
     }
 }
 
@@ -254,15 +258,15 @@ static void cmd_reroute_put_plain(FILE *out, const char *name)
     fputs(name, out);
 }
 
-struct totals {
+struct reroute_totals {
     uint64_t heaviest, heaviest_after, length, length_after;
     size_t better;
     double gain; /* sum over better routes of the relative decrease of their heaviest load */
 };
 
-static struct totals cmd_reroute_sum_up(const struct rerouting *r)
+static struct reroute_totals cmd_reroute_sum_up(const struct rerouting *r)
 {
-    struct totals t = {0, 0, 0, 0, 0, 0};
+    struct reroute_totals t = {0, 0, 0, 0, 0, 0};
     const uint64_t *after = reroute_loads(r->search);
     for (uint32_t l = 0; l < topology_links(r->input.network.topology); l++) {
         t.heaviest = r->flows.bytes[l] > t.heaviest ? r->flows.bytes[l] : t.heaviest;
@@ -281,7 +285,7 @@ static struct totals cmd_reroute_sum_up(const struct rerouting *r)
 
 static void cmd_reroute_print_text(const struct rerouting *r)
 {
-    struct totals t = cmd_reroute_sum_up(r);
+    struct reroute_totals t = cmd_reroute_sum_up(r);
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
     printf("%zu of %zu routes are better", t.better, r->count);
     if (t.better > 0)
@@ -299,14 +303,14 @@ static void cmd_reroute_print_text(const struct rerouting *r)
                cmd_reroute_name_of(r, r->chosen[i].source, from),
                cmd_reroute_name_of(r, r->chosen[i].destination, to), r->chosen[i].bytes, b->length,
                b->length_after, b->heaviest, b->heaviest_after);
-        put_path(r, stdout, i, " -> ", false, cmd_reroute_put_plain);
+        cmd_reroute_put_path(r, stdout, i, " -> ", false, cmd_reroute_put_plain);
         putchar('\n');
     }
 }
 
 static void cmd_reroute_print_json(const struct rerouting *r)
 {
-    struct totals t = cmd_reroute_sum_up(r);
+    struct reroute_totals t = cmd_reroute_sum_up(r);
     char name[TOPOLOGY_NAME + 1];
     for (size_t i = 0; i < r->count; i++) {
         const struct reroute_result *b = &r->better[i];
@@ -318,7 +322,7 @@ static void cmd_reroute_print_json(const struct rerouting *r)
                ",\"path\":[",
                r->chosen[i].bytes, b->better != 0, b->length, b->length_after, b->heaviest,
                b->heaviest_after);
-        put_path(r, stdout, i, ",", false, json_text);
+        cmd_reroute_put_path(r, stdout, i, ",", false, json_text);
         puts("]}");
     }
     printf("{\"routes\":%zu,\"better\":%zu,\"max_link\":%" PRIu64 ",\"max_link_after\":%" PRIu64
@@ -329,7 +333,7 @@ static void cmd_reroute_print_json(const struct rerouting *r)
 /* Write the better routes, and, if the file contains the whole network, the given routes that are
  * unchanged. Hosts have their names in the network, which may differ from those in the recording.
  */
-static int put_routes(const struct rerouting *r, FILE *out, bool whole)
+static int cmd_reroute_put_routes(const struct rerouting *r, FILE *out, bool whole)
 {
     struct topology_ends *better = calloc(r->count + 1, sizeof *better);
     size_t count = 0, given = 0;
@@ -341,7 +345,7 @@ static int put_routes(const struct rerouting *r, FILE *out, bool whole)
             continue;
         better[count++] = (struct topology_ends){r->chosen[i].source, r->chosen[i].destination};
         fputs("\n- [", out);
-        put_path(r, out, i, ", ", whole, topology_write_text);
+        cmd_reroute_put_path(r, out, i, ", ", whole, topology_write_text);
         fputc(']', out);
     }
     if (whole)
@@ -354,7 +358,7 @@ static int put_routes(const struct rerouting *r, FILE *out, bool whole)
 /* Write the network with its better routes; for trees and graphs, which have a file, only the
  * routes.
  * @return 0, or the exit status */
-static int write_routes(const struct rerouting *r)
+static int cmd_reroute_write_routes(const struct rerouting *r)
 {
     const struct topology *topology = r->input.network.topology;
     const bool whole = topology_write_can(topology);
@@ -371,7 +375,7 @@ static int write_routes(const struct rerouting *r)
               "if it has them; see holter-topology(5).\n",
               out);
     }
-    int code = put_routes(r, out, whole);
+    int code = cmd_reroute_put_routes(r, out, whole);
     if (fclose(out) != 0)
         code = -ENOMEM;
     int status = cmd_reroute_failed(code);
@@ -386,7 +390,7 @@ static int cmd_reroute_run(struct rerouting *r)
 {
     int status = r->output ? network_input_output(&r->input, r->output) : 0;
     status = status ? status : network_input_read(&r->input);
-    status = status ? status : check_bytes(r);
+    status = status ? status : cmd_reroute_check_bytes(r);
     if (status)
         return status;
     int code = remap_flows_set(&r->flows, r->input.network.topology, r->input.pairs.edges,
@@ -396,7 +400,9 @@ static int cmd_reroute_run(struct rerouting *r)
     r->chosen = calloc(r->flows.count + 1, sizeof *r->chosen);
     if (!r->chosen)
         return cmd_reroute_failed(-ENOMEM);
-    status = r->routes ? choose_pairs(r) : r->link ? choose_link(r) : choose_top(r);
+    status = r->routes ? cmd_reroute_choose_pairs(r)
+             : r->link ? cmd_reroute_choose_link(r)
+                       : cmd_reroute_choose_top(r);
     status = status ? status : cmd_reroute_search(r);
     if (status)
         return status;
@@ -404,7 +410,7 @@ static int cmd_reroute_run(struct rerouting *r)
         cmd_reroute_print_json(r);
     else
         cmd_reroute_print_text(r);
-    return r->output ? write_routes(r) : 0;
+    return r->output ? cmd_reroute_write_routes(r) : 0;
 }
 
 int cmd_reroute(int argc, char **argv)

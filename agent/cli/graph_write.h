@@ -7,18 +7,18 @@
 
 #include <stdio.h>
 
-/** What is written. Borrowed. */
+/** What to write. All of it is borrowed. */
 struct graph_written {
     const struct graph_source *source;
     const struct dependencies *dependencies;
-    const struct dependency_graph *graph; /**< of ranks, or of hosts */
-    int hosts;                            /**< nodes are of hosts */
+    const struct dependency_graph *graph; /**< of ranks or of hosts */
+    int hosts;                            /**< the graph is that of hosts */
 };
 
-/** One object. */
+/** Write the graph as one JSON object. */
 void graph_write_json(FILE *out, const struct graph_written *w);
 
-/** Layers from left to right, coloured by relative latency. */
+/** Write the graph for Graphviz: layers from left to right, coloured by relative latency. */
 void graph_write_dot(FILE *out, const struct graph_written *w);
 
 #endif

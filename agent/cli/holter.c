@@ -30,7 +30,7 @@ static const struct command {
 
 #define COMMANDS (sizeof commands / sizeof *commands)
 
-static const struct command *find_command(const char *name)
+static const struct command *holter_find_command(const char *name)
 {
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -38,7 +38,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static void print_help(FILE *out)
+static void holter_print_help(FILE *out)
 {
     fputs("Holter watches the communication of a running MPI simulation.\n"
           "\n"
@@ -55,7 +55,7 @@ static void print_help(FILE *out)
           out);
 }
 
-/* Report a command that does not exist. @return the exit status */
+/* Print that a command does not exist. @return the exit status */
 static int holter_refuse_command(const char *name)
 {
     struct near_word near = {.word = name};
@@ -64,7 +64,7 @@ static int holter_refuse_command(const char *name)
     if (near.best != NULL)
         terminal_print("there is no command \"%s\"; did you mean `holter %s`?", name, near.best);
     else
-        terminal_print("there is no command \"%s\"; `holter --help` lists them", name);
+        terminal_print("there is no command \"%s\"; `holter --help` lists all commands", name);
     return 2;
 }
 
@@ -79,11 +79,12 @@ static int holter_has_page(const char *page)
     return quiet_child_wait(man) == 0;
 }
 
-/* The manual page of a command, or where it is not installed its --help. @return the exit status */
+/* Show the manual page of a command, or its --help if the page is not installed. @return the exit
+ * status */
 static int holter_help(const char *name)
 {
     char page[64], option[] = "--help";
-    const struct command *command = find_command(name);
+    const struct command *command = holter_find_command(name);
     if (command == NULL)
         return holter_refuse_command(name);
     snprintf(page, sizeof page, "holter-%s", command->name);
@@ -93,14 +94,14 @@ static int holter_help(const char *name)
     return command->run(2, words);
 }
 
-static void print_probe(const char *mpi, enum mpi_flavour flavour)
+static void holter_print_probe(const char *mpi, enum mpi_flavour flavour)
 {
     char path[PATH_MAX];
     int rc = paths_probe(path, sizeof path, flavour);
     printf("probe for %s: %s\n", mpi, rc == 0 ? path : "none");
 }
 
-static int print_version(void)
+static int holter_print_version(void)
 {
     int major, minor, patch;
     zmq_version(&major, &minor, &patch);
@@ -108,8 +109,8 @@ static int print_version(void)
     printf("build: %s\n", HOLTER_BUILD_OPTIONS);
     printf("libraries: ZeroMQ %d.%d.%d%s, libuv %s\n", major, minor, patch,
            zmq_has("curve") ? " with CURVE" : " without CURVE", uv_version_string());
-    print_probe("Open MPI", MPI_FLAVOUR_OPENMPI);
-    print_probe("MPICH", MPI_FLAVOUR_MPICH);
+    holter_print_probe("Open MPI", MPI_FLAVOUR_OPENMPI);
+    holter_print_probe("MPICH", MPI_FLAVOUR_MPICH);
     return 0;
 }
 
@@ -120,14 +121,14 @@ int main(int argc, char **argv)
         if (strcmp(called, run_launcher_names[i]) == 0)
             return run_shim_exec_launcher(called, argc, argv);
     if (argc < 2) {
-        terminal_print("no command is given; `holter --help` lists them");
+        terminal_print("no command is given; `holter --help` lists all commands");
         return 2;
     }
     if (strcmp(argv[1], "help") == 0 && argc > 2)
         return holter_help(argv[2]);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
+        holter_print_help(stdout);
         return 0;
     }
     if (strcmp(argv[1], COMMAND_OPTIONS_LIST) == 0) {
@@ -136,8 +137,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-        return print_version();
-    const struct command *command = find_command(argv[1]);
+        return holter_print_version();
+    const struct command *command = holter_find_command(argv[1]);
     if (command == NULL)
         return holter_refuse_command(argv[1]);
     return command->run(argc - 1, argv + 1);

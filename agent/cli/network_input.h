@@ -13,8 +13,8 @@ struct network_input {
     const char *command;  /**< name for error messages, "remap" */
     const char *path;     /**< recording, hop-byte or route file */
     const char *named;    /**< name of the file in messages; NULL: path */
-    const char *topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the
-                             agents saw, of routes and hops what is inferred from them */
+    const char *topology; /**< file, short form or NETWORK_GRID; NULL: the recorded network, else
+                             the tree of hosts, or what is inferred from routes or hops */
     const char *given;    /**< file of a plain mapping; NULL: none */
     uint64_t per_node;    /**< ranks a node; 0: see pairs_seats() */
 
@@ -24,7 +24,8 @@ struct network_input {
     const char **hosts; /**< set: by vertex, "" or NULL: not known; owned, names are borrowed */
 };
 
-/** Vertex of a name or number: of a host or of the network. TOPOLOGY_NONE: there is none. */
+/** The vertex with a name, of a host or in the network, or a number. @return TOPOLOGY_NONE: there
+ * is none */
 uint32_t network_input_vertex(const struct topology_file *network, const char *name);
 
 /** @return 0, or the exit status, after printing an error */

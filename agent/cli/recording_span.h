@@ -15,7 +15,7 @@ struct recording_span {
 int recording_span_set(struct recording_span *span, const char *command,
                        const struct command_option *option, const char *value);
 
-/** The times that they are in a recording; its begin or end where one is not given.
+/** Find both times in a recording. Those that were not given are its begin or end.
  *  @return 0, or the exit status after printing what is wrong: 1 when the recording cannot be read,
  *  2 when the times are not in it, or the end is not after the begin */
 int recording_span_find(const struct recording_span *span, const char *command, const char *path,

@@ -1,4 +1,4 @@
-/* A better mapping for a report, searched for one second as by `holter remap`. */
+/* Searches a better mapping for a report, as `holter remap` does, for about a second. */
 #include "agent/cli/network_input.h"
 #include "agent/cli/report_extras.h"
 #include "daemon/analysis/network/measures.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EFFORT 1.0 /* seconds, approximately */
+#define EFFORT 1.0 /* approximate seconds */
 
-static void set_measure(struct report_advice *a, const char *name, int bytes, double before,
-                        double after, double bound)
+static void report_advice_add_measure(struct report_advice *a, const char *name, int bytes,
+                                      double before, double after, double bound)
 {
     if (!(before > 0) || before >= 0x1p63 || after >= 0x1p63)
         return;
@@ -31,18 +31,22 @@ static void report_advice_report_gain(struct report_advice *a, struct remap *rem
     remap_best(remap, &after);
     double bound = remap_bound(remap, &optimal);
     if (!(after.max_link < before.max_link)) {
-        snprintf(a->none, sizeof(a->none), "None was found that puts less on the fullest link%s.",
+        snprintf(a->none, sizeof(a->none),
+                 "No mapping was found that reduces the load of the fullest link%s.",
                  optimal ? ", and none exists" : "");
         return;
     }
-    set_measure(a, "bytes on the fullest link", 1, before.max_link, after.max_link, bound);
-    set_measure(a, "bytes times links (hop-bytes)", 1, before.hop_bytes, after.hop_bytes, 0);
-    set_measure(a, "bytes between nodes", 1, before.inter_node_bytes, after.inter_node_bytes, 0);
-    set_measure(a, "messages between nodes", 0, before.inter_node_messages,
-                after.inter_node_messages, 0);
+    report_advice_add_measure(a, "bytes on the fullest link", 1, before.max_link, after.max_link,
+                              bound);
+    report_advice_add_measure(a, "bytes times links (hop-bytes)", 1, before.hop_bytes,
+                              after.hop_bytes, 0);
+    report_advice_add_measure(a, "bytes between nodes", 1, before.inter_node_bytes,
+                              after.inter_node_bytes, 0);
+    report_advice_add_measure(a, "messages between nodes", 0, before.inter_node_messages,
+                              after.inter_node_messages, 0);
 }
 
-static void report_advice_find_advice(struct report_advice *a, const struct network_input *input)
+static void report_advice_search(struct report_advice *a, const struct network_input *input)
 {
     struct remap_problem problem = {.objective = REMAP_MAX_LINK,
                                     .topology = input->network.topology,
@@ -63,7 +67,7 @@ static void report_advice_find_advice(struct report_advice *a, const struct netw
             ;
         report_advice_report_gain(a, remap);
     } else {
-        snprintf(a->none, sizeof(a->none), "None could be looked for: %s.",
+        snprintf(a->none, sizeof(a->none), "The search failed: %s.",
                  why[0] != '\0' ? why : holter_strerror(code));
     }
     remap_destroy(remap);
@@ -77,18 +81,17 @@ void report_advise(struct report_advice *out, const char *recording, const char 
         .command = "report", .path = recording, .named = named, .topology = topology};
     *out = (struct report_advice){.count = 0};
     if (network_input_read(&input) != 0) {
-        snprintf(out->none, sizeof(out->none),
-                 "None could be looked for: the network is not known.");
+        snprintf(out->none, sizeof(out->none), "There was no search, as the network is not known.");
     } else if (input.pairs.host_count < 2) {
         snprintf(out->none, sizeof(out->none),
-                 "All ranks ran on one node: no message went over a network.");
+                 "All ranks ran on one node: no message crossed a network.");
     } else {
         const char *name = topology_spec(input.network.topology)->name;
-        report_advice_find_advice(out, &input);
+        report_advice_search(out, &input);
         snprintf(out->network, sizeof(out->network), "%s",
                  name[0] != '\0'    ? name
                  : topology != NULL ? topology
-                                    : "the network that was seen");
+                                    : "the network that agents reported");
         snprintf(
             out->command, sizeof(out->command),
             "holter remap %.200s --objective max-link%s%.200s --format openmpi -o better.rankfile",

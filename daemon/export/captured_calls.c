@@ -131,19 +131,19 @@ static int captured_list_find(struct captured_list *list, struct tables *tables,
 
 int captured_list_read(struct captured_list *out, struct tables *tables, const char *path,
                        uint64_t number, const struct recording_progress *progress, char *why,
-                       size_t room)
+                       size_t capacity)
 {
     struct recording_cursor *cursor;
     *out = (struct captured_list){0};
     int code = captured_list_find(out, tables, number);
     if (code == 0 && out->count > 0) {
-        code = recording_cursor_open(&cursor, path, why, room);
+        code = recording_cursor_open(&cursor, path, why, capacity);
         if (code != 0)
             return code;
         code = recording_scan(cursor, progress, captured_list_visit, out);
         recording_cursor_close(cursor);
     }
     if (code != 0)
-        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(code));
     return code;
 }

@@ -12,14 +12,14 @@ struct captured_calls {
     struct dependency_calls calls;
     char job[65];       /**< "": not known */
     uint64_t capture;   /**< its number; 0: not known */
-    uint64_t asked_ns;  /**< all its messages have it */
+    uint64_t asked_ns;  /**< time of the request, which identifies the messages of a capture */
     char reason[257];   /**< why it was captured; "": not known */
     char missing[1024]; /**< what is missing in it, for people; "": nothing */
 };
 
 void captured_calls_finish(struct captured_calls *captured);
 
-/** Add what one node has captured, or a part of it. @return 0 or -ENOMEM */
+/** Add the capture of one node, or a part of it. @return 0 or -ENOMEM */
 int captured_calls_add(struct captured_calls *captured, const struct wire_captured *message);
 
 /** What messages normally take in the job. Zero-initialised is empty. */
@@ -41,7 +41,7 @@ struct captured_list {
 };
 
 #define CAPTURED_ALL 0u
-#define CAPTURED_NEWEST UINT64_MAX /**< of those that have records */
+#define CAPTURED_NEWEST UINT64_MAX /**< the newest capture with records */
 
 /** Read captures of a recording.
  *  @param number    of the capture, or CAPTURED_ALL or CAPTURED_NEWEST; there may be none
@@ -51,7 +51,7 @@ struct captured_list {
  *  @return 0 or a negative error */
 int captured_list_read(struct captured_list *out, struct tables *tables, const char *path,
                        uint64_t number, const struct recording_progress *progress, char *why,
-                       size_t room);
+                       size_t capacity);
 void captured_list_finish(struct captured_list *list);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of the layer over libnats share; private to them. */
+/* State that the files of the layer over libnats share. */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_NATS_STATE_H
 #define HOLTER_DAEMON_FLEET_FLEET_NATS_STATE_H
 
@@ -11,7 +11,7 @@
 #define NATS_NAME_BYTES 192u
 #define NATS_PATH_BYTES 1024u
 
-/* Which files the servers were shown, or which one is wrong: the end of a message. */
+/* The end of a message about the connection: the credential files in use, or the invalid one. */
 struct fleet_keys_report {
     char text[2 * NATS_PATH_BYTES];
 };
@@ -21,20 +21,20 @@ struct fleet_nats {
     char cluster[NATS_CLUSTER_BYTES];
     char stream[NATS_NAME_BYTES];
     char control[NATS_NAME_BYTES]; /* subject of messages to all daemons */
-    char inbox[NATS_NAME_BYTES];   /* subjects of answers to this daemon begin so */
+    char inbox[NATS_NAME_BYTES];   /* prefix of the subjects of answers to this daemon */
     struct fleet_keys_report keys;
-    _Atomic int closing; /* by this daemon */
+    _Atomic int closing; /* this daemon closes the connection */
     natsConnection *connection;
     jsCtx *js;
-    jsCtx *reading; /* waits for read_ms */
+    jsCtx *reading; /* context with the timeout read_ms */
     int64_t read_ms;
     kvStore *buckets[2]; /* by enum fleet_bucket */
     natsSubscription *control_subscription;
 };
 
-/* The newest message that a subscription was given, see nats_order_add(). */
+/* Sequence numbers of the newest message of a subscription, see nats_order_add(). */
 struct nats_order {
-    uint64_t stream, consumer; /* its numbers; 0: none yet */
+    uint64_t stream, consumer; /* in the stream, and of the consumer; 0: none yet */
 };
 
 struct fleet_subscription {
@@ -54,7 +54,7 @@ struct fleet_subscription {
 /** The id of a job as a token of subjects and as a key. */
 void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES]);
 
-/** Set what the files of a directory hold. @param directory  NULL: nothing
+/** Set the credentials in the files of a directory. @param directory  NULL: none
  *  @return 0, or -HOLTER_EUSAGE: the report names the file */
 int fleet_keys_set(natsOptions *options, const char *directory, struct fleet_keys_report *report);
 

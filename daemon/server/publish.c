@@ -15,7 +15,7 @@
 
 #define LOG_TOPIC "publish"
 #define TURN_SUBSCRIPTIONS 256 /* subscriptions read in one turn of the loop */
-#define TYPES_CAPACITY 64u     /* numbers of published types are below */
+#define TYPES_CAPACITY 64u     /* published types have lower numbers */
 #define SYNC "sync/"
 
 /* Numbers of one job's frames. */
@@ -62,7 +62,7 @@ void publisher_write_prefix(char out[PUBLISHER_PREFIX_BYTES], const char *user)
         snprintf(out, PUBLISHER_PREFIX_BYTES, "~%s/", user);
 }
 
-/* The prefix of the topics of a job for the user whose it is; "": it is nobody's. */
+/* The prefix of topics for the user who owns a job; "": nobody does. */
 static void publisher_write_job_prefix(const struct publisher *p, const char *job,
                                        char out[PUBLISHER_PREFIX_BYTES])
 {
@@ -70,7 +70,7 @@ static void publisher_write_job_prefix(const struct publisher *p, const char *jo
     publisher_write_prefix(out, owner == NULL ? "" : owner);
 }
 
-/* May a subscriber have a topic? @param id  "User-Id" of its connection */
+/* May a user subscribe to a topic? @param id  "User-Id" of the connection */
 static int publisher_admits(const char *id, const void *topic, size_t length)
 {
     const char *user;
@@ -80,7 +80,7 @@ static int publisher_admits(const char *id, const void *topic, size_t length)
     return length >= strlen(prefix) && memcmp(topic, prefix, strlen(prefix)) == 0;
 }
 
-/* Bytes of the prefix of a topic that is a user's, else 0. */
+/* Bytes of the user's prefix of a topic; 0: it has none. */
 static size_t publisher_prefix_length(const struct publisher *p, const char *topic, size_t length)
 {
     const char *end =
@@ -88,7 +88,7 @@ static size_t publisher_prefix_length(const struct publisher *p, const char *top
     return end == NULL ? 0 : (size_t)(end - topic) + 1;
 }
 
-/* May numbers of a job be sent on a topic, which is a user's if it has a prefix? */
+/* May the numbers of a job be sent on a topic? If it has a prefix, only to the owner of the job. */
 static int publisher_is_job_of(const struct publisher *p, const char *job, const char *topic,
                                size_t prefix_length)
 {
@@ -119,8 +119,8 @@ static const struct publisher_counts *publisher_find_counts(const struct publish
     return c;
 }
 
-/* Send the numbers of the newest frames of a job, the last component of the topic: a subscriber
- * that has missed the last frames would not know. */
+/* Send the numbers of the newest frames of the job that the topic ends with. Without them, a
+ * subscriber would not notice that it has missed the last frames. */
 static void publisher_send_newest(struct publisher *p, const char *topic, size_t length)
 {
     const char *slash = memrchr(topic, '/', length);
@@ -155,7 +155,8 @@ static void publisher_on_subscription(struct publisher *p, const uint8_t *messag
         return; /* an ordinary message of a subscriber: ignored */
     const uint8_t *topic = message + 1;
     length--;
-    /* One that is not admitted is counted, too: its end is reported without its user. */
+    /* Subscriptions that are not admitted are counted, too, as their ends are reported without the
+     * user. */
     int admitted = p->owner == NULL || publisher_admits(id, topic, length);
     if (p->owner != NULL && admitted)
         msg_socket_subscribe(p->socket, topic, length, message[0]);
@@ -226,8 +227,8 @@ static int publisher_has_subscriber(const struct publisher *p, const char *job, 
     return prefix[0] != '\0' && subscriptions_match(&p->subscriptions, topic);
 }
 
-/* The frame once more for the user of the job. @param numbers  of the frame; its message is in the
- * buffer */
+/* Send a frame also on the topic of the owner of the job. @param numbers  of the frame; its message
+ * is in the buffer */
 static void publisher_send_to_owner(struct publisher *p, const char *job, enum wire_type type,
                                     const uint8_t numbers[WIRE_FRAME_NUMBERS])
 {

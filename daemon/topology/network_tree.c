@@ -39,12 +39,12 @@ int network_compare_hosts(const char *a, const char *b)
     }
     if (*x != *y)
         return *x == '\0' ? -1 : 1;
-    return strcmp(a, b); /* n01 and n1 differ */
+    return strcmp(a, b); /* as numbers, n01 and n1 are equal */
 }
 
 /* Numbers of cores from here up represent ranks without a core. */
 #define UNPLACED_CORE 0x80000000u
-#define MAX_HOST_NAME 48u /* of a host: with longer ones the names of its parts would not fit */
+#define MAX_HOST_NAME 48u /* bytes: with a longer one, the names of the parts would not fit */
 
 /* A core or NUMA node of a host, and the rank that its agent places there. */
 struct part {
@@ -104,10 +104,10 @@ static int network_tree_sort_hosts(struct tree *t)
  * NUMA node is used. */
 static int network_tree_find_parts(struct tree *t, const struct tree_rank *ranks)
 {
-    size_t room = t->rank_count + 1;
-    t->parts = malloc(room * sizeof(*t->parts));
-    t->cores = malloc(room * sizeof(*t->cores));
-    t->numas = malloc(room * sizeof(*t->numas));
+    size_t capacity = t->rank_count + 1;
+    t->parts = malloc(capacity * sizeof(*t->parts));
+    t->cores = malloc(capacity * sizeof(*t->cores));
+    t->numas = malloc(capacity * sizeof(*t->numas));
     if (t->parts == NULL || t->cores == NULL || t->numas == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < t->rank_count; i++) {
@@ -182,9 +182,15 @@ static uint32_t network_tree_numa_vertex(const struct tree *t, uint32_t host, ui
     return found == NULL ? host : t->host_count + (uint32_t)(found - t->numas);
 }
 
+/* Vertices of hosts, NUMA nodes, cores and the switch. */
+static size_t network_tree_count_vertices(const struct tree *t)
+{
+    return (size_t)t->host_count + t->numa_count + t->core_count + 1;
+}
+
 static int network_tree_make_vertices(struct tree *t)
 {
-    size_t count = (size_t)t->host_count + t->numa_count + t->core_count + 1;
+    size_t count = network_tree_count_vertices(t);
     if (count > TOPOLOGY_MAX_VERTICES)
         return -HOLTER_ELIMIT;
     t->spec.vertices = calloc(count, sizeof(*t->spec.vertices));
@@ -217,8 +223,9 @@ static int network_tree_make_vertices(struct tree *t)
     return 0;
 }
 
-/* Seat the ranks. Parts are sorted by core: each is on the next vertex, or on none. */
-static void network_tree_seat_ranks(const struct tree *t, struct tree_rank *ranks)
+/* Set the vertices of the ranks. Parts and cores are sorted alike: each part is on the current
+ * core, on a later one, or on none. */
+static void network_tree_place_ranks(const struct tree *t, struct tree_rank *ranks)
 {
     size_t core = 0;
     for (size_t i = 0; i < t->rank_count; i++) {
@@ -240,13 +247,13 @@ int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t ho
     struct tree t = {.hosts = hosts, .host_count = host_count, .rank_count = rank_count};
     int code = network_tree_sort_hosts(&t);
     code = code != 0 ? code : network_tree_find_parts(&t, ranks);
-    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MAX_VERTICES)
+    if (network_tree_count_vertices(&t) > NETWORK_TREE_MAX_VERTICES)
         t.core_count = 0;
-    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MAX_VERTICES)
+    if (network_tree_count_vertices(&t) > NETWORK_TREE_MAX_VERTICES)
         t.numa_count = 0;
     code = code != 0 ? code : network_tree_make_vertices(&t);
     if (code == 0) {
-        network_tree_seat_ranks(&t, ranks);
+        network_tree_place_ranks(&t, ranks);
         t.spec.kind = TOPOLOGY_TREE;
         snprintf(t.spec.name, sizeof(t.spec.name), "hosts and cores");
         *out = t.spec;

@@ -138,7 +138,7 @@ class Runs(unittest.TestCase):
             out.write('0 1 1000\n')
         self.holter('compare', before, status=2)
         self.holter('compare', before, self.path('absent.hrec'), status=1)
-        self.assertIn('is no recording', self.holter('compare', before, text, '--topology', 'torus:4', status=1).err)
+        self.assertIn('is not a recording', self.holter('compare', before, text, '--topology', 'torus:4', status=1).err)
 
 
 if __name__ == '__main__':

@@ -50,7 +50,7 @@ static struct clip canvas_touched(const struct canvas *c, double x0, double y0, 
     return clip_and(box, c->clip);
 }
 
-/* opacity 0 to 255, colour without its own alpha. */
+/* Blend a colour onto a pixel. @param opacity  0 to 255, in place of the alpha of the colour */
 static inline void canvas_blend(uint32_t *pixel, color_t color, uint32_t opacity)
 {
     uint32_t rgb = color >> 8;
@@ -71,7 +71,7 @@ static inline void canvas_cover(uint32_t *pixel, color_t color, double share)
         canvas_blend(pixel, color, (uint32_t)((share < 1 ? share : 1) * (color & 0xff) + 0.5));
 }
 
-/* Pixels x0 up to x1 of a row, all alike. */
+/* Blend one colour onto the pixels from x0 up to x1 of a row. */
 static void canvas_fill(uint32_t *row, int x0, int x1, color_t color)
 {
     if (x0 >= x1)
@@ -92,14 +92,14 @@ void canvas_rect(struct canvas *c, struct clip box, color_t color)
 }
 
 /* Signed distance to a rounded box, negative inside. */
-static double round_distance(double x, double y, struct box box, double radius)
+static double canvas_round_distance(double x, double y, struct box box, double radius)
 {
     double qx = fabs(x - box.x - box.w / 2) - box.w / 2 + radius;
     double qy = fabs(y - box.y - box.h / 2) - box.h / 2 + radius;
     return hypot(fmax(qx, 0), fmax(qy, 0)) + fmin(fmax(qx, qy), 0) - radius;
 }
 
-/* First pixel of a clip at or behind a place. */
+/* First pixel of a clip at or after a coordinate. */
 static int canvas_clamp(double x, struct clip r)
 {
     return (int)ceil(fmin(fmax(x, r.x0), r.x1));
@@ -116,10 +116,12 @@ void canvas_round(struct canvas *c, struct box box, double radius, color_t color
         int left = edge ? canvas_clamp(box.x + reach, r) : r.x0;
         int right = edge ? canvas_clamp(fmax(box.x + box.w - reach, left), r) : r.x1;
         for (int x = r.x0; x < left; x++)
-            canvas_cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
+            canvas_cover(&row[x], color,
+                         0.5 - canvas_round_distance(x + 0.5, y + 0.5, box, radius));
         canvas_fill(row, left, right, color);
         for (int x = right; x < r.x1; x++)
-            canvas_cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
+            canvas_cover(&row[x], color,
+                         0.5 - canvas_round_distance(x + 0.5, y + 0.5, box, radius));
     }
 }
 
@@ -136,7 +138,7 @@ void canvas_outline(struct canvas *c, struct box box, double radius, double widt
                 x = (int)fmax(x, floor(box.x + box.w) - reach - 1);
                 continue;
             }
-            double d = round_distance(x + 0.5, y + 0.5, box, radius);
+            double d = canvas_round_distance(x + 0.5, y + 0.5, box, radius);
             canvas_cover(&row[x], color, fmin(0.5 - d, d + width + 0.5));
         }
     }
@@ -154,7 +156,8 @@ void canvas_disc(struct canvas *c, double cx, double cy, double radius, color_t 
 
 /* ---- curves -------------------------------------------------------------- */
 
-/* Coverage of one segment, joined to what is there by the larger share: joints do not show. */
+/* Add the coverage of a segment to a mask. Where it overlaps, the larger value stays, so that
+ * joints are not visible. */
 static void canvas_segment(uint8_t *mask, struct clip area, struct point a, struct point b,
                            double half)
 {
@@ -210,7 +213,7 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
 
 /* ---- areas --------------------------------------------------------------- */
 
-/* One column of pixels from top to bottom, both in pixels and parts of them. */
+/* Blend one colour onto a column of pixels. @param top, bottom  may lie within pixels */
 static void canvas_column(struct canvas *c, int x, double top, double bottom, color_t color)
 {
     if (bottom <= top)
@@ -241,8 +244,8 @@ void canvas_area(struct canvas *c, const struct point *p, size_t count, color_t 
     }
 }
 
-/* How far a place is inside of the edge from a to b, pixels; `turn` is the direction of the edges.
- */
+/* Distance of a point from the edge between a and b, in pixels, positive inside the polygon.
+ * @param turn  sign: the direction of the edges */
 static double canvas_inside(struct point a, struct point b, double turn, double x, double y)
 {
     double length = hypot(b.x - a.x, b.y - a.y);
@@ -250,7 +253,7 @@ static double canvas_inside(struct point a, struct point b, double turn, double 
     return length > 0 ? (turn > 0 ? side : -side) / length : INFINITY;
 }
 
-/* The part of a row in which all edges of a convex polygon are at least so far away. */
+/* The part of a row that has at least a given distance from all edges of a convex polygon. */
 static struct clip canvas_row_inside(const struct point *p, size_t count, double turn,
                                      struct clip row, double distance)
 {
@@ -259,7 +262,7 @@ static struct clip canvas_row_inside(const struct point *p, size_t count, double
         double left = canvas_inside(p[i], p[(i + 1) % count], turn, row.x0 + 0.5, row.y0 + 0.5);
         double step =
             canvas_inside(p[i], p[(i + 1) % count], turn, row.x0 + 1.5, row.y0 + 0.5) - left;
-        double at = row.x0 + (distance - left) / step; /* the distance grows or falls with x */
+        double at = row.x0 + (distance - left) / step; /* the distance is linear in x */
         if (step > 0)
             from = fmax(from, ceil(at));
         else if (step < 0)

@@ -1,7 +1,7 @@
-/* Latency as the daemon judges it: series of the job, of both localities and of each communication
- * region over the whole run, in bounded memory; the regions and who belongs to them; what single
- * ranks see. Relative latency is transfer time by what such a message normally takes: 1 is normal
- * (PCLVis, Eq. 1 and 2). */
+/* Latency as the daemon reports it: series of the job, of both localities and of each region over
+ * the whole run, in bounded memory; the regions and their ranks; the latency of single ranks.
+ * Relative latency is transfer time divided by the criterion of the message, which it normally
+ * takes (PCLVis, Eq. 1 and 2). */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_LATENCY_H
 #define HOLTER_VIEWER_MODEL_MODEL_LATENCY_H
 
@@ -57,13 +57,13 @@ struct latency_region {
     uint32_t first; /**< lowest rank in it; LATENCY_NONE: none was listed */
 };
 
-/** Figures of a rank in the history: messages, the sum of the logarithms of their relative
- * latencies by reference, scaled and moved to be above 0, which latency_mean() reads, and the sum
- * of the uncertainties of these latencies, scaled likewise. */
+/** Figures of a rank in the history: messages; the sum of the logarithms of their relative
+ * latencies by reference, scaled and shifted above 0 (see latency_mean()); and the sum of the
+ * uncertainties of these latencies, scaled in the same way. */
 enum latency_column { LATENCY_MESSAGES, LATENCY_LOGS, LATENCY_ERRORS, LATENCY_COLUMNS };
 
 /** Figures of a size class of a locality in the history: messages of a window, and the logarithms
- * of their median transfer time, as those of ranks. latency_mean() gives nanoseconds. */
+ * of their median transfer time in nanoseconds, stored as those of ranks. */
 enum latency_class_column { CLASS_MESSAGES, CLASS_LOGS, CLASS_COLUMNS };
 
 /** Number of a size class in this history. @param locality  0: both ends on one node, 1: on two */
@@ -135,10 +135,10 @@ void latency_merge(struct latency_point *to, const struct latency_point *from);
 /** Mean transfer time of a point's messages, of which there is one at least; nanoseconds. */
 double latency_transfer_ns(const struct latency_point *point);
 
-/** Mean of uncertainties that were summed up; 0: none. */
+/** Mean of summed uncertainties; 0: there are none. */
 double latency_mean_error(double messages, double errors);
 
-/** Geometric mean of the relative latencies that were summed up; NaN: none were. */
+/** Geometric mean of summed relative latencies; NaN: there are none. */
 double latency_mean(double messages, double logs);
 
 #endif

@@ -39,7 +39,7 @@ uint64_t other_run_pair(const struct other_run *other, uint32_t source, uint32_t
 enum other_figure {
     OTHER_SECONDS,  /**< length of the span */
     OTHER_HALF,     /**< seconds from the start of the run until half of its messages were sent */
-    OTHER_MESSAGES, /**< sent, a second */
+    OTHER_MESSAGES, /**< sent in a second */
     OTHER_BYTES,    /**< likewise */
     OTHER_MPI,      /**< share of the ranks' time in MPI */
     OTHER_INTRA,    /**< relative latency of messages within a node, mean by reference */

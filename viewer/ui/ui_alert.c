@@ -1,11 +1,11 @@
-/* What an alert is about. */
+/* The links, nodes and ranks that an alert is about. */
 #include "viewer/ui/ui_alert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Whether a list such as "node1, node2 and node3" has a name as one of its words. */
-static int alert_list_has(const char *list, const char *name)
+static int ui_alert_list_has(const char *list, const char *name)
 {
     size_t length = strlen(name);
     static const char ends[] = ", ";
@@ -27,7 +27,7 @@ int ui_alert_ends(const struct alert *a, char *from, char *to, size_t size)
             continue;
         memcpy(from, a->culprits, (size_t)(at - a->culprits));
         from[at - a->culprits] = 0;
-        /* further links follow after a comma and a space, or after "and" */
+        /* Further links may follow after ", " or " and ". */
         size_t length = strcspn(second, " ");
         length -= length > 0 && second[length] && second[length - 1] == ',';
         if (!length || length >= size)
@@ -58,10 +58,10 @@ int ui_alert_marks_node(const struct model *m, const struct alert *a, uint64_t h
         return 0;
     const char *name = m->hosts[host].name;
     if (!strcmp(a->culprit, "node"))
-        return alert_list_has(a->culprits, name);
+        return ui_alert_list_has(a->culprits, name);
     if (ui_alert_ends(a, from, to, sizeof from))
         return !strcmp(from, name) || !strcmp(to, name);
-    return !strcmp(a->host, name) || alert_list_has(a->nodes, name);
+    return !strcmp(a->host, name) || ui_alert_list_has(a->nodes, name);
 }
 
 int ui_alert_marks_rank(const struct model *m, const struct alert *a, uint32_t rank)

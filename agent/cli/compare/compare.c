@@ -1,4 +1,4 @@
-/* Brings two runs together: figures, links, pairs, phases. */
+/* Compares two runs: figures, links, pairs, phases. */
 #include "agent/cli/compare/compare.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -19,7 +19,7 @@ static void compare_add(struct comparison *c, const char *name, enum compare_uni
     snprintf(f->name, sizeof(f->name), "%s", name);
 }
 
-/* A part of a whole in both runs; a whole of 0 makes it NaN: not known. */
+/* Add the quotient of two figures in both runs; NaN (not known) if a divisor is 0. */
 static void compare_add_quotient(struct comparison *c, const char *name, enum compare_unit unit,
                                  const double parts[2], const double wholes[2])
 {
@@ -45,7 +45,8 @@ static void compare_add_latency(struct comparison *c, int locality)
     compare_add_quotient(c, name, COMPARE_SHARE, delayed, messages);
 }
 
-/* When a quarter, half ... of the messages was sent that both runs have. */
+/* Add the times at which a quarter, a half ... of the messages was sent; the whole is the smaller
+ * number of both runs. */
 static void compare_add_progress(struct comparison *c)
 {
     const double common = fmin(c->runs[0]->totals.sent, c->runs[1]->totals.sent);
@@ -117,15 +118,15 @@ static int compare_by_difference(const void *left, const void *right)
 
 static struct compare_item *compare_list_add(struct compare_list *list)
 {
-    if (ARRAY_FIT(list->items, list->room, list->count + 1) != 0)
+    if (ARRAY_FIT(list->items, list->capacity, list->count + 1) != 0)
         return NULL;
     struct compare_item *item = &list->items[list->count++];
     *item = (struct compare_item){.value = {0, 0}};
     return item;
 }
 
-/* Put items of the same name together, then sort by difference. */
-static void compare_list_settle(struct compare_list *list)
+/* Add up items of the same name, then sort by difference. */
+static void compare_list_finish(struct compare_list *list)
 {
     size_t kept = 0;
     if (list->count > 0)
@@ -149,7 +150,7 @@ static double compare_scale(const struct comparison *c, int which)
     return c->per_second ? 1 / c->runs[which]->seconds : 1;
 }
 
-/* Name of a vertex: of the host there if the network has none. */
+/* Name of a vertex: that of its host, except in Cartesian networks. */
 static void compare_name_vertex(const struct compare_run *run, uint32_t vertex, char *out,
                                 size_t capacity)
 {
@@ -226,9 +227,9 @@ int compare_make(struct comparison *out, const struct compare_run *before,
         code = code != 0 ? code : compare_list_pairs(out, which);
     }
     code = code != 0 ? code : compare_list_phases(out);
-    compare_list_settle(&out->links);
-    compare_list_settle(&out->pairs);
-    compare_list_settle(&out->phases);
+    compare_list_finish(&out->links);
+    compare_list_finish(&out->pairs);
+    compare_list_finish(&out->phases);
     if (code != 0)
         compare_finish(out);
     return code;

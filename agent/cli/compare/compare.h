@@ -1,4 +1,4 @@
-/* Two recordings side by side: what each has, and what differs most. */
+/* Compares two recordings: figures of both, and what differs most. */
 #ifndef HOLTER_AGENT_CLI_COMPARE_COMPARE_H
 #define HOLTER_AGENT_CLI_COMPARE_COMPARE_H
 
@@ -21,8 +21,8 @@ struct compare_latency {
 /** Sums over the windows of a recording; times since the begin of its first window. */
 struct compare_totals {
     double calls, sent, sent_bytes, lost;
-    double mpi_ns, waiting_ns,
-        rank_ns; /**< rank_ns: ranks times the time that they were observed */
+    double mpi_ns, waiting_ns;
+    double rank_ns; /**< ranks times the time that they were observed */
 };
 
 /** A moment, and how many messages had been sent by then. */
@@ -39,9 +39,9 @@ struct compare_run {
     struct compare_totals totals;
     struct compare_latency latency[2]; /**< intra-node, inter-node */
     struct run_phase *phases;          /**< owned */
-    size_t phase_count, phase_room;
+    size_t phase_count, phase_capacity;
     struct compare_progress *progress; /**< owned; one for each window */
-    size_t progress_count, progress_room;
+    size_t progress_count, progress_capacity;
     uint64_t *loads;                                  /**< owned; bytes by link */
     double hop_bytes, inter_node_bytes, largest_load; /**< of the whole recording */
 };
@@ -50,7 +50,7 @@ struct compare_run {
 int compare_run_read(struct compare_run *run);
 void compare_run_finish(struct compare_run *run);
 
-/** Seconds until so many messages were sent; NaN: never. */
+/** Seconds until the given number of messages was sent; NaN: never. */
 double compare_run_reached(const struct compare_run *run, double messages);
 
 enum compare_unit { COMPARE_COUNT, COMPARE_BYTES, COMPARE_SECONDS, COMPARE_SHARE, COMPARE_TIMES };
@@ -70,7 +70,7 @@ struct compare_item {
 
 struct compare_list {
     struct compare_item *items; /**< owned; the largest absolute difference first */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct comparison {
@@ -82,15 +82,15 @@ struct comparison {
     struct compare_list links, pairs, phases;
 };
 
-/** Bring two runs together. @param out  finish it @return 0 or -ENOMEM */
+/** Compare two runs. @param out  to be finished @return 0 or -ENOMEM */
 int compare_make(struct comparison *out, const struct compare_run *before,
                  const struct compare_run *after);
 void compare_finish(struct comparison *comparison);
 
-/** The figure whose ratio is the largest; NULL: none differs by a percent. */
+/** The figure with the largest ratio between both runs; NULL: all differ by less than 1 %. */
 const struct compare_figure *compare_largest(const struct comparison *comparison);
 
-/** @param lines  of each list at most */
+/** @param lines  maximum of each list */
 void compare_print_text(FILE *out, const struct comparison *comparison, uint64_t lines);
 void compare_print_json(FILE *out, const struct comparison *comparison, uint64_t lines);
 

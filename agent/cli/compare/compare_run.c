@@ -1,4 +1,4 @@
-/* What one recording has, for a comparison. */
+/* Reads the figures of one recording for a comparison. */
 #include "agent/cli/compare/compare.h"
 
 #include "agent/terminal/terminal.h"
@@ -66,7 +66,7 @@ static int compare_run_take_window(struct compare_run *run, sqlite3_stmt *row)
     t->sent_bytes += sqlite3_column_double(row, 6);
     t->mpi_ns += (double)MPI_NS(&times);
     t->waiting_ns += (double)WAITING_NS(&times);
-    if (ARRAY_FIT(run->progress, run->progress_room, run->progress_count + 1) != 0)
+    if (ARRAY_FIT(run->progress, run->progress_capacity, run->progress_count + 1) != 0)
         return -ENOMEM;
     run->seconds = (begin + length - run->begin_ns) / 1e9;
     run->progress[run->progress_count++] = (struct compare_progress){run->seconds, t->sent};
@@ -88,7 +88,7 @@ static int compare_run_take_latency(struct compare_run *run, sqlite3_stmt *row)
 
 static int compare_run_take_phase(struct compare_run *run, sqlite3_stmt *row)
 {
-    if (ARRAY_FIT(run->phases, run->phase_room, run->phase_count + 1) != 0)
+    if (ARRAY_FIT(run->phases, run->phase_capacity, run->phase_count + 1) != 0)
         return -ENOMEM;
     run->phases[run->phase_count++] = (struct run_phase){
         .begin_ns = sqlite3_column_double(row, 0) - run->begin_ns,
@@ -133,7 +133,7 @@ static int compare_run_read_tables(struct compare_run *run, struct recording_fil
 
 /* ---- network ------------------------------------------------------------- */
 
-/* Messages whose ends have no route between them load no link. */
+/* Sum up the loads of links. Messages between vertices without a route load no link. */
 static int compare_run_load_links(struct compare_run *run)
 {
     const struct topology *t = run->input.network.topology;
@@ -171,7 +171,7 @@ int compare_run_read(struct compare_run *run)
     if (status != 0)
         return status;
     if (run->input.pairs.source != PAIRS_RECORDING) {
-        terminal_print("compare: %s is no recording", run->input.path);
+        terminal_print("compare: %s is not a recording", run->input.path);
         return 1;
     }
     int code = recording_cursor_open(&cursor, run->input.path, why, sizeof(why));

@@ -26,7 +26,7 @@ int capture_view_add(struct capture_view *view, const struct wire_capture *messa
 {
     int rc = wire_encode(&view->buffer, WIRE_TYPE_CAPTURE, message);
     if (rc == 0)
-        rc = ARRAY_FIT(view->parts, view->room, view->count + 1);
+        rc = ARRAY_FIT(view->parts, view->capacity, view->count + 1);
     if (rc != 0)
         return rc;
     struct capture_part *part = &view->parts[view->count];

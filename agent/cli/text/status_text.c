@@ -13,13 +13,13 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
               s->host, quantity_duration(up_ns).text);
     fprintf(out, "  connected  %s, %s\n", quantity_things(s->agents, "agent").text,
             quantity_things(s->clients, "client").text);
-    fprintf(out, "  taken in   %s window messages (windows of %s), %s, %s/s\n",
+    fprintf(out, "  received   %s window messages (windows of %s), %s, %s/s\n",
             quantity_count((double)s->messages).text,
             s->window_ns ? quantity_duration((double)s->window_ns).text : "?",
             quantity_bytes((double)s->bytes).text,
             quantity_bytes(up_ns > 0 ? (double)s->bytes / up_ns * 1e9 : 0).text);
     fprintf(out,
-            "  of them    %" PRIu64 " resent, %" PRIu64 " late; %" PRIu64 " messages rejected\n",
+            "  of these   %" PRIu64 " resent, %" PRIu64 " late; %" PRIu64 " messages rejected\n",
             s->duplicates, s->late, s->rejected);
     if (s->rejected_last[0])
         tap_print(out, "             the last: %s\n", s->rejected_last);
@@ -54,7 +54,7 @@ void status_text_brief(FILE *out, const struct wire_job_row *row)
 }
 
 /* Uncovered calls that the application uses are listed by name, the others only with --verbose. */
-static void print_uncovered(FILE *out, const struct wire_job *job, int verbose)
+static void status_text_print_uncovered(FILE *out, const struct wire_job *job, int verbose)
 {
     uint64_t used = 0, listed = 0;
     for (uint64_t i = 0; i < job->uncovered_count; i++)
@@ -75,7 +75,7 @@ static void print_uncovered(FILE *out, const struct wire_job *job, int verbose)
     fputc('\n', out);
 }
 
-static void print_rates(FILE *out, const struct wire_totals *t)
+static void status_text_print_rates(FILE *out, const struct wire_totals *t)
 {
     double seconds = t->length_ns ? (double)t->length_ns / 1e9 : 1;
     double whole = (double)t->length_ns * (double)t->ranks;
@@ -108,8 +108,8 @@ void status_text_job(FILE *out, const struct wire_job *job, const struct wire_to
     if (job->network_fault && job->network_fault[0])
         tap_print(out, "  network    %s\n", job->network_fault);
     if (latest)
-        print_rates(out, latest);
-    print_uncovered(out, job, verbose);
+        status_text_print_rates(out, latest);
+    status_text_print_uncovered(out, job, verbose);
 }
 
 void status_text_links(FILE *out, const struct wire_links *links)
@@ -120,7 +120,7 @@ void status_text_links(FILE *out, const struct wire_links *links)
             links->congested, links->hot, links->busy, links->idle);
 }
 
-static void degraded_cell(FILE *out, uint64_t degraded)
+static void status_text_print_degraded(FILE *out, uint64_t degraded)
 {
     static const struct {
         uint64_t flag;
@@ -135,7 +135,7 @@ static void degraded_cell(FILE *out, uint64_t degraded)
     }
 }
 
-static void print_node(FILE *out, const struct wire_node_row *n)
+static void status_text_print_node(FILE *out, const struct wire_node_row *n)
 {
     double up_s = (double)n->up_ns / 1e9;
     fputs("  ", out);
@@ -163,13 +163,13 @@ static void print_node(FILE *out, const struct wire_node_row *n)
         fprintf(out, "  restarted %" PRIu64 "x", n->restarts);
     if (n->degraded) {
         fputs("  left out:", out);
-        degraded_cell(out, n->degraded);
+        status_text_print_degraded(out, n->degraded);
     }
     fputc('\n', out);
 }
 
 /* Print how many messages between the ranks of each node were matched. */
-static void print_matching(FILE *out, const struct wire_nodes *nodes)
+static void status_text_print_matching(FILE *out, const struct wire_nodes *nodes)
 {
     fputs("  messages matched on  matched  unmatched  rejected; between nodes: "
           "ends sampled  passed over\n",
@@ -196,6 +196,6 @@ void status_text_nodes(FILE *out, const struct wire_nodes *nodes)
         "      cpu    memory  /dev/shm     clock       +-    call\n",
         out);
     for (uint64_t i = 0; i < nodes->nodes_count; i++)
-        print_node(out, &nodes->nodes[i]);
-    print_matching(out, nodes);
+        status_text_print_node(out, &nodes->nodes[i]);
+    status_text_print_matching(out, nodes);
 }

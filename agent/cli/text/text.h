@@ -1,5 +1,5 @@
-/* Published messages, captures, the state of a daemon, and recordings as text for people: texts of
- * others are printed without control characters. */
+/* Prints published messages, captures, the state of a daemon, and recordings for people. Control
+ * characters in received texts are replaced. */
 #ifndef HOLTER_AGENT_CLI_TEXT_TEXT_H
 #define HOLTER_AGENT_CLI_TEXT_TEXT_H
 
@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/** Names from earlier messages: of vertices from topic "topology", of nodes from topic "places",
- *  and how many ranks are in a row, from topic "job". Zero-initialised: empty. */
+/** Names from earlier messages: of vertices from topic "topology", of nodes from topic "places";
+ * and the ranks of a row, from topic "job". Zero-initialised: empty. */
 struct network_names {
     char **vertices; /**< owned; NULL: the vertex has no name */
     uint64_t vertex_count;
@@ -19,7 +19,8 @@ struct network_names {
     uint64_t node_count;
     uint64_t sizes[16]; /**< Cartesian: of the dimensions */
     uint64_t size_count;
-    uint64_t group, world; /**< ranks: in a row, 0 and 1: one; of the job, 0: not known */
+    uint64_t group; /**< ranks in a row; 0: one */
+    uint64_t world; /**< ranks of the job; 0: not known */
 };
 
 /** Store the names in a message; other topics are ignored. Without memory for the names, vertices
@@ -46,11 +47,11 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
  *  negative. Control characters become '?'. */
 void tap_cell(FILE *out, int width, const char *text);
 
-/** Print as fprintf(3) does, but with '?' for control characters, which texts of others may have; a
- *  newline is printed only where the format ends with it. */
+/** Print like fprintf(3), with '?' for control characters, which received texts may contain. A
+ * newline is printed only at the end of the format. */
 void tap_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Print how every topic begins: its name and the job. */
+/** Print the begin of every message: topic and job. */
 void tap_head(FILE *out, const char *topic, const char *job);
 
 /** Print a right-aligned cell of a number and its unit; "-" if it is not known. */
@@ -77,7 +78,7 @@ struct capture_view {
         struct wire_arena arena;
         struct wire_message message;
     } * parts; /**< owned */
-    size_t count, room;
+    size_t count, capacity;
     struct wire_buffer buffer;
 };
 

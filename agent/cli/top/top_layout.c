@@ -18,7 +18,7 @@
 #define HIGHEST 8.0 /* multiple of the reference: top of the strips */
 #define RAISED 1.5  /* multiple of the reference that is shown as high */
 #define LEVELS 8
-#define RATES_ROWS 12    /* lower pages have no line for the rates of the job */
+#define RATES_ROWS 12    /* pages with fewer rows have no line for the rates of the job */
 #define WIDE_COLUMNS 110 /* wider pages have more columns for each rank */
 
 /* ---- header ---------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static const char *top_layout_replay_state(const struct top_replay *replay)
     return NULL;
 }
 
-static void put_state(struct top_pen *pen, const struct top_model *m)
+static void top_layout_put_state(struct top_pen *pen, const struct top_model *m)
 {
     static const char *const links[] = {"LIVE", "DIALLING", "LOST"};
     const struct top_view *v = pen->view;
@@ -59,8 +59,7 @@ static void put_state(struct top_pen *pen, const struct top_model *m)
     top_pen_format(pen, TOP_DIM, 0, " %s", text);
 }
 
-/* What the job does now. Where the line is too short for all of it, the first parts are left out.
- */
+/* The rates of the job. If the line is too short, the first ones are left out. */
 static void top_layout_put_rates(struct top_pen *pen, const struct top_model *m)
 {
     const struct top_rates *r = &m->rates;
@@ -84,7 +83,7 @@ static void top_layout_put_rates(struct top_pen *pen, const struct top_model *m)
         top_pen_put(pen, i == 5 ? TOP_WARNING : TOP_PLAIN, 0, parts[i].text);
 }
 
-static void put_header(struct top_pen *pen, const struct top_model *m)
+static void top_layout_put_header(struct top_pen *pen, const struct top_model *m)
 {
     top_pen_line(pen);
     top_pen_put(pen, TOP_BOLD, 0, "holter ");
@@ -97,7 +96,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
                  quantity_things(m->world, "rank").text, quantity_things(nodes, "node").text);
         top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - state, text);
     }
-    put_state(pen, m);
+    top_layout_put_state(pen, m);
     top_pen_line(pen);
     if (!m->job[0]) {
         top_pen_format(pen, TOP_DIM, 0, "waiting for a job at %s", pen->view->daemon);
@@ -135,7 +134,7 @@ static bool top_layout_is_shown(const struct top_model *m, const struct top_seri
     return s->scope != SERIES_REGION || s->last == m->window;
 }
 
-static int count_series(const struct top_model *m)
+static int top_layout_count_series(const struct top_model *m)
 {
     int count = 0;
     for (size_t i = 0; i < m->series_count; i++)
@@ -144,7 +143,8 @@ static int count_series(const struct top_model *m)
 }
 
 /* One character a window; a space where nothing is known. */
-static void put_strip(struct top_pen *pen, const struct top_series *s, uint64_t newest, int columns)
+static void top_layout_put_strip(struct top_pen *pen, const struct top_series *s, uint64_t newest,
+                                 int columns)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const ascii[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
@@ -163,20 +163,21 @@ static void put_strip(struct top_pen *pen, const struct top_series *s, uint64_t 
     }
 }
 
-static void series_name(const struct top_model *m, const struct top_series *s, char *out,
-                        size_t room)
+static void top_layout_name_series(const struct top_model *m, const struct top_series *s, char *out,
+                                   size_t capacity)
 {
     static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
     char ranks[64];
     if (s->scope != SERIES_REGION) {
-        snprintf(out, room, "%s", scopes[s->scope]);
+        snprintf(out, capacity, "%s", scopes[s->scope]);
         return;
     }
     top_model_region_ranks(m, s->id, ranks, sizeof ranks);
-    snprintf(out, room, "region %" PRIu64 "%s%s", s->id, ranks[0] ? ": " : "", ranks);
+    snprintf(out, capacity, "region %" PRIu64 "%s%s", s->id, ranks[0] ? ": " : "", ranks);
 }
 
-static void put_trend(struct top_pen *pen, const struct top_model *m, const struct top_series *s)
+static void top_layout_put_trend(struct top_pen *pen, const struct top_model *m,
+                                 const struct top_series *s)
 {
     bool utf8 = pen->view->utf8;
     if (s->trend == TREND_CALM)
@@ -192,28 +193,30 @@ static void put_trend(struct top_pen *pen, const struct top_model *m, const stru
         top_pen_format(pen, TOP_BAD, 0, " %s growing for %s", utf8 ? "▲" : "^", since.text);
 }
 
-static void put_series(struct top_pen *pen, const struct top_model *m, const struct top_series *s)
+static void top_layout_put_series(struct top_pen *pen, const struct top_model *m,
+                                  const struct top_series *s)
 {
     char name[128];
     double now = top_model_value(s, m->window);
     int strip = pen->view->columns - NAME_COLUMNS - 8 - TREND_COLUMNS;
-    series_name(m, s, name, sizeof name);
+    top_layout_name_series(m, s, name, sizeof name);
     top_pen_line(pen);
     top_pen_put(pen, TOP_PLAIN, NAME_COLUMNS, name);
     top_pen_put(pen, TOP_PLAIN, 0, " ");
     if (strip > 4)
-        put_strip(pen, s, m->window, strip < (int)TOP_WINDOWS ? strip : (int)TOP_WINDOWS);
+        top_layout_put_strip(pen, s, m->window,
+                             strip < (int)TOP_WINDOWS ? strip : (int)TOP_WINDOWS);
     if (isfinite(now))
         top_pen_format(pen, now >= RAISED ? TOP_BAD : TOP_BOLD, -7, "%.*fx", now < 99.5 ? 2 : 0,
                        now);
     else
         top_pen_put(pen, TOP_DIM, -7, "-");
-    put_trend(pen, m, s);
+    top_layout_put_trend(pen, m, s);
 }
 
 static void top_layout_put_latency(struct top_pen *pen, const struct top_model *m, int lines)
 {
-    int total = count_series(m), shown = 0;
+    int total = top_layout_count_series(m), shown = 0;
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, "LATENCY");
     if (total == 0)
@@ -234,7 +237,7 @@ static void top_layout_put_latency(struct top_pen *pen, const struct top_model *
             top_pen_line(pen);
             top_pen_format(pen, TOP_DIM, 0, "and %d more", total - shown + 1);
         } else {
-            put_series(pen, m, &m->series[i]);
+            top_layout_put_series(pen, m, &m->series[i]);
         }
     }
 }
@@ -249,21 +252,22 @@ size_t top_chosen(const struct top_model *m, const struct top_view *view)
     return 0;
 }
 
-static enum top_style alert_style(const struct wire_alert *a)
+static enum top_style top_layout_alert_style(const struct wire_alert *a)
 {
     if (strcmp(a->state, "firing") == 0)
         return TOP_BAD;
     return strcmp(a->state, "pending") == 0 ? TOP_WARNING : TOP_DIM;
 }
 
-static void put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
+static void top_layout_put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
 {
     struct quantity clock = quantity_clock(ns);
     clock.text[strcspn(clock.text, ".")] = '\0';
     top_pen_put(pen, style, 9, clock.text);
 }
 
-/* The ratio now, or when it is over, at worst. @param wide  there is space to say which */
+/* The present ratio of an alert, or the worst one if it is resolved. @param wide  include the word
+ */
 static struct quantity top_layout_ratio(const struct wire_alert *a, bool wide)
 {
     const bool over = strcmp(a->state, "resolved") == 0;
@@ -281,8 +285,8 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
     enum top_style style = chosen ? TOP_CHOSEN : TOP_PLAIN;
     top_pen_line(pen);
     top_pen_put(pen, style, 2, chosen ? ">" : "");
-    top_pen_put(pen, chosen ? TOP_CHOSEN : alert_style(a), 9, a->state);
-    put_clock(pen, style, a->since_ns);
+    top_pen_put(pen, chosen ? TOP_CHOSEN : top_layout_alert_style(a), 9, a->state);
+    top_layout_put_clock(pen, style, a->since_ns);
     const bool wide = pen->view->columns >= 100;
     top_pen_put(pen, style, wide ? -11 : -7, top_layout_ratio(a, wide).text);
     bool cause = a->causes_count > 0, ranks = a->ranks[0] && wide;
@@ -300,8 +304,8 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
 /* The chosen alert is always among the visible ones. */
 static void top_layout_put_alerts(struct top_pen *pen, const struct top_model *m, int lines)
 {
-    size_t chosen = top_chosen(m, pen->view), room = (size_t)(lines > 1 ? lines - 1 : 0);
-    size_t first = chosen >= room && room > 0 ? chosen - room + 1 : 0, firing = 0;
+    size_t chosen = top_chosen(m, pen->view), rows = (size_t)(lines > 1 ? lines - 1 : 0);
+    size_t first = chosen >= rows && rows > 0 ? chosen - rows + 1 : 0, firing = 0;
     for (size_t i = 0; i < m->alert_count; i++)
         firing += strcmp(m->alerts[i]->message.alert.state, "firing") == 0;
     top_pen_line(pen);
@@ -311,29 +315,29 @@ static void top_layout_put_alerts(struct top_pen *pen, const struct top_model *m
     else
         top_pen_format(pen, firing > 0 ? TOP_BAD : TOP_DIM, 0, " %zu firing, %zu in all", firing,
                        m->alert_count);
-    for (size_t i = first; i < m->alert_count && i < first + room; i++)
+    for (size_t i = first; i < m->alert_count && i < first + rows; i++)
         top_layout_put_alert(pen, &m->alerts[i]->message.alert, pen->view->keys && i == chosen);
 }
 
 /* ---- evidence -------------------------------------------------------------------------- */
 
-static void put_fact(void *user, const char *name, const char *text)
+static void top_layout_put_fact(void *user, const char *name, const char *text)
 {
     struct top_pen *pen = user;
     if (!text[0])
         return;
     top_pen_line(pen);
     top_pen_format(pen, TOP_DIM, 12, "  %s", name);
-    top_pen_wrap(pen, TOP_PLAIN, 12, text);
+    top_pen_wrap(pen, 12, text);
 }
 
-static void put_times(struct top_pen *pen, const struct wire_alert *a)
+static void top_layout_put_times(struct top_pen *pen, const struct wire_alert *a)
 {
     char text[128];
     snprintf(text, sizeof text, "%s, %s %s",
              quantity_clock(a->onset_ns ? a->onset_ns : a->since_ns).text, a->state,
              quantity_clock(a->updated_ns).text);
-    put_fact(pen, "since", text);
+    top_layout_put_fact(pen, "since", text);
 }
 
 static void top_layout_put_causes(struct top_pen *pen, const struct wire_alert *a)
@@ -344,22 +348,22 @@ static void top_layout_put_causes(struct top_pen *pen, const struct wire_alert *
         top_pen_put(pen, TOP_DIM, 12, i == 0 ? "  cause" : "");
         top_pen_put(pen, i == 0 ? TOP_BOLD : TOP_PLAIN, 15, a->causes[i].name);
         top_pen_format(pen, i == 0 ? TOP_BOLD : TOP_PLAIN, -6, "%.0f %%", 100 * share);
-        top_pen_wrap(pen, TOP_PLAIN, 35, a->causes[i].text);
+        top_pen_wrap(pen, 35, a->causes[i].text);
     }
 }
 
-static void put_evidence(struct top_pen *pen, const struct top_model *m)
+static void top_layout_put_evidence(struct top_pen *pen, const struct top_model *m)
 {
     const struct wire_alert *a = &m->alerts[top_chosen(m, pen->view)]->message.alert;
     top_pen_line(pen);
     top_pen_format(pen, TOP_TITLE, 0, "EVIDENCE of alert %" PRIu64, a->id);
     top_pen_format(pen, TOP_DIM, 0, "  %s %s %s", a->severity, a->kind, a->rule);
-    put_fact(pen, "", a->title);
-    put_fact(pen, "", a->text);
-    put_times(pen, a);
-    alert_facts_list(a, put_fact, pen);
+    top_layout_put_fact(pen, "", a->title);
+    top_layout_put_fact(pen, "", a->text);
+    top_layout_put_times(pen, a);
+    alert_facts_list(a, top_layout_put_fact, pen);
     top_layout_put_causes(pen, a);
-    put_fact(pen, "advice", a->advice);
+    top_layout_put_fact(pen, "advice", a->advice);
 }
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
@@ -371,7 +375,7 @@ static int top_layout_compare_by_rank(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-static int by_waiting(const void *left, const void *right)
+static int top_layout_compare_by_waiting(const void *left, const void *right)
 {
     const struct top_rank *a = *(const struct top_rank *const *)left;
     const struct top_rank *b = *(const struct top_rank *const *)right;
@@ -379,7 +383,7 @@ static int by_waiting(const void *left, const void *right)
                                     : top_layout_compare_by_rank(left, right);
 }
 
-static int by_latency(const void *left, const void *right)
+static int top_layout_compare_by_latency(const void *left, const void *right)
 {
     const struct top_rank *a = *(const struct top_rank *const *)left;
     const struct top_rank *b = *(const struct top_rank *const *)right;
@@ -404,7 +408,7 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
 {
     char error[32] = "";
     top_pen_line(pen);
-    if (m->group > 1) { /* which may lie on several nodes */
+    if (m->group > 1) { /* ranks of a group may be on several nodes */
         top_pen_put(pen, TOP_PLAIN, NAME_COLUMNS, quantity_ranks(r->rank, m->group, m->world).text);
     } else {
         top_pen_format(pen, TOP_PLAIN, -7, "%" PRIu64, r->rank);
@@ -441,8 +445,8 @@ static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
 
 static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m, int lines)
 {
-    static int (*const orders[])(const void *, const void *) = {by_waiting, by_latency,
-                                                                top_layout_compare_by_rank};
+    static int (*const orders[])(const void *, const void *) = {
+        top_layout_compare_by_waiting, top_layout_compare_by_latency, top_layout_compare_by_rank};
     static const char *const titles[] = {"RANKS by waiting", "RANKS by latency", "RANKS"};
     const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
     top_pen_line(pen);
@@ -462,34 +466,34 @@ static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m,
 
 /* ---- nodes --------------------------------------------------------------- */
 
-static size_t count_nodes(const struct top_model *m)
+static size_t top_layout_count_nodes(const struct top_model *m)
 {
     return m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
 }
 
-static void put_count(struct top_pen *pen, int width, uint64_t count, bool loss)
+static void top_layout_put_count(struct top_pen *pen, int width, uint64_t count, bool loss)
 {
     top_pen_put(pen, loss && count > 0 ? TOP_WARNING : TOP_PLAIN, width,
                 quantity_count((double)count).text);
 }
 
-static void put_node(struct top_pen *pen, const struct wire_node_row *n)
+static void top_layout_put_node(struct top_pen *pen, const struct wire_node_row *n)
 {
     top_pen_line(pen);
     top_pen_format(pen, n->connected ? TOP_PLAIN : TOP_BAD, 18, "%s%s",
                    n->connected ? "" : "away: ", n->host);
-    put_count(pen, -6, n->ranks, false);
+    top_layout_put_count(pen, -6, n->ranks, false);
     top_pen_put(pen, TOP_PLAIN, -9, quantity_share((double)n->cpu_ns, (double)n->up_ns).text);
     top_pen_put(pen, TOP_PLAIN, -10, quantity_bytes((double)n->rss_bytes).text);
-    put_count(pen, -8, n->lost, true);
-    put_count(pen, -8, n->windows_dropped, true);
-    put_count(pen, -9, n->matched, false);
-    put_count(pen, -10, n->unmatched + n->rejected, true);
+    top_layout_put_count(pen, -8, n->lost, true);
+    top_layout_put_count(pen, -8, n->windows_dropped, true);
+    top_layout_put_count(pen, -9, n->matched, false);
+    top_layout_put_count(pen, -10, n->unmatched + n->rejected, true);
 }
 
-static void put_nodes(struct top_pen *pen, const struct top_model *m, int lines)
+static void top_layout_put_nodes(struct top_pen *pen, const struct top_model *m, int lines)
 {
-    size_t total = count_nodes(m);
+    size_t total = top_layout_count_nodes(m);
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, 18, "NODES");
     top_pen_format(pen, TOP_DIM, 0, "%6s%9s%10s%8s%8s%9s%10s", "ranks", "agent", "memory", "lost",
@@ -499,76 +503,72 @@ static void put_nodes(struct top_pen *pen, const struct top_model *m, int lines)
             top_pen_line(pen);
             top_pen_format(pen, TOP_DIM, 0, "and %zu more", total - i);
         } else {
-            put_node(pen, &m->nodes.nodes.nodes[i]);
+            top_layout_put_node(pen, &m->nodes.nodes.nodes[i]);
         }
     }
 }
 
-/* ---- the page
- * ------------------------------------------------------------------------------------ */
+/* ---- the page ------------------------------------------------------------------------ */
 
 enum { LATENCY, ALERTS, RANKS, NODES, SECTIONS };
 
 /* Distribute the lines, titles included: in order of importance every section gets two lines, then
  * one more each in turn. */
-static void share_out(const struct top_model *m, int room, int *lines)
+static void top_layout_share_lines(const struct top_model *m, int left, int *lines)
 {
     static const int order[] = {ALERTS, LATENCY, RANKS, NODES};
-    const int wanted[] = {[LATENCY] = 1 + count_series(m),
+    const int wanted[] = {[LATENCY] = 1 + top_layout_count_series(m),
                           [ALERTS] = 1 + (int)m->alert_count,
                           [RANKS] = 1 + (m->rank_count < 1000 ? (int)m->rank_count : 1000),
-                          [NODES] = 1 + (int)count_nodes(m)};
+                          [NODES] = 1 + (int)top_layout_count_nodes(m)};
     for (int i = 0; i < SECTIONS; i++) {
         int least = wanted[order[i]] < 2 ? wanted[order[i]] : 2;
-        lines[order[i]] = room >= least ? least : 0;
-        room -= lines[order[i]];
+        lines[order[i]] = left >= least ? least : 0;
+        left -= lines[order[i]];
     }
-    for (bool more = true; more && room > 0;) {
+    for (bool more = true; more && left > 0;) {
         more = false;
-        for (int i = 0; i < SECTIONS && room > 0; i++)
+        for (int i = 0; i < SECTIONS && left > 0; i++)
             if (lines[order[i]] > 0 && lines[order[i]] < wanted[order[i]]) {
                 lines[order[i]]++;
-                room--;
+                left--;
                 more = true;
             }
     }
 }
 
-static void put_help(struct top_pen *pen)
+static void top_layout_put_help(struct top_pen *pen)
 {
     static const struct {
         const char *key, *text;
     } keys[] = {{"up, k and down, j", "choose an alert"},
-                {"Enter", "show its evidence, and again the ranks and nodes"},
+                {"Enter", "show or hide its evidence"},
                 {"s", "order of the ranks: by waiting, by latency, by number"},
-                {"p, space", "pause, and go on"},
-                {"?, h", "this help, and back"},
+                {"p, space", "pause or continue"},
+                {"?, h", "show or hide this help"},
                 {"q", "quit"}};
     static const char *const facts[] = {
-        "Rates are of the newest window, all ranks together: calls of MPI, messages and bytes "
-        "sent, "
-        "the share of the time in MPI and that in waiting, and while an alert knows it, the "
-        "progress "
-        "of the job, as a share of what it was before.",
-        "Latency is the time that messages took, in multiples of the best level that was sustained "
-        "in this job for their size and locality (the reference). A strip has a character a "
-        "window, "
-        "from 1 to 8 times. A region is a group of ranks that communicate more with each other "
-        "than "
-        "with others.",
-        "Waiting is the share of time in receives, waits, polls, collectives, and sends whose "
-        "receiver had not come, and the rank that it waits for longest.",
-        "Nodes: what the agent costs of a core, and what was lost or not matched."};
+        "Rates are those of all ranks in the newest window: MPI calls, messages and bytes sent, "
+        "the "
+        "shares of time in MPI and of waiting, and, during an alert about it, the progress of the "
+        "job compared with before.",
+        "Latency is the time that messages took, in multiples of the best level that this job "
+        "sustained for their size and locality (the reference). A strip has one character for each "
+        "window, from 1 to 8 times the reference. A region is a group of ranks that communicate "
+        "more with each other than with others.",
+        "Waiting is the share of time in receives, waits, polls, collectives, and in sends before "
+        "the receive; beside it is the rank that was waited for longest.",
+        "Nodes: the agent's share of a core, and what was lost or not matched."};
     for (size_t i = 0; i < sizeof keys / sizeof *keys && top_pen_line(pen); i++) {
         top_pen_put(pen, TOP_BOLD, 20, keys[i].key);
-        top_pen_wrap(pen, TOP_PLAIN, 20, keys[i].text);
+        top_pen_wrap(pen, 20, keys[i].text);
     }
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (top_pen_line(pen) && top_pen_line(pen))
-            top_pen_wrap(pen, TOP_PLAIN, 0, facts[i]);
+            top_pen_wrap(pen, 0, facts[i]);
 }
 
-static void put_keys(struct top_pen *pen)
+static void top_layout_put_keys(struct top_pen *pen)
 {
     const struct top_view *v = pen->view;
     while (pen->page->count < v->rows - 1 && top_pen_line(pen))
@@ -576,16 +576,16 @@ static void put_keys(struct top_pen *pen)
     if (!top_pen_line(pen))
         return;
     if (v->link == TOP_LOST)
-        top_pen_format(pen, TOP_BAD, 0, "no answer from %s: dialling again  ", v->daemon);
+        top_pen_format(pen, TOP_BAD, 0, "no answer from %s: reconnecting  ", v->daemon);
     top_pen_put(pen, TOP_DIM, 0,
-                v->paused ? "p go on  q quit  ? help"
+                v->paused ? "p continue  q quit  ? help"
                           : "q quit  j/k alert  Enter evidence  s sort  p pause  ? help");
 }
 
-static void put_sections(struct top_pen *pen, const struct top_model *m, int room)
+static void top_layout_put_sections(struct top_pen *pen, const struct top_model *m, int left)
 {
     int lines[SECTIONS];
-    share_out(m, room, lines);
+    top_layout_share_lines(m, left, lines);
     if (lines[LATENCY] > 0)
         top_layout_put_latency(pen, m, lines[LATENCY]);
     if (lines[ALERTS] > 0)
@@ -593,7 +593,7 @@ static void put_sections(struct top_pen *pen, const struct top_model *m, int roo
     if (lines[RANKS] > 0)
         top_layout_put_ranks(pen, m, lines[RANKS]);
     if (lines[NODES] > 0)
-        put_nodes(pen, m, lines[NODES]);
+        top_layout_put_nodes(pen, m, lines[NODES]);
 }
 
 void top_layout(const struct top_model *m, const struct top_view *view, struct top_page *page)
@@ -603,18 +603,18 @@ void top_layout(const struct top_model *m, const struct top_view *view, struct t
     bool keys = view->keys && view->rows >= 6;
     page->count = 0;
     inner.rows -= keys; /* the last line is for the keys */
-    put_header(&pen, m);
+    top_layout_put_header(&pen, m);
     if (view->help) {
-        put_help(&pen);
+        top_layout_put_help(&pen);
     } else if (m->job[0] && view->evidence && m->alert_count > 0) {
         int alerts = (int)m->alert_count + 1;
         top_layout_put_alerts(&pen, m, alerts < 4 ? alerts : 4);
-        put_evidence(&pen, m);
+        top_layout_put_evidence(&pen, m);
     } else if (m->job[0]) {
-        put_sections(&pen, m, inner.rows - page->count);
+        top_layout_put_sections(&pen, m, inner.rows - page->count);
     }
     if (keys) {
         inner.rows = view->rows;
-        put_keys(&pen);
+        top_layout_put_keys(&pen);
     }
 }

@@ -150,20 +150,20 @@ static size_t top_pen_count_fitting(const char *text, int room)
     return text[at] == '\0' || text[at] == ' ' || space == 0 ? at : space;
 }
 
-int top_pen_wrap(struct top_pen *pen, enum top_style style, int column, const char *text)
+int top_pen_wrap(struct top_pen *pen, int column, const char *text)
 {
-    int room = pen->view->columns - column;
+    int width = pen->view->columns - column;
     char part[TOP_MOST_COLUMNS * 4 + 1];
-    room = room < 1 ? 1 : room < TOP_MOST_COLUMNS ? room : TOP_MOST_COLUMNS;
+    width = width < 1 ? 1 : width < TOP_MOST_COLUMNS ? width : TOP_MOST_COLUMNS;
     for (bool first = true; *text; first = false) {
-        size_t bytes = top_pen_count_fitting(text, room);
+        size_t bytes = top_pen_count_fitting(text, width);
         if (!first && !top_pen_line(pen))
             return 0;
         if (pen->line != NULL && pen->line->columns < column)
             put_spaces(pen, column - pen->line->columns);
         memcpy(part, text, bytes);
         part[bytes] = '\0';
-        top_pen_put(pen, style, 0, part);
+        top_pen_put(pen, TOP_PLAIN, 0, part);
         text += bytes;
         while (*text == ' ')
             text++;

@@ -26,6 +26,6 @@ int top_pen_left(const struct top_pen *pen);
 
 /** Write a text over as many lines as it needs, each from this column on, broken at spaces.
  *  @return 0 when the page is full */
-int top_pen_wrap(struct top_pen *pen, enum top_style style, int column, const char *text);
+int top_pen_wrap(struct top_pen *pen, int column, const char *text);
 
 #endif

@@ -47,8 +47,8 @@ static uint64_t dependency_figures_reference(const struct dependency_wishes *w, 
     return 0;
 }
 
-/* Rows of one class, by time. Without a reference the criterion is the median, of an even number
- * the lower one. */
+/* Set the relative latencies of the rows of one class, which are sorted by time. Without a
+ * reference, the criterion is their median, or the lower one of two. */
 static void dependency_figures_divide(struct dependencies *d, const struct timed *rows,
                                       uint32_t count, uint64_t reference_ns)
 {
@@ -59,7 +59,7 @@ static void dependency_figures_divide(struct dependencies *d, const struct timed
             usual > 0 && rows[i].ns > 0 ? (double)rows[i].ns / (double)usual : 0;
 }
 
-/* Means over the messages that nodes and lanes received. */
+/* Set the mean latencies of nodes and lanes over the messages that they received. */
 static int dependency_figures_means(struct dependency_graph *g)
 {
     uint32_t *counts = calloc(g->node_count + g->lane_count + (size_t)1, sizeof *counts);

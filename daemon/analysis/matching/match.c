@@ -31,7 +31,7 @@ static void match_free_member(struct match_member *member)
         return;
     free(member->rings);
     free(member->wildcards);
-    free(member->apart);
+    free(member->partitioned);
     free(member);
 }
 
@@ -273,7 +273,7 @@ static void match_member_copy_state(struct state_bytes *b, struct match *match, 
     struct match_member *member = match->members[index];
     STATE_ARRAY(b, member->rings, member->ring_count, 0);
     STATE_ARRAY(b, member->wildcards, member->wildcard_count, member->wildcard_capacity);
-    STATE_ARRAY(b, member->apart, member->apart_count, member->apart_capacity);
+    STATE_ARRAY(b, member->partitioned, member->partitioned_count, member->partitioned_capacity);
     struct peer *peer = b->reads ? match_peer(match, member->rank) : NULL;
     member->waits |= b->reads;
     if (peer != NULL)

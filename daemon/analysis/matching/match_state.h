@@ -1,8 +1,12 @@
-/* The inside of the matcher, shared by match.c (ranks), match_channel.c (pools,
- * channels and ends), match_take.c (records to ends of messages), match_find.c (the channel and the
- * posted end that a record names), match_early.c
- * (ends whose posts have not been seen), match_order.c (which end comes before which),
- * match_settle.c (ends to messages) and match_open.c (open receives). */
+/* State of the matcher, shared by its parts:
+ *   match.c          ranks
+ *   match_channel.c  pools, channels and ends
+ *   match_take.c     from records to ends of messages
+ *   match_find.c     the channel and the posted end that a record names
+ *   match_early.c    ends whose posts have not been seen
+ *   match_order.c    the order of ends
+ *   match_settle.c   from ends to messages
+ *   match_open.c     open receives */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 
@@ -11,15 +15,15 @@
 
 #define NONE UINT32_MAX
 
-/* Maximum numbers of nodes; where one is reached, the channel that needs another node is dropped.
- * Memory grows with the need: these are reached only when some hundred thousand messages are in
- * flight, or were recorded while the agent had no core. */
+/* Capacities of the pools. When one is exhausted, the channel that needs another node is dropped.
+ * Pools grow on demand: these maxima are reached only when some hundred thousand messages are in
+ * flight, or were recorded while the agent did not run. */
 #define MAXIMUM_SENDS (1u << 19)
 #define MAXIMUM_RECEIVES (1u << 19)
 #define MAXIMUM_GROUPS (1u << 15)
 #define MAXIMUM_CHANNELS (1u << 17)
 #define MAXIMUM_EARLY (1u << 16)
-#define DOUBTFUL_ROUNDS 2u /* as long as ends wait for their posts: see match_early.c */
+#define DOUBTFUL_ROUNDS 2u /* for as many rounds ends wait for their posts: see match_early.c */
 
 /** A pool of equal nodes, addressed by number, so that it may move when it grows. Nodes begin at
  *  cache lines, and the numbers of free ones are stored apart from them: at every drain the agent
@@ -73,29 +77,29 @@ struct receive {
                          MPI_Startall starts. Wraps around. */
 };
 
-/** Messages that one call completed: their times are known together. */
+/** The messages that one call completed. They are reported together, once all times are known. */
 struct group {
     uint32_t first;     /**< settled receives that wait for the others */
     uint32_t count;     /**< receives that the call completed */
-    uint32_t settled;   /**< of them, matched, reported or dropped */
-    uint32_t local;     /**< of them, matched within the node */
+    uint32_t settled;   /**< receives that are matched, reported or dropped */
+    uint32_t local;     /**< receives that are matched within the node */
     uint8_t closed;     /**< the call's last record was processed */
     uint8_t joint;      /**< not all sends are known here */
-    uint64_t latest_ns; /**< latest of the sends that are; 0: none */
+    uint64_t latest_ns; /**< latest of the known sends; 0: none */
 };
 
 enum channel_flag {
     CHANNEL_USED = 1,
-    CHANNEL_DIRTY = 2,             /**< in match->dirty */
-    CHANNEL_FROM = 4,              /**< its source is a member */
-    CHANNEL_TO = 8,                /**< its destination is a member */
-    CHANNEL_BETWEEN = 16,          /**< one end lives on another node */
-    CHANNEL_SENDS_INCOMPLETE = 32, /**< sends were not all seen, unless its first one is on a fresh
-                               communicator */
-    CHANNEL_RECEIVES_INCOMPLETE = 64, /**< the same of receives */
+    CHANNEL_DIRTY = 2,                /**< in match->dirty */
+    CHANNEL_FROM = 4,                 /**< its source is a member */
+    CHANNEL_TO = 8,                   /**< its destination is a member */
+    CHANNEL_BETWEEN = 16,             /**< one end lives on another node */
+    CHANNEL_SENDS_INCOMPLETE = 32,    /**< sends were missed, unless its first one is on a fresh
+                                           communicator */
+    CHANNEL_RECEIVES_INCOMPLETE = 64, /**< the same for receives */
     CHANNEL_DESYNCHRONISED = 128,     /**< the order of its ends is unknown */
-    CHANNEL_EVIDENCE = 1 << 16,       /**< counts in the bits from here on: consecutive pairs that
-                                           are evidence of being synchronised again */
+    CHANNEL_EVIDENCE = 1 << 16,       /**< the bits from here on count consecutive pairs that are
+                                           evidence of being synchronised again */
     CHANNEL_PENDING = 256, /**< in match->waiting: the place of the other end is unknown */
 };
 
@@ -108,13 +112,13 @@ struct channel {
     uint32_t receive_first, receive_last;
     uint64_t sent, received; /**< ordinals of the first ones held, or of the next ones */
     uint32_t used_s;         /**< last use, seconds of CLOCK_MONOTONIC */
-    /** A receive that only completed ones stand before; NONE: not known. */
+    /** A receive before which all others are completed; NONE: not known. */
     uint32_t receive_open;
 };
 _Static_assert(sizeof(struct channel) == 64, "a channel is one cache line");
 
-/** The next channels of the same source, and of the same destination; NONE: no more. Apart from the
- * channels: only what happens to a whole rank needs them. */
+/** The next channels of the same source, and of the same destination; NONE: no more. They are
+ * stored apart from the channels because only operations on whole ranks need them. */
 struct channel_link {
     uint32_t of_source, of_destination;
 };
@@ -124,7 +128,7 @@ struct wildcard {
     uint64_t comm;
     int32_t source, tag; /**< PEER_ANY, TAG_ANY */
     uint32_t receive;    /**< node, of no channel */
-    int fresh;           /**< of a communicator that was made after the last loss */
+    int fresh;           /**< its communicator was made after the last loss of records */
 };
 
 /** The record of an end whose post has not been seen: see match_early.c. */
@@ -161,11 +165,11 @@ struct match_member {
     struct ring_part *rings; /**< owned; by ring */
     uint32_t ring_count;
     struct wildcard *wildcards; /**< owned; in the order of posting */
-    uint32_t wildcard_first, wildcard_count,
-        wildcard_capacity; /**< first: those before were removed */
-    uint32_t
-        *apart; /**< owned; numbers of partitioned requests: they match in a way of their own */
-    uint32_t apart_count, apart_capacity;
+    uint32_t wildcard_first;    /**< those before it were removed */
+    uint32_t wildcard_count, wildcard_capacity;
+    /** Owned; numbers of partitioned requests, which match by rules of their own. */
+    uint32_t *partitioned;
+    uint32_t partitioned_count, partitioned_capacity;
     uint64_t known_ns; /**< see match_known_until() */
     uint32_t early_first, early_last;
     uint32_t doubtful; /**< rounds in which posts may be seen whose ends were lost */
@@ -176,14 +180,14 @@ enum place {
     PLACE_ELSEWHERE = 1,
     PLACE_UNKNOWN, /**< not known yet */
     PLACE_HERE,
-    PLACE_GONE, /**< it was here */
+    PLACE_GONE, /**< was here, and has ended */
 };
 
-/** A rank that is a member, or that a member has to do with. */
+/** A member, or a rank that members communicate with. */
 struct peer {
     uint32_t rank;
     uint8_t place;
-    uint64_t since_ns; /**< waits: since when; 0: from the next match_settle() on */
+    uint64_t since_ns; /**< begin of waiting; 0: the next match_settle() */
     /** First and last channel of which it is source, destination; NONE. */
     struct channel_list {
         uint32_t first, last;
@@ -214,20 +218,20 @@ struct match {
     uint32_t waiting_count, waiting_capacity;
     uint32_t order;          /**< of the next receive */
     size_t unsettled;        /**< records taken since the last match_settle() */
-    uint64_t passed_in_vain; /**< open receives, since then: see match_find.c */
+    uint64_t passed_in_vain; /**< open receives that were skipped since then: see match_find.c */
     int all_added;           /**< a rank that is not a member lives on another node */
     uint64_t now_ns;         /**< of the last match_settle() */
     uint32_t now_s;          /**< the same in seconds: each lookup of a channel notes it */
-    uint64_t
-        settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
+    /** Of the match_settle() before: all records of calls that had ended by then were taken. */
+    uint64_t settled_ns;
     uint64_t sweep_ns; /**< when channels were last looked through for idle ones */
 };
 
-/** A record with what it means here. */
+/** A record with its decoded fields. */
 struct taken {
     struct match *match;
     struct match_member *member;
-    struct ring_part *ring; /**< NULL: see again */
+    struct ring_part *ring; /**< NULL: the record was taken before, see `again` */
     const struct event *event;
     uint32_t slot; /**< of the communicator; that of the record before it is not looked up again */
     int fresh;
@@ -287,14 +291,14 @@ static inline uint64_t match_send_exit(const struct send *send)
     return send->span_ns == UINT32_MAX ? UINT64_MAX : send->enter_ns + send->span_ns;
 }
 
-/** Exit of the call that posted a send, if its time is that of the send; else its entry, so that
- *  nobody is taken to wait there. */
+/** Exit of the call that posted a send, if the call did nothing else; else its entry, so that the
+ *  time of the call does not count as waiting. */
 static inline uint64_t match_send_end(const struct send *send)
 {
     return send->only_sends ? match_send_exit(send) : send->enter_ns;
 }
 
-/* ---- match_channel.c: what is held ---------------------------------------------------------- */
+/* ---- match_channel.c: stored ends and channels ----------------------------------------------- */
 
 /** @return number of a node whose content is not set; NONE: no space */
 uint32_t match_pool_allocate(struct pool *pool);
@@ -315,42 +319,42 @@ struct channel_walk {
 };
 
 struct channel_walk match_walk_begin(const struct match *match, uint32_t rank);
-/** @return number of the next one; NONE: that were all */
+/** @return number of the next one; NONE: there is none */
 uint32_t match_walk_next(const struct match *match, struct channel_walk *walk);
 
-/** Look at the channel at the next match_settle(). */
+/** Have the next match_settle() settle the channel. */
 void match_touch(struct match *match, uint32_t number);
 
-/** Put an end into its place in the order of posting. */
+/** Insert an end in the order of posting. */
 void match_insert_send(struct match *match, struct channel *channel, uint32_t number);
 void match_insert_receive(struct match *match, struct channel *channel, uint32_t number);
 void match_unlink_send(struct match *match, struct channel *channel, uint32_t number);
-/** Give up one end. */
+/** Drop one end. */
 void match_drop_send(struct match *match, struct channel *channel, uint32_t number);
 void match_drop_receive(struct match *match, struct channel *channel, uint32_t number);
 
-/** Give up receives. @param states  bits: 1 << enum receive_state */
+/** Drop receives. @param states  bits: 1 << enum receive_state */
 void match_drop_receives(struct match *match, struct channel *channel, unsigned states);
-/** Give up all of them, open ones too. */
+/** Drop all receives, open ones included. */
 void match_drop_all_receives(struct match *match, struct channel *channel);
 
-/** Give up what the channel holds: from now on it is out of step. Open receives stay. */
+/** Drop the ends of a channel except open receives: their order is not known from now on. */
 void channel_mark_desynchronised(struct match *match, struct channel *channel);
 
 /** Remove channels that were not used for long. */
 void match_sweep(struct match *match);
 
-/* ---- match_find.c: what a record speaks of -------------------------------------------------- */
+/* ---- match_find.c: the ends that a record is about ------------------------------------------ */
 
-/** The channel of a message of this record. @return NONE: there is no message, or it cannot be
- * followed */
+/** The channel of the message of this record. @return NONE: there is no message, or it cannot be
+ * matched */
 uint32_t match_channel_of(const struct taken *t, int sends);
 
 /** The send that this record ends. @return NONE: not there */
 uint32_t match_find_send(const struct taken *t, const struct channel *channel);
 
-/** The open receive with wildcards that this record ends, taken out of their list. @return NONE:
- * not there */
+/** Remove the open receive with wildcards that this record ends from its list. @return NONE: there
+ * is none */
 uint32_t match_take_wildcard(const struct taken *t);
 
 /** The receive of the channel that this record ends.
@@ -361,11 +365,11 @@ uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint
 /** Count the end of a message whose post is not there. */
 void match_count_unmatched(const struct taken *t, uint32_t channel);
 
-/** Count the end that a record is, if it is one of a message within the node, and is dropped. A
- * record that only posts a receive is not an end yet. */
+/** Count the end of a message within the node whose record is dropped. A record that only posts a
+ * receive is not an end yet. */
 void match_count_dropped(struct match *match, const struct event *event);
 
-/** A receive with wildcards whose status is not known. */
+/** Is this a receive with wildcards whose status is not known? */
 int match_names_no_channel(const struct event *event);
 
 /** May a record that names no channel end a receive with wildcards? */
@@ -373,29 +377,29 @@ int match_may_be_wild(const struct taken *t);
 
 /* ---- match_take.c: from records to ends ----------------------------------------------------- */
 
-/** Take a record once more that ended what had not been seen.
- *  @return 0: it has still not been seen, there was no effect */
+/** Process a record again whose post had not been seen.
+ *  @return 0: it has still not been seen, and nothing has changed */
 int match_take_end(const struct taken *t);
 
-/** What such a record ends will not be seen any more. */
+/** Drop such a record, as its post will not be seen any more. */
 void match_drop_end(const struct taken *t);
 
-/** The group that a receive completed by this record belongs to, one larger by it. @return NONE:
- * none */
+/** Add a receive that this record completed to the group of its call. @return the group; NONE: it
+ * needs none */
 uint32_t match_join_group(struct match *match, struct ring_part *ring, const struct event *event);
 
 /* ---- match_early.c: ends before their posts ------------------------------------------------- */
 
-/** Keep a record that ends what has not been seen. */
+/** Store a record whose post has not been seen. */
 void match_early_add(const struct taken *t);
 
 /** End of a round: all rings of the member were read. */
 void match_early_end_round(struct match *match, struct match_member *member);
 
-/** No further post comes. */
+/** Drop all stored records of a member, as no further post comes. */
 void match_early_drop_all(struct match *match, struct match_member *member);
 
-/** The same for members of one thread, which have no rounds. */
+/** End of a round for members with one thread. */
 void match_early_end_single_threaded(struct match *match);
 
 static inline int match_early_any(const struct match *match)
@@ -405,9 +409,9 @@ static inline int match_early_any(const struct match *match)
 
 /* ---- match_order.c: which end comes before which -------------------------------------------- */
 
-/** Times of both ends come from one tick clock, but at different moments of its life: its rate is
- * good to 5 ppm at the start (50 ns in a reading over 10 ms), and records are a second old at most.
- */
+/** Tolerance between the times of both ends. They come from one tick clock, but are
+ * converted at different moments of its life: its rate is known to 5 ppm at the start (50 ns in a
+ * reading over 10 ms), and records are at most a second old. */
 #define CAUSALITY_NS 20000u
 
 #define MAXIMUM_CLUSTER 6u /**< overlapping posts whose order is searched: 6! possibilities */
@@ -417,7 +421,7 @@ struct cluster {
     uint32_t n; /**< on each side, at most MAXIMUM_CLUSTER */
     uint32_t sends[MAXIMUM_CLUSTER], receives[MAXIMUM_CLUSTER];
     uint8_t chosen[MAXIMUM_CLUSTER];   /**< receive of each send, while searching */
-    uint8_t possible[MAXIMUM_CLUSTER]; /**< bit r: in some order that nothing contradicts */
+    uint8_t possible[MAXIMUM_CLUSTER]; /**< of each send; bit r: receive r, in a possible order */
 };
 
 /** Can they be the ends of one message? */
@@ -435,26 +439,27 @@ int match_receive_is_held(const struct match *match, const struct channel *chann
 int match_send_is_held(const struct match *match, const struct channel *channel,
                        const struct send *send);
 
-/** How many ends from a channel's first on have to be taken together, at least n. */
+/** Number of ends, from the first of a channel on, that overlap and must be ordered together; at
+ * least n. */
 uint32_t match_overlapping_sends(const struct match *match, const struct channel *channel,
                                  uint32_t n);
 uint32_t match_overlapping_receives(const struct match *match, const struct channel *channel,
                                     uint32_t n);
 
-/** The first ends on both sides whose order among themselves is not known, but against all later
- *  ones. @return how many on each side; 0: not all of them are known yet */
+/** The first ends on both sides that come before all later ones, though their order among
+ * themselves is not known. @return how many on each side; 0: not all of them are known yet */
 uint32_t match_overlapping_ends(const struct match *match, const struct channel *channel);
 
-/** Find the receives that each send may have: sets possible, zero before.
+/** Find the receives that may match each send. @param cluster  `possible` is set, and must be zero
  *  @return 0: every order is contradicted */
 int match_search_orders(const struct match *match, struct cluster *cluster);
 
 /* ---- match_settle.c: from ends to messages -------------------------------------------------- */
 
-/** @return nonzero: there is more to do later, though no end be added */
+/** @return nonzero: the channel must be settled again, even if no end is added */
 int match_settle_channel(struct match *match, struct channel *channel);
 
-/** One more receive of the group is settled; hand the messages out when it was the last. */
+/** Count a settled receive of a group, and report the messages when it was the last one. */
 void match_settle_in_group(struct match *match, uint32_t number);
 
 #endif

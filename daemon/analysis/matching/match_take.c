@@ -430,16 +430,17 @@ void match_drop_end(const struct taken *t)
  * (MPI 4.0, section 4.2). Requests made so are left out, and their ends counted as unmatched. */
 static void match_take_mark_request(struct match_member *member, uint32_t request)
 {
-    if (request != 0 && member->apart_count < MAXIMUM_PARTITIONED &&
-        ARRAY_FIT_AT(member->apart, member->apart_capacity, member->apart_count) == 0)
-        member->apart[member->apart_count++] = request;
+    if (request != 0 && member->partitioned_count < MAXIMUM_PARTITIONED &&
+        ARRAY_FIT_AT(member->partitioned, member->partitioned_capacity,
+                     member->partitioned_count) == 0)
+        member->partitioned[member->partitioned_count++] = request;
 }
 
 static int match_take_partitioned(const struct taken *t)
 {
     const struct match_member *member = t->member;
-    for (uint32_t i = 0; i < member->apart_count; i++) {
-        if (member->apart[i] == t->event->request) {
+    for (uint32_t i = 0; i < member->partitioned_count; i++) {
+        if (member->partitioned[i] == t->event->request) {
             match_count_dropped(t->match, t->event);
             return 1;
         }

@@ -1,6 +1,4 @@
-/* Which vertices of a network are one node.
- *
- * Pure: no clock, no file, no socket. */
+/* Which vertices of a network belong to one node. Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_MEASURES_H
 #define HOLTER_ANALYSIS_NETWORK_MEASURES_H
 

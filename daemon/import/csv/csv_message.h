@@ -1,5 +1,4 @@
-/* Rows of a table of messages: columns are found by their names and values by their columns. Pure:
- * neither file nor clock. */
+/* Parses the header and the rows of a table of messages. Pure: neither file nor clock. */
 #ifndef HOLTER_IMPORT_CSV_MESSAGE_H
 #define HOLTER_IMPORT_CSV_MESSAGE_H
 
@@ -29,9 +28,9 @@ enum csv_column {
     CSV_COLUMNS
 };
 
-/** Index of the field that holds each column. */
+/** The columns that a header names. */
 struct csv_columns {
-    int32_t field[CSV_COLUMNS]; /**< -1: the column is missing */
+    int32_t field[CSV_COLUMNS]; /**< index of the field of each column; -1: it is missing */
     uint8_t whole_ns[CSV_COLUMNS];
     uint32_t count;   /**< number of fields of a row */
     uint32_t unknown; /**< number of columns with unknown names, which are ignored */

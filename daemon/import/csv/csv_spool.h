@@ -1,14 +1,13 @@
-/* A sorter for ends of messages: added in any order, read by rank and time. They are in a file
- * without a name that is mapped into memory, so that the system can store what does not fit there.
- */
+/* A sorter for ends of messages, which are added in any order and read by rank and time. It stores
+ * them in an unnamed file that is mapped into memory, so that they may exceed the main memory. */
 #ifndef HOLTER_IMPORT_CSV_SPOOL_H
 #define HOLTER_IMPORT_CSV_SPOOL_H
 
 #include <stdint.h>
 
 enum csv_end_kind {
-    CSV_END_POST, /**< the post of a receive: it takes its place in the order of messages when its
-                     send began */
+    CSV_END_POST, /**< the post of a receive, at the begin of its send, so that receives are posted
+                     in the order of sends */
     CSV_END_SEND,
     CSV_END_RECEIVE,
 };
@@ -18,7 +17,7 @@ enum csv_end_kind {
 struct csv_end {
     uint64_t at; /**< sends, posts: begin of the send; receives: end of the receive */
     uint64_t enter,
-        leave; /**< begin and end of the call; posts: leave is the end of the send's call */
+        leave; /**< begin and end of the call; posts: leave is that of the send's call */
     uint64_t bytes;
     uint32_t rank;
     int32_t peer;

@@ -10,9 +10,10 @@
 
 /* Sizes of predefined types by handle, for files without a table (before 0.6.6, or truncated):
  * those of 64-bit machines. */
-static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
-                                                 8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
+static const uint8_t predefined_sizes[DUMPI_TYPES_NAMED] = {
+    0, 0, 1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
 
+/* @return count, or 0 if it is negative */
 static uint64_t dumpi_types_natural(int64_t count)
 {
     return count > 0 ? (uint64_t)count : 0;
@@ -20,13 +21,13 @@ static uint64_t dumpi_types_natural(int64_t count)
 
 static int dumpi_types_reserve(struct dumpi_types *types, uint32_t need)
 {
-    if (need <= types->room)
+    if (need <= types->capacity)
         return 0;
-    uint32_t room = need < 64 ? 64 : need + need / 2;
-    if (ARRAY_RESIZE(types->sizes, room) != 0)
+    uint32_t capacity = need < 64 ? 64 : need + need / 2;
+    if (ARRAY_RESIZE(types->sizes, capacity) != 0)
         return -ENOMEM;
-    while (types->room < room)
-        types->sizes[types->room++] = UNKNOWN;
+    while (types->capacity < capacity)
+        types->sizes[types->capacity++] = UNKNOWN;
     return 0;
 }
 
@@ -37,7 +38,7 @@ int dumpi_types_init(struct dumpi_types *types, const struct dumpi_file *file)
                                                                         : DUMPI_TYPES_NAMED) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < DUMPI_TYPES_NAMED; i++)
-        types->sizes[i] = named[i];
+        types->sizes[i] = predefined_sizes[i];
     for (uint32_t i = 0; i < file->type_count; i++)
         if (file->type_sizes[i] > 0)
             types->sizes[i] = (uint64_t)file->type_sizes[i];
@@ -53,7 +54,7 @@ void dumpi_types_finish(struct dumpi_types *types)
 uint64_t dumpi_type_size(const struct dumpi_types *types, int64_t type)
 {
     uint32_t handle = (uint16_t)type;
-    return handle < types->room && types->sizes[handle] != UNKNOWN ? types->sizes[handle] : 0;
+    return handle < types->capacity && types->sizes[handle] != UNKNOWN ? types->sizes[handle] : 0;
 }
 
 uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_t type)
@@ -61,12 +62,13 @@ uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_
     return dumpi_bytes_product(dumpi_types_natural(count), dumpi_type_size(types, type));
 }
 
-/* ---- types that the program makes ------------------------------------------ */
+/* ---- derived types ----------------------------------------------------------- */
 
-/* Number of elements that a distribution leaves on a process (MPI 2.2, section 4.1.4,
- * MPI_TYPE_CREATE_DARRAY). */
+/* Kinds of distribution, as DUMPI numbers them; all others are MPI_DISTRIBUTE_NONE. */
 enum { BLOCK = 1, CYCLIC = 2 };
 
+/* Number of elements along one dimension that a process holds (MPI 2.2, section 4.1.4,
+ * MPI_TYPE_CREATE_DARRAY). */
 static uint64_t dumpi_types_distributed(int64_t size, int64_t processes, int64_t process,
                                         int32_t kind, int64_t argument)
 {
@@ -140,7 +142,7 @@ static uint64_t dumpi_types_old_size(const struct dumpi_types *types, const stru
 
 int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
 {
-    unsigned at = 4; /* argument that is the new type */
+    unsigned at = 4; /* index of the argument that is the new type */
     uint64_t size;
     switch (s->call.function) {
     case DUMPI_Type_contiguous:

@@ -21,7 +21,7 @@ static inline uint64_t dumpi_bytes_product(uint64_t a, uint64_t b)
 
 struct dumpi_types {
     uint64_t *sizes; /**< bytes, by handle; UINT64_MAX: unknown */
-    uint32_t room;
+    uint32_t capacity;
 };
 
 /** @param file  its table is used for types that no call defines

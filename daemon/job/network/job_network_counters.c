@@ -1,4 +1,4 @@
-/* What the interfaces of a job's nodes have counted in a window, by links of its network. */
+/* Assigns the counters of the interfaces of a job's nodes to the links of its network. */
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
+#define GAP_PARTS 4u /* counters that cover a quarter more than a window follow a gap */
 
-/* Rank of a medium: messages most probably take the highest in a node. */
+/* Order of media: messages most probably use the one with the highest number in a node. */
 static unsigned counter_medium_speed(uint64_t medium)
 {
     return medium == COUNTER_LINK         ? 3
@@ -54,8 +54,8 @@ void job_network_interface(const struct job_network *n, const struct counter *c,
     }
 }
 
-/* Counts that cover more than a window, since reports were lost, are spread evenly over that time.
- */
+/* Counts that cover more than a window, because reports were lost, are spread evenly over their
+ * time. */
 static uint64_t counter_scale_to_window(const struct job_network *n, const struct counter *c,
                                         uint64_t count)
 {
@@ -122,7 +122,7 @@ void job_network_update_speeds(struct job_network *n)
                 speed += (double)c->speed;
         }
         if (node >= n->node_count || speed <= n->nodes[node].speed)
-            continue; /* an interface may be missing from a report: the speed does not fall */
+            continue; /* as interfaces may be missing from a report, the speed never decreases */
         n->nodes[node].speed = speed;
         n->places_changed = 1;
     }

@@ -1,6 +1,6 @@
 /* The bytes of a block, which writer and reader share.
  *
- * A block is one Zstandard frame. Inside it stand
+ * A block is one Zstandard frame with these contents:
  *
  *   form, number of messages, number of columns       numbers
  *   for each column, in ascending order of type, key, place:
@@ -29,7 +29,7 @@
 #define BLOCK_TYPES 128u /**< types of messages are below this */
 #define BLOCK_KEYS 64u   /**< keys of fields are below this */
 #define BLOCK_PLACES 64u /**< places are below this */
-/** Bytes inside the frame at most: every value takes eight bytes at most, and has one byte at least
+/** Maximum of bytes inside the frame: every value takes at most eight bytes, and at least one byte
  * in its message. */
 #define BLOCK_MAX_PLAIN ((size_t)192 << 20)
 
@@ -39,8 +39,8 @@ enum block_kind { BLOCK_INTEGER, BLOCK_BYTES_KIND };
 enum block_coding {
     BLOCK_PLAIN,       /**< the value */
     BLOCK_DELTA,       /**< difference to the value before it in the column */
-    BLOCK_KEYS_CODING, /**< of the first column of rows: message_key()s; in the next three stand 1
-                          for a receive, source, destination. See struct block_key_slots */
+    BLOCK_KEYS_CODING, /**< first column of rows: message_key(); the next three columns are 1 for a
+                          receive, source, destination. See struct block_key_slots */
     BLOCK_CODINGS
 };
 
@@ -72,10 +72,9 @@ static inline uint64_t block_unzigzag(uint64_t number)
 
 #define BLOCK_KEY_SLOT_BITS 14u
 
-/** Keys of messages look like noise, but unmixed, and less the number of their ranks, the next key
- * of a channel is the one before and one more (holter/message_key.h). A key is stored as the
- * difference to the last one of the same end and the same ranks, or of others that share its slot.
- */
+/** Keys of messages look random. But once they are unmixed and the number of their ranks is
+ * subtracted, successive keys of a channel are successive numbers (holter/message_key.h). So a key
+ * is stored as the difference from the last one in its slot, which is chosen by end and ranks. */
 struct block_key_slots {
     uint64_t last[1u << BLOCK_KEY_SLOT_BITS];
 };

@@ -1,9 +1,9 @@
-/* Exchanges of two processes that bring partners nearer: local search and annealing for the sum of
- * weight times distance.
+/* Local search and annealing by exchanges of two processes, which minimise the sum of weight times
+ * distance.
  *
- * The cost of a process in any spot is stored as one table for each dimension, since distance is a
- * sum over dimensions: an exchange is weighed by a few additions, whatever the number of partners;
- * only an executed exchange updates the tables of the partners. Pure. */
+ * Distance is a sum over dimensions, so the cost of a process in any slot is the sum of one table
+ * entry for each dimension. The gain of an exchange takes a few additions, whatever the number of
+ * partners; only an executed exchange updates the tables of the partners. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_SEARCH_H
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_SEARCH_H
 
@@ -24,9 +24,9 @@ struct remap_search {
     double *chance; /**< table of -ln(u) for uniformly distributed u */
     double cost;    /**< sum over pairs of weight x distance */
     uint64_t random;
-    uint32_t cursor, idle; /**< of the descent: the process in turn, and how many did not move since
-                              the last move */
-    uint64_t work;         /**< work done so far, in units of remap.c */
+    uint32_t cursor; /**< descent: the process in turn */
+    uint32_t idle;   /**< descent: processes that were tried since the last move */
+    uint64_t work;   /**< work done so far, in units of remap.c */
 };
 
 /** @return 0 or -ENOMEM: finish it all the same */
@@ -46,8 +46,8 @@ double remap_search_cost(const struct remap_search *search, const uint32_t *slot
  * @return number of executed exchanges */
 uint32_t remap_search_run(struct remap_search *search, double temperature, uint64_t work);
 
-/** Try every process next to every partner until nothing is left to gain, or `work` is used up.
- * @return 1: nothing is left to gain */
+/** Try every process next to every partner until no exchange gains anything, or `work` is used up.
+ * @return 1: no exchange gains anything */
 int remap_search_descend(struct remap_search *search, uint64_t work);
 
 /** Typical size of a loss: what a process exchanges with all its partners, on average. */

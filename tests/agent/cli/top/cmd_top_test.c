@@ -1,6 +1,6 @@
-/* holter top as its users see it, on a terminal, against a daemon played by the test. The command
- * runs in a process of its own, until what is waited for is on the terminal, or a generous limit
- * ends a broken test. */
+/* holter top as its users see it: on a terminal, connected to a daemon that the test imitates. The
+ * command runs in its own process until the expected text is on the terminal, or a generous time
+ * limit ends a broken test. */
 #include "agent/cli/cmd.h"
 
 #include "holter/call.h"
@@ -93,7 +93,7 @@ static void publish_totals(struct bed *bed)
 
 /* ---- the command --------------------------------------------------------- */
 
-/* This program anew: a fork of a process with ZeroMQ's threads may only call exec. */
+/* Run this program again: a fork of a process with ZeroMQ's threads may only call exec. */
 static void start(struct bed *bed)
 {
     char *argv[] = {"top", "--connect", bed->daemon.endpoint, NULL};
@@ -125,7 +125,7 @@ static void collect(struct bed *bed)
     bed->seen[length] = '\0';
 }
 
-/* Until this is written to the terminal, behind what was waited for before. */
+/* Wait until a text is written to the terminal, after the text of the last wait. */
 static void wait_for(struct bed *bed, const char *text)
 {
     uint64_t begin = clock_mono_ns();
@@ -182,7 +182,7 @@ static void what_was_missed_is_made_up_for(void **state)
     wait_for(bed, "first of all");
     bed->alert = "and another";
     publish_totals(bed);
-    bed->frame += 3; /* the alert's is among those that do not come */
+    bed->frame += 3; /* the frame of the alert is among those that are not sent */
     publish_totals(bed);
     wait_for(bed, "and another");
 }

@@ -105,7 +105,7 @@ static void a_small_ascii_terminal_keeps_what_matters_most(void **state)
         "and 5 more",
         "ALERTS                   1 firing, 1 in all",
         "> firing   22:13:41    2.4x Message~ network 83 %       ",
-        "no answer from tcp://login:7: dialling again  q quit  j~",
+        "no answer from tcp://login:7: reconnecting  q quit  j/k~",
     };
     struct top_model model = {0};
     struct top_view view = view_of(56, 7);
@@ -145,7 +145,7 @@ static void evidence_takes_the_place_of_ranks_and_nodes(void **state)
         "  advice    Look at the links of node2, or move its ranks to another",
         "            node.",
         "",
-        "p go on  q quit  ? help",
+        "p continue  q quit  ? help",
     };
     struct top_model model = {0};
     struct top_view view = view_of(68, 26);
@@ -298,7 +298,7 @@ static void the_help_is_whole_on_narrow_terminals(void **state)
             strcat(text, " ");
         }
         assert_null(strstr(text, "…"));
-        assert_non_null(strstr(text, "what it was before."));
+        assert_non_null(strstr(text, "compared with before."));
         assert_non_null(strstr(text, "or not matched."));
     }
     top_model_finish(&model);

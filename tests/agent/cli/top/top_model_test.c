@@ -111,7 +111,7 @@ static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
 {
     struct top_model model = {0};
     (void)state;
-    story_tell(&model, 30); /* tells of alert 1 */
+    story_tell(&model, 30); /* publishes alert 1 */
     story_alert(&model, 2, "pending", "two");
     story_alert(&model, 3, "firing", "three");
     story_alert(&model, 1, "resolved", "one");

@@ -1,4 +1,4 @@
-/* A job as `holter top` hears of it: what its tests show. */
+/* The published messages of a job, as `holter top` receives them in its tests. */
 #ifndef TESTS_AGENT_CLI_TOP_TOP_STORY_H
 #define TESTS_AGENT_CLI_TOP_TOP_STORY_H
 
@@ -8,7 +8,7 @@
 #define STORY_SECOND_NS UINT64_C(1000000000)
 
 /** Eight ranks on two nodes, in two regions, for so many windows of a second; from window 20 on
- *  messages between the nodes take longer, which is told as an alert from window 24 on. */
+ *  messages between the nodes take longer, which is an alert from window 24 on. */
 void story_tell(struct top_model *model, uint64_t windows);
 
 /** One alert more. */
