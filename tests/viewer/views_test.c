@@ -508,6 +508,37 @@ static void the_newest_latency_is_the_same_in_a_window_of_any_width(void **state
     }
 }
 
+static int texts_that_are(const struct scene *scene, const char *text)
+{
+    int n = 0;
+    for (size_t i = 0; i < scene->item_count; i++)
+        n += scene->items[i].kind == SCENE_TEXT &&
+             !strcmp(scene_text_of(scene, &scene->items[i]), text);
+    return n;
+}
+
+static void a_window_below_the_reference_is_not_called_high(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 39);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    const int before = texts_that_are(&d.scene, "high"); /* the legend */
+    struct latency_point *newest = &m->latency.series[0].points[m->latency.series[0].count - 1];
+    newest->trend = TREND_STEADY;
+    newest->typical = 2.8;
+    d.pictures.evolution.key = 0;
+    desk_layout(&d, m);
+    assert_int_equal(texts_that_are(&d.scene, "high"), before + 1);
+    newest->typical = 0.6;
+    d.pictures.evolution.key = 0;
+    desk_layout(&d, m);
+    assert_int_equal(texts_that_are(&d.scene, "high"), before);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void a_series_that_is_judged_calm_has_no_red(void **state)
 {
     (void)state;
@@ -1579,6 +1610,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_well_has_no_red),
         cmocka_unit_test(the_worst_window_is_the_largest_circle),
         cmocka_unit_test(the_newest_latency_is_the_same_in_a_window_of_any_width),
+        cmocka_unit_test(a_window_below_the_reference_is_not_called_high),
         cmocka_unit_test(a_series_that_is_judged_calm_has_no_red),
         cmocka_unit_test(calm_time_is_compressed_to_three_circles),
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),

@@ -159,13 +159,12 @@ static void evolution_add_reading(const struct stage *s, const struct evolution_
         break;
     }
     double right = row->box.x + row->box.w - 14, y = row->box.y + row->box.h / 2 - 8;
-    color_t color = at.trend == TREND_GROWTH   ? t->bad
-                    : at.trend == TREND_STEADY ? t->warn
-                                               : t->text;
+    /* a period of high latency may have windows below the reference: those are not called high */
+    const enum series_trend trend = at.typical < 1 ? TREND_CALM : at.trend;
+    color_t color = trend == TREND_GROWTH ? t->bad : trend == TREND_STEADY ? t->warn : t->text;
     scene_text(s->brush.scene, right - 40, y, 40, TEXT_SMALL_STRONG, TEXT_RIGHT | TEXT_FIGURES,
                color, format_ratio(at.typical).text);
-    scene_text(s->brush.scene, right - 86, y + 1, 46, TEXT_AXIS, TEXT_RIGHT, color,
-               words[at.trend]);
+    scene_text(s->brush.scene, right - 86, y + 1, 46, TEXT_AXIS, TEXT_RIGHT, color, words[trend]);
 }
 
 static void evolution_add_label(const struct stage *s, const struct evolution_plot *p,

@@ -336,8 +336,9 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
                              quantity_grouped(group).text);
     else if (large && g->per_cell > 1)
         n = (size_t)snprintf(text, sizeof text,
-                             "Each cell is the sum of %u \xc3\x97 %u ranks; zoom in for %s. ",
-                             g->per_cell, g->per_cell, group > 1 ? "groups of ranks" : "pairs");
+                             "Each cell is the sum of %s \xc3\x97 %s ranks; zoom in for %s. ",
+                             quantity_grouped(g->per_cell).text, quantity_grouped(g->per_cell).text,
+                             group > 1 ? "groups of ranks" : "pairs");
     else if (large)
         n = (size_t)snprintf(text, sizeof text, "Each cell is one pair of ranks. ");
     if (s->model->folded && n < sizeof text)
