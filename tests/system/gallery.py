@@ -19,6 +19,7 @@ import stream
 FOLDER = os.path.join(lab.SOURCE, 'docs', 'gallery')
 RECORDING = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
 MEGABITS = 60  # of a link that is hot
+CONGESTED = 3  # state of a link in topic "links"
 
 
 def shoot(place, name, *options):
@@ -51,6 +52,7 @@ def late_rank():
         job, live = watched(place, 'causes', 4, 40, place.dir)
         touch(os.path.join(place.dir, 'work.1'))
         live.wait(lambda s: s.of_kind('latency'), 'an alert')
+        live.wait_windows(30)  # in which the others wait
         shoot(place, 'late-rank')
         touch(os.path.join(place.dir, 'end'))
         job.finish()
@@ -116,7 +118,8 @@ def hot_link():
                            *network_test.PAIRS)
         lab.wait_for(lambda: not job.alive() or place.ranks_seen() == 4, 'all ranks')
         links = network_test.Links(place)
-        links.wait(lambda l: len(l.windows) > 30 and l.routes, 'a hot link')
+        links.wait(lambda l: len(l.windows) > 30 and l.routes and
+                   any(r['state'] == CONGESTED for r in l.newest().values()), 'a congested link')
         shoot(place, 'hot-link', '--at', 'network/links')
         touch(end)
         job.finish()
