@@ -299,13 +299,13 @@ static void a_wrong_question_is_refused_with_the_reason(void **state)
         const char *argument, *why;
         int code;
     } wrong[] = {
-        {"ranks=x", "'ranks=x': a list of ranks", -HOLTER_EUSAGE},
-        {"ranks=", "'ranks=': a list of ranks", -HOLTER_EUSAGE},
-        {"events=0", "'events=0': a number from 1 to 65536", -HOLTER_EUSAGE},
-        {"events=-1", "'events=-1': a number", -HOLTER_EUSAGE},
+        {"ranks=x", "'ranks=x': expected a list of ranks", -HOLTER_EUSAGE},
+        {"ranks=", "'ranks=': expected a list of ranks", -HOLTER_EUSAGE},
+        {"events=0", "'events=0': expected a number from 1 to 65536", -HOLTER_EUSAGE},
+        {"events=-1", "'events=-1': expected a number", -HOLTER_EUSAGE},
         {"events=65537", "a number from 1 to 65536", -HOLTER_EUSAGE},
         {"events=5x", "'events=5x'", -HOLTER_EUSAGE},
-        {"what=5", "'what=5': ranks=, events= or until=", -HOLTER_EUSAGE},
+        {"what=5", "'what=5': expected ranks=, events= or until=", -HOLTER_EUSAGE},
         {"ranks=100", "no such rank of job job.1", -HOLTER_EEMPTY},
     };
     struct bed *bed = *state;

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
 {
     struct pictures *p = s->pictures;
     const struct range *r = s->range;
-    uint64_t key = 1 + (r->version * 64 + rank) * 8 + 2 + (uint64_t)q;
+    const uint64_t key = mix_number(mix_number(1 + r->version, rank), (uint64_t)q);
     if (p->order_key == key)
         return (int)p->order_count;
     if (ARRAY_FIT(p->order, p->order_room, r->pair_count) != 0)
