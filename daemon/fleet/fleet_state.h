@@ -56,7 +56,7 @@ struct worker_job {
     int resuming;      /* those that a worker before this one had */
     int running;       /* as the fleet knows */
     int published;     /* a window, and no message has been read since */
-    int has_published; /* a window, since it goes on: clients wait for that, and saving takes time
+    int has_published; /* a window, since it was acquired: before, clients wait and it is not saved
                         */
     int skips;         /* messages came while the lease had expired: they are read again */
     uint64_t newest;   /* number of the last message when the job was acquired */
