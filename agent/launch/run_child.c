@@ -68,6 +68,7 @@ void run_child_hold_signals(sigset_t *before)
 {
     sigset_t mask;
     run_child_fill_mask(&mask);
+    sigaddset(&mask, SIGXFSZ); /* a write beyond the limit of setrlimit(2) fails, and no more */
     sigprocmask(SIG_BLOCK, &mask, before);
     signal(SIGCHLD, SIG_DFL); /* an ignored one would take the children's statuses away */
 }

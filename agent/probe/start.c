@@ -10,6 +10,7 @@
 
 #include PROBE_WRAPPERS_H
 
+#include "holter/quiet_write.h"
 #include "version.h"
 
 #include <dlfcn.h>
@@ -67,8 +68,7 @@ void probe_print_error(const char *format, ...)
     if (length > (int)sizeof(line) - 2)
         length = (int)sizeof(line) - 2;
     line[length] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
-    (void)written;
+    quiet_write(STDERR_FILENO, line, (size_t)length + 1);
 }
 
 int probe_fail_missing(void)
@@ -180,8 +180,7 @@ void probe_first(void)
         if (!start_resolve_functions()) {
             static const char text[] =
                 "holter: an MPI function was called, but no MPI library is loaded\n";
-            ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
-            (void)written;
+            quiet_write(STDERR_FILENO, text, sizeof(text) - 1);
             abort(); /* the program would end here without the probe, too: undefined symbol */
         }
         const char *session = getenv("HOLTER_SESSION");

@@ -2,6 +2,7 @@
 #include "agent/terminal/terminal.h"
 
 #include "holter/clock.h"
+#include "holter/quiet_write.h"
 #include "proto/log.h"
 
 #include <errno.h>
@@ -27,8 +28,7 @@ void terminal_print(const char *format, ...)
         used += (size_t)n < space ? (size_t)n : space - 1;
     log_make_printable(line);
     line[used++] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, used);
-    (void)written; /* an error on standard error cannot be reported */
+    quiet_write(STDERR_FILENO, line, used);
     errno = saved;
 }
 

@@ -1,9 +1,11 @@
 """How programs are brought under watch: launchers, job scripts, terminals, many runs at a time."""
 import os
 import pty
+import resource
 import select
 import signal
 import stat
+import subprocess
 import sys
 import unittest
 
@@ -245,6 +247,27 @@ class Launch(unittest.TestCase):
             with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
                 ticks += sum(map(int, f.read().rpartition(')')[2].split()[11:13]))
         return ticks > os.sysconf('SC_CLK_TCK') / 2
+
+    def status_of(self, command, prepare=None, **more):
+        return subprocess.run([os.path.join(lab.BUILD, 'agent', 'holter'), *command, '--', 'sh', '-c', 'exit 7'],
+                              env=self.place.env, preexec_fn=prepare, timeout=lab.PATIENCE, check=False,
+                              **more).returncode
+
+    def test_messages_that_nobody_reads_change_no_status(self):
+        for command in (['run', '--no-record'], ['exec']):
+            reader, writer = os.pipe()
+            os.close(reader)
+            self.assertEqual(7, self.status_of(command, stdout=writer, stderr=writer), command)
+            os.close(writer)
+        self.clean()
+
+    def test_a_limit_on_the_size_of_files_changes_no_status(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        for command in (['run', '--no-record'], ['exec']):
+            with open(os.path.join(self.place.dir, 'messages'), 'wb') as messages:
+                self.assertEqual(7, self.status_of(command, limit, stdout=messages, stderr=messages), command)
 
     def test_interrupt_from_the_terminal(self):
         holter = os.path.join(lab.BUILD, 'agent', 'holter')
