@@ -273,6 +273,12 @@ static int losses_have_other_size(const struct growth_losses *s, const struct cl
     return fabs(bytes * s->messages - s->bytes * messages) > OTHER_SIZE * s->bytes * messages;
 }
 
+/* A job that does nothing at all hangs, which is another alert. */
+static int losses_job_stands_still(const struct job_growth *g)
+{
+    return progress_lost(&g->progress) >= 1;
+}
+
 static double losses_least_delay(const struct job_growth *g)
 {
     return g->finding_count > 0 ? FOUND_LOST : LEAST_DELAY;
@@ -309,7 +315,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
         s->onset = window->number - progress_fallen(&g->progress, span);
         s->lost = lost;
     }
-    if (s->slow == 0 || window->number - s->onset + 1 < span || losses_have_other_size(s, window) ||
+    if (s->slow == 0 || window->number - s->onset + 1 < span || losses_job_stands_still(g) ||
+        losses_have_other_size(s, window) ||
         !losses_find_cause(g, s->onset, losses_least_delay(g), &culprit) ||
         losses_are_named_otherwise(g, &culprit)) {
         s->same = 0;
@@ -433,7 +440,7 @@ static void gradual_search(struct job_growth *g, const struct closed_window *win
     if (slow && s->slow == 0)
         s->onset = window->number - progress_fallen(&g->progress, PROGRESS_WINDOWS);
     s->slow = slow ? s->slow + 1 : 0;
-    if (!slow || losses_have_other_size(&g->losses, window) ||
+    if (!slow || losses_job_stands_still(g) || losses_have_other_size(&g->losses, window) ||
         !losses_find_cause(g, s->onset, GRADUAL_LOST, &culprit) ||
         gradual_is_announced_otherwise(g)) {
         s->same = 0;

@@ -342,6 +342,22 @@ static const char *title_at(double ratio)
     return e.title;
 }
 
+static void a_job_that_stands_still_has_no_alert_on_what_it_loses(void **state)
+{
+    (void)state;
+    for (uint32_t seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, SYNTHETIC_RANK);
+        struct program_alerts alerts;
+        p.onset = 20;
+        p.windows = p.onset + 30;
+        p.share = 1e6; /* the iteration does not end */
+        program_watch(&p, &alerts);
+        for (size_t i = 0; i < PROGRAM_ALERTS && alerts.list[i].episode != 0; i++)
+            print_message("seed %u: %s\n", seed, alerts.list[i].title);
+        assert_int_equal(alerts.fired, 0);
+    }
+}
+
 static void a_title_does_not_call_messages_slow_that_are_fast_again(void **state)
 {
     (void)state;
@@ -369,6 +385,7 @@ int main(void)
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
+        cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
