@@ -9,7 +9,8 @@
 
 /** Write a message once. Where its reader has gone (SIGPIPE), or the file is at its size limit
  *  (SIGXFSZ, setrlimit(2)), it is lost, and the process goes on: both signals are sent to the
- * thread that writes, which blocks them and takes them back. */
+ *  thread that writes, which blocks them and takes them back. On Linux sigprocmask(2) is about that
+ *  thread alone; pthread_sigmask(3) would need glibc 2.32. */
 static inline void quiet_write(int fd, const void *bytes, size_t length)
 {
     static const struct timespec at_once = {0};
@@ -17,10 +18,10 @@ static inline void quiet_write(int fd, const void *bytes, size_t length)
     sigemptyset(&signals);
     sigaddset(&signals, SIGPIPE);
     sigaddset(&signals, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    sigprocmask(SIG_BLOCK, &signals, &before);
     if (write(fd, bytes, length) < 0)
         sigtimedwait(&signals, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 #endif
