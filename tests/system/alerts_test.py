@@ -149,10 +149,12 @@ sinks:
         self.assertEqual(f'http://desk/d?var-job_id={job_id}', alert['generatorURL'])
 
     def recorded(self, sql):
+        """Rows of the recording, which is written each half second: none before its tables are there."""
         path, = self.place.recordings()
         connection = sqlite3.connect(path)
         try:
-            return connection.execute(sql).fetchall()
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alert'").fetchall()
+            return connection.execute(sql).fetchall() if tables else []
         finally:
             connection.close()
 
