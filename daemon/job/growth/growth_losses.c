@@ -355,6 +355,11 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
     f->over = s->good >= (span > OVER_WINDOWS ? span : OVER_WINDOWS);
     if (!goes_on)
         return;
+    if (f->part == SCOPE_WORK && now.part == SCOPE_TRANSFER && now.share >= ALL_SHARE) {
+        f->part = now.part; /* the first windows took a link for its node */
+        memcpy(f->members, now.members, sizeof(f->members));
+        f->member_count = now.member_count;
+    }
     f->ratio = f->effects[0] = now.ratio;
     f->worst = now.ratio > f->worst ? now.ratio : f->worst;
     f->share = now.share;
