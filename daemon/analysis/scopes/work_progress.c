@@ -71,16 +71,20 @@ double progress_share(const struct progress *p, uint64_t windows)
     return fmin(progress_by_level(p, known > RECENT ? known : RECENT), 1);
 }
 
+static double progress_lost_in(const struct progress *p, uint32_t windows)
+{
+    const double share = progress_by_level(p, windows);
+    return isnan(share) ? 0 : 1 - fmin(share, 1);
+}
+
 double progress_lost(const struct progress *p)
 {
-    const double share = progress_by_level(p, progress_span(p));
-    return isnan(share) ? 0 : 1 - fmin(share, 1);
+    return progress_lost_in(p, progress_span(p));
 }
 
 double progress_lost_slowly(const struct progress *p, double noise)
 {
-    const double share = progress_by_level(p, PROGRESS_WINDOWS);
-    const double lost = isnan(share) ? 0 : 1 - fmin(share, 1);
+    const double lost = progress_lost_in(p, PROGRESS_WINDOWS);
     return lost >= noise * p->spread[PROGRESS_SPANS - 1] ? lost : 0;
 }
 

@@ -339,6 +339,29 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     s->finding.found = window->number;
 }
 
+/* A finding is about the culprit from now on. */
+static void losses_rename(struct scope_finding *f, const struct scope_finding *culprit)
+{
+    if (!losses_are_alike(f, culprit) || !losses_are_of(f, culprit)) {
+        f->part = culprit->part;
+        f->ratio = culprit->ratio;
+        f->worst = culprit->worst;
+        f->share = culprit->share;
+    }
+    memcpy(f->members, culprit->members, sizeof(f->members));
+    f->member_count = culprit->member_count;
+    f->uncertain = 0;
+    f->symptom_of = 0;
+}
+
+/* The figures of a finding that goes on. */
+static void losses_set_figures(struct scope_finding *f, const struct scope_finding *now)
+{
+    f->ratio = f->effects[0] = now->ratio;
+    f->worst = fmax(f->worst, now->ratio);
+    f->share = now->share;
+}
+
 /* Where links of several nodes are slow, some windows do not tell whose they are. */
 static void losses_follow(struct job_growth *g, const struct closed_window *window)
 {
@@ -355,14 +378,9 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
     f->over = s->good >= (span > OVER_WINDOWS ? span : OVER_WINDOWS);
     if (!goes_on)
         return;
-    if (f->part == SCOPE_WORK && now.part == SCOPE_TRANSFER && now.share >= ALL_SHARE) {
-        f->part = now.part; /* the first windows took a link for its node */
-        memcpy(f->members, now.members, sizeof(f->members));
-        f->member_count = now.member_count;
-    }
-    f->ratio = f->effects[0] = now.ratio;
-    f->worst = now.ratio > f->worst ? now.ratio : f->worst;
-    f->share = now.share;
+    if (f->part == SCOPE_WORK && now.part == SCOPE_TRANSFER && now.share >= ALL_SHARE)
+        losses_rename(f, &now); /* the first windows took a link for its node */
+    losses_set_figures(f, &now);
 }
 
 /* Does a finding of the scopes name the culprit, or does an alert about one that follows from it
@@ -375,21 +393,6 @@ static int losses_are_taken(const struct job_growth *g, const struct scope_findi
     return symptom ? s->finding.share >= ALL_SHARE && losses_explain(f, &s->finding) && !f->over &&
                          losses_fire(g, f)
                    : losses_are_of(f, &s->finding) && losses_are_announced(g, f);
-}
-
-/* A finding of the scopes is about the culprit from now on. */
-static void losses_rename(struct scope_finding *f, const struct scope_finding *culprit)
-{
-    if (!losses_are_alike(f, culprit) || !losses_are_of(f, culprit)) {
-        f->part = culprit->part;
-        f->ratio = culprit->ratio;
-        f->worst = culprit->worst;
-        f->share = culprit->share;
-    }
-    memcpy(f->members, culprit->members, sizeof(f->members));
-    f->member_count = culprit->member_count;
-    f->uncertain = 0;
-    f->symptom_of = 0;
 }
 
 static struct scope_finding *losses_find_taken(struct job_growth *g, int symptom)
@@ -469,11 +472,8 @@ static void gradual_follow(struct job_growth *g, const struct closed_window *win
         losses_are_of(&now, &s->finding);
     s->good = goes_on ? 0 : s->good + 1;
     s->finding.over = s->good >= GRADUAL_WINDOWS;
-    if (!goes_on)
-        return;
-    s->finding.ratio = s->finding.effects[0] = now.ratio;
-    s->finding.worst = fmax(s->finding.worst, now.ratio);
-    s->finding.share = now.share;
+    if (goes_on)
+        losses_set_figures(&s->finding, &now);
 }
 
 /* After what is found of sudden growth, of which it changes nothing but that the same culprit has
