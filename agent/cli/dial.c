@@ -13,8 +13,7 @@
 #include <string.h>
 
 #define PATIENCE_NS UINT64_C(5000000000)
-/* Longer for fleets: the lease of a dead daemon has to expire, and another daemon to read the job.
- */
+/* Longer for fleets: a lease has to expire, and another daemon to read the job. */
 #define FLEET_PATIENCE_NS UINT64_C(30000000000)
 #define FLEET_ASK_NS UINT64_C(1000000000)
 

@@ -162,7 +162,6 @@ struct label {
     double left, w;
 };
 
-/* 1 if a label overlaps another marked time's line or label. */
 /* Does a label cross the line of another moment, or an earlier label? */
 static int captures_view_crosses(const struct label labels[MOST_MOMENTS], int own)
 {
