@@ -14,8 +14,7 @@
 #include <pthread.h>
 
 #define INDEX_CAPACITY 16384u /* twice the communicators or more, a power of two */
-#define INDEX_WINDOW 32u
-#define CHUNK 256 /* ranks translated at a time */
+#define CHUNK 256             /* ranks translated at a time */
 /* Comparisons that the search for offset and stride may cost in the MPI library. */
 #define MAX_SCAN (1 << 24)
 #define ORDINALS 128u /* different groups that communicators were made by */
@@ -27,7 +26,8 @@ static const struct comm comm_full = {.handle = ~UINT64_C(0), .slot = COMM_SLOT_
 
 static struct comm comms[SEGMENT_COMMS];
 static _Atomic uint16_t by_handle[INDEX_CAPACITY]; /* index in comms + 1; 0: free */
-static uint16_t freed[SEGMENT_COMMS];              /* slots for reuse, oldest first */
+static _Atomic uint32_t index_reach;  /* places that handles are looked for in, from their first */
+static uint16_t freed[SEGMENT_COMMS]; /* slots for reuse, oldest first */
 static uint32_t freed_first, freed_count, never_used;
 static struct {
     uint64_t key;
@@ -61,36 +61,42 @@ static uint32_t comm_index_first(uint64_t handle)
     return (uint32_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 50);
 }
 _Static_assert(INDEX_CAPACITY == 16384, "the shift above");
+_Static_assert(INDEX_CAPACITY > SEGMENT_COMMS, "free places");
+
+static _Atomic uint16_t *comm_index_place(uint64_t handle, uint32_t distance)
+{
+    return &by_handle[(comm_index_first(handle) + distance) % INDEX_CAPACITY];
+}
 
 static struct comm *comm_table_find(uint64_t handle)
 {
-    for (uint32_t i = 0; i < INDEX_WINDOW; i++) {
-        uint16_t at = atomic_load_explicit(
-            &by_handle[(comm_index_first(handle) + i) % INDEX_CAPACITY], memory_order_acquire);
+    uint32_t reach = atomic_load_explicit(&index_reach, memory_order_acquire);
+    for (uint32_t i = 0; i < reach; i++) {
+        uint16_t at = atomic_load_explicit(comm_index_place(handle, i), memory_order_acquire);
         if (at != 0 && __atomic_load_n(&comms[at - 1].handle, __ATOMIC_ACQUIRE) == handle)
             return &comms[at - 1];
     }
     return NULL;
 }
 
-static int comm_table_insert(uint64_t handle, uint16_t index)
+/* There is always a free place: the index is larger than the table. */
+static void comm_table_insert(uint64_t handle, uint16_t index)
 {
-    for (uint32_t i = 0; i < INDEX_WINDOW; i++) {
-        _Atomic uint16_t *slot = &by_handle[(comm_index_first(handle) + i) % INDEX_CAPACITY];
-        if (atomic_load_explicit(slot, memory_order_relaxed) == 0) {
-            atomic_store_explicit(slot, (uint16_t)(index + 1), memory_order_release);
-            return 1;
-        }
-    }
-    return 0;
+    uint32_t distance = 0;
+    while (atomic_load_explicit(comm_index_place(handle, distance), memory_order_relaxed) != 0)
+        distance++;
+    atomic_store_explicit(comm_index_place(handle, distance), (uint16_t)(index + 1),
+                          memory_order_release);
+    if (distance >= atomic_load_explicit(&index_reach, memory_order_relaxed))
+        atomic_store_explicit(&index_reach, distance + 1, memory_order_release);
 }
 
 static void comm_table_remove(uint64_t handle, uint16_t index)
 {
-    for (uint32_t i = 0; i < INDEX_WINDOW; i++) {
-        _Atomic uint16_t *slot = &by_handle[(comm_index_first(handle) + i) % INDEX_CAPACITY];
-        if (atomic_load_explicit(slot, memory_order_relaxed) == index + 1)
-            atomic_store_explicit(slot, 0, memory_order_relaxed);
+    uint32_t reach = atomic_load_explicit(&index_reach, memory_order_relaxed);
+    for (uint32_t i = 0; i < reach; i++) {
+        if (atomic_load_explicit(comm_index_place(handle, i), memory_order_relaxed) == index + 1)
+            atomic_store_explicit(comm_index_place(handle, i), 0, memory_order_relaxed);
     }
 }
 
@@ -166,11 +172,9 @@ static const struct comm *comm_add_locked(const struct comm *made, uint64_t hand
     if (stale) /* it was freed by a call that the probe does not cover */
         comm_remove_locked(stale);
     uint32_t index = comm_allocate_slot();
-    if (index == NONE || !comm_table_insert(handle, (uint16_t)index)) {
-        if (index != NONE)
-            comm_release_slot((uint16_t)index);
+    if (index == NONE)
         return &comm_full;
-    }
+    comm_table_insert(handle, (uint16_t)index);
     struct comm *comm = &comms[index];
     *comm = *made;
     comm->slot = (uint16_t)index;
