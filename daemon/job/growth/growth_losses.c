@@ -251,8 +251,23 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
         return 1;
     if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) && culprit->share < ALL_SHARE)
         return 0;
-    return apart <= TOGETHER_WINDOWS || (f->onset > culprit->onset && culprit->share >= ALL_SHARE &&
-                                         (kind < SCOPE_NODE || kind == SCOPE_RANK));
+    return apart <= TOGETHER_WINDOWS ||
+           (f->onset > culprit->onset &&
+            (kind < SCOPE_NODE || (kind == SCOPE_RANK && culprit->share >= ALL_SHARE)));
+}
+
+/* Messages within nodes seem to take longer where ranks wait for those of a slow node first. */
+static void losses_fold_within(struct job_growth *g)
+{
+    for (size_t i = 0; i < g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i];
+        for (size_t k = 0; f->members[0].kind == SCOPE_INTRA && k < g->finding_count; k++) {
+            const struct scope_finding *node = &g->findings[k];
+            if (node->members[0].kind == SCOPE_NODE && node->part == SCOPE_TRANSFER &&
+                node->symptom_of == 0 && !node->over && node->onset <= f->onset)
+                f->symptom_of = node->id;
+        }
+    }
 }
 
 /* ---- windows ------------------------------------------------------------------- */
@@ -390,8 +405,8 @@ static int losses_are_taken(const struct job_growth *g, const struct scope_findi
     const struct growth_losses *s = &g->losses;
     if (s->shared != 0)
         return f->id == s->shared && !f->over;
-    return symptom ? s->finding.share >= ALL_SHARE && losses_explain(f, &s->finding) && !f->over &&
-                         losses_fire(g, f)
+    return symptom ? (s->finding.share >= ALL_SHARE || f->members[0].kind < SCOPE_NODE) &&
+                         losses_explain(f, &s->finding) && !f->over && losses_fire(g, f)
                    : losses_are_of(f, &s->finding) && losses_are_announced(g, f);
 }
 
@@ -520,6 +535,7 @@ static void growth_find_sudden(struct job_growth *g, const struct closed_window 
 
 void growth_find_losses(struct job_growth *g, const struct closed_window *window)
 {
+    losses_fold_within(g);
     growth_find_sudden(g, window);
     growth_find_gradual(g, window);
 }

@@ -227,6 +227,15 @@ static void episode_begin(struct job_growth *g, const struct rule *rule,
     }
 }
 
+static int growth_fires(const struct job_growth *g, uint64_t finding)
+{
+    int fires = 0;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++)
+        fires |= g->episodes[i].rule != NULL && g->episodes[i].finding.id == finding &&
+                 g->episodes[i].state == ALERT_FIRING;
+    return fires;
+}
+
 /* @return whether the episode has ended */
 static int episode_check_end(struct job_growth *g, struct growth_episode *e, uint64_t now_ns)
 {
@@ -248,7 +257,8 @@ static void episode_continue(struct job_growth *g, struct growth_episode *e,
     e->lost_ns += progress_lost_ns(&g->progress, 1, window->length_ns);
     if (e->finding.id != g->gradual.finding.id) /* sudden growth is seen as without it */
         attribution_disturbed(g->attribution, e->finding.onset);
-    if (e->state == ALERT_PENDING && e->finding.symptom_of != 0) {
+    if (e->finding.symptom_of != 0 &&
+        (e->state == ALERT_PENDING || growth_fires(g, e->finding.symptom_of))) {
         episode_resolve(g, e, "it follows from another", now_ns);
         return;
     }

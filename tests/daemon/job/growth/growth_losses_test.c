@@ -325,6 +325,50 @@ static void traffic_of_others_between_all_nodes_is_named(void **state)
     assert_int_equal(count_named(SYNTHETIC_BACKGROUND, 0), SEEDS);
 }
 
+/* The first of two alerts is about pairs of nodes whose messages wait for those of the culprit, or
+ * about one node where all are slow; what the job loses tells in the windows after it. */
+static void an_alert_that_follows_from_the_culprit_ends_once_this_is_named(void **state)
+{
+    static const struct {
+        uint32_t seed;
+        enum synthetic_reason reason;
+    } programs[] = {{700035, SYNTHETIC_LINK},
+                    {700098, SYNTHETIC_LINK},
+                    {700022, SYNTHETIC_BACKGROUND},
+                    {700066, SYNTHETIC_BACKGROUND}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        struct synthetic_params p = synthetic_draw(programs[i].seed, programs[i].reason);
+        struct program_alerts alerts;
+        bool right = false;
+        p.onset = 30;
+        p.windows = p.onset + 8;
+        program_watch(&p, &alerts);
+        for (size_t k = 0; k < PROGRAM_ALERTS; k++)
+            right |= alerts.list[k].fires && program_names_cause(&p, &alerts.list[k]);
+        assert_true(right);
+        assert_int_equal(alerts.firing, 1);
+    }
+}
+
+/* Ranks wait for messages of the slow node first, so that those within nodes seem slow. */
+static void messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node(void **state)
+{
+    static const uint32_t seeds[] = {480018, 480019, 480030};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct synthetic_params p = synthetic_draw(seeds[i], SYNTHETIC_LINK);
+        struct program_alerts alerts;
+        p.iterations = 3;
+        p.preemption = 0;
+        p.onset = 30;
+        p.windows = p.onset + 20;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.fired, 1);
+        assert_true(program_names_cause(&p, &alerts.list[0]));
+    }
+}
+
 /* An alert about rank 3, whose messages once took 25 times as long. */
 static const char *title_at(double ratio)
 {
@@ -385,6 +429,8 @@ int main(void)
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
+        cmocka_unit_test(an_alert_that_follows_from_the_culprit_ends_once_this_is_named),
+        cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
