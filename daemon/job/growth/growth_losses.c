@@ -377,6 +377,17 @@ static void losses_set_figures(struct scope_finding *f, const struct scope_findi
     f->share = now->share;
 }
 
+/* Is it the link of their node that is slow, though the first windows put it down to its ranks? */
+static int losses_took_link_for_ranks(const struct job_growth *g, const struct scope_finding *f,
+                                      const struct scope_finding *now)
+{
+    int same = f->part == SCOPE_WORK && now->part == SCOPE_TRANSFER && now->member_count == 1 &&
+               now->members[0].kind == SCOPE_NODE;
+    for (uint32_t m = 0; same && m < f->member_count; m++)
+        same = losses_touch_node(g, &f->members[m], now->members[0].a);
+    return same;
+}
+
 /* Where links of several nodes are slow, some windows do not tell whose they are. */
 static void losses_follow(struct job_growth *g, const struct closed_window *window)
 {
@@ -387,15 +398,18 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
     const int found =
         losses_find_cause(g, f->onset > recent ? f->onset : recent, losses_least_delay(g), &now);
     const int network = f->part == SCOPE_TRANSFER && now.part == SCOPE_TRANSFER;
-    const int goes_on = found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) ||
-                                  (network && f->member_count > 1 && losses_are_several(&now)));
+    const int taken = found && losses_took_link_for_ranks(g, f, &now);
+    const int goes_on =
+        found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) || taken ||
+                  (network && f->member_count > 1 && losses_are_several(&now)));
     s->good = goes_on ? 0 : s->good + 1;
     f->over = s->good >= (span > OVER_WINDOWS ? span : OVER_WINDOWS);
     if (!goes_on)
         return;
-    if (f->part == SCOPE_WORK && now.part == SCOPE_TRANSFER && now.share >= ALL_SHARE)
-        losses_rename(f, &now); /* the first windows took a link for its node */
-    losses_set_figures(f, &now);
+    if (taken && now.share >= ALL_SHARE)
+        losses_rename(f, &now);
+    if (losses_are_alike(f, &now))
+        losses_set_figures(f, &now);
 }
 
 /* Does a finding of the scopes name the culprit, or does an alert about one that follows from it

@@ -351,6 +351,20 @@ static void an_alert_that_follows_from_the_culprit_ends_once_this_is_named(void 
     }
 }
 
+/* The first windows put the slow link of n1 down to rank 3 on this node. */
+static void a_link_that_was_taken_for_a_rank_on_its_node_is_named(void **state)
+{
+    struct synthetic_params p = synthetic_draw(430001, SYNTHETIC_LINK);
+    struct program_alerts alerts;
+    (void)state;
+    p.onset = 30;
+    p.windows = p.onset + 9;
+    program_watch(&p, &alerts);
+    assert_int_equal(alerts.fired, 1);
+    assert_string_equal(alerts.list[0].cause, "network");
+    assert_true(program_names_cause(&p, &alerts.list[0]));
+}
+
 /* Ranks wait for messages of the slow node first, so that those within nodes seem slow. */
 static void messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node(void **state)
 {
@@ -430,6 +444,7 @@ int main(void)
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
         cmocka_unit_test(an_alert_that_follows_from_the_culprit_ends_once_this_is_named),
+        cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
