@@ -26,6 +26,17 @@ void memory_unmap(void *at, size_t bytes)
     errno = error;
 }
 
+void *memory_map_once(void **shared, size_t bytes)
+{
+    void *known = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
+    void *made = known ? NULL : memory_map(bytes);
+    if (!made ||
+        __atomic_compare_exchange_n(shared, &known, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made ? made : known;
+    memory_unmap(made, bytes);
+    return known;
+}
+
 void *memory_scratch(struct thread *t, size_t bytes)
 {
     if (bytes > t->scratch_bytes) {

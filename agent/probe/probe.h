@@ -80,14 +80,12 @@ extern struct objects probe_objects;
 
 /* ---- memory: static, together below 640 KiB; beyond that mapped, see memory.c ---------------- */
 
-#define REQUEST_CAPACITY 4096u   /* requests in the static table, a power of two */
-#define REQUEST_WINDOW 16u       /* slots that are searched from the home slot on */
-#define COLLECTIVE_CAPACITY 256u /* entries for persistent collectives, a power of two */
-#define COLLECTIVE_WINDOW 16u    /* slots that are searched from the home slot on */
-#define PEER_CAPACITY 1024u      /* cached translations of ranks, a power of two */
-#define TYPE_CAPACITY 32u        /* cached datatype sizes for each thread, a power of two */
-#define REGION_DEPTH 32u         /* code regions nested in a thread */
-#define STACK_REQUESTS 1024 /* requests of a call whose arrays are on the stack of its wrapper */
+#define REQUEST_CAPACITY 4096u /* requests in the static table, a power of two */
+#define REQUEST_WINDOW 16u     /* slots that are searched from the home slot on */
+#define PEER_CAPACITY 1024u    /* cached translations of ranks, a power of two */
+#define TYPE_CAPACITY 32u      /* cached datatype sizes for each thread, a power of two */
+#define REGION_DEPTH 32u       /* code regions nested in a thread */
+#define STACK_REQUESTS 1024    /* requests of a call whose arrays are on the stack of its wrapper */
 #define MAPPED_LIMIT (128u << 20) /* bytes that are mapped at one time */
 
 /** One outstanding or persistent request. Two of its words are those of a record, so that its
@@ -112,12 +110,6 @@ enum request_flag {
     REQUEST_CANCELLED = 1 << 14, /**< MPI_Cancel was called */
     REQUEST_MESSAGE = 1 << 15,   /**< not a request: a message that MPI_Mprobe matched */
     REQUEST_OWN = 7 << 13,
-};
-
-/** Second size of a persistent collective; the first one is in its request. */
-struct collective {
-    uint32_t number;   /**< of the request; 0: free */
-    uint64_t bytes_in; /**< bytes that this rank receives by each start */
 };
 
 /** A communicator or an RMA window, which is recorded as a communicator of its own. Found by its
@@ -188,7 +180,6 @@ struct probe {
     uint32_t next_request;   /**< number of the newest request */
     int32_t rank;            /**< in MPI_COMM_WORLD or mpi://WORLD, -1 before MPI is initialised */
     int32_t size;
-    struct collective collectives[COLLECTIVE_CAPACITY];
     _Atomic uint64_t peers[PEER_CAPACITY];
 };
 
@@ -249,6 +240,10 @@ extern void *probe_jump[]; /**< where each stub jumps, in the order of probe_tar
  */
 COLD void *memory_map(size_t bytes);
 COLD void memory_unmap(void *at, size_t bytes);
+
+/** Map zeroed memory at the first call for all threads. @param shared  NULL until then
+ *  @return the memory, or NULL as memory_map() */
+COLD void *memory_map_once(void **shared, size_t bytes);
 
 /** Memory of a thread for the duration of a call; its content is arbitrary. @return as memory_map()
  */

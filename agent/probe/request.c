@@ -26,25 +26,13 @@ static uint64_t request_chain_index(uint64_t handle)
     return (handle * UINT64_C(0x9e3779b97f4a7c15)) >> 44;
 }
 
-/* Map memory once for all threads. @return the memory, or NULL */
-static void *request_map_once(void **shared, size_t bytes)
-{
-    void *known = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
-    void *made = known ? NULL : memory_map(bytes);
-    if (!made ||
-        __atomic_compare_exchange_n(shared, &known, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return made ? made : known;
-    memory_unmap(made, bytes);
-    return known;
-}
-
 static struct chained *request_new_entry(void)
 {
     uint32_t number = __atomic_load_n(&entries_used, __ATOMIC_RELAXED);
     struct chained *chunk;
     do {
         if (number == CHUNK_COUNT * CHUNK_ENTRIES ||
-            !(chunk = request_map_once(&chunks[number / CHUNK_ENTRIES], CHUNK_BYTES)))
+            !(chunk = memory_map_once(&chunks[number / CHUNK_ENTRIES], CHUNK_BYTES)))
             return NULL;
     } while (!__atomic_compare_exchange_n(&entries_used, &number, number + 1, 0, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
@@ -61,7 +49,7 @@ static int request_claim(struct request *slot)
 
 static struct request *request_add_chained(uint64_t handle)
 {
-    struct chained **first = request_map_once(&chains, CHAIN_COUNT * sizeof(*first));
+    struct chained **first = memory_map_once(&chains, CHAIN_COUNT * sizeof(*first));
     if (!first)
         return NULL;
     first += request_chain_index(handle);

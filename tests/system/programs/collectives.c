@@ -303,10 +303,33 @@ static void persistent(struct party *p)
         CALL(Request_free, &made[i]);
     free(in);
 }
+
+/* Thousands made, of which some are started. */
+static void many_persistent(struct party *p)
+{
+    enum { MADE = 6000, STARTED = 20 };
+    MPI_Request *made = malloc(MADE * sizeof(*made));
+    size_t room = UNIT * (size_t)p->size;
+    for (int i = 0; i < MADE; i++)
+        CALL(Alltoall_init, p->out, UNIT, MPI_INT, p->in, UNIT, MPI_INT, p->comm, MPI_INFO_NULL,
+             &made[i]);
+    for (int i = MADE / STARTED - 1; i < MADE; i += MADE / STARTED) {
+        CALL_BYTES(room * sizeof(int), room * sizeof(int), Start, &made[i]);
+        CALL(Wait, &made[i], MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < MADE; i++)
+        CALL(Request_free, &made[i]);
+    free(made);
+}
 #else
 static void persistent(struct party *p)
 {
     (void)p; /* this MPI has none */
+}
+
+static void many_persistent(struct party *p)
+{
+    (void)p;
 }
 #endif
 
@@ -343,6 +366,8 @@ int main(int argc, char **argv)
         across(&p);
         persistent(&p);
         nothing(&p);
+        if (round == 0)
+            many_persistent(&p);
     }
     free(p.out);
     free(p.in);
