@@ -208,10 +208,12 @@ int link_try(struct fleet_link *link, const struct link_publication *publication
 int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication,
                               uint64_t *seq)
 {
-    int attempts = 0;
+    char why[512], said[sizeof(why)] = "";
     while (link_try(link, publication, seq) == -EAGAIN) {
-        if (attempts++ == 0)
-            log_warn("the servers do not store: trying again");
+        fleet_nats_describe(link->nats, why, sizeof(why));
+        if (strcmp(why, said) != 0)
+            log_warn("the servers do not store, trying again: %s", why);
+        memcpy(said, why, sizeof(why));
         pthread_mutex_lock(&link->mutex);
         const int leaves = link->stops_publishing && clock_mono_ns() >= link->stop_ns;
         if (!leaves)
@@ -220,7 +222,7 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
         if (leaves)
             return -EAGAIN;
     }
-    if (attempts > 0)
+    if (said[0] != '\0')
         log_warn("the servers store again");
     return 0;
 }

@@ -297,6 +297,15 @@ int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *
     return code == JSStreamWrongLastSequenceErr ? -ESTALE : -EAGAIN;
 }
 
+void fleet_nats_describe(const struct fleet_nats *nats, char *why, size_t capacity)
+{
+    natsStatus s = NATS_OK;
+    const char *detail = nats_GetLastError(&s);
+    const char *hint = s == NATS_NO_RESPONDERS ? ": it was deleted, or has no leader" : "";
+    snprintf(why, capacity, "%.200s: stream %s: %s%s%.200s%s", nats->options.servers, nats->stream,
+             natsStatus_GetText(s), detail == NULL ? "" : ", ", detail == NULL ? "" : detail, hint);
+}
+
 void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length)
 {
     natsConnection_Publish(nats->connection, nats->control, bytes, (int)length);

@@ -68,6 +68,10 @@ struct fleet_publication {
 int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *publication,
                        uint64_t *seq);
 
+/** Why the last fleet_nats_publish() of this thread was not stored: the servers, the stream, and
+ * their answer. */
+void fleet_nats_describe(const struct fleet_nats *nats, char *why, size_t capacity);
+
 /** Send to all daemons of the cluster that are connected; not stored. */
 void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length);
 

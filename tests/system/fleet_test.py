@@ -225,6 +225,39 @@ class Fleets(unittest.TestCase):
         self.assertEqual(1, fleet.daemons['a'].err().count('goes on after message'))
         self.finish(fleet)
 
+    def test_what_servers_without_room_do_not_store_is_named_and_stored_when_they_have_some(self):
+        settings = (f'listen: 0.0.0.0:4222\nmax_payload: 32MB\njetstream {{ store_dir: "{self.place.dir}/store", '
+                    'max_file_store: %s }\n')
+        fleet = Fleet(self.place, configuration=settings % '100KB')
+        fleet.start_daemon('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: 'the servers do not store' in fleet.daemons['a'].err(), 'the limit')
+        self.assertRegex(fleet.daemons['a'].err(), 'do not store, trying again: .*:[0-9]+: stream holter_default: .*(resource|storage)')
+        fleet.servers[0].kill(signal.SIGTERM)
+        fleet.servers[0].process.wait()
+        fleet.configuration = settings % '1GB'
+        fleet.start_server(0)
+        lab.wait_for(lambda: 'the servers store again' in fleet.daemons['a'].err(), 'the end of it')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
+    def test_a_stream_that_was_deleted_is_named_and_daemons_that_start_again_go_on_with_the_job(self):
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        fleet.publish('$JS.API.STREAM.DELETE.holter_default', b'', 'answer')
+        lab.wait_for(lambda: re.search('do not store, trying again: .*: stream holter_default: .*it was deleted',
+                                       fleet.daemons['a'].err()), 'the warning')
+        fleet.kill('a', signal.SIGTERM)
+        fleet.start_daemon('a')
+        begun = fleet.newest_window('one')
+        lab.wait_for(lambda: fleet.newest_window('one') > max(begun, 1), 'further windows')
+        self.assertEqual(0, fleet.end_job('one').status)
+        recorded = fleet.recording(fleet.wait_ended('one'), 'one')
+        checks.totals_agree(self, recorded.totals(), recorded.sums())
+        fleet.close()
+
     def test_a_state_of_a_daemon_with_other_options_is_not_used(self):
         fleet = Fleet(self.place)
         fleet.start_daemon('a', '--checkpoint', '1s')
