@@ -314,6 +314,20 @@ static int gradual_goes_on_suddenly(struct job_growth *g)
     return same;
 }
 
+/* Are ranks late that wait for a node whose messages have an alert? Of what little is lost, it is
+ * not certain that they are late by themselves. */
+static int losses_follow_from_link(const struct job_growth *g, const struct scope_finding *culprit,
+                                   double lost)
+{
+    int link = 0;
+    for (size_t i = 0; i < g->finding_count; i++) {
+        const struct scope_finding *f = &g->findings[i];
+        link |= f->members[0].kind == SCOPE_NODE && f->part == SCOPE_TRANSFER && !f->over &&
+                losses_fire(g, f);
+    }
+    return link && culprit->part == SCOPE_WORK && lost < LOST;
+}
+
 static void losses_search(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
@@ -333,7 +347,7 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     if (s->slow == 0 || window->number - s->onset + 1 < span || losses_job_stands_still(g) ||
         losses_have_other_size(s, window) ||
         !losses_find_cause(g, s->onset, losses_least_delay(g), &culprit) ||
-        losses_are_named_otherwise(g, &culprit)) {
+        losses_are_named_otherwise(g, &culprit) || losses_follow_from_link(g, &culprit, lost)) {
         s->same = 0;
         return;
     }

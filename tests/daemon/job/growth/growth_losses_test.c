@@ -351,6 +351,25 @@ static void an_alert_that_follows_from_the_culprit_ends_once_this_is_named(void 
     }
 }
 
+/* A link becomes slower by a twentieth a window and has an alert; then a window is slow by chance,
+ * and the next one a little. */
+static void ranks_that_seem_late_beside_a_slow_link_have_no_alert(void **state)
+{
+    static const uint32_t seeds[] = {800018, 800024, 800031};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct synthetic_params p = synthetic_draw(seeds[i], SYNTHETIC_LINK);
+        struct program_alerts alerts;
+        p.share = 0.05;
+        p.ramp = 1;
+        p.onset = 30;
+        p.windows = p.onset + 60;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.fired, 1);
+        assert_true(program_names_cause(&p, &alerts.list[0]));
+    }
+}
+
 /* The first windows put the slow link of n1 down to rank 3 on this node. */
 static void a_link_that_was_taken_for_a_rank_on_its_node_is_named(void **state)
 {
@@ -444,6 +463,7 @@ int main(void)
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
         cmocka_unit_test(an_alert_that_follows_from_the_culprit_ends_once_this_is_named),
+        cmocka_unit_test(ranks_that_seem_late_beside_a_slow_link_have_no_alert),
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
