@@ -5,8 +5,8 @@
 #include "agent/probe/call_record.h"
 
 #define COLLECTIVE_TABLES 3u
-#define COLLECTIVE_CAPACITY 4096u /* slots of the first table, a power of two; then 16 times more  \
-                                   */
+#define COLLECTIVE_CAPACITY 4096u /* slots of the first table, a power of two */
+#define COLLECTIVE_GROWTH 4u      /* powers of two by which each other one is larger */
 #define COLLECTIVE_WINDOW 16u     /* slots that are searched from the home slot on */
 #define FILLING UINT32_MAX        /* the slot is being filled by another thread */
 
@@ -19,7 +19,7 @@ static void *tables[COLLECTIVE_TABLES]; /* arrays of struct collective; NULL: no
 
 static uint32_t collective_capacity(uint32_t table)
 {
-    return COLLECTIVE_CAPACITY << 4 * table;
+    return COLLECTIVE_CAPACITY << COLLECTIVE_GROWTH * table;
 }
 
 static struct collective *collective_slot(void *table, uint32_t capacity, uint32_t i)
