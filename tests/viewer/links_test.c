@@ -709,6 +709,21 @@ static void routes_are_asked_for_what_is_selected(void **state)
     SEEN("on average");
 }
 
+static void the_gain_of_one_route_is_one_figure(void **state)
+{
+    (void)state;
+    struct network_reroute routes[] = {
+        {.count = 1, .heaviest = 100, .heaviest_after = 75, .length = 3, .length_after = 3},
+        {.count = 0, .heaviest = 100, .heaviest_after = 100},
+        {.count = 1, .heaviest = 100, .heaviest_after = 25, .length = 3, .length_after = 3}};
+    struct suggestion g = {.routes = routes, .route_count = 2};
+    char text[160];
+    assert_string_equal(piece_route_gains(&g, text, sizeof text), "heaviest link -25.0\xc2\xa0%");
+    g.route_count = 3;
+    assert_string_equal(piece_route_gains(&g, text, sizeof text),
+                        "heaviest link -50.0\xc2\xa0% on average, -75.0\xc2\xa0% at most");
+}
+
 /* Visuco, Fig. 10: the routes over the most loaded links are brushed, and rerouted. */
 static void a_brush_is_what_is_asked_about(void **state)
 {
@@ -1145,6 +1160,7 @@ int main(void)
         T(a_mapping_is_asked_for_shown_and_undone),
         T(only_selected_ranks_move_when_that_is_wanted),
         T(routes_are_asked_for_what_is_selected),
+        cmocka_unit_test(the_gain_of_one_route_is_one_figure),
         T(a_brush_is_what_is_asked_about),
         T(a_sentence_says_what_the_loads_are),
         T(a_long_name_loses_its_middle_and_keeps_both_ends),

@@ -172,7 +172,11 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
         if (f->rank_count == 0)
             snprintf(text, capacity, "Look at what changed in the program at that time.");
         else
-            snprintf(text, capacity, "Balance the work: %s has more of it, or is slowed.", ranks);
+            snprintf(text, capacity,
+                     f->rank_count == 1 && !a->by_node
+                         ? "Balance the work: %s has more of it, or is slowed."
+                         : "Balance the work: %s have more of it, or are slowed.",
+                     ranks);
         break;
     }
 }

@@ -12,30 +12,40 @@
 static const struct {
     enum attribution_cause_kind kind;
     const char *one, *several; /* what ranks do */
+    const char *advice_one;    /* NULL: that for several fits one, too */
     const char *advice;
 } lateness_signs[LATENESS_SIGNS] = {
     [LATENESS_COMPUTES] = {CAUSE_COMPUTES, "computes longer", "compute longer",
+                           "Balance the work: this rank has more of it than before.",
                            "Balance the work: these ranks have more of it than before."},
     [LATENESS_INTERRUPTED] =
         {CAUSE_INTERRUPTED, "is kept off its core", "are kept off their cores",
+         "Look for other processes on the core of this rank, bind it to a core of its own, and "
+         "leave a core to the system.",
          "Look for other processes on the cores of these ranks, bind each rank "
          "to cores of its own, and leave a core to the system."},
     [LATENESS_STOPPED] = {CAUSE_STOPPED, "is stopped again and again",
                           "are stopped again and again",
+                          "Look for a debugger, a checkpoint or a batch system that stops this "
+                          "process (SIGSTOP).",
                           "Look for a debugger, a checkpoint or a batch system that stops these "
                           "processes (SIGSTOP)."},
-    [LATENESS_PAGING] = {CAUSE_PAGING, "waits for memory pages", "wait for memory pages",
+    [LATENESS_PAGING] = {CAUSE_PAGING, "waits for memory pages", "wait for memory pages", NULL,
                          "The memory of the node does not suffice: use fewer ranks a node, or look "
                          "for other processes that need it."},
     [LATENESS_IO] =
         {CAUSE_IO, "waits for I/O", "wait for I/O",
+         "Look at the file system that this rank reads and writes, and write less often or in the "
+         "background.",
          "Look at the file system that these ranks read and write, and write less often "
          "or in the background."},
     [LATENESS_CLOCK] =
-        {CAUSE_CLOCK, "runs at a lower clock", "run at a lower clock",
+        {CAUSE_CLOCK, "runs at a lower clock", "run at a lower clock", NULL,
          "Look at the temperature, the power limit and the frequency governor of the "
          "node."},
     [LATENESS_PATTERN] = {CAUSE_PATTERN, "handles more messages", "handle more messages",
+                          "Change the communication pattern: combine messages of this rank, or "
+                          "spread its part over more ranks.",
                           "Change the communication pattern: combine messages of these ranks, or "
                           "spread their part over more ranks."},
 };
@@ -131,7 +141,13 @@ static void lateness_describe(enum lateness_sign sign, const struct lateness_fig
     }
 }
 
-static void lateness_write(const struct view *v, const struct lateness_figures *calm,
+static const char *lateness_advise(int sign, size_t ranks)
+{
+    const char *one = lateness_signs[sign].advice_one;
+    return ranks == 1 && one ? one : lateness_signs[sign].advice;
+}
+
+static void lateness_write(const struct view *v, size_t ranks, const struct lateness_figures *calm,
                            const struct lateness_figures *now, double delays[LATENESS_SIGNS],
                            struct attribution_result *out)
 {
@@ -151,7 +167,7 @@ static void lateness_write(const struct view *v, const struct lateness_figures *
         lateness_describe((enum lateness_sign)first, calm, now, v->progress, c->text,
                           sizeof(c->text));
         if (out->cause_count == 1)
-            snprintf(out->advice, sizeof(out->advice), "%s", lateness_signs[first].advice);
+            snprintf(out->advice, sizeof(out->advice), "%s", lateness_advise(first, ranks));
         delays[first] = 0;
     }
 }
@@ -169,7 +185,7 @@ int attribution_explain(const struct attribution *a, uint64_t onset, const uint3
         out->baseline = v.absolute ? 0 : v.base.windows;
         if (lateness_read(&v, ranks, count, &calm, &now) &&
             lateness_judge(&calm, &now, delays) != LATENESS_SIGNS)
-            lateness_write(&v, &calm, &now, delays, out);
+            lateness_write(&v, count, &calm, &now, delays, out);
     }
     view_finish(&v);
     return error;

@@ -197,8 +197,12 @@ char *piece_route_gains(const struct suggestion *g, char *out, size_t capacity)
     int k = counts[0] ? 0 : 1;
     if (!counts[k])
         return NULL;
-    snprintf(out, capacity, "%s -%.1f\xc2\xa0%% on average, -%.1f\xc2\xa0%% at most",
-             k ? "length" : "heaviest link", sums[k] / counts[k] * 100, most[k] * 100);
+    const char *what = k ? "length" : "heaviest link";
+    if (counts[k] == 1)
+        snprintf(out, capacity, "%s -%.1f\xc2\xa0%%", what, most[k] * 100);
+    else
+        snprintf(out, capacity, "%s -%.1f\xc2\xa0%% on average, -%.1f\xc2\xa0%% at most", what,
+                 sums[k] / counts[k] * 100, most[k] * 100);
     return out;
 }
 

@@ -41,7 +41,8 @@ void piece_add_state(const struct stage *stage, char *out, size_t capacity);
 uint32_t piece_better_routes(const struct suggestion *answer);
 
 /** "heaviest link -18.4 % on average, -50.1 % at most" of the routes that are better (Visuco,
- *  section 7.1); the length where none of them has less load. @return out; NULL: none is better */
+ *  section 7.1), of one route the figure alone; the length where none has less load. @return out;
+ * NULL: none is better */
 char *piece_route_gains(const struct suggestion *answer, char *out, size_t capacity);
 
 /** Colour of a difference from the reality: blue less, red more.

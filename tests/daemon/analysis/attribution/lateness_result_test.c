@@ -64,15 +64,20 @@ static void begin(struct bed *bed, size_t process_count)
     bed->ranks[LATE].recv_ns = 0;
 }
 
-static struct attribution_result explain(struct bed *bed)
+static struct attribution_result explain_ranks(struct bed *bed, size_t count)
 {
-    static const uint32_t late[] = {LATE};
+    static const uint32_t late[] = {LATE, LATE + 1};
     struct attribution_result out;
     for (int w = 0; w < 3; w++)
         add_window(bed);
-    assert_int_equal(attribution_explain(bed->attribution, CALM + 1, late, 1, &out), 0);
+    assert_int_equal(attribution_explain(bed->attribution, CALM + 1, late, count, &out), 0);
     attribution_destroy(bed->attribution);
     return out;
+}
+
+static struct attribution_result explain(struct bed *bed)
+{
+    return explain_ranks(bed, 1);
 }
 
 static void what_disturbs_the_process_is_the_cause(void **state)
@@ -88,7 +93,9 @@ static void what_disturbs_the_process_is_the_cause(void **state)
     assert_int_equal(out.causes[0].kind, CAUSE_STOPPED);
     assert_string_equal(out.causes[0].text,
                         "stopped by a signal for 50 % of the time, before for 0 %");
-    assert_true(strlen(out.advice) > 0);
+    assert_string_equal(out.advice,
+                        "Look for a debugger, a checkpoint or a batch system that stops "
+                        "this process (SIGSTOP).");
 }
 
 static void time_without_a_core_is_no_more_than_samples_show(void **state)
@@ -118,11 +125,26 @@ static void longer_work_shows_no_other_sign(void **state)
     const struct attribution_result out = explain(&bed);
     assert_int_equal(out.cause_count, 1);
     assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
+    assert_string_equal(out.advice, "Balance the work: this rank has more of it than before.");
     begin(&bed, RANKS);
     bed.processes[LATE].user_ns = 1000 * MS;
     bed.processes[LATE].runnable = 10;
     bed.ranks[LATE].sent = 100;
     assert_int_equal(explain(&bed).causes[0].kind, CAUSE_PATTERN);
+}
+
+static void advice_for_several_ranks_is_in_the_plural(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    for (uint32_t r = LATE; r <= LATE + 1; r++) {
+        bed.processes[r].user_ns = 1000 * MS;
+        bed.processes[r].runnable = 10;
+        bed.ranks[r].recv_ns = 0;
+    }
+    assert_string_equal(explain_ranks(&bed, 2).advice,
+                        "Balance the work: these ranks have more of it than before.");
 }
 
 static void without_figures_of_processes_nothing_is_known(void **state)
@@ -149,6 +171,7 @@ int main(void)
         cmocka_unit_test(what_disturbs_the_process_is_the_cause),
         cmocka_unit_test(time_without_a_core_is_no_more_than_samples_show),
         cmocka_unit_test(longer_work_shows_no_other_sign),
+        cmocka_unit_test(advice_for_several_ranks_is_in_the_plural),
         cmocka_unit_test(without_figures_of_processes_nothing_is_known),
         cmocka_unit_test(causes_have_phrases_for_one_rank_and_for_several),
     };
