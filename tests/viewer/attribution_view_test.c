@@ -137,7 +137,7 @@ static void the_gain_of_a_mapping_is_the_one_that_the_daemon_predicts(void **sta
     desk_check(&d, "gain");
     assert_non_null(find_text(&d.scene, "1.16\xc2\xa0M"));
     assert_non_null(find_text(&d.scene, "-16.3"));
-    assert_non_null(find_text(&d.scene, "hop-bytes stay 5.00"));
+    assert_non_null(find_text(&d.scene, "hop-bytes stay 4.66"));
     desk_close(&d);
     model_destroy(m);
 }

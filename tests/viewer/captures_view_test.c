@@ -189,7 +189,7 @@ static void hovering_a_call_shows_what_it_is(void **state)
     point_at(&d, m, x, y);
     assert_non_null(find_text(&d.scene, "MPI_Isend"));
     assert_non_null(find_text(&d.scene, "to rank 4, tag 7"));
-    assert_non_null(find_text(&d.scene, "65.5"));
+    assert_non_null(find_text(&d.scene, "64.0\xc2\xa0KiB"));
     click_at(&d, m, x, y);
     assert_true(ui_rank_selected(&d.ui, 3));
     /* the last call has not returned */

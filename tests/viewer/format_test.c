@@ -18,11 +18,15 @@ static void figures_have_three_digits_and_a_unit(void **state)
     assert_string_equal(format_si(0, "B").text, "0" NB "B");
     assert_string_equal(format_si(812, "").text, "812");
     assert_string_equal(format_si(999, "B").text, "999" NB "B");
-    assert_string_equal(format_si(999.6, "B").text, "1.00" NB "kB");
-    assert_string_equal(format_si(12421, "B/s").text, "12.4" NB "kB/s");
-    assert_string_equal(format_si(1e18, "B").text, "1.00" NB "EB");
-    assert_string_equal(format_si(1.8e19, "B").text, "18.0" NB "EB");
-    assert_string_equal(format_axis(5e10, "B/s").text, "50" NB "GB/s");
+    assert_string_equal(format_si(999.6, "B").text, "1000" NB "B");
+    assert_string_equal(format_si(1023.6, "B").text, "1.00" NB "KiB");
+    assert_string_equal(format_si(12421, "/s").text, "12.4" NB "k/s");
+    assert_string_equal(format_si(12421, "B/s").text, "12.1" NB "KiB/s");
+    assert_string_equal(format_si(exp2(60), "B").text, "1.00" NB "EiB");
+    assert_string_equal(format_si(1.8e19, "B").text, "15.6" NB "EiB");
+    assert_string_equal(format_axis(5e10, "/s").text, "50" NB "G/s");
+    assert_string_equal(format_axis(exp2(36), "B/s").text, "64" NB "GiB/s");
+    assert_string_equal(format_si(1021 * exp2(20), "B/s").text, "1.00" NB "GiB/s");
     assert_string_equal(format_axis(0, "B/s").text, "0");
     assert_string_equal(quantity_grouped(UINT64_MAX).text, "18,446,744,073,709,551,615");
     assert_string_equal(quantity_grouped(100).text, "100");
@@ -60,6 +64,8 @@ static void nice_values_enclose(void **state)
     }
     assert_true(nice_ceil(0) == 0 && nice_floor(-1) == 0 && nice_floor(NAN) == 0);
     assert_true(nice_ceil(1000) == 1000);
+    assert_true(nice_ceil_unit(600, "/s") == 1000 && nice_ceil_unit(600, "B/s") == 1024);
+    assert_true(nice_ceil_unit(512, "B") == 512 && nice_ceil_unit(0, "B") == 0);
     assert_true(nice_time_step(INT64_C(7000000000)) == INT64_C(10000000000));
     assert_true(nice_time_step(INT64_C(200000) * 1000000000) == INT64_C(3) * 86400 * 1000000000);
 }

@@ -44,7 +44,7 @@ static void list_scene(struct scene *s, struct desk *d, const char *const (*rows
 }
 
 static const char *const rows_of_nodes[][3] = {
-    {"n1, left", "12.4\xc2\xa0kB", "1.5\xc2\xa0ms"},
+    {"n1, left", "12.4\xc2\xa0KiB", "1.5\xc2\xa0ms"},
     {"n2",
      "900\xc2\xa0"
      "B",
@@ -75,13 +75,13 @@ static void a_list_is_copied_over_its_pages_with_one_unit_a_column(void **state)
     assert_int_equal(scene_table_add_list(&t, &s, ui_list_area(&s, LIST_NODES)), 0);
     scene_table_reduce(&t);
     check_print(&t, TABLE_TEXT,
-                "node        bytes      waits\n"
-                "n1, left  12.4 kB     1.5 ms\n"
-                "n2          900 B  2 min 5 s\n"
-                "n\"3             0          \xe2\x80\x93\n");
+                "node         bytes      waits\n"
+                "n1, left  12.4 KiB     1.5 ms\n"
+                "n2           900 B  2 min 5 s\n"
+                "n\"3              0          \xe2\x80\x93\n");
     check_print(&t, TABLE_CSV,
                 "node,bytes (B),waits (s)\r\n"
-                "\"n1, left\",12400,0.0015\r\n"
+                "\"n1, left\",12697.6,0.0015\r\n"
                 "n2,900,125\r\n"
                 "\"n\"\"3\",0,\r\n");
     scene_table_finish(&t);

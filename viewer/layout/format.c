@@ -12,25 +12,33 @@ static int format_digits(double value)
 }
 
 struct scaled {
-    double value; /* below 1000 */
+    double value; /* below 1000; below 1024 of bytes without a prefix */
     const char *prefix;
 };
 
-static struct scaled format_scale(double value)
+static int unit_is_bytes(const char *unit)
 {
-    static const char *const prefix[] = {"", "k", "M", "G", "T", "P", "E"};
+    return *unit == 'B';
+}
+
+static struct scaled format_scale(double value, const char *unit)
+{
+    enum { PREFIXES = 7 };
+    static const char *const decimal[PREFIXES] = {"", "k", "M", "G", "T", "P", "E"},
+                             *const binary[PREFIXES] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    const double step = unit_is_bytes(unit) ? 1024 : 1000;
     size_t k = 0;
     double v = fabs(value);
-    while (v >= 999.5 && k + 1 < sizeof prefix / sizeof *prefix) {
-        v /= 1000;
+    while (v >= (k ? 999.5 : step - 0.5) && k + 1 < PREFIXES) {
+        v /= step;
         k++;
     }
-    return (struct scaled){v, prefix[k]};
+    return (struct scaled){v, unit_is_bytes(unit) ? binary[k] : decimal[k]};
 }
 
 struct quantity format_si(double value, const char *unit)
 {
-    struct scaled s = format_scale(value);
+    struct scaled s = format_scale(value, unit);
     const char *gap = *s.prefix || *unit ? "\xc2\xa0" : "";
     int whole = !*s.prefix && s.value == floor(s.value);
     return quantity_print("%s%.*f%s%s%s", value < 0 ? "-" : "", whole ? 0 : format_digits(s.value),
@@ -39,11 +47,12 @@ struct quantity format_si(double value, const char *unit)
 
 struct quantity format_axis(double value, const char *unit)
 {
-    struct scaled s = format_scale(value);
+    struct scaled s = format_scale(value, unit);
     const char *gap = *s.prefix || *unit ? "\xc2\xa0" : "";
     if (value == 0)
         return quantity_print("0");
-    return quantity_print("%s%.3g%s%s%s", value < 0 ? "-" : "", s.value, gap, s.prefix, unit);
+    return quantity_print("%s%.*g%s%s%s", value < 0 ? "-" : "", s.value < 1000 ? 3 : 4, s.value,
+                          gap, s.prefix, unit);
 }
 
 struct quantity format_duration(double ns)
@@ -142,6 +151,13 @@ double nice_ceil(double value)
         return low;
     double lead = low / pow(10, floor(log10(low) + 1e-9));
     return low * (lead > 1.5 && lead < 3 ? 2.5 : 2);
+}
+
+double nice_ceil_unit(double value, const char *unit)
+{
+    if (!unit_is_bytes(unit) || !(value > 0))
+        return nice_ceil(value);
+    return exp2(ceil(log2(value) - 1e-9));
 }
 
 int64_t nice_time_step(int64_t least_ns)

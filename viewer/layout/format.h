@@ -4,10 +4,11 @@
 
 #include "proto/quantity.h"
 
-/** "0", "812", "12.4 k", "1.20 M"; with a unit ("B", "/s") "12.4 kB". unit may be "". */
+/** "0", "812", "12.4 k", "1.20 M", with a unit "12.4 k/s"; bytes ("B", "B/s") in powers of 1024, as
+ *  in all other programs of Holter: "12.4 KiB". unit may be "". */
 struct quantity format_si(double value, const char *unit);
 
-/** For axes: a round value without trailing zeros, "50 GB/s", "0". */
+/** For axes: a round value without trailing zeros, "50 k/s", "64 GiB/s", "0". */
 struct quantity format_axis(double value, const char *unit);
 
 /** "34 ns", "1.2 µs", "12.4 ms", "60 s", "4 min 12 s", "2 h 05 min". */
@@ -42,6 +43,10 @@ struct quantity format_elapsed(int64_t ns);
 double nice_floor(double value);
 /** Smallest of 1, 2, 5 times a power of ten that is at least value. */
 double nice_ceil(double value);
+
+/** Smallest round value of a unit that is at least value: of bytes a power of two, of others as
+ *  nice_ceil(). */
+double nice_ceil_unit(double value, const char *unit);
 
 /** Step of a time axis: at least least_ns, a round number of seconds, minutes, hours or days. */
 int64_t nice_time_step(int64_t least_ns);

@@ -245,7 +245,7 @@ void scene_table_finish(struct scene_table *t)
 
 /* ---- figures ---- */
 
-/* A figure in its base unit: 12400 and "B" of "12.4 kB". */
+/* A figure in its base unit: 12698 and "B" of "12.4 KiB". */
 struct figure {
     double value;
     const char *unit; /* "" for counts */
@@ -254,13 +254,15 @@ struct figure {
 
 static double figure_prefix(const char **unit)
 {
-    static const char prefixes[] = "kMGTPE";
-    const char *found = **unit ? strchr(prefixes, **unit) : NULL;
+    static const char decimal[] = "kMGTPE", binary[] = "KMGTPE";
     char after = **unit ? (*unit)[1] : 0;
-    if (!found || (after && after != 'B' && after != '/'))
+    const int bytes = after == 'i' && (*unit)[2] == 'B';
+    const char *prefixes = bytes ? binary : decimal;
+    const char *found = **unit ? strchr(prefixes, **unit) : NULL;
+    if (!found || (after && after != '/' && !bytes))
         return 1;
-    ++*unit;
-    return pow(1000, (double)(found - prefixes) + 1);
+    *unit += 1 + bytes;
+    return pow(bytes ? 1024 : 1000, (double)(found - prefixes) + 1);
 }
 
 /* Seconds in a unit of time; 0: it is none. */

@@ -368,13 +368,10 @@ static const char *flow_filter_kind_name(enum flow_kind kind, uint32_t count)
     return count == 1 ? one[kind] : many[kind];
 }
 
-/* A figure with its unit: "1.20 k", "12.4 kB", "7 B". */
+/* A figure with its unit: "1.20 k", "12.4 KiB", "7 B". */
 static struct quantity flow_filter_figure(double value, const char *unit)
 {
-    struct quantity count = quantity_count(value);
-    if (strcmp(unit, "B") != 0)
-        return count;
-    return quantity_print("%s%sB", count.text, strchr(count.text, ' ') ? "" : " ");
+    return strcmp(unit, "B") == 0 ? quantity_bytes(value) : quantity_count(value);
 }
 
 char *flow_filter_text(const struct flow_filter *f, char *out, size_t capacity)

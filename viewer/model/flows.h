@@ -193,7 +193,7 @@ void flow_filter_finish(struct flow_filter *filter);
 /** Whether the filter excludes anything. */
 int flow_filter_active(const struct flow_filter *filter);
 
-/** "link load 1.2 GB to 3.4 GB, 12 nodes picked"; "" when nothing is excluded. */
+/** "link load 1.2 GiB to 3.4 GiB, 12 nodes picked"; "" when nothing is excluded. */
 char *flow_filter_text(const struct flow_filter *filter, char *out, size_t capacity);
 
 #endif

@@ -151,7 +151,7 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
         for (int place = 0; place < COURSE_PLACES; place++)
             most = fmax(
                 most, mapping_rates(s, d, period, (enum course_place)place, rates[period][place]));
-    p.high = nice_ceil(most > 0 ? most : 1);
+    p.high = nice_ceil_unit(most > 0 ? most : 1, s->quantity == PAIR_BYTES ? "B/s" : "/s");
     attribution_add_axis(&p, s->quantity == PAIR_BYTES ? "B/s" : "/s");
     mapping_add_readout(&p);
     scene_panel(s->brush.scene, p.plot, 0, "attribution.mapping.plot");

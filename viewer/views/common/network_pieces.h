@@ -49,7 +49,7 @@ char *piece_route_gains(const struct suggestion *answer, char *out, size_t capac
  *  @param share  of the largest figure of the reality, -1 to 1 */
 color_t piece_difference_color(const struct theme *theme, double share);
 
-/** "18.9 MB → 9.4 MB, -50 %" */
+/** "18.9 MiB → 9.4 MiB, -50 %" */
 char *piece_change_text(enum flow_metric metric, double before, double after, char *out,
                         size_t capacity);
 
@@ -57,7 +57,7 @@ char *piece_change_text(enum flow_metric metric, double before, double after, ch
  * set on its legend. */
 color_t piece_metric_color(const struct stage *stage, enum flow_metric metric, double value);
 
-/** A value with its unit: "1.2 GB", "11 links", "1,204". */
+/** A value with its unit: "1.2 GiB", "11 links", "1,204". */
 struct quantity piece_metric_text(enum flow_metric metric, double value);
 
 /** Legend of the chosen metric's colours; both ends can be dragged. @return its height */

@@ -52,7 +52,7 @@ int piece_waits_in(const struct range *range, uint32_t rank);
 /** That class and, if it is known, the rank that it waits for longest: "recv, for rank 3". */
 char *piece_awaited(const struct range *range, uint32_t rank, char *out, size_t room);
 
-/** A line of the tooltip about messages, "sent 1,204 messages, 34 MB". @param before  "sent " */
+/** A line of the tooltip about messages, "sent 1,204 messages, 34 MiB". @param before  "sent " */
 void piece_traffic_tip(struct stage *stage, const char *before, uint64_t messages, uint64_t bytes);
 
 /** Tooltips of a rank, of a pair (a span of ranks when count is above 1). */

@@ -378,7 +378,7 @@ static void frame_add_stale_note(const struct stage *s, struct box box)
     scene_text(s->brush.scene, note.x + 14, note.y + 6, w - 28, TEXT_SMALL, 0, t->text, text);
 }
 
-/* "after: b.hrec, 1,024 nodes, 123 GB on links". */
+/* "after: b.hrec, 1,024 nodes, 123 GiB on links". */
 static void frame_format_run(const struct stage *s, char *out, size_t room)
 {
     const struct other_run *other = s->ui->network.other;

@@ -39,7 +39,7 @@ void search_layout(struct stage *stage);
 void context_fact(const struct stage *stage, struct box *at, const char *name, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
-/** A line about messages: "1.2 k, 34 MB". */
+/** A line about messages: "1.2 k, 34 MiB". */
 void context_fact_traffic(const struct stage *stage, struct box *at, const char *name,
                           uint64_t messages, uint64_t bytes);
 

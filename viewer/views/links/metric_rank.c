@@ -142,18 +142,17 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
             if (metric_rank_y_of(s, a, rank - 1) > a->plot.y + 16)
                 metric_rank_add_rank_tick(s, a, rank - 1);
     }
-    double step = nice_ceil(a->most / fmax(floor(a->plot.w / 90), 1));
+    const char *unit = strcmp(flows_metric_unit(s->ui->network.metric), "B") ? "" : "B";
+    double step = nice_ceil_unit(a->most / fmax(floor(a->plot.w / 90), 1), unit);
     for (double value = step; value <= a->most && step > 0; value += step) {
         double x = metric_rank_x_of(a, value);
         int whole = s->ui->network.metric == METRIC_LENGTH;
         scene_line(s->brush.scene, x, a->plot.y, x, a->plot.y + a->plot.h, 1, t->grid);
         if (whole && value != floor(value))
             continue;
-        scene_text(
-            s->brush.scene, fmin(x - 30, a->plot.x + a->plot.w - 58), a->plot.y + a->plot.h + 3, 60,
-            TEXT_AXIS, TEXT_CENTRE, t->second,
-            format_axis(value, strcmp(flows_metric_unit(s->ui->network.metric), "B") ? "" : "B")
-                .text);
+        scene_text(s->brush.scene, fmin(x - 30, a->plot.x + a->plot.w - 58),
+                   a->plot.y + a->plot.h + 3, 60, TEXT_AXIS, TEXT_CENTRE, t->second,
+                   format_axis(value, unit).text);
     }
 }
 

@@ -168,7 +168,7 @@ static void live_view_layout_strip(struct stage *s, const struct strip *strip,
     color_t color = colors[strip - strips];
     struct box plot = {l->x, box.y + 30, l->w, box.h - 38};
     double peak = timeline_peak(s->model, l, strip->value);
-    double top = strip->stacked ? 1 : nice_ceil(peak > 0 ? peak : 1);
+    double top = strip->stacked ? 1 : nice_ceil_unit(peak > 0 ? peak : 1, strip->unit);
     scene_panel(s->brush.scene, box, 0, "strip.%s", strip->name);
     scene_rect(s->brush.scene, box, 6, t->panel);
     live_view_add_strip_title(s, strip, box);
