@@ -65,7 +65,8 @@ static void nice_values_enclose(void **state)
     assert_true(nice_ceil(0) == 0 && nice_floor(-1) == 0 && nice_floor(NAN) == 0);
     assert_true(nice_ceil(1000) == 1000);
     assert_true(nice_ceil_unit(600, "/s") == 1000 && nice_ceil_unit(600, "B/s") == 1024);
-    assert_true(nice_ceil_unit(512, "B") == 512 && nice_ceil_unit(0, "B") == 0);
+    assert_true(nice_ceil_unit(512, "B") == 512 && nice_floor_unit(513, "B") == 512 &&
+                nice_ceil_unit(0, "B") == 0);
     assert_true(nice_time_step(INT64_C(7000000000)) == INT64_C(10000000000));
     assert_true(nice_time_step(INT64_C(200000) * 1000000000) == INT64_C(3) * 86400 * 1000000000);
 }

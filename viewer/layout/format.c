@@ -160,6 +160,13 @@ double nice_ceil_unit(double value, const char *unit)
     return exp2(ceil(log2(value) - 1e-9));
 }
 
+double nice_floor_unit(double value, const char *unit)
+{
+    if (!unit_is_bytes(unit) || !(value > 0))
+        return nice_floor(value);
+    return exp2(floor(log2(value) + 1e-9));
+}
+
 int64_t nice_time_step(int64_t least_ns)
 {
     static const int64_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,

@@ -47,6 +47,8 @@ double nice_ceil(double value);
 /** Smallest round value of a unit that is at least value: of bytes a power of two, of others as
  *  nice_ceil(). */
 double nice_ceil_unit(double value, const char *unit);
+/** Largest one that is at most value. */
+double nice_floor_unit(double value, const char *unit);
 
 /** Step of a time axis: at least least_ns, a round number of seconds, minutes, hours or days. */
 int64_t nice_time_step(int64_t least_ns);

@@ -77,9 +77,10 @@ static void matrix_view_add_pairs(const struct stage *s, const struct model *m,
     }
 }
 
-/* Round the ends of the colour scale to 1, 2, 5, so that it does not change with small
- * fluctuations. */
-static void matrix_view_scale_of(struct picture *p, const double *cells, size_t count)
+/* Round the ends of the colour scale, of bytes to powers of two, else to 1, 2, 5, so that it does
+ * not change with small fluctuations. */
+static void matrix_view_scale_of(const struct stage *s, struct picture *p, const double *cells,
+                                 size_t count)
 {
     double low = 0, high = 0;
     for (size_t i = 0; i < count; i++) {
@@ -88,10 +89,11 @@ static void matrix_view_scale_of(struct picture *p, const double *cells, size_t 
         low = low == 0 || cells[i] < low ? cells[i] : low;
         high = fmax(high, cells[i]);
     }
-    p->low = nice_floor(low);
-    p->high = nice_ceil(high);
+    const char *unit = s->quantity == PAIR_BYTES ? "B" : "";
+    p->low = nice_floor_unit(low, unit);
+    p->high = nice_ceil_unit(high, unit);
     if (p->high < p->low * 10 && p->high > 0)
-        p->low = nice_floor(p->high / 10);
+        p->low = nice_floor_unit(p->high / 10, unit);
 }
 
 /* Colours of differences: shares of the largest cell before. */
@@ -119,7 +121,7 @@ static void matrix_view_sum_up(const struct stage *s, const struct grid *g, stru
 {
     const struct other_run *other = s->ui->network.other;
     matrix_view_add_pairs(s, s->model, s->range, g, cells, 1);
-    matrix_view_scale_of(p, cells, count);
+    matrix_view_scale_of(s, p, cells, count);
     if (!other || s->ui->network.compare == COMPARE_BEFORE)
         return;
     memset(cells, 0, count * sizeof *cells);
@@ -127,7 +129,7 @@ static void matrix_view_sum_up(const struct stage *s, const struct grid *g, stru
         matrix_view_add_pairs(s, s->model, s->range, g, cells, -1);
     matrix_view_add_pairs(s, other->model, &other->range, g, cells, 1);
     if (!(p->high > 0)) /* nothing before: its own scale */
-        matrix_view_scale_of(p, cells, count);
+        matrix_view_scale_of(s, p, cells, count);
 }
 
 static int matrix_view_paint(const struct stage *s, const struct grid *g)
