@@ -679,9 +679,22 @@ static void test_vertices_are_counted_by_their_kind(void **state)
     assert_string_equal(text, "4 nodes, 1 switch, 4 NUMA nodes, 8 processes");
 }
 
+static void bytes_of_ranks_without_a_place_are_in_the_title(void **state)
+{
+    struct network_bed *f = *state;
+    show(f);
+    assert_false(says(f, "without a place"));
+    f->net.seats[0].vertex = UINT64_MAX;
+    synthetic_network_topology(&f->net, desk_apply, f->model);
+    show(f);
+    assert_true(f->desk.range.flows.unplaced_bytes > 0);
+    assert_true(says(f, "of ranks without a place"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FIXTURE(bytes_of_ranks_without_a_place_are_in_the_title),
         cmocka_unit_test(test_vertices_are_counted_by_their_kind),
         FIXTURE(test_nodes_routes_and_legend),
         FIXTURE(test_nodes_that_routes_only_pass_are_counted_apart),
