@@ -89,7 +89,7 @@ class Pictures(unittest.TestCase):
         self.assertIn('clear', suggested)
         self.assertEqual(2, suggested.count('Show it'))
         # the gain of the mapping by its objective comes first
-        before, after = next(filter(lambda text: re.fullmatch(r'[\d.]+\s.?B \u2192 [\d.]+\s.?B', text),
+        before, after = next(filter(lambda text: re.fullmatch(r'[\d.]+\s[KM]iB \u2192 [\d.]+\s[KM]iB', text),
                                     suggested)).split(' \u2192 ')
         self.assertLess(float(after.split()[0]), float(before.split()[0]))
         applied = self.texts('applied', *links, '--suggest', 'mapping:max-link', '--apply')
