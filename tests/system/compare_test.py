@@ -105,7 +105,7 @@ class Runs(unittest.TestCase):
                 scene = self.show(before, after, '--view', view, '--size', '1900x900')
                 for text in (f'aligned by phase, {PHASES} of {PHASES}', 'difference: before.hrec to after.hrec'):
                     self.assertTrue(text in scene, text)
-        self.assertTrue(re.search(r'768\skB \S+ 0\sB, -100.0', self.show(before, after, '--view', 'links')))
+        self.assertTrue(re.search(r'750\sKiB \S+ 0\sB, -100.0', self.show(before, after, '--view', 'links')))
 
     def test_the_viewer_shows_each_of_two_recordings(self):
         before, after = self.both()
