@@ -194,20 +194,11 @@ static int losses_are_part(const struct job_growth *g, const struct scope_findin
     return 1;
 }
 
-static int losses_fire(const struct job_growth *g, const struct scope_finding *f)
-{
-    int fires = 0;
-    for (size_t e = 0; e < GROWTH_EPISODES; e++)
-        fires |= g->episodes[e].rule != NULL && g->episodes[e].finding.id == f->id &&
-                 g->episodes[e].state == ALERT_FIRING;
-    return fires;
-}
-
 /* Is a finding announced: with an alert, or soon, since typical messages take longer? */
 static int losses_are_announced(const struct job_growth *g, const struct scope_finding *f)
 {
     return !f->over &&
-           (f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO || losses_fire(g, f));
+           (f->part == SCOPE_LATENESS || f->ratio >= TYPICAL_RATIO || growth_fires(g, f->id));
 }
 
 /* Does a finding name the culprit together with others? */
@@ -232,7 +223,7 @@ static int losses_are_named_otherwise(const struct job_growth *g,
         const int place = f->members[0].kind >= SCOPE_NODE && f->share >= ALL_SHARE;
         otherwise |= (culprit->share < ALL_SHARE || place) && !losses_are_of(f, culprit) &&
                      losses_are_part(g, f, culprit) && losses_are_announced(g, f);
-        otherwise |= losses_include(f, culprit) && losses_fire(g, f) &&
+        otherwise |= losses_include(f, culprit) && growth_fires(g, f->id) &&
                      g->losses.onset > f->onset + TOGETHER_WINDOWS;
     }
     return otherwise;
@@ -303,7 +294,7 @@ static int gradual_goes_on_suddenly(struct job_growth *g)
 {
     struct growth_losses *s = &g->losses;
     const struct scope_finding *f = &g->gradual.finding;
-    const int same = f->id != 0 && losses_fire(g, f) && losses_are_of(&s->finding, f);
+    const int same = f->id != 0 && growth_fires(g, f->id) && losses_are_of(&s->finding, f);
     if (same) {
         s->finding.id = f->id;
         s->announced = f->onset;
@@ -322,7 +313,7 @@ static int losses_follow_from_link(const struct job_growth *g, const struct scop
     for (size_t i = 0; i < g->finding_count; i++) {
         const struct scope_finding *f = &g->findings[i];
         link |= f->members[0].kind == SCOPE_NODE && f->part == SCOPE_TRANSFER && !f->over &&
-                losses_fire(g, f);
+                growth_fires(g, f->id);
     }
     return link && culprit->part == SCOPE_WORK && lost < LOST;
 }
@@ -433,7 +424,7 @@ static int losses_are_taken(const struct job_growth *g, const struct scope_findi
     if (s->shared != 0)
         return f->id == s->shared && !f->over;
     return symptom ? (s->finding.share >= ALL_SHARE || f->members[0].kind < SCOPE_NODE) &&
-                         losses_explain(f, &s->finding) && !f->over && losses_fire(g, f)
+                         losses_explain(f, &s->finding) && !f->over && growth_fires(g, f->id)
                    : losses_are_of(f, &s->finding) && losses_are_announced(g, f);
 }
 
@@ -523,7 +514,7 @@ static void gradual_follow(struct job_growth *g, const struct closed_window *win
 static void growth_find_gradual(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_gradual *s = &g->gradual;
-    if (s->finding.over || (g->losses.finding.id != 0 && !losses_fire(g, &s->finding)))
+    if (s->finding.over || (g->losses.finding.id != 0 && !growth_fires(g, s->finding.id)))
         *s = (struct growth_gradual){.onset = 0};
     if (s->finding.id != 0)
         gradual_follow(g, window);
@@ -531,7 +522,7 @@ static void growth_find_gradual(struct job_growth *g, const struct closed_window
         gradual_search(g, window);
     if (s->finding.id == 0)
         return;
-    for (size_t i = 0; i < g->finding_count && losses_fire(g, &s->finding); i++)
+    for (size_t i = 0; i < g->finding_count && growth_fires(g, s->finding.id); i++)
         if (!g->findings[i].uncertain && losses_are_of(&g->findings[i], &s->finding))
             g->findings[i].symptom_of = s->finding.id;
     s->finding.messages = (uint64_t)g->losses.messages;

@@ -90,6 +90,9 @@ static inline struct scope growth_scope_of_rank(const struct job_growth *g, uint
 /** Judge the findings of the scopes by the culprit of what the job loses, which may be added. */
 void growth_find_losses(struct job_growth *g, const struct closed_window *window);
 
+/** Does a finding have an alert that fires? @param finding  its id */
+int growth_fires(const struct job_growth *g, uint64_t finding);
+
 /** Name the members of an uncertain finding. */
 void growth_name_ranks(struct job_growth *g, struct growth_episode *e);
 

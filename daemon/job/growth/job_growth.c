@@ -73,6 +73,15 @@ int growth_scope_has_rank(const struct job_growth *g, const struct scope *scope,
     }
 }
 
+int growth_fires(const struct job_growth *g, uint64_t finding)
+{
+    int fires = 0;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++)
+        fires |= g->episodes[i].rule != NULL && g->episodes[i].finding.id == finding &&
+                 g->episodes[i].state == ALERT_FIRING;
+    return fires;
+}
+
 /* ---- episodes ------------------------------------------------------------ */
 
 static void growth_report(const struct job_growth *g, const struct growth_episode *e,
@@ -225,15 +234,6 @@ static void episode_begin(struct job_growth *g, const struct rule *rule,
         episode_report(g, e, window);
         return;
     }
-}
-
-static int growth_fires(const struct job_growth *g, uint64_t finding)
-{
-    int fires = 0;
-    for (size_t i = 0; i < GROWTH_EPISODES; i++)
-        fires |= g->episodes[i].rule != NULL && g->episodes[i].finding.id == finding &&
-                 g->episodes[i].state == ALERT_FIRING;
-    return fires;
 }
 
 /* @return whether the episode has ended */

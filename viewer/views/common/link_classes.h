@@ -38,8 +38,7 @@ void link_ends_text(const uint32_t counts[LINK_ENDS], char *out, size_t capacity
 void link_classes_sum(struct link_classes *out, const struct topology *topology,
                       const uint64_t *loads);
 
-/** A sentence: "E carries 2.0x as much as C; A+ unused; 8,192 links share the top load of 18.9
- * MiB".
+/** A sentence: "E carries 2.0x as much as C; A+ unused; 8,192 links share the top load of 9 MiB".
  *  @param flows  whose loads were summed up @return out; "": no link is loaded */
 char *link_classes_text(const struct link_classes *classes, const struct network *network,
                         const struct flows *flows, char *out, size_t capacity);
