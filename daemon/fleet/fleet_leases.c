@@ -268,12 +268,9 @@ static int leases_regain(struct link_job *job)
 static int leases_renew_all(struct fleet_link *link)
 {
     int held = 1;
-    for (struct link_job *job = link->jobs, *next; job != NULL; job = next) {
+    for (struct link_job *job = link->jobs, *next; job != NULL && !link->stops_leasing;
+         job = next) {
         next = job->next;
-        if (link->stops_leasing) {
-            leases_drop(job, 1);
-            continue;
-        }
         const int holds = fleet_link_holds(link, job->id);
         const int code = holds ? leases_renew(job) : leases_regain(job);
         if (code == -ESTALE) {
@@ -406,7 +403,8 @@ void *link_run_leases(void *user)
         pthread_mutex_lock(&link->mutex);
         while (link->first_request == NULL && !link->stops_leasing && clock_mono_ns() < due)
             link_wait(link, &link->requested, due);
-        struct link_request *request = link->stops_leasing ? NULL : link->first_request;
+        const int stops = link->stops_leasing;
+        struct link_request *request = stops ? NULL : link->first_request;
         if (request != NULL) {
             link->first_request = request->next;
             if (request->next == NULL)
@@ -417,14 +415,17 @@ void *link_run_leases(void *user)
             leases_serve(link, request);
             free(request);
         }
-        if (clock_mono_ns() < due && !link->stops_leasing)
+        if (stops)
+            break;
+        if (clock_mono_ns() < due)
             continue;
         const int held = leases_renew_all(link);
-        if (link->stops_leasing)
-            return NULL;
         leases_announce_load(link);
         leases_look_for_jobs(link);
         /* Before others look for jobs that nobody holds. */
         due = clock_mono_ns() + (held ? interval : interval / HURRY);
     }
+    while (link->jobs != NULL)
+        leases_drop(link->jobs, 1);
+    return NULL;
 }

@@ -88,7 +88,8 @@ struct fleet_link {
     struct link_request *first_request, **last_request;
     struct link_job *jobs;
     struct fleet_balance balance; /* loads of the other daemons */
-    int stops_publishing, stops_leasing, stopped;
+    int stops_publishing, stopped;
+    _Atomic int stops_leasing;
     uint64_t stop_ns; /* CLOCK_MONOTONIC when publishing is given up */
 };
 

@@ -150,6 +150,41 @@ static void nats_on_control(natsConnection *connection, natsSubscription *subscr
     natsMsg_Destroy(message);
 }
 
+/* libnats calls back no more for a subscription: it was closed here, or with the connection. */
+static void nats_note_completed(struct fleet_nats *nats)
+{
+    pthread_mutex_lock(&nats->mutex);
+    nats->subscriptions--;
+    pthread_cond_signal(&nats->completed);
+    pthread_mutex_unlock(&nats->mutex);
+}
+
+static void nats_on_control_complete(void *user)
+{
+    nats_note_completed(user);
+}
+
+static natsStatus nats_note_subscription(struct fleet_nats *nats, natsSubscription *subscription,
+                                         natsOnCompleteCB on_complete, void *user)
+{
+    pthread_mutex_lock(&nats->mutex);
+    nats->subscriptions++;
+    pthread_mutex_unlock(&nats->mutex);
+    natsStatus s = natsSubscription_SetOnCompleteCB(subscription, on_complete, user);
+    if (s != NATS_OK)
+        nats_note_completed(nats);
+    return s;
+}
+
+static natsStatus nats_subscribe_control(struct fleet_nats *nats)
+{
+    natsStatus s = natsConnection_Subscribe(&nats->control_subscription, nats->connection,
+                                            nats->control, nats_on_control, nats);
+    return s == NATS_OK ? nats_note_subscription(nats, nats->control_subscription,
+                                                 nats_on_control_complete, nats)
+                        : s;
+}
+
 /* A stream that is there is used as it is: its limits and replicas are the administrator's. */
 static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
 {
@@ -211,6 +246,29 @@ static void nats_describe_failure(const struct fleet_nats *nats, const char *ste
              nats->keys.text);
 }
 
+static void nats_init_completion(struct fleet_nats *nats)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&nats->mutex, NULL);
+    pthread_cond_init(&nats->completed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* A subscription that was not completed is lost memory when the library is closed. */
+static void nats_wait_for_completion(struct fleet_nats *nats)
+{
+    struct timespec until;
+    int code = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += NATS_WAIT_MS / 1000;
+    pthread_mutex_lock(&nats->mutex);
+    while (nats->subscriptions > 0 && code == 0)
+        code = pthread_cond_timedwait(&nats->completed, &nats->mutex, &until);
+    pthread_mutex_unlock(&nats->mutex);
+}
+
 int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options *options, char *why,
                        size_t capacity)
 {
@@ -218,6 +276,7 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
     int servers = 0;
     if (nats == NULL)
         return -ENOMEM;
+    nats_init_completion(nats);
     nats->options = *options;
     snprintf(nats->cluster, sizeof(nats->cluster), "%s", options->cluster);
     snprintf(nats->stream, sizeof(nats->stream), "holter_%s", options->cluster);
@@ -238,8 +297,7 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
         s = fleet_nats_open_buckets(nats, replicas);
     }
     if (s == NATS_OK && options->on_control != NULL)
-        s = natsConnection_Subscribe(&nats->control_subscription, nats->connection, nats->control,
-                                     nats_on_control, nats);
+        s = nats_subscribe_control(nats);
     if (s == NATS_OK) {
         *out = nats;
         return 0;
@@ -260,7 +318,10 @@ void fleet_nats_close(struct fleet_nats *nats)
     jsCtx_Destroy(nats->reading);
     jsCtx_Destroy(nats->js);
     natsConnection_Destroy(nats->connection);
+    nats_wait_for_completion(nats);
     nats_CloseAndWait(NATS_WAIT_MS); /* no callback runs after this */
+    pthread_cond_destroy(&nats->completed);
+    pthread_mutex_destroy(&nats->mutex);
     free(nats);
 }
 
@@ -506,10 +567,12 @@ static void subscription_release(struct fleet_subscription *subscription)
     free(subscription);
 }
 
-/* libnats calls back no more: it was closed here, or with the connection. */
 static void nats_on_complete(void *user)
 {
-    subscription_release(user);
+    struct fleet_subscription *subscription = user;
+    struct fleet_nats *nats = subscription->nats;
+    subscription_release(subscription);
+    nats_note_completed(nats);
 }
 
 int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nats, const char *job,
@@ -523,6 +586,7 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
     pthread_mutex_init(&subscription->mutex, NULL);
     pthread_cond_init(&subscription->changed, NULL);
     subscription->owners = 2;
+    subscription->nats = nats;
     subscription->on_message = on_message;
     subscription->user = user;
     subscription->last = from == 0 ? 0 : from - 1;
@@ -535,12 +599,13 @@ int fleet_nats_subscribe(struct fleet_subscription **out, struct fleet_nats *nat
             ? natsSubscription_SetPendingLimits(subscription->subscription, -1, PENDING_BYTES)
             : s;
     if (s == NATS_OK)
-        s = natsSubscription_SetOnCompleteCB(subscription->subscription, nats_on_complete,
-                                             subscription);
+        s = nats_note_subscription(nats, subscription->subscription, nats_on_complete,
+                                   subscription);
     if (s == NATS_OK) {
         *out = subscription;
         return 0;
     }
+    natsSubscription_Destroy(subscription->subscription);
     subscription->owners = 1;
     subscription_release(subscription);
     return nats_fail("subscribing to", name, s);

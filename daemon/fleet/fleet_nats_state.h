@@ -30,6 +30,9 @@ struct fleet_nats {
     int64_t read_ms;
     kvStore *buckets[2]; /* by enum fleet_bucket */
     natsSubscription *control_subscription;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t completed;
+    unsigned subscriptions; /* with a callback, which libnats has not completed */
 };
 
 /* Sequence numbers of the newest message of a subscription, see nats_order_add(). */
@@ -38,6 +41,7 @@ struct nats_order {
 };
 
 struct fleet_subscription {
+    struct fleet_nats *nats;
     natsSubscription *subscription;
     pthread_mutex_t mutex; /* held while the callback runs */
     pthread_cond_t changed;
