@@ -102,11 +102,12 @@ sinks:
     repeat: 1s
   - kind: terminal
 """)
-        daemon = self.place.daemon('--window', '100ms', '--rules', rules, '--cluster', 'meteor',
+        daemon = self.place.daemon('--window', '500ms', '--rules', rules, '--cluster', 'meteor',
                                    '--external-url', 'http://desk/d?var-job_id=%j')
         self.assertEqual(rules, self.place.status()['daemon']['rules'])
         job = self.start_job()
-        tap = self.place.tap('--topic', 'alerts', '--until-end')
+        tap = self.place.tap('--topic', 'alerts,totals', '--until-end')
+        lab.wait_for(lambda: not tap.alive() or tap.out().count('"totals"') > 1, 'the stream')
         agent = self.agent()
         os.kill(agent, signal.SIGSTOP)
         alert, = lab.wait_for(lambda: self.active(port), 'the alert in Alertmanager')
@@ -116,7 +117,7 @@ sinks:
         self.assertIn('no word from the agent', alert['annotations']['summary'])
         lab.wait_for(lambda: self.active(port) == [], 'its end in Alertmanager')
         self.end_job(job)
-        stream = lab.stream_messages(tap.finish().out)
+        stream = [m for m in lab.stream_messages(tap.finish().out) if m['topic'] == 'alerts']
         self.stop_daemon(daemon)
         episode = {(m['job'], m['id']) for m in stream if m['kind'] == 'agent-lost'}
         (job_id, number), = episode
