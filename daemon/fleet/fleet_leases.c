@@ -1,5 +1,5 @@
 /* The thread of leases: takes jobs that nobody holds, renews the leases of those that this daemon
- * holds, and reads their messages. */
+ * holds, and subscribes to their messages. What takes long to be read is not read here. */
 #include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
 
@@ -16,13 +16,13 @@
 #include <time.h>
 
 #define LOG_TOPIC "fleet"
-#define ATTEMPTS 8
 #define RENEWALS 4                  /* in the time of a lease */
 #define JOB_LOAD UINT64_C(50000000) /* of a job that was just taken, until the load is measured */
 #define HURRY 4                     /* times as often a lease that has expired is tried again */
 /* A lease counts as lost for its holder before it does for others. */
 #define HOLDER_SHARE(ns) ((ns) / 5 * 4)
 #define CHECK_NS UINT64_C(4000000000) /* between two checks of whether messages come */
+#define SHORTLY_NS UINT64_C(50000000) /* the past of most jobs is read within that time */
 
 static uint64_t leases_length(const struct fleet_link *link)
 {
@@ -53,6 +53,14 @@ static void leases_set_valid(struct link_job *job, uint64_t since_ns)
     pthread_mutex_unlock(&link->mutex);
 }
 
+static uint64_t leases_valid_ns(struct link_job *job)
+{
+    pthread_mutex_lock(&job->link->mutex);
+    const uint64_t valid = job->valid_ns;
+    pthread_mutex_unlock(&job->link->mutex);
+    return valid;
+}
+
 /* @return 0, -ESTALE: it is lost, or -EAGAIN: not answered */
 static int leases_renew(struct link_job *job)
 {
@@ -63,50 +71,11 @@ static int leases_renew(struct link_job *job)
     return code;
 }
 
-int link_keep_lease(struct link_job *job)
-{
-    const uint64_t left = leases_length(job->link) / 2;
-    return clock_mono_ns() + left > job->valid_ns ? leases_renew(job) : 0;
-}
-
-static int leases_on_journal(void *user, uint64_t seq, const void *bytes, size_t length)
-{
-    struct link_job *job = user;
-    struct fleet_event event = {.type = FLEET_JOURNAL, .seq = seq, .length = length};
-    snprintf(event.job, sizeof(event.job), "%s", job->id);
-    link_post(job->link, &event, bytes);
-    link_note_saved(&job->saved, bytes, length);
-    job->journal_read = seq;
-    return link_keep_lease(job);
-}
-
 static void leases_post(struct link_job *job, enum fleet_event_type type, uint64_t seq)
 {
     struct fleet_event event = {.type = type, .seq = seq};
     snprintf(event.job, sizeof(event.job), "%s", job->id);
     link_post(job->link, &event, NULL);
-}
-
-static int leases_read_journal(struct link_job *job)
-{
-    struct fleet_nats *nats = job->link->nats;
-    int code = fleet_nats_last(nats, FLEET_OUT, job->id, &job->journal_last);
-    if (code != 0 || job->journal_read >= job->journal_last)
-        return code;
-    return fleet_nats_read(nats, FLEET_OUT, job->id, job->journal_read + 1, job->journal_last,
-                           leases_on_journal, job);
-}
-
-static int leases_read_saved(struct link_job *job)
-{
-    uint8_t *bytes = NULL;
-    struct fleet_event event = {.type = FLEET_SAVED, .seq = job->saved.position};
-    int code = link_read_saved(job, &bytes, &event.length);
-    snprintf(event.job, sizeof(event.job), "%s", job->id);
-    if (code == 0 && bytes != NULL)
-        link_post(job->link, &event, bytes);
-    free(bytes);
-    return code;
 }
 
 /* No message of the job comes after this. */
@@ -125,33 +94,23 @@ static int leases_subscribe(struct link_job *job)
 /* A step of one job may wait for the servers: meanwhile no lease may expire. */
 static void leases_renew_due(struct fleet_link *link)
 {
-    const uint64_t soon = clock_mono_ns() + leases_length(link) / 2;
-    for (struct link_job *job = link->jobs; job != NULL; job = job->next)
-        if (job->valid_ns < soon && fleet_link_holds(link, job->id))
+    const uint64_t now = clock_mono_ns(), soon = now + leases_length(link) / 2;
+    for (struct link_job *job = link->jobs; job != NULL; job = job->next) {
+        const uint64_t valid = leases_valid_ns(job);
+        if (valid > now && valid < soon)
             leases_renew(job);
+    }
 }
 
 /* A reader may be put on a server that has just died: try again while the lease lasts. */
-static int leases_attempt(struct link_job *job, int (*step)(struct link_job *job))
+static int leases_try_subscribe(struct link_job *job)
 {
     int code = -EAGAIN;
-    for (int i = 0; i < ATTEMPTS && code == -EAGAIN && fleet_link_holds(job->link, job->id); i++) {
+    for (int i = 0; i < LINK_ATTEMPTS && code == -EAGAIN && fleet_link_holds(job->link, job->id);
+         i++) {
         leases_renew_due(job->link);
-        code = step(job);
+        code = leases_subscribe(job);
     }
-    return code;
-}
-
-/* The loop knows the journal, the state that was stored, and the end of what there is; it says then
- * from where messages are to be read. */
-static int leases_begin(struct link_job *job)
-{
-    uint64_t newest = 0;
-    int code = leases_attempt(job, leases_read_journal);
-    code = code != 0 ? code : leases_attempt(job, leases_read_saved);
-    code = code != 0 ? code : fleet_nats_last(job->link->nats, FLEET_IN, job->id, &newest);
-    if (code == 0)
-        leases_post(job, FLEET_ACQUIRED, newest);
     return code;
 }
 
@@ -161,7 +120,7 @@ static void leases_read_from(struct link_job *job, uint64_t from)
     leases_stop_reading(job);
     job->delivered = from - 1;
     job->reads = 1;
-    if (leases_attempt(job, leases_subscribe) == 0)
+    if (leases_try_subscribe(job) == 0)
         fleet_subscription_open(job->subscription); /* or leases_check_reading() tries again */
 }
 
@@ -169,6 +128,11 @@ static void leases_read_from(struct link_job *job, uint64_t from)
 static void leases_drop(struct link_job *job, int released)
 {
     struct fleet_link *link = job->link;
+    pthread_mutex_lock(&link->mutex);
+    job->valid_ns = 0;
+    while (link->unread == job)
+        pthread_cond_wait(&link->reading, &link->mutex);
+    pthread_mutex_unlock(&link->mutex);
     leases_stop_reading(job);
     if (released)
         fleet_nats_release(link->nats, job->id);
@@ -182,13 +146,42 @@ static void leases_drop(struct link_job *job, int released)
     free(job);
 }
 
+static struct link_job *leases_unread(struct fleet_link *link)
+{
+    pthread_mutex_lock(&link->mutex);
+    struct link_job *unread = link->unread;
+    pthread_mutex_unlock(&link->mutex);
+    return unread;
+}
+
+/* One job after the other: what this daemon cannot read at once is better held by others. */
+static int leases_must_wait(struct fleet_link *link)
+{
+    const int waits = leases_unread(link) != NULL;
+    link->waits |= waits;
+    return waits;
+}
+
+/* Have the past of a job read. Where that takes long, leases are renewed meanwhile. */
+static void leases_have_past_read(struct fleet_link *link, struct link_job *job)
+{
+    const uint64_t until = clock_mono_ns() + SHORTLY_NS;
+    pthread_mutex_lock(&link->mutex);
+    job->next = link->jobs;
+    link->jobs = link->unread = job;
+    pthread_cond_broadcast(&link->reading);
+    while (link->unread == job && clock_mono_ns() < until)
+        link_wait(link, &link->reading, until);
+    pthread_mutex_unlock(&link->mutex);
+}
+
 static void leases_try(struct fleet_link *link, const char *id)
 {
     const uint64_t now = clock_mono_ns();
     pthread_mutex_lock(&link->mutex);
     const int is_held = link_find_job(link, id) != NULL;
     pthread_mutex_unlock(&link->mutex);
-    struct link_job *job = is_held ? NULL : calloc(1, sizeof(*job));
+    struct link_job *job = is_held || leases_must_wait(link) ? NULL : calloc(1, sizeof(*job));
     if (job == NULL)
         return;
     *job = (struct link_job){.link = link};
@@ -197,18 +190,24 @@ static void leases_try(struct fleet_link *link, const char *id)
         free(job);
         return;
     }
-    pthread_mutex_lock(&link->mutex);
-    job->next = link->jobs;
-    link->jobs = job;
-    pthread_mutex_unlock(&link->mutex);
     leases_set_valid(job, now);
     log_info("job %s: held by this daemon", id);
     link->load += JOB_LOAD;
-    int code = leases_begin(job);
-    if (code == 0)
-        return;
-    log_warn("job %s: cannot be read from the servers: %s", id, holter_strerror(code));
-    leases_drop(job, 1);
+    leases_have_past_read(link, job);
+}
+
+static void leases_drop_failed(struct fleet_link *link)
+{
+    for (struct link_job *job = link->jobs, *next; job != NULL; job = next) {
+        next = job->next;
+        pthread_mutex_lock(&link->mutex);
+        const int code = job->failed;
+        pthread_mutex_unlock(&link->mutex);
+        if (code == 0)
+            continue;
+        log_warn("job %s: cannot be read from the servers: %s", job->id, holter_strerror(code));
+        leases_drop(job, 1);
+    }
 }
 
 /* ---- what is to be done ---------------------------------------------------------- */
@@ -243,7 +242,7 @@ static int leases_regain(struct link_job *job)
     struct fleet_nats *nats = job->link->nats;
     const uint64_t now = clock_mono_ns();
     uint64_t last = 0, newest = 0;
-    if (job->valid_ns == 0)
+    if (leases_valid_ns(job) == 0)
         return -ESTALE;
     leases_stop_reading(job);
     job->reads = 0;
@@ -272,6 +271,8 @@ static int leases_renew_all(struct fleet_link *link)
          job = next) {
         next = job->next;
         const int holds = fleet_link_holds(link, job->id);
+        if (!holds && leases_unread(link) == job)
+            continue; /* its reader gives up */
         const int code = holds ? leases_renew(job) : leases_regain(job);
         if (code == -ESTALE) {
             log_warn("job %s: another daemon holds it", job->id);
@@ -337,7 +338,8 @@ static void leases_look_for_jobs(struct fleet_link *link)
         for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++) {
             if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]))
                 continue;
-            if (leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link))
+            if (!leases_must_wait(link) &&
+                (leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link)))
                 leases_try(link, jobs.ids[i]);
             else
                 memmove(jobs.ids[vacant++], jobs.ids[i], sizeof(jobs.ids[i]));
@@ -394,6 +396,16 @@ static void leases_serve(struct fleet_link *link, const struct link_request *req
     }
 }
 
+/* The next one can be taken. */
+static void leases_on_read(struct fleet_link *link)
+{
+    leases_drop_failed(link);
+    if (link->waits) {
+        link->waits = 0;
+        leases_look_for_jobs(link);
+    }
+}
+
 void *link_run_leases(void *user)
 {
     struct fleet_link *link = user;
@@ -401,9 +413,12 @@ void *link_run_leases(void *user)
     uint64_t due = clock_mono_ns();
     for (;;) {
         pthread_mutex_lock(&link->mutex);
-        while (link->first_request == NULL && !link->stops_leasing && clock_mono_ns() < due)
+        while (link->first_request == NULL && !link->was_read && !link->stops_leasing &&
+               clock_mono_ns() < due)
             link_wait(link, &link->requested, due);
         const int stops = link->stops_leasing;
+        const int was_read = link->was_read && !stops;
+        link->was_read = 0;
         struct link_request *request = stops ? NULL : link->first_request;
         if (request != NULL) {
             link->first_request = request->next;
@@ -415,6 +430,8 @@ void *link_run_leases(void *user)
             leases_serve(link, request);
             free(request);
         }
+        if (was_read)
+            leases_on_read(link);
         if (stops)
             break;
         if (clock_mono_ns() < due)

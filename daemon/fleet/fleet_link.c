@@ -1,5 +1,6 @@
 /* The way between the daemon's loop and the servers of a fleet: events for the loop, and the
- * threads that publish. The thread of leases stands in fleet_leases.c. */
+ * threads that publish. The thread of leases stands in fleet_leases.c, the one that reads the past
+ * of jobs in fleet_past.c. */
 #include "daemon/fleet/fleet_link_state.h"
 
 #include "holter/clock.h"
@@ -42,7 +43,7 @@ void link_post(struct fleet_link *link, const struct fleet_event *event, const v
     if (event->length > 0)
         memcpy(copy->bytes, bytes, event->length);
     pthread_mutex_lock(&link->mutex);
-    /* Journals are short, and the thread that reads them has leases to renew. */
+    /* Journals are short, and a job is not held up by the messages of others. */
     while (event->type == FLEET_MESSAGE && link->event_bytes > EVENT_BYTES && !link->stopped)
         pthread_cond_wait(&link->drained, &link->mutex);
     *link->last_event = copy;
@@ -170,7 +171,7 @@ static uint64_t link_expected(struct fleet_link *link, const struct link_publica
     if (publication->subject != FLEET_IN) {
         pthread_mutex_lock(&link->mutex);
         const struct link_job *job = link_find_job(link, publication->job);
-        *held = job != NULL && job->valid_ns != 0;
+        *held = job != NULL && job->valid_ns != 0 && job->begun;
         if (publication->subject == FLEET_OUT)
             expected = *held ? job->journal_last : 0;
         pthread_mutex_unlock(&link->mutex);
@@ -352,6 +353,7 @@ static void link_init_conditions(struct fleet_link *link)
     pthread_cond_init(&link->published, &attributes);
     pthread_cond_init(&link->requested, &attributes);
     pthread_cond_init(&link->drained, &attributes);
+    pthread_cond_init(&link->reading, &attributes);
     pthread_condattr_destroy(&attributes);
     link->messages = (struct link_queue){.link = link, .last = &link->messages.first};
     link->journals = (struct link_queue){.link = link, .last = &link->journals.first};
@@ -370,6 +372,7 @@ static void link_free(struct fleet_link *link)
     pthread_cond_destroy(&link->published);
     pthread_cond_destroy(&link->requested);
     pthread_cond_destroy(&link->drained);
+    pthread_cond_destroy(&link->reading);
     pthread_mutex_destroy(&link->mutex);
     free(link);
 }
@@ -386,7 +389,8 @@ static void link_start_threads(struct fleet_link *link)
     for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
         if (pthread_create(&queues[i]->publisher, NULL, link_run_publisher, queues[i]) != 0)
             abort();
-    if (pthread_create(&link->leaser, NULL, link_run_leases, link) != 0)
+    if (pthread_create(&link->leaser, NULL, link_run_leases, link) != 0 ||
+        pthread_create(&link->reader, NULL, link_run_past, link) != 0)
         abort();
 }
 
@@ -439,6 +443,11 @@ void fleet_link_stop(struct fleet_link *link)
     pthread_cond_broadcast(&link->requested);
     pthread_mutex_unlock(&link->mutex);
     pthread_join(link->leaser, NULL);
+    pthread_mutex_lock(&link->mutex);
+    link->stops_reading = 1;
+    pthread_cond_broadcast(&link->reading);
+    pthread_mutex_unlock(&link->mutex);
+    pthread_join(link->reader, NULL);
     fleet_nats_close(link->nats);
     while ((event = link_next_event(link)) != NULL) {
         if (event->type == FLEET_STORED)

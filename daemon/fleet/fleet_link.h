@@ -1,10 +1,10 @@
 /* The way between the daemon's loop and the servers of a fleet.
  *
- * Three threads wait for the servers, so that the loop never does: one publishes messages of
+ * Four threads wait for the servers, so that the loop never does: one publishes messages of
  * agents, one journals and states of jobs, each in the order in which it was asked; one acquires
- * and renews leases. What happens comes back as events, which the loop handles in its own thread
- * (uv_async); messages of a job come in order. When the loop is behind, the reading from the
- * servers waits. */
+ * and renews leases, and one reads journal and state of a job that was acquired. What happens comes
+ * back as events, which the loop handles in its own thread (uv_async); messages of a job come in
+ * order. When the loop is behind, the reading from the servers waits. */
 #ifndef HOLTER_DAEMON_FLEET_FLEET_LINK_H
 #define HOLTER_DAEMON_FLEET_FLEET_LINK_H
 

@@ -27,6 +27,8 @@ struct link_queue {
     size_t backlog; /* bytes of publications that wait or are under way, but for states */
 };
 
+#define LINK_ATTEMPTS 8 /* to read what a server that has just died was to send */
+
 enum link_request_type {
     LINK_NOTE,
     LINK_RUNNING,
@@ -53,8 +55,11 @@ struct link_saved {
 struct link_job {
     struct fleet_link *link;
     char id[NATS_JOB_BYTES];
-    uint64_t revision;          /* of the lease */
-    uint64_t valid_ns;          /* CLOCK_MONOTONIC until when the lease lasts; 0: it is lost */
+    uint64_t revision; /* of the lease */
+    uint64_t
+        valid_ns; /* CLOCK_MONOTONIC until when the lease lasts; 0: it is lost; with the mutex */
+    int begun;    /* the loop has its past, and writes its journal; with the mutex */
+    int failed;   /* why its past cannot be read, 0: nothing; with the mutex */
     uint64_t journal_last;      /* number of the last envelope of the journal */
     uint64_t journal_read;      /* number of the last one that the loop was sent */
     _Atomic uint64_t delivered; /* number of the last message; set by a thread of libnats */
@@ -70,16 +75,17 @@ struct fleet_link {
     struct fleet_link_options options;
     struct fleet_nats *nats;
     uv_async_t async;
-    pthread_t leaser;
+    pthread_t leaser, reader;
     uint64_t run; /* random number of this run, part of ids of messages */
 
     /* Of the thread of leases. */
     uint64_t load; /* processor time in a second, and of jobs that were taken since */
     uint64_t measured_ns, used_ns; /* when it was measured, and processor time up to then */
     struct fleet_jobs vacant;      /* jobs that nobody held at the last look */
+    int waits;                     /* a job was not taken while another one was read */
 
     pthread_mutex_t mutex; /* of all below */
-    pthread_cond_t published, requested, drained;
+    pthread_cond_t published, requested, drained, reading;
     /* Agents wait for their messages to be stored, which a large state takes long for. */
     struct link_queue messages, journals; /* of agents; of workers, with the states of jobs */
     uint64_t publications;                /* since the start */
@@ -87,8 +93,11 @@ struct fleet_link {
     size_t event_bytes;
     struct link_request *first_request, **last_request;
     struct link_job *jobs;
+    struct link_job
+        *unread;  /* the thread that reads the past has it: it is not removed meanwhile */
+    int was_read; /* that thread is ready for another one */
     struct fleet_balance balance; /* loads of the other daemons */
-    int stops_publishing, stopped;
+    int stops_publishing, stops_reading, stopped;
     _Atomic int stops_leasing;
     uint64_t stop_ns; /* CLOCK_MONOTONIC when publishing is given up */
 };
@@ -118,14 +127,14 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
 /** In the thread that publishes journals (fleet_saved.c): all of a state, as pieces.
  * @return as link_publish_until_stored() */
 int link_publish_saved(struct fleet_link *link, const struct link_publication *publication);
-/** In the thread of leases: note the state that an envelope of the journal is about. */
+/** Note the state that an envelope of the journal is about. */
 void link_note_saved(struct link_saved *saved, const void *bytes, size_t length);
 /** Read the state that was noted. @param bytes  owned; NULL: it is not there, or damaged
  *  @return 0 or -EAGAIN */
 int link_read_saved(struct link_job *job, uint8_t **bytes, size_t *length);
-/** Keep the lease while much is read. @return 0, -ESTALE: it is lost, or -EAGAIN */
-int link_keep_lease(struct link_job *job);
 
+/** The thread that reads what workers of a job before this one left (fleet_past.c). */
+void *link_run_past(void *link);
 /** The thread of leases (fleet_leases.c). */
 void *link_run_leases(void *link);
 

@@ -1,7 +1,7 @@
 /* States of jobs in the stream: stored in pieces, compressed, by the thread that publishes
- * journals, and read by the thread of leases. A state counts once the job's journal says that it is
- * stored: the journal is refused where another daemon has gone on with the job, so that no state is
- * taken for one that belongs to it but does not. */
+ * journals, and read by the thread of fleet_past.c. A state counts once the job's journal says that
+ * it is stored: the journal is refused where another daemon has gone on with the job, so that no
+ * state is taken for one that belongs to it but does not. */
 #include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
 #include "holter/error.h"
@@ -119,7 +119,7 @@ static int saved_on_piece(void *user, uint64_t seq, const void *bytes, size_t le
         memcpy(reading->bytes + reading->at, entry.bytes, entry.length);
         reading->at += entry.length;
     }
-    return link_keep_lease(reading->job);
+    return fleet_link_holds(reading->job->link, reading->job->id) ? 0 : -EAGAIN;
 }
 
 static uint8_t *saved_decompress(const struct saved_reading *reading, size_t *length)

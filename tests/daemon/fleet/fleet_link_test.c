@@ -285,6 +285,49 @@ static void messages_of_agents_do_not_wait_for_the_state_of_a_job(void **state)
     bed_finish(&bed);
 }
 
+static unsigned published_states, lost_others;
+
+/* A job with a state is released and taken again; the lease of another job, which is held all the
+ * time, is given up while the state is read. */
+static void on_event_of_a_long_reading(void *user, const struct fleet_event *event)
+{
+    uv_loop_t *loop = user;
+    const int is_other = strcmp(event->job, OTHER_JOB) == 0;
+    if (event->type == FLEET_STORED && event->token == 1)
+        fleet_link_note(tested, OTHER_JOB);
+    if (event->type == FLEET_ACQUIRED && is_other)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_ACQUIRED && !is_other && published_states++ == 0) {
+        uint8_t *journal = calloc(1, 8);
+        assert_non_null(journal);
+        publish_state();
+        assert_int_equal(fleet_link_publish(tested, FLEET_OUT, JOB, journal, 8, 3), 0);
+    } else if (event->type == FLEET_ACQUIRED && !is_other) {
+        assert_int_equal(lost_others, 1);
+        uv_stop(loop);
+    }
+    if (event->type == FLEET_STORED && event->token == 3)
+        fleet_link_release(tested, JOB);
+    if (event->type == FLEET_LOST && !is_other) {
+        fleet_link_note(tested, JOB);
+        fleet_link_release(tested, OTHER_JOB);
+    }
+    if (event->type == FLEET_LOST && is_other)
+        lost_others++;
+}
+
+static void leases_are_kept_while_the_state_of_a_job_is_read(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed, on_event_of_a_long_reading);
+    publish_one(1);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    assert_int_equal(lost_others, 1);
+    assert_int_equal(published_states, 2);
+    bed_finish(&bed);
+}
+
 static void on_event_of_nothing(void *user, const struct fleet_event *event)
 {
     (void)user;
@@ -311,6 +354,7 @@ int main(void)
         cmocka_unit_test(each_message_is_read_once_and_in_order_by_those_who_read_slowly),
         cmocka_unit_test(a_job_that_is_to_be_read_twice_is_read_by_one_reader),
         cmocka_unit_test(messages_of_agents_do_not_wait_for_the_state_of_a_job),
+        cmocka_unit_test(leases_are_kept_while_the_state_of_a_job_is_read),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
