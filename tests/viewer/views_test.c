@@ -614,6 +614,34 @@ static void regions_that_do_not_fit_are_said_and_reached(void **state)
     model_destroy(m);
 }
 
+static void a_title_in_the_list_of_alerts_ends_at_a_word(void **state)
+{
+    (void)state;
+    static const char start[] = "messages between node3 and node7 take 5.1x as long";
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    int ends = 0;
+    snprintf(m->alerts.items[0].title, sizeof m->alerts.items[0].title,
+             "%s as those between all other nodes of the job and of its neighbours took before",
+             start);
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_ALERTS);
+    desk_layout(&d, m);
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        if (d.scene.items[i].kind != SCENE_TEXT)
+            continue;
+        const char *text = scene_text_of(&d.scene, &d.scene.items[i]);
+        const char *dots = strstr(text, "\xe2\x80\xa6");
+        if (!dots || strncmp(text, start, 8) != 0)
+            continue;
+        ends++;
+        assert_true(dots[3] == 0); /* the end is left out, not the middle */
+        assert_int_equal(m->alerts.items[0].title[dots - text], ' ');
+    }
+    assert_true(ends > 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_evidence_says_each_thing_once(void **state)
 {
     (void)state;
@@ -1614,6 +1642,7 @@ int main(void)
         cmocka_unit_test(a_series_that_is_judged_calm_has_no_red),
         cmocka_unit_test(calm_time_is_compressed_to_three_circles),
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
+        cmocka_unit_test(a_title_in_the_list_of_alerts_ends_at_a_word),
         cmocka_unit_test(the_evidence_says_each_thing_once),
         cmocka_unit_test(a_window_without_room_for_evidence_says_where),
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),

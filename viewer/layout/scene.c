@@ -346,8 +346,13 @@ static size_t scene_shorten(struct scene *s, double w, enum text_style style, in
         kept = scene_fitting_clauses(s, style, flags, text, bytes, w - dots);
     else if (flags & TEXT_MIDDLE)
         end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
-    if (kept == 0)
+    if (kept == 0) {
         kept = scene_fitting(s, style, flags, text, bytes, end ? (w - dots) / 2 : w - dots);
+        size_t word = kept; /* a clause that does not fit ends at a word */
+        while (flags & TEXT_CLAUSES && word > 0 && text[word] != ' ')
+            word--;
+        kept = word > 0 ? word : kept;
+    }
     while (kept > 0 && text[kept - 1] == ' ')
         kept--;
     if (kept == 0 || !scene_reserve(s, &s->letters, &s->letter_room,

@@ -298,10 +298,12 @@ void widget_cell(const struct brush *b, const struct table *table, struct box ro
                  color_t color, const char *text)
 {
     struct box box = column_box(table, c, row.x, row.w);
+    const int flags = table->columns[c].flags;
     b->scene->cell = (uint8_t)(c + 1);
     if (box.w > 0)
         scene_text(b->scene, box.x, row.y + floor((row.h + 1 - text_line(TEXT_BODY)) / 2), box.w,
-                   TEXT_BODY, table->columns[c].flags | TEXT_FIGURES | TEXT_MIDDLE, color, text);
+                   TEXT_BODY, flags | TEXT_FIGURES | (flags & TEXT_CLAUSES ? 0 : TEXT_MIDDLE),
+                   color, text);
     b->scene->cell = 0;
 }
 
