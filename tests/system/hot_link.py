@@ -26,8 +26,8 @@ def say(text=''):
     print(text, flush=True)
 
 
-def megabytes(count):
-    return f'{count / 1e6:,.1f} MB'
+def mebibytes(count):
+    return f'{count / (1 << 20):,.1f} MiB'
 
 
 class Run:
@@ -84,13 +84,13 @@ class Show:
 
     def tell_links(self, run):
         for (one, other), row in sorted(run.links.newest().items(), key=lambda item: -item[1]['bytes'])[:4]:
-            say(f'     {one} -> {other}: {network_test.STATES[row["state"]]}, {megabytes(row["bytes"])} in this window, '
-                f'{100 * row["share"]:.0f} % of what it can carry, measured {megabytes(row["measured"])}')
+            say(f'     {one} -> {other}: {network_test.STATES[row["state"]]}, {mebibytes(row["bytes"])} in this window, '
+                f'{100 * row["share"]:.0f} % of what it can carry, measured {mebibytes(row["measured"])}')
 
     def tell_ranks(self, run):
         routes = run.links.routes
         for route in routes[:4]:
-            say(f'     ranks {route["source"]} -> {route["destination"]}: {megabytes(route["bytes"])} over '
+            say(f'     ranks {route["source"]} -> {route["destination"]}: {mebibytes(route["bytes"])} over '
                 f'{route["length"]} link{"s" if route["length"] > 1 else ""}')
 
     def tell_loads(self, before, after):
@@ -98,7 +98,7 @@ class Show:
         say('     link               before        after')
         for link in sorted(before, key=before.get, reverse=True):
             share = f'{100 * (after.get(link, 0) - before[link]) / before[link]:+.0f} %' if before[link] else ''
-            say(f'     {link[0]} -> {link[1]} {megabytes(before[link]):>12} {megabytes(after.get(link, 0)):>12} {share:>7}')
+            say(f'     {link[0]} -> {link[1]} {mebibytes(before[link]):>12} {mebibytes(after.get(link, 0)):>12} {share:>7}')
 
     def picture(self, name, view, *options):
         finished = self.place.holter('view', '--view', view, '--snapshot', self.place.dir + '/p.png', '--size',
@@ -157,7 +157,7 @@ def main():
         after, loads_after = second.end()
         link, link_after = max(loads, key=loads.get), max(loads_after, key=loads_after.get)
         say(f'== {STEPS} steps took {before:.1f} s, now {after:.1f} s; over the most loaded link went '
-            f'{megabytes(loads[link])} ({link[0]} -> {link[1]}), now {megabytes(loads_after[link_after])} '
+            f'{mebibytes(loads[link])} ({link[0]} -> {link[1]}), now {mebibytes(loads_after[link_after])} '
             f'({link_after[0]} -> {link_after[1]})')
         show.tell_loads(loads, loads_after)
         say('== holter compare: before and after')
