@@ -483,6 +483,21 @@ static void what_an_agent_counted_before_the_first_window_gives_no_rate(void **s
     drop(&f);
 }
 
+static void what_an_agent_counted_before_the_viewer_connected_gives_no_rate(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    struct wire_node_row row = {.host = "known", .agent_pid = 999, .uplink_bytes = 1000};
+    struct wire_message m = {.type = WIRE_TYPE_NODES};
+    m.nodes = (struct wire_nodes){
+        .job = "48213.0", .window = f.job.window, .nodes = &row, .nodes_count = 1};
+    into(f.model, &m, 0);
+    const struct model_node *node = &f.model->nodes[f.model->node_count - 1];
+    assert_string_equal(node->name, "known");
+    assert_int_equal(node->window, node->window_before);
+    drop(&f);
+}
+
 static void a_restarted_agent_gives_no_rate(void **state)
 {
     (void)state;
@@ -522,6 +537,7 @@ int main(void)
         cmocka_unit_test(a_death_marks_its_rank),
         cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
         cmocka_unit_test(what_an_agent_counted_before_the_first_window_gives_no_rate),
+        cmocka_unit_test(what_an_agent_counted_before_the_viewer_connected_gives_no_rate),
         cmocka_unit_test(a_restarted_agent_gives_no_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

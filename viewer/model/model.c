@@ -203,7 +203,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
         if (k == m->node_count) {
             if (ARRAY_FIT(m->nodes, m->node_capacity, (size_t)k + 1) != 0)
                 return -ENOMEM;
-            m->nodes[k] = (struct model_node){.now = *row, .window = n->window};
+            m->nodes[k] = (struct model_node){.now = *row};
             text_copy(m->nodes[k].name, sizeof m->nodes[k].name, host);
             m->node_count++;
         }
