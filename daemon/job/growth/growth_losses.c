@@ -27,7 +27,7 @@
 /* Those below by five situations of the bench (a fault, one that comes and goes, grows by 5 % a
  * window, begins with a new phase, and in a master with workers), 20 faults each of links, ranks
  * and nodes: the alert alone and right, half and double. MUCH_MORE 80 to 90 and 95 to 100 % for 95
- * to 100; FOUND_WINDOWS of growing links 25 and 80 for 55, of plain nodes 100 and 85 for 100;
+ * to 100; FOUND_WINDOWS of growing links 25 and 80 for 80, of plain nodes 100 and 85 for 100;
  * ALL_SHARE as many and, never reached, 90 for 100 of plain links and nodes; TOGETHER_WINDOWS of
  * growing nodes 65 and 75 for 75; OVER_WINDOWS of nodes that come and go 80 and 100 for 100; RECENT
  * of such links 95 and 100 for 100; SIZE_MEMORY and OTHER_SIZE as many. The bench has no work whose
@@ -345,9 +345,10 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     s->finding = culprit;
     const int transfer = culprit.part == SCOPE_TRANSFER;
     const int links = transfer && culprit.member_count > 1;
-    /* Steps of some ranks end before those of others; whose links are slow takes time to show. */
-    if (s->slow < (transfer || g->finding_count == 0 ? SLOW_WINDOWS : FOUND_WINDOWS) ||
-        ((span > 1 || links) && s->same < SLOW_WINDOWS))
+    /* Steps of some ranks end before those of others: one window may name these, the next one
+     * those. Of one link, a window that does not show it is none that shows another. */
+    const uint32_t sure = transfer && !links && span == 1 ? s->slow : s->same;
+    if (sure < (transfer || g->finding_count == 0 || span > 1 ? SLOW_WINDOWS : FOUND_WINDOWS))
         return;
     s->good = 0;
     s->finding = culprit;

@@ -239,7 +239,7 @@ static void sudden_growth_while_another_grows_slowly_has_its_alert_as_soon(void 
 {
     static const struct {
         uint32_t seed, windows;
-    } programs[] = {{14, 2}, {15, 6}, {17, 1}, {18, 3}, {42, 6}, {46, 2}};
+    } programs[] = {{14, 3}, {15, 6}, {17, 1}, {18, 3}, {42, 6}, {46, 2}};
     (void)state;
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         struct synthetic_params p = synthetic_draw(programs[i].seed, SYNTHETIC_NODE);
@@ -280,6 +280,28 @@ static void a_rank_is_named_though_a_step_takes_longer_than_a_window(void **stat
     (void)state;
     assert_true(count_changed(SYNTHETIC_RANK, change_to_long_steps) >= SEEDS - 2);
     assert_int_equal(count_changed(SYNTHETIC_CALM, change_to_long_steps), SEEDS);
+}
+
+/* An iteration takes about as long as a window: each window names other ranks beside the slow one.
+ */
+static void of_ranks_that_seem_late_in_turn_none_has_an_alert(void **state)
+{
+    static const uint32_t seeds[] = {98002, 98004, 98006};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct synthetic_params p = synthetic_draw(seeds[i], SYNTHETIC_RANK);
+        struct program_alerts alerts;
+        p.iterations = 0.9;
+        p.preemption = 0;
+        p.onset = 30;
+        p.windows = 50;
+        program_watch(&p, &alerts);
+        assert_true(alerts.fired > 0);
+        for (size_t k = 0; k < PROGRAM_ALERTS && alerts.list[k].episode != 0; k++) {
+            if (!program_names_culprit(&p, &alerts.list[k]))
+                fail_msg("seed %u: %s", seeds[i], alerts.list[k].title);
+        }
+    }
 }
 
 /* Steps of the job end every so many windows. @return share of the time that the last one lost */
@@ -459,6 +481,7 @@ int main(void)
         cmocka_unit_test(what_becomes_slower_by_a_hundredth_a_window_has_one_alert),
         cmocka_unit_test(sudden_growth_while_another_grows_slowly_has_its_alert_as_soon),
         cmocka_unit_test(a_rank_is_named_though_a_step_takes_longer_than_a_window),
+        cmocka_unit_test(of_ranks_that_seem_late_in_turn_none_has_an_alert),
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
