@@ -348,10 +348,10 @@ static size_t scene_shorten(struct scene *s, double w, enum text_style style, in
         end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
     if (kept == 0) {
         kept = scene_fitting(s, style, flags, text, bytes, end ? (w - dots) / 2 : w - dots);
-        size_t word = kept; /* a clause that does not fit ends at a word */
+        size_t word = kept; /* a clause that does not fit ends at a word, after two of them */
         while (flags & TEXT_CLAUSES && word > 0 && text[word] != ' ')
             word--;
-        kept = word > 0 ? word : kept;
+        kept = memchr(text, ' ', word) != NULL ? word : kept;
     }
     while (kept > 0 && text[kept - 1] == ' ')
         kept--;
