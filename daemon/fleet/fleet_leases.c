@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LOG_TOPIC "fleet"
 #define RENEWALS 4                  /* in the time of a lease */
@@ -299,10 +298,7 @@ static int leases_contain(const struct fleet_jobs *jobs, const char *id)
 static void leases_announce_load(struct fleet_link *link)
 {
     struct fleet_envelope envelope = {0};
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    const uint64_t now = clock_mono_ns();
-    const uint64_t used_ns = (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+    const uint64_t now = clock_mono_ns(), used_ns = clock_process_cpu_ns();
     const double seconds = (double)(now - link->measured_ns) / 1e9;
     if (link->measured_ns != 0 && seconds > 0)
         link->load = (uint64_t)((double)(used_ns - link->used_ns) / seconds);
@@ -437,6 +433,8 @@ void *link_run_leases(void *user)
         if (clock_mono_ns() < due)
             continue;
         const int held = leases_renew_all(link);
+        if (link->stops_leasing)
+            break;
         leases_announce_load(link);
         leases_look_for_jobs(link);
         /* Before others look for jobs that nobody holds. */

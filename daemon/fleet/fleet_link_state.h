@@ -98,8 +98,8 @@ struct fleet_link {
     int was_read; /* that thread is ready for another one */
     struct fleet_balance balance; /* loads of the other daemons */
     int stops_publishing, stops_reading, stopped;
-    _Atomic int stops_leasing;
-    uint64_t stop_ns; /* CLOCK_MONOTONIC when publishing is given up */
+    _Atomic int stops_leasing; /* read without the mutex, too */
+    uint64_t stop_ns;          /* CLOCK_MONOTONIC when publishing is given up */
 };
 
 /** Ask the thread of leases for something. @param from  of LINK_READ */

@@ -151,17 +151,13 @@ static void nats_on_control(natsConnection *connection, natsSubscription *subscr
 }
 
 /* libnats calls back no more for a subscription: it was closed here, or with the connection. */
-static void nats_note_completed(struct fleet_nats *nats)
+static void nats_note_completed(void *user)
 {
+    struct fleet_nats *nats = user;
     pthread_mutex_lock(&nats->mutex);
     nats->subscriptions--;
     pthread_cond_signal(&nats->completed);
     pthread_mutex_unlock(&nats->mutex);
-}
-
-static void nats_on_control_complete(void *user)
-{
-    nats_note_completed(user);
 }
 
 static natsStatus nats_note_subscription(struct fleet_nats *nats, natsSubscription *subscription,
@@ -180,9 +176,9 @@ static natsStatus nats_subscribe_control(struct fleet_nats *nats)
 {
     natsStatus s = natsConnection_Subscribe(&nats->control_subscription, nats->connection,
                                             nats->control, nats_on_control, nats);
-    return s == NATS_OK ? nats_note_subscription(nats, nats->control_subscription,
-                                                 nats_on_control_complete, nats)
-                        : s;
+    return s == NATS_OK
+               ? nats_note_subscription(nats, nats->control_subscription, nats_note_completed, nats)
+               : s;
 }
 
 /* A stream that is there is used as it is: its limits and replicas are the administrator's. */
