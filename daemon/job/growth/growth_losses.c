@@ -351,7 +351,6 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     if (sure < (transfer || g->finding_count == 0 || span > 1 ? SLOW_WINDOWS : FOUND_WINDOWS))
         return;
     s->good = 0;
-    s->finding = culprit;
     if (!gradual_goes_on_suddenly(g))
         s->finding.id = GROWTH_LOSS_ID + s->count++;
     /* It began within a step, of which a span holds about four: in the mean in the middle. */
