@@ -5,6 +5,7 @@
 
 #include "daemon/alert/sink_state.h"
 #include "holter/clock.h"
+#include "holter/condition.h"
 #include "proto/json.h"
 #include "proto/log.h"
 
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LOG_TOPIC "sinks"
 #define SECOND UINT64_C(1000000000)
@@ -241,15 +241,6 @@ static struct sink_item *sink_next_due(struct sink *s, uint64_t *until)
     return NULL;
 }
 
-static void sink_wait_until(struct sink *s, uint64_t until_ns)
-{
-    struct timespec at = {(time_t)(until_ns / SECOND), (long)(until_ns % SECOND)};
-    if (until_ns == UINT64_MAX)
-        pthread_cond_wait(&s->wake, &s->mutex);
-    else
-        pthread_cond_timedwait(&s->wake, &s->mutex, &at);
-}
-
 /* With the mutex held. */
 static void sink_deliver_item(struct sink_worker *w, struct sink_item *item)
 {
@@ -302,7 +293,7 @@ static void *sink_worker_run(void *user)
         else if (s->leaving)
             break;
         else
-            sink_wait_until(s, until);
+            condition_wait(&s->wake, &s->mutex, until);
     }
     s->running--;
     pthread_cond_signal(&s->ended);
@@ -359,13 +350,9 @@ static int sinks_add_sink(struct sinks *sinks, const struct sink_rule *rule)
     struct sink *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return -ENOMEM;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->mutex, NULL);
-    pthread_cond_init(&s->wake, &attributes);
-    pthread_cond_init(&s->ended, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&s->wake);
+    condition_init(&s->ended);
     s->sinks = sinks;
     s->type = sinks_operations[rule->kind];
     s->rule = *rule;
@@ -409,9 +396,8 @@ int sinks_create(struct sinks **out, const struct rules *rules, const struct sin
 /* @return 1 when a thread did not return: then nothing that it uses may be freed */
 static int sink_stop(struct sink *s, uint64_t until_ns)
 {
-    struct timespec at = {(time_t)(until_ns / SECOND), (long)(until_ns % SECOND)};
     pthread_mutex_lock(&s->mutex);
-    while (s->running > 0 && pthread_cond_timedwait(&s->ended, &s->mutex, &at) != ETIMEDOUT)
+    while (s->running > 0 && condition_wait(&s->ended, &s->mutex, until_ns) != ETIMEDOUT)
         ;
     int detached = s->running > 0;
     pthread_mutex_unlock(&s->mutex);

@@ -5,6 +5,7 @@
 
 #include "daemon/job/job.h"
 #include "holter/clock.h"
+#include "holter/condition.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -170,7 +171,7 @@ static void leases_have_past_read(struct fleet_link *link, struct link_job *job)
     link->jobs = link->unread = job;
     pthread_cond_broadcast(&link->reading);
     while (link->unread == job && clock_mono_ns() < until)
-        link_wait(link, &link->reading, until);
+        condition_wait(&link->reading, &link->mutex, until);
     pthread_mutex_unlock(&link->mutex);
 }
 
@@ -411,7 +412,7 @@ void *link_run_leases(void *user)
         pthread_mutex_lock(&link->mutex);
         while (link->first_request == NULL && !link->was_read && !link->stops_leasing &&
                clock_mono_ns() < due)
-            link_wait(link, &link->requested, due);
+            condition_wait(&link->requested, &link->mutex, due);
         const int stops = link->stops_leasing;
         const int was_read = link->was_read && !stops;
         link->was_read = 0;

@@ -4,6 +4,7 @@
 #include "daemon/fleet/fleet_link_state.h"
 
 #include "holter/clock.h"
+#include "holter/condition.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -21,13 +22,6 @@
 #define STOP_NS UINT64_C(3000000000)
 
 /* ---- events ------------------------------------------------------------------ */
-
-void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns)
-{
-    const struct timespec until = {(time_t)(until_ns / UINT64_C(1000000000)),
-                                   (long)(until_ns % UINT64_C(1000000000))};
-    pthread_cond_timedwait(condition, &link->mutex, &until);
-}
 
 void link_post(struct fleet_link *link, const struct fleet_event *event, const void *bytes)
 {
@@ -217,7 +211,7 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
         pthread_mutex_lock(&link->mutex);
         const int leaves = link->stops_publishing && clock_mono_ns() >= link->stop_ns;
         if (!leaves)
-            link_wait(link, &link->published, clock_mono_ns() + RETRY_NS);
+            condition_wait(&link->published, &link->mutex, clock_mono_ns() + RETRY_NS);
         pthread_mutex_unlock(&link->mutex);
         if (leaves)
             return -EAGAIN;
@@ -346,15 +340,11 @@ int fleet_link_holds(struct fleet_link *link, const char *job)
 
 static void link_init_conditions(struct fleet_link *link)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&link->mutex, NULL);
-    pthread_cond_init(&link->published, &attributes);
-    pthread_cond_init(&link->requested, &attributes);
-    pthread_cond_init(&link->drained, &attributes);
-    pthread_cond_init(&link->reading, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&link->published);
+    condition_init(&link->requested);
+    condition_init(&link->drained);
+    condition_init(&link->reading);
     link->messages = (struct link_queue){.link = link, .last = &link->messages.first};
     link->journals = (struct link_queue){.link = link, .last = &link->journals.first};
     link->last_event = &link->first_event;

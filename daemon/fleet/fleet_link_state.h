@@ -114,9 +114,6 @@ struct link_job *link_find_job(struct fleet_link *link, const char *job);
 
 size_t link_queue_backlog(struct link_queue *queue);
 
-/** Wait on a condition until a time of CLOCK_MONOTONIC. With the mutex. */
-void link_wait(struct fleet_link *link, pthread_cond_t *condition, uint64_t until_ns);
-
 /** Publish one message to the stream. @param seq  its number; 0: it was not stored @return 0:
  * stored or not ours, -ESTALE, or -EAGAIN */
 int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq);

@@ -3,6 +3,8 @@
 #include "daemon/fleet/fleet_nats_state.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/clock.h"
+#include "holter/condition.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -244,24 +246,18 @@ static void nats_describe_failure(const struct fleet_nats *nats, const char *ste
 
 static void nats_init_completion(struct fleet_nats *nats)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&nats->mutex, NULL);
-    pthread_cond_init(&nats->completed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&nats->completed);
 }
 
 /* A subscription that was not completed is lost memory when the library is closed. */
 static void nats_wait_for_completion(struct fleet_nats *nats)
 {
-    struct timespec until;
+    const uint64_t until = clock_mono_ns() + NATS_WAIT_MS * UINT64_C(1000000);
     int code = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += NATS_WAIT_MS / 1000;
     pthread_mutex_lock(&nats->mutex);
     while (nats->subscriptions > 0 && code == 0)
-        code = pthread_cond_timedwait(&nats->completed, &nats->mutex, &until);
+        code = condition_wait(&nats->completed, &nats->mutex, until);
     pthread_mutex_unlock(&nats->mutex);
 }
 

@@ -3,6 +3,7 @@
 
 #include "daemon/metrics/metrics_listen.h"
 #include "holter/clock.h"
+#include "holter/condition.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -115,14 +115,13 @@ static int metrics_is_young(const struct page *page, uint64_t now_ns)
 static int metrics_await_page(struct metrics_server *server, struct page *page)
 {
     const uint64_t begun = clock_mono_ns(), end = begun + PATIENCE_NS;
-    const struct timespec until = {(time_t)(end / SECOND), (long)(end % SECOND)};
     int code = 0;
     while (!server->leaving && code == 0 && !metrics_is_young(page, begun)) {
         if (!page->asked) {
             page->asked = 1;
             uv_async_send(&server->wake);
         }
-        code = pthread_cond_timedwait(&server->made, &server->mutex, &until);
+        code = condition_wait(&server->made, &server->mutex, end);
     }
     return page->response != NULL && metrics_is_young(page, begun);
 }
@@ -248,12 +247,8 @@ int metrics_server_create(struct metrics_server **out, uv_loop_t *loop,
         return code;
     }
     server->wake.data = server;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&server->mutex, NULL);
-    pthread_cond_init(&server->made, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&server->made);
     const int fd = metrics_listen(options->address, server->url, why, capacity);
     code = fd < 0 ? fd : metrics_start_thread(server, fd);
     if (code != 0) {

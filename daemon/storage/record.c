@@ -2,6 +2,7 @@
  * commits and failures that the recorder's thread (record_thread.c) has put into its lists. */
 #include "daemon/storage/record_state.h"
 
+#include "holter/condition.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -71,12 +72,8 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
     r->options.queue_bytes = options->queue_bytes == 0 ? QUEUE_BYTES : options->queue_bytes;
     r->events = *events;
     r->last = &r->first;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&r->mutex, NULL);
-    pthread_cond_init(&r->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&r->wake);
     int code = uv_async_init(loop, &r->notify, record_on_notices);
     if (code != 0) {
         free(r);

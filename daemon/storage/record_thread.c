@@ -3,6 +3,7 @@
 #include "daemon/storage/record_state.h"
 
 #include "holter/clock.h"
+#include "holter/condition.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define LOG_TOPIC "record"
 #define COMMIT_NS UINT64_C(500000000) /* half of the second that is promised */
@@ -217,14 +217,12 @@ int record_has_work(const struct recorder *r)
  * @return the whole queue, which the caller owns now */
 static struct record_item *record_thread_wait_items(struct recorder *r, int *stopping)
 {
-    uint64_t until = r->oldest_ns + COMMIT_NS;
-    struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+    uint64_t until = r->oldest_ns == 0 ? UINT64_MAX : r->oldest_ns + COMMIT_NS;
     int code = 0;
     pthread_mutex_lock(&r->mutex);
     r->commit_now |= r->oldest_ns == 0;
     while (code == 0 && !record_has_work(r))
-        code = r->oldest_ns == 0 ? pthread_cond_wait(&r->wake, &r->mutex)
-                                 : pthread_cond_timedwait(&r->wake, &r->mutex, &at);
+        code = condition_wait(&r->wake, &r->mutex, until);
     r->commit_now = 0;
     struct record_item *items = r->first;
     r->first = NULL;
