@@ -152,6 +152,8 @@ void build_link(struct build *b, const struct build_link *link)
     }
     if (topology_build_fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_room))
         b->links[b->link_count++] = *link;
+    if (link->upward)
+        b->vertices[link->ends[0]].is_below = 1;
 }
 
 void build_join(struct build *b, const char *name, struct build_link *link, int hosts)
@@ -161,6 +163,7 @@ void build_join(struct build *b, const char *name, struct build_link *link, int 
         return;
     if (hosts && b->vertices[link->ends[0]].line == 0)
         build_declare(b, name, VERTEX_NODE, link->line);
+    link->upward = 1;
     build_link(b, link);
 }
 

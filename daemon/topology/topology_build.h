@@ -12,6 +12,7 @@ struct build_vertex {
     enum topology_vertex kind;
     unsigned line; /**< line of its declaration; 0: it is only used so far */
     unsigned used; /**< line of its first use */
+    int is_below;  /**< 1: the file says that it is below another vertex */
     uint32_t at;   /**< regular networks: its node; else its final number */
 };
 
@@ -21,6 +22,7 @@ struct build_link {
     char interface[2][TOPOLOGY_NAME + 1]; /**< at each end; "": unknown */
     unsigned line;
     int one_way;
+    int upward; /**< 1: the file says that ends[1] is above ends[0] */
 };
 
 /** A route: words[first] .. words[first + count - 1] name its vertices. */

@@ -15,21 +15,33 @@ static int topology_build_is_given(const struct build *b)
 
 /* ---- vertices ------------------------------------------------------------ */
 
-/* Number nodes first, then switches, each in the order of the file. */
+/* The last vertex of a tree is its root: the switch that is below no other one. Where only links
+ * are given, it is the last switch of the file. @return TOPOLOGY_NONE: there is none */
+static uint32_t topology_build_find_root(const struct build *b)
+{
+    for (uint32_t v = b->count; v-- > 0 && b->spec.kind == TOPOLOGY_TREE;)
+        if (b->vertices[v].kind == VERTEX_SWITCH && b->vertices[v].line != 0 &&
+            !b->vertices[v].is_below)
+            return v;
+    return TOPOLOGY_NONE;
+}
+
+/* Number nodes first, then switches, each in the order of the file; the root of a tree is last. */
 static int topology_build_number_vertices(struct build *b)
 {
     struct topology_spec *spec = &b->spec;
+    const uint32_t root = topology_build_find_root(b);
     uint32_t next = 0;
     spec->vertices = calloc((size_t)b->count + 1, sizeof(*spec->vertices));
     if (spec->vertices == NULL)
         return -ENOMEM;
-    for (uint32_t pass = 0; pass < 2; pass++) {
+    for (uint32_t pass = 0; pass < 3; pass++) {
         for (uint32_t v = 0; v < b->count; v++) {
             struct build_vertex *vertex = &b->vertices[v];
             if (pass == 0 && vertex->line == 0)
                 fault_at(b->faults, vertex->used, "%s is neither a host nor a switch of this file",
                          vertex->name);
-            if (vertex->line == 0 || (vertex->kind == VERTEX_NODE) != (pass == 0))
+            if (vertex->line == 0 || pass != (vertex->kind == VERTEX_NODE ? 0 : 1u + (v == root)))
                 continue;
             memcpy(spec->vertices[next].name, vertex->name, sizeof(vertex->name));
             spec->vertices[next].kind = vertex->kind;

@@ -67,7 +67,7 @@ static void topology_slurm_declare_block(struct reader *r, const char *name)
     r->above = build_declare(r->build, name, VERTEX_SWITCH, r->line);
     if (r->top == TOPOLOGY_NONE)
         r->top = build_declare(r->build, TOP, VERTEX_SWITCH, r->line);
-    struct build_link link = {.ends = {r->above, r->top}, .line = r->line};
+    struct build_link link = {.ends = {r->above, r->top}, .line = r->line, .upward = 1};
     if (r->above != TOPOLOGY_NONE && r->top != TOPOLOGY_NONE)
         build_link(r->build, &link);
 }

@@ -48,7 +48,7 @@ static void yaml_slurm_blocks(struct yaml_reader *r, const struct tree_node *blo
         yaml_switch(r, item, words);
         if (block == NULL || block->kind != TREE_TEXT || block->text[0] == '\0')
             continue;
-        struct build_link link = {.line = item->line};
+        struct build_link link = {.line = item->line, .upward = 1};
         link.ends[0] = build_name(r->build, block->text, item->line);
         link.ends[1] = top;
         if (link.ends[0] != TOPOLOGY_NONE)

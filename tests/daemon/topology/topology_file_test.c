@@ -233,6 +233,30 @@ static void default_topology_of_slurms_list_is_taken(void **state)
     topology_file_finish(&file);
 }
 
+static void root_of_a_tree_is_its_last_vertex_wherever_it_stands_in_the_file(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "kind: tree\nswitches:\n- {name: r, switches: 's[0-1]'}\n- {name: s0, nodes: n0}\n"
+        "- {name: s1, nodes: n1}\n",
+        "kind: tree\nswitches:\n- {name: s0, nodes: n0}\n- {name: r, switches: 's[0-1]'}\n"
+        "- {name: s1, nodes: n1}\n",
+        "SwitchName=r Switches=s[0-1]\nSwitchName=s0 Nodes=n0\nSwitchName=s1 Nodes=n1\n",
+        "- topology: r\n  block:\n    block_sizes: [1]\n    blocks:\n"
+        "    - {block: b1, nodes: n1}\n    - {block: b2, nodes: n2}\n",
+        "kind: tree\nnodes: n[0-1]\nswitches: s0 s1 r\nlinks:\n- [r, s0]\n- [s1, r]\n- [n0, s0]\n"
+        "- [s1, n1]\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct topology_file file = read_text(texts[i]);
+        char name[TOPOLOGY_NAME + 1];
+        topology_vertex_name(file.topology, topology_vertices(file.topology) - 1, name,
+                             sizeof(name));
+        assert_string_equal(name, "r");
+        topology_file_finish(&file);
+    }
+}
+
 /* ---- what is wrong -------------------------------------------------------- */
 
 static void faults_of_shape_are_reported_with_their_line(void **state)
@@ -410,6 +434,7 @@ int main(void)
         cmocka_unit_test(dimensions_have_wraps_orders_and_ties),
         cmocka_unit_test(routes_that_are_given_go_before_the_rule),
         cmocka_unit_test(tree_of_switches_is_read_like_slurms),
+        cmocka_unit_test(root_of_a_tree_is_its_last_vertex_wherever_it_stands_in_the_file),
         cmocka_unit_test(blocks_of_slurm_hang_below_one_switch),
         cmocka_unit_test(default_topology_of_slurms_list_is_taken),
         cmocka_unit_test(faults_of_shape_are_reported_with_their_line),
