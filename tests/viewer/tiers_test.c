@@ -5,6 +5,7 @@
 #include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/common/link_classes.h"
+#include "viewer/views/torus/tier_names.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -103,27 +104,40 @@ static void each_level_of_a_fat_tree_is_above_the_one_below(void **state)
     free(used);
 }
 
-static void children_of_a_tree_are_below_their_parent_and_share_its_width(void **state)
+/* The last vertex is the root. */
+static struct topology *tree_of(struct topology_named *names, const uint32_t *parents,
+                                uint32_t count)
 {
-    (void)state;
-    /* two switches with two nodes each, below a third */
-    struct topology_named names[7] = {
-        {"a", VERTEX_NODE},   {"b", VERTEX_NODE},   {"c", VERTEX_NODE},  {"d", VERTEX_NODE},
-        {"s", VERTEX_SWITCH}, {"t", VERTEX_SWITCH}, {"r", VERTEX_SWITCH}};
-    static const uint32_t parent[] = {4, 4, 5, 5, 6, 6};
     struct topology_edge edges[12] = {{0}};
-    for (uint32_t v = 0; v < 6; v++) {
-        edges[2 * v] = (struct topology_edge){.from = v, .to = parent[v]};
-        edges[2 * v + 1] = (struct topology_edge){.from = parent[v], .to = v};
+    assert_true(2 * count - 2 <= 12);
+    for (uint32_t v = 0; v + 1 < count; v++) {
+        edges[2 * v] = (struct topology_edge){.from = v, .to = parents[v]};
+        edges[2 * v + 1] = (struct topology_edge){.from = parents[v], .to = v};
     }
     struct topology_spec spec = {.kind = TOPOLOGY_TREE,
                                  .vertices = names,
-                                 .vertex_count = 7,
+                                 .vertex_count = count,
                                  .edges = edges,
-                                 .edge_count = 12};
+                                 .edge_count = 2 * count - 2};
     struct topology *t;
     char why[256] = "";
     assert_int_equal(topology_create(&t, &spec, why, sizeof why), 0);
+    return t;
+}
+
+/* Two switches with two nodes each, below a third. */
+static struct topology *tree_of_four(void)
+{
+    struct topology_named names[7] = {
+        {"a", VERTEX_NODE},   {"b", VERTEX_NODE},   {"c", VERTEX_NODE},  {"d", VERTEX_NODE},
+        {"s", VERTEX_SWITCH}, {"t", VERTEX_SWITCH}, {"r", VERTEX_SWITCH}};
+    return tree_of(names, (const uint32_t[]){4, 4, 5, 5, 6, 6}, 7);
+}
+
+static void children_of_a_tree_are_below_their_parent_and_share_its_width(void **state)
+{
+    (void)state;
+    struct topology *t = tree_of_four();
     /* its picture has a place among the tabs */
     struct model *m = calloc(1, sizeof *m);
     assert_non_null(m);
@@ -199,6 +213,52 @@ static void a_group_without_ranks_is_named_as_unused(void **state)
     network_bed_close(&b);
 }
 
+/* The names in the picture of a tree, whose topology it owns, of so many pixels. */
+static void expect_names(struct topology *tree, double width, const char *const *expected)
+{
+    struct model *m = calloc(1, sizeof *m);
+    struct desk desk;
+    struct floor_plan plan = {0};
+    const uint8_t used[7] = {0};
+    size_t count = 0;
+    assert_non_null(m);
+    desk_open(&desk, 800, 400, 1, THEME_DARK, VIEW_TORUS);
+    desk_layout(&desk, m);
+    m->network.topology = tree;
+    desk.scene.item_count = 0;
+    assert_int_equal(floor_plan_make(&plan, tree, used, width, 300), 0);
+    tier_names_add(
+        &plan, &(struct stage){.brush = {.scene = &desk.scene, .theme = &desk.theme}, .model = m},
+        &(struct section){{0, 0, 800, 400}, 1, 1, 0, 0});
+    for (; expected[count] != NULL; count++)
+        assert_non_null(find_text(&desk.scene, expected[count]));
+    assert_int_equal(desk.scene.item_count, count);
+    floor_plan_finish(&plan);
+    topology_destroy(tree);
+    m->network.topology = NULL;
+    desk_close(&desk);
+    free(m);
+}
+
+static void a_tree_has_the_names_that_fit(void **state)
+{
+    (void)state;
+    expect_names(tree_of_four(), 780,
+                 (const char *const[]){"a", "b", "c", "d", "s", "t", "r", NULL});
+    expect_names(tree_of_four(), 20, (const char *const[]){"r", NULL});
+}
+
+static void nodes_without_space_for_their_names_share_one(void **state)
+{
+    (void)state;
+    struct topology_named names[7] = {{"host/n001", VERTEX_NODE}, {"host/n002", VERTEX_NODE},
+                                      {"host/n003", VERTEX_NODE}, {"host/n004", VERTEX_NODE},
+                                      {"host/n005", VERTEX_NODE}, {"host/n006", VERTEX_NODE},
+                                      {"host", VERTEX_SWITCH}};
+    expect_names(tree_of(names, (const uint32_t[]){6, 6, 6, 6, 6, 6}, 7), 180,
+                 (const char *const[]){"host", "n001 to n006", NULL});
+}
+
 static void a_click_on_a_node_of_the_picture_selects_it(void **state)
 {
     (void)state;
@@ -237,6 +297,8 @@ int main(void)
         cmocka_unit_test(a_network_has_one_name_for_each_of_its_tiers),
         cmocka_unit_test(the_picture_of_a_cray_names_its_tiers_and_the_unused_one),
         cmocka_unit_test(a_group_without_ranks_is_named_as_unused),
+        cmocka_unit_test(a_tree_has_the_names_that_fit),
+        cmocka_unit_test(nodes_without_space_for_their_names_share_one),
         cmocka_unit_test(a_click_on_a_node_of_the_picture_selects_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

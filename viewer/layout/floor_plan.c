@@ -61,6 +61,7 @@ static void floor_plan_put(struct arranging *k, uint32_t vertex, double x, doubl
 {
     k->plan->at[vertex] = (struct point){x, y};
     k->plan->size[vertex] = (float)size;
+    k->plan->width[vertex] = k->plan->beside[vertex] = 0;
 }
 
 /* A column or row of a grid of boxes. */
@@ -220,6 +221,7 @@ static void floor_plan_put_level(struct arranging *k, uint32_t vertex, double x,
     struct floor_plan *p = k->plan;
     floor_plan_put(k, vertex, x, (row + 0.5 - p->levels / 2.0) * p->level_height,
                    fmin(fmax(share * w * 0.8, 1), 22));
+    p->width[vertex] = (float)(share * w);
 }
 
 /* Each vertex is above the middle of the share of the width that its leaves have. */
@@ -251,7 +253,12 @@ static int floor_plan_fill_tree(struct arranging *k, double w, double h)
         const double share = leaves[v] / all, begin = above[v] == v ? 0 : left[above[v]];
         left[above[v]] += share;
         left[v] = begin; /* from here on its children have their shares */
-        floor_plan_put_level(k, v, (begin + share / 2 - 0.5) * w, depth[v], share, w);
+        const double x = (begin + share / 2 - 0.5) * w;
+        floor_plan_put_level(k, v, x, depth[v], share, w);
+        k->plan->beside[v] = INFINITY;
+        if (i > 0 && depth[order[i - 1]] == depth[v])
+            k->plan->beside[v] = k->plan->beside[order[i - 1]] =
+                (float)(x - k->plan->at[order[i - 1]].x);
     }
     free(memory);
     free(left);
@@ -285,7 +292,9 @@ int floor_plan_make(struct floor_plan *plan, const struct topology *topology, co
     struct arranging k = {.plan = plan, .topology = topology, .spec = spec};
     const uint32_t count = topology_vertices(topology);
     if (ARRAY_RESIZE(plan->at, (size_t)count + 1) != 0 ||
-        ARRAY_RESIZE(plan->size, (size_t)count + 1) != 0)
+        ARRAY_RESIZE(plan->size, (size_t)count + 1) != 0 ||
+        ARRAY_RESIZE(plan->width, (size_t)count + 1) != 0 ||
+        ARRAY_RESIZE(plan->beside, (size_t)count + 1) != 0)
         return -ENOMEM;
     plan->vertex_count = count;
     plan->block_count = plan->levels = 0;
@@ -315,6 +324,8 @@ void floor_plan_finish(struct floor_plan *plan)
 {
     free(plan->at);
     free(plan->size);
+    free(plan->width);
+    free(plan->beside);
     free(plan->blocks);
     *plan = (struct floor_plan){0};
 }

@@ -25,6 +25,9 @@ struct floor_block {
 struct floor_plan {
     struct point *at; /**< owned; by vertex: its middle */
     float *size;      /**< owned; by vertex: side of its square; 0: in a box that is not in use */
+    float *width;     /**< owned; by vertex of a tree: its own part of its level; else 0 */
+    float *beside;    /**< owned; by vertex of a tree, not of a fat tree: distance to the next one
+                         of its level, of the last to the one before; INFINITY: it is alone */
     uint32_t vertex_count;
     struct floor_block *blocks; /**< owned; outer ones first */
     uint32_t block_count;

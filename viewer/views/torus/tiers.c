@@ -3,6 +3,8 @@
  * load; of the two directions each keeps to its right-hand side. */
 #include "viewer/views/torus/tiers.h"
 
+#include "viewer/views/torus/tier_names.h"
+
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 #include "viewer/layout/floor_plan.h"
@@ -24,11 +26,16 @@ enum {
     HEAD = 36,
     FOOT = 46,
     MARGIN = 14,
+    NAME_MARGIN = 34, /* of trees: for the name of the last vertex */
     SMALLEST = 7 /* boxes on the screen */,
     LINES = 4096,
     PARTS = 10,
     FAINT = 3000
 };
+
+/* The line that the children of a vertex of a tree share, as a part of the way down to them; how
+ * far a direction is from the middle of its link, in pixels. */
+static const double SHARED = 0.3, ASIDE = 1.2;
 
 /* A loaded link, as a curve. */
 struct tier_line {
@@ -158,8 +165,9 @@ static int tiers_update_plan(struct tiers_drawing *d, const struct stage *s, str
     if (d->plan_key == key)
         return 0;
     d->plan_key = 0;
-    if (floor_plan_make(&d->plan, s->model->network.topology, d->used, plot.w - 2 * MARGIN,
-                        plot.h - 2 * MARGIN) < 0)
+    const struct topology *t = s->model->network.topology;
+    const double side = topology_spec(t)->kind == TOPOLOGY_TREE ? NAME_MARGIN : MARGIN;
+    if (floor_plan_make(&d->plan, t, d->used, plot.w - 2 * side, plot.h - 2 * MARGIN) < 0)
         return -ENOMEM;
     d->plan_key = key;
     return 0;
@@ -167,7 +175,28 @@ static int tiers_update_plan(struct tiers_drawing *d, const struct stage *s, str
 
 /* ---- lines ---- */
 
-/* Points of a link's curve on the screen; links of levels are straight, a little to the right.
+/* From one level of a tree to the next: along a line that all children of a vertex share, on which
+ * the fullest of their links is on top. */
+static int tiers_elbow(const struct tiers_drawing *d, const struct section *k, uint32_t from,
+                       uint32_t to, struct point out[4])
+{
+    const struct point a = d->plan.at[from], b = d->plan.at[to];
+    const int up = b.y < a.y;
+    const double shared = up ? b.y + (a.y - b.y) * SHARED : a.y + (b.y - a.y) * SHARED;
+    const double width = (double)d->plan.width[up ? from : to] * k->ux;
+    const double aside = fmin(ASIDE, width / 4), x = up ? aside : -aside,
+                 y = b.x < a.x ? -ASIDE : ASIDE;
+    /* from the border of one vertex to that of the other */
+    const double turn = up ? -0.5 : 0.5;
+    out[0] = (struct point){section_x(k, a.x) + x,
+                            section_y(k, a.y + turn * (double)d->plan.size[from])};
+    out[1] = (struct point){out[0].x, section_y(k, shared) + y};
+    out[2] = (struct point){section_x(k, b.x) + x, out[1].y};
+    out[3] = (struct point){out[2].x, section_y(k, b.y - turn * (double)d->plan.size[to])};
+    return 4;
+}
+
+/* Points of a link's curve on the screen; links of levels are a little to the right.
  * @return how many */
 static int tiers_curve(const struct tiers_drawing *d, const struct section *k,
                        const struct topology *t, uint32_t link, struct point out[PARTS + 1])
@@ -181,7 +210,9 @@ static int tiers_curve(const struct tiers_drawing *d, const struct section *k,
     const int levels = d->plan.levels > 0, parts = levels || length < 4 ? 1 : PARTS;
     if (length <= 0)
         return 0;
-    const double bulge = levels ? 0 : fmin(0.16 * length, 70), aside = levels ? 1.2 / k->ux : 0;
+    if (topology_spec(t)->kind == TOPOLOGY_TREE)
+        return tiers_elbow(d, k, from, to, out);
+    const double bulge = levels ? 0 : fmin(0.16 * length, 70), aside = levels ? ASIDE / k->ux : 0;
     /* to the right of the direction, where y points down */
     const double nx = -dy / length, ny = dx / length;
     for (int i = 0; i <= parts; i++) {
@@ -528,6 +559,7 @@ int tiers_layout(struct stage *s, struct box box)
     section_hit(&k, s->brush.scene, HIT_TORUS, 0);
     tiers_add_boxes(d, s, &k);
     tiers_add_levels(d, s, &k);
+    tier_names_add(&d->plan, s, &k);
     tiers_point_at(d, s, &k);
     return 1;
 }
