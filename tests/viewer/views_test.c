@@ -6,6 +6,7 @@
 #include "viewer/draw/painter.h"
 #include "viewer/draw/type.h"
 #include "viewer/layout/format.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/views.h"
 
@@ -1218,6 +1219,27 @@ static void the_overview_of_a_calm_job_says_what_it_does(void **state)
     model_destroy(m);
 }
 
+static void a_job_of_one_window_has_sums_and_nothing_over_time(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 1, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "Rates")); /* it still runs */
+    assert_null(place_absence(m, VIEW_LIVE));
+    strcpy(m->state, "ended");
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "Rates"));
+    assert_null(find_text(&d.scene, "Pattern of communication"));
+    assert_non_null(find_text(&d.scene, "Sums"));
+    assert_non_null(find_text(&d.scene, quantity_grouped(series_newest(&m->series)->sent).text));
+    assert_non_null(place_absence(m, VIEW_LIVE));
+    desk_check(&d, "one window");
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_overview_of_a_fault_says_where_why_and_what_to_do(void **state)
 {
     (void)state;
@@ -1666,6 +1688,7 @@ int main(void)
         cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
+        cmocka_unit_test(a_job_of_one_window_has_sums_and_nothing_over_time),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
         cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),
         cmocka_unit_test(a_small_overview_says_once_what_is_wrong),

@@ -440,6 +440,11 @@ int model_ended(const struct model *m)
     return m->job[0] && m->state[0] && strcmp(m->state, "running") != 0;
 }
 
+int model_is_one_window(const struct model *m)
+{
+    return model_ended(m) && m->series.count == 1 && m->series.dropped == 0;
+}
+
 int model_has_agents(const struct model *m)
 {
     for (uint32_t i = 0; i < m->node_count; i++)

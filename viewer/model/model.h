@@ -259,6 +259,8 @@ uint64_t model_mpi_ns(const uint64_t *class_ns);
 
 /** 1 when the job will send nothing more. */
 int model_ended(const struct model *model);
+/** 1 when it has ended, and all of it is one window: nothing of it is over time. */
+int model_is_one_window(const struct model *model);
 /** 1 when agents watched it; a file that was imported had none. */
 int model_has_agents(const struct model *model);
 

@@ -47,6 +47,8 @@ const char *place_absence(const struct model *m, enum view_id view)
     if (!m->job[0])
         return NULL;
     switch (view) {
+    case VIEW_LIVE:
+        return model_is_one_window(m) ? "The job is one window: nothing is over time." : NULL;
     case VIEW_MATRIX:
     case VIEW_PAIRS:
         return m->pairs.keys.count ? NULL : "No message between two ranks has been seen.";

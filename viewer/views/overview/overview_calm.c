@@ -12,7 +12,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { HEAD = 36, PAD = 12, BALANCE = 420 }; /* BALANCE: height that it does not need more of */
+/* Heights: of the panel of sums, of one that says that the balance is unknown, and that a balance
+ * does not need more of. */
+enum { HEAD = 36, PAD = 12, SUMS = 160, UNKNOWN = 104, BALANCE = 420 };
 
 /* ---- rates ---- */
 
@@ -56,6 +58,13 @@ static struct box overview_calm_panel(const struct stage *s, struct box box, con
     return (struct box){box.x + PAD, box.y + HEAD, box.w - 2 * PAD, box.h - HEAD - 8};
 }
 
+static void overview_add_figure(const struct stage *s, double x, double y, double w,
+                                const char *what, const char *figure)
+{
+    scene_text(s->brush.scene, x, y, w, TEXT_LOGO, 0, s->brush.theme->text, figure);
+    scene_text(s->brush.scene, x, y + 26, w, TEXT_SMALL, 0, s->brush.theme->second, what);
+}
+
 /* A rate as a figure, and its curve beside it. */
 static void overview_add_rate(const struct stage *s, struct box box, const char *what,
                               const char *unit, timeline_value *value, const char *name)
@@ -65,9 +74,8 @@ static void overview_add_rate(const struct stage *s, struct box box, const char 
     double mean = overview_mean(s, value), figure = fmin(box.w * 0.45, 150);
     scene_panel(s->brush.scene, box, 0, "overview.%s", name);
     scene_overlay(s->brush.scene);
-    scene_text(s->brush.scene, box.x, box.y + 4, figure, TEXT_LOGO, 0, t->text,
-               isnan(mean) ? "\xe2\x80\x93" : format_si(mean, unit).text);
-    scene_text(s->brush.scene, box.x, box.y + 30, figure, TEXT_SMALL, 0, t->second, what);
+    overview_add_figure(s, box.x, box.y + 4, figure, what,
+                        isnan(mean) ? "\xe2\x80\x93" : format_si(mean, unit).text);
     struct box plot = {box.x + figure + 8, box.y + 4, box.w - figure - 8, box.h - 30};
     if (plot.w < 40 || plot.h < 16)
         return;
@@ -77,6 +85,18 @@ static void overview_add_rate(const struct stage *s, struct box box, const char 
     scene_panel(s->brush.scene, plot, 0, "overview.%s.plot", name);
     scene_overlay(s->brush.scene);
     timeline_curve(s, &line, plot, top > 0 ? top * 1.1 : 1, value, t->info);
+}
+
+/* Of a job of one window, whose length may be given by how it was imported. */
+static void overview_add_sums(const struct stage *s, struct box panel)
+{
+    const struct window_totals *w = series_newest(&s->model->series);
+    struct box box = overview_calm_panel(s, panel, "sums", "Sums");
+    overview_add_figure(s, box.x, box.y + 4, box.w, "messages sent",
+                        quantity_grouped(w->sent).text);
+    if (piece_has_sizes(s->model))
+        overview_add_figure(s, box.x, box.y + 62, box.w, "bytes sent",
+                            format_si((double)w->sent_bytes, "B").text);
 }
 
 static void overview_add_rates(const struct stage *s, struct box panel)
@@ -167,9 +187,11 @@ static void overview_add_balance(struct stage *s, struct box panel)
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     struct scene *scene = s->brush.scene;
+    double shares[MODEL_CLASSES] = {0}, mpi = overview_classes(s, shares);
+    if (!(mpi > 0))
+        panel.h = fmin(panel.h, UNKNOWN);
     struct box box = overview_calm_panel(s, panel, "balance", "Balance");
-    double shares[MODEL_CLASSES] = {0}, mpi = overview_classes(s, shares), y = box.y + 4;
-    double end = box.y + box.h;
+    double y = box.y + 4, end = box.y + box.h;
     if (!(mpi > 0)) {
         scene_paragraph(scene, box.x, y, box.w, TEXT_BODY, t->second, 3,
                         piece_has_sizes(s->model)
@@ -225,13 +247,17 @@ static void overview_add_balance(struct stage *s, struct box panel)
 void overview_add_calm(struct stage *s, const struct box *panels, int count)
 {
     matrix_panel(s, panels[0], 0);
+    const int sums = model_is_one_window(s->model);
     struct box rates = panels[1], balance = panels[count > 2 ? 2 : 1];
     if (count < 3) {
-        rates.h = fmax(floor(rates.h / 2) - 4, rates.h - BALANCE);
+        rates.h = sums ? SUMS : fmax(floor(rates.h / 2) - 4, rates.h - BALANCE);
         balance.y += rates.h + 8;
         balance.h -= rates.h + 8;
     }
-    overview_add_rates(s, rates);
+    if (sums)
+        overview_add_sums(s, rates);
+    else
+        overview_add_rates(s, rates);
     if (balance.h > HEAD + 50)
         overview_add_balance(s, balance);
 }

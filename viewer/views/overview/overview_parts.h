@@ -12,7 +12,7 @@ void overview_add_fault(struct stage *stage, const struct alert *alert, const st
 double overview_fault_height(struct stage *stage, const struct alert *alert,
                              const struct box *panels, int count);
 
-/** Of a job that is well: who talks to whom, rates, balance. */
+/** Of a job that is well: who talks to whom, rates, or sums if it is one window, balance. */
 void overview_add_calm(struct stage *stage, const struct box *panels, int count);
 
 #endif

@@ -174,9 +174,9 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
 
 /* Three panels side by side, or two in a narrow window and where there is height for two in one
  * column. @return how many */
-static int overview_split(struct box box, struct box out[3])
+static int overview_split(const struct stage *s, struct box box, struct box out[3])
 {
-    if (box.w >= 620 && box.h < 640) {
+    if (box.w >= 620 && box.h < 640 && !model_is_one_window(s->model)) {
         double w = floor((box.w - 2 * GAP) / 3);
         for (int i = 0; i < 3; i++)
             out[i] = (struct box){box.x + i * (w + GAP), box.y, w, box.h};
@@ -239,6 +239,8 @@ static struct heights overview_split_height(const struct stage *s, double room, 
         h.curve = fmax(room - AXIS, 60);
     below = room - h.curve - AXIS - 4;
     h.parts = below < 100 ? 0 : below;
+    if (model_is_one_window(s->model))
+        return (struct heights){.parts = room};
     if (evolution_known(s->model) && below >= least + GAP + evolution_height(s->model, 1, 0)) {
         h.evolution = fmin(below - least - GAP, evolution_height(s->model, REGIONS, 1));
         h.parts = below - h.evolution - GAP;
@@ -273,15 +275,17 @@ static void overview_layout(struct stage *s, struct box box)
         overview_add_first(s, (struct box){inner.x, y, inner.w, FIRST});
         y += FIRST;
     }
-    int count = overview_split((struct box){inner.x, y, inner.w, 0}, parts);
+    int count = overview_split(s, (struct box){inner.x, y, inner.w, 0}, parts);
     struct heights h =
         overview_split_height(s, foot - y, a ? overview_fault_height(s, a, parts, count) : 0);
     struct timeline line = overview_line(s, inner, h.evolution > 0);
-    overview_add_curve(s, (struct box){inner.x, y, inner.w, h.curve}, &line);
-    y += h.curve + AXIS + 4;
+    if (h.curve > 0) {
+        overview_add_curve(s, (struct box){inner.x, y, inner.w, h.curve}, &line);
+        y += h.curve + AXIS + 4;
+    }
     if (h.parts <= 0)
         return;
-    count = overview_split((struct box){inner.x, y, inner.w, h.parts}, parts);
+    count = overview_split(s, (struct box){inner.x, y, inner.w, h.parts}, parts);
     if (a)
         overview_add_fault(s, a, parts, count);
     else
@@ -293,7 +297,7 @@ static void overview_layout(struct stage *s, struct box box)
     }
     if (h.rest <= 0)
         return;
-    count = overview_split((struct box){inner.x, y, inner.w, h.rest}, parts);
+    count = overview_split(s, (struct box){inner.x, y, inner.w, h.rest}, parts);
     overview_add_calm(s, parts, count);
 }
 
