@@ -171,6 +171,15 @@ void piece_add_state(const struct stage *s, char *out, size_t capacity)
     out[length + 2 + kept] = 0;
 }
 
+void piece_add_unplaced(const struct stage *s, char *out, size_t capacity)
+{
+    const uint64_t bytes = s->range->flows.unplaced_bytes;
+    const size_t used = strlen(out);
+    if (bytes > 0 && piece_has_sizes(s->model))
+        snprintf(out + used, capacity - used, "; not shown: %s of ranks without a place",
+                 format_si((double)bytes, "B").text);
+}
+
 uint32_t piece_better_routes(const struct suggestion *g)
 {
     uint32_t n = 0;

@@ -37,6 +37,10 @@ double piece_compare(const struct stage *stage, double right, double y);
  *  has no steps. */
 void piece_add_state(const struct stage *stage, char *out, size_t capacity);
 
+/** Adds to the description of a title how much of the job's messages the picture lacks, because
+ *  their ranks have no place in the network; nothing where it lacks none. */
+void piece_add_unplaced(const struct stage *stage, char *out, size_t capacity);
+
 /** How many routes of an answer are better. */
 uint32_t piece_better_routes(const struct suggestion *answer);
 

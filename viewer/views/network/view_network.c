@@ -65,11 +65,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     else
         snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(w, a, sizeof a),
                  quantity_grouped(s->range->flows.route_count).text, range.text);
-    if (s->range->flows.unplaced_bytes && piece_has_sizes(s->model)) {
-        size_t used = strlen(what);
-        snprintf(what + used, sizeof what - used, "; not shown: %s of ranks without a place",
-                 format_si((double)s->range->flows.unplaced_bytes, "B").text);
-    }
+    piece_add_unplaced(s, what, sizeof what);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }

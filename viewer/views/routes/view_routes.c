@@ -408,6 +408,7 @@ static void routes_layout(struct stage *s, struct box box)
     right -= piece_compare(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
     snprintf(what, sizeof what, "%s", piece_pairs_range_text(s).text);
+    piece_add_unplaced(s, what, sizeof what);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", what);
     routes_view_format_gains(s, gains, sizeof gains);

@@ -483,6 +483,7 @@ static void tiers_add_head(const struct tiers_drawing *d, const struct stage *s,
              elsewhere ? "" : quantity_grouped(ranked).text, elsewhere ? "" : " of ", nodes.text,
              topology_nodes(topology) == 1 ? "" : "s", elsewhere ? "" : " in use",
              piece_pairs_range_text(s).text);
+    piece_add_unplaced(s, what, sizeof what);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20,
                  tiers_title(s->model->network.topology), what);

@@ -200,6 +200,7 @@ static void torus_view_add_head(struct stage *s, struct box box)
     double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60 + state);
     right -= piece_filter(s, right - 4, box.y + 4, fmax((right - box.x) / 3, 0)) + 8;
     torus_view_what_text(s, what, sizeof what);
+    piece_add_unplaced(s, what, sizeof what);
     piece_add_state(s, what, sizeof what);
     widget_title(&s->brush, box.x + 2, box.y + 7, right - box.x - 8, "Torus", what);
 }
