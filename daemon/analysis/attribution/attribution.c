@@ -80,6 +80,24 @@ void attribution_destroy(struct attribution *a)
     free(a);
 }
 
+int attribution_keep(struct attribution *a, uint32_t windows)
+{
+    const uint32_t before = a->params.windows;
+    windows = windows < MAXIMUM_WINDOWS ? windows : MAXIMUM_WINDOWS;
+    if (windows <= before)
+        return 0;
+    struct attribution_slice *slices = calloc(windows, sizeof(*slices));
+    if (slices == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < before; i++)
+        slices[i] = *attribution_slice_at(a, i);
+    free(a->slices);
+    a->slices = slices;
+    a->slice_first = 0;
+    a->params.windows = windows;
+    return 0;
+}
+
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name)
 {
     uint32_t old = attribution_node_of(a, rank);

@@ -51,6 +51,10 @@ struct attribution;
 int attribution_create(struct attribution **out, const struct attribution_params *params);
 void attribution_destroy(struct attribution *a);
 
+/** Keep so many windows one by one from now on, at most 64, where these are more than before.
+ *  @return 0 or -ENOMEM: as many as before */
+int attribution_keep(struct attribution *a, uint32_t windows);
+
 /** Where a rank lives. Ranks without a node count as alone on a node without a name.
  *  @param node  number of the node, below 2^20
  *  @param name  for texts; copied, cut at 64 bytes
@@ -147,6 +151,13 @@ struct attribution_result {
  *  @param out    set on success
  *  @return 0 or -ENOMEM */
 int attribution_result(const struct attribution *a, uint64_t onset, struct attribution_result *out);
+
+/** The window since which the ranks or nodes of a cause have been slow: where the share of their
+ * time outside of MPI changes from that of the baseline to that since a window, which may be some
+ *  windows off (the largest sum of deviations from the middle of both).
+ *  @return its number; `since` where their figures do not show it, and of messages between nodes */
+uint64_t attribution_began(const struct attribution *a, const struct attribution_cause *cause,
+                           uint64_t since);
 
 /** Why ranks are late, by what the kernel has counted for their processes since the onset and
  * before.

@@ -109,6 +109,61 @@ static struct attribution_result result_since(struct attribution *a, uint64_t on
     return out;
 }
 
+/* Ranks 5 and 6 do not wait any more: windows 21 to 26. */
+static void the_onset_of_a_late_rank_is_where_its_own_time_changes(void **state)
+{
+    (void)state;
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    for (int i = 0; i < 6; i++) {
+        calm_window(h, 100);
+        h->ranks[5].wait_ns = h->ranks[6].wait_ns = 0;
+        take(a, h);
+    }
+    const struct attribution_cause late = {
+        .kind = CAUSE_LATE_SENDER, .ranks = {6}, .rank_count = 1};
+    const struct attribution_cause node = {.kind = CAUSE_SLOW_NODE, .nodes = {1}, .node_count = 1};
+    const struct attribution_cause other = {
+        .kind = CAUSE_LATE_SENDER, .ranks = {7}, .rank_count = 1};
+    const struct attribution_cause link = {.kind = CAUSE_NETWORK, .nodes = {1}, .node_count = 1};
+    assert_int_equal(attribution_began(a, &late, 24), 21);
+    assert_int_equal(attribution_began(a, &late, 21), 21);
+    assert_int_equal(attribution_began(a, &late, 22), 22); /* one window may be noise */
+    assert_int_equal(attribution_began(a, &node, 24), 21);
+    assert_int_equal(attribution_began(a, &other, 24), 24);
+    assert_int_equal(attribution_began(a, &link, 24), 24);
+    finish(a, h);
+}
+
+static void without_a_baseline_the_onset_stays(void **state)
+{
+    (void)state;
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 4);
+    const struct attribution_cause late = {
+        .kind = CAUSE_LATE_SENDER, .ranks = {6}, .rank_count = 1};
+    assert_int_equal(attribution_began(a, &late, 3), 3);
+    finish(a, h);
+}
+
+static void as_many_windows_are_looked_at_as_are_kept(void **state)
+{
+    (void)state;
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    memory_fail(1);
+    assert_int_equal(attribution_keep(a, 16), -ENOMEM);
+    memory_fail(0);
+    assert_int_equal(attribution_keep(a, 16), 0);
+    assert_int_equal(attribution_keep(a, 8), 0); /* as many as before */
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(result_since(a, 1).windows, i < 8 ? 8 + i : 16);
+        calm_window(h, 100);
+        take(a, h);
+    }
+    finish(a, h);
+}
+
 /* Messages to and from node 2 take 5 ms longer, which everybody waits for: half the iterations. */
 static void a_slow_link_is_named_although_all_wait(void **state)
 {
@@ -442,6 +497,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(traffic_of_others_is_ranked_first),
         cmocka_unit_test(a_slow_rank_is_ranked_first),
         cmocka_unit_test(a_slow_node_is_ranked_first),
+        cmocka_unit_test(the_onset_of_a_late_rank_is_where_its_own_time_changes),
+        cmocka_unit_test(without_a_baseline_the_onset_stays),
+        cmocka_unit_test(as_many_windows_are_looked_at_as_are_kept),
         cmocka_unit_test(an_overloaded_rank_is_ranked_first),
         cmocka_unit_test(a_bad_mapping_is_ranked_first),
         cmocka_unit_test(a_link_slow_in_one_direction_is_among_those_named),
