@@ -164,7 +164,7 @@ static int cmd_import_parse(struct importing *i, int argc, char **argv)
 static int run_counters(const struct importing *i)
 {
     struct import_counts counts;
-    if (import_counters(i->output, i->source, &counts, network_input_report, NULL) != 0)
+    if (import_counters(i->output, i->source, &counts, network_input_report, "import") != 0)
         return 1;
     printf("%s: %" PRIu32 " nodes, %" PRIu32 " ranks, %" PRIu64 " packets in %" PRIu32 " windows\n",
            i->output, counts.nodes, counts.ranks, counts.packets, counts.windows);
@@ -180,7 +180,7 @@ static int cmd_import_infer_network(const struct importing *i, const struct pair
     int routes = pairs->source == PAIRS_ROUTES;
     if (!routes && pairs->hop_count == 0)
         return 0;
-    if (topology_file_given(network, i->source, network_input_report, NULL) == 0)
+    if (topology_file_given(network, i->source, network_input_report, "import") == 0)
         return 0;
     terminal_print("import: %s: no network can be inferred from these %s: importing without a "
                    "network, see --topology",
@@ -234,14 +234,14 @@ static int write_pairs(const struct importing *i, const struct pairs *pairs)
     int status = pairs->wrong_lines > 0;
     if (!i->topology)
         status |= cmd_import_infer_network(i, pairs, &network);
-    else if (topology_file_given(&network, i->topology, network_input_report, NULL) != 0)
+    else if (topology_file_given(&network, i->topology, network_input_report, "import") != 0)
         return 1;
     uint64_t per_node = i->per_node == 0 && !i->topology ? network.per_node : i->per_node;
     int code = cmd_import_check_hops(i, pairs, &network, per_node, &status);
     if (code == 0)
         code = import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
                             i->topology ? i->topology : i->source, per_node, network_input_report,
-                            NULL);
+                            "import");
     if (code == 0)
         cmd_import_print_pairs(i, pairs, &network);
     topology_file_finish(&network);
@@ -252,7 +252,7 @@ static int run_pairs(const struct importing *i)
 {
     enum pairs_source wanted = i->format == IMPORT_ROUTE ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
     struct pairs pairs;
-    if (pairs_read_whole(&pairs, i->source, network_input_report, NULL) != 0)
+    if (pairs_read_whole(&pairs, i->source, network_input_report, "import") != 0)
         return 1;
     int status = 1;
     if (pairs.source == wanted)

@@ -245,7 +245,7 @@ static int check_network(const struct run_options *o)
     if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run) ||
         strcmp(given, NETWORK_GRID) == 0) /* it is known only after the job has started */
         return 0;
-    int wrong = topology_file_given(&file, given, network_input_report, NULL) != 0;
+    int wrong = topology_file_given(&file, given, network_input_report, "run") != 0;
     if (wrong)
         terminal_print("continuing without the network of %s", given);
     topology_file_finish(&file);

@@ -232,7 +232,7 @@ static int read_grid(struct topology_file *out, const char *recording)
 {
     struct pairs pairs = {.processes = 0};
     char why[300] = "";
-    if (pairs_read(&pairs, recording, network_input_report, NULL) != 0)
+    if (pairs_read(&pairs, recording, network_input_report, "topology") != 0)
         return -1;
     int code = pairs.source == PAIRS_RECORDING ? pairs_grid(out, NULL, &pairs, why, sizeof why)
                                                : -HOLTER_EUSAGE;
@@ -248,7 +248,7 @@ static int cmd_topology_show_progress(const struct asked *asked)
     uint32_t from, to;
     int code = asked->recording
                    ? read_grid(&s.file, asked->recording)
-                   : topology_file_given(&s.file, asked->given, network_input_report, NULL);
+                   : topology_file_given(&s.file, asked->given, network_input_report, "topology");
     if (code != 0)
         return 1;
     for (uint32_t l = 0; l < topology_links(s.file.topology); l++)

@@ -146,7 +146,7 @@ static int import_trace_begin(struct importing *i, const struct import_options *
     progress_begin(&i->progress, "import");
     i->network = (struct topology_file){.topology = NULL};
     if (options->topology != NULL &&
-        topology_file_given(&i->network, options->topology, network_input_report, NULL) != 0)
+        topology_file_given(&i->network, options->topology, network_input_report, "import") != 0)
         return 1;
     i->wishes = (struct trace_wishes){.window_ns = options->window_ns,
                                       .threads = (unsigned)options->threads,

@@ -21,10 +21,9 @@
 
 #define MOST_MAPPING ((size_t)256 << 20)
 
-void network_input_report(void *user, const char *text)
+void network_input_report(void *command, const char *text)
 {
-    (void)user;
-    terminal_print("%s", text);
+    terminal_print("%s: %s", (const char *)command, text);
 }
 
 static const char *network_input_name_of(const struct network_input *in)
@@ -66,12 +65,17 @@ static int network_input_read_network(struct network_input *in)
     if (in->topology && strcmp(in->topology, NETWORK_GRID) == 0)
         return process_grid(in);
     if (in->topology)
-        return topology_file_given(&in->network, in->topology, network_input_report, NULL) == 0 ? 0
-                                                                                                : 1;
+        return topology_file_given(&in->network, in->topology, network_input_report,
+                                   (void *)in->command) == 0
+                   ? 0
+                   : 1;
     if (in->pairs.source == PAIRS_RECORDING)
         return own_network(in);
     if (in->pairs.source == PAIRS_ROUTES || in->pairs.hop_count > 0)
-        return topology_file_read(&in->network, in->path, network_input_report, NULL) == 0 ? 0 : 1;
+        return topology_file_read(&in->network, in->path, network_input_report,
+                                  (void *)in->command) == 0
+                   ? 0
+                   : 1;
     terminal_print(
         "%s: --topology is expected, as %s has no hops: a file, see holter-topology(5), or a short "
         "form such as torus:4,4,8",
@@ -129,7 +133,7 @@ static int network_input_apply_given_seats(struct network_input *in,
 
 static int read_given(struct network_input *in)
 {
-    struct faults faults = {in->given, network_input_report, NULL, 0};
+    struct faults faults = {in->given, network_input_report, (void *)in->command, 0};
     struct mapping_seat *seats = NULL;
     char why[200] = "", *text;
     size_t length, count;
@@ -254,7 +258,7 @@ static void network_input_report_gaps(const struct network_input *in)
 
 int network_input_read(struct network_input *in)
 {
-    if (pairs_read(&in->pairs, in->path, network_input_report, NULL) != 0)
+    if (pairs_read(&in->pairs, in->path, network_input_report, (void *)in->command) != 0)
         return 1;
     int status = network_input_read_network(in);
     status = status ? status : network_input_place_ranks(in);

@@ -32,8 +32,8 @@ uint32_t network_input_vertex(const struct topology_file *network, const char *n
 int network_input_read(struct network_input *input);
 void network_input_finish(struct network_input *input);
 
-/** A file_fault that prints a line. @param user  not used */
-void network_input_report(void *user, const char *text);
+/** A file_fault that prints a line. @param command  name for error messages, char * */
+void network_input_report(void *command, const char *text);
 
 /** Check that no item of a list is empty. @return 0, or 2 after printing an error */
 int network_input_list(const char *command, const char *option, const char *list);
