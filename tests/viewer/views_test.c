@@ -1219,6 +1219,27 @@ static void the_overview_of_a_calm_job_says_what_it_does(void **state)
     model_destroy(m);
 }
 
+static void the_list_of_jobs_has_the_newest_figures_of_the_job_in_view(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 3, 0);
+    struct desk d;
+    m->jobs = calloc(1, sizeof *m->jobs);
+    assert_non_null(m->jobs);
+    m->job_count = 1;
+    strcpy(m->jobs[0].job, m->job);
+    strcpy(m->jobs[0].state, "running");
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_JOBS);
+    desk_layout(&d, m);
+    size_t found = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        if (d.scene.items[i].kind == SCENE_TEXT)
+            found += strcmp(scene_text_of(&d.scene, &d.scene.items[i]), "64") == 0;
+    assert_int_equal(found, 1);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void a_job_of_one_window_has_sums_and_nothing_over_time(void **state)
 {
     (void)state;
@@ -1688,6 +1709,7 @@ int main(void)
         cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
+        cmocka_unit_test(the_list_of_jobs_has_the_newest_figures_of_the_job_in_view),
         cmocka_unit_test(a_job_of_one_window_has_sums_and_nothing_over_time),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
         cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),

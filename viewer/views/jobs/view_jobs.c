@@ -29,10 +29,27 @@ static const struct table jobs_table = {
     .list = LIST_JOBS,
 };
 
+/* Of the job in view its own messages are newer than the list, which a replay may have sent before
+ * its first window. */
+static struct model_job_row jobs_view_newest(const struct model *m, const struct model_job_row *row)
+{
+    struct model_job_row newest = *row;
+    if (strcmp(row->job, m->job) != 0 || m->world == 0)
+        return newest;
+    snprintf(newest.app, sizeof newest.app, "%s", m->app);
+    snprintf(newest.state, sizeof newest.state, "%s", m->state);
+    newest.ranks = m->world;
+    newest.nodes = m->host_count;
+    newest.start_ns = m->start_ns;
+    newest.end_ns = m->end_ns;
+    return newest;
+}
+
 static void jobs_view_job_row(struct stage *s, const struct table *table, struct box row,
-                              const struct model_job_row *job, uint32_t at)
+                              const struct model_job_row *listed, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
+    const struct model_job_row newest = jobs_view_newest(s->model, listed), *job = &newest;
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     widget_cell(&s->brush, table, row, JOB, here ? t->accent : t->text, job->job);
