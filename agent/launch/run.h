@@ -187,10 +187,12 @@ struct run_job {
     char id[64];
     char app[256];
     char state[16];
-    char recording[512];     /**< path, of the newest part; "": none */
-    int recording_stopped;   /**< before the job's end: the disk was full */
-    char alone[160];         /**< why each process is a job of its own; "": it is none */
-    char network[513];       /**< what of it is not in the network; "": nothing */
+    char recording[512];   /**< path, of the newest part; "": none */
+    int recording_stopped; /**< before the job's end: the disk was full */
+    char alone[160];       /**< why each process is a job of its own; "": it is none */
+    char network[513];     /**< what of it is not in the network; "": nothing */
+    uint64_t window_ns;
+    uint64_t span;           /**< windows by which growth was judged; 0: not known */
     uint64_t ranks, watched; /**< ranks of the job, and those of them that were watched */
     uint64_t nodes;
     uint64_t duration_ns;        /**< 0: its end was not seen */

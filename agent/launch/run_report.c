@@ -137,7 +137,10 @@ static void run_report_store_job(void *user, const struct wire_message *message)
         return;
     r->jobs = jobs;
     struct run_job *job = &jobs[r->count++];
-    *job = (struct run_job){.ranks = message->job.world, .watched = message->job.seen};
+    *job = (struct run_job){.ranks = message->job.world,
+                            .watched = message->job.seen,
+                            .window_ns = message->job.window_ns,
+                            .span = message->job.span};
     text_copy(job->id, sizeof job->id, message->job.job);
     text_copy(job->app, sizeof job->app, message->job.app);
     text_copy(job->state, sizeof job->state, message->job.state);
@@ -380,6 +383,14 @@ static void run_report_print_job(const struct run_job *job)
     free(line);
 }
 
+static void run_report_print_span(const struct run_job *job)
+{
+    terminal_print("job %s: windows of %s hold less than two iterations; growth is judged more "
+                   "surely with windows of %s (--window)",
+                   job->id, quantity_duration((double)job->window_ns).text,
+                   quantity_duration((double)(job->span * job->window_ns)).text);
+}
+
 void run_report_print(const struct run_report *report)
 {
     for (unsigned i = 0; i < report->count; i++) {
@@ -388,6 +399,8 @@ void run_report_print(const struct run_report *report)
             terminal_print("job %s: %s", report->jobs[i].id, report->jobs[i].alone);
         if (report->jobs[i].network[0] != '\0')
             terminal_print("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
+        if (report->jobs[i].span > 1)
+            run_report_print_span(&report->jobs[i]);
     }
     if (report->count == 0 && !report->explained && report->complete)
         terminal_print("no program that initialised MPI was seen");

@@ -126,8 +126,10 @@ static void close_unwatched_ranks(struct job *job, const struct closed_window *w
 /* Growth and hangs raise and resolve alerts. */
 static void close_growth(struct job *job, const struct closed_window *window)
 {
-    if (!window->late && job->growth != NULL)
-        job_growth_update(job->growth, window);
+    if (window->late || job->growth == NULL)
+        return;
+    job_growth_update(job->growth, window);
+    job->info.span = job_growth_span(job->growth);
 }
 
 static void close_hangs(struct job *job, const struct closed_window *window)

@@ -20,6 +20,7 @@ struct job_info {
     char app[257], command[1025], mpi[129], user[65], launcher[65], recording[513];
     uint64_t world;            /**< size of MPI_COMM_WORLD; 0: not known yet */
     uint64_t group;            /**< consecutive ranks in a row of the sums; 0: one */
+    uint64_t span;             /**< windows in which it does the same work; 0: not known */
     uint64_t command_rank;     /**< rank whose command line it is */
     uint64_t start_ns, end_ns; /**< of the first and the last window seen; UINT64_MAX, 0: none */
 

@@ -44,6 +44,7 @@ void job_publish_info(const struct job_stream *stream, const struct job_info *in
         .network_fault = fault,
         .launcher = info->launcher,
         .group = info->group,
+        .span = info->span,
     };
     job_stream_publish(stream, WIRE_TYPE_JOB, &message);
     free(rows);

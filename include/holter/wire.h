@@ -986,7 +986,11 @@ enum wire_degraded {
           "consecutive ranks that are one row, under the first of them, in the tables of ranks, "  \
           "pairs, calls, latency and regions; 0 and 1: none are. Of groups there is no lateness, " \
           "and not for whom they wait; of hangs only those of the whole job. Links are loaded by " \
-          "what nodes send each other, of which the lowest rank stands for all of its node")
+          "what nodes send each other, of which the lowest rank stands for all of its node")       \
+    FIELD(17, U64, span, WIRE_ANY, OPTIONAL,                                                       \
+          "windows in which it does about the same work each time, by which growth is judged: "    \
+          "more than 1 where its iterations take about as long as a window, or longer; 0: not "    \
+          "known")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \

@@ -131,6 +131,7 @@ static void apply_job(struct model *m, const struct wire_job *j)
     m->start_ns = j->start_ns;
     m->end_ns = j->end_ns;
     m->window_ns = j->window_ns;
+    m->span = j->span;
     m->uncovered = m->uncovered_used = 0;
     for (uint64_t i = 0; i < j->uncovered_count; i++) {
         m->uncovered++;

@@ -146,6 +146,7 @@ struct model {
     char job[65]; /**< "": none yet */
     char state[17], app[257], command[1025], mpi[129], user[65], recording[513];
     uint64_t world, seen, start_ns, end_ns, window_ns;
+    uint64_t span;  /**< windows in which it does about the same work each time; 0: not known */
     uint64_t group; /**< consecutive ranks that are one row, under the first of them; 1: none are */
     uint32_t uncovered_used; /**< functions the application uses and Holter does not cover */
     uint32_t uncovered;

@@ -105,6 +105,12 @@ void status_text_job(FILE *out, const struct wire_job *job, const struct wire_to
     tap_print(out, "  MPI        %s\n", job->mpi);
     if (job->recording[0])
         tap_print(out, "  recording  %s\n", job->recording);
+    if (job->span > 1)
+        fprintf(out,
+                "  windows    of %s hold less than two iterations: growth is judged by %s of them, "
+                "more surely with windows of %s\n",
+                quantity_duration((double)job->window_ns).text, quantity_grouped(job->span).text,
+                quantity_duration((double)(job->span * job->window_ns)).text);
     if (job->network_fault && job->network_fault[0])
         tap_print(out, "  network    %s\n", job->network_fault);
     if (latest)

@@ -53,6 +53,12 @@ uint32_t progress_span(const struct progress *p)
     return 1u << progress_find_span(p);
 }
 
+uint32_t progress_steady_span(const struct progress *p)
+{
+    const uint32_t span = progress_span(p);
+    return progress_spread(p) <= STEADY && p->windows >= MEMORY ? span : 0;
+}
+
 double progress_spread(const struct progress *p)
 {
     return p->spread[progress_find_span(p)];

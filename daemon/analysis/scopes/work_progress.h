@@ -29,6 +29,10 @@ void progress_update(struct progress *progress, uint64_t work, uint64_t length_n
 /** Windows of the span by which the job is judged: its spread is small, or it is the longest. */
 uint32_t progress_span(const struct progress *progress);
 
+/** The same, once sixty windows are known; 0: not yet, or the job does no steady work. More than 1
+ * where its iterations take about as long as a window, or longer. */
+uint32_t progress_steady_span(const struct progress *progress);
+
 /** By which the work of such spans differs from the level before, in the mean; a share. */
 double progress_spread(const struct progress *progress);
 

@@ -430,6 +430,11 @@ int job_growth_update(struct job_growth *g, const struct closed_window *window)
     return code != 0 ? code : scopes_code != 0 ? scopes_code : keep_code;
 }
 
+uint64_t job_growth_span(const struct job_growth *g)
+{
+    return progress_steady_span(&g->progress);
+}
+
 void job_growth_end(struct job_growth *g, uint64_t now_ns)
 {
     for (size_t i = 0; i < GROWTH_EPISODES; i++) {

@@ -34,6 +34,9 @@ int job_growth_place(struct job_growth *growth, uint32_t rank, uint32_t node, co
  *  @return 0 or -ENOMEM: something could not be judged */
 int job_growth_update(struct job_growth *growth, const struct closed_window *window);
 
+/** Windows in which the job does about the same work each time; 0: not known. */
+uint64_t job_growth_span(const struct job_growth *growth);
+
 /** The job has ended: so has all that was open. @param now_ns  end of its last window */
 void job_growth_end(struct job_growth *growth, uint64_t now_ns);
 

@@ -75,6 +75,10 @@ static void monitor_add_losses(struct monitor_pen *p, const struct monitor_cost 
         monitor_add(p, m->series.missing ? t->warn : t->text, "windows missing", "%s of %s",
                     quantity_grouped(m->series.missing).text,
                     quantity_grouped(m->series.count).text);
+    if (m->span > 1)
+        monitor_add(p, t->warn, "windows", "of %s hold less than two iterations; surer: of %s",
+                    format_duration((double)m->window_ns).text,
+                    format_duration((double)(m->span * m->window_ns)).text);
     if (m->matched + m->unmatched > 0)
         monitor_add(p, t->text, "messages matched", "%s of those received",
                     quantity_matched(m->matched, m->unmatched).text);

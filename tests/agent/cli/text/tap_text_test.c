@@ -311,6 +311,16 @@ static void uncovered_calls_are_named_when_used_and_counted_otherwise(void **sta
     status_text_job(out.file, &job, NULL, 1);
     fclose(out.file);
     assert_non_null(strstr(out.text, "  uncovered  MPI_Used (used), MPI_Idle\n"));
+    assert_null(strstr(out.text, "  windows    "));
+    free(out.text);
+    job.span = 8;
+    job.window_ns = 500000000;
+    open_out(&out);
+    status_text_job(out.file, &job, NULL, 1);
+    fclose(out.file);
+    assert_non_null(strstr(out.text,
+                           "  windows    of 500 ms hold less than two iterations: growth is "
+                           "judged by 8 of them, more surely with windows of 4.00 s\n"));
     free(out.text);
 }
 

@@ -37,7 +37,21 @@ static void work_that_comes_in_each_fourth_window_is_judged_by_spans_that_hold_i
     for (uint32_t i = 0; i < 40; i++)
         progress_work(&p, 1, i % 4 == 0 ? 4 * WORK : 0);
     assert_int_equal(4, progress_span(&p));
+    assert_int_equal(0, progress_steady_span(&p)); /* it may still change */
     assert_true(progress_lost(&p) < 0.1);
+    for (uint32_t i = 40; i < 64; i++)
+        progress_work(&p, 1, i % 4 == 0 ? 4 * WORK : 0);
+    assert_int_equal(4, progress_steady_span(&p));
+}
+
+static void a_job_without_steady_work_has_no_steady_span(void **state)
+{
+    (void)state;
+    struct progress p = {.seen = 0};
+    assert_int_equal(0, progress_steady_span(&p));
+    for (uint32_t i = 0; i < 200; i++)
+        progress_work(&p, 1, i / 40 % 2 == 0 ? WORK : 5 * WORK);
+    assert_int_equal(0, progress_steady_span(&p));
 }
 
 static void disturbed_windows_are_compared_and_not_learned(void **state)
@@ -56,6 +70,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_before_the_ranks_work_are_no_spread_of_their_work),
         cmocka_unit_test(work_that_comes_in_each_fourth_window_is_judged_by_spans_that_hold_it),
+        cmocka_unit_test(a_job_without_steady_work_has_no_steady_span),
         cmocka_unit_test(disturbed_windows_are_compared_and_not_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
