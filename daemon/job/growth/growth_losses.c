@@ -353,7 +353,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     s->good = 0;
     if (!gradual_goes_on_suddenly(g))
         s->finding.id = GROWTH_LOSS_ID + s->count++;
-    /* It began within a step, of which a span holds about four: in the mean in the middle. */
+    /* Where the culprit's own time does not show since when, it began within a step, of which a
+     * span holds about four: in the mean in the middle. */
     s->finding.onset = attribution_began(g->attribution, &g->result.causes[0], s->onset);
     if (s->finding.onset == s->onset && span / 4 < s->onset)
         s->finding.onset -= span / 4;

@@ -233,14 +233,14 @@ struct heights {
  * @param fault  what the parts of a fault take; 0: the job is well */
 static struct heights overview_split_height(const struct stage *s, double room, double fault)
 {
+    if (model_is_one_window(s->model))
+        return (struct heights){.parts = room};
     struct heights h = {.curve = floor(fmin(fmax(room * 0.32, 84), 220))};
     double least = fault > 0 ? fault : 254, below = room - h.curve - AXIS - 4;
     if (below - 4 < 120)
         h.curve = fmax(room - AXIS, 60);
     below = room - h.curve - AXIS - 4;
     h.parts = below < 100 ? 0 : below;
-    if (model_is_one_window(s->model))
-        return (struct heights){.parts = room};
     if (evolution_known(s->model) && below >= least + GAP + evolution_height(s->model, 1, 0)) {
         h.evolution = fmin(below - least - GAP, evolution_height(s->model, REGIONS, 1));
         h.parts = below - h.evolution - GAP;
