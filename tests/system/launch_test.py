@@ -191,7 +191,7 @@ class Launch(unittest.TestCase):
         finished = self.place.holter('run', '--topology', network, '--',
                                      *lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())).finish()
         self.assertEqual(0, finished.status, finished)
-        self.assertIn(f'holter: {network}:2: size: ', finished.err)
+        self.assertIn(f'holter: run: {network}:2: size: ', finished.err)
         self.assertIn(f'holter: continuing without the network of {network}', finished.err)
         self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
         self.clean()
