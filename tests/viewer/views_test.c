@@ -1224,6 +1224,7 @@ static void the_list_of_jobs_has_the_newest_figures_of_the_job_in_view(void **st
     (void)state;
     struct model *m = model_of(64, 3, 0);
     struct desk d;
+    free(m->jobs); /* of the synthetic daemon */
     m->jobs = calloc(1, sizeof *m->jobs);
     assert_non_null(m->jobs);
     m->job_count = 1;
