@@ -182,23 +182,28 @@ static void overview_add_calls(struct stage *s, struct box box)
     }
 }
 
+static void overview_add_unknown_balance(const struct stage *s, struct box panel)
+{
+    panel.h = fmin(panel.h, UNKNOWN);
+    struct box box = overview_calm_panel(s, panel, "balance", "Balance");
+    scene_paragraph(s->brush.scene, box.x, box.y + 4, box.w, TEXT_BODY, s->brush.theme->second, 3,
+                    piece_has_sizes(s->model)
+                        ? "No times of calls are known, only messages and bytes."
+                        : "No times of calls are known, only messages.");
+}
+
 static void overview_add_balance(struct stage *s, struct box panel)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     struct scene *scene = s->brush.scene;
     double shares[MODEL_CLASSES] = {0}, mpi = overview_classes(s, shares);
-    if (!(mpi > 0))
-        panel.h = fmin(panel.h, UNKNOWN);
-    struct box box = overview_calm_panel(s, panel, "balance", "Balance");
-    double y = box.y + 4, end = box.y + box.h;
     if (!(mpi > 0)) {
-        scene_paragraph(scene, box.x, y, box.w, TEXT_BODY, t->second, 3,
-                        piece_has_sizes(s->model)
-                            ? "No times of calls are known, only messages and bytes."
-                            : "No times of calls are known, only messages.");
+        overview_add_unknown_balance(s, panel);
         return;
     }
+    struct box box = overview_calm_panel(s, panel, "balance", "Balance");
+    double y = box.y + 4, end = box.y + box.h;
     scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "%s of the ranks' time is in MPI",
                 format_share(mpi).text);
     y += 24;

@@ -3,9 +3,10 @@
 
 #include "viewer/model/model_network.h"
 
+#include "holter/plain_text.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     SHORTEST = 12, /* width in pixels of the shortest names: no other is measured */
@@ -18,9 +19,7 @@ enum {
 static const char *tier_names_format(const struct stage *s, uint32_t vertex,
                                      char name[TOPOLOGY_NAME + 1])
 {
-    const char *slash =
-        strrchr(network_vertex_name(&s->model->network, vertex, name, TOPOLOGY_NAME + 1), '/');
-    return slash == NULL ? name : slash + 1;
+    return text_base_name(network_vertex_name(&s->model->network, vertex, name, TOPOLOGY_NAME + 1));
 }
 
 static int tier_names_is_lowest(const struct floor_plan *plan, uint32_t vertex)
