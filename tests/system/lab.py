@@ -320,13 +320,13 @@ class Lab:
         return {n for n in os.listdir('/dev/shm') if n.startswith('holter.')}
 
     def processes(self):
-        """Processes that carry this lab's run directory in their environment, as {pid: command line}."""
-        mark = f'HOLTER_RUN_DIR={self.run_dir}'.encode()
+        """Processes that carry a run directory of this lab in their environment, as {pid: command line}."""
+        mark = f'HOLTER_RUN_DIR={self.dir}/'.encode()
         found = {}
         for pid in filter(str.isdigit, os.listdir('/proc')):
             try:
                 with open(f'/proc/{pid}/environ', 'rb') as f:
-                    if mark not in f.read().split(b'\0'):
+                    if not any(variable.startswith(mark) for variable in f.read().split(b'\0')):
                         continue
                 with open(f'/proc/{pid}/cmdline', 'rb') as f:
                     found[int(pid)] = f.read().replace(b'\0', b' ').decode(errors='replace').strip()
