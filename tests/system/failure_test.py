@@ -210,7 +210,7 @@ class Holter(Failure):
 
     def something_recorded(self):
         try:
-            return self.place.recording().messages()
+            return self.place.recordings() and self.place.recording().messages()
         except sqlite3.OperationalError:
             return None  # the daemon has not made its tables yet
 
