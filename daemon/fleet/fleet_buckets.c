@@ -6,30 +6,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket, const char *kind,
-                              kvConfig *config)
+static const char *const bucket_kinds[] = {[FLEET_LEASES] = "leases", [FLEET_JOBS] = "jobs"};
+
+/* The stream behind a bucket, and the subject of a key in it. */
+struct bucket_stream {
+    char name[NATS_NAME_BYTES], subject[2 * NATS_NAME_BYTES];
+};
+
+static struct bucket_stream bucket_stream_of(const struct fleet_nats *nats,
+                                             enum fleet_bucket bucket, const char *key)
+{
+    struct bucket_stream stream;
+    const char *kind = bucket_kinds[bucket];
+    snprintf(stream.name, sizeof(stream.name), "KV_holter_%s_%s", nats->cluster, kind);
+    snprintf(stream.subject, sizeof(stream.subject), "$KV.holter_%s_%s.%s", nats->cluster, kind,
+             key);
+    return stream;
+}
+
+/* As js_CreateKeyValue() does, but single messages may be deleted, see bucket_delete(). */
+static natsStatus bucket_create(struct fleet_nats *nats, enum fleet_bucket bucket, int replicas)
+{
+    const struct bucket_stream stream = bucket_stream_of(nats, bucket, ">");
+    const char *subjects[] = {stream.subject};
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    config.Name = stream.name;
+    config.Subjects = subjects;
+    config.SubjectsLen = 1;
+    config.MaxMsgsPerSubject = 1;
+    config.MaxAge = bucket == FLEET_LEASES ? (int64_t)nats->options.lease_ns : 0;
+    config.Duplicates = config.MaxAge;
+    config.Discard = js_DiscardNew;
+    config.Storage = js_FileStorage;
+    config.Replicas = replicas;
+    config.AllowDirect = true;
+    return js_AddStream(NULL, nats->reading, &config, NULL, NULL);
+}
+
+static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket, int replicas)
 {
     char name[NATS_NAME_BYTES];
-    snprintf(name, sizeof(name), "holter_%s_%s", nats->cluster, kind);
+    snprintf(name, sizeof(name), "holter_%s_%s", nats->cluster, bucket_kinds[bucket]);
     natsStatus s = js_KeyValue(&nats->buckets[bucket], nats->reading, name);
     if (s == NATS_OK || nats->options.on_control == NULL)
         return s;
-    config->Bucket = name;
-    config->History = 1;
-    config->StorageType = js_FileStorage;
-    s = js_CreateKeyValue(&nats->buckets[bucket], nats->reading, config);
-    return s == NATS_OK ? s : js_KeyValue(&nats->buckets[bucket], nats->reading, name);
+    bucket_create(nats, bucket, replicas); /* unless another daemon does so meanwhile */
+    return js_KeyValue(&nats->buckets[bucket], nats->reading, name);
 }
 
 natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas)
 {
-    kvConfig leases, jobs;
-    kvConfig_Init(&leases);
-    kvConfig_Init(&jobs);
-    leases.TTL = (int64_t)nats->options.lease_ns;
-    leases.Replicas = jobs.Replicas = replicas;
-    natsStatus s = bucket_open(nats, FLEET_LEASES, "leases", &leases);
-    return s == NATS_OK ? bucket_open(nats, FLEET_JOBS, "jobs", &jobs) : s;
+    natsStatus s = bucket_open(nats, FLEET_LEASES, replicas);
+    return s == NATS_OK ? bucket_open(nats, FLEET_JOBS, replicas) : s;
 }
 
 /* ---- values ---------------------------------------------------------------- */
@@ -67,11 +96,21 @@ int fleet_nats_put(struct fleet_nats *nats, const char *job, const char *value)
     return kvStore_PutString(NULL, nats->buckets[FLEET_JOBS], key, value) == NATS_OK ? 0 : -EAGAIN;
 }
 
+/* kvStore_Delete() would leave a mark in its place, which is listed as a value: one for each job
+ * that ever ran. A server of version 2.9 cannot purge one key, see fleet_nats_delete(). */
+static void bucket_delete(struct fleet_nats *nats, enum fleet_bucket bucket, uint64_t revision)
+{
+    const struct bucket_stream stream = bucket_stream_of(nats, bucket, "");
+    js_DeleteMsg(nats->reading, stream.name, revision, NULL, NULL);
+}
+
 void fleet_nats_forget(struct fleet_nats *nats, const char *job)
 {
-    char key[NATS_JOB_BYTES];
+    char key[NATS_JOB_BYTES], value[NATS_VALUE_BYTES];
+    uint64_t revision;
     fleet_nats_key(job, key);
-    kvStore_Delete(nats->buckets[FLEET_JOBS], key);
+    if (bucket_read(nats, FLEET_JOBS, key, value, &revision) == 0 && revision > 0)
+        bucket_delete(nats, FLEET_JOBS, revision);
 }
 
 static int bucket_add_id(struct fleet_jobs *jobs, const char *key)
@@ -86,16 +125,26 @@ static int bucket_add_id(struct fleet_jobs *jobs, const char *key)
     return 0;
 }
 
+/* One request, which the servers answer from memory: kvStore_Keys() makes a consumer each time. */
 int fleet_nats_list(struct fleet_nats *nats, enum fleet_bucket bucket, struct fleet_jobs *out)
 {
-    kvKeysList keys = {0};
+    const struct bucket_stream stream = bucket_stream_of(nats, bucket, "*");
+    const size_t prefix = strlen(stream.subject) - 1;
+    jsStreamInfo *info = NULL;
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Stream.Info.SubjectsFilter = stream.subject;
     *out = (struct fleet_jobs){0};
-    natsStatus s = kvStore_Keys(&keys, nats->buckets[bucket], NULL);
-    int code = s == NATS_OK || s == NATS_NOT_FOUND ? 0 : -EAGAIN;
-    for (int i = 0; code == 0 && i < keys.Count; i++)
-        if (strlen(keys.Keys[i]) < NATS_JOB_BYTES)
-            code = bucket_add_id(out, keys.Keys[i]);
-    kvKeysList_Destroy(&keys);
+    natsStatus s = js_GetStreamInfo(&info, nats->reading, stream.name, &options, NULL);
+    int code = s == NATS_OK ? 0 : -EAGAIN;
+    const jsStreamStateSubjects *subjects = code == 0 ? info->State.Subjects : NULL;
+    for (int i = 0; code == 0 && subjects != NULL && i < subjects->Count; i++) {
+        const char *subject = subjects->List[i].Subject;
+        const size_t length = strlen(subject);
+        if (length > prefix && length - prefix < NATS_JOB_BYTES)
+            code = bucket_add_id(out, subject + prefix);
+    }
+    jsStreamInfo_Destroy(info);
     if (code != 0)
         fleet_jobs_finish(out);
     return code;
@@ -150,9 +199,7 @@ int fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value
     return code == 0 ? -EAGAIN : code; /* ours, but of another revision: renew that next time */
 }
 
-void fleet_nats_release(struct fleet_nats *nats, const char *job)
+void fleet_nats_release(struct fleet_nats *nats, uint64_t revision)
 {
-    char key[NATS_JOB_BYTES];
-    fleet_nats_key(job, key);
-    kvStore_Delete(nats->buckets[FLEET_LEASES], key);
+    bucket_delete(nats, FLEET_LEASES, revision);
 }

@@ -135,7 +135,7 @@ static void leases_drop(struct link_job *job, int released)
     pthread_mutex_unlock(&link->mutex);
     leases_stop_reading(job);
     if (released)
-        fleet_nats_release(link->nats, job->id);
+        fleet_nats_release(link->nats, job->revision);
     leases_post(job, FLEET_LOST, 0);
     pthread_mutex_lock(&link->mutex);
     struct link_job **at = &link->jobs;
@@ -254,7 +254,7 @@ static int leases_regain(struct link_job *job)
     if (last != job->journal_last) {
         if (link_queue_backlog(&job->link->journals) > 0)
             return -EAGAIN; /* the entry may be one of its own, whose answer has not come yet */
-        fleet_nats_release(nats, job->id);
+        fleet_nats_release(nats, job->revision);
         return -ESTALE;
     }
     leases_set_valid(job, now);
@@ -324,6 +324,13 @@ static int leases_has_least_load(struct fleet_link *link)
 
 /* ---- jobs that nobody holds ---------------------------------------------------------- */
 
+/* A key that was deleted by hand is listed, and has no value. */
+static int leases_is_running(struct fleet_link *link, const char *id)
+{
+    char value[NATS_VALUE_BYTES];
+    return fleet_nats_get(link->nats, FLEET_JOBS, id, value) == 0 && value[0] != '\0';
+}
+
 /* Take them, where no other daemon has a smaller load; and those that no other daemon has taken
  * since the last look. */
 static void leases_look_for_jobs(struct fleet_link *link)
@@ -333,7 +340,8 @@ static void leases_look_for_jobs(struct fleet_link *link)
         fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0) {
         size_t vacant = 0;
         for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++) {
-            if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]))
+            if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]) ||
+                !leases_is_running(link, jobs.ids[i]))
                 continue;
             if (!leases_must_wait(link) &&
                 (leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link)))

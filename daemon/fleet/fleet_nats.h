@@ -110,8 +110,8 @@ int fleet_nats_acquire(struct fleet_nats *nats, const char *job, const char *val
 /** Renew the lease. @return 0, -ESTALE: it is lost, or -EAGAIN */
 int fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value,
                      uint64_t *revision);
-/** Give the lease up. */
-void fleet_nats_release(struct fleet_nats *nats, const char *job);
+/** Give up the lease of that revision. One that was acquired since then remains. */
+void fleet_nats_release(struct fleet_nats *nats, uint64_t revision);
 
 /** Ids of the jobs that have a value in one of the buckets. */
 struct fleet_jobs {

@@ -60,14 +60,22 @@ class Fleet:
         except OSError:
             return False
 
-    def first_numbers(self):
-        """Of the stream of the fleet, the number of the first message on each server."""
-        firsts = []
+    def stream_states(self, stream):
+        """What each server says of a stream."""
+        states = []
         for monitor in self.monitors:
             with urllib.request.urlopen(f'http://127.0.0.1:{monitor}/jsz?streams=1', timeout=5) as answer:
                 streams = [s for account in json.load(answer)['account_details'] for s in account['stream_detail']]
-            firsts += [s['state']['first_seq'] for s in streams if s['name'] == 'holter_default']
-        return firsts
+            states += [s['state'] for s in streams if s['name'] == stream]
+        return states
+
+    def first_numbers(self):
+        """Of the stream of the fleet, the number of the first message on each server."""
+        return [state['first_seq'] for state in self.stream_states('holter_default')]
+
+    def listed_jobs(self):
+        """How many jobs the servers list as running, those that were marked as deleted among them."""
+        return max(state['messages'] for state in self.stream_states('KV_holter_default_jobs'))
 
     def endpoint(self, name):
         return f'ipc://{self.place.run_dir}/{name}.sock'

@@ -63,8 +63,10 @@ class Fleets(unittest.TestCase):
         fleet.kill(first, signal.SIGTERM)
         self.assertEqual(0, fleet.daemons[first].process.returncode)
         lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
+        self.assertEqual(1, fleet.listed_jobs())
         self.assertEqual(0, fleet.end_job('one').status)
         self.check_job(fleet, 'one')
+        lab.wait_for(lambda: fleet.listed_jobs() == 0, 'the end of the job in the list, without a mark for it')
         second, = fleet.daemons.keys() - {first}
         metrics = fleet.metrics(second)
         self.assertEqual((1, 1, 0, 0), tuple(metrics[name] for name in ('jobs', 'jobs_taken_total', 'jobs_lost_total', 'rejected_total')))
