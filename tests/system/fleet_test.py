@@ -1,5 +1,6 @@
 """Several daemons for many jobs, on NATS JetStream: a daemon that is killed is followed by another, and nothing is lost,
 counted twice or announced twice."""
+import concurrent.futures
 import json
 import os
 import random
@@ -517,6 +518,17 @@ class Long(unittest.TestCase):
         else:
             fleet.start_daemon(victim, *fleet.daemons[victim].arguments)
 
+    def new_windows_after(self, fleet, killed, jobs):
+        """@return for each job how many seconds after the kill a new window of it was seen"""
+        def seen(job):
+            lab.wait_for(lambda: fleet.has_new_window(job) or not self.load.alive(), 'a new window')
+            return round(time.monotonic() - killed, 1)
+
+        with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:  # each of them waits for a window
+            later = dict(zip(jobs, pool.map(seen, jobs)))
+        self.assertTrue(self.load.alive(), self.load)
+        return later
+
     def round(self, fleet, number):
         """One kill while a job begins to hang, and its end. @return the job"""
         job, gate = f'hang{number:02}', os.path.join(self.place.dir, f'gate{number}')
@@ -527,11 +539,7 @@ class Long(unittest.TestCase):
             victim = self.victim(fleet, number, job)
         killed = time.monotonic()
         self.kill(fleet, victim)
-        later = {}
-        for name in ('load', 'one', 'lammps', job):
-            self.assertTrue(self.load.alive(), self.load)
-            lab.wait_for(lambda name=name: fleet.has_new_window(name), 'a new window')
-            later[name] = round(time.monotonic() - killed, 1)
+        later = self.new_windows_after(fleet, killed, ('load', 'one', 'lammps', job))
         lab.wait_for(lambda: any(a['job'].startswith(job + '.') for a in fleet.alerts('firing')), 'the alert')
         self.restart(fleet, victim)
         with open(gate, 'w', encoding='utf-8'):
