@@ -134,8 +134,9 @@ static int read_layout(struct app *a)
     return error;
 }
 
-int app_start(struct app *a, const struct options *o, double scale)
+int app_start(struct app *a, const struct options *o)
 {
+    const double scale = scene_fitting_scale(o->scale, o->w, o->h);
     char why[700] = "";
     *a = (struct app){.options = o};
     int error = model_create(&a->model, HISTORY_BUDGET);
@@ -608,7 +609,7 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
     struct window *window = NULL;
     struct waker *waker = NULL;
     char why[512] = "";
-    int error = app_start(&a, o, o->scale);
+    int error = app_start(&a, o);
     if (!error) {
         error = window_open(&window, o->w, o->h, o->scale, why, sizeof why);
         if (error)

@@ -143,7 +143,7 @@ static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
 int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
 {
     struct app a;
-    int error = app_start(&a, o, o->scale);
+    int error = app_start(&a, o);
     uint64_t start_ms = app_now_ms();
     uint64_t news_ms = start_ms, facts = 0, longest_ms = (uint64_t)(o->after * 1000) + SILENCE_MS;
     while (!error && !app_snapshot_complete(&a, start_ms)) {

@@ -42,7 +42,7 @@ struct app {
 uint64_t app_now_ms(void);
 
 /** @return 0 or a negative error, which is logged; app_finish() it in any case */
-int app_start(struct app *app, const struct options *options, double scale);
+int app_start(struct app *app, const struct options *options);
 void app_finish(struct app *app);
 
 /** Show how the connection is. */

@@ -3,6 +3,7 @@
 The window is on an X server without a screen (Xvfb); xdotool moves its mouse and presses its keys. What it shows is read
 from the text of its scene, which the key S saves."""
 import glob
+import math
 import os
 import re
 import unittest
@@ -227,8 +228,9 @@ class Sizes(Replayed):
         for (w0, h0), (w1, h1) in zip(self.SIZES, self.SIZES[1:]):
             steps = [(w0 + (w1 - w0) * i // 6, h0 + (h1 - h0) * i // 6) for i in range(1, 7)]
             window.tool(*[word for w, h in steps for word in ('windowsize', wid, w, h)])
-            used = min(scale, w1 / 320, h1 / 200)  # letters do not become larger than a small window holds
-            scene = lab.wait_for(lambda: next((s for s in (window.scene(),) if s.size == (w1 // used, h1 // used)), None),
+            used = min(scale, max(1, min(w1 / 800, h1 / 500)))  # letters do not become larger than a small window holds
+            size = w1 / used, h1 / used
+            scene = lab.wait_for(lambda: next((s for s in (window.scene(),) if math.dist(s.size, size) < 1), None),
                                  f'{w1}x{h1}')
             self.assertTrue(scene.has(r'^node3: '), f'the verdict at {w1}x{h1}, scale {scale}')
             self.assertEqual([], scene.overlaps(), f'{w1}x{h1}, scale {scale}')

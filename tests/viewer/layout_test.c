@@ -105,11 +105,15 @@ static int is_figure(const char *text)
     return strspn(text, "0123456789.,") > 0 && strlen(text) < 12;
 }
 
-/* Whether a description lost whole clauses, and no letters of those that are shown. */
+/* Whether a description, of which this is the last line, lost whole clauses or words, and no
+ * letters of those that are shown. */
 static int lost_clauses(const struct scene_item *item, const char *whole, const char *shown)
 {
-    size_t kept = strlen(shown) - strlen("\xe2\x80\xa6");
-    return item->flags & TEXT_CLAUSES && item->count && strchr(",; ", whole[kept]) != NULL;
+    char kept[400];
+    snprintf(kept, sizeof kept, "%.*s", (int)(strlen(shown) - strlen("\xe2\x80\xa6")), shown);
+    const char *at = strstr(whole, kept);
+    return item->flags & TEXT_CLAUSES && item->count && at != NULL &&
+           strchr(",; ", at[strlen(kept)]) != NULL;
 }
 
 static void check_shortened(struct findings *f)
@@ -305,7 +309,7 @@ static void answer_commgram(struct desk *d, struct model *m)
 
 static const struct {
     double w, h;
-} sizes[] = {{1024, 640}, {1600, 900}, {3840, 2160}};
+} sizes[] = {{1024, 640}, {1600, 900}, {3840, 2160}, {LAYOUT_LEAST_W, LAYOUT_LEAST_H}};
 
 /* A view as it opens; with a selection and an alert picked; with the list of keys over it. */
 static uint32_t check_view(struct model *m, const char *job, enum view_id view, size_t size,
@@ -582,6 +586,15 @@ static void the_help_fits_into_the_window(void **state)
     assert_int_equal(f.count, 0);
 }
 
+static void letters_are_no_larger_than_the_window_has_room_for(void **state)
+{
+    (void)state;
+    assert_float_equal(scene_fitting_scale(2, 1600, 1000), 2, 1e-6);
+    assert_float_equal(scene_fitting_scale(3, 1024, 640), 1.28, 1e-6);
+    assert_float_equal(scene_fitting_scale(2, 640, 400), 1, 1e-6);
+    assert_float_equal(scene_fitting_scale(0.5, 640, 400), 0.5, 1e-6);
+}
+
 static void the_whole_of_a_shortened_text_is_its_tooltip(void **state)
 {
     struct scene s = {0};
@@ -607,6 +620,7 @@ static void the_whole_of_a_shortened_text_is_its_tooltip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_are_no_larger_than_the_window_has_room_for),
         cmocka_unit_test(the_whole_of_a_shortened_text_is_its_tooltip),
         cmocka_unit_test(in_the_smallest_window_header_and_buttons_stay_apart),
         cmocka_unit_test(in_a_narrow_window_the_first_alert_stays_in_sight),

@@ -2,6 +2,7 @@
 #include "viewer/draw/window.h"
 
 #include "holter/error.h"
+#include "viewer/layout/scene.h"
 
 #include <SDL.h>
 
@@ -101,14 +102,11 @@ static double display_scale(const struct window *win)
     return points > 0 && pixels > 0 ? (double)pixels / points : 1;
 }
 
-/* The user's factor, or what leaves the layouts the size that they are made for. */
 static double window_user_scale(const struct window *win)
 {
-    enum { LEAST_W = 320, LEAST_H = 200 };
     int points_w = 1, points_h = 1;
     SDL_GetWindowSize(win->window, &points_w, &points_h);
-    double most = fmin((double)points_w / LEAST_W, (double)points_h / LEAST_H);
-    return fmin(win->user_scale, fmax(most, 0.5));
+    return scene_fitting_scale(win->user_scale, points_w, points_h);
 }
 
 double window_scale(const struct window *win)

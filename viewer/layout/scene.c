@@ -20,6 +20,11 @@ static const struct {
     [TEXT_LOGO] = {19, 24, 700},
 };
 
+double scene_fitting_scale(double asked, double w, double h)
+{
+    return fmin(asked, fmax(fmin(w / LAYOUT_LEAST_W, h / LAYOUT_LEAST_H), 1));
+}
+
 double text_size(enum text_style style)
 {
     return styles[style].size;
@@ -325,9 +330,10 @@ static uint32_t scene_add_letters(struct scene *s, const char *text, size_t byte
 static size_t scene_fitting_clauses(const struct scene *s, enum text_style style, int flags,
                                     const char *text, size_t bytes, double room)
 {
+    static const char dot[] = " \xc2\xb7";
     for (size_t at = bytes; at-- > 1;)
         if ((strchr(",;", text[at]) && text[at + 1] == ' ') ||
-            (text[at] == ' ' && text[at + 1] == '('))
+            (text[at] == ' ' && (text[at + 1] == '(' || strncmp(text + at, dot, strlen(dot)) == 0)))
             if (s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text, at) <= room)
                 return at;
     return 0;
@@ -450,8 +456,8 @@ double scene_paragraph(struct scene *s, double x, double y, double w, enum text_
     while (*text && lines-- > 0) {
         size_t take = scene_next_line(s, w, style, lines, text);
         if (take > 0)
-            scene_add_text(s, (struct box){x, y + height, fmax(w, 0), 0}, style, 0, color, text,
-                           take, whole);
+            scene_add_text(s, (struct box){x, y + height, fmax(w, 0), 0}, style, TEXT_CLAUSES,
+                           color, text, take, whole);
         height += text_line(style);
         text = scene_after_line(text, take);
     }

@@ -43,10 +43,11 @@ enum text_flag {
     TEXT_LEFT = 0,
     TEXT_RIGHT = 1,
     TEXT_CENTRE = 2,
-    TEXT_FIGURES = 4,  /**< all digits equally wide, so that numbers align in columns */
-    TEXT_MIDDLE = 8,   /**< a text that is too long loses its middle, not its end: for names */
-    TEXT_CLAUSES = 16, /**< a text that is too long loses its last clauses (which begin at a comma,
-                          semicolon or bracket), or words, rather than letters: for descriptions */
+    TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers align in columns */
+    TEXT_MIDDLE = 8,  /**< a text that is too long loses its middle, not its end: for names */
+    TEXT_CLAUSES =
+        16, /**< a text that is too long loses its last clauses (which begin at a comma,
+               semicolon, dot or bracket), or words, rather than letters: for descriptions */
 };
 
 /** Font size and line height of a style in logical pixels; weight is 400, 600 or 700. */
@@ -185,6 +186,13 @@ struct scene {
     const char *suffix; /**< borrowed; appended to names of panels; NULL: nothing */
     int failed;         /**< memory ran out: the scene is incomplete */
 };
+
+/** Smallest window for which all views have a layout in which no text lacks room. */
+enum { LAYOUT_LEAST_W = 800, LAYOUT_LEAST_H = 500 };
+
+/** The scale that a user asked for, or the largest one, 1 at least, at which a window of so many
+ * pixels has that size. */
+double scene_fitting_scale(double asked, double w, double h);
 
 /** Clear the scene and begin a new one. scale: device pixels per logical pixel, for lines one
  * device pixel thin. */

@@ -79,7 +79,7 @@ static void captures_view_add_head(const struct stage *s, const struct capture *
     right -= 12 + piece_read_back(s, right - 12, panel.y + 6);
     snprintf(title, sizeof title, "Capture %llu", (unsigned long long)c->id);
     captures_view_add_facts(s, c, what, sizeof what);
-    widget_title(&s->brush, left, panel.y + 7, right - left - 12, title, what);
+    widget_title(&s->brush, left, panel.y + 7, right - left, title, what);
     for (int k = 0; k < MODEL_CLASSES; k++)
         shares[k] = (double)c->class_ns[k];
     right = panel.x + panel.w - 12;
@@ -87,7 +87,7 @@ static void captures_view_add_head(const struct stage *s, const struct capture *
     if (legend <= room)
         right -= piece_class_legend(s, right, panel.y + 34, shares) + 16;
     captures_view_add_reason(s, c, what, sizeof what);
-    scene_text(s->brush.scene, left, panel.y + 32, right - left, TEXT_SMALL, 0,
+    scene_text(s->brush.scene, left, panel.y + 32, right - left, TEXT_SMALL, TEXT_CLAUSES,
                c->fault[0] ? t->warn : t->second, what);
 }
 

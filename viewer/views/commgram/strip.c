@@ -286,14 +286,15 @@ static void strip_add_hover(struct stage *s, const struct commgram_drawing *d,
     tooltip_add(&s->tip, 0, "between phases: no message");
 }
 
-/* Short description of the newest phase that is drawn, in the numbers of its tooltip. */
-static void strip_add_newest(const struct stage *s, const struct phases_drawn *phases,
-                             struct box box)
+/* Short description of the newest phase that is drawn, in the numbers of its tooltip. @return its
+ * width */
+static double strip_add_newest(const struct stage *s, const struct phases_drawn *phases,
+                               struct box box)
 {
     const struct commgram *g = phases->gram;
     char text[96], number[48];
     if (!phases->count)
-        return;
+        return 0;
     uint64_t as = 0;
     if (phases->of_picture) {
         const struct wire_column_row *c = &g->now.columns[phases->count - 1];
@@ -309,9 +310,11 @@ static void strip_add_newest(const struct stage *s, const struct phases_drawn *p
     else
         snprintf(text, sizeof text, "%s: a new pattern", number);
     double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
-    if (w < box.w * 0.4)
-        scene_text(s->brush.scene, box.x + box.w - w - 12, box.y + 8, w + 1, TEXT_AXIS,
-                   TEXT_FIGURES, s->brush.theme->second, text);
+    if (w >= box.w * 0.4)
+        return 0;
+    scene_text(s->brush.scene, box.x + box.w - w - 12, box.y + 8, w + 1, TEXT_AXIS, TEXT_FIGURES,
+               s->brush.theme->second, text);
+    return w;
 }
 
 void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box box,
@@ -320,9 +323,9 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     const struct phases_drawn phases = strip_phases(&s->model->commgram, 1);
     struct box plot = {l->x, box.y + TITLE_H, l->w, box.h - TITLE_H - 4};
     piece_panel(s, box, "commgram.strip");
-    widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
+    widget_title(&s->brush, box.x + 12, box.y + 6, box.w - 40 - strip_add_newest(s, &phases, box),
+                 "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
-    strip_add_newest(s, &phases, box);
     timeline_grid(s, l, plot.y, plot.h);
     scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
     scene_overlay(s->brush.scene);

@@ -71,6 +71,7 @@ static void dependencies_view_head(const struct stage *s, const struct dependenc
 {
     static const char *const folds[] = {"auto", "ranks", "nodes"};
     static const char *const times[] = {"whole capture", "visible time"};
+    static const char title[] = "Dependencies";
     char facts[240], doubts[240];
     double right = panel.x + panel.w - 12, left = panel.x + 12;
     right -=
@@ -81,7 +82,8 @@ static void dependencies_view_head(const struct stage *s, const struct dependenc
     right -= 10 + widget_choice(&s->brush, right, panel.y + 6, times, 2,
                                 s->ui->dependencies.visible, COMMAND_DEPENDENCY_VISIBLE);
     right -= piece_read_back(s, right, panel.y + 6);
-    widget_title(&s->brush, left, panel.y + 7, right - left - 12, "Dependencies", "");
+    if (scene_width(s->brush.scene, TEXT_TITLE, 0, title) <= right - left - 12)
+        widget_title(&s->brush, left, panel.y + 7, right - left - 12, title, "");
     right = panel.x + panel.w - 12;
     right -= 16 + (s->ui->dependencies.steps
                        ? widget_map_legend(&s->brush, right, panel.y + 36, "in time", "late")

@@ -180,7 +180,7 @@ static void frame_add_header(const struct stage *s, int folded)
     x += used > 0 ? used + 16 : 0;
     char facts[512];
     frame_format_facts(s, facts, sizeof facts);
-    scene_text(scene, x, 14, right - x, TEXT_BODY, 0, t->second, facts);
+    scene_text(scene, x, 14, right - x, TEXT_BODY, TEXT_CLAUSES, t->second, facts);
 }
 
 /* ---- status ---- */

@@ -31,7 +31,7 @@ static void overlays_add_row(const struct stage *s, struct box row, const char *
 {
     scene_text(s->brush.scene, row.x, row.y, KEYS_W - 10, TEXT_SMALL_STRONG, 0,
                s->brush.theme->text, keys);
-    scene_text(s->brush.scene, row.x + KEYS_W, row.y, row.w - KEYS_W, TEXT_SMALL, 0,
+    scene_text(s->brush.scene, row.x + KEYS_W, row.y, row.w - KEYS_W, TEXT_SMALL, TEXT_CLAUSES,
                s->brush.theme->second, words);
 }
 

@@ -263,8 +263,8 @@ static void landscape_add_head(const struct stage *s, const struct landscape_dra
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Metrics", what);
     right = landscape_add_choices(s, d, panel);
     landscape_format_means(s, d, means, sizeof means);
-    scene_text(s->brush.scene, panel.x + 12, panel.y + 43, right - panel.x - 20, TEXT_AXIS, 0,
-               s->brush.theme->second, means);
+    scene_text(s->brush.scene, panel.x + 12, panel.y + 43, right - panel.x - 20, TEXT_AXIS,
+               TEXT_CLAUSES, s->brush.theme->second, means);
 }
 
 static void landscape_add_left_out(const struct stage *s, const struct landscape_drawing *d,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEFT = 58, FOOT = 66, STEP = 2, NAMED = 16 };
+enum { LEFT = 58, FOOT = 66, STEP = 2, NAMED = 16, EQUAL_H = 118, LEAST_H = 190 };
 
 /* Axis of ranks and scale of the figure. */
 struct axis {
@@ -237,6 +237,12 @@ static int metric_rank_is_equal(const struct stage *s)
     return count > 1 && f->ranked_metric == metric &&
            flows_value(f, metric, f->ranked[0]) * (1 - LINK_ALIKE) <=
                flows_value(f, metric, f->ranked[count - 1]);
+}
+
+double metric_rank_height(const struct stage *s, double most)
+{
+    const double need = metric_rank_is_equal(s) ? EQUAL_H : LEAST_H;
+    return need > most ? 0 : metric_rank_is_equal(s) ? need : most;
 }
 
 static void metric_rank_add_sentence(const struct stage *s, struct box box)

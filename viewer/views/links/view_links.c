@@ -50,10 +50,12 @@ static void links_layout(struct stage *s, struct box box)
         metric_rank_layout(s, (struct box){all.x + left.w + 12, all.y, right, all.h});
         return;
     }
-    double half = floor((all.h - 10) / 2);
-    if (!delays_layout(s, (struct box){all.x, all.y, all.w, half}))
-        hot_links_layout(s, (struct box){all.x, all.y, all.w, half});
-    metric_rank_layout(s, (struct box){all.x, all.y + half + 10, all.w, all.h - half - 10});
+    double rank = metric_rank_height(s, floor((all.h - 10) / 2));
+    double above = rank > 0 ? all.h - 10 - rank : all.h;
+    if (!delays_layout(s, (struct box){all.x, all.y, all.w, above}))
+        hot_links_layout(s, (struct box){all.x, all.y, all.w, above});
+    if (rank > 0)
+        metric_rank_layout(s, (struct box){all.x, all.y + above + 10, all.w, rank});
 }
 
 /* What-if: questions and steps above, the figures by rank that choose what they are about below. */

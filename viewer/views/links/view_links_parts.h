@@ -54,8 +54,9 @@ int delays_layout(struct stage *stage, struct box box);
 /** The ranking of links. @return where its panel ends, which has no rows left empty */
 double hot_links_layout(struct stage *stage, struct box box);
 
-/** Figures by rank (Visuco, section 4.3). */
+/** Figures by rank (Visuco, section 4.3); and how much of a height they take, 0: it is too low. */
 void metric_rank_layout(struct stage *stage, struct box box);
+double metric_rank_height(const struct stage *stage, double most);
 
 /** Better mappings and routes, and the steps of the what-if; and the height that it needs.
  *  @param small   without room for an answer as long as nothing was asked */

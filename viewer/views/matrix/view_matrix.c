@@ -439,7 +439,8 @@ void matrix_panel(struct stage *s, struct box box, int large)
             g.plot.x + side - matrix_view_add_legend(s, g.plot.x + side, g.plot.y - 32) - 12;
         double width = scene_width(s->brush.scene, TEXT_AXIS, 0, axes) + 1;
         double from = fmax(fmin(g.plot.x, end - width), box.x + 12);
-        scene_text(s->brush.scene, from, g.plot.y - 32, end - from, TEXT_AXIS, 0, t->second, axes);
+        if (end - from >= width)
+            scene_text(s->brush.scene, from, g.plot.y - 32, width, TEXT_AXIS, 0, t->second, axes);
     }
     if (large || box.y + box.h - g.plot.y - side > 26)
         matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8,

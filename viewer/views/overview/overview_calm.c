@@ -71,7 +71,7 @@ static void overview_add_rate(const struct stage *s, struct box box, const char 
 {
     const struct theme *t = s->brush.theme;
     int64_t begin, end;
-    double mean = overview_mean(s, value), figure = fmin(box.w * 0.45, 150);
+    double mean = overview_mean(s, value), figure = fmin(fmax(box.w * 0.45, 110), 150);
     scene_panel(s->brush.scene, box, 0, "overview.%s", name);
     scene_overlay(s->brush.scene);
     overview_add_figure(s, box.x, box.y + 4, figure, what,
@@ -204,7 +204,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
     }
     struct box box = overview_calm_panel(s, panel, "balance", "Balance");
     double y = box.y + 4, end = box.y + box.h;
-    scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "%s of the ranks' time is in MPI",
+    scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "%s of the time is in MPI",
                 format_share(mpi).text);
     y += 24;
     widget_stack(&s->brush, (struct box){box.x, y, box.w, 10}, shares, MODEL_CLASSES, t->classes);

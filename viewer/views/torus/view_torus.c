@@ -182,13 +182,15 @@ static void torus_view_add_large_panels(struct stage *s, struct torus_drawing *d
 static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, struct box box)
 {
     struct box inner = {box.x + 12, box.y + 10, box.w - 24, box.h - 20};
-    const double foot = 292;
+    const int with_nodes = inner.h >= 292;
+    const double foot = with_nodes ? 292 : 228;
     piece_panel(s, box, "torus.controls");
     torus_view_add_minimaps(s, d, (struct box){inner.x, inner.y, inner.w, inner.h - foot});
     double y = inner.y + inner.h - foot + 14;
     torus_axes(s, d, (struct box){inner.x, y, inner.w, 130});
     torus_legend(s, d, (struct box){inner.x, y + 164, inner.w, 56});
-    torus_node_legend(s, (struct box){inner.x, y + 228, inner.w, 44});
+    if (with_nodes)
+        torus_node_legend(s, (struct box){inner.x, y + 228, inner.w, 44});
 }
 
 static void torus_view_add_head(struct stage *s, struct box box)
