@@ -18,10 +18,10 @@ struct address {
     int ipv6;
 };
 
-static int endpoint_refuse(char *why, size_t room, const char *endpoint, const char *reason)
+static int endpoint_refuse(char *why, size_t capacity, const char *endpoint, const char *reason)
 {
     if (why)
-        snprintf(why, room, "\"%.200s\": %s", endpoint, reason);
+        snprintf(why, capacity, "\"%.200s\": %s", endpoint, reason);
     return -HOLTER_EUSAGE;
 }
 
@@ -90,13 +90,13 @@ static const char *check_ipc(const char *path)
 {
     if (path[0] != '/')
         return "the path must begin at the root, as in ipc:///PATH";
-    const size_t room = sizeof((struct sockaddr_un *)0)->sun_path;
-    if (strnlen(path, room) + sizeof STREAM_SUFFIX > room)
+    const size_t capacity = sizeof((struct sockaddr_un *)0)->sun_path;
+    if (strnlen(path, capacity) + sizeof STREAM_SUFFIX > capacity)
         return "the path is too long for a socket (at most 100 bytes)";
     return NULL;
 }
 
-int endpoint_check(const char *endpoint, char *why, size_t room)
+int endpoint_check(const char *endpoint, char *why, size_t capacity)
 {
     const char *reason = "an endpoint is tcp://HOST:PORT or ipc:///PATH";
     const char *tcp = endpoint_skip_prefix(endpoint, "tcp://"),
@@ -106,7 +106,7 @@ int endpoint_check(const char *endpoint, char *why, size_t room)
         reason = parse_tcp(tcp, &address);
     else if (ipc)
         reason = check_ipc(ipc);
-    return reason ? endpoint_refuse(why, room, endpoint, reason) : 0;
+    return reason ? endpoint_refuse(why, capacity, endpoint, reason) : 0;
 }
 
 /* A path may contain a comma: the list goes on where an endpoint begins. @return NULL: the end */
@@ -128,34 +128,34 @@ size_t endpoint_list_count(const char *list)
     return count;
 }
 
-int endpoint_of_list(const char *list, size_t index, char *out, size_t room)
+int endpoint_of_list(const char *list, size_t index, char *out, size_t capacity)
 {
     while (index-- > 0)
         if ((list = endpoint_list_next(list)) == NULL)
             return -HOLTER_ERANGE;
     const char *next = endpoint_list_next(list);
     const size_t length = next == NULL ? strlen(list) : (size_t)(next - 1 - list);
-    if (length >= room)
+    if (length >= capacity)
         return -HOLTER_ERANGE;
     memcpy(out, list, length);
     out[length] = '\0';
     return 0;
 }
 
-int endpoint_list_check(const char *list, char *why, size_t room)
+int endpoint_list_check(const char *list, char *why, size_t capacity)
 {
     char one[512];
     for (size_t i = 0; i < endpoint_list_count(list); i++) {
         if (endpoint_of_list(list, i, one, sizeof one) != 0)
-            return endpoint_refuse(why, room, list, "an endpoint is too long");
-        int code = endpoint_check(one, why, room);
+            return endpoint_refuse(why, capacity, list, "an endpoint is too long");
+        int code = endpoint_check(one, why, capacity);
         if (code != 0)
             return code;
     }
     return 0;
 }
 
-int endpoint_stream(char *out, size_t room, const char *front)
+int endpoint_stream(char *out, size_t capacity, const char *front)
 {
     struct address address;
     char text[512];
@@ -169,7 +169,7 @@ int endpoint_stream(char *out, size_t room, const char *front)
                           address.host, address.port + 1);
     else
         return -HOLTER_ERANGE;
-    if (length < 0 || (size_t)length >= room || (size_t)length >= sizeof text)
+    if (length < 0 || (size_t)length >= capacity || (size_t)length >= sizeof text)
         return -HOLTER_ERANGE;
     memcpy(out, text, (size_t)length + 1);
     return 0;

@@ -161,20 +161,20 @@ static int read_moment(const char *text, struct moment *out)
     return quantity_decimal(text, &out->ns, &nothing) == NULL ? -HOLTER_EUSAGE : 0;
 }
 
-static int moment_report_fault(const char *text, char *why, size_t room)
+static int moment_report_fault(const char *text, char *why, size_t capacity)
 {
     snprintf(
-        why, room,
+        why, capacity,
         "'%.*s' is no point in time: 12.5s or 1m30s (from the begin), -10s (before the end), 40%%, "
         "10:05 (UTC), 2026-11-22T05:00:00Z or nanoseconds since 1970 are expected",
         (int)MOMENT_BYTES, text);
     return -HOLTER_EUSAGE;
 }
 
-int moment_check(const char *text, char *why, size_t room)
+int moment_check(const char *text, char *why, size_t capacity)
 {
     struct moment moment;
-    return read_moment(text, &moment) == 0 ? 0 : moment_report_fault(text, why, room);
+    return read_moment(text, &moment) == 0 ? 0 : moment_report_fault(text, why, capacity);
 }
 
 int moment_needs_begin(const char *text)
@@ -218,14 +218,14 @@ static wide_signed moment_resolve(const struct moment *moment, uint64_t begin_ns
 }
 
 int moment_find(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
-                size_t room)
+                size_t capacity)
 {
     struct moment moment;
     if (read_moment(text, &moment) != 0)
-        return moment_report_fault(text, why, room);
+        return moment_report_fault(text, why, capacity);
     wide_signed at = moment_resolve(&moment, begin_ns, end_ns);
     if (at < 0 || at > UINT64_MAX) {
-        snprintf(why, room, "%.*s is before 1970 or after 2554", (int)MOMENT_BYTES, text);
+        snprintf(why, capacity, "%.*s is before 1970 or after 2554", (int)MOMENT_BYTES, text);
         return -HOLTER_ERANGE;
     }
     *out = (uint64_t)at;
@@ -233,14 +233,14 @@ int moment_find(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *
 }
 
 int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
-                 size_t room)
+                 size_t capacity)
 {
     uint64_t at = 0;
-    int code = moment_find(text, begin_ns, end_ns, &at, why, room);
+    int code = moment_find(text, begin_ns, end_ns, &at, why, capacity);
     if (code == -HOLTER_EUSAGE)
         return code;
     if (code != 0 || at < begin_ns || at > end_ns) {
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "%.*s is outside the recording, which is %.3f s long, from %" PRIu64 " to %" PRIu64
                  " ns since 1970",
                  (int)MOMENT_BYTES, text, (double)(end_ns - begin_ns) * 1e-9, begin_ns, end_ns);

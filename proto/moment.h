@@ -22,16 +22,16 @@
  *  @return 0, -HOLTER_EUSAGE when it cannot be read, -HOLTER_ERANGE when it lies outside the span
  */
 int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
-                 size_t room);
+                 size_t capacity);
 
 /** The same, for points that may lie outside. @return 0, -HOLTER_EUSAGE, or -HOLTER_ERANGE when it
  * is before 1970 or later than 2554 */
 int moment_find(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
-                size_t room);
+                size_t capacity);
 
 /** Check the syntax, for options that are read before the recording is known. @return as above,
  * without -HOLTER_ERANGE */
-int moment_check(const char *text, char *why, size_t room);
+int moment_check(const char *text, char *why, size_t capacity);
 
 /** Whether it counts from the begin of the span, or is a share of it. */
 int moment_needs_begin(const char *text);

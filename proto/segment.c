@@ -61,15 +61,15 @@ static int session_char(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid)
+int segment_name(char *out, size_t capacity, uint32_t uid, const char *session, int32_t pid)
 {
     size_t n = 0;
     while (session[n] && session_char(session[n]))
         n++;
     if (n == 0 || n > 31 || session[n])
         return -HOLTER_ERANGE;
-    int length = snprintf(out, room, "/holter.%" PRIu32 ".%s.%" PRId32, uid, session, pid);
-    return length > 0 && (size_t)length < room ? 0 : -HOLTER_ERANGE;
+    int length = snprintf(out, capacity, "/holter.%" PRIu32 ".%s.%" PRId32, uid, session, pid);
+    return length > 0 && (size_t)length < capacity ? 0 : -HOLTER_ERANGE;
 }
 
 /* Parse a decimal number without sign or leading zeros, up to a dot or the end. @return the
@@ -80,11 +80,11 @@ static const char *parse_number(const char *text, uint64_t max, uint64_t *out)
     return text[0] == '0' && end != text + 1 ? NULL : end;
 }
 
-int segment_name_extend(char *name, size_t room, uint64_t number)
+int segment_name_extend(char *name, size_t capacity, uint64_t number)
 {
     size_t length = strlen(name);
-    int added = snprintf(name + length, room - length, ".%016" PRIx64, number);
-    return added > 0 && (size_t)added < room - length ? 0 : -HOLTER_ERANGE;
+    int added = snprintf(name + length, capacity - length, ".%016" PRIx64, number);
+    return added > 0 && (size_t)added < capacity - length ? 0 : -HOLTER_ERANGE;
 }
 
 int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid)

@@ -17,10 +17,10 @@
 #define SOCKET_NAME "holterd.sock"
 
 /* @return 0 or -HOLTER_ERANGE */
-static int session_format(char *out, size_t room, const char *first, const char *second)
+static int session_format(char *out, size_t capacity, const char *first, const char *second)
 {
-    int length = snprintf(out, room, "%s%s", first, second);
-    return length < 0 || (size_t)length >= room ? -HOLTER_ERANGE : 0;
+    int length = snprintf(out, capacity, "%s%s", first, second);
+    return length < 0 || (size_t)length >= capacity ? -HOLTER_ERANGE : 0;
 }
 
 /* Does it belong to the user, and may nobody else write to it? */
@@ -29,12 +29,12 @@ static int session_is_own(const struct stat *status)
     return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static void session_describe_owner(const char *path, uid_t owner, char *why, size_t room)
+static void session_describe_owner(const char *path, uid_t owner, char *why, size_t capacity)
 {
-    snprintf(why, room, "%s belongs to the user with number %u", path, owner);
+    snprintf(why, capacity, "%s belongs to the user with number %u", path, owner);
 }
 
-int session_check_shared_file(const char *path, char *why, size_t room)
+int session_check_shared_file(const char *path, char *why, size_t capacity)
 {
     struct stat file, directory;
     char parent[4096];
@@ -44,38 +44,38 @@ int session_check_shared_file(const char *path, char *why, size_t room)
         lstat(path, &file) || stat(parent, &directory) || !(directory.st_mode & S_IWOTH) ||
         file.st_uid == geteuid() || file.st_uid == directory.st_uid)
         return 0;
-    session_describe_owner(path, file.st_uid, why, room);
+    session_describe_owner(path, file.st_uid, why, capacity);
     return -EACCES;
 }
 
 /* Make a directory unless it is there. One that another user owns or may write to could hold his
  * sockets in place of ours.
  * @param why  set on failure */
-static int session_use_directory(const char *path, char *why, size_t room)
+static int session_use_directory(const char *path, char *why, size_t capacity)
 {
     struct stat status;
     if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &status)) {
         const int error = errno;
-        snprintf(why, room, "%s: %s", path, strerror(error));
+        snprintf(why, capacity, "%s: %s", path, strerror(error));
         return -error;
     }
     if (status.st_uid != geteuid()) { /* a link is its maker's, whatever it leads to */
-        session_describe_owner(path, status.st_uid, why, room);
+        session_describe_owner(path, status.st_uid, why, capacity);
         return -EPERM;
     }
     if (!S_ISDIR(status.st_mode)) {
-        snprintf(why, room, "%s is no directory", path);
+        snprintf(why, capacity, "%s is no directory", path);
         return -ENOTDIR;
     }
     if (session_is_own(&status))
         return 0;
-    snprintf(why, room, "%s: other users may write to it", path);
+    snprintf(why, capacity, "%s: other users may write to it", path);
     return -EPERM;
 }
 
 /* Below the home directory, which may be shared by hosts, for when somebody else has taken the name
  * in /tmp. */
-static int session_use_home(char path[4096], char *why, size_t room)
+static int session_use_home(char path[4096], char *why, size_t capacity)
 {
     const char *home = getenv("HOME");
     char host[256] = "", parent[4096], fault[256];
@@ -84,7 +84,7 @@ static int session_use_home(char path[4096], char *why, size_t room)
         snprintf(path, 4096, "%s/run-%s", parent, host) >= 4096 ||
         session_use_directory(parent, fault, sizeof fault))
         return -EPERM; /* `why` is about /tmp */
-    return session_use_directory(path, why, room);
+    return session_use_directory(path, why, capacity);
 }
 
 /* $XDG_RUNTIME_DIR as it has to be (XDG Base Directory Specification). After su or sudo -E it may
@@ -96,14 +96,14 @@ static int session_is_runtime_directory(const char *path)
            access(path, W_OK | X_OK) == 0;
 }
 
-int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room)
+int session_explain_run_dir(char *out, size_t capacity, char *why, size_t why_capacity)
 {
     char path[4096];
     const char *chosen = getenv("HOLTER_RUN_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
     const int is_chosen = chosen && *chosen;
     const int is_runtime = runtime && *runtime == '/' && session_is_runtime_directory(runtime);
     int error;
-    snprintf(why, why_room, "the path is too long");
+    snprintf(why, why_capacity, "the path is too long");
     if (is_chosen) {
         error = session_format(path, sizeof path, chosen, "");
     } else if (is_runtime) {
@@ -114,25 +114,25 @@ int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room)
         error = session_format(path, sizeof path, "/tmp/holter-", uid);
     }
     if (!error)
-        error = session_use_directory(path, why, why_room);
+        error = session_use_directory(path, why, why_capacity);
     if (error == -EPERM && !is_chosen && !is_runtime)
-        error = session_use_home(path, why, why_room);
-    return error ? error : session_format(out, room, path, "");
+        error = session_use_home(path, why, why_capacity);
+    return error ? error : session_format(out, capacity, path, "");
 }
 
-int session_run_dir(char *out, size_t room)
+int session_run_dir(char *out, size_t capacity)
 {
     char why[256];
-    return session_explain_run_dir(out, room, why, sizeof why);
+    return session_explain_run_dir(out, capacity, why, sizeof why);
 }
 
-int session_default_endpoint(char *out, size_t room)
+int session_default_endpoint(char *out, size_t capacity)
 {
     char directory[4096], path[sizeof directory + sizeof "/" SOCKET_NAME];
     int error = session_run_dir(directory, sizeof directory);
     if (!error)
         error = session_format(path, sizeof path, directory, "/" SOCKET_NAME);
-    return error ? error : session_format(out, room, "ipc://", path);
+    return error ? error : session_format(out, capacity, "ipc://", path);
 }
 
 /* A daemon that was killed leaves its socket behind: nobody listens on that. */
@@ -169,11 +169,11 @@ static void session_compare_newest(struct newest *newest, const char *path)
         newest->made = *made;
 }
 
-int session_find_daemon(char *out, size_t room)
+int session_find_daemon(char *out, size_t capacity)
 {
     const char *named = getenv("HOLTER_DAEMON");
     if (named && *named)
-        return session_format(out, room, named, "");
+        return session_format(out, capacity, named, "");
     char directory[2048], path[4096];
     int error = session_run_dir(directory, sizeof directory);
     if (error)
@@ -190,15 +190,15 @@ int session_find_daemon(char *out, size_t room)
     }
     if (sessions)
         closedir(sessions);
-    return newest.path[0] ? session_format(out, room, "ipc://", newest.path)
-                          : session_default_endpoint(out, room);
+    return newest.path[0] ? session_format(out, capacity, "ipc://", newest.path)
+                          : session_default_endpoint(out, capacity);
 }
 
-int session_find_keys(char *out, size_t room, const char *endpoint)
+int session_find_keys(char *out, size_t capacity, const char *endpoint)
 {
     const char *named = getenv("HOLTER_KEYS"), *slash = strrchr(endpoint, '/');
     if (named && *named)
-        return session_format(out, room, named, "");
+        return session_format(out, capacity, named, "");
     char path[4096] = "";
     if (strncmp(endpoint, "ipc:///", 7) == 0) {
         int length =
@@ -208,7 +208,7 @@ int session_find_keys(char *out, size_t room, const char *endpoint)
         if (access(path, R_OK | X_OK))
             path[0] = '\0';
     }
-    return session_format(out, room, path, "");
+    return session_format(out, capacity, path, "");
 }
 
 void session_key_of(const char *endpoint, char out[17])

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* RFC 3629 section 4: length of the character that starts here, 0 when there is none. */
-static size_t utf8_character(const uint8_t *at, size_t room)
+static size_t utf8_character(const uint8_t *at, size_t capacity)
 {
     if (at[0] < 0x80)
         return at[0] != 0;
     size_t length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-    if (at[0] < 0xc2 || at[0] > 0xf4 || room < length)
+    if (at[0] < 0xc2 || at[0] > 0xf4 || capacity < length)
         return 0;
     /* The second byte rules out overlong forms, surrogates and what lies above U+10FFFF. */
     uint8_t low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;

@@ -9,7 +9,7 @@
 /* A block of the arena; its memory follows. */
 struct block {
     struct block *next;
-    size_t room;
+    size_t capacity;
     size_t used;
     uint64_t reserved; /* keeps what follows aligned to sixteen bytes */
 };
@@ -23,12 +23,12 @@ void wire_arena_finish(struct wire_arena *arena)
     *arena = (struct wire_arena){0};
 }
 
-static struct block *arena_grow(struct wire_arena *arena, size_t room)
+static struct block *arena_grow(struct wire_arena *arena, size_t capacity)
 {
-    struct block *block = malloc(sizeof *block + room);
+    struct block *block = malloc(sizeof *block + capacity);
     if (!block)
         return NULL;
-    *block = (struct block){.next = arena->blocks, .room = room};
+    *block = (struct block){.next = arena->blocks, .capacity = capacity};
     arena->blocks = block;
     return block;
 }
@@ -39,7 +39,8 @@ void wire_arena_empty(struct wire_arena *arena)
 {
     struct block *first = arena->blocks;
     size_t wanted = arena->used;
-    if (first && (first->next || (first->room > BLOCK_BYTES && wanted < first->room / 16))) {
+    if (first &&
+        (first->next || (first->capacity > BLOCK_BYTES && wanted < first->capacity / 16))) {
         wire_arena_finish(arena);
         (void)arena_grow(arena, wanted > BLOCK_BYTES ? wanted + wanted / 4 : BLOCK_BYTES);
         first = arena->blocks;
@@ -53,7 +54,7 @@ void *wire_arena_take(struct wire_arena *arena, size_t bytes, size_t align)
 {
     struct block *block = arena->blocks;
     size_t start = block ? (block->used + align - 1) & ~(align - 1) : 0;
-    if (!block || start > block->room || bytes > block->room - start) {
+    if (!block || start > block->capacity || bytes > block->capacity - start) {
         block = arena_grow(arena, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
         if (!block)
             return NULL;

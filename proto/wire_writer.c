@@ -17,14 +17,14 @@ void wire_buffer_finish(struct wire_buffer *buffer)
 
 static int wire_writer_grow(struct wire_buffer *buffer, size_t length)
 {
-    size_t room = buffer->room ? buffer->room : 512;
-    while (room - buffer->length < length)
-        room *= 2;
-    uint8_t *bytes = realloc(buffer->bytes, room);
+    size_t capacity = buffer->capacity ? buffer->capacity : 512;
+    while (capacity - buffer->length < length)
+        capacity *= 2;
+    uint8_t *bytes = realloc(buffer->bytes, capacity);
     if (!bytes)
         return -ENOMEM;
     buffer->bytes = bytes;
-    buffer->room = room;
+    buffer->capacity = capacity;
     return 0;
 }
 
@@ -32,7 +32,7 @@ static inline int wire_writer_append(struct wire_buffer *buffer, const void *byt
 {
     if (length > WIRE_MESSAGE_BYTES - buffer->length)
         return -HOLTER_ELIMIT;
-    if (length > buffer->room - buffer->length) {
+    if (length > buffer->capacity - buffer->length) {
         int error = wire_writer_grow(buffer, length);
         if (error)
             return error;

@@ -46,12 +46,12 @@ char *data_file(const char *name, size_t *length)
     return text;
 }
 
-void data_file_unpack(const char *name, const char *directory, char *path, size_t room)
+void data_file_unpack(const char *name, const char *directory, char *path, size_t capacity)
 {
     size_t length;
     char *text = data_file(name, &length);
     const char *base = strrchr(name, '/');
-    snprintf(path, room, "%s/%s", directory, base != NULL ? base + 1 : name);
+    snprintf(path, capacity, "%s/%s", directory, base != NULL ? base + 1 : name);
     FILE *file = fopen(path, "wbe");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, length, file), length);

@@ -10,6 +10,6 @@
 char *data_file(const char *name, size_t *length);
 
 /** Unpack it into a file of a directory. @param path  set to its path; fails the test */
-void data_file_unpack(const char *name, const char *directory, char *path, size_t room);
+void data_file_unpack(const char *name, const char *directory, char *path, size_t capacity);
 
 #endif

@@ -100,14 +100,14 @@ static int wait_for_end(struct report_replay *r, const struct report_span *span)
 }
 
 /* Find the only recording in a directory. */
-static int find_recording(const char *directory, char *out, size_t room)
+static int find_recording(const char *directory, char *out, size_t capacity)
 {
     DIR *list = opendir(directory);
     int found = 0;
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
         size_t length = strlen(entry->d_name);
         if (length > 5 && strcmp(entry->d_name + length - 5, ".hrec") == 0) {
-            snprintf(out, room, "%s/%s", directory, entry->d_name);
+            snprintf(out, capacity, "%s/%s", directory, entry->d_name);
             found = 1;
         }
     }
@@ -118,14 +118,15 @@ static int find_recording(const char *directory, char *out, size_t room)
 
 /* The end is published before everything is written: the recording is complete when its lock is
  * released. */
-static int await_recording(struct report_replay *r, const char *directory, char *out, size_t room)
+static int await_recording(struct report_replay *r, const char *directory, char *out,
+                           size_t capacity)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     uint64_t since_ns = clock_mono_ns();
     char lock[420];
     for (;;) {
         int left = has_left(r); /* if it left without finishing, waiting is useless */
-        if (find_recording(directory, out, room)) {
+        if (find_recording(directory, out, capacity)) {
             snprintf(lock, sizeof(lock), "%s.lock", out);
             if (left || access(lock, F_OK) != 0)
                 return 1;

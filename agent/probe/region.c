@@ -51,14 +51,14 @@ static size_t region_bytes_in_program(const void *address)
 }
 
 /* Copy text from an address that may not exist, page by page. @return bytes copied */
-static size_t region_read_untrusted(char *out, size_t room, const void *address)
+static size_t region_read_untrusted(char *out, size_t capacity, const void *address)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), done = 0;
-    while (done < room) {
+    while (done < capacity) {
         uintptr_t from = (uintptr_t)address + done;
         size_t length = page - from % page;
-        if (length > room - done)
-            length = room - done;
+        if (length > capacity - done)
+            length = capacity - done;
         struct iovec local = {out + done, length}, remote = {(void *)from, length};
         if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != (ssize_t)length)
             break;

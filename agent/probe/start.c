@@ -205,10 +205,10 @@ static uint64_t start_clock_ns(clockid_t clock)
 
 #if defined(__x86_64__)
 /* Read the first bytes of a file of the kernel as text. */
-static void start_read_file(char *out, size_t room, const char *path)
+static void start_read_file(char *out, size_t capacity, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, out, room - 1) : 0;
+    ssize_t length = fd >= 0 ? read(fd, out, capacity - 1) : 0;
     out[length > 0 ? length : 0] = '\0';
     if (fd >= 0)
         close(fd);

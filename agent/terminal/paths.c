@@ -13,20 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int paths_self(char *out, size_t room)
+int paths_self(char *out, size_t capacity)
 {
-    ssize_t n = readlink("/proc/self/exe", out, room);
+    ssize_t n = readlink("/proc/self/exe", out, capacity);
     if (n < 0)
         return -errno;
-    if ((size_t)n == room)
+    if ((size_t)n == capacity)
         return -HOLTER_ERANGE;
     out[n] = '\0';
     return 0;
 }
 
-static int own_directory(char *out, size_t room)
+static int own_directory(char *out, size_t capacity)
 {
-    int rc = paths_self(out, room);
+    int rc = paths_self(out, capacity);
     if (rc < 0)
         return rc;
     char *slash = strrchr(out, '/');
@@ -37,12 +37,12 @@ static int own_directory(char *out, size_t room)
 }
 
 /** Find the first directory that contains a file of this name with this access(2). */
-static int paths_find_in(char *out, size_t room, const char *directory, const char *const *places,
-                         size_t count, const char *name, int mode)
+static int paths_find_in(char *out, size_t capacity, const char *directory,
+                         const char *const *places, size_t count, const char *name, int mode)
 {
     for (size_t i = 0; i < count; i++) {
-        int n = snprintf(out, room, "%s%s/%s", directory, places[i], name);
-        if (n < 0 || (size_t)n >= room)
+        int n = snprintf(out, capacity, "%s%s/%s", directory, places[i], name);
+        if (n < 0 || (size_t)n >= capacity)
             return -HOLTER_ERANGE;
         if (access(out, mode) == 0)
             return 0;
@@ -50,33 +50,33 @@ static int paths_find_in(char *out, size_t room, const char *directory, const ch
     return -ENOENT;
 }
 
-int paths_program_from(char *out, size_t room, const char *directory, const char *program)
+int paths_program_from(char *out, size_t capacity, const char *directory, const char *program)
 {
     static const char *const places[] = {"",           "/../agent",      "/../daemon",
                                          "/../viewer", "/../lib/holter", "/../../bin"};
-    return paths_find_in(out, room, directory, places, sizeof places / sizeof *places, program,
+    return paths_find_in(out, capacity, directory, places, sizeof places / sizeof *places, program,
                          X_OK);
 }
 
-int paths_program(char *out, size_t room, const char *program)
+int paths_program(char *out, size_t capacity, const char *program)
 {
     char directory[PATH_MAX];
     int rc = own_directory(directory, sizeof directory);
-    return rc < 0 ? rc : paths_program_from(out, room, directory, program);
+    return rc < 0 ? rc : paths_program_from(out, capacity, directory, program);
 }
 
-int paths_holter(char *out, size_t room)
+int paths_holter(char *out, size_t capacity)
 {
     char found[PATH_MAX];
     if (paths_program(found, sizeof found, "holter") < 0)
-        return paths_self(out, room);
+        return paths_self(out, capacity);
     char *path = realpath(found, NULL);
-    int n = snprintf(out, room, "%s", path == NULL ? found : path);
+    int n = snprintf(out, capacity, "%s", path == NULL ? found : path);
     free(path);
-    return n < 0 || (size_t)n >= room ? -HOLTER_ERANGE : 0;
+    return n < 0 || (size_t)n >= capacity ? -HOLTER_ERANGE : 0;
 }
 
-int paths_probe_from(char *out, size_t room, const char *directory, const char *libdir,
+int paths_probe_from(char *out, size_t capacity, const char *directory, const char *libdir,
                      enum mpi_flavour flavour)
 {
     static const char *const places[] = {"", "/probe", "/../lib/holter"};
@@ -87,15 +87,17 @@ int paths_probe_from(char *out, size_t room, const char *directory, const char *
     if (name == NULL)
         return -ENOENT;
     if (libdir != NULL && libdir[0] != '\0')
-        return paths_find_in(out, room, libdir, own, 1, name, R_OK);
-    return paths_find_in(out, room, directory, places, sizeof places / sizeof *places, name, R_OK);
+        return paths_find_in(out, capacity, libdir, own, 1, name, R_OK);
+    return paths_find_in(out, capacity, directory, places, sizeof places / sizeof *places, name,
+                         R_OK);
 }
 
-int paths_probe(char *out, size_t room, enum mpi_flavour flavour)
+int paths_probe(char *out, size_t capacity, enum mpi_flavour flavour)
 {
     char directory[PATH_MAX];
     int rc = own_directory(directory, sizeof directory);
-    return rc < 0 ? rc : paths_probe_from(out, room, directory, getenv("HOLTER_LIBDIR"), flavour);
+    return rc < 0 ? rc
+                  : paths_probe_from(out, capacity, directory, getenv("HOLTER_LIBDIR"), flavour);
 }
 
 static int paths_runnable(const char *path)
@@ -106,20 +108,20 @@ static int paths_runnable(const char *path)
     return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-int paths_search(char *out, size_t room, const char *program, const char *path)
+int paths_search(char *out, size_t capacity, const char *program, const char *path)
 {
     if (strchr(program, '/') != NULL) {
-        int n = snprintf(out, room, "%s", program);
-        return n < 0 || (size_t)n >= room ? -HOLTER_ERANGE : paths_runnable(out);
+        int n = snprintf(out, capacity, "%s", program);
+        return n < 0 || (size_t)n >= capacity ? -HOLTER_ERANGE : paths_runnable(out);
     }
     if (program[0] == '\0')
         return -ENOENT;
     int denied = 0;
     for (const char *p = path == NULL ? "/bin:/usr/bin" : path;; p++) {
         size_t length = strcspn(p, ":");
-        int n = length == 0 ? snprintf(out, room, "./%s", program)
-                            : snprintf(out, room, "%.*s/%s", (int)length, p, program);
-        if (n > 0 && (size_t)n < room) {
+        int n = length == 0 ? snprintf(out, capacity, "./%s", program)
+                            : snprintf(out, capacity, "%.*s/%s", (int)length, p, program);
+        if (n > 0 && (size_t)n < capacity) {
             int rc = paths_runnable(out);
             if (rc == 0)
                 return 0;

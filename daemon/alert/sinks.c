@@ -76,7 +76,7 @@ static void sink_note_success(struct sink *s)
 
 static int sink_copy_encoded(struct wire_buffer *to, const struct wire_buffer *from)
 {
-    if (array_fit(&to->bytes, 1, &to->room, from->length) != 0)
+    if (array_fit(&to->bytes, 1, &to->capacity, from->length) != 0)
         return -ENOMEM;
     memcpy(to->bytes, from->bytes, from->length);
     to->length = from->length;

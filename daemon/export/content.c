@@ -30,7 +30,7 @@ struct reading {
     int code;                      /* why a matched message could not be added; 0 */
     struct key_table pairs, calls; /* numbers are positions in the arrays of content */
     struct name_table hosts;
-    size_t pair_room, call_room, rank_room;
+    size_t pair_capacity, call_capacity, rank_capacity;
     const struct content_options *options;
 };
 
@@ -51,7 +51,7 @@ static int content_fit_ranks(struct reading *r, uint64_t count)
         return -HOLTER_ELIMIT;
     if (count <= c->rank_count)
         return 0;
-    if (ARRAY_FIT(c->ranks, r->rank_room, count) != 0)
+    if (ARRAY_FIT(c->ranks, r->rank_capacity, count) != 0)
         return -ENOMEM;
     for (; c->rank_count < count; c->rank_count++)
         c->ranks[c->rank_count] =
@@ -97,7 +97,7 @@ static struct content_pair *content_pair_of(struct reading *r, uint64_t source, 
     int fresh = 0;
     int64_t number =
         content_number_of(&r->pairs, (struct key){source, (uint64_t)destination}, &fresh);
-    *code = number < 0 ? (int)number : ARRAY_FIT(c->pairs, r->pair_room, (size_t)number + 1);
+    *code = number < 0 ? (int)number : ARRAY_FIT(c->pairs, r->pair_capacity, (size_t)number + 1);
     if (*code != 0)
         return NULL;
     if (fresh) {
@@ -182,7 +182,7 @@ static int content_add_call(struct reading *r, const struct wire_call_row *row)
     struct content *c = r->content;
     int fresh = 0;
     int64_t number = content_number_of(&r->calls, (struct key){row->rank, row->call}, &fresh);
-    int code = number < 0 ? (int)number : ARRAY_FIT(c->calls, r->call_room, (size_t)number + 1);
+    int code = number < 0 ? (int)number : ARRAY_FIT(c->calls, r->call_capacity, (size_t)number + 1);
     if (code != 0)
         return code;
     struct content_call *call = &c->calls[number];
@@ -248,12 +248,12 @@ ORDER_FUNCTION(content_compare_by_call, struct content_call,
                2 * ORDER(a->rank, b->rank) + ORDER(a->call, b->call))
 
 int content_read(struct content *out, const char *path, const struct content_options *options,
-                 char *why, size_t room)
+                 char *why, size_t capacity)
 {
     struct reading reading = {.content = out, .options = options};
     struct recording_cursor *cursor;
     *out = (struct content){.first_window = UINT64_MAX};
-    int code = recording_cursor_open(&cursor, path, why, room);
+    int code = recording_cursor_open(&cursor, path, why, capacity);
     if (code != 0)
         return code;
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
@@ -273,7 +273,7 @@ int content_read(struct content *out, const char *path, const struct content_opt
     out->hosts = reading.hosts.names;
     out->host_count = reading.hosts.count;
     if (code < 0)
-        snprintf(why, room, "message %llu: %s", (unsigned long long)out->messages,
+        snprintf(why, capacity, "message %llu: %s", (unsigned long long)out->messages,
                  holter_strerror(code));
     if (out->pair_count > 0)
         qsort(out->pairs, out->pair_count, sizeof(*out->pairs), content_compare_by_pair);

@@ -70,7 +70,7 @@ struct content_options {
  * @param out  finish it
  * @param why  set on failure @return 0, what `window` returned, or a negative error */
 int content_read(struct content *out, const char *path, const struct content_options *options,
-                 char *why, size_t room);
+                 char *why, size_t capacity);
 
 /** Zero-initialised is fine. */
 void content_finish(struct content *content);

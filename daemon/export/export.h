@@ -63,11 +63,12 @@ void export_dot_put_text(FILE *out, const char *text);
  * @param left_out  set: ranks had to be left out
  * @return 0, -EIO or another negative error: why is set */
 int export_perfetto(FILE *out, const struct export_source *source, int ranks, int *left_out,
-                    char *why, size_t room);
+                    char *why, size_t capacity);
 
 /** Write a summary as an OTF2 archive: a location for each rank, with its figures in each window as
  * metrics; phases as regions on a location of their own.
  * @param directory  must not exist @return 0, -EEXIST or another negative error: why is set */
-int export_otf2(const char *directory, const struct export_source *source, char *why, size_t room);
+int export_otf2(const char *directory, const struct export_source *source, char *why,
+                size_t capacity);
 
 #endif

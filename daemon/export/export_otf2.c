@@ -64,7 +64,7 @@ struct archive {
     uint64_t newest[MAX_OPEN_WRITERS];
     uint64_t *events; /* owned: number of events by location */
     struct phase *phases;
-    size_t phase_count, phase_room;
+    size_t phase_count, phase_capacity;
     struct key_table patterns; /* ids of the first phase of each pattern, which may be missing in a
                                   cut recording */
 };
@@ -214,7 +214,8 @@ static void export_otf2_show_progress(void *user, double share)
             ((double)a->first + share * (double)a->count) / (double)a->source->content->rank_count);
 }
 
-static int export_otf2_read_ranks(struct archive *a, struct content *again, char *why, size_t room)
+static int export_otf2_read_ranks(struct archive *a, struct content *again, char *why,
+                                  size_t capacity)
 {
     const struct recording_progress progress = {export_otf2_show_progress, a},
                                     *shown = a->source->progress;
@@ -223,10 +224,10 @@ static int export_otf2_read_ranks(struct archive *a, struct content *again, char
         .user = a,
         .progress = shown != NULL && shown->show != NULL ? &progress : NULL,
     };
-    return content_read(again, a->source->path, &options, why, room);
+    return content_read(again, a->source->path, &options, why, capacity);
 }
 
-static int export_otf2_put_ranks(struct archive *a, char *why, size_t room)
+static int export_otf2_put_ranks(struct archive *a, char *why, size_t capacity)
 {
     const struct content *c = a->source->content;
     int code = 0;
@@ -241,7 +242,7 @@ static int export_otf2_put_ranks(struct archive *a, char *why, size_t room)
                 export_otf2_note_error(a, OTF2_ERROR_MEM_FAULT);
         }
         if (a->error == OTF2_SUCCESS)
-            code = export_otf2_read_ranks(a, &again, why, room);
+            code = export_otf2_read_ranks(a, &again, why, capacity);
         content_finish(&again);
         for (size_t i = 0; i < a->count; i++) {
             if (a->writers[i] != NULL)
@@ -310,7 +311,7 @@ static int export_otf2_write_phase(void *user, const struct cell *row, size_t co
     (void)columns;
     if (a->phase_count == MOST_PHASES)
         return 1;
-    if (ARRAY_FIT(a->phases, a->phase_room, a->phase_count + 1) != 0)
+    if (ARRAY_FIT(a->phases, a->phase_capacity, a->phase_count + 1) != 0)
         return -ENOMEM;
     int64_t id = row[4].integer;
     int64_t pattern = export_otf2_pattern_of(a, row[2].integer != 0 ? row[3].integer : id);
@@ -323,7 +324,7 @@ static int export_otf2_write_phase(void *user, const struct cell *row, size_t co
     return 0;
 }
 
-static int export_otf2_write_all(struct archive *a, char *why, size_t room)
+static int export_otf2_write_all(struct archive *a, char *why, size_t capacity)
 {
     static OTF2_FlushCallbacks callbacks = {.otf2_pre_flush = export_otf2_flush};
     export_otf2_note_error(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2));
@@ -331,7 +332,7 @@ static int export_otf2_write_all(struct archive *a, char *why, size_t room)
     export_otf2_note_error(a, OTF2_Archive_SetCreator(a->otf2, "Holter " HOLTER_VERSION));
     export_otf2_note_error(a, OTF2_Archive_SetDescription(a->otf2, a->source->content->job));
     export_otf2_note_error(a, OTF2_Archive_OpenEvtFiles(a->otf2));
-    int code = a->error == OTF2_SUCCESS ? export_otf2_put_ranks(a, why, room) : -EIO;
+    int code = a->error == OTF2_SUCCESS ? export_otf2_put_ranks(a, why, capacity) : -EIO;
     if (code == 0)
         export_otf2_put_phases(a);
     export_otf2_note_error(a, OTF2_Archive_CloseEvtFiles(a->otf2));
@@ -342,18 +343,19 @@ static int export_otf2_write_all(struct archive *a, char *why, size_t room)
     return code;
 }
 
-int export_otf2(const char *directory, const struct export_source *source, char *why, size_t room)
+int export_otf2(const char *directory, const struct export_source *source, char *why,
+                size_t capacity)
 {
     struct archive a = {.source = source, .error = OTF2_SUCCESS};
     const struct content *c = source->content;
     struct stat status;
     if (stat(directory, &status) == 0) {
-        snprintf(why, room, "%s", holter_strerror(-EEXIST));
+        snprintf(why, capacity, "%s", holter_strerror(-EEXIST));
         return -EEXIST;
     }
     if (c->first_window > c->last_window || c->window_ns == 0 ||
         c->last_window >= UINT64_MAX / c->window_ns - 1) {
-        snprintf(why, room, "there is no window with valid times");
+        snprintf(why, capacity, "there is no window with valid times");
         return -HOLTER_EEMPTY;
     }
     a.events = calloc(c->rank_count + 1, sizeof(*a.events));
@@ -363,22 +365,22 @@ int export_otf2(const char *directory, const struct export_source *source, char 
                                                " resembles, phase.id FROM phase LEFT JOIN curve ON"
                                                " curve.phase = phase.id ORDER BY phase.id",
                                                export_otf2_write_phase, &a);
-    snprintf(why, room, "%s", code < 0 ? holter_strerror(code) : "");
+    snprintf(why, capacity, "%s", code < 0 ? holter_strerror(code) : "");
     if (code >= 0) {
         errno = 0;
         OTF2_Error_RegisterCallback(export_otf2_ignore_error, NULL);
         a.otf2 = OTF2_Archive_Open(directory, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
                                    OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
                                    OTF2_COMPRESSION_NONE);
-        code = a.otf2 == NULL ? -EIO : export_otf2_write_all(&a, why, room);
+        code = a.otf2 == NULL ? -EIO : export_otf2_write_all(&a, why, capacity);
         if (a.otf2 != NULL)
             export_otf2_note_error(&a, OTF2_Archive_Close(a.otf2));
         if (a.error != OTF2_SUCCESS) {
             code = -EIO;
-            snprintf(why, room, "%s",
+            snprintf(why, capacity, "%s",
                      a.disk != 0 ? strerror(a.disk) : OTF2_Error_GetDescription(a.error));
         } else if (code == -EIO && why[0] == '\0') {
-            snprintf(why, room, "the archive cannot be made");
+            snprintf(why, capacity, "the archive cannot be made");
         }
     }
     free(a.events);

@@ -4,10 +4,11 @@
 
 #include <stdio.h>
 
-int export_otf2(const char *directory, const struct export_source *source, char *why, size_t room)
+int export_otf2(const char *directory, const struct export_source *source, char *why,
+                size_t capacity)
 {
     (void)directory;
     (void)source;
-    snprintf(why, room, "this build of Holter cannot write OTF2: it was made without libotf2");
+    snprintf(why, capacity, "this build of Holter cannot write OTF2: it was made without libotf2");
     return -HOLTER_EUSAGE;
 }

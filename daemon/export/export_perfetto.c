@@ -24,7 +24,7 @@ struct trace {
     char link[MAX_LINKS][160]; /* links with a track */
     unsigned links;
     int64_t *alert_ends; /* owned: end of the newest alert on each track of alerts */
-    size_t alert_tracks, alert_room;
+    size_t alert_tracks, alert_capacity;
     int64_t rank, thread; /* the newest track of captured calls */
     int tracks;           /* number of tracks of captured calls */
     uint64_t slices;
@@ -172,7 +172,7 @@ static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_
     while (i < t->alert_tracks && t->alert_ends[i] > from_ns)
         i++;
     if (i == t->alert_tracks) {
-        if (ARRAY_FIT(t->alert_ends, t->alert_room, i + 1) != 0)
+        if (ARRAY_FIT(t->alert_ends, t->alert_capacity, i + 1) != 0)
             return -ENOMEM;
         t->alert_tracks++;
         if (i > 0)
@@ -336,7 +336,7 @@ static int export_perfetto_put_ranks(void *user, const struct wire_window *windo
 }
 
 int export_perfetto(FILE *out, const struct export_source *source, int ranks, int *left_out,
-                    char *why, size_t room)
+                    char *why, size_t capacity)
 {
     const struct content *c = source->content;
     struct trace t = {.out = out};
@@ -344,7 +344,7 @@ int export_perfetto(FILE *out, const struct export_source *source, int ranks, in
     if (windows > 0 && c->window_ns > 0 && c->first_window < UINT64_MAX / c->window_ns)
         t.base_ns = c->first_window * c->window_ns;
     *left_out = ranks && c->rank_count > 0 && windows > EXPORT_PERFETTO_ROWS / c->rank_count;
-    snprintf(why, room, "cannot be written");
+    snprintf(why, capacity, "cannot be written");
     fprintf(out,
             "{\"otherData\":{\"begin_ns\":\"%" PRIu64 "\"},\"displayTimeUnit\":\"ms\","
             "\"traceEvents\":[",
@@ -355,10 +355,10 @@ int export_perfetto(FILE *out, const struct export_source *source, int ranks, in
         export_perfetto_put_heading(&t, "process_name", RANKS, 0, "ranks");
         const struct content_options options = {
             .window = export_perfetto_put_ranks, .user = &t, .progress = source->progress};
-        code = content_read(&again, source->path, &options, why, room);
+        code = content_read(&again, source->path, &options, why, capacity);
         content_finish(&again);
     } else if (code != 0) {
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     }
     free(t.alert_ends);
     fputs("\n]}\n", out);

@@ -21,18 +21,18 @@ const char *const tables_names[] = {
 
 /* ---- opening ------------------------------------------------------------------- */
 
-int tables_open(struct tables **out, const char *path, char *why, size_t room)
+int tables_open(struct tables **out, const char *path, char *why, size_t capacity)
 {
     struct tables *t = calloc(1, sizeof(*t));
     if (t == NULL) {
-        snprintf(why, room, "no memory");
+        snprintf(why, capacity, "no memory");
         return -ENOMEM;
     }
-    int code = recording_file_open(&t->file, path, RECORDING_READ, why, room);
+    int code = recording_file_open(&t->file, path, RECORDING_READ, why, capacity);
     if (code == 0 && (code = recording_file_hold(&t->file)) != 0)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     if (code == 0 && window_module_register(t->file.db) != SQLITE_OK) {
-        snprintf(why, room, "%s", sqlite3_errmsg(t->file.db));
+        snprintf(why, capacity, "%s", sqlite3_errmsg(t->file.db));
         code = -ENOMEM;
     }
     if (code != 0) {
@@ -125,20 +125,20 @@ double tables_number(struct tables *t, const char *query, double otherwise)
 
 struct text_room {
     char *out;
-    size_t room;
+    size_t capacity;
 };
 
 static int recording_rows_read_text(void *user, const struct cell *row, size_t columns)
 {
     struct text_room *into = user;
     if (columns > 0)
-        snprintf(into->out, into->room, "%s", row[0].text);
+        snprintf(into->out, into->capacity, "%s", row[0].text);
     return 1;
 }
 
-void tables_text(struct tables *t, const char *query, char *out, size_t room)
+void tables_text(struct tables *t, const char *query, char *out, size_t capacity)
 {
-    struct text_room into = {out, room};
+    struct text_room into = {out, capacity};
     out[0] = '\0';
     tables_query(t, query, recording_rows_read_text, &into);
 }

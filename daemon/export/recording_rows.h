@@ -31,7 +31,7 @@ struct tables;
 
 /** @param why  set on failure: a sentence for people
  * @return 0, -ENOMEM, or an error of recording_file_open() */
-int tables_open(struct tables **out, const char *path, char *why, size_t room);
+int tables_open(struct tables **out, const char *path, char *why, size_t capacity);
 
 /** NULL is fine. */
 void tables_close(struct tables *tables);
@@ -49,7 +49,7 @@ int tables_query(struct tables *tables, const char *query, table_row *row, void 
 double tables_number(struct tables *tables, const char *query, double otherwise);
 
 /** Read one text, truncated to fit; "" when there is none. */
-void tables_text(struct tables *tables, const char *query, char *out, size_t room);
+void tables_text(struct tables *tables, const char *query, char *out, size_t capacity);
 
 /** Names of the tables of recordings, in the order of export; terminated by NULL. */
 extern const char *const tables_names[];

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void report_data_copy(char *out, size_t room, const struct cell *cell)
+static void report_data_copy(char *out, size_t capacity, const struct cell *cell)
 {
-    snprintf(out, room, "%s", cell->text);
+    snprintf(out, capacity, "%s", cell->text);
 }
 
 /* An amount, which cannot be negative. */
@@ -39,7 +39,7 @@ static int report_data_add_window(void *user, const struct cell *row, size_t col
         d->left_out = 1;
         return 1;
     }
-    if (ARRAY_FIT(d->windows, d->window_room, d->window_count + 1) != 0)
+    if (ARRAY_FIT(d->windows, d->window_capacity, d->window_count + 1) != 0)
         return -ENOMEM;
     struct report_window *w = &d->windows[d->window_count++];
     *w = (struct report_window){report_data_moment(&row[0]), report_data_moment(&row[1]),
@@ -62,7 +62,7 @@ static int report_data_add_latency(void *user, const struct cell *row, size_t co
         return 1;
     }
     if (n == 0 || d->latencies[n - 1].start_ns != report_data_moment(&row[0])) {
-        if (ARRAY_FIT(d->latencies, d->latency_room, n + 1) != 0)
+        if (ARRAY_FIT(d->latencies, d->latency_capacity, n + 1) != 0)
             return -ENOMEM;
         d->latencies[n] = (struct report_latency){
             report_data_moment(&row[0]), report_data_moment(&row[1]), {NAN, NAN, NAN}, 0};
@@ -94,7 +94,7 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
         d->left_out = 1;
         return 1;
     }
-    int code = ARRAY_FIT(d->phases, d->phase_room, d->phase_count + 1);
+    int code = ARRAY_FIT(d->phases, d->phase_capacity, d->phase_count + 1);
     if (code != 0)
         return code;
     /* The pattern of a phase that is missing: dropped, or cut off. */

@@ -62,11 +62,11 @@ struct report_capture {
 
 struct report_data {
     struct report_window *windows;
-    size_t window_count, window_room;
+    size_t window_count, window_capacity;
     struct report_latency *latencies;
-    size_t latency_count, latency_room;
+    size_t latency_count, latency_capacity;
     struct report_phase *phases;
-    size_t phase_count, phase_room;
+    size_t phase_count, phase_capacity;
     struct key_table patterns; /* ids of the first phase of each pattern, which may be missing in a
                                   cut recording */
     struct report_alert *alerts; /* REPORT_ALERTS */

@@ -24,14 +24,14 @@
 /* With a sum over all bytes, which is checked where it is decompressed. @return bytes, or 0 */
 static size_t saved_compress(const struct link_publication *state, uint8_t **out)
 {
-    const size_t room = ZSTD_compressBound(state->length);
+    const size_t capacity = ZSTD_compressBound(state->length);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     size_t length = 0;
-    *out = context == NULL ? NULL : malloc(room);
+    *out = context == NULL ? NULL : malloc(capacity);
     if (*out != NULL) {
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
         ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-        length = ZSTD_compress2(context, *out, room, state->bytes, state->length);
+        length = ZSTD_compress2(context, *out, capacity, state->bytes, state->length);
         length = ZSTD_isError(length) ? 0 : length;
     }
     ZSTD_freeCCtx(context);

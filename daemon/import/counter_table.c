@@ -152,14 +152,14 @@ struct meta_reader {
 };
 
 static void counter_table_copy_name(struct meta_reader *r, const struct tree_node *map,
-                                    const char *key, char *out, size_t room)
+                                    const char *key, char *out, size_t capacity)
 {
     const char *text = counter_table_text_of(map, key);
-    if (text[0] == '\0' || strlen(text) >= room || strchr(text, '/') != NULL)
+    if (text[0] == '\0' || strlen(text) >= capacity || strchr(text, '/') != NULL)
         fault_at(r->faults, map == NULL ? 0 : r->line + map->line,
                  "%s: is missing, too long, or leads to another folder", key);
     else
-        snprintf(out, room, "%s", text);
+        snprintf(out, capacity, "%s", text);
 }
 
 static void counter_table_read_dimension(struct meta_reader *r, const struct tree_node *hardware,

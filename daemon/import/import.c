@@ -170,25 +170,25 @@ int import_window(struct import *m, const struct import_window *window)
 
 /* ---- begin and end --------------------------------------------------------- */
 
-static int import_close(struct import *m, int code, char *why, size_t room)
+static int import_close(struct import *m, int code, char *why, size_t capacity)
 {
-    code = import_file_close(m->file, code, m->window, why, room);
+    code = import_file_close(m->file, code, m->window, why, capacity);
     free(m->sums);
     free(m);
     return code;
 }
 
 int import_create(struct import **out, const char *path, const struct import_job *job, char *why,
-                  size_t room)
+                  size_t capacity)
 {
     struct import *m = calloc(1, sizeof(*m));
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (m == NULL)
         return -ENOMEM;
     m->job = job;
     m->error = "";
     m->sums = calloc((size_t)job->ranks + 1, sizeof(*m->sums));
-    int code = m->sums == NULL ? -ENOMEM : import_file_create(&m->file, path, job, why, room);
+    int code = m->sums == NULL ? -ENOMEM : import_file_create(&m->file, path, job, why, capacity);
     if (code != 0) {
         import_close(m, code, NULL, 0);
         return code;

@@ -35,7 +35,7 @@ struct import;
 /** Begin a recording in a new file. @param path  a file that does not exist, or is empty
  * @param why  set on failure @return 0, -EEXIST, -ENOMEM or another negative error */
 int import_create(struct import **out, const char *path, const struct import_job *job, char *why,
-                  size_t room);
+                  size_t capacity);
 
 /** Write the next window. @return 0 or a negative error */
 int import_window(struct import *import, const struct import_window *window);

@@ -413,11 +413,11 @@ static int import_counters_write_windows(struct counters *c, struct import *impo
 }
 
 /* Describe which region each window is of: "regions -2 1 2 3 ...". */
-static void import_counters_describe_regions(const struct counters *c, char *out, size_t room)
+static void import_counters_describe_regions(const struct counters *c, char *out, size_t capacity)
 {
     size_t used = strlen(out);
-    for (uint32_t v = 0; v < c->visit_count && used + 24 < room; v++)
-        used += (size_t)snprintf(out + used, room - used, " %" PRId64, c->visits[v].region);
+    for (uint32_t v = 0; v < c->visit_count && used + 24 < capacity; v++)
+        used += (size_t)snprintf(out + used, capacity - used, " %" PRId64, c->visits[v].region);
 }
 
 static int import_counters_write_recording(struct counters *c, const char *path, const char *source)

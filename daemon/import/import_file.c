@@ -188,27 +188,27 @@ static int import_file_write_job(struct import_file *f, uint64_t windows)
 
 /* ---- begin and end --------------------------------------------------------- */
 
-static int import_file_begin(struct import_file *f, const char *path, char *why, size_t room)
+static int import_file_begin(struct import_file *f, const char *path, char *why, size_t capacity)
 {
     struct stat status;
     int code = import_file_group_ranks(f);
     if (code != 0)
         return code;
     if (stat(path, &status) == 0 && status.st_size > 0) {
-        snprintf(why, room, "%s", holter_strerror(-EEXIST));
+        snprintf(why, capacity, "%s", holter_strerror(-EEXIST));
         return -EEXIST;
     }
     char recorded_why[600];
     code = recording_open(&f->recording, path, recorded_why, sizeof(recorded_why));
     if (code != 0) {
-        snprintf(why, room, "%s", recording_error_without_path(recorded_why, path));
+        snprintf(why, capacity, "%s", recording_error_without_path(recorded_why, path));
         return code;
     }
     code = import_file_write_network(f);
     for (uint32_t h = 0; code == 0 && h < f->job->host_count; h++)
         code = import_file_write_ranks(f, h);
     if (code != 0)
-        snprintf(why, room, "%s", f->error[0] != '\0' ? f->error : holter_strerror(code));
+        snprintf(why, capacity, "%s", f->error[0] != '\0' ? f->error : holter_strerror(code));
     return code;
 }
 
@@ -223,10 +223,10 @@ static void import_file_finish(struct import_file *f)
 }
 
 int import_file_create(struct import_file **out, const char *path, const struct import_job *job,
-                       char *why, size_t room)
+                       char *why, size_t capacity)
 {
     struct import_file *f = calloc(1, sizeof(*f));
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (f == NULL)
         return -ENOMEM;
     uint64_t begin_ns = job->begin_ns != 0 ? job->begin_ns : IMPORT_BEGIN_NS;
@@ -234,7 +234,7 @@ int import_file_create(struct import_file **out, const char *path, const struct 
     f->begin_ns = begin_ns / job->window_ns * job->window_ns;
     f->error = "";
     f->path = strdup(path);
-    int code = f->path == NULL ? -ENOMEM : import_file_begin(f, path, why, room);
+    int code = f->path == NULL ? -ENOMEM : import_file_begin(f, path, why, capacity);
     if (code != 0) {
         import_file_close(f, code, 0, NULL, 0);
         return code;
@@ -244,23 +244,23 @@ int import_file_create(struct import_file **out, const char *path, const struct 
 }
 
 /* Write the job's end record, which marks it as complete, and close the recording. */
-static int import_file_end(struct import_file *f, uint64_t windows, char *why, size_t room)
+static int import_file_end(struct import_file *f, uint64_t windows, char *why, size_t capacity)
 {
     int code = import_file_write_job(f, windows);
     if (code == 0)
-        return recording_close_with_error(f->recording, why, room);
-    snprintf(why, room, "%s", recording_error(f->recording));
+        return recording_close_with_error(f->recording, why, capacity);
+    snprintf(why, capacity, "%s", recording_error(f->recording));
     recording_abandon(f->recording);
     return code;
 }
 
-int import_file_close(struct import_file *f, int code, uint64_t windows, char *why, size_t room)
+int import_file_close(struct import_file *f, int code, uint64_t windows, char *why, size_t capacity)
 {
     if (f == NULL)
         return code;
     if (f->recording != NULL) {
         if (code == 0)
-            code = import_file_end(f, windows, why, room);
+            code = import_file_end(f, windows, why, capacity);
         else
             recording_abandon(f->recording);
         if (code != 0)

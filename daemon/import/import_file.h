@@ -33,7 +33,7 @@ struct import_file;
 /** Begin a recording in a new file. @param path  there must be none, or an empty one
  *  @param why  set on failure @return 0, -EEXIST, -ENOMEM or another negative error */
 int import_file_create(struct import_file **out, const char *path, const struct import_job *job,
-                       char *why, size_t room);
+                       char *why, size_t capacity);
 
 /** Number of the first window. */
 uint64_t import_file_first_window(const struct import_file *file);
@@ -65,7 +65,8 @@ int import_file_window(struct import_file *file, uint32_t host, struct wire_wind
  * @param windows  number of windows of the job
  * @param why      set where the end cannot be written, for people
  * @return that code, or the error of writing the end; 0: the recording is complete */
-int import_file_close(struct import_file *file, int code, uint64_t windows, char *why, size_t room);
+int import_file_close(struct import_file *file, int code, uint64_t windows, char *why,
+                      size_t capacity);
 
 /** The last error as a sentence; static, or valid until the file is closed. */
 const char *import_file_error(const struct import_file *file);

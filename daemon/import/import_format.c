@@ -56,7 +56,7 @@ static size_t import_format_prefix_of(const char *name)
 /* Find the traces of a folder by the files of their first ranks: a DUMPI trace may have lost its
  * .meta file.
  * @return number of traces; 2 stands for several */
-static unsigned import_format_find_traces(const char *path, char *source, size_t room)
+static unsigned import_format_find_traces(const char *path, char *source, size_t capacity)
 {
     char first[256] = "";
     unsigned found = 0;
@@ -75,32 +75,32 @@ static unsigned import_format_find_traces(const char *path, char *source, size_t
     if (folder != NULL)
         closedir(folder);
     if (found == 1)
-        snprintf(source, room, "%s/%s", path, first);
+        snprintf(source, capacity, "%s/%s", path, first);
     return found;
 }
 
 /* Find the only file of a folder that represents a whole trace. */
 static int import_format_find_file(const char *path, enum import_format wanted, char *source,
-                                   size_t room, char *why, size_t why_room)
+                                   size_t capacity, char *why, size_t why_capacity)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
     unsigned found = 0;
     if (folder == NULL) {
-        snprintf(why, why_room, "%s: %s", path, holter_strerror(-errno));
+        snprintf(why, why_capacity, "%s: %s", path, holter_strerror(-errno));
         return -1;
     }
     while ((entry = readdir(folder)) != NULL)
         if ((wanted != IMPORT_DUMPI && import_format_ends_in(entry->d_name, ".otf2")) ||
             (wanted != IMPORT_OTF2 && import_format_ends_in(entry->d_name, ".meta"))) {
             found++;
-            snprintf(source, room, "%s/%s", path, entry->d_name);
+            snprintf(source, capacity, "%s/%s", path, entry->d_name);
         }
     closedir(folder);
     if (found == 0 && wanted != IMPORT_OTF2)
-        found = import_format_find_traces(path, source, room);
+        found = import_format_find_traces(path, source, capacity);
     if (found != 1)
-        snprintf(why, why_room,
+        snprintf(why, why_capacity,
                  found == 0
                      ? "%s: there is no trace in this folder: no file .otf2, none .meta, none "
                        "-0000.bin"
@@ -226,14 +226,14 @@ static enum import_format import_format_of_bytes(char *bytes, size_t length)
 }
 
 enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
-                                      size_t source_room, char *why, size_t room)
+                                      size_t source_capacity, char *why, size_t capacity)
 {
     char bytes[LOOKED_AT + 1];
     struct stat status;
     size_t length = 0;
-    snprintf(source, source_room, "%s", path);
+    snprintf(source, source_capacity, "%s", path);
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-        import_format_find_file(path, wanted, source, source_room, why, room) != 0)
+        import_format_find_file(path, wanted, source, source_capacity, why, capacity) != 0)
         return IMPORT_UNKNOWN;
     int fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : 1;
@@ -242,14 +242,14 @@ enum import_format import_format_find(const char *path, enum import_format wante
         length += got > 0 ? (size_t)got : 0;
     }
     if (got < 0)
-        snprintf(why, room, "%s: %s", source, holter_strerror(-errno));
+        snprintf(why, capacity, "%s: %s", source, holter_strerror(-errno));
     if (fd >= 0)
         close(fd);
     if (got < 0)
         return IMPORT_UNKNOWN;
     const char *packed = import_packed_as(bytes, length);
     if (packed != NULL) {
-        snprintf(why, room, "%s %s", source, packed);
+        snprintf(why, capacity, "%s %s", source, packed);
         return IMPORT_PACKED;
     }
     enum import_format format = import_format_of_bytes(bytes, length);
@@ -258,7 +258,7 @@ enum import_format import_format_find(const char *path, enum import_format wante
     if (format == IMPORT_UNKNOWN && import_format_ends_in(source, ".meta"))
         format = IMPORT_DUMPI; /* the files beside it may still be usable */
     if (format == IMPORT_UNKNOWN)
-        snprintf(why, room, "%s: its format cannot be recognised from %s; use --format", source,
+        snprintf(why, capacity, "%s: its format cannot be recognised from %s; use --format", source,
                  length == 0 ? "an empty file" : "its beginning");
     return format;
 }

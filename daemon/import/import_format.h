@@ -41,6 +41,6 @@ char import_declared_separator(const char *line, size_t length);
  * people, with the name of the file
  * @return IMPORT_UNKNOWN: the format cannot be determined */
 enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
-                                      size_t source_room, char *why, size_t room);
+                                      size_t source_capacity, char *why, size_t capacity);
 
 #endif

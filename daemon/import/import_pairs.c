@@ -65,13 +65,13 @@ static int import_pairs_make_hosts(struct places *p, uint32_t ranks,
 
 static int import_pairs_find_places(struct places *p, const struct pairs *pairs,
                                     const struct topology_file *network, uint64_t per_node,
-                                    char *why, size_t room)
+                                    char *why, size_t capacity)
 {
     *p = (struct places){0};
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     int code = 0;
     if (network != NULL) {
-        code = pairs_seats(&p->node, pairs, network, per_node, why, room);
+        code = pairs_seats(&p->node, pairs, network, per_node, why, capacity);
     } else {
         p->node = calloc((size_t)pairs->processes + 1, sizeof(*p->node));
         code = p->node == NULL ? -ENOMEM : 0;

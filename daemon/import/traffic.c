@@ -86,12 +86,12 @@ static int traffic_is_routes(const char *text, size_t length)
 
 /* ---- texts --------------------------------------------------------------- */
 
-static int traffic_add_hops(struct pairs *out, size_t *room, const struct pair_sum *pair,
+static int traffic_add_hops(struct pairs *out, size_t *capacity, const struct pair_sum *pair,
                             uint64_t hops, unsigned line)
 {
     if (hops == UINT64_MAX)
         return 0;
-    if (array_fit(&out->hops, sizeof(*out->hops), room, out->hop_count + 1) != 0)
+    if (array_fit(&out->hops, sizeof(*out->hops), capacity, out->hop_count + 1) != 0)
         return -ENOMEM;
     out->hops[out->hop_count++] =
         (struct pair_hops){(uint32_t)pair->from, (uint32_t)pair->to,
@@ -102,7 +102,7 @@ static int traffic_add_hops(struct pairs *out, size_t *room, const struct pair_s
 static int traffic_add_lines(struct pairs *out, struct pair_sums *sums, const char *text,
                              size_t length, int routes, struct faults *faults)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     struct lines lines = lines_of(text, length);
     const char *begin, *end;
     int code = 0;
@@ -116,7 +116,7 @@ static int traffic_add_lines(struct pairs *out, struct pair_sums *sums, const ch
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);
         else if ((code = pair_sums_add(sums, &pair)) == 0)
-            code = traffic_add_hops(out, &room, &pair, hops, lines.number);
+            code = traffic_add_hops(out, &capacity, &pair, hops, lines.number);
     }
     if (routes)
         traffic_count_routes(sums);
@@ -221,13 +221,13 @@ uint32_t pairs_process(const struct pairs *pairs, uint64_t id)
 /* ---- seats --------------------------------------------------------------- */
 
 static int traffic_seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nodes,
-                                uint64_t per_node, char *why, size_t room)
+                                uint64_t per_node, char *why, size_t capacity)
 {
     uint64_t highest = pairs->ids[pairs->processes - 1];
     if (per_node == 0)
         per_node = highest / nodes + 1;
     if (highest / per_node >= nodes) {
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "%" PRIu64 " is on node %" PRIu64 " with %" PRIu64
                  " ranks a node, but the network has %" PRIu32 " nodes",
                  highest, highest / per_node, per_node, nodes);
@@ -263,7 +263,7 @@ static int traffic_seats_in_order(uint32_t *vertices, const struct pairs *pairs)
 
 /* Find the vertices of the hosts of a recording. */
 static int traffic_seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
-                                  const struct topology_file *network, char *why, size_t room)
+                                  const struct topology_file *network, char *why, size_t capacity)
 {
     uint32_t nodes = topology_nodes(network->topology), known = 0;
     const char *missing = NULL;
@@ -275,11 +275,11 @@ static int traffic_seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
     if (known == pairs->host_count)
         return 0;
     if (known > 0 || network->host_count > 0) {
-        snprintf(why, room, "the network does not name host %s", missing);
+        snprintf(why, capacity, "the network does not name host %s", missing);
         return -HOLTER_EUSAGE;
     }
     if (pairs->host_count > nodes) {
-        snprintf(why, room, "%" PRIu32 " hosts, but the network has %" PRIu32 " nodes",
+        snprintf(why, capacity, "%" PRIu32 " hosts, but the network has %" PRIu32 " nodes",
                  pairs->host_count, nodes);
         return -HOLTER_EUSAGE;
     }
@@ -287,18 +287,18 @@ static int traffic_seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
 }
 
 static int traffic_seats_of_places(uint32_t *seats, const struct pairs *pairs,
-                                   const struct topology_file *network, char *why, size_t room)
+                                   const struct topology_file *network, char *why, size_t capacity)
 {
     uint32_t *vertices = calloc((size_t)pairs->host_count + 1, sizeof(*vertices));
     if (vertices == NULL)
         return -ENOMEM;
-    int code = traffic_seats_of_hosts(vertices, pairs, network, why, room);
+    int code = traffic_seats_of_hosts(vertices, pairs, network, why, capacity);
     for (uint32_t i = 0; code == 0 && i < pairs->processes; i++) {
         if (pairs->places[i].host < pairs->host_count) {
             seats[i] = vertices[pairs->places[i].host];
             continue;
         }
-        snprintf(why, room, "the recording does not contain the host of rank %" PRIu64,
+        snprintf(why, capacity, "the recording does not contain the host of rank %" PRIu64,
                  pairs->ids[i]);
         code = -HOLTER_EUSAGE;
     }
@@ -307,17 +307,17 @@ static int traffic_seats_of_places(uint32_t *seats, const struct pairs *pairs,
 }
 
 int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology_file *network,
-                uint64_t per_node, char *why, size_t room)
+                uint64_t per_node, char *why, size_t capacity)
 {
     uint32_t nodes = topology_nodes(network->topology);
     uint32_t *seats = calloc((size_t)pairs->processes + 1, sizeof(*seats));
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (seats == NULL)
         return -ENOMEM;
     int code = pairs->processes == 0 || nodes == 0 ? 0
                : pairs->source == PAIRS_RECORDING
-                   ? traffic_seats_of_places(seats, pairs, network, why, room)
-                   : traffic_seats_of_ids(seats, pairs, nodes, per_node, why, room);
+                   ? traffic_seats_of_places(seats, pairs, network, why, capacity)
+                   : traffic_seats_of_ids(seats, pairs, nodes, per_node, why, capacity);
     if (code != 0) {
         free(seats);
         return code;

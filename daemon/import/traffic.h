@@ -92,7 +92,7 @@ uint32_t pairs_process(const struct pairs *pairs, uint64_t id);
  * @param out       set to memory for free()
  * @param why       set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
 int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology_file *network,
-                uint64_t per_node, char *why, size_t room);
+                uint64_t per_node, char *why, size_t capacity);
 
 /** Compare the hop counts of a hop-byte file with those of a network.
  * @param seats  of pairs_seats()
@@ -104,12 +104,12 @@ size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topo
  * @param seats  NULL: not needed @param out, why  as below
  * @return 0, -ENOMEM, or -HOLTER_EUSAGE: there is no grid, or ranks have no seat in it */
 int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
-               size_t room);
+               size_t capacity);
 
 /** The network that a recording contains, else the tree of hosts, NUMA nodes and cores that agents
  * saw; and the processes' seats in it.
  * @param why  set on failure @return 0, -ENOMEM or another negative error */
 int pairs_network(struct topology_file *out, uint32_t **seats, const struct pairs *pairs,
-                  const char *path, char *why, size_t room);
+                  const char *path, char *why, size_t capacity);
 
 #endif

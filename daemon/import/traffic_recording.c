@@ -16,22 +16,22 @@ struct reading {
     struct pair_sums sums;
     struct pairs *pairs; /* hosts are in the order of their first messages at first */
     struct pair_place *places;
-    size_t place_room, host_room;
+    size_t place_room, host_capacity;
     uint64_t world;
 };
 
 static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
 {
-    size_t room = r->place_room == 0 ? 64 : r->place_room;
+    size_t capacity = r->place_room == 0 ? 64 : r->place_room;
     if (ranks > REMAP_MOST_PROCESSES)
         return -HOLTER_ELIMIT;
-    while (room < ranks)
-        room *= 2;
-    if (room == r->place_room)
+    while (capacity < ranks)
+        capacity *= 2;
+    if (capacity == r->place_room)
         return 0;
-    if (ARRAY_RESIZE(r->places, room) != 0)
+    if (ARRAY_RESIZE(r->places, capacity) != 0)
         return -ENOMEM;
-    while (r->place_room < room)
+    while (r->place_room < capacity)
         r->places[r->place_room++] = (struct pair_place){.host = UINT32_MAX};
     return 0;
 }
@@ -47,7 +47,7 @@ static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ra
     }
     if (p->host_count == MOST_HOSTS)
         return -HOLTER_ELIMIT;
-    if (ARRAY_FIT(p->hosts, r->host_room, p->host_count + (size_t)1) != 0)
+    if (ARRAY_FIT(p->hosts, r->host_capacity, p->host_count + (size_t)1) != 0)
         return -ENOMEM;
     struct pair_host *host = &p->hosts[p->host_count];
     *host = (struct pair_host){.cores = ranks->cores};

@@ -12,7 +12,7 @@ int pair_sums_add(struct pair_sums *s, const struct pair_sum *pair)
 {
     uint32_t known = s->keys.count;
     uint32_t at = KEY_TABLE_EXTEND(&s->keys, ((struct key){pair->from, pair->to}), UINT32_MAX,
-                                   s->list, s->room);
+                                   s->list, s->capacity);
     if (at == KEY_NONE)
         return -ENOMEM;
     if (at == known) {

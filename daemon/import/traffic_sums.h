@@ -14,7 +14,7 @@ struct pair_sum {
 struct pair_sums {
     struct key_table keys; /* hi: from, lo: to */
     struct pair_sum *list; /* owned: by number of the key */
-    size_t room;
+    size_t capacity;
 };
 
 /** Add to the sum of a pair. Sums saturate at the largest number. @param pair  messages above 0

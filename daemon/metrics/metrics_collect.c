@@ -133,9 +133,9 @@ static void metrics_join_agents(struct metrics_agent *to, const struct metrics_a
 }
 
 int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count,
-                       size_t *room)
+                       size_t *capacity)
 {
-    const size_t added = count < *room ? count : *room;
+    const size_t added = count < *capacity ? count : *capacity;
     if (ARRAY_FIT(job->agents, job->agent_capacity, job->agent_count + added) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -145,11 +145,11 @@ int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows
             job->agent_count == 0 ? NULL : &job->agents[job->agent_count - 1];
         if (last != NULL && strcmp(last->node, agent.node) == 0) {
             metrics_join_agents(last, &agent);
-        } else if (*room == 0) {
+        } else if (*capacity == 0) {
             job->nodes_left_out++;
         } else {
             job->agents[job->agent_count++] = agent;
-            (*room)--;
+            (*capacity)--;
         }
     }
     return 0;
@@ -157,7 +157,7 @@ int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows
 
 struct agent_list {
     struct metrics_job *job;
-    size_t *room;
+    size_t *capacity;
     int code;
 };
 
@@ -174,13 +174,14 @@ static void metrics_on_agents(void *user, const char *job, enum wire_type type, 
     const struct wire_nodes *nodes = message;
     (void)job;
     if (type == WIRE_TYPE_NODES && list->code == 0)
-        list->code = metrics_add_agents(list->job, nodes->nodes, nodes->nodes_count, list->room);
+        list->code =
+            metrics_add_agents(list->job, nodes->nodes, nodes->nodes_count, list->capacity);
 }
 
-static int metrics_collect_job(struct metrics_job *out, struct job *job, size_t *room)
+static int metrics_collect_job(struct metrics_job *out, struct job *job, size_t *capacity)
 {
     struct job_figures figures;
-    struct agent_list list = {.job = out, .room = room};
+    struct agent_list list = {.job = out, .capacity = capacity};
     const struct job_output output = {&list, metrics_wants_agents, metrics_on_agents, NULL};
     job_figures(job, &figures);
     metrics_fill_job(out, job_id(job), &figures);
@@ -227,7 +228,7 @@ int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *
 {
     struct metrics_snapshot s = {
         .version = HOLTER_VERSION, .cluster = sources->cluster, .fleet = sources->fleet};
-    size_t running = 0, room = METRICS_NODES;
+    size_t running = 0, capacity = METRICS_NODES;
     int code = 0;
     struct job *job;
     metrics_collect_daemon(&s.daemon, sources);
@@ -240,7 +241,7 @@ int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *
         if (job_state(job) != JOB_RUNNING)
             continue;
         struct metrics_job *row = &s.jobs[s.job_count++];
-        code = metrics_collect_job(row, job, &room);
+        code = metrics_collect_job(row, job, &capacity);
         s.daemon.publish_delay_seconds =
             fmax(s.daemon.publish_delay_seconds, row->publish_delay_seconds);
     }

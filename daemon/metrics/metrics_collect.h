@@ -31,9 +31,9 @@ void metrics_fill_job(struct metrics_job *out, const char *id, const struct job_
 
 /** Add the agents of a job, which come sorted by node. Those of one node, as of containers on it,
  * are put together: counts are added, and it is connected if all are.
- *  @param room  how many further nodes the page has room for; the others are counted
+ *  @param capacity  how many further nodes the page has room for; the others are counted
  *  @return 0 or -ENOMEM */
 int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows, size_t count,
-                       size_t *room);
+                       size_t *capacity);
 
 #endif

@@ -37,16 +37,16 @@ void fault_at(struct faults *f, unsigned line, const char *format, ...)
 
 static int file_text_read_all(int fd, char **out, size_t *length, size_t most)
 {
-    size_t room = 1u << 16, used = 0;
-    char *text = malloc(room + 1);
+    size_t capacity = 1u << 16, used = 0;
+    char *text = malloc(capacity + 1);
     while (text != NULL && used <= most) {
-        if (used == room) {
-            char *more = realloc(text, (room *= 2) + 1);
+        if (used == capacity) {
+            char *more = realloc(text, (capacity *= 2) + 1);
             if (more == NULL)
                 break;
             text = more;
         }
-        ssize_t n = read(fd, text + used, room - used);
+        ssize_t n = read(fd, text + used, capacity - used);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {

@@ -27,7 +27,7 @@ struct reader {
     hostlist_each *each;
     void *user;
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 __attribute__((format(printf, 2, 3))) static int hostlist_report_fault(struct reader *r,
@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static int hostlist_report_fault(struct re
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(r->why, r->room, format, args);
+    vsnprintf(r->why, r->capacity, format, args);
     va_end(args);
     return -HOLTER_EUSAGE;
 }
@@ -179,9 +179,9 @@ static int hostlist_expand_item(struct reader *r, const struct item *item)
 }
 
 int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *user, char *why,
-                    size_t room)
+                    size_t capacity)
 {
-    struct reader r = {most, each, user, why, room};
+    struct reader r = {most, each, user, why, capacity};
     struct item item;
     const char *at = text;
     int code = 0;

@@ -16,7 +16,7 @@ typedef int hostlist_each(void *user, const char *name);
  * @param most  maximum number of names @param why  set on failure: a sentence
  * @return 0, -HOLTER_EUSAGE for an error in the text, or what `each` returned */
 int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *user, char *why,
-                    size_t room);
+                    size_t capacity);
 
 /** The same for at most TOPOLOGY_MAX_VERTICES names of a file; an error in the text is reported.
  * @param key  what the list belongs to */

@@ -14,11 +14,11 @@
 
 /* ---- messages of agents -------------------------------------------------------- */
 
-static int network_grid_report_fault(char *why, size_t room, const char *format, ...)
+static int network_grid_report_fault(char *why, size_t capacity, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why, room, format, arguments);
+    vsnprintf(why, capacity, format, arguments);
     va_end(arguments);
     return -HOLTER_ERANGE;
 }
@@ -51,38 +51,38 @@ static uint64_t network_grid_ranks_of(const struct wire_ranks *m, uint64_t first
 }
 
 static int network_grid_check_member(const struct wire_ranks *m, uint64_t at, char *why,
-                                     size_t room)
+                                     size_t capacity)
 {
     const struct wire_cart_member_row *row = &m->cart_members[at];
     if (row->rank >= network_grid_world_of(m))
         return network_grid_report_fault(
-            why, room, "cart_members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, at, row->rank,
-            network_grid_world_of(m));
+            why, capacity, "cart_members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, at,
+            row->rank, network_grid_world_of(m));
     if (row->cart >= m->carts_count ||
         (row->cart > 0 && m->carts[row->cart - 1].id == m->carts[row->cart].id))
         return network_grid_report_fault(
-            why, room, "cart_members[%" PRIu64 "].cart is no communicator's first row", at);
+            why, capacity, "cart_members[%" PRIu64 "].cart is no communicator's first row", at);
     uint64_t ranks = network_grid_ranks_of(m, row->cart, network_grid_end_of_cart(m, row->cart));
     if (row->position >= ranks)
         return network_grid_report_fault(
-            why, room, "cart_members[%" PRIu64 "].position is %" PRIu64 " of %" PRIu64, at,
+            why, capacity, "cart_members[%" PRIu64 "].position is %" PRIu64 " of %" PRIu64, at,
             row->position, ranks);
     return 0;
 }
 
-int network_grid_check(const struct wire_ranks *m, char *why, size_t room)
+int network_grid_check(const struct wire_ranks *m, char *why, size_t capacity)
 {
     for (uint64_t first = 0, end; first < m->carts_count; first = end) {
         end = network_grid_end_of_cart(m, first);
         if (network_grid_ranks_of(m, first, end) < 2)
             return network_grid_report_fault(
-                why, room,
+                why, capacity,
                 "carts[%" PRIu64 "] and what follows is no grid of 2 to %" PRIu64
                 " ranks and 1 to %u dimensions",
                 first, network_grid_world_of(m), NETWORK_GRID_DIMENSIONS);
     }
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
-        if (network_grid_check_member(m, i, why, room) != 0)
+        if (network_grid_check_member(m, i, why, capacity) != 0)
             return -HOLTER_ERANGE;
     }
     return 0;

@@ -135,7 +135,7 @@ static int network_parts_add_vertices(struct network_parts *p, const struct wire
     uint64_t need = p->spec.vertex_count + m->vertices_count;
     if (need > TOPOLOGY_MAX_VERTICES)
         return -HOLTER_ERANGE;
-    if (ARRAY_FIT(p->spec.vertices, p->vertex_room, need) != 0)
+    if (ARRAY_FIT(p->spec.vertices, p->vertex_capacity, need) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->vertices_count; i++) {
         struct topology_named *v = &p->spec.vertices[p->spec.vertex_count++];
@@ -150,7 +150,7 @@ static int network_parts_add_edges(struct network_parts *p, const struct wire_to
     uint64_t need = p->spec.edge_count + m->edges_count;
     if (need > TOPOLOGY_MAXIMUM_LINKS)
         return -HOLTER_ERANGE;
-    if (ARRAY_FIT(p->spec.edges, p->edge_room, need) != 0)
+    if (ARRAY_FIT(p->spec.edges, p->edge_capacity, need) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->edges_count; i++) {
         const struct wire_edge_row *from = &m->edges[i];
@@ -180,7 +180,7 @@ static int network_parts_add_hops(struct network_parts *p, const struct wire_top
     struct topology_spec *s = &p->spec;
     if (s->path_count + 2 * m->hops_count > TOPOLOGY_MAXIMUM_LINKS)
         return -HOLTER_ERANGE;
-    if (ARRAY_FIT(s->routes, p->route_room, s->route_count + m->hops_count) != 0 ||
+    if (ARRAY_FIT(s->routes, p->route_capacity, s->route_count + m->hops_count) != 0 ||
         ARRAY_FIT(s->path, p->path_capacity, s->path_count + 2 * m->hops_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->hops_count; i++) {
@@ -201,7 +201,7 @@ static int network_parts_add_hops(struct network_parts *p, const struct wire_top
 
 static int network_parts_add_seats(struct network_parts *p, const struct wire_topology *m)
 {
-    if (ARRAY_FIT(p->seats, p->seat_room, p->seat_count + m->seats_count) != 0)
+    if (ARRAY_FIT(p->seats, p->seat_capacity, p->seat_count + m->seats_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->seats_count; i++)
         p->seats[p->seat_count++] = m->seats[i];

@@ -27,8 +27,8 @@ struct network_parts {
     struct topology_spec spec;
     char source[513], fault[513];
     struct wire_seat_row *seats; /**< owned */
-    size_t seat_count, seat_room;
-    size_t vertex_room, edge_room, route_room, path_capacity;
+    size_t seat_count, seat_capacity;
+    size_t vertex_capacity, edge_capacity, route_capacity, path_capacity;
     int more; /**< further parts follow */
 };
 

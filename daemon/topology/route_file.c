@@ -82,9 +82,9 @@ ORDER_FUNCTION(route_file_compare_hops, struct route_hop,
                8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
                    2 * ORDER(a->number, b->number) + ORDER(a->line, b->line))
 
-static int route_file_add(struct route_file *file, size_t *room, const struct route_hop *hop)
+static int route_file_add(struct route_file *file, size_t *capacity, const struct route_hop *hop)
 {
-    if (array_fit(&file->hops, sizeof(*file->hops), room, file->count + 1) != 0)
+    if (array_fit(&file->hops, sizeof(*file->hops), capacity, file->count + 1) != 0)
         return -ENOMEM;
     file->hops[file->count++] = *hop;
     return 0;
@@ -106,7 +106,7 @@ int route_file_parse(struct route_file *out, const char *text, size_t length, st
 {
     struct lines lines = lines_of(text, length);
     struct route_file file = {0};
-    size_t room = 0;
+    size_t capacity = 0;
     int code = 0;
     struct cursor c;
     while (code == 0 && lines_next(&lines, &c.at, &c.end)) {
@@ -126,7 +126,7 @@ int route_file_parse(struct route_file *out, const char *text, size_t length, st
             continue;
         }
         file.coordinates = count;
-        code = route_file_add(&file, &room, &hop);
+        code = route_file_add(&file, &capacity, &hop);
     }
     if (code == 0 && file.wrong_lines >= file.count)
         code = route_file_refuse(&file, faults);

@@ -33,9 +33,9 @@ void build_finish(struct build *b)
 
 /* Reserve space for one more. @return 0: there is no memory */
 static int topology_build_fit(struct build *b, void *array_pointer, size_t size, uint32_t count,
-                              size_t *room)
+                              size_t *capacity)
 {
-    if (array_fit(array_pointer, size, room, count + (size_t)1) == 0)
+    if (array_fit(array_pointer, size, capacity, count + (size_t)1) == 0)
         return 1;
     b->code = -ENOMEM;
     return 0;
@@ -65,7 +65,7 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
         b->code = -HOLTER_EUSAGE;
         return TOPOLOGY_NONE;
     }
-    if (!topology_build_fit(b, &b->vertices, sizeof(*b->vertices), b->count, &b->room))
+    if (!topology_build_fit(b, &b->vertices, sizeof(*b->vertices), b->count, &b->capacity))
         return TOPOLOGY_NONE;
     if (key_table_reserve(&b->names, 1) != 0) {
         b->code = -ENOMEM;
@@ -96,20 +96,21 @@ uint32_t build_declare(struct build *b, const char *name, enum topology_vertex k
 }
 
 /* "(0,0,1)" for nodes with coordinates, else "5" */
-static void topology_build_node_text(const struct build *b, uint32_t node, char *out, size_t room)
+static void topology_build_node_text(const struct build *b, uint32_t node, char *out,
+                                     size_t capacity)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS], rest = node, count = b->spec.dimension_count;
     size_t used = 0;
     if (b->spec.kind != TOPOLOGY_CARTESIAN) {
-        snprintf(out, room, "node %u", node);
+        snprintf(out, capacity, "node %u", node);
         return;
     }
     for (uint32_t d = count; d-- > 0;) {
         at[d] = rest % b->spec.dimensions[d].size;
         rest /= b->spec.dimensions[d].size;
     }
-    for (uint32_t d = 0; d < count && used < room; d++)
-        used += (size_t)snprintf(out + used, room - used, "%c%u%s", d == 0 ? '(' : ',', at[d],
+    for (uint32_t d = 0; d < count && used < capacity; d++)
+        used += (size_t)snprintf(out + used, capacity - used, "%c%u%s", d == 0 ? '(' : ',', at[d],
                                  d + 1 == count ? ")" : "");
 }
 
@@ -150,7 +151,7 @@ void build_link(struct build *b, const struct build_link *link)
         b->code = -HOLTER_EUSAGE;
         return;
     }
-    if (topology_build_fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_room))
+    if (topology_build_fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_capacity))
         b->links[b->link_count++] = *link;
     if (link->upward)
         b->vertices[link->ends[0]].is_below = 1;
@@ -169,7 +170,7 @@ void build_join(struct build *b, const char *name, struct build_link *link, int 
 
 void build_route(struct build *b, unsigned line)
 {
-    if (topology_build_fit(b, &b->routes, sizeof(*b->routes), b->route_count, &b->route_room))
+    if (topology_build_fit(b, &b->routes, sizeof(*b->routes), b->route_count, &b->route_capacity))
         b->routes[b->route_count++] =
             (struct build_route){.first = b->word_count, .count = 0, .line = line};
 }
@@ -177,7 +178,7 @@ void build_route(struct build *b, unsigned line)
 void build_route_word(struct build *b, const char *word)
 {
     if (b->code != 0 ||
-        !topology_build_fit(b, &b->words, sizeof(*b->words), b->word_count, &b->word_room))
+        !topology_build_fit(b, &b->words, sizeof(*b->words), b->word_count, &b->word_capacity))
         return;
     b->words[b->word_count++] = word;
     b->routes[b->route_count - 1].count++;

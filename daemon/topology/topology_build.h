@@ -40,7 +40,7 @@ struct build {
     struct build_route *routes;
     const char **words; /**< borrowed */
     uint32_t count, link_count, route_count, word_count;
-    size_t room, link_room, route_room, word_room;
+    size_t capacity, link_capacity, route_capacity, word_capacity;
     uint32_t nodes;  /**< regular networks: number of nodes, 0: unknown */
     uint32_t *owner; /**< regular networks: 1 + vertex of the build at each node */
     int code;        /**< -ENOMEM: stop reading */

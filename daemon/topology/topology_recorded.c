@@ -197,11 +197,11 @@ topology_recorded_add_remark(struct topology_file *out, unsigned line, const cha
     va_end(arguments);
     if (out->gaps + out->wrong_lines > FILE_FAULTS)
         return;
-    const size_t room = used + strlen(text) + 16;
-    char *longer = realloc(out->remarks, room);
+    const size_t capacity = used + strlen(text) + 16;
+    char *longer = realloc(out->remarks, capacity);
     if (longer == NULL)
         return;
-    snprintf(longer + used, room - used, "%u: %s\n", line, text);
+    snprintf(longer + used, capacity - used, "%u: %s\n", line, text);
     out->remarks = longer;
 }
 

@@ -20,7 +20,7 @@ int yaml_number(struct yaml_reader *r, const char *key, const struct tree_node *
                 uint32_t most, uint32_t *out);
 int yaml_yes_no(struct yaml_reader *r, const char *key, const struct tree_node *value, int *out);
 void yaml_copy_text(struct yaml_reader *r, const char *key, const struct tree_node *value,
-                    char *out, size_t room);
+                    char *out, size_t capacity);
 void yaml_capacity(struct yaml_reader *r, const struct tree_node *value, double *out);
 
 /** Report keys that are unknown, or occur twice. @param known  words separated and surrounded by

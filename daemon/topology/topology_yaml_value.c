@@ -46,13 +46,13 @@ int yaml_yes_no(struct yaml_reader *r, const char *key, const struct tree_node *
 }
 
 void yaml_copy_text(struct yaml_reader *r, const char *key, const struct tree_node *value,
-                    char *out, size_t room)
+                    char *out, size_t capacity)
 {
     const char *text = tree_text(r->faults, key, value);
-    if (text != NULL && strlen(text) >= room)
-        fault_at(r->faults, value->line, "%s: longer than %zu bytes", key, room - 1);
+    if (text != NULL && strlen(text) >= capacity)
+        fault_at(r->faults, value->line, "%s: longer than %zu bytes", key, capacity - 1);
     else if (text != NULL)
-        snprintf(out, room, "%s", text);
+        snprintf(out, capacity, "%s", text);
 }
 
 void yaml_capacity(struct yaml_reader *r, const struct tree_node *value, double *out)

@@ -165,12 +165,12 @@ size_t segment_bytes(const struct segment_shape *shape);
 /** Write a segment's name, "/holter.<uid>.<session>.<pid>".
  *  @return 0, or -HOLTER_ERANGE when the session key holds anything but hexadecimal digits or is
  *          empty */
-int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid);
+int segment_name(char *out, size_t capacity, uint32_t uid, const char *session, int32_t pid);
 
 #define SEGMENT_SUFFIX_DIGITS 16u /**< hexadecimal, of the random number after a name */
 
 /** Append a random number to a segment's name. @return 0, or -HOLTER_ERANGE when it does not fit */
-int segment_name_extend(char *name, size_t room, uint64_t number);
+int segment_name_extend(char *name, size_t capacity, uint64_t number);
 
 /** Is a segment, or what has its name, owned by this user? @param name  with the slash */
 int segment_is_own(const char *name);

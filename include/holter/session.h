@@ -29,11 +29,11 @@
  *  mode 0700 when it is missing.
  *  @return 0, -EPERM when it belongs to another user or others may write to it, or another
  *          -errno */
-int session_run_dir(char *out, size_t room);
+int session_run_dir(char *out, size_t capacity);
 
 /** The same. @param why  on failure a sentence that names the directory and what is wrong with it
  */
-int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room);
+int session_explain_run_dir(char *out, size_t capacity, char *why, size_t why_capacity);
 
 /** May a file be written by that name? Not if another user has put a file or link there, in a
  *  directory where everybody may: what is written would be his to read, or destroy what the link
@@ -41,23 +41,23 @@ int session_explain_run_dir(char *out, size_t room, char *why, size_t why_room);
  *  be off. What is the owner's of the directory is permitted.
  *  @param why  set on failure: a sentence that names path and owner
  *  @return 0 or -EACCES */
-int session_check_shared_file(const char *path, char *why, size_t room);
+int session_check_shared_file(const char *path, char *why, size_t capacity);
 
 /** Endpoint used when none is given: "ipc://<run dir>/holterd.sock". @return 0 or an error of
  *  session_run_dir */
-int session_default_endpoint(char *out, size_t room);
+int session_default_endpoint(char *out, size_t capacity);
 
 /** Endpoint of the daemon for a client that was given none: HOLTER_DAEMON, else the newest
  *  of the sockets "<run dir>/holterd.sock" and "<run dir>/<session>/holterd.sock" that is
  *  served, else session_default_endpoint().
  *  @return 0, -HOLTER_ERANGE when it does not fit, or an error of session_run_dir */
-int session_find_daemon(char *out, size_t room);
+int session_find_daemon(char *out, size_t capacity);
 
 /** Directory of the CURVE keys for an endpoint, for a client that was given none:
  *  HOLTER_KEYS, else "keys" beside the socket of an ipc endpoint, when it is there. Else out is
  *  "".
  *  @return 0, or -HOLTER_ERANGE when it does not fit */
-int session_find_keys(char *out, size_t room, const char *endpoint);
+int session_find_keys(char *out, size_t capacity, const char *endpoint);
 
 /** Key of the session of an endpoint if HOLTER_SESSION is not set: 16 hexadecimal
  *  digits, a hash of the endpoint. @param out  17 bytes */

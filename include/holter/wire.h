@@ -1540,7 +1540,7 @@ WIRE_MESSAGES(X)
 struct wire_buffer {
     uint8_t *bytes; /**< owned */
     size_t length;
-    size_t room;
+    size_t capacity;
 };
 
 /** Free what the buffer owns and make it empty. */

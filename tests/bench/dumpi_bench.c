@@ -70,7 +70,7 @@ static void measure_records(const char *path)
 }
 
 /* One rank of a halo exchange. */
-static void make_file(char *path, size_t room)
+static void make_file(char *path, size_t capacity)
 {
     int32_t requests[2 * NEIGHBOURS];
     struct dumpi_status statuses[2 * NEIGHBOURS];
@@ -92,7 +92,7 @@ static void make_file(char *path, size_t room)
     }
     dumpi_writer_end(w, NULL, 0);
     save_rank(0, 0);
-    snprintf(path, room, "%s", in_directory("own-0000.bin"));
+    snprintf(path, capacity, "%s", in_directory("own-0000.bin"));
 }
 
 int main(int argc, char **argv)

@@ -20,10 +20,10 @@ struct text {
     size_t left;
 };
 
-static long give(void *user, void *out, size_t room)
+static long give(void *user, void *out, size_t capacity)
 {
     struct text *t = user;
-    size_t count = t->left < room ? t->left : room;
+    size_t count = t->left < capacity ? t->left : capacity;
     if (count > 0)
         memcpy(out, t->at, count);
     t->at += count;

@@ -105,10 +105,10 @@ void synthetic_network_init(struct synthetic_network *n, const char *form, uint3
 }
 
 /* Copy a line, since sscanf(3) measures the whole of what it is given. @return the next line */
-static const char *copy_line(char *line, size_t room, const char *text)
+static const char *copy_line(char *line, size_t capacity, const char *text)
 {
     const char *end = strchrnul(text, '\n');
-    snprintf(line, room, "%.*s", (int)(end - text), text);
+    snprintf(line, capacity, "%.*s", (int)(end - text), text);
     return *end == '\0' ? end : end + 1;
 }
 

@@ -41,7 +41,7 @@ int bundle_begin(struct bundle *b, int w, int h, color_t ground)
 
 void bundle_add(struct bundle *b, const struct bundle_edge *edge)
 {
-    if (ARRAY_FIT_AT(b->edges, b->edge_room, b->edge_count) != 0)
+    if (ARRAY_FIT_AT(b->edges, b->edge_capacity, b->edge_count) != 0)
         return;
     b->edges[b->edge_count++] = *edge;
 }

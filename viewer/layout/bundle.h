@@ -21,7 +21,7 @@ struct bundle_edge {
 struct bundle {
     struct image image;        /**< the last finished picture; pixels are owned */
     struct bundle_edge *edges; /**< owned; of the picture in progress */
-    uint32_t edge_count, edge_room;
+    uint32_t edge_count, edge_capacity;
     uint32_t *pixels; /**< owned; of the picture in progress */
     float *density;   /**< owned; one strip: red, green, blue and sum for each pixel */
     int w, h, row, busy;

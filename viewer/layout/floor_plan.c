@@ -50,7 +50,7 @@ static uint32_t floor_plan_columns(const struct topology_dimension *d, struct bo
 static void floor_plan_add_block(struct arranging *k, const struct floor_block *block)
 {
     struct floor_plan *p = k->plan;
-    if (ARRAY_FIT(p->blocks, p->block_room, p->block_count + 1u) != 0) {
+    if (ARRAY_FIT(p->blocks, p->block_capacity, p->block_count + 1u) != 0) {
         k->failed = 1;
         return;
     }

@@ -31,7 +31,7 @@ struct floor_plan {
     uint32_t vertex_count;
     struct floor_block *blocks; /**< owned; outer ones first */
     uint32_t block_count;
-    size_t block_room;
+    size_t block_capacity;
     uint32_t levels; /**< of a tree: rows of vertices; 0: boxes */
     double level_height;
 };

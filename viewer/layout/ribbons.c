@@ -85,13 +85,13 @@ int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *
 
 void ribbons_gap(struct ribbons *r, double x0, double x1)
 {
-    if (ARRAY_FIT_AT(r->gaps, r->gap_room, r->gap_count) == 0)
+    if (ARRAY_FIT_AT(r->gaps, r->gap_capacity, r->gap_count) == 0)
         r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
 }
 
 void ribbons_add(struct ribbons *r, const struct ribbon *item)
 {
-    if (!r->gap_count || ARRAY_FIT_AT(r->items, r->item_room, r->item_count) != 0)
+    if (!r->gap_count || ARRAY_FIT_AT(r->items, r->item_capacity, r->item_count) != 0)
         return;
     r->items[r->item_count++] = *item;
     r->gaps[r->gap_count - 1].count++;

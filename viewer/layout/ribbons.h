@@ -41,7 +41,7 @@ struct ribbons {
     struct ribbon *items;
     struct ribbons_gap *gaps;
     struct ribbons_bar *bars; /**< all owned; of the picture in progress */
-    uint32_t item_count, item_room, gap_count, gap_room, bar_count, bar_capacity;
+    uint32_t item_count, item_capacity, gap_count, gap_capacity, bar_count, bar_capacity;
     uint32_t *pixels; /**< owned; of the picture in progress */
     float *column;    /**< owned; density, hatched density and colour of one pixel column */
     const color_t *map;

@@ -170,7 +170,7 @@ static struct scene_item *scene_add(struct scene *s, enum scene_kind kind, struc
                                     color_t color)
 {
     if (!s->panel_count ||
-        !scene_reserve(s, &s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
+        !scene_reserve(s, &s->items, &s->item_capacity, s->item_count + 1, sizeof *s->items))
         return NULL;
     struct scene_item *item = &s->items[s->item_count++];
     *item = (struct scene_item){
@@ -224,7 +224,7 @@ void scene_points(struct scene *s)
 
 void scene_point(struct scene *s, double x, double y)
 {
-    if (scene_reserve(s, &s->points, &s->point_room, s->point_count + 1, sizeof *s->points))
+    if (scene_reserve(s, &s->points, &s->point_capacity, s->point_count + 1, sizeof *s->points))
         s->points[s->point_count++] = (struct point){x, y};
 }
 
@@ -318,7 +318,7 @@ static size_t scene_fitting_end(const struct scene *s, enum text_style style, in
 static uint32_t scene_add_letters(struct scene *s, const char *text, size_t bytes)
 {
     size_t first = s->letter_count;
-    if (!scene_reserve(s, &s->letters, &s->letter_room, first + bytes + 1, 1))
+    if (!scene_reserve(s, &s->letters, &s->letter_capacity, first + bytes + 1, 1))
         return 0;
     memcpy(s->letters + first, text, bytes);
     s->letters[first + bytes] = 0;
@@ -361,7 +361,7 @@ static size_t scene_shorten(struct scene *s, double w, enum text_style style, in
     }
     while (kept > 0 && text[kept - 1] == ' ')
         kept--;
-    if (kept == 0 || !scene_reserve(s, &s->letters, &s->letter_room,
+    if (kept == 0 || !scene_reserve(s, &s->letters, &s->letter_capacity,
                                     s->letter_count + kept + sizeof ellipsis + end, 1))
         return 0;
     char *to = s->letters + s->letter_count;
@@ -384,7 +384,7 @@ static double scene_add_text(struct scene *s, struct box slot, enum text_style s
         scene_add_letters(s, text, bytes);
     } else {
         bytes = scene_shorten(s, slot.w, style, flags, text, bytes);
-        if (scene_reserve(s, &s->letters, &s->letter_room, first + bytes + 1, 1))
+        if (scene_reserve(s, &s->letters, &s->letter_capacity, first + bytes + 1, 1))
             s->letters[first + bytes] = 0;
         s->letter_count = first + bytes + 1;
         width = bytes ? m.width(m.user, style, flags & TEXT_FIGURES, s->letters + first, bytes) : 0;
@@ -491,7 +491,7 @@ struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind,
                             uint64_t b)
 {
     static struct scene_hit nowhere; /* sink for writes when memory ran out; never read */
-    if (!scene_reserve(s, &s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
+    if (!scene_reserve(s, &s->hits, &s->hit_capacity, s->hit_count + 1, sizeof *s->hits))
         return &nowhere;
     struct scene_hit *hit = &s->hits[s->hit_count++];
     *hit = (struct scene_hit){.box = box, .kind = kind, .a = a, .b = b};

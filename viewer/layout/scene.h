@@ -179,7 +179,7 @@ struct scene {
     char *letters;
     struct scene_hit *hits;
     size_t panel_count, item_count, point_count, letter_count, hit_count;
-    size_t panel_capacity, item_room, point_room, letter_room, hit_room;
+    size_t panel_capacity, item_capacity, point_capacity, letter_capacity, hit_capacity;
     size_t row_start; /**< first point of the shape under construction */
     uint8_t cell;     /**< of the texts that follow: see struct scene_item */
     struct text_measure measure;

@@ -163,16 +163,19 @@ static int range_need(uint64_t **sums, size_t *capacity, uint32_t items, unsigne
 
 static int range_make_room(struct range *r, const struct model *m)
 {
-    return range_need(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) != 0 ||
-                   range_need(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) != 0 ||
-                   range_need(&r->node_pairs, &r->node_pair_room, m->node_pairs.keys.count,
+    return range_need(&r->ranks, &r->rank_capacity, m->rank_count, RANK_COLUMNS) != 0 ||
+                   range_need(&r->pairs, &r->pair_capacity, m->pairs.keys.count, PAIR_COLUMNS) !=
+                       0 ||
+                   range_need(&r->node_pairs, &r->node_pair_capacity, m->node_pairs.keys.count,
                               PAIR_COLUMNS) != 0 ||
-                   range_need(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) != 0 ||
-                   range_need(&r->waits, &r->wait_room, m->waits.keys.count, 1) != 0 ||
-                   range_need(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) != 0 ||
-                   range_need(&r->callers, &r->caller_room, m->callers.keys.count,
+                   range_need(&r->latency, &r->latency_capacity, m->rank_count, LATENCY_COLUMNS) !=
+                       0 ||
+                   range_need(&r->waits, &r->wait_capacity, m->waits.keys.count, 1) != 0 ||
+                   range_need(&r->calls, &r->call_capacity, m->calls.keys.count, CALLS_COLUMNS) !=
+                       0 ||
+                   range_need(&r->callers, &r->caller_capacity, m->callers.keys.count,
                               CALLER_COLUMNS) != 0 ||
-                   ARRAY_FIT(r->awaited, r->awaited_room, (size_t)m->rank_count + 1) != 0
+                   ARRAY_FIT(r->awaited, r->awaited_capacity, (size_t)m->rank_count + 1) != 0
                ? -ENOMEM
                : 0;
 }

@@ -63,8 +63,8 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    size_t rank_room, pair_room, node_pair_room, latency_room, call_room, wait_room, awaited_room,
-        caller_room; /**< allocated */
+    size_t rank_capacity, pair_capacity, node_pair_capacity, latency_capacity, call_capacity,
+        wait_capacity, awaited_capacity, caller_capacity; /**< allocated */
 
     /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;

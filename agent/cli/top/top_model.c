@@ -157,12 +157,12 @@ static int top_model_apply_rank_latencies(struct top_model *m, const struct wire
 {
     for (uint64_t i = 0; i < l->ranks_count; i++) {
         uint64_t rank = l->ranks[i].rank;
-        size_t before = m->latency_room;
+        size_t before = m->latency_capacity;
         if (rank >= MAX_RANKS)
             continue;
-        if (ARRAY_FIT(m->latency, m->latency_room, rank + 1) != 0)
+        if (ARRAY_FIT(m->latency, m->latency_capacity, rank + 1) != 0)
             return -ENOMEM;
-        for (size_t new = before; new < m->latency_room; new ++)
+        for (size_t new = before; new < m->latency_capacity; new ++)
             m->latency[new].value = NAN;
         m->latency[rank].value = (float)l->ranks[i].reference;
         m->latency[rank].error = (float)l->ranks[i].error;
@@ -174,7 +174,7 @@ static int top_model_apply_latencies(struct top_model *m, const struct wire_late
 {
     if (l->window >= m->window) {
         if (l->window > m->window)
-            for (size_t i = 0; i < m->latency_room; i++)
+            for (size_t i = 0; i < m->latency_capacity; i++)
                 m->latency[i].value = NAN;
         m->window = l->window;
         m->uncertain = l->uncertain;
@@ -218,7 +218,7 @@ static int top_model_apply_regions(struct top_model *m, const struct wire_region
 {
     if (!m->regions_open)
         m->region_count = 0;
-    if (ARRAY_FIT(m->regions, m->region_room, m->region_count + r->regions_count) != 0)
+    if (ARRAY_FIT(m->regions, m->region_capacity, m->region_count + r->regions_count) != 0)
         return -ENOMEM;
     m->regions_open = r->more != 0;
     for (uint64_t i = 0; i < r->regions_count; i++) {
@@ -238,7 +238,8 @@ static int top_model_apply_regions(struct top_model *m, const struct wire_region
     return 0;
 }
 
-const char *top_model_region_ranks(const struct top_model *m, uint64_t id, char *out, size_t room)
+const char *top_model_region_ranks(const struct top_model *m, uint64_t id, char *out,
+                                   size_t capacity)
 {
     const struct top_region *region = top_model_find_region(m, id);
     out[0] = '\0';
@@ -247,7 +248,7 @@ const char *top_model_region_ranks(const struct top_model *m, uint64_t id, char 
     struct top_region copy = *region; /* further members may follow */
     copy.runs.out = copy.list;
     rank_runs_end(&copy.runs);
-    snprintf(out, room, "%s", copy.list);
+    snprintf(out, capacity, "%s", copy.list);
     return out;
 }
 
@@ -261,7 +262,7 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
         m->rank_count = 0;
     m->rank_window = w->window;
     m->ranks_open = w->more != 0;
-    if (ARRAY_FIT(m->ranks, m->rank_room, m->rank_count + w->ranks_count))
+    if (ARRAY_FIT(m->ranks, m->rank_capacity, m->rank_count + w->ranks_count))
         return -ENOMEM;
     const double length = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
     const double seconds = length > 0 ? length / 1e9 : (double)INFINITY;
@@ -314,7 +315,7 @@ static void complete_ranks(struct top_model *m)
 {
     for (size_t i = 0; i < m->rank_count; i++) {
         struct top_rank *r = &m->ranks[i];
-        if (r->rank < m->latency_room) {
+        if (r->rank < m->latency_capacity) {
             r->latency = (double)m->latency[r->rank].value;
             r->error = (double)m->latency[r->rank].error;
         }

@@ -83,18 +83,18 @@ struct top_model {
     uint64_t uncertain, error_ns;
     uint64_t matched, unmatched; /**< of the messages received so far */
     struct top_region *regions;  /**< owned */
-    size_t region_count, region_room;
+    size_t region_count, region_capacity;
     bool regions_open; /**< more rows of the same regions follow */
     /* ranks, as of the newest window */
     struct top_rank *ranks; /**< owned */
-    size_t rank_count, rank_room;
+    size_t rank_count, rank_capacity;
     uint64_t rank_window;
     bool ranks_open; /**< more rows of that window follow */
     struct {
         float value, error;
     } * latency;     /**< owned; by rank, as in ranks */
     uint32_t *place; /**< owned; position in hosts by rank */
-    size_t place_room, latency_room;
+    size_t place_room, latency_capacity;
     char (*hosts)[65]; /**< owned */
     size_t host_count;
     /* nodes: complete messages, newest state */
@@ -119,8 +119,8 @@ double top_model_progress(const struct top_model *model);
 /** Value of a series in a window, a multiple of the reference; NaN: not known. */
 double top_model_value(const struct top_series *series, uint64_t window);
 
-/** Ranks of a region as text, "0-3,8"; "" when not known. @param room  at least 64 bytes */
+/** Ranks of a region as text, "0-3,8"; "" when not known. @param capacity  at least 64 bytes */
 const char *top_model_region_ranks(const struct top_model *model, uint64_t id, char *out,
-                                   size_t room);
+                                   size_t capacity);
 
 #endif

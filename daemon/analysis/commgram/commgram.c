@@ -39,7 +39,7 @@ struct commgram {
     struct act *acts;                /* owned; by phase */
     uint32_t count;                  /* phases */
     struct phase_edge *edges;        /* owned; shown edges of the last phase */
-    size_t edge_count, edge_room;
+    size_t edge_count, edge_capacity;
     struct wire_ribbon_row *ribbons; /* owned */
     size_t ribbon_count, ribbon_capacity;
     struct commgram_bars bars;
@@ -282,7 +282,7 @@ static int add_phase(struct commgram *c, const struct commgram_phase *phase)
     c->count++;
     if (c->count > 1 && add_ribbons(c, c->count - 2) != 0)
         return -ENOMEM;
-    if (ARRAY_FIT(c->edges, c->edge_room, phase->count) != 0)
+    if (ARRAY_FIT(c->edges, c->edge_capacity, phase->count) != 0)
         return -ENOMEM;
     commgram_store_edges(c, phase, &column, own);
     c->columns[c->count - 1] = column;

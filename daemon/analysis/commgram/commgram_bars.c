@@ -200,7 +200,7 @@ static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
     uint32_t *order = malloc((w->given->ranks + (size_t)1) * sizeof(*order));
     int rc = -ENOMEM;
     if (begin != NULL && order != NULL)
-        rc = ARRAY_FIT(out->runs, out->run_room, out->run_count + w->given->ranks);
+        rc = ARRAY_FIT(out->runs, out->run_capacity, out->run_count + w->given->ranks);
     for (uint32_t i = 0; rc == 0 && i < w->seat_count; i++) {
         begin[i] = total;
         total += (uint32_t)w->seats[i].bar.ranks;

@@ -11,7 +11,7 @@
 struct commgram_bars {
     struct wire_bar_row *bars;       /**< owned */
     struct wire_bar_ranks_row *runs; /**< owned */
-    size_t bar_count, bar_capacity, run_count, run_room;
+    size_t bar_count, bar_capacity, run_count, run_capacity;
 };
 
 /** Which bar of a column stands for an identity. Zero-initialised is empty. */

@@ -30,7 +30,7 @@ struct communities {
     struct communities_params params;
     struct communities_edge
         *edges; /* owned: edges of the last update, and the sum of their weights */
-    size_t edge_count, edge_room;
+    size_t edge_count, edge_capacity;
     double weight;
     enum communities_start started;
     double drift; /* share of the weight that changed since the last cold start */
@@ -285,7 +285,7 @@ static void communities_store_edges(struct communities *c, const struct communit
                                     size_t count)
 {
     c->edge_count = 0;
-    if (count == 0 || ARRAY_FIT(c->edges, c->edge_room, count) != 0)
+    if (count == 0 || ARRAY_FIT(c->edges, c->edge_capacity, count) != 0)
         return;
     memcpy(c->edges, edges, count * sizeof(*edges));
     c->edge_count = count;
@@ -385,6 +385,6 @@ void communities_copy_state(struct state_bytes *b, struct communities **out)
 {
     if (!STATE_OBJECT(b, *out))
         return;
-    STATE_ARRAY(b, (*out)->edges, (*out)->edge_count, (*out)->edge_room);
+    STATE_ARRAY(b, (*out)->edges, (*out)->edge_count, (*out)->edge_capacity);
     result_copy_state(b, &(*out)->result);
 }

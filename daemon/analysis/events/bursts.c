@@ -366,12 +366,12 @@ void bursts_copy_state(struct state_bytes *b, struct bursts **out)
     if (!STATE_OBJECT(b, *out))
         return;
     struct bursts *set = *out;
-    const size_t room = (size_t)set->params.budget + 1;
-    STATE_ARRAY(b, set->time, set->count, room);
-    STATE_ARRAY(b, set->order, room, 0);
-    STATE_ARRAY(b, set->first, room + 1, 0);
-    STATE_ARRAY(b, set->clusters, room, 0);
-    for (size_t i = 0; set->clusters != NULL && i < room; i++)
+    const size_t capacity = (size_t)set->params.budget + 1;
+    STATE_ARRAY(b, set->time, set->count, capacity);
+    STATE_ARRAY(b, set->order, capacity, 0);
+    STATE_ARRAY(b, set->first, capacity + 1, 0);
+    STATE_ARRAY(b, set->clusters, capacity, 0);
+    for (size_t i = 0; set->clusters != NULL && i < capacity; i++)
         burst_pairs_copy_state(b, &set->clusters[i].pairs);
     STATE_ARRAY(b, set->reserved, 0, set->reserved_capacity);
     STATE_NO_ARRAY(b, set->view.rows, set->view.capacity);

@@ -221,7 +221,7 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
         count = w->params.ranks;
     if (count <= w->seat_count)
         return 0;
-    if (ARRAY_FIT_ZERO(w->seats, w->seat_room, count) != 0)
+    if (ARRAY_FIT_ZERO(w->seats, w->seat_capacity, count) != 0)
         return -ENOMEM;
     for (uint32_t i = w->seat_count; i < count; i++)
         w->seats[i] = (struct hang_seat){.state = HANG_NO_RECORD,
@@ -237,7 +237,7 @@ static int hang_add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
 {
     uint32_t known = w->comms.count;
     *at = KEY_TABLE_EXTEND(&w->comms, (struct key){.lo = id}, UINT32_MAX, w->comm_seats,
-                           w->comm_room);
+                           w->comm_capacity);
     if (*at == KEY_NONE)
         return -ENOMEM;
     if (w->comms.count > known)
@@ -264,7 +264,7 @@ static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint3
     struct key key = {.hi = comm, .lo = rank};
     int error = key_table_reserve(&w->members, 1);
     if (error == 0)
-        error = ARRAY_FIT_AT(w->member_seats, w->member_room, known);
+        error = ARRAY_FIT_AT(w->member_seats, w->member_capacity, known);
     if (error == 0)
         error = hang_add_comm(w, comm, &comm_at);
     if (error)
@@ -618,11 +618,11 @@ void hang_copy_state(struct state_bytes *b, struct hang_watch **out)
         return;
     struct hang_watch *w = *out;
     w->params.zone = w->zone;
-    STATE_ARRAY(b, w->seats, w->seat_room, 0);
+    STATE_ARRAY(b, w->seats, w->seat_capacity, 0);
     key_table_copy_state(b, &w->members);
-    STATE_ARRAY(b, w->member_seats, w->members.count, w->member_room);
+    STATE_ARRAY(b, w->member_seats, w->members.count, w->member_capacity);
     key_table_copy_state(b, &w->comms);
-    STATE_ARRAY(b, w->comm_seats, w->comms.count, w->comm_room);
+    STATE_ARRAY(b, w->comm_seats, w->comms.count, w->comm_capacity);
     STATE_ARRAY(b, w->pending, w->pending_count, w->pending_capacity);
     STATE_ARRAY(b, w->pending_next, w->pending_count, w->pending_capacity);
     STATE_ARRAY(b, w->hangs, w->hang_count, HANG_MAXIMUM);

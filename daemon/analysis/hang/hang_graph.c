@@ -212,7 +212,7 @@ static int make_groups(struct hang_graph *g)
 
 static int hang_graph_add_edge(struct hang_graph *g, uint32_t to, int hard)
 {
-    if (ARRAY_FIT_AT(g->edges, g->edge_room, g->edge_count) != 0)
+    if (ARRAY_FIT_AT(g->edges, g->edge_capacity, g->edge_count) != 0)
         return -ENOMEM;
     g->edges[g->edge_count++] = (struct hang_edge){.to = to, .hard = (uint8_t)hard};
     return 0;

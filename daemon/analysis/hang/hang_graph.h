@@ -44,7 +44,7 @@ struct hang_graph {
     uint32_t nodes;     /* ranks, then groups */
     uint32_t *edge_of;  /* by node, nodes + 1: its first edge */
     struct hang_edge *edges;
-    uint32_t edge_count, edge_room;
+    uint32_t edge_count, edge_capacity;
     uint32_t *component, *visit, *low, *stack, *frames, *next; /* scratch memory of the search */
     uint32_t *order;     /* nodes, component by component, dependencies first */
     uint32_t *hang_of;   /* by node: index in watch.hangs; HANG_NONE: none */

@@ -49,17 +49,17 @@ struct hang_watch {
     uint64_t window, end_ns, length_ns; /**< of the last window */
     uint64_t world;
     struct hang_seat *seats; /**< owned; by rank */
-    uint32_t seat_count, seat_room;
+    uint32_t seat_count, seat_capacity;
     uint32_t seats_heard;             /**< ranks with a row in the last window */
     int suspected;                    /**< at least one of these ranks is suspect */
     struct key_table members;         /**< hi: communicator's id; lo: rank */
     struct hang_member *member_seats; /**< owned; by number of the member */
-    uint32_t member_room;
+    uint32_t member_capacity;
     uint32_t member_last;   /**< number of the last member that was looked up: rows come in the same
                                order */
     struct key_table comms; /**< lo: id */
     struct hang_comm_seat *comm_seats; /**< owned; by number of the communicator */
-    size_t comm_room;
+    size_t comm_capacity;
     uint64_t longest[HANG_WAITS];     /**< waits that ended by themselves, ns */
     struct wire_pending_row *pending; /**< owned; of the last window */
     uint32_t *pending_next; /**< index of the next one of the same rank; HANG_NONE: last */

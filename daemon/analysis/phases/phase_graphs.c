@@ -374,11 +374,11 @@ void phase_graphs_copy_state(struct state_bytes *b, struct phase_graphs **out)
     if (!STATE_OBJECT(b, *out))
         return;
     struct phase_graphs *g = *out;
-    const size_t room = (size_t)g->params.segments + 1;
+    const size_t capacity = (size_t)g->params.segments + 1;
     key_table_copy_state(b, &g->numbers.table);
     STATE_ARRAY(b, g->numbers.order, g->numbers.ordered, 0);
-    state_copy_array(b, &g->segments, sizeof(struct segment *), g->counts.segments, room);
-    STATE_ARRAY(b, g->boundaries, g->counts.segments, room);
+    state_copy_array(b, &g->segments, sizeof(struct segment *), g->counts.segments, capacity);
+    STATE_ARRAY(b, g->boundaries, g->counts.segments, capacity);
     if (g->segments == NULL)
         g->counts.segments = 0;
     for (uint32_t i = 0; i < g->counts.segments; i++) {

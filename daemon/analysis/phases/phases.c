@@ -526,11 +526,11 @@ void phases_copy_state(struct state_bytes *b, struct phases **out)
     if (!STATE_OBJECT(b, *out))
         return;
     struct phases *p = *out;
-    const size_t room = (size_t)p->params.clusters + 1, most = p->params.closed;
+    const size_t capacity = (size_t)p->params.clusters + 1, most = p->params.closed;
     burst_items_copy_state(b, &p->items);
     STATE_ARRAY(b, p->clusters.at, p->clusters.used, p->clusters.maximum);
-    STATE_ARRAY(b, p->runs, 0, room);
-    STATE_ARRAY(b, p->heights, 0, room);
+    STATE_ARRAY(b, p->runs, 0, capacity);
+    STATE_ARRAY(b, p->heights, 0, capacity);
     STATE_ARRAY(b, p->closed, p->counts.closed < most ? p->counts.closed : most, most);
     p->merged = p->merged && !b->reads; /* heights are found again */
 }

@@ -320,8 +320,8 @@ void correlation_copy_state(struct state_bytes *b, struct correlation **out)
     if (!STATE_OBJECT(b, *out))
         return;
     struct correlation *c = *out;
-    const size_t room = (size_t)c->params.max_vertices + 1;
-    STATE_ARRAY(b, c->vertices, c->count, room);
+    const size_t capacity = (size_t)c->params.max_vertices + 1;
+    STATE_ARRAY(b, c->vertices, c->count, capacity);
     if (c->vertices == NULL)
         c->count = 0;
     for (uint32_t v = 0; v < c->count; v++) {
@@ -329,8 +329,8 @@ void correlation_copy_state(struct state_bytes *b, struct correlation **out)
         STATE_ARRAY(b, vertex->partners, vertex->degree, vertex->capacity);
         STATE_ARRAY(b, vertex->row, vertex->row_count, 0);
     }
-    STATE_ARRAY(b, c->walk.two, 0, room);
-    STATE_ARRAY(b, c->walk.weight, 0, room);
-    STATE_ARRAY(b, c->walk.seen_two, 0, room);
-    STATE_ARRAY(b, c->walk.seen, 0, room);
+    STATE_ARRAY(b, c->walk.two, 0, capacity);
+    STATE_ARRAY(b, c->walk.weight, 0, capacity);
+    STATE_ARRAY(b, c->walk.seen_two, 0, capacity);
+    STATE_ARRAY(b, c->walk.seen, 0, capacity);
 }

@@ -442,12 +442,12 @@ size_t regions_list(const struct regions *r, struct region_info *out, size_t cap
 
 static void regions_partition_copy_state(struct state_bytes *b, struct partition *p)
 {
-    const size_t room = (size_t)p->vertices + 1;
-    STATE_ARRAY(b, p->component, p->vertices, room);
-    STATE_ARRAY(b, p->parent, 0, room); /* while cutting */
-    STATE_ARRAY(b, p->region, p->vertices, room);
-    STATE_ARRAY(b, p->merges, p->merge_count, room);
-    STATE_ARRAY(b, p->list, p->list_count, room);
+    const size_t capacity = (size_t)p->vertices + 1;
+    STATE_ARRAY(b, p->component, p->vertices, capacity);
+    STATE_ARRAY(b, p->parent, 0, capacity); /* while cutting */
+    STATE_ARRAY(b, p->region, p->vertices, capacity);
+    STATE_ARRAY(b, p->merges, p->merge_count, capacity);
+    STATE_ARRAY(b, p->list, p->list_count, capacity);
 }
 
 void regions_copy_state(struct state_bytes *b, struct regions **out)

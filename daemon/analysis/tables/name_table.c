@@ -24,7 +24,7 @@ uint32_t name_table_number(struct name_table *n, const char *name, uint32_t most
         return number;
     if (n->count >= most || strlen(name) >= NAME_TABLE_BYTES ||
         key_table_reserve(&n->keys, 1) != 0 ||
-        ARRAY_FIT(n->names, n->room, n->count + (size_t)1) != 0)
+        ARRAY_FIT(n->names, n->capacity, n->count + (size_t)1) != 0)
         return NAME_TABLE_NONE;
     memcpy(n->names[n->count], name, strlen(name) + 1);
     key_table_add(&n->keys, key);

@@ -9,7 +9,7 @@
 /** Zero-initialised is empty. */
 struct name_table {
     char (*names)[NAME_TABLE_BYTES]; /**< owned */
-    size_t room;
+    size_t capacity;
     struct key_table keys; /**< hi: hash of the name; lo: number among those with this hash */
     uint32_t count;
 };

@@ -70,7 +70,7 @@ static int state_copy_presence(struct state_bytes *b, void *pointer_address)
 
 /* Memory for so many elements, of which some are copied. Of nothing it is one element. */
 static void state_copy_memory(struct state_bytes *b, void *pointer_address, size_t element,
-                              size_t count, size_t room)
+                              size_t count, size_t capacity)
 {
     void *pointer;
     memcpy(&pointer, pointer_address, sizeof(pointer));
@@ -80,8 +80,8 @@ static void state_copy_memory(struct state_bytes *b, void *pointer_address, size
     }
     if (count > (b->length - b->at) / element)
         b->code = -HOLTER_ETRUNCATED;
-    room = room > count ? room : count;
-    pointer = b->code != 0 ? NULL : calloc(room + (room == 0), element);
+    capacity = capacity > count ? capacity : count;
+    pointer = b->code != 0 ? NULL : calloc(capacity + (capacity == 0), element);
     if (b->code == 0 && pointer == NULL)
         b->code = -ENOMEM;
     if (pointer != NULL)
@@ -98,9 +98,9 @@ int state_copy_object(struct state_bytes *b, void *pointer_address, size_t size)
 }
 
 void state_copy_array(struct state_bytes *b, void *pointer_address, size_t element, size_t count,
-                      size_t room)
+                      size_t capacity)
 {
     if (state_copy_presence(b, pointer_address) && state_copy_size(b, element) &&
         state_copy_size(b, count))
-        state_copy_memory(b, pointer_address, element, count, room);
+        state_copy_memory(b, pointer_address, element, count, capacity);
 }

@@ -37,14 +37,14 @@ int state_copy_object(struct state_bytes *b, void *pointer_address, size_t size)
 
 /** Copy an array on the heap, or that there is none.
  *  @param count  elements that are in use
- *  @param room   elements that there is memory for; further ones are zero */
+ *  @param capacity   elements that there is memory for; further ones are zero */
 void state_copy_array(struct state_bytes *b, void *pointer_address, size_t element, size_t count,
-                      size_t room);
+                      size_t capacity);
 
 #define STATE_VALUE(b, value) state_copy_bytes(b, &(value), sizeof(value))
 #define STATE_OBJECT(b, pointer) state_copy_object(b, &(pointer), sizeof(*(pointer)))
-#define STATE_ARRAY(b, array, count, room)                                                         \
-    state_copy_array(b, &(array), sizeof(*(array)), count, room)
+#define STATE_ARRAY(b, array, count, capacity)                                                     \
+    state_copy_array(b, &(array), sizeof(*(array)), count, capacity)
 
 /** Memory that is reused, or a pointer that is borrowed: there is none after reading. */
 #define STATE_NO_POINTER(b, pointer) ((b)->reads ? (void)((pointer) = NULL) : (void)0)

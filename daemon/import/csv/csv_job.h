@@ -28,7 +28,7 @@ struct csv_job {
     struct csv_stream *streams; /**< owned; by stream */
     uint32_t *order;            /**< owned; communicators in the order of their names, by number */
     uint32_t *host_of;          /**< owned; by rank, UINT32_MAX: not known */
-    uint32_t host_room, ranks;
+    uint32_t host_capacity, ranks;
     uint64_t zero;        /**< zero of the trace, in ns of the table's times */
     uint64_t first, last; /**< earliest and latest time of the table */
     uint64_t read, size;  /**< bytes of the table: read so far, and in total */

@@ -63,10 +63,10 @@ struct text {
     size_t left;
 };
 
-static long csv_message_read_text(void *user, void *out, size_t room)
+static long csv_message_read_text(void *user, void *out, size_t capacity)
 {
     struct text *t = user;
-    size_t give = t->left < room ? t->left : room;
+    size_t give = t->left < capacity ? t->left : capacity;
     memcpy(out, t->at, give);
     t->at += give;
     t->left -= give;

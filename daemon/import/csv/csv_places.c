@@ -17,13 +17,13 @@
 
 static int csv_places_reserve(struct csv_job *job, uint32_t rank)
 {
-    if (rank < job->host_room)
+    if (rank < job->host_capacity)
         return 0;
     uint32_t room = 2 * rank + 64;
     if (ARRAY_RESIZE(job->host_of, room) != 0)
         return -ENOMEM;
-    for (; job->host_room < room; job->host_room++)
-        job->host_of[job->host_room] = UNKNOWN;
+    for (; job->host_capacity < room; job->host_capacity++)
+        job->host_of[job->host_capacity] = UNKNOWN;
     return 0;
 }
 
@@ -80,7 +80,7 @@ static int csv_places_place_table(struct trace_places *p, const struct csv_job *
         snprintf(p->hosts[i], sizeof(p->hosts[i]), "%s", job->hosts.names[numbers[i]]);
     }
     for (uint32_t r = 0; r < job->ranks; r++) {
-        int known = r < job->host_room && job->host_of[r] != UNKNOWN;
+        int known = r < job->host_capacity && job->host_of[r] != UNKNOWN;
         p->host_of[r] = known ? place[job->host_of[r]] : count;
         unknown += (uint32_t)(!known && csv_job_has(job, r));
     }

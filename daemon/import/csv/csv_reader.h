@@ -37,7 +37,7 @@ struct csv_row {
 struct csv_reader;
 
 /** Source of bytes. @return number of bytes; 0 at the end; a negative error */
-typedef long csv_source(void *user, void *out, size_t room);
+typedef long csv_source(void *user, void *out, size_t capacity);
 
 /** @return 0 or -ENOMEM */
 int csv_reader_create(struct csv_reader **out, csv_source *source, void *user);

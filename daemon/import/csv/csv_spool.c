@@ -17,7 +17,7 @@ struct csv_spool {
     struct csv_spool_options options;
     int fd;
     struct csv_end *ends; /* the mapped file */
-    size_t count, room;
+    size_t count, capacity;
     uint64_t *first; /* owned; by rank: its first end, and after the last rank the total; set when
                         sorted */
     uint32_t ranks;
@@ -42,17 +42,18 @@ static int csv_spool_open_unnamed(const char *folder)
 /* Blocks are allocated first: writing to a full disk would be a signal. */
 static int csv_spool_grow(struct csv_spool *s)
 {
-    size_t room = s->room + s->room / 2 + FIRST_ENDS, bytes = room * sizeof(*s->ends);
+    size_t capacity = s->capacity + s->capacity / 2 + FIRST_ENDS,
+           bytes = capacity * sizeof(*s->ends);
     int code = posix_fallocate(s->fd, 0, (off_t)bytes);
     if (code != 0)
         return -code;
     void *map = s->ends == NULL
                     ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0)
-                    : mremap(s->ends, s->room * sizeof(*s->ends), bytes, MREMAP_MAYMOVE);
+                    : mremap(s->ends, s->capacity * sizeof(*s->ends), bytes, MREMAP_MAYMOVE);
     if (map == MAP_FAILED)
         return -errno;
     s->ends = map;
-    s->room = room;
+    s->capacity = capacity;
     return 0;
 }
 
@@ -95,7 +96,7 @@ void csv_spool_destroy(struct csv_spool *s)
     if (s == NULL)
         return;
     if (s->ends != NULL)
-        munmap(s->ends, s->room * sizeof(*s->ends));
+        munmap(s->ends, s->capacity * sizeof(*s->ends));
     close(s->fd);
     free(s->first);
     free(s);
@@ -103,7 +104,7 @@ void csv_spool_destroy(struct csv_spool *s)
 
 int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 {
-    int code = s->count < s->room ? 0 : csv_spool_grow(s);
+    int code = s->count < s->capacity ? 0 : csv_spool_grow(s);
     if (code == 0)
         s->ends[s->count++] = *end;
     return code;

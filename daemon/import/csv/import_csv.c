@@ -39,12 +39,12 @@ struct import {
 
 /* ---- reading --------------------------------------------------------------- */
 
-static long import_csv_read_bytes(void *user, void *out, size_t room)
+static long import_csv_read_bytes(void *user, void *out, size_t capacity)
 {
     struct import *m = user;
     ssize_t got;
     do
-        got = read(m->fd, out, room);
+        got = read(m->fd, out, capacity);
     while (got < 0 && errno == EINTR);
     m->job.read += got > 0 ? (uint64_t)got : 0;
     return got < 0 ? -errno : (long)got;
@@ -361,18 +361,19 @@ static void import_csv_on_progress(void *user, uint64_t *read, uint64_t *all)
 }
 
 /* Derive the job's name from the name of the file. */
-static void import_csv_name_job(char *out, size_t room, const char *source)
+static void import_csv_name_job(char *out, size_t capacity, const char *source)
 {
     const char *at = text_base_name(source);
     size_t used = 0;
-    for (; !import_csv_is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < room;
+    for (;
+         !import_csv_is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < capacity;
          at++)
         if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
             (*at >= 'A' && *at <= 'Z') || *at == '-' || *at == '_')
             out[used++] = *at;
     out[used] = '\0';
     if (used == 0)
-        snprintf(out, room, "messages");
+        snprintf(out, capacity, "messages");
 }
 
 /* What is known of the job without its name and its windows. */

@@ -15,7 +15,7 @@ static int dumpi_values_append(struct dumpi_line *line, struct dumpi_reader *rea
 {
     int code = line->length + count > MAX_LINE
                    ? -HOLTER_EMALFORMED
-                   : array_fit(&line->text, 1, &line->room, line->length + count + 1);
+                   : array_fit(&line->text, 1, &line->capacity, line->length + count + 1);
     if (code != 0) {
         reader->error = code;
         return 0;

@@ -114,7 +114,7 @@ static struct step *dumpi_comms_add_step(struct rank_comms *rank, const struct d
         rank->overflow = 1;
         return NULL;
     }
-    if (ARRAY_FIT(rank->steps, rank->step_room, rank->step_count + (size_t)1) != 0)
+    if (ARRAY_FIT(rank->steps, rank->step_capacity, rank->step_count + (size_t)1) != 0)
         return NULL;
     struct step *step = &rank->steps[rank->step_count++];
     *step = (struct step){.function = (uint16_t)s->call.function, .seen_rank = -1, .seen_size = -1};
@@ -132,7 +132,7 @@ static int dumpi_comms_store_list(struct dumpi_comms *comms, struct rank_comms *
         atomic_fetch_sub(&comms->numbers, count);
         count = 0;
     }
-    if (ARRAY_FIT(rank->numbers, rank->number_room, rank->number_count + count) != 0)
+    if (ARRAY_FIT(rank->numbers, rank->number_capacity, rank->number_count + count) != 0)
         return -ENOMEM;
     step->list = rank->number_count;
     step->length = (uint32_t)count;
@@ -146,7 +146,7 @@ static int dumpi_comms_store_list(struct dumpi_comms *comms, struct rank_comms *
 static int dumpi_comms_note_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
-    if (ARRAY_FIT_AT(rank->last, rank->handle_room, at) != 0)
+    if (ARRAY_FIT_AT(rank->last, rank->handle_capacity, at) != 0)
         return -ENOMEM;
     rank->last[at] = rank->step_count;
     return 0;
@@ -204,7 +204,7 @@ static int dumpi_comms_note_group(struct dumpi_comms *comms, struct rank_comms *
 static struct step *dumpi_comms_is_making(struct rank_comms *rank, int64_t handle)
 {
     uint32_t at = (uint16_t)handle;
-    if (at <= DUMPI_COMM_SELF || at >= rank->handle_room || rank->last[at] == 0)
+    if (at <= DUMPI_COMM_SELF || at >= rank->handle_capacity || rank->last[at] == 0)
         return NULL;
     return &rank->steps[rank->last[at] - 1];
 }

@@ -21,7 +21,7 @@ uint64_t dumpi_mix(uint64_t a, uint64_t b)
 
 uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t function, uint64_t id)
 {
-    if (ARRAY_FIT(comms->comms, comms->room, comms->count + (size_t)1) != 0)
+    if (ARRAY_FIT(comms->comms, comms->capacity, comms->count + (size_t)1) != 0)
         return DUMPI_NOBODY;
     struct comm *comm = &comms->comms[comms->count];
     *comm = (struct comm){.id = id, .function = function};

@@ -157,7 +157,7 @@ static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint3
 static int dumpi_comms_arrive(const struct maker *m)
 {
     struct joint *joint = m->joint;
-    if (ARRAY_FIT(joint->arrivals, joint->room, joint->waiting + (size_t)1) != 0)
+    if (ARRAY_FIT(joint->arrivals, joint->capacity, joint->waiting + (size_t)1) != 0)
         return -ENOMEM;
     joint->arrivals[joint->waiting++] =
         (struct arrival){m->number, (uint32_t)(m->step - m->rank->steps), m->own};
@@ -208,7 +208,7 @@ static int dumpi_comms_build_comm(struct maker *m)
 static struct place *dumpi_settle_place_by_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
-    uint16_t slot = handle < 0 || at >= rank->handle_room ? UINT16_MAX : rank->slot_of[at];
+    uint16_t slot = handle < 0 || at >= rank->handle_capacity ? UINT16_MAX : rank->slot_of[at];
     return slot == UINT16_MAX ? NULL : &rank->places[slot];
 }
 
@@ -265,11 +265,11 @@ static int dumpi_comms_begin(struct dumpi_comms *comms)
         if (rank->step_count == 0)
             continue;
         uint32_t room =
-            rank->handle_room > DUMPI_COMM_SELF ? rank->handle_room : DUMPI_COMM_SELF + 1;
+            rank->handle_capacity > DUMPI_COMM_SELF ? rank->handle_capacity : DUMPI_COMM_SELF + 1;
         rank->slot_of = malloc(room * sizeof *rank->slot_of);
         if (rank->slot_of == NULL)
             return -ENOMEM;
-        rank->handle_room = room;
+        rank->handle_capacity = room;
         memset(rank->slot_of, 0xff, room * sizeof *rank->slot_of);
         rank->slot_of[DUMPI_COMM_WORLD] = WORLD;
         rank->slot_of[DUMPI_COMM_SELF] = SELF;

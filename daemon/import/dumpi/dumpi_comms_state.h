@@ -45,13 +45,13 @@ static inline int32_t group_rank(const struct group *group, uint32_t i)
 struct rank_comms {
     struct step *steps;
     uint32_t step_count;
-    size_t step_room;
+    size_t step_capacity;
     int32_t *numbers;
     uint32_t number_count;
-    size_t number_room;
+    size_t number_capacity;
     uint32_t slot_count;
     uint32_t *last; /* by handle: index + 1 of the step that made it; 0: none */
-    uint32_t handle_room;
+    uint32_t handle_capacity;
     int overflow; /* steps were dropped */
     int creates;  /* MPI_Comm_create was called: groups matter */
     struct {
@@ -62,9 +62,9 @@ struct rank_comms {
     /* State of the resolution. */
     uint32_t next;
     struct place *places; /* by slot */
-    uint16_t *slot_of;    /* by handle, handle_room entries; UINT16_MAX: none */
+    uint16_t *slot_of;    /* by handle, handle_capacity entries; UINT16_MAX: none */
     struct group *groups; /* by handle */
-    uint32_t group_room;
+    uint32_t group_capacity;
     uint8_t queued;
 };
 
@@ -78,7 +78,7 @@ struct joint {
     uint32_t arrived;         /* total number of arrivals */
     struct arrival *arrivals; /* members that wait for the others */
     uint32_t waiting;
-    size_t room;
+    size_t capacity;
     uint32_t *by_first; /* by world rank of its first member: communicator + 1 */
 };
 
@@ -108,7 +108,7 @@ struct dumpi_comms {
     int32_t *own; /* by rank: the rank itself, as the member of its MPI_COMM_SELF */
     struct comm *comms;
     uint32_t count;
-    size_t room;
+    size_t capacity;
     struct member_list *lists;
     uint64_t members;     /* numbers stored in communicators */
     uint64_t group_ranks; /* and in groups */

@@ -135,7 +135,7 @@ static struct event nowhere;
 
 struct event *dumpi_record(struct dumpi_events *events)
 {
-    if (ARRAY_FIT(events->queue, events->queue_room, events->queued + (size_t)1) != 0) {
+    if (ARRAY_FIT(events->queue, events->queue_capacity, events->queued + (size_t)1) != 0) {
         events->code = -ENOMEM;
         return &nowhere;
     }

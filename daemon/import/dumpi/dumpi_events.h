@@ -60,7 +60,7 @@ struct dumpi_events {
     uint32_t next_slot;
     struct event *queue; /**< records of the last call */
     uint32_t queued, given;
-    size_t queue_room;
+    size_t queue_capacity;
     uint64_t seq;
     int code;
 };

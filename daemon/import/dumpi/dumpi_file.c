@@ -44,7 +44,7 @@ struct opening {
     struct dumpi_reader reader;
     struct places places;
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -52,7 +52,7 @@ dumpi_file_report(struct opening *o, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(o->why, o->room, format, args);
+    vsnprintf(o->why, o->capacity, format, args);
     va_end(args);
 }
 
@@ -228,11 +228,11 @@ static int dumpi_file_read_parts(struct opening *o)
     return code != 0 ? code : dumpi_file_read_footer(o);
 }
 
-int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t room)
+int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t capacity)
 {
     *out = (struct dumpi_file){.version = {{1, 0, 0}}};
     why[0] = '\0';
-    struct opening o = {.file = out, .why = why, .room = room};
+    struct opening o = {.file = out, .why = why, .capacity = capacity};
     struct stat status;
     if (stat(path, &status) != 0) {
         int code = -errno;

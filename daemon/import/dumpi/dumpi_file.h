@@ -26,12 +26,12 @@ struct dumpi_reader {
     uint64_t end;     /**< reads stop here: the end of the body, or of the file */
     uint64_t offset;  /**< of buffer[0] in the file */
     uint8_t *buffer;
-    size_t room, have, at;
+    size_t capacity, have, at;
     int error; /**< 0, -HOLTER_EMALFORMED: the end was reached, or -errno */
 };
 
-/** @param room  bytes of the buffer, at least 256 @return 0 or -ENOMEM */
-int dumpi_reader_init(struct dumpi_reader *reader, const char *path, size_t room);
+/** @param capacity  bytes of the buffer, at least 256 @return 0 or -ENOMEM */
+int dumpi_reader_init(struct dumpi_reader *reader, const char *path, size_t capacity);
 void dumpi_reader_finish(struct dumpi_reader *reader);
 
 /** Continue at an offset. */
@@ -121,7 +121,7 @@ int dumpi_is_file(const uint8_t *begin, size_t length);
  * @param why   set on failure, without the path; damaged tables are left out and reported there
  * with 0 as well
  * @return 0, -ENOMEM, -HOLTER_EMALFORMED (not a DUMPI file), or the error of open(2) or read(2) */
-int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t room);
+int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t capacity);
 void dumpi_file_finish(struct dumpi_file *file);
 
 #endif

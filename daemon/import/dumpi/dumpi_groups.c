@@ -13,17 +13,17 @@ const struct group *dumpi_group(const struct rank_comms *rank, int32_t handle)
     uint32_t at = (uint16_t)handle;
     if (at == DUMPI_GROUP_EMPTY)
         return &nobody;
-    return at < rank->group_room && rank->groups[at].known ? &rank->groups[at] : NULL;
+    return at < rank->group_capacity && rank->groups[at].known ? &rank->groups[at] : NULL;
 }
 
 void dumpi_groups_finish(struct dumpi_comms *comms, struct rank_comms *rank)
 {
-    for (uint32_t i = 0; i < rank->group_room; i++) {
+    for (uint32_t i = 0; i < rank->group_capacity; i++) {
         comms->group_ranks -= rank->groups[i].ranks == NULL ? 0 : rank->groups[i].count;
         free(rank->groups[i].ranks);
     }
     array_release(&rank->groups);
-    rank->group_room = 0;
+    rank->group_capacity = 0;
 }
 
 /* Replace the group of a handle. @param group  its memory changes ownership */
@@ -31,7 +31,7 @@ static int dumpi_groups_put_group(struct dumpi_comms *comms, struct rank_comms *
                                   int32_t handle, struct group group)
 {
     uint32_t at = (uint16_t)handle;
-    if (ARRAY_FIT_AT(rank->groups, rank->group_room, at) != 0) {
+    if (ARRAY_FIT_AT(rank->groups, rank->group_capacity, at) != 0) {
         free(group.ranks);
         return -ENOMEM;
     }

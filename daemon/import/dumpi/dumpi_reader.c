@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-int dumpi_reader_init(struct dumpi_reader *reader, const char *path, size_t room)
+int dumpi_reader_init(struct dumpi_reader *reader, const char *path, size_t capacity)
 {
-    *reader = (struct dumpi_reader){.path = path, .room = room};
-    reader->buffer = malloc(room);
+    *reader = (struct dumpi_reader){.path = path, .capacity = capacity};
+    reader->buffer = malloc(capacity);
     return reader->buffer == NULL ? -ENOMEM : 0;
 }
 
@@ -77,7 +77,7 @@ size_t dumpi_fill(struct dumpi_reader *reader, size_t want)
     reader->have = kept;
     uint64_t from = reader->offset + kept;
     uint64_t left = from < reader->end ? reader->end - from : 0;
-    size_t count = left < reader->room - kept ? (size_t)left : reader->room - kept;
+    size_t count = left < reader->capacity - kept ? (size_t)left : reader->capacity - kept;
     if (count == 0)
         return kept;
     ssize_t got = dumpi_reader_read_at(reader->path, reader->buffer + kept, count, from);

@@ -41,11 +41,11 @@ static int dumpi_set_is_key(const char **begin, const char *end, const char *key
     return 1;
 }
 
-static void dumpi_set_copy_text(char *out, size_t room, const char *begin, const char *end)
+static void dumpi_set_copy_text(char *out, size_t capacity, const char *begin, const char *end)
 {
     while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
         end--;
-    size_t length = (size_t)(end - begin) < room - 1 ? (size_t)(end - begin) : room - 1;
+    size_t length = (size_t)(end - begin) < capacity - 1 ? (size_t)(end - begin) : capacity - 1;
     memcpy(out, begin, length);
     out[length] = '\0';
 }
@@ -206,7 +206,7 @@ int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
 }
 
 /* The only .meta file of a directory. @return 0: there is none, or several */
-static int dumpi_set_find_meta(const char *directory, char *out, size_t room)
+static int dumpi_set_find_meta(const char *directory, char *out, size_t capacity)
 {
     int found = 0;
     DIR *list = opendir(directory);
@@ -215,7 +215,7 @@ static int dumpi_set_find_meta(const char *directory, char *out, size_t room)
         if (length <= 5 || strcmp(entry->d_name + length - 5, ".meta") != 0)
             continue;
         found++;
-        if (snprintf(out, room, "%s/%s", directory, entry->d_name) >= (int)room)
+        if (snprintf(out, capacity, "%s/%s", directory, entry->d_name) >= (int)capacity)
             found = 2;
     }
     if (list != NULL)
@@ -229,10 +229,10 @@ static int dumpi_set_is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static size_t dumpi_set_begin_of(const char *path, uint8_t *out, size_t room)
+static size_t dumpi_set_begin_of(const char *path, uint8_t *out, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t got = fd < 0 ? -1 : read(fd, out, room);
+    ssize_t got = fd < 0 ? -1 : read(fd, out, capacity);
     if (fd >= 0)
         close(fd);
     return got < 0 ? 0 : (size_t)got;

@@ -16,10 +16,10 @@
 _Static_assert(sizeof(struct dumpi_status) == DUMPI_STATUS_WORDS * sizeof(int32_t),
                "statuses lie among words");
 
-int dumpi_stream_init(struct dumpi_stream *stream, const struct dumpi_file *file, size_t room)
+int dumpi_stream_init(struct dumpi_stream *stream, const struct dumpi_file *file, size_t capacity)
 {
     *stream = (struct dumpi_stream){.file = file};
-    return dumpi_reader_init(&stream->reader, file->path, room);
+    return dumpi_reader_init(&stream->reader, file->path, capacity);
 }
 
 void dumpi_stream_finish(struct dumpi_stream *stream)
@@ -64,7 +64,8 @@ static int dumpi_stream_fit(struct dumpi_stream *stream, void *array, size_t ele
 int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
-    if (dumpi_stream_fit(stream, &stream->words, sizeof *stream->words, &stream->word_room, need))
+    if (dumpi_stream_fit(stream, &stream->words, sizeof *stream->words, &stream->word_capacity,
+                         need))
         return NULL;
     stream->word_count = need;
     return stream->words + need - count;

@@ -56,7 +56,7 @@ enum dumpi_ending {
 /** A line of a text. */
 struct dumpi_line {
     char *text;
-    size_t length, room;
+    size_t length, capacity;
     uint64_t number; /**< from 1 */
     int ended;       /**< 0: the file ends in it, and the line may be truncated */
 };
@@ -81,7 +81,7 @@ struct dumpi_stream {
     int begun;
     struct dumpi_call call;
     int32_t *words; /**< arrays of the call */
-    size_t word_count, word_room;
+    size_t word_count, word_capacity;
     char *text; /**< strings of the call, each with a NUL */
     size_t text_count, text_room;
     struct dumpi_outcome outcome;
@@ -91,8 +91,8 @@ struct dumpi_stream {
     uint16_t recent[64]; /**< functions by a hash of their names */
 };
 
-/** @param room  bytes read at a time, at least 4,096 @return 0 or -ENOMEM */
-int dumpi_stream_init(struct dumpi_stream *stream, const struct dumpi_file *file, size_t room);
+/** @param capacity  bytes read at a time, at least 4,096 @return 0 or -ENOMEM */
+int dumpi_stream_init(struct dumpi_stream *stream, const struct dumpi_file *file, size_t capacity);
 void dumpi_stream_finish(struct dumpi_stream *stream);
 
 /** Decode the next call into stream->call. @return 1; 0: there is none, see ending; -ENOMEM */

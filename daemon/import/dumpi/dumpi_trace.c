@@ -39,7 +39,7 @@ struct dumpi_trace {
     uint32_t stream_count;
     uint32_t *rank_of, *host_of;
     struct name_table hosts;
-    size_t room; /* bytes of a stream's buffer */
+    size_t capacity; /* bytes of a stream's buffer */
     _Atomic uint64_t read;
     uint64_t all;
     char name[65], app[256], command[600], mpi[64];
@@ -56,7 +56,7 @@ static int dumpi_trace_begin_stream(struct dumpi_trace *trace, struct stream *st
     if (stream->events == NULL)
         return -ENOMEM;
     int code = dumpi_events_init(stream->events, &part->file, trace->comms, stream->rank,
-                                 &trace->numbers, trace->room);
+                                 &trace->numbers, trace->capacity);
     stream->events->zero_ns = part->zero_ns;
     stream->events->threads = stream->threads;
     stream->events->thread_count = stream->thread_count;
@@ -403,10 +403,10 @@ static int dumpi_trace_make_streams(struct dumpi_trace *trace)
             trace->rank_of[at] = i;
         }
     }
-    trace->room = TOTAL_BUFFER_BYTES / count;
-    trace->room = trace->room < BUFFER_LEAST  ? BUFFER_LEAST
-                  : trace->room > BUFFER_MOST ? BUFFER_MOST
-                                              : trace->room;
+    trace->capacity = TOTAL_BUFFER_BYTES / count;
+    trace->capacity = trace->capacity < BUFFER_LEAST  ? BUFFER_LEAST
+                      : trace->capacity > BUFFER_MOST ? BUFFER_MOST
+                                                      : trace->capacity;
     return 0;
 }
 

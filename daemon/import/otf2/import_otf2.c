@@ -27,7 +27,7 @@ static unsigned import_otf2_threads_of(const struct trace_wishes *wishes)
 
 /* The job is named after the archive, or after its folder when the archive has no name of its own.
  */
-static void import_otf2_name_job(char *out, size_t room, const char *anchor)
+static void import_otf2_name_job(char *out, size_t capacity, const char *anchor)
 {
     const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
     const char *begin = slash == NULL ? anchor : slash + 1;
@@ -39,13 +39,13 @@ static void import_otf2_name_job(char *out, size_t room, const char *anchor)
             begin--;
     }
     size_t used = 0;
-    for (; begin < end && used + 1 < room; begin++)
+    for (; begin < end && used + 1 < capacity; begin++)
         if ((*begin >= '0' && *begin <= '9') || (*begin >= 'a' && *begin <= 'z') ||
             (*begin >= 'A' && *begin <= 'Z') || *begin == '-' || *begin == '_' || *begin == '.')
             out[used++] = *begin;
     out[used] = '\0';
     if (used == 0 || strcmp(out, ".") == 0 || strcmp(out, "..") == 0)
-        snprintf(out, room, "otf2");
+        snprintf(out, capacity, "otf2");
 }
 
 static void import_otf2_sum_reports(const struct otf2_process *process,

@@ -42,8 +42,8 @@ static void otf2_calls_open_call(struct otf2_calls *c, uint64_t time, uint16_t c
 static int otf2_calls_reserve_part(struct otf2_calls *c)
 {
     size_t need = c->part_count + (size_t)1;
-    if (ARRAY_FIT(c->parts, c->part_room, need) != 0 ||
-        ARRAY_FIT(c->waits, c->wait_room, need) != 0)
+    if (ARRAY_FIT(c->parts, c->part_capacity, need) != 0 ||
+        ARRAY_FIT(c->waits, c->wait_capacity, need) != 0)
         c->error = -ENOMEM;
     c->queue.parts = c->parts;
     return c->error;
@@ -141,7 +141,7 @@ static void otf2_calls_push_region(struct otf2_calls *c, uint16_t slot)
         c->too_deep++;
         return;
     }
-    if (ARRAY_FIT(c->stack, c->stack_room, c->depth + (size_t)1) != 0) {
+    if (ARRAY_FIT(c->stack, c->stack_capacity, c->depth + (size_t)1) != 0) {
         c->error = -ENOMEM;
         return;
     }

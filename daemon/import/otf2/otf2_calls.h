@@ -69,12 +69,12 @@ struct otf2_calls {
     struct otf2_totals totals;
     uint32_t *stack; /**< owned: open code regions, and their slots */
     uint32_t depth;
-    size_t stack_room;
+    size_t stack_capacity;
     uint64_t too_deep;   /**< regions on top of them that are not stored */
     struct event *parts; /**< owned: parts of the open call */
     uint64_t *waits;     /**< owned: by part, the request with its missing data, if seq says so */
     uint32_t part_count;
-    size_t part_room, wait_room;
+    size_t part_capacity, wait_capacity;
     uint32_t call_region;
     uint16_t call, region;
     int in_call, nested, has_collective;

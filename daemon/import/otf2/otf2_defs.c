@@ -19,7 +19,7 @@ static void *otf2_defs_row_for(struct otf2_defs *defs, struct otf2_rows *rows, u
 {
     struct key key = {ref, 0};
     uint32_t number =
-        key_table_extend(&rows->index, key, MOST_ROWS, &rows->rows, rows->each, &rows->room);
+        key_table_extend(&rows->index, key, MOST_ROWS, &rows->rows, rows->each, &rows->capacity);
     if (number == KEY_NONE) {
         defs->error = -ENOMEM;
         return NULL;
@@ -142,7 +142,7 @@ void otf2_defs_regions(struct otf2_defs *defs)
         struct otf2_region *region = &all[i].made;
         *region = otf2_defs_region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
         if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
-            ARRAY_FIT_ZERO(defs->region_names, defs->code_region_room,
+            ARRAY_FIT_ZERO(defs->region_names, defs->code_region_capacity,
                            defs->code_regions + (uint64_t)2) == 0) {
             region->slot = (uint16_t)++defs->code_regions;
             defs->region_names[region->slot] = all[i].name;
@@ -260,7 +260,7 @@ static OTF2_CallbackCode otf2_defs_on_group(void *user, OTF2_GroupRef self, OTF2
     struct group *group = otf2_defs_row_for(defs, &defs->groups, self);
     if (group == NULL)
         return OTF2_CALLBACK_INTERRUPT;
-    if (ARRAY_FIT(defs->members, defs->member_room, defs->member_used + count) != 0) {
+    if (ARRAY_FIT(defs->members, defs->member_capacity, defs->member_used + count) != 0) {
         defs->error = -ENOMEM;
         return OTF2_CALLBACK_INTERRUPT;
     }

@@ -22,7 +22,7 @@ void *otf2_arena_allocate(struct otf2_arena *arena, size_t count, size_t each);
 struct otf2_rows {
     struct key_table index;
     void *rows; /**< owned */
-    size_t room, each;
+    size_t capacity, each;
 };
 
 struct otf2_defs {
@@ -33,9 +33,9 @@ struct otf2_defs {
     struct otf2_rows region_defs,
         contexts;      /**< definitions of regions; regions of calling contexts */
     uint64_t *members; /**< owned: members of groups */
-    size_t member_used, member_room;
+    size_t member_used, member_capacity;
     uint32_t *region_names; /**< owned; by slot of code regions */
-    uint32_t code_regions, code_region_room;
+    uint32_t code_regions, code_region_capacity;
     int error; /**< -ENOMEM */
 };
 

@@ -27,9 +27,9 @@ void *otf2_arena_allocate(struct otf2_arena *arena, size_t count, size_t each)
 }
 
 /* Make a text valid for the wire: whole UTF-8, without control characters. */
-static void otf2_defs_job_clean(char *out, size_t room, const char *text)
+static void otf2_defs_job_clean(char *out, size_t capacity, const char *text)
 {
-    size_t length = strlen(text), kept = utf8_cut(text, length, room - 1);
+    size_t length = strlen(text), kept = utf8_cut(text, length, capacity - 1);
     memcpy(out, text, kept);
     out[kept] = '\0';
     size_t sound = utf8_prefix(out, kept);

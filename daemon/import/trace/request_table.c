@@ -38,13 +38,13 @@ static struct open_request *request_table_free_entry(const struct request_table 
 static int request_table_grow(struct request_table *t)
 {
     struct open_request *old = t->entries;
-    uint32_t old_room = t->room, room = old_room == 0 ? FIRST_ROOM : 2 * old_room;
+    uint32_t old_capacity = t->room, room = old_capacity == 0 ? FIRST_ROOM : 2 * old_capacity;
     struct open_request *entries = calloc(room, sizeof(*entries));
     if (entries == NULL)
         return -ENOMEM;
     t->entries = entries;
     t->room = room;
-    for (uint32_t i = 0; i < old_room; i++)
+    for (uint32_t i = 0; i < old_capacity; i++)
         if (old[i].taken)
             *request_table_free_entry(t, old[i].id) = old[i];
     free(old);

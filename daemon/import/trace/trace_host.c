@@ -37,9 +37,9 @@ static int trace_host_store(struct trace_desk *desk, enum wire_type type, uint64
                             const void *bytes, size_t length)
 {
     struct wire_buffer *all = &desk->messages;
-    if (ARRAY_FIT(desk->parts, desk->part_room, desk->part_count + (size_t)1) != 0)
+    if (ARRAY_FIT(desk->parts, desk->part_capacity, desk->part_count + (size_t)1) != 0)
         return -ENOMEM;
-    if (array_fit(&all->bytes, 1, &all->room, all->length + length) != 0)
+    if (array_fit(&all->bytes, 1, &all->capacity, all->length + length) != 0)
         return -ENOMEM;
     memcpy(all->bytes + all->length, bytes, length);
     all->length += length;

@@ -44,7 +44,7 @@ struct trace_desk {
         enum wire_type type;
     } * parts; /**< owned */
     uint32_t part_count;
-    size_t part_room;
+    size_t part_capacity;
 };
 
 struct trace_host {

@@ -19,12 +19,13 @@ struct trace_places {
  * @param why       set on failure: a sentence
  * @return 0, -ENOMEM or -HOLTER_EUSAGE */
 int trace_places_list(struct trace_places *out, const char *list, uint32_t ranks, uint32_t per_node,
-                      char *why, size_t room);
+                      char *why, size_t capacity);
 
 /** Check that the ranks fit on the hosts. @param per_node  ranks a host; 0: set to the minimum; why
  * as above
  * @return 0, or -HOLTER_EUSAGE: they do not fit */
-int trace_places_fit(uint32_t ranks, uint32_t hosts, uint32_t *per_node, char *why, size_t room);
+int trace_places_fit(uint32_t ranks, uint32_t hosts, uint32_t *per_node, char *why,
+                     size_t capacity);
 
 void trace_places_finish(struct trace_places *places);
 

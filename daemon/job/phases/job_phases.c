@@ -164,7 +164,7 @@ static int job_phases_keep_modelled(struct burst_rows *rows, const struct collec
     rows->modelled_others = others;
     if (made->count == 0)
         return 0;
-    if (ARRAY_FIT(rows->modelled, rows->modelled_room, rows->modelled_count + made->count) != 0)
+    if (ARRAY_FIT(rows->modelled, rows->modelled_capacity, rows->modelled_count + made->count) != 0)
         return -ENOMEM;
     memcpy(&rows->modelled[rows->modelled_count], made->pairs, made->count * sizeof(*made->pairs));
     rows->modelled_count += made->count;

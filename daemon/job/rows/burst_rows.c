@@ -54,7 +54,7 @@ void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool)
     burst_pool_put(pool, &rows->calls);
     const struct burst_rows kept = {.modelled = rows->modelled,
                                     .modelled_count = rows->modelled_count,
-                                    .modelled_room = rows->modelled_room,
+                                    .modelled_capacity = rows->modelled_capacity,
                                     .modelled_others = rows->modelled_others};
     *rows = kept;
 }
@@ -203,7 +203,7 @@ void burst_rows_copy_state(struct state_bytes *b, struct burst_rows *rows)
 {
     bursts_copy_state(b, &rows->messages.bursts);
     bursts_copy_state(b, &rows->calls.bursts);
-    STATE_ARRAY(b, rows->modelled, rows->modelled_count, rows->modelled_room);
+    STATE_ARRAY(b, rows->modelled, rows->modelled_count, rows->modelled_capacity);
 }
 
 void burst_pool_copy_state(struct state_bytes *b, struct burst_pool *pool)

@@ -36,7 +36,7 @@ struct burst_rows {
     /** Messages that stand for the calls of collectives, for the analysis of the network: set by
      * that of phases. Pairs may repeat. */
     struct burst_pair *modelled; /**< owned */
-    size_t modelled_count, modelled_room;
+    size_t modelled_count, modelled_capacity;
     uint64_t modelled_others; /**< bytes of those whose pairs are not known */
 };
 

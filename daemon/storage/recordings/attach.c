@@ -136,7 +136,7 @@ static int attach_join_parts(struct wire_buffer *joined, const struct wire_recor
     size_t length = joined->length + m->bytes_count;
     if (length > WIRE_MESSAGE_BYTES)
         return -HOLTER_EPROTOCOL;
-    if (array_fit(&joined->bytes, 1, &joined->room, length + 1) != 0)
+    if (array_fit(&joined->bytes, 1, &joined->capacity, length + 1) != 0)
         return -ENOMEM;
     if (m->bytes_count > 0)
         memcpy(joined->bytes + joined->length, m->bytes, m->bytes_count);

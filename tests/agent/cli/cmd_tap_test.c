@@ -153,11 +153,11 @@ static pid_t start(char **argv, const int out[2], const int err[2])
     return pid;
 }
 
-static void collect(int fd, char *text, size_t room)
+static void collect(int fd, char *text, size_t capacity)
 {
     size_t length = strlen(text);
     ssize_t got;
-    while ((got = read(fd, text + length, room - 1 - length)) > 0) {
+    while ((got = read(fd, text + length, capacity - 1 - length)) > 0) {
         length += (size_t)got;
         text[length] = '\0';
     }

@@ -28,7 +28,7 @@ static int split(char *text, char *words[MAX_WORDS])
 }
 
 /** The line with "W" put before each application. */
-static void wrap(char *out, size_t room, enum launcher launcher, const char *text,
+static void wrap(char *out, size_t capacity, enum launcher launcher, const char *text,
                  struct launch_line *line)
 {
     static char prefix_word[] = "W";
@@ -38,14 +38,14 @@ static void wrap(char *out, size_t room, enum launcher launcher, const char *tex
     int n = split(copy, words);
     int rc = launcher_parse(line, launcher, n, words);
     if (rc < 0) {
-        snprintf(out, room, "%s", holter_errname(rc));
+        snprintf(out, capacity, "%s", holter_errname(rc));
         return;
     }
     char **wrapped = launcher_wrap(line, n, words, prefix);
     assert_non_null(wrapped);
     out[0] = '\0';
     for (int i = 0; wrapped[i] != NULL; i++)
-        snprintf(out + strlen(out), room - strlen(out), "%s%s", i == 0 ? "" : " ", wrapped[i]);
+        snprintf(out + strlen(out), capacity - strlen(out), "%s%s", i == 0 ? "" : " ", wrapped[i]);
     free(wrapped);
 }
 

@@ -231,19 +231,19 @@ static void recordings_are_named_as_asked(void **state)
     assert_int_equal(run_output_name(out, sizeof out, "a.hrec", "77.1", "h", 1), -HOLTER_ERANGE);
 }
 
-static void capture_report(const struct run_report *report, char *out, size_t room)
+static void capture_report(const struct run_report *report, char *out, size_t capacity)
 {
     struct stderr_capture capture;
     stderr_capture_begin(&capture);
     run_report_print(report);
-    stderr_capture_text(&capture, out, room);
+    stderr_capture_text(&capture, out, capacity);
     stderr_capture_end(&capture);
 }
 
 /* The last line about a job. */
-static void said_of(struct run_job job, char *out, size_t room)
+static void said_of(struct run_job job, char *out, size_t capacity)
 {
-    capture_report(&(struct run_report){.jobs = &job, .count = 1, .complete = 1}, out, room);
+    capture_report(&(struct run_report){.jobs = &job, .count = 1, .complete = 1}, out, capacity);
 }
 
 static void ranks_that_no_agent_reports_are_missing(void **state)

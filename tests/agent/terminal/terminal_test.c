@@ -11,12 +11,12 @@
 #include <cmocka.h>
 
 /* A message about a name, as it is written to the terminal. */
-static void said_of(const char *name, char *out, size_t room)
+static void said_of(const char *name, char *out, size_t capacity)
 {
     struct stderr_capture capture;
     stderr_capture_begin(&capture);
     terminal_print("job %s: done", name);
-    stderr_capture_text(&capture, out, room);
+    stderr_capture_text(&capture, out, capacity);
     stderr_capture_end(&capture);
 }
 

@@ -46,8 +46,8 @@ static struct metrics_job *make_page(void **state)
     snprintf(job->user, sizeof(job->user), "ann");
     snprintf(job->program, sizeof(job->program), "sim");
     const struct wire_node_row row = {.host = "n1", .call_cost_ns = NAN};
-    size_t room = 1;
-    assert_int_equal(metrics_add_agents(job, &row, 1, &room), 0);
+    size_t capacity = 1;
+    assert_int_equal(metrics_add_agents(job, &row, 1, &capacity), 0);
     snapshot = (struct metrics_snapshot){.version = "1.2", .jobs = job, .job_count = 1};
     return job;
 }
@@ -248,11 +248,11 @@ static void agents_of_one_node_are_one_series(void **state)
         {.host = "n2", .connected = 1, .degraded = 4, .call_cost_ns = NAN},
     };
     struct metrics_job job = {.id = "job.0"};
-    size_t room = 7;
+    size_t capacity = 7;
     (void)state;
-    assert_int_equal(metrics_add_agents(&job, rows, 1, &room), 0);
-    assert_int_equal(metrics_add_agents(&job, rows + 1, 2, &room), 0);
-    assert_int_equal(room, 5);
+    assert_int_equal(metrics_add_agents(&job, rows, 1, &capacity), 0);
+    assert_int_equal(metrics_add_agents(&job, rows + 1, 2, &capacity), 0);
+    assert_int_equal(capacity, 5);
     assert_int_equal(job.agent_count, 2);
     assert_string_equal(job.agents[0].node, "n1");
     assert_float_equal(job.agents[0].connected, 0, 0);
@@ -269,11 +269,11 @@ static void nodes_beyond_the_room_of_a_page_are_counted(void **state)
     const struct wire_node_row rows[] = {
         {.host = "n1"}, {.host = "n1"}, {.host = "n2"}, {.host = "n3"}};
     struct metrics_job job = {.id = "job.0"};
-    size_t room = 1;
+    size_t capacity = 1;
     (void)state;
-    assert_int_equal(metrics_add_agents(&job, rows, 4, &room), 0);
+    assert_int_equal(metrics_add_agents(&job, rows, 4, &capacity), 0);
     assert_int_equal(job.agent_count, 1);
-    assert_int_equal(room, 0);
+    assert_int_equal(capacity, 0);
     assert_float_equal(job.nodes_left_out, 2, 0);
     free(job.agents);
 }

@@ -38,14 +38,14 @@ static void send(struct maker *m, uint32_t source, uint32_t destination, uint64_
 {
     struct pattern *p = &m->pattern;
     if (p->count == p->room) {
-        size_t room = p->room == 0 ? 4096 : 2 * p->room;
-        struct pattern_message *more = realloc(p->messages, room * sizeof(*more));
+        size_t capacity = p->room == 0 ? 4096 : 2 * p->room;
+        struct pattern_message *more = realloc(p->messages, capacity * sizeof(*more));
         if (more == NULL) {
             m->failed = 1;
             return;
         }
         p->messages = more;
-        p->room = room;
+        p->room = capacity;
     }
     uint64_t time_ns = m->now_ns + draw(m, m->params->span_ns);
     p->messages[p->count++] = (struct pattern_message){time_ns, bytes, source, destination};

@@ -39,7 +39,7 @@ struct batch {
     MPI_Status status[SLOTS];
     struct truth_span span[SLOTS]; /* of the call that completed it */
     char *buffer[SLOTS];           /* owned */
-    size_t room[SLOTS];            /* bytes of a receive buffer */
+    size_t capacity[SLOTS];        /* bytes of a receive buffer */
     int message[SLOTS];            /* position in the plan; -1: none */
     int receives[SLOTS];           /* 1: a receive */
     enum wildcard wildcard;
@@ -75,9 +75,9 @@ static int batch_slot(struct batch *b, int message, int receives)
     b->receives[slot] = receives;
     if (message < 0)
         return slot;
-    b->room[slot] =
+    b->capacity[slot] =
         b->wildcard == NO_WILDCARD ? b->plan[message].bytes + (size_t)message % 3 : largest(b);
-    b->buffer[slot] = receives ? malloc(b->room[slot] + 1) : message_payload(&b->plan[message]);
+    b->buffer[slot] = receives ? malloc(b->capacity[slot] + 1) : message_payload(&b->plan[message]);
     if (!b->buffer[slot])
         truth_broken("out of memory");
     return slot;
@@ -140,7 +140,7 @@ static void post_receives(struct worker *w, struct batch *b)
         if (!m->received_by_me)
             continue;
         int s = batch_slot(b, i, 1);
-        CALL(Irecv, b->buffer[s], (int)b->room[s], MPI_BYTE, source_of(b, m), tag_of(b, m),
+        CALL(Irecv, b->buffer[s], (int)b->capacity[s], MPI_BYTE, source_of(b, m), tag_of(b, m),
              w->space->comm, &b->request[s]);
     }
 }
@@ -316,8 +316,8 @@ static void init_persistent(struct worker *w, struct batch *b)
         const struct message *m = &b->plan[i];
         if (m->received_by_me) {
             int s = batch_slot(b, i, 1);
-            CALL(Recv_init, b->buffer[s], (int)b->room[s], MPI_BYTE, source_of(b, m), tag_of(b, m),
-                 comm, &b->request[s]);
+            CALL(Recv_init, b->buffer[s], (int)b->capacity[s], MPI_BYTE, source_of(b, m),
+                 tag_of(b, m), comm, &b->request[s]);
         }
         if (m->sent_by_me) {
             int s = batch_slot(b, i, 0);

@@ -29,14 +29,14 @@ static void send(struct maker *m, const struct swap_message *message)
 {
     struct swap_plan *plan = m->plan;
     if (plan->count == plan->room) {
-        size_t room = plan->room == 0 ? 1024 : 2 * plan->room;
-        struct swap_message *more = realloc(plan->messages, room * sizeof(*more));
+        size_t capacity = plan->room == 0 ? 1024 : 2 * plan->room;
+        struct swap_message *more = realloc(plan->messages, capacity * sizeof(*more));
         if (more == NULL) {
             m->failed = 1;
             return;
         }
         plan->messages = more;
-        plan->room = room;
+        plan->room = capacity;
     }
     plan->messages[plan->count++] = *message;
 }

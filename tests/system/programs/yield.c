@@ -37,7 +37,7 @@ void ucp_worker_destroy(void *worker)
     destroy(worker);
 }
 
-ssize_t read(int fd, void *bytes, size_t room)
+ssize_t read(int fd, void *bytes, size_t capacity)
 {
     static ssize_t (*next)(int, void *, size_t);
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -45,7 +45,7 @@ ssize_t read(int fd, void *bytes, size_t room)
         *(void **)&next = dlsym(RTLD_NEXT, "read");
     while (in_finalize && last_worker && poll(&wait, 1, 0) == 0)
         ucp_worker_progress(last_worker);
-    return next(fd, bytes, room);
+    return next(fd, bytes, capacity);
 }
 
 int PMPI_Finalize(void)

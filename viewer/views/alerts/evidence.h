@@ -18,7 +18,7 @@ color_t evidence_color(const struct theme *theme, const struct alert *alert);
 const char *evidence_state(const struct alert *alert);
 
 /** Place of an alert: "region 3 · ranks 96-127 on node007, node008"; "" when it has none. */
-void evidence_where(const struct alert *alert, char *out, size_t room);
+void evidence_where(const struct alert *alert, char *out, size_t capacity);
 
 /** The alert whose culprit is marked: the picked one, else the newest that fires; NULL: none. */
 const struct alert *evidence_alert(const struct stage *stage);

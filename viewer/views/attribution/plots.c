@@ -12,14 +12,14 @@ static const double GHOST = 0.42; /* opacity of the period before */
 
 /* "they are received from 14:03:07 on" */
 static void plots_format_since(const struct model *m, const struct history *h, char *out,
-                               size_t room)
+                               size_t capacity)
 {
     uint64_t length = series_newest(&m->series)->length_ns;
     if (h->count)
-        snprintf(out, room, "they are known from %s on",
+        snprintf(out, capacity, "they are known from %s on",
                  format_clock((int64_t)(h->slots[0].first * length), 0).text);
     else
-        snprintf(out, room, "none was received yet");
+        snprintf(out, capacity, "none was received yet");
 }
 
 /* ---- mapping ---- */
@@ -119,7 +119,7 @@ static void mapping_add_tip(const struct attribution_plot *p,
 }
 
 static const char *mapping_unknown(const struct stage *s, const struct attribution_drawing *d,
-                                   char *text, size_t room)
+                                   char *text, size_t capacity)
 {
     const struct crossing *c = &d->crossing[NOW];
     const struct history *h = &s->model->rank_history;
@@ -130,7 +130,7 @@ static const char *mapping_unknown(const struct stage *s, const struct attributi
     if (h->count && h->slots[0].first < begin)
         return "These ranks sent no message in this time.";
     plots_format_since(s->model, h, since, sizeof since);
-    snprintf(text, room, "No figures of ranks for this time: %s.", since);
+    snprintf(text, capacity, "No figures of ranks for this time: %s.", since);
     return text;
 }
 
@@ -360,7 +360,7 @@ static void background_add_tip(const struct attribution_plot *p)
 }
 
 static const char *background_unknown(const struct stage *s, const struct size_courses *c,
-                                      char *text, size_t room)
+                                      char *text, size_t capacity)
 {
     char since[96];
     if (c->count)
@@ -369,7 +369,7 @@ static const char *background_unknown(const struct stage *s, const struct size_c
         return "All ranks run on one node: there is no network between nodes to judge.";
     plots_format_since(s->model, &s->model->latency.classes, since, sizeof since);
     snprintf(
-        text, room,
+        text, capacity,
         "No message between nodes was matched in this time, so its transfer time is not known: "
         "%s.",
         since);

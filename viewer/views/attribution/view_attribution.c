@@ -221,7 +221,7 @@ void attribution_end(const struct attribution_plot *p)
 /* "ranks 0-3, 60 s; thin and faint: as long a time before it", and its first part after a newline
  */
 static void attribution_format_scope(const struct stage *s, const struct attribution_drawing *d,
-                                     char *out, size_t room)
+                                     char *out, size_t capacity)
 {
     char ranks[80];
     uint64_t length = series_newest(&s->model->series)->length_ns;
@@ -234,7 +234,7 @@ static void attribution_format_scope(const struct stage *s, const struct attribu
     const char *kind = d->marked && ranks[0] >= '0' && ranks[0] <= '9' && d->marked > 1 ? "ranks "
                        : d->marked == 1                                                 ? "rank "
                                                                                         : "";
-    snprintf(out, room, "%s%s, %s; %s\n%s%s, %s", kind, ranks, span.text,
+    snprintf(out, capacity, "%s%s, %s; %s\n%s%s, %s", kind, ranks, span.text,
              d->bins[BEFORE].count ? "thin and faint: as long a time before it"
                                    : "nothing was before it",
              kind, ranks, span.text);

@@ -115,13 +115,14 @@ static int calls_view_compare(const void *left, const void *right, void *user)
                                    : a->number > b->number;
 }
 
-static void calls_view_format_comm(const struct stage *s, uint32_t index, char *out, size_t room)
+static void calls_view_format_comm(const struct stage *s, uint32_t index, char *out,
+                                   size_t capacity)
 {
     const struct model_comm *c = index < s->model->comm_count ? &s->model->comms[index] : NULL;
     if (!c || !c->id)
-        snprintf(out, room, "\xe2\x80\x93");
+        snprintf(out, capacity, "\xe2\x80\x93");
     else
-        snprintf(out, room, "%s, %s ranks", c->name[0] ? c->name : "unnamed",
+        snprintf(out, capacity, "%s, %s ranks", c->name[0] ? c->name : "unnamed",
                  quantity_grouped(c->size).text);
 }
 

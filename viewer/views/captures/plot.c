@@ -77,8 +77,8 @@ static void captures_plot_add_bars(const struct stage *s, const struct captures_
 static int captures_plot_paint_bars(const struct stage *s, const struct captures_plot *p)
 {
     struct pictures *pictures = s->pictures;
-    size_t room = lane_capacity(&p->span);
-    if (ARRAY_FIT(pictures->bars, pictures->bars_room, room) != 0)
+    size_t capacity = lane_capacity(&p->span);
+    if (ARRAY_FIT(pictures->bars, pictures->bars_capacity, capacity) != 0)
         return -1;
     for (uint32_t i = 0; i < p->lanes.count; i++)
         captures_plot_add_bars(s, p, p->lanes.first + i, p->box.y + i * p->lanes.height,
@@ -271,14 +271,14 @@ static void captures_plot_add_call_lines(struct stage *s, const struct captures_
 }
 
 static void captures_plot_rank_text(const struct stage *s, const struct capture_thread *t,
-                                    char *out, size_t room)
+                                    char *out, size_t capacity)
 {
     const char *host = t->rank < UINT32_MAX ? model_host_of(s->model, (uint32_t)t->rank) : "?";
     if (t->thread)
-        snprintf(out, room, "rank %llu, thread %llu, on %s", (unsigned long long)t->rank,
+        snprintf(out, capacity, "rank %llu, thread %llu, on %s", (unsigned long long)t->rank,
                  (unsigned long long)t->thread, host);
     else
-        snprintf(out, room, "rank %llu on %s", (unsigned long long)t->rank, host);
+        snprintf(out, capacity, "rank %llu on %s", (unsigned long long)t->rank, host);
 }
 
 void captures_plot_tip(struct stage *s, const struct captures_plot *p)

@@ -76,14 +76,14 @@ void commgram_tip_column(struct stage *s, uint32_t column)
 
 /* "rank 7", "community 3". */
 static char *commgram_tips_format_bar_name(const struct model *m, uint64_t bar, char *out,
-                                           size_t room)
+                                           size_t capacity)
 {
     const struct commgram_picture *p = &m->commgram.now;
     const struct wire_bar_row *b = &p->bars[bar];
     if (b->ranks == 1 && p->first_member[bar] < p->first_member[bar + 1])
-        snprintf(out, room, "%s", piece_rank(m, p->members[p->first_member[bar]].rank).text);
+        snprintf(out, capacity, "%s", piece_rank(m, p->members[p->first_member[bar]].rank).text);
     else
-        snprintf(out, room, "community %" PRIu64, b->community);
+        snprintf(out, capacity, "community %" PRIu64, b->community);
     return out;
 }
 

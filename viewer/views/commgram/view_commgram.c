@@ -26,7 +26,7 @@ static void commgram_drawing_destroy(struct commgram_drawing *d)
 /* ---- path and detail ---- */
 
 /* A level of the path as text: its time span, and its ranks where it narrows them. */
-static void commgram_view_format_level(const struct stage *s, int level, char *out, size_t room)
+static void commgram_view_format_level(const struct stage *s, int level, char *out, size_t capacity)
 {
     const struct ui *ui = s->ui;
     struct ui_level here = {
@@ -46,15 +46,15 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
         begin = end - here.span_ns > oldest ? end - here.span_ns : oldest;
     }
     if (level > 0 && strcmp(ranks, before) != 0) {
-        snprintf(out, room, "rank%s %.*s%s", strpbrk(ranks, ",-") ? "s" : "", 18, ranks,
+        snprintf(out, capacity, "rank%s %.*s%s", strpbrk(ranks, ",-") ? "s" : "", 18, ranks,
                  strlen(ranks) > 18 ? "\xe2\x80\xa6" : "");
         return;
     }
     struct quantity length = format_duration((double)(end - begin));
     if (here.follow)
-        snprintf(out, room, "%s %s", begin > oldest ? "last" : "whole time,", length.text);
+        snprintf(out, capacity, "%s %s", begin > oldest ? "last" : "whole time,", length.text);
     else
-        snprintf(out, room, "%s, %.20s",
+        snprintf(out, capacity, "%s, %.20s",
                  format_clock(begin, end - begin < INT64_C(20000000000)).text, length.text);
 }
 

@@ -323,28 +323,28 @@ double piece_filter(const struct stage *s, double right, double y, double most)
     return w;
 }
 
-char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size_t room)
+char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size_t capacity)
 {
     const struct flows *f = &s->range->flows;
     out[0] = 0;
     if (vertex >= f->vertex_count)
         return out;
     uint32_t k = f->first_rank[vertex], end = f->first_rank[vertex + 1];
-    size_t used = (size_t)snprintf(out, room,
+    size_t used = (size_t)snprintf(out, capacity,
                                    end - k == 1 ? "rank "
                                    : end > k    ? "ranks "
                                                 : "no rank");
     int some = 0;
-    while (k < end && used + 24 < room) {
+    while (k < end && used + 24 < capacity) {
         uint32_t first = k;
         while (k + 1 < end && f->ranks[k + 1] == f->ranks[k] + 1)
             k++;
-        used += (size_t)snprintf(out + used, room - used, first == k ? "%s%u" : "%s%u-%u",
+        used += (size_t)snprintf(out + used, capacity - used, first == k ? "%s%u" : "%s%u-%u",
                                  some++ ? ", " : "", f->ranks[first], f->ranks[k]);
         k++;
     }
-    if (k < end && used < room)
-        snprintf(out + used, room - used, " and %u more", end - k);
+    if (k < end && used < capacity)
+        snprintf(out + used, capacity - used, " and %u more", end - k);
     return out;
 }
 

@@ -72,7 +72,7 @@ double piece_metric_legend(struct stage *stage, struct box box);
 double piece_filter(const struct stage *stage, double right, double y, double most);
 
 /** Ranks of a vertex: "ranks 3, 8-11 and 4 more". */
-char *piece_vertex_ranks(const struct stage *stage, uint32_t vertex, char *out, size_t room);
+char *piece_vertex_ranks(const struct stage *stage, uint32_t vertex, char *out, size_t capacity);
 
 /** State of a link, from its newest row, or from the sample of the last visible window when time is
  * not followed; LINK_IDLE when nothing is known. */

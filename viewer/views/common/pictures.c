@@ -10,8 +10,8 @@
 int picture_size(struct pictures *p, struct picture *picture, int w, int h)
 {
     size_t need = (size_t)w * (size_t)h;
-    if (ARRAY_FIT(picture->image.pixels, picture->room, need) != 0 ||
-        ARRAY_FIT(p->cells, p->cells_room, need) != 0)
+    if (ARRAY_FIT(picture->image.pixels, picture->capacity, need) != 0 ||
+        ARRAY_FIT(p->cells, p->cells_capacity, need) != 0)
         return -ENOMEM;
     picture->image.w = w;
     picture->image.h = h;
@@ -33,7 +33,7 @@ void pictures_finish_shared(struct pictures *p)
     free(p->profile.bars);
     p->profile = (struct rank_profile){0};
     array_release(&p->order);
-    p->bars_room = p->cells_room = p->order_room = 0;
+    p->bars_capacity = p->cells_capacity = p->order_capacity = 0;
     p->order_count = 0;
     p->order_key = 0;
 }

@@ -13,7 +13,7 @@
 /** An image computed from facts, valid while its key stays the same. Zero-initialised is empty. */
 struct picture {
     struct image image; /**< pixels are owned */
-    size_t room;        /**< pixels allocated */
+    size_t capacity;    /**< pixels allocated */
     uint64_t key;       /**< hash of the facts and choices that it was computed from */
     double low, high;   /**< figures at both ends of its colour map */
     uint64_t per_cell;  /**< ranks in a cell, along each axis */
@@ -72,12 +72,12 @@ struct pictures {
     struct attribution_drawing *attribution;
     struct landscape_drawing *landscape;
     double *cells; /**< owned; working memory that all views share */
-    size_t cells_room;
+    size_t cells_capacity;
     struct lane_bar *bars; /**< owned; working memory that all views share */
-    size_t bars_room;
+    size_t bars_capacity;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */
     uint32_t order_count;
-    size_t order_room;
+    size_t order_capacity;
     uint64_t order_key; /**< hash of what the order was computed from; 0: nothing */
     int busy;           /**< a layout did a part of its work: the next frame continues it */
 };

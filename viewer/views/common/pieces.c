@@ -123,10 +123,10 @@ struct quantity piece_rank(const struct model *m, uint64_t rank)
     return quantity_ranks(rank, m->group, m->world);
 }
 
-const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t room)
+const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t capacity)
 {
-    snprintf(out, room, "%s%s on %s", piece_rank(m, rank).text, m->group > 1 ? ", the first" : "",
-             model_host_of(m, (uint32_t)rank));
+    snprintf(out, capacity, "%s%s on %s", piece_rank(m, rank).text,
+             m->group > 1 ? ", the first" : "", model_host_of(m, (uint32_t)rank));
     return out;
 }
 
@@ -152,13 +152,13 @@ int piece_waits_in(const struct range *r, uint32_t rank)
     return most;
 }
 
-char *piece_awaited(const struct range *r, uint32_t rank, char *out, size_t room)
+char *piece_awaited(const struct range *r, uint32_t rank, char *out, size_t capacity)
 {
     uint32_t awaited = range_awaited(r, rank);
     if (awaited == UINT32_MAX)
-        snprintf(out, room, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
+        snprintf(out, capacity, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
     else
-        snprintf(out, room, "%s, for rank %u",
+        snprintf(out, capacity, "%s, for rank %u",
                  call_class_name((enum call_class)piece_waits_in(r, rank)), awaited);
     return out;
 }

@@ -38,7 +38,7 @@ struct quantity piece_grouping(const struct model *model);
 struct quantity piece_rank(const struct model *m, uint64_t rank);
 
 /** The same with its node: "rank 3 on n1", "ranks 16-31, the first on n2". */
-const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t room);
+const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t capacity);
 
 /** A rank on an axis with this step: "1500", "300 k". */
 struct quantity piece_rank_axis(double rank, double step);
@@ -50,7 +50,7 @@ struct quantity piece_capture_size(const struct capture *capture);
 int piece_waits_in(const struct range *range, uint32_t rank);
 
 /** That class and, if it is known, the rank that it waits for longest: "recv, for rank 3". */
-char *piece_awaited(const struct range *range, uint32_t rank, char *out, size_t room);
+char *piece_awaited(const struct range *range, uint32_t rank, char *out, size_t capacity);
 
 /** A line of the tooltip about messages, "sent 1,204 messages, 34 MiB". @param before  "sent " */
 void piece_traffic_tip(struct stage *stage, const char *before, uint64_t messages, uint64_t bytes);

@@ -28,7 +28,7 @@ struct dependency_picture {
     uint32_t *model_host; /**< owned; by host of the capture: its index in the model */
     uint64_t model_host_key;
     double *cells; /**< owned; working memory */
-    size_t cells_room;
+    size_t cells_capacity;
     struct bundle bundle; /**< picture of the edges */
     uint64_t drawn_key, making_key;
     struct box drawn, making; /**< section that it shows */

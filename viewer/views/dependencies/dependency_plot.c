@@ -130,7 +130,7 @@ static void dependency_plot_events(struct stage *s, const struct dependency_plot
     struct box plane = section_of_plane(&p->v);
     uint32_t first = (uint32_t)fmax(floor(plane.x), 0), columns = (uint32_t)ceil(plane.w) + 2;
     size_t cells = (size_t)columns * p->lanes;
-    if (ARRAY_FIT(d->cells, d->cells_room, cells) != 0)
+    if (ARRAY_FIT(d->cells, d->cells_capacity, cells) != 0)
         return;
     memset(d->cells, 0, cells * sizeof *d->cells); /* 0: no event; else its position + 1 */
     for (uint32_t i = 0; i < d->d.event_count; i++) {

@@ -30,9 +30,9 @@ enum {
 };
 
 /* "Open MPI v4.1.4, package: ..." up to the first comma or line. */
-static void frame_format_mpi_name(char *out, size_t room, const char *mpi)
+static void frame_format_mpi_name(char *out, size_t capacity, const char *mpi)
 {
-    snprintf(out, room, "%.*s", (int)strcspn(mpi, ",\n\r"), mpi);
+    snprintf(out, capacity, "%.*s", (int)strcspn(mpi, ",\n\r"), mpi);
 }
 
 /* ---- header ---- */
@@ -104,32 +104,32 @@ static double frame_add_state_pill(const struct stage *s, double right, double y
     return w;
 }
 
-static void frame_format_facts(const struct stage *s, char *out, size_t room)
+static void frame_format_facts(const struct stage *s, char *out, size_t capacity)
 {
     static const char dot[] = " \xc2\xb7 ";
     const struct model *m = s->model;
     char mpi[129];
     int64_t begin, end;
     if (!m->job[0]) {
-        snprintf(out, room, "%s", s->ui->connection.endpoint);
+        snprintf(out, capacity, "%s", s->ui->connection.endpoint);
         return;
     }
     ui_whole_time(m, &begin, &end);
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
     frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     int64_t length = m->start_ns ? (int64_t)(until - m->start_ns) : 0;
-    snprintf(out, room, "job %s%s%s ranks on %s node%s%s%s%s%s", m->job, dot,
+    snprintf(out, capacity, "job %s%s%s ranks on %s node%s%s%s%s%s", m->job, dot,
              quantity_grouped(m->world).text, quantity_grouped(m->host_count).text,
              m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
              m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
                                                         : format_elapsed(length).text);
     size_t used = strlen(out);
-    if (m->group > 1 && used < room)
-        snprintf(out + used, room - used, "%sby groups of %s ranks", dot,
+    if (m->group > 1 && used < capacity)
+        snprintf(out + used, capacity - used, "%sby groups of %s ranks", dot,
                  quantity_grouped(m->group).text);
     used = strlen(out);
-    if (m->seen < m->world && used < room)
-        snprintf(out + used, room - used, "%s%llu not seen%s", dot,
+    if (m->seen < m->world && used < capacity)
+        snprintf(out + used, capacity - used, "%s%llu not seen%s", dot,
                  (unsigned long long)(m->world - m->seen), model_ended(m) ? "" : " yet");
 }
 
@@ -279,26 +279,27 @@ static void frame_add_cost_facts(const struct stage *s, double end)
     frame_add_coverage_facts(&line, c.measured > 0);
 }
 
-static void frame_format_recording(const struct stage *s, char *out, size_t room, color_t *color)
+static void frame_format_recording(const struct stage *s, char *out, size_t capacity,
+                                   color_t *color)
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
     *color = t->second;
     if (s->ui->overlay.notice[0]) {
         *color = t->text;
-        snprintf(out, room, "%s", s->ui->overlay.notice);
+        snprintf(out, capacity, "%s", s->ui->overlay.notice);
     } else if (m->playback.known) {
-        snprintf(out, room, "replaying %s", text_base_name(m->playback.file));
+        snprintf(out, capacity, "replaying %s", text_base_name(m->playback.file));
     } else if (m->daemon.recorder_error[0]) {
         *color = t->bad;
-        snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
+        snprintf(out, capacity, "recording stopped: %s", m->daemon.recorder_error);
     } else if (m->recording[0] && m->daemon.recorded_bytes) {
-        snprintf(out, room, "recording %s %s", text_base_name(m->recording),
+        snprintf(out, capacity, "recording %s %s", text_base_name(m->recording),
                  format_si((double)m->daemon.recorded_bytes, "B").text);
     } else if (m->recording[0]) {
-        snprintf(out, room, "recording %s", text_base_name(m->recording));
+        snprintf(out, capacity, "recording %s", text_base_name(m->recording));
     } else if (m->job[0]) {
-        snprintf(out, room, "not recording");
+        snprintf(out, capacity, "not recording");
     } else {
         *out = 0;
     }
@@ -379,10 +380,10 @@ static void frame_add_stale_note(const struct stage *s, struct box box)
 }
 
 /* "after: b.hrec, 1,024 nodes, 123 GiB on links". */
-static void frame_format_run(const struct stage *s, char *out, size_t room)
+static void frame_format_run(const struct stage *s, char *out, size_t capacity)
 {
     const struct other_run *other = s->ui->network.other;
-    snprintf(out, room, "%s: %.80s, %s node%s, %s on links", s->follows ? "before" : "after",
+    snprintf(out, capacity, "%s: %.80s, %s node%s, %s on links", s->follows ? "before" : "after",
              other->names[!s->follows], quantity_grouped(s->model->host_count).text,
              s->model->host_count == 1 ? "" : "s",
              format_si((double)s->range->flows.bytes, "B").text);

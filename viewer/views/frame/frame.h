@@ -48,7 +48,7 @@ int context_is_network(enum select_kind kind);
 
 /** Height, title and facts of the card of such a selection. */
 double context_network_height(const struct stage *stage);
-void context_network_name(const struct stage *stage, char *out, size_t room);
+void context_network_name(const struct stage *stage, char *out, size_t capacity);
 void context_network_facts(const struct stage *stage, struct box *at);
 
 /** Both runs of a comparison: their figures in the visible time. @return height; 0: there is one

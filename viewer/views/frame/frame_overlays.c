@@ -126,7 +126,7 @@ void help_layout(struct stage *s)
 
 /* A line about what was found. */
 static void search_format(const struct stage *s, const struct selection *found, char *out,
-                          size_t room)
+                          size_t capacity)
 {
     const struct model *m = s->model;
     const struct alert *alert;
@@ -134,23 +134,23 @@ static void search_format(const struct stage *s, const struct selection *found, 
     char name[300];
     switch (found->kind) {
     case SELECT_RANK:
-        piece_rank_on(m, found->a, out, room);
+        piece_rank_on(m, found->a, out, capacity);
         break;
     case SELECT_ALERT:
         alert = alerts_find(&m->alerts, found->a);
-        snprintf(out, room, "alert %llu: %s", (unsigned long long)found->a,
+        snprintf(out, capacity, "alert %llu: %s", (unsigned long long)found->a,
                  alert ? alert->title : "");
         break;
     case SELECT_CALL:
-        snprintf(out, room, "call %s", call_name(model_call_at(m, (uint32_t)found->a).call));
+        snprintf(out, capacity, "call %s", call_name(model_call_at(m, (uint32_t)found->a).call));
         break;
     case SELECT_LINK:
-        snprintf(out, room, "link %s",
+        snprintf(out, capacity, "link %s",
                  network_link_name(&m->network, (uint32_t)found->a, name, sizeof name));
         break;
     default:
         host = &m->hosts[found->a];
-        snprintf(out, room, "%s%s, %u rank%s", strncmp(host->name, "node", 4) ? "node " : "",
+        snprintf(out, capacity, "%s%s, %u rank%s", strncmp(host->name, "node", 4) ? "node " : "",
                  host->name, host->ranks, host->ranks == 1 ? "" : "s");
     }
 }

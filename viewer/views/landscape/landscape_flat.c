@@ -43,7 +43,7 @@ static uint32_t landscape_order_ranks(const struct stage *s, const struct landsc
     if (p->order_key == d->key && p->order_count == d->shown_count)
         return p->order_count;
     p->order_key = 0;
-    if (ARRAY_FIT(p->order, p->order_room, d->ranks + 1) != 0)
+    if (ARRAY_FIT(p->order, p->order_capacity, d->ranks + 1) != 0)
         return 0;
     for (uint32_t rank = 0; rank < d->ranks; rank++)
         if (d->shown[rank])

@@ -46,7 +46,7 @@ static uint32_t delays_sort(struct stage *s)
         return p->order_count;
     p->order_key = 0;
     p->order_count = 0;
-    if (ARRAY_FIT(p->order, p->order_room, (size_t)r->wait_count + 1) != 0)
+    if (ARRAY_FIT(p->order, p->order_capacity, (size_t)r->wait_count + 1) != 0)
         return 0;
     for (uint32_t i = 0; i < r->wait_count; i++)
         if (r->waits[i])

@@ -290,7 +290,7 @@ static int hot_links_is_state_like(const struct stage *s, const struct links_dra
 
 static int hot_links_add_row(struct links_drawing *d, uint32_t at, uint32_t count)
 {
-    if (ARRAY_FIT_AT(d->rows, d->row_room, d->row_count) != 0)
+    if (ARRAY_FIT_AT(d->rows, d->row_capacity, d->row_count) != 0)
         return -1;
     d->rows[d->row_count++] = (struct links_row){at, count};
     return 0;
@@ -431,56 +431,56 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
 
 /* Routes over a link, the first ones with their ends: ": 0 → 31, 5 → 77 and 2 more". */
 static void hot_links_format_routes(const struct stage *s, const struct wire_link_route_row *routes,
-                                    uint32_t count, uint32_t named, char *out, size_t room)
+                                    uint32_t count, uint32_t named, char *out, size_t capacity)
 {
     char from[80], to[80];
     size_t used = 0;
     out[0] = 0;
     if (named == 0)
-        snprintf(out, room, ", %s", quantity_things(count, "route").text);
-    for (uint32_t i = 0; i < named && used < room; i++)
+        snprintf(out, capacity, ", %s", quantity_things(count, "route").text);
+    for (uint32_t i = 0; i < named && used < capacity; i++)
         used +=
-            (size_t)snprintf(out + used, room - used, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
+            (size_t)snprintf(out + used, capacity - used, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
                              piece_route_end(s->model, routes[i].source, "", from, sizeof from),
                              piece_route_end(s->model, routes[i].destination, "", to, sizeof to));
-    if (named > 0 && count > named && used < room)
-        snprintf(out + used, room - used, " and %u more", count - named);
+    if (named > 0 && count > named && used < capacity)
+        snprintf(out + used, capacity - used, " and %u more", count - named);
 }
 
 /* Second line of a row: "congested for 12 s: 0 → 31, 5 → 77 and 2 more", with as many routes as
  * fit in w, or "busy, E+". */
 static void hot_links_format_detail(const struct stage *s, const struct link_figures *f,
-                                    uint32_t link, int live, double w, char *out, size_t room)
+                                    uint32_t link, int live, double w, char *out, size_t capacity)
 {
     const struct network *n = &s->model->network;
     const struct window_totals *newest = series_newest(&s->model->series);
     uint32_t count = 0;
     if (piece_loads_are_measured(s)) {
-        snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
+        snprintf(out, capacity, f->packets ? "packets counted" : "bytes counted");
         return;
     }
     if (s->ui->network.applied) { /* state and latency are known for the present routes only */
         char change[100];
-        snprintf(out, room, "%s",
+        snprintf(out, capacity, "%s",
                  piece_change_text(METRIC_LOAD, f->real, f->load, change, sizeof change));
         return;
     }
-    size_t used = (size_t)snprintf(out, room, "%s", piece_state_text(s, f->state).text);
+    size_t used = (size_t)snprintf(out, capacity, "%s", piece_state_text(s, f->state).text);
     if (live && newest && f->since && f->since <= n->window && f->state >= LINK_HOT)
         used += (size_t)snprintf(
-            out + used, room - used, " for %s",
+            out + used, capacity - used, " for %s",
             format_duration((double)(n->window - f->since + 1) * (double)newest->length_ns).text);
     const struct wire_link_route_row *r = live ? network_routes_of(n, link, &count) : NULL;
-    for (uint32_t named = count < ROUTES ? count : ROUTES; count > 0 && used < room; named--) {
-        hot_links_format_routes(s, r, count, named, out + used, room - used);
+    for (uint32_t named = count < ROUTES ? count : ROUTES; count > 0 && used < capacity; named--) {
+        hot_links_format_routes(s, r, count, named, out + used, capacity - used);
         if (named == 0 || scene_width(s->brush.scene, TEXT_AXIS, 0, out) <= w)
             break;
     }
     if (count == 0 && n->topology && link_class_of(n->topology, link) < LINK_CLASSES &&
-        used < room) {
+        used < capacity) {
         struct link_class c;
         link_class_name(&c, n->topology, link);
-        snprintf(out + used, room - used, ", %s", c.name);
+        snprintf(out + used, capacity - used, ", %s", c.name);
     }
 }
 
@@ -535,7 +535,7 @@ static void hot_links_add_change(const struct stage *s, struct box box,
 
 /* How many of equal links belong to each class: "E+: 4,096, E-: 4,096". */
 static void hot_links_format_classes(const struct stage *s, const struct links_drawing *d,
-                                     const struct links_row *row, char *out, size_t room)
+                                     const struct links_row *row, char *out, size_t capacity)
 {
     const struct topology *t = s->model->network.topology;
     uint32_t counts[LINK_CLASSES] = {0};
@@ -547,12 +547,12 @@ static void hot_links_format_classes(const struct stage *s, const struct links_d
         if (number < LINK_CLASSES)
             counts[number]++;
     }
-    for (uint32_t i = 0; t && i < row->count && used < room; i++) {
+    for (uint32_t i = 0; t && i < row->count && used < capacity; i++) {
         uint32_t link = d->order[row->at + i], number = link_class_of(t, link);
         if (number == LINK_CLASSES || !counts[number])
             continue;
         link_class_name(&c, t, link);
-        used += (size_t)snprintf(out + used, room - used, "%s%s: %s", used ? ", " : "", c.name,
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s: %s", used ? ", " : "", c.name,
                                  quantity_grouped(counts[number]).text);
         counts[number] = 0;
     }
@@ -656,11 +656,11 @@ static int hot_links_have_collectives(const struct stage *s, const struct links_
 }
 
 static void hot_links_what_text(const struct stage *s, const struct links_drawing *d, char *out,
-                                size_t room)
+                                size_t capacity)
 {
     const struct network_counts *c = &s->model->network.counts;
     if (d->live) {
-        snprintf(out, room, "%s congested, %s hot, %s busy in the %s window",
+        snprintf(out, capacity, "%s congested, %s hot, %s busy in the %s window",
                  quantity_grouped(c->states[LINK_CONGESTED]).text,
                  quantity_grouped(c->states[LINK_HOT]).text,
                  quantity_grouped(c->states[LINK_BUSY]).text,
@@ -669,12 +669,12 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
     }
     struct quantity range = piece_pairs_range_text(s);
     if (d->measured) {
-        snprintf(out, room, "no messages %s: as interfaces counted, %s",
+        snprintf(out, capacity, "no messages %s: as interfaces counted, %s",
                  hot_links_have_collectives(s, d) ? "but those inside collectives" : "known",
                  range.text);
         return;
     }
-    snprintf(out, room, "%s loaded, %s", quantity_grouped(s->range->flows.links_used).text,
+    snprintf(out, capacity, "%s loaded, %s", quantity_grouped(s->range->flows.links_used).text,
              range.text);
 }
 

@@ -15,7 +15,7 @@ struct links_drawing {
     int live; /**< 1: order of the daemon for the newest window; 0: by loads of the visible time */
 
     struct links_row *rows; /**< owned; what the list shows: links, and equal links in one row */
-    uint32_t row_count, row_room;
+    uint32_t row_count, row_capacity;
     uint32_t unfolded; /**< ui choice that the rows were made for */
 
     char sentence[400];    /**< what the loads say; "": nothing */

@@ -57,7 +57,7 @@ ORDER_FUNCTION(evolution_compare_by_begin, struct evolution_segment, ORDER(a->fi
  * less than `gap` windows apart, are united.
  * @return number of periods */
 static size_t evolution_collect_periods(const struct latency *l, uint64_t gap,
-                                        struct evolution_segment *out, size_t room)
+                                        struct evolution_segment *out, size_t capacity)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < l->series_count; i++) {
@@ -68,7 +68,7 @@ static size_t evolution_collect_periods(const struct latency *l, uint64_t gap,
                 continue;
             if (n && k && s->points[k - 1].trend != TREND_CALM && out[n - 1].last < p->first)
                 out[n - 1].last = p->last;
-            else if (n < room)
+            else if (n < capacity)
                 out[n++] = (struct evolution_segment){p->first, p->last, 0};
         }
     }

@@ -9,7 +9,7 @@
 
 /* Coordinates of a group: "A 1, B 0". */
 static void network_tips_name_coordinates(const struct topology_spec *spec, unsigned kept,
-                                          uint32_t group, char *out, size_t room)
+                                          uint32_t group, char *out, size_t capacity)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS] = {0};
     size_t used = 0;
@@ -20,24 +20,25 @@ static void network_tips_name_coordinates(const struct topology_spec *spec, unsi
         group /= spec->dimensions[d].size;
     }
     out[0] = 0;
-    for (uint32_t d = 0; d < spec->dimension_count && used + 24 < room; d++)
+    for (uint32_t d = 0; d < spec->dimension_count && used + 24 < capacity; d++)
         if (kept & 1u << d)
-            used += (size_t)snprintf(out + used, room - used, "%s%s %u", used ? ", " : "",
+            used += (size_t)snprintf(out + used, capacity - used, "%s%s %u", used ? ", " : "",
                                      spec->dimensions[d].name, at[d]);
 }
 
-char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char *out, size_t room)
+char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char *out,
+                        size_t capacity)
 {
     const struct network *n = &s->model->network;
     char name[64] = "";
     if (u->group == NETWORK_ALONE || !n->topology)
-        return network_vertex_name(n, u->vertex, out, room);
+        return network_vertex_name(n, u->vertex, out, capacity);
     if (s->ui->graph.applied)
         network_tips_name_coordinates(topology_spec(n->topology), s->ui->graph.applied, u->group,
                                       name, sizeof name);
     else
         network_vertex_name(n, u->group, name, sizeof name);
-    snprintf(out, room, "%s: %u node%s", name, u->vertices, u->vertices == 1 ? "" : "s");
+    snprintf(out, capacity, "%s: %u node%s", name, u->vertices, u->vertices == 1 ? "" : "s");
     return out;
 }
 

@@ -16,7 +16,7 @@
 enum { FOOT = 26 };
 
 /* "32 nodes", "64 groups", "4 nodes, 1 switch", "9 nodes, 5 without ranks". */
-static const char *network_view_things(const struct wiring *w, char *out, size_t room)
+static const char *network_view_things(const struct wiring *w, char *out, size_t capacity)
 {
     uint32_t counts[LINK_ENDS] = {0}, groups = 0, passed = 0;
     size_t used = 0;
@@ -30,15 +30,15 @@ static const char *network_view_things(const struct wiring *w, char *out, size_t
         passed += u->kind == VERTEX_NODE && !u->ranks;
     }
     if (groups)
-        used = (size_t)snprintf(out, room, "%s group%s", quantity_grouped(groups).text,
+        used = (size_t)snprintf(out, capacity, "%s group%s", quantity_grouped(groups).text,
                                 groups == 1 ? "" : "s");
     char alone[120] = "";
     link_ends_text(counts, alone, sizeof alone);
-    if (used < room)
-        used += (size_t)snprintf(out + used, room - used, "%s%s", groups && alone[0] ? ", " : "",
-                                 alone);
-    if (passed && !counts[VERTEX_CORE] && !counts[VERTEX_PROCESS] && used < room)
-        snprintf(out + used, room - used, ", %s without ranks", quantity_grouped(passed).text);
+    if (used < capacity)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s",
+                                 groups && alone[0] ? ", " : "", alone);
+    if (passed && !counts[VERTEX_CORE] && !counts[VERTEX_PROCESS] && used < capacity)
+        snprintf(out + used, capacity - used, ", %s without ranks", quantity_grouped(passed).text);
     return out;
 }
 

@@ -65,14 +65,14 @@ struct wiring {
     uint32_t *unit_of; /**< by vertex; WIRING_NONE: unused vertex */
     uint32_t vertex_count;
     struct wiring_edge *edges;
-    uint32_t edge_count, edge_room;
+    uint32_t edge_count, edge_capacity;
     struct wiring_route *routes;
     uint32_t route_count;
     uint32_t
         *route_of; /**< by route of the model; WIRING_NONE: within a group, or without a path */
     uint32_t flow_count;
     uint32_t *steps;
-    uint32_t step_count, step_room;
+    uint32_t step_count, step_capacity;
     int grouped; /**< 1: some units are groups */
 
     uint32_t *stack;      /**< routes by edge, ordered by a figure, visible routes first */
@@ -233,7 +233,7 @@ color_t network_in_color(const struct theme *theme, double share);
 
 /** Name of a unit: "A 1, B 0: 32 nodes", or the vertex's name. */
 char *network_unit_name(const struct stage *stage, const struct wiring_unit *unit, char *out,
-                        size_t room);
+                        size_t capacity);
 
 void network_unit_tip(struct stage *stage, const struct wiring *wiring, uint32_t unit);
 void network_route_tip(struct stage *stage, const struct wiring *wiring, uint32_t route);

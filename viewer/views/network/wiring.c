@@ -116,7 +116,7 @@ static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
     uint32_t e = key_table_add(&w->edge_keys, (struct key){from, to});
     if (e == KEY_NONE || e < w->edge_count)
         return e;
-    if (ARRAY_FIT_AT(w->edges, w->edge_room, w->edge_count) != 0)
+    if (ARRAY_FIT_AT(w->edges, w->edge_capacity, w->edge_count) != 0)
         return KEY_NONE;
     w->edges[w->edge_count++] = (struct wiring_edge){.from = from, .to = to, .back = WIRING_NONE};
     return e;
@@ -130,7 +130,7 @@ static int wiring_walk_route(struct wiring *w, const struct model *m, const stru
     if (length == TOPOLOGY_NONE || length > w->walk_capacity)
         return 0;
     uint32_t at = w->unit_of[f->routes[route].source];
-    if (ARRAY_FIT_ZERO(w->steps, w->step_room, (uint64_t)w->step_count + length) != 0)
+    if (ARRAY_FIT_ZERO(w->steps, w->step_capacity, (uint64_t)w->step_count + length) != 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < length; k++) {
         if (!topology_link(m->network.topology, w->walk[k], &from, &to) ||

@@ -48,7 +48,7 @@ static const struct table nodes_table = {
     .list = LIST_NODES,
 };
 
-static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
+static void nodes_view_format_detail(uint64_t degraded, char *out, size_t capacity)
 {
     static const struct {
         uint64_t bit;
@@ -60,10 +60,10 @@ static void nodes_view_format_detail(uint64_t degraded, char *out, size_t room)
     size_t n = 0;
     *out = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (degraded & parts[i].bit && n < room)
-            n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", parts[i].name);
+        if (degraded & parts[i].bit && n < capacity)
+            n += (size_t)snprintf(out + n, capacity - n, "%s%s", n ? ", " : "", parts[i].name);
     if (!n)
-        snprintf(out, room, "none");
+        snprintf(out, capacity, "none");
 }
 
 static void nodes_view_add_rates(const struct stage *s, const struct table *table, struct box row,

@@ -55,7 +55,7 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
     const uint64_t key = mix_number(mix_number(1 + r->version, rank), (uint64_t)q);
     if (p->order_key == key)
         return (int)p->order_count;
-    if (ARRAY_FIT(p->order, p->order_room, r->pair_count) != 0)
+    if (ARRAY_FIT(p->order, p->order_capacity, r->pair_count) != 0)
         return -ENOMEM;
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {

@@ -83,7 +83,7 @@ static const uint32_t *ranks_view_order_of(const struct stage *s)
     uint64_t key = 1 + (r->version * 64 + (uint64_t)column) * 8 + (uint64_t)descending;
     if (p->order_key == key)
         return p->order;
-    if (ARRAY_FIT(p->order, p->order_room, r->by_waiting_count) != 0)
+    if (ARRAY_FIT(p->order, p->order_capacity, r->by_waiting_count) != 0)
         return r->by_waiting;
     for (uint32_t i = 0; i < r->by_waiting_count; i++)
         p->order[i] = r->by_waiting[i];

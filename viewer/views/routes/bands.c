@@ -5,7 +5,7 @@
 
 enum { BAND = 15, MOST_BANDS = 6, LABEL_GAP = 7 };
 
-double route_bands_room(const struct routes_drawing *d)
+double route_bands_capacity(const struct routes_drawing *d)
 {
     return BAND * fmin(d->order.levels, MOST_BANDS) + 4;
 }

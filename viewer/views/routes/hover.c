@@ -16,13 +16,13 @@ static const struct route_hop *route_hover_find(const struct route_hop *hops, ui
 /* Name of a cell: "(0,0,0,0,0)", or the first and last vertex of several. */
 static void route_hover_format_cell_name(const struct stage *s, const struct routes_drawing *d,
                                          const struct route_layer *l, uint32_t cell, char *out,
-                                         size_t room)
+                                         size_t capacity)
 {
     uint32_t first = l->cells.first[cell], last = l->cells.first[cell + 1] - 1;
     char a[80], b[80];
     network_vertex_name(&s->model->network, d->order.vertex[first], a, sizeof a);
     network_vertex_name(&s->model->network, d->order.vertex[last], b, sizeof b);
-    snprintf(out, room, first == last ? "%s" : "%s \xe2\x80\xa6 %s, %u vertices", a, b,
+    snprintf(out, capacity, first == last ? "%s" : "%s \xe2\x80\xa6 %s, %u vertices", a, b,
              last - first + 1);
 }
 

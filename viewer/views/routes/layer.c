@@ -37,7 +37,7 @@ static int route_layer_find_pairs(const struct stage *s, const struct routes_dra
 {
     const struct topology *t = s->model->network.topology;
     uint32_t links = topology_links(t), from, to, count = 0;
-    if (ARRAY_FIT_ZERO(l->pairs, l->pair_room, links + 1u) != 0)
+    if (ARRAY_FIT_ZERO(l->pairs, l->pair_capacity, links + 1u) != 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < links; k++) {
         if (!topology_link(t, k, &from, &to))
@@ -54,7 +54,7 @@ static int route_layer_find_hops(const struct routes_drawing *d, struct route_la
 {
     const struct route_set *set = &d->set;
     uint32_t count = 0;
-    if (ARRAY_FIT_ZERO(l->hops, l->hop_room, set->count + 1u) != 0)
+    if (ARRAY_FIT_ZERO(l->hops, l->hop_capacity, set->count + 1u) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < set->count; i++) {
         struct route_hop hop = set->hops[i];
@@ -64,7 +64,7 @@ static int route_layer_find_hops(const struct routes_drawing *d, struct route_la
             l->hops[count++] = hop;
     }
     l->hop_count = route_layer_gather(l->hops, count);
-    if (array_fit_zero(&l->marks, 1, &l->mark_room, l->cells.count) != 0)
+    if (array_fit_zero(&l->marks, 1, &l->mark_capacity, l->cells.count) != 0)
         return -ENOMEM;
     memset(l->marks, 0, l->cells.count);
     for (uint32_t v = 0; v < set->vertex_count && v < d->order.count; v++)

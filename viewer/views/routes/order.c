@@ -171,10 +171,10 @@ static uint64_t route_order_key_of(const struct model *m, const struct ui *ui)
 
 static int route_order_reserve(struct route_order *o, uint32_t count)
 {
-    const size_t room = (size_t)count + 1;
-    if (ARRAY_RESIZE(o->vertex, room) != 0 || ARRAY_RESIZE(o->row, room) != 0)
+    const size_t capacity = (size_t)count + 1;
+    if (ARRAY_RESIZE(o->vertex, capacity) != 0 || ARRAY_RESIZE(o->row, capacity) != 0)
         return -ENOMEM;
-    return array_resize(&o->starts, room);
+    return array_resize(&o->starts, capacity);
 }
 
 int route_order_update(struct route_order *o, const struct model *m, const struct ui *ui)
@@ -223,20 +223,20 @@ void route_order_finish(struct route_order *o)
 }
 
 char *route_order_label(const struct route_order *o, const struct topology *t, int level,
-                        uint32_t row, char *out, size_t room)
+                        uint32_t row, char *out, size_t capacity)
 {
     const struct topology_grid *g = topology_grid(t);
     uint32_t v = o->vertex[row], d = o->dimension[level], at[TOPOLOGY_DIMENSIONS];
     if (g)
-        snprintf(out, room, "%u", v / g->stride[d] % g->size[d]);
+        snprintf(out, capacity, "%u", v / g->stride[d] % g->size[d]);
     else if (topology_spec(t)->kind == TOPOLOGY_DRAGONFLY && v < topology_nodes(t) &&
              topology_coordinates(t, v, at) > (uint32_t)level)
-        snprintf(out, room, "%u", at[level]);
+        snprintf(out, capacity, "%u", at[level]);
     else if (topology_spec(t)->kind == TOPOLOGY_DRAGONFLY && level < 2)
-        snprintf(out, room, "%u",
+        snprintf(out, capacity, "%u",
                  level ? (v - topology_nodes(t)) % topology_spec(t)->dimensions[1].size
                        : (v - topology_nodes(t)) / topology_spec(t)->dimensions[1].size);
     else
-        topology_vertex_name(t, v, out, room);
+        topology_vertex_name(t, v, out, capacity);
     return out;
 }

@@ -33,7 +33,7 @@ static void routes_drawing_destroy(struct routes_drawing *d)
 
 static int routes_view_mark_used(struct routes_drawing *d)
 {
-    if (array_fit_zero(&d->used, 1, &d->used_room, d->order.count) != 0)
+    if (array_fit_zero(&d->used, 1, &d->used_capacity, d->order.count) != 0)
         return -ENOMEM;
     for (uint32_t r = 0; r < d->order.count; r++)
         d->used[r] = d->set.marks[d->order.vertex[r]] != 0;
@@ -375,7 +375,7 @@ static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
                 s->brush.theme->second, "%s%s",
                 routes_view_format_cell(d, &d->whole, text, sizeof text),
                 w->extent < 1 ? "; a part of the matrix" : "");
-    route_bands(s, d, w, route_bands_room(d));
+    route_bands(s, d, w, route_bands_capacity(d));
     route_paint(s, d, &d->whole, w);
     route_blocks(s, d, w);
     struct scene_hit *hit = scene_hit(s->brush.scene, w->box, HIT_ROUTES, d->whole.cells.most, 0);
@@ -415,7 +415,7 @@ static void routes_layout(struct stage *s, struct box box)
     const int lines = s->other && gains[0] ? 2 : 1;
     scene_paragraph(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, t->info,
                     lines, gains);
-    double room = route_bands_room(d), head = 40 + 16 * lines, top = panel.y + head;
+    double room = route_bands_capacity(d), head = 40 + 16 * lines, top = panel.y + head;
     /* side by side with another state there is room for the matrix alone */
     const double choices = s->other ? 0 : SIDE;
     double side = floor(fmin(panel.h - head - room - 26, panel.w - room - NAMES - choices - 30));

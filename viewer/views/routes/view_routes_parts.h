@@ -75,11 +75,11 @@ struct route_layer {
     uint64_t key, pair_key, version;
     struct adjacency_cells cells;
     struct route_hop *pairs; /**< owned; adjacent cells, each pair once, sorted by from, then to */
-    uint32_t pair_count, pair_room;
+    uint32_t pair_count, pair_capacity;
     struct route_hop *hops; /**< owned; hops between cells; never from a cell to itself */
-    uint32_t hop_count, hop_room;
+    uint32_t hop_count, hop_capacity;
     uint8_t *marks; /**< owned; by cell */
-    uint32_t mark_room;
+    uint32_t mark_capacity;
     struct picture picture;
 };
 
@@ -88,7 +88,7 @@ struct routes_drawing {
     struct route_set set;
     struct adjacency_axis axis;
     uint8_t *used; /**< owned; by row: 1 if a visible route passes */
-    uint32_t used_room;
+    uint32_t used_capacity;
     uint64_t axis_key, axis_version;
     struct route_layer whole, lens;
 };
@@ -111,7 +111,7 @@ void route_paint(struct stage *stage, struct routes_drawing *drawing, struct rou
 
 /** Bands with coordinates of rows and columns, level by level, left of and above the matrix.
  * @return maximum height and width of the bands */
-double route_bands_room(const struct routes_drawing *drawing);
+double route_bands_capacity(const struct routes_drawing *drawing);
 void route_bands(struct stage *stage, const struct routes_drawing *drawing,
                  const struct route_window *window, double room);
 

@@ -195,7 +195,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
 
 /* ---- choices ---- */
 
-static void torus_controls_format_context(const struct stage *s, char *out, size_t room)
+static void torus_controls_format_context(const struct stage *s, char *out, size_t capacity)
 {
     const struct torus_choice *c = &s->ui->torus;
     const struct model *m = s->model;
@@ -203,9 +203,9 @@ static void torus_controls_format_context(const struct stage *s, char *out, size
     const char *region =
         c->region && c->region <= m->region_count ? m->regions[c->region - 1].name : "";
     if (!c->comm && !c->region)
-        snprintf(out, room, "all messages");
+        snprintf(out, capacity, "all messages");
     else
-        snprintf(out, room, "%s%s%s", c->comm ? *comm ? comm : "a communicator" : "",
+        snprintf(out, capacity, "%s%s%s", c->comm ? *comm ? comm : "a communicator" : "",
                  c->comm && c->region ? ", " : "",
                  c->region ? *region ? region : "outside regions" : "");
 }

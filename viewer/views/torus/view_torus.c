@@ -26,22 +26,22 @@ static struct quantity torus_view_format_measured(const struct stage *s)
 }
 
 /* Sizes of the dimensions, "4 x 4 x 8", where the network has no name. */
-static void torus_view_format_shape(const struct stage *s, char *out, size_t room)
+static void torus_view_format_shape(const struct stage *s, char *out, size_t capacity)
 {
     const struct topology_spec *spec = topology_spec(s->model->network.topology);
     size_t used = 0;
     out[0] = '\0';
-    for (uint32_t d = 0; d < spec->dimension_count && used < room; d++)
-        used += (size_t)snprintf(out + used, room - used, "%s%u", d == 0 ? "" : " x ",
+    for (uint32_t d = 0; d < spec->dimension_count && used < capacity; d++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%u", d == 0 ? "" : " x ",
                                  spec->dimensions[d].size);
 }
 
 /* Description of the visible data for the title. */
-static void torus_view_what_text(const struct stage *s, char *out, size_t room)
+static void torus_view_what_text(const struct stage *s, char *out, size_t capacity)
 {
     const struct torus_choice *c = &s->ui->torus;
     if (c->panel > 0) {
-        snprintf(out, room, "%s: %s", c->panels[c->panel].title, c->panels[c->panel].note);
+        snprintf(out, capacity, "%s: %s", c->panels[c->panel].title, c->panels[c->panel].note);
         return;
     }
     struct quantity range = c->panels[0].figure == TORUS_MEASURED ? torus_view_format_measured(s)
@@ -49,7 +49,7 @@ static void torus_view_what_text(const struct stage *s, char *out, size_t room)
                                                    : piece_pairs_range_text(s);
     char shape[80];
     torus_view_format_shape(s, shape, sizeof shape);
-    snprintf(out, room, "%s, %s", s->model->network.name[0] ? s->model->network.name : shape,
+    snprintf(out, capacity, "%s, %s", s->model->network.name[0] ? s->model->network.name : shape,
              range.text);
 }
 

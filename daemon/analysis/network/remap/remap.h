@@ -104,7 +104,8 @@ struct remap;
  * @return 0, -ENOMEM, -HOLTER_ELIMIT, or -HOLTER_EUSAGE: a process, seat or edge that does not
  * exist, a process selected twice, seats without a route between them, an effort that is not a
  * number ... */
-int remap_create(struct remap **out, const struct remap_problem *problem, char *why, size_t room);
+int remap_create(struct remap **out, const struct remap_problem *problem, char *why,
+                 size_t capacity);
 
 /** NULL is fine. */
 void remap_destroy(struct remap *remap);

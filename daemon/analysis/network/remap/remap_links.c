@@ -26,7 +26,7 @@ struct remap_links {
     uint32_t *route;
     uint32_t route_capacity; /* length of the longest route */
     struct touched *undo;
-    uint32_t undo_count, undo_room;
+    uint32_t undo_count, undo_capacity;
     uint32_t *crossing; /* flows over the link that is being relieved */
     uint32_t crossing_count;
     double largest_load; /* largest load at the last check */
@@ -56,7 +56,7 @@ static void remap_links_add_traffic(struct remap_links *l, const struct remap_fl
     for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length; i++) {
         double *load = &l->loads[l->route[i]];
         const double after = *load + sign * flow->bytes;
-        if (l->undo_count < l->undo_room)
+        if (l->undo_count < l->undo_capacity)
             l->undo[l->undo_count++] = (struct touched){l->route[i], *load};
         l->energy += remap_links_power_8(after / l->largest_load) -
                      remap_links_power_8(*load / l->largest_load);
@@ -116,7 +116,7 @@ static void remap_links_compute_loads(struct remap_links *l)
     memset(l->loads, 0, (size_t)topology_links(l->problem.places->topology) * sizeof(*l->loads));
     l->sum = 0;
     l->largest_load = 1;
-    l->undo_count = l->undo_room; /* nothing to undo */
+    l->undo_count = l->undo_capacity; /* nothing to undo */
     for (uint32_t i = 0; i < l->problem.graph->flow_count; i++)
         remap_links_add_traffic(l, &l->problem.graph->flows[i], 1);
 }
@@ -196,7 +196,7 @@ static void remap_links_try_exchange(struct remap_links *l, double temperature)
         q = l->at[first + remap_below(&l->random, places->first[target + 1] - first)];
     }
     if (2 * l->route_capacity * (remap_links_flows_of(l, p) + remap_links_flows_of(l, q)) >
-        l->undo_room)
+        l->undo_capacity)
         return; /* the undo list is too short for this exchange */
     if (p != q && l->moves[p] && l->moves[q] &&
         places->spot[l->slot[p]] != places->spot[l->slot[q]])
@@ -294,8 +294,8 @@ int remap_links_create(struct remap_links **out, const struct remap_links_proble
                           l->crossing && l->loads && l->route;
     if (route_capacity) {
         remap_links_list_incoming(l);
-        l->undo_room = remap_links_max_touched(l);
-        l->undo = malloc(l->undo_room * sizeof(*l->undo));
+        l->undo_capacity = remap_links_max_touched(l);
+        l->undo = malloc(l->undo_capacity * sizeof(*l->undo));
         route_capacity = l->undo != NULL;
     }
     if (!route_capacity) {

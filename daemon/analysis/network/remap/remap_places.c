@@ -160,12 +160,12 @@ static int remap_places_fill_table(struct remap_places *places)
 /* Tabulate the distances along each dimension that is not too wide. */
 static int remap_places_fill_steps(struct remap_places *places)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     if (places->width > REMAP_MAX_WIDTH)
         return 0;
     for (uint32_t d = 0; d < places->dimension_count; d++)
-        room += (size_t)places->dimensions[d].size * places->dimensions[d].size;
-    places->steps = malloc((room + 1) * sizeof(*places->steps));
+        capacity += (size_t)places->dimensions[d].size * places->dimensions[d].size;
+    places->steps = malloc((capacity + 1) * sizeof(*places->steps));
     if (places->steps == NULL)
         return -ENOMEM;
     double *step = places->steps;
@@ -198,7 +198,7 @@ static int remap_places_measure(struct remap_places *places)
 
 struct near_list {
     uint32_t *out; /* of all spots */
-    size_t room;
+    size_t capacity;
     uint32_t total, begin; /* the neighbours of the present spot begin here */
 };
 

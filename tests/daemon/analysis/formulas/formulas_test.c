@@ -315,20 +315,20 @@ static void what_is_beyond_the_limits_is_rejected(void **state)
     (void)state;
     struct formulas *f;
     struct formula_fault fault;
-    size_t room = 2 * FORMULAS_FILE_BYTES;
-    char *text = malloc(room);
-    size_t n = (size_t)snprintf(text, room, "BEGIN VIZ=v\nx=1");
+    size_t capacity = 2 * FORMULAS_FILE_BYTES;
+    char *text = malloc(capacity);
+    size_t n = (size_t)snprintf(text, capacity, "BEGIN VIZ=v\nx=1");
     memset(text + n, '1', FORMULAS_EXPRESSION + 10);
     assert_int_equal(formulas_parse(&f, text, n + FORMULAS_EXPRESSION + 10, &fault),
                      -HOLTER_EMALFORMED);
     assert_int_equal(fault.line, 2);
-    n = (size_t)snprintf(text, room, "BEGIN VIZ=v\n");
+    n = (size_t)snprintf(text, capacity, "BEGIN VIZ=v\n");
     for (unsigned i = 0; i <= FORMULAS_STATEMENTS; i++)
-        n += (size_t)snprintf(text + n, room - n, "x=1\n");
+        n += (size_t)snprintf(text + n, capacity - n, "x=1\n");
     assert_int_equal(formulas_parse(&f, text, n, &fault), -HOLTER_EMALFORMED);
     assert_int_equal(fault.line, FORMULAS_STATEMENTS + 2);
-    memset(text, '\n', room);
-    assert_int_equal(formulas_parse(&f, text, room, &fault), -HOLTER_ELIMIT);
+    memset(text, '\n', capacity);
+    assert_int_equal(formulas_parse(&f, text, capacity, &fault), -HOLTER_ELIMIT);
     free(text);
 }
 

@@ -105,14 +105,14 @@ static inline int64_t jitter(uint64_t *random, int64_t most)
 
 /* One compositing: in each stage groups of two, or of three, exchange among themselves.
  * @return how many messages were written */
-static inline size_t swap_times(int64_t *times, size_t room, uint32_t ranks, bool threes,
+static inline size_t swap_times(int64_t *times, size_t capacity, uint32_t ranks, bool threes,
                                 int64_t *now, uint64_t *random)
 {
     size_t count = 0;
     for (uint32_t left = ranks; left > 1;) {
         uint32_t group = threes && left % 2 == 1 ? 3 : 2;
         left = group == 2 ? left / 2 : (left + 2) / 3;
-        for (uint32_t m = 0; m < ranks * (group - 1) && count < room; m++)
+        for (uint32_t m = 0; m < ranks * (group - 1) && count < capacity; m++)
             times[count++] = *now + jitter(random, 200000);
         *now += 2 * MS + jitter(random, MS / 2);
     }

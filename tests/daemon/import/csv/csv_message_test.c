@@ -139,10 +139,10 @@ struct one {
     size_t left;
 };
 
-static long give(void *user, void *out, size_t room)
+static long give(void *user, void *out, size_t capacity)
 {
     struct one *o = user;
-    size_t count = o->left < room ? o->left : room;
+    size_t count = o->left < capacity ? o->left : capacity;
     memcpy(out, o->text, count);
     o->text += count;
     o->left -= count;

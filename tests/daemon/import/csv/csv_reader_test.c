@@ -17,10 +17,10 @@ struct text {
     int error;         /* at the end */
 };
 
-static long give(void *user, void *out, size_t room)
+static long give(void *user, void *out, size_t capacity)
 {
     struct text *t = user;
-    size_t count = t->left < room ? t->left : room;
+    size_t count = t->left < capacity ? t->left : capacity;
     count = t->step > 0 && t->step < count ? t->step : count;
     if (count == 0)
         return t->error;
@@ -30,11 +30,11 @@ static long give(void *user, void *out, size_t room)
     return (long)count;
 }
 
-static char *format_row(const struct csv_row *row, char *out, size_t room)
+static char *format_row(const struct csv_row *row, char *out, size_t capacity)
 {
-    size_t used = (size_t)snprintf(out, room, "%d:", (int)row->line);
+    size_t used = (size_t)snprintf(out, capacity, "%d:", (int)row->line);
     for (uint32_t i = 0; i < row->count; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%.*s", i == 0 ? "" : "|",
+        used += (size_t)snprintf(out + used, capacity - used, "%s%.*s", i == 0 ? "" : "|",
                                  (int)row->fields[i].length, row->fields[i].text);
     return out;
 }
@@ -45,16 +45,17 @@ static char *rows_of(const char *bytes, size_t length, size_t step, char separat
     struct text text = {bytes, length, step, 0};
     struct csv_reader *reader;
     struct csv_row row;
-    size_t room = 2 * length + 4096, used = 0;
-    char *out = calloc(1, room);
+    size_t capacity = 2 * length + 4096, used = 0;
+    char *out = calloc(1, capacity);
     assert_int_equal(csv_reader_create(&reader, give, &text), 0);
     csv_reader_separator(reader, separator);
     while (csv_reader_next(reader, &row) == 1) {
         if (row.fault != CSV_WHOLE)
-            used += (size_t)snprintf(out + used, room - used, "%d!%d", (int)row.line, row.fault);
+            used +=
+                (size_t)snprintf(out + used, capacity - used, "%d!%d", (int)row.line, row.fault);
         else
-            used += strlen(format_row(&row, out + used, room - used));
-        used += (size_t)snprintf(out + used, room - used, ";");
+            used += strlen(format_row(&row, out + used, capacity - used));
+        used += (size_t)snprintf(out + used, capacity - used, ";");
     }
     csv_reader_destroy(reader);
     return out;

@@ -347,7 +347,7 @@ struct reference {
 };
 
 /* A row into text, and into the sums that it must give. */
-static void some_row(char *out, size_t room, uint64_t *random, struct reference *sums)
+static void some_row(char *out, size_t capacity, uint64_t *random, struct reference *sums)
 {
     uint64_t s = below(random, RANKS), r = below(random, RANKS), bytes = below(random, 100000);
     uint64_t begin = below(random, 200000000), leave = begin + below(random, 5000000);
@@ -364,7 +364,7 @@ static void some_row(char *out, size_t room, uint64_t *random, struct reference 
     if (received)
         snprintf(ends, sizeof(ends), "%d.%09d,%d.%09d", (int)(post / 1000000000),
                  (int)(post % 1000000000), (int)(end / 1000000000), (int)(end % 1000000000));
-    snprintf(out, room, "%d,%d,%d,%d,%d,%s,%d,%s,%s\n", (int)s, (int)r, (int)bytes, (int)begin,
+    snprintf(out, capacity, "%d,%d,%d,%d,%d,%s,%d,%s,%s\n", (int)s, (int)r, (int)bytes, (int)begin,
              (int)leave, ends, (int)below(random, 3), below(random, 2) ? "" : "cart",
              below(random, 3) ? "" : "solver");
 }

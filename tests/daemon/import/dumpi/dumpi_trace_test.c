@@ -42,7 +42,7 @@ static const struct sample samples[] = {{"dumpi/", "testtrace", 4},
                                         {"dumpi/", "testbgp", 7},
                                         {"dumpi/minife-8/", "dumpi-2026.11.20.11.46.04", 8}};
 
-static void unpack(const struct sample *sample, char *meta, size_t room)
+static void unpack(const struct sample *sample, char *meta, size_t capacity)
 {
     char name[200], path[256];
     for (int i = 0; i < sample->ranks; i++) {
@@ -50,7 +50,7 @@ static void unpack(const struct sample *sample, char *meta, size_t room)
         data_file_unpack(name, directory, path, sizeof path);
     }
     snprintf(name, sizeof name, "%s%s.meta", sample->folder, sample->prefix);
-    data_file_unpack(name, directory, meta, room);
+    data_file_unpack(name, directory, meta, capacity);
 }
 
 static void add(struct dumpi_sums *to, const struct dumpi_sums *from)

@@ -109,10 +109,10 @@ static void damaged_blocks_end_with_an_error_and_read_alike_in_both_ways(void **
 
 static void a_frame_that_would_be_endless_is_refused(void **state)
 {
-    size_t room = ZSTD_compressBound(1 << 20), size;
-    uint8_t *zeros = calloc(1, 300u << 20), *packed = malloc(room);
+    size_t capacity = ZSTD_compressBound(1 << 20), size;
+    uint8_t *zeros = calloc(1, 300u << 20), *packed = malloc(capacity);
     (void)state;
-    size = ZSTD_compress(packed, room, zeros, 300u << 20, -5);
+    size = ZSTD_compress(packed, capacity, zeros, 300u << 20, -5);
     assert_false(ZSTD_isError(size));
     assert_int_equal(block_reader_open(block_bed.reader, packed, size), -HOLTER_ECORRUPT);
     assert_int_equal(drain().code, -HOLTER_ECORRUPT);
