@@ -98,10 +98,11 @@ int fleet_nats_put(struct fleet_nats *nats, const char *job, const char *value)
 
 /* kvStore_Delete() would leave a mark in its place, which is listed as a value: one for each job
  * that ever ran. A server of version 2.9 cannot purge one key, see fleet_nats_delete(). */
-static void bucket_delete(struct fleet_nats *nats, enum fleet_bucket bucket, uint64_t revision)
+static natsStatus bucket_delete(struct fleet_nats *nats, enum fleet_bucket bucket,
+                                uint64_t revision)
 {
     const struct bucket_stream stream = bucket_stream_of(nats, bucket, "");
-    js_DeleteMsg(nats->reading, stream.name, revision, NULL, NULL);
+    return js_DeleteMsg(nats->reading, stream.name, revision, NULL, NULL);
 }
 
 void fleet_nats_forget(struct fleet_nats *nats, const char *job)
@@ -109,8 +110,9 @@ void fleet_nats_forget(struct fleet_nats *nats, const char *job)
     char key[NATS_JOB_BYTES], value[NATS_VALUE_BYTES];
     uint64_t revision;
     fleet_nats_key(job, key);
-    if (bucket_read(nats, FLEET_JOBS, key, value, &revision) == 0 && revision > 0)
-        bucket_delete(nats, FLEET_JOBS, revision);
+    if (bucket_read(nats, FLEET_JOBS, key, value, &revision) == 0 && revision > 0 &&
+        bucket_delete(nats, FLEET_JOBS, revision) != NATS_OK)
+        kvStore_Delete(nats->buckets[FLEET_JOBS], key); /* a bucket of other tools denies it */
 }
 
 static int bucket_add_id(struct fleet_jobs *jobs, const char *key)

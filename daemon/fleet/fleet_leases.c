@@ -324,7 +324,7 @@ static int leases_has_least_load(struct fleet_link *link)
 
 /* ---- jobs that nobody holds ---------------------------------------------------------- */
 
-/* A key that was deleted by hand is listed, and has no value. */
+/* A key that is marked as deleted is listed, and has no value. */
 static int leases_is_running(struct fleet_link *link, const char *id)
 {
     char value[NATS_VALUE_BYTES];

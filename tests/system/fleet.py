@@ -73,9 +73,9 @@ class Fleet:
         """Of the stream of the fleet, the number of the first message on each server."""
         return [state['first_seq'] for state in self.stream_states('holter_default')]
 
-    def listed_jobs(self):
-        """How many jobs the servers list as running, those that were marked as deleted among them."""
-        return max(state['messages'] for state in self.stream_states('KV_holter_default_jobs'))
+    def kept(self, bucket):
+        """How many values a bucket has, those that are marked as deleted among them."""
+        return max(state['messages'] for state in self.stream_states(f'KV_holter_default_{bucket}'))
 
     def endpoint(self, name):
         return f'ipc://{self.place.run_dir}/{name}.sock'

@@ -64,10 +64,10 @@ class Fleets(unittest.TestCase):
         fleet.kill(first, signal.SIGTERM)
         self.assertEqual(0, fleet.daemons[first].process.returncode)
         lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
-        self.assertEqual(1, fleet.listed_jobs())
+        self.assertEqual(1, fleet.kept('jobs'))
         self.assertEqual(0, fleet.end_job('one').status)
         self.check_job(fleet, 'one')
-        lab.wait_for(lambda: fleet.listed_jobs() == 0, 'the end of the job in the list, without a mark for it')
+        lab.wait_for(lambda: fleet.kept('jobs') == 0, 'the end of the job in the list, without a mark for it')
         second, = fleet.daemons.keys() - {first}
         metrics = fleet.metrics(second)
         self.assertEqual((1, 1, 0, 0), tuple(metrics[name] for name in ('jobs', 'jobs_taken_total', 'jobs_lost_total', 'rejected_total')))
@@ -327,6 +327,33 @@ class Fleets(unittest.TestCase):
         last = {m['window']: m for m in lab.stream_messages(told.out) if m['topic'] == 'totals'}
         truth = fleet.truth('one')
         self.assertEqual(sum(v[0] for v in truth.sent.values()), sum(m['sent'] for m in last.values()))
+        self.finish(fleet)
+
+    def test_in_buckets_of_other_tools_which_deny_deletions_a_job_that_has_ended_is_not_taken_over(self):
+        fleet = Fleet(self.place)
+        for kind in ('leases', 'jobs'):
+            name, subjects = f'KV_holter_default_{kind}', f'$KV.holter_default_{kind}.>'
+            fleet.publish(f'$JS.API.STREAM.CREATE.{name}', json.dumps({
+                'name': name, 'subjects': [subjects], 'max_msgs_per_subject': 1, 'deny_delete': True, 'allow_rollup_hdrs': True,
+                'retention': 'limits', 'storage': 'file', 'discard': 'new', 'num_replicas': 1,
+                'max_age': 3 * 10 ** 9 if kind == 'leases' else 0}).encode(), 'answer')
+        fleet.start_daemon('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        fleet.wait_ended('one')
+        newest = json.dumps({'last_by_subj': '$KV.holter_default_jobs.>'}).encode()
+        lab.wait_for(lambda: b'"hdrs"' in fleet.publish('$JS.API.STREAM.MSG.GET.KV_holter_default_jobs', newest, 'answer'),
+                     'the mark of a value that was deleted')
+        fleet.kill('a')
+        lab.wait_for(lambda: fleet.kept('leases') == 0, 'the end of its lease')
+        self.place.env['HOLTER_LOG'] = 'info'
+        fleet.start_daemon('b')
+        fleet.start_job('two', '1')
+        lab.wait_for(lambda: (fleet.state('two') or {}).get('start_ns'), 'a window')
+        self.assertEqual(['two'], re.findall(r'job (\w+)\.\S+ held by this daemon', fleet.daemons['b'].err()))
+        self.assertEqual(0, fleet.end_job('two').status)
+        self.check_job(fleet, 'two')
         self.finish(fleet)
 
     def test_what_others_write_into_the_stream_is_rejected_and_counted(self):

@@ -45,9 +45,8 @@ enum text_flag {
     TEXT_CENTRE = 2,
     TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers align in columns */
     TEXT_MIDDLE = 8,  /**< a text that is too long loses its middle, not its end: for names */
-    TEXT_CLAUSES =
-        16, /**< a text that is too long loses its last clauses (which begin at a comma,
-               semicolon, dot or bracket), or words, rather than letters: for descriptions */
+    TEXT_CLAUSES = 16 /**< one that is too long loses its last clauses (from a comma, semicolon,
+                         dot or bracket on), or words, rather than letters: for descriptions */
 };
 
 /** Font size and line height of a style in logical pixels; weight is 400, 600 or 700. */
