@@ -8,35 +8,34 @@
 
 static const char *const bucket_kinds[] = {[FLEET_LEASES] = "leases", [FLEET_JOBS] = "jobs"};
 
-/* The stream behind a bucket, and the subject of a key in it. */
+/* A bucket, the stream behind it, and the subject of a key in it. */
 struct bucket_stream {
-    char name[NATS_NAME_BYTES], subject[2 * NATS_NAME_BYTES];
+    char bucket[NATS_NAME_BYTES], name[NATS_NAME_BYTES + 4], subject[2 * NATS_NAME_BYTES];
 };
 
 static struct bucket_stream bucket_stream_of(const struct fleet_nats *nats,
                                              enum fleet_bucket bucket, const char *key)
 {
     struct bucket_stream stream;
-    const char *kind = bucket_kinds[bucket];
-    snprintf(stream.name, sizeof(stream.name), "KV_holter_%s_%s", nats->cluster, kind);
-    snprintf(stream.subject, sizeof(stream.subject), "$KV.holter_%s_%s.%s", nats->cluster, kind,
-             key);
+    snprintf(stream.bucket, sizeof(stream.bucket), "holter_%s_%s", nats->cluster,
+             bucket_kinds[bucket]);
+    snprintf(stream.name, sizeof(stream.name), "KV_%s", stream.bucket);
+    snprintf(stream.subject, sizeof(stream.subject), "$KV.%s.%s", stream.bucket, key);
     return stream;
 }
 
 /* As js_CreateKeyValue() does, but single messages may be deleted, see bucket_delete(). */
-static natsStatus bucket_create(struct fleet_nats *nats, enum fleet_bucket bucket, int replicas)
+static natsStatus bucket_create(struct fleet_nats *nats, const struct bucket_stream *stream,
+                                int64_t age_ns, int replicas)
 {
-    const struct bucket_stream stream = bucket_stream_of(nats, bucket, ">");
-    const char *subjects[] = {stream.subject};
+    const char *subjects[] = {stream->subject};
     jsStreamConfig config;
     jsStreamConfig_Init(&config);
-    config.Name = stream.name;
+    config.Name = stream->name;
     config.Subjects = subjects;
     config.SubjectsLen = 1;
     config.MaxMsgsPerSubject = 1;
-    config.MaxAge = bucket == FLEET_LEASES ? (int64_t)nats->options.lease_ns : 0;
-    config.Duplicates = config.MaxAge;
+    config.MaxAge = config.Duplicates = age_ns;
     config.Discard = js_DiscardNew;
     config.Storage = js_FileStorage;
     config.Replicas = replicas;
@@ -44,21 +43,21 @@ static natsStatus bucket_create(struct fleet_nats *nats, enum fleet_bucket bucke
     return js_AddStream(NULL, nats->reading, &config, NULL, NULL);
 }
 
-static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket, int replicas)
+static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket, int64_t age_ns,
+                              int replicas)
 {
-    char name[NATS_NAME_BYTES];
-    snprintf(name, sizeof(name), "holter_%s_%s", nats->cluster, bucket_kinds[bucket]);
-    natsStatus s = js_KeyValue(&nats->buckets[bucket], nats->reading, name);
+    const struct bucket_stream stream = bucket_stream_of(nats, bucket, ">");
+    natsStatus s = js_KeyValue(&nats->buckets[bucket], nats->reading, stream.bucket);
     if (s == NATS_OK || nats->options.on_control == NULL)
         return s;
-    bucket_create(nats, bucket, replicas); /* unless another daemon does so meanwhile */
-    return js_KeyValue(&nats->buckets[bucket], nats->reading, name);
+    bucket_create(nats, &stream, age_ns, replicas); /* unless another daemon does so meanwhile */
+    return js_KeyValue(&nats->buckets[bucket], nats->reading, stream.bucket);
 }
 
 natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas)
 {
-    natsStatus s = bucket_open(nats, FLEET_LEASES, replicas);
-    return s == NATS_OK ? bucket_open(nats, FLEET_JOBS, replicas) : s;
+    natsStatus s = bucket_open(nats, FLEET_LEASES, (int64_t)nats->options.lease_ns, replicas);
+    return s == NATS_OK ? bucket_open(nats, FLEET_JOBS, 0, replicas) : s;
 }
 
 /* ---- values ---------------------------------------------------------------- */

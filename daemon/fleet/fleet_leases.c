@@ -340,14 +340,13 @@ static void leases_look_for_jobs(struct fleet_link *link)
         fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0) {
         size_t vacant = 0;
         for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++) {
-            if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]) ||
-                !leases_is_running(link, jobs.ids[i]))
+            if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]))
                 continue;
-            if (!leases_must_wait(link) &&
-                (leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link)))
-                leases_try(link, jobs.ids[i]);
-            else
+            if (leases_must_wait(link) ||
+                !(leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link)))
                 memmove(jobs.ids[vacant++], jobs.ids[i], sizeof(jobs.ids[i]));
+            else if (leases_is_running(link, jobs.ids[i]))
+                leases_try(link, jobs.ids[i]);
         }
         jobs.count = vacant;
         fleet_jobs_finish(&link->vacant);

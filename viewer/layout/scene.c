@@ -326,7 +326,8 @@ static uint32_t scene_add_letters(struct scene *s, const char *text, size_t byte
     return (uint32_t)first;
 }
 
-/* Bytes of the clauses at the beginning of a text that fit; 0: not even the first does. */
+/* Bytes of the clauses at the beginning of a text that fit; of its words, where the first clause
+ * does not; of its letters, where not even two words do. */
 static size_t scene_fitting_clauses(const struct scene *s, enum text_style style, int flags,
                                     const char *text, size_t bytes, double room)
 {
@@ -336,7 +337,11 @@ static size_t scene_fitting_clauses(const struct scene *s, enum text_style style
             (text[at] == ' ' && (text[at + 1] == '(' || strncmp(text + at, dot, strlen(dot)) == 0)))
             if (s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text, at) <= room)
                 return at;
-    return 0;
+    const size_t letters = scene_fitting(s, style, flags, text, bytes, room);
+    size_t word = letters;
+    while (word > 0 && text[word] != ' ')
+        word--;
+    return memchr(text, ' ', word) != NULL ? word : letters;
 }
 
 /* The part of a text that is shown in w, with an ellipsis in place of what is left out. It is
@@ -347,17 +352,13 @@ static size_t scene_shorten(struct scene *s, double w, enum text_style style, in
     static const char ellipsis[] = "\xe2\x80\xa6";
     struct text_measure m = s->measure;
     double dots = m.width(m.user, style, 0, ellipsis, sizeof ellipsis - 1);
-    size_t end = 0, kept = 0;
-    if (flags & TEXT_CLAUSES)
+    size_t end = 0, kept;
+    if (flags & TEXT_CLAUSES) {
         kept = scene_fitting_clauses(s, style, flags, text, bytes, w - dots);
-    else if (flags & TEXT_MIDDLE)
-        end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
-    if (kept == 0) {
+    } else {
+        if (flags & TEXT_MIDDLE)
+            end = scene_fitting_end(s, style, flags, text, bytes, (w - dots) / 2);
         kept = scene_fitting(s, style, flags, text, bytes, end ? (w - dots) / 2 : w - dots);
-        size_t word = kept; /* a clause that does not fit ends at a word, after two of them */
-        while (flags & TEXT_CLAUSES && word > 0 && text[word] != ' ')
-            word--;
-        kept = memchr(text, ' ', word) != NULL ? word : kept;
     }
     while (kept > 0 && text[kept - 1] == ' ')
         kept--;

@@ -241,8 +241,9 @@ static int metric_rank_is_equal(const struct stage *s)
 
 double metric_rank_height(const struct stage *s, double most)
 {
-    const double need = metric_rank_is_equal(s) ? EQUAL_H : LEAST_H;
-    return need > most ? 0 : metric_rank_is_equal(s) ? need : most;
+    const int equal = metric_rank_is_equal(s);
+    const double need = equal ? EQUAL_H : LEAST_H;
+    return need > most ? 0 : equal ? need : most;
 }
 
 static void metric_rank_add_sentence(const struct stage *s, struct box box)
