@@ -15,7 +15,9 @@ CLOCK_UNKNOWN = 4  # WINDOW_CLOCK
 class Clocks(unittest.TestCase):
     def check_errors(self, windows):
         """The daemon's time is its host's CLOCK_REALTIME, and CLOCK_REALTIME is one for all hosts of this machine, so
-        that what agents take for the difference is nothing but their error."""
+        that what agents take for the difference is nothing but their error. It grows with the round trips, which take
+        longer on a busy machine, and is to be small beside what is stated: an agent takes the middle of what its round
+        trips leave open. That not too much is stated is checked by the messages, few of which may be below it."""
         told = [(m['host'], abs(row['clock_offset_ns']) / 1e3, row['clock_error_ns'] / 1e3)
                 for m in windows for row in m['node'] if not m['flags'] & CLOCK_UNKNOWN]
         self.assertGreaterEqual(len(told), 4 * WINDOWS)
@@ -24,7 +26,7 @@ class Clocks(unittest.TestCase):
             bounds = [bound for name, _, bound in told if name == host]
             print(f'{host}: error median {statistics.median(errors):.2f} us, largest {max(errors):.2f} us; '
                   f'stated median {statistics.median(bounds):.2f} us, largest {max(bounds):.2f} us')
-            self.assertLess(statistics.median(errors), 20, host)
+            self.assertLess(statistics.median(errors), statistics.median(bounds) / 2, host)
         outside = [t for t in told if t[1] > t[2]]
         self.assertLessEqual(len(outside), len(told) / 100, outside)
 
