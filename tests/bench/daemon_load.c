@@ -12,7 +12,8 @@
  * rows (a tenth of the pairs is silent in any window, another tenth each time), and 80 call rows;
  * besides, a row of transfer times for each pair within the node, a histogram of them, and both
  * halves of as many messages between nodes as the daemon asks for (32 of a node).
- * Ten times a window all ranks exchange and then call MPI_Allreduce: bursts of these are reported
+ * Half of the transfers within a node wait for their sender. Ten times a window all ranks exchange
+ * and then call MPI_Allreduce, to which each comes at another time: bursts of these are reported
  * as an agent would, in as many rows as the daemon's criteria ask for, and in --burst-rows (by
  * default an agent's guess) until they came; unless --no-bursts is given. ORDER is how an agent
  * lists its pairs: "same" in each window, "turned" (default: another rank and another partner first

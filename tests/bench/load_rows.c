@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS 10u
+#define CALLS 10u /* the last of them is the collective */
 #define BUCKETS 40u       /* classes of transfer times in the histogram of a node */
 #define HALVES_PICKED 12u /* one of so many pairs between nodes has a message picked */
 #define ALLREDUCE 112u    /* see agent/probe/calls.def */
+#define WAITED_NS 30000u  /* of a receiver, for each message of a lower rank of its node */
+#define LATE_NS 2000000u  /* at most, of a rank, for each collective */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -153,6 +155,8 @@ static void make_latency(const struct load *s, unsigned agent, uint64_t window,
                                            .messages = 50,
                                            .transfer_ns = 50 * 1500,
                                            .network_ns = 50 * 1200,
+                                           .late_sender_ns =
+                                               rank < partner ? 50 * WAITED_NS : 0,
                                            .late_receiver_ns = 50 * 300,
                                            .log2_sum = 50 * time_log2(1500)};
             continue;
@@ -210,6 +214,15 @@ static uint64_t make_ranks(const struct load *s, unsigned agent, uint64_t window
                 .longest_ns = 4567,
             };
         }
+        rows->calls[(r + 1) * CALLS - 1] = (struct wire_call_row){
+            .rank = rank,
+            .call = ALLREDUCE,
+            .calls = LOAD_EXCHANGES,
+            .bytes = UINT64_C(8) * LOAD_EXCHANGES,
+            .bytes_in = UINT64_C(8) * LOAD_EXCHANGES,
+            .time_ns = LOAD_EXCHANGES * (UINT64_C(100000) + rank * UINT64_C(7919) % LATE_NS),
+            .longest_ns = LATE_NS,
+        };
     }
     return sent;
 }
