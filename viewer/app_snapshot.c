@@ -48,7 +48,7 @@ static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
 {
     double waited = (double)(app_now_ms() - start_ms) / 1e3;
     int still = app_snapshot_is_still(a->model);
-    if (a->options->view == VIEW_JOBS)
+    if (a->options->view == VIEW_JOBS && !a->options->play)
         return a->model->jobs_known && waited >= (still ? 1 : a->options->after);
     if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
         return 0;

@@ -3,6 +3,7 @@
 #include "tests/viewer/synthetic.h"
 
 #include "holter/error.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/dependencies/dependency_picture.h"
 
@@ -248,18 +249,20 @@ static void
 by_window_ranks_are_late_without_a_capture_and_those_that_caused_it_are_listed(void **state)
 {
     (void)state;
-    struct model *m = job_of(8, 20, 0);
+    struct model *m = job_of(8, 0, 0);
     struct synthetic job;
     struct desk d;
     synthetic_init(&job, 8, 4, 26, 1);
     synthetic_begin(&job, desk_apply, m);
     for (int i = 0; i < 20; i++)
         synthetic_window(&job, desk_apply, m);
-    open_desk(&d, m);
-    d.ui.dependencies.steps = BY_WINDOW;
-    desk_layout(&d, m);
+    m->playback.known = 1; /* nothing can be read back */
+    assert_non_null(place_absence(m, VIEW_DEPENDENCIES));
+    open_desk(&d, m); /* without a capture, this is what there is */
     assert_non_null(find_text(&d.scene, "No rank was late so far"));
     apply_lateness(m, m->series.first + m->series.count - 10);
+    assert_null(place_absence(m, VIEW_DEPENDENCIES));
+    assert_non_null(place_absence(m, VIEW_CAPTURES));
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "ms late in a window, caused by 1 rank"));
     assert_non_null(find_text(&d.scene, "Caused lateness"));
@@ -432,7 +435,8 @@ static void without_captures_or_messages_it_says_so(void **state)
     struct model *m = job_of(8, 0, 0);
     struct desk d;
     open_desk(&d, m);
-    assert_non_null(find_text(&d.scene, "No capture so far"));
+    assert_non_null(find_text(&d.scene, "No rank was late so far"));
+    assert_non_null(find_text(&d.scene, "Calls are read back when an alert fires"));
     close_desk(&d, m);
     m = job_of(1, 1, 0); /* one call, of one rank */
     open_desk(&d, m);

@@ -34,6 +34,8 @@ static const char *absence_of_latency(const struct model *m, enum view_id view)
                                   : "The stream has no transfer times of messages.";
     case VIEW_CAPTURES:
     case VIEW_DEPENDENCIES:
+        if (view == VIEW_DEPENDENCIES && m->lateness.version)
+            return NULL;
         return m->captures.count || reads_back ? NULL
                                                : "No calls were captured, and this job can no "
                                                  "longer be asked for its last ones.";

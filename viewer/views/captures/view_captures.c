@@ -249,13 +249,13 @@ static void captures_layout(struct stage *s, struct box box)
     const struct capture *c = ui_capture(s->ui, s->model);
     if (c && c->calls)
         panel = piece_list_panel(panel, HEAD + MOMENTS + AXIS, c->thread_count, LANES_MAX_HEIGHT);
+    if (!c)
+        panel.h = fmin(panel.h, PIECE_EMPTY_HEIGHT);
     piece_panel(s, panel, "captures");
     if (!c) {
         widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Captures", "");
         piece_read_back(s, panel.x + panel.w - 12, panel.y + 6);
-        piece_empty(s, panel, "No capture so far",
-                    "Calls are read back when an alert fires, a rank dies, or on request (R, or "
-                    "holter capture).");
+        piece_empty(s, panel, "No capture so far", PIECE_NO_CAPTURE);
         return;
     }
     captures_view_add_head(s, c, panel);

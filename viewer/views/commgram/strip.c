@@ -307,8 +307,9 @@ static double strip_add_newest(const struct stage *s, const struct phases_drawn 
     }
     if (as)
         snprintf(text, sizeof text, "%s: as phase %" PRIu64, number, as);
-    else
-        snprintf(text, sizeof text, "%s: a new pattern", number);
+    else /* of a picture, only its own phases were compared */
+        snprintf(text, sizeof text, "%s: %s", number,
+                 phases->of_picture ? "a pattern new in this picture" : "a new pattern");
     double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
     if (w >= box.w * 0.4)
         return 0;

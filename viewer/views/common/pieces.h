@@ -83,7 +83,13 @@ int piece_can_read_back(const struct stage *stage);
  *  they cannot be read back */
 double piece_read_back(const struct stage *stage, double right, double y);
 
-/** Text in place of content while there is nothing to show. */
+/** What to say while there is no capture. */
+#define PIECE_NO_CAPTURE                                                                           \
+    "Calls are read back when an alert fires, a rank dies, or on request (R, or holter capture)."
+
+/** Text in place of content while there is nothing to show. A panel that has nothing else is no
+ * higher than this. */
+#define PIECE_EMPTY_HEIGHT 160
 void piece_empty(const struct stage *stage, struct box box, const char *title, const char *text);
 
 /** Names and colours of the classes of calls with a positive share; right edge at x. @return width

@@ -321,30 +321,37 @@ static void dependencies_view_elsewhere(const struct stage *s, const struct capt
     piece_empty(s, panel, "No messages were captured in the visible time", text);
 }
 
-/* Lateness of ranks while the job runs: no capture is needed. */
-static void dependencies_view_windows(struct stage *s, struct box panel)
+/* Lateness of ranks while the job runs: no capture is needed. As long as there is none, there is
+ * nothing else to choose. */
+static void dependencies_view_windows(struct stage *s, int captured, struct box panel)
 {
     double right = panel.x + panel.w - 12;
+    if (!s->model->lateness.version)
+        panel.h = fmin(panel.h, PIECE_EMPTY_HEIGHT);
     piece_panel(s, panel, "dependencies");
-    right -= 10 + widget_choice(&s->brush, right, panel.y + 6, arrangements,
-                                DEPENDENCY_ARRANGEMENTS, BY_WINDOW, COMMAND_DEPENDENCY_STEPS);
+    if (captured)
+        right -= 10 + widget_choice(&s->brush, right, panel.y + 6, arrangements,
+                                    DEPENDENCY_ARRANGEMENTS, BY_WINDOW, COMMAND_DEPENDENCY_STEPS);
+    else
+        right -= piece_read_back(s, right, panel.y + 6);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 24, "Dependencies",
-                 "lateness of ranks, window by window");
+                 captured ? "lateness of ranks, window by window"
+                          : "lateness of ranks, window by window; no calls are captured");
     if (s->model->lateness.version)
         lateness_layout(s, panel);
     else
-        piece_empty(s, panel, "No rank was late so far", NULL);
+        piece_empty(s, panel, "No rank was late so far", captured ? NULL : PIECE_NO_CAPTURE);
 }
 
 static void dependencies_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
-    if (s->ui->dependencies.steps == BY_WINDOW) {
-        dependencies_view_windows(s, panel);
+    const struct capture *c = ui_dependencies_capture(s->ui, s->model);
+    if (s->ui->dependencies.steps == BY_WINDOW || !c) {
+        dependencies_view_windows(s, c != NULL, panel);
         return;
     }
-    const struct capture *c = ui_dependencies_capture(s->ui, s->model);
-    struct dependency_picture *p = c && c->messages.count ? dependency_picture_make(s, c) : NULL;
+    struct dependency_picture *p = c->messages.count ? dependency_picture_make(s, c) : NULL;
     if (p && p->d.event_count)
         panel.h = fmin(panel.h, HEAD + FOOT + fmax(p->graph->lane_count * LANE_MOST, LATE_LEAST));
     piece_panel(s, panel, "dependencies");
@@ -354,12 +361,8 @@ static void dependencies_layout(struct stage *s, struct box box)
         return;
     }
     dependencies_view_title(s, panel);
-    if (c && c->messages.count && s->ui->dependencies.visible)
+    if (c->messages.count && s->ui->dependencies.visible)
         dependencies_view_elsewhere(s, c, panel);
-    else if (!c)
-        piece_empty(s, panel, "No capture so far",
-                    "Calls are read back when an alert fires, a rank dies, or on request (R, or "
-                    "holter capture).");
     else if (c->without_messages)
         piece_empty(s, panel, "The messages of this capture had no room here",
                     "holter graph makes their graph of the recording.");

@@ -366,7 +366,7 @@ static void evolution_add_title(const struct stage *s, struct box box, uint32_t 
         snprintf(what, sizeof what, "of the job; colour: times the reference; size: time lost");
     else if (shown < all)
         snprintf(what, sizeof what,
-                 "%u of %u regions, largest first; colour: times the reference; size: time lost",
+                 "%u of %u regions, slowest first; colour: times the reference; size: time lost",
                  shown, all);
     else
         snprintf(what, sizeof what, "colour: times the reference; size: time lost");
