@@ -34,8 +34,8 @@ static const char *absence_of_latency(const struct model *m, enum view_id view)
                                   : "The stream has no transfer times of messages.";
     case VIEW_CAPTURES:
     case VIEW_DEPENDENCIES:
-        if (view == VIEW_DEPENDENCIES && m->lateness.version)
-            return NULL;
+        if (view == VIEW_DEPENDENCIES && m->lateness.version && m->calls.keys.count)
+            return NULL; /* of calls it is known by window who was late */
         return m->captures.count || reads_back ? NULL
                                                : "No calls were captured, and this job can no "
                                                  "longer be asked for its last ones.";

@@ -151,14 +151,23 @@ static void alerts_view_add_detail_panel(struct stage *s, struct box box)
         evidence_card(s, box, a, EVIDENCE_LINE);
 }
 
+/* Without alerts, latency has the rest of the window. */
+static void alerts_view_add_none(struct stage *s, struct box box)
+{
+    const struct box panel = {box.x, box.y, box.w, fmin(box.h, PIECE_EMPTY_HEIGHT)};
+    const double y = panel.y + panel.h + GAP;
+    piece_panel(s, panel, "alerts");
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", "");
+    piece_empty(s, panel, model_ended(s->model) ? "No alert" : "No alert so far",
+                "Growing latency, hangs, ranks that died and lost data appear here.");
+    alerts_view_add_latency(s, (struct box){box.x, y, box.w, box.y + box.h - y});
+}
+
 static void alerts_layout(struct stage *s, struct box box)
 {
     struct box inner = box_inset(box, 14, 10);
     if (!s->model->alerts.count) {
-        piece_panel(s, inner, "alerts");
-        widget_title(&s->brush, inner.x + 12, inner.y + 7, inner.w - 24, "Alerts", "");
-        piece_empty(s, inner, "No alert so far",
-                    "Growing latency, hangs, ranks that died and lost data appear here.");
+        alerts_view_add_none(s, inner);
         return;
     }
     if (inner.w > DETAIL * 2.2) {

@@ -96,8 +96,9 @@ static void monitor_add_losses(struct monitor_pen *p, const struct monitor_cost 
 }
 
 /* The places that are not in the tabs, each with the reason. */
-static void monitor_add_absences(struct monitor_pen *p)
+static void monitor_add_absences(struct monitor_pen *p, const struct monitor_cost *c)
 {
+    (void)c;
     const struct theme *t = p->stage->brush.theme;
     const char *before = NULL;
     int absent = 0;
@@ -116,34 +117,47 @@ static void monitor_add_absences(struct monitor_pen *p)
         monitor_add(p, t->text, "nothing", "this job has data for every place");
 }
 
+typedef void (*monitor_adder)(struct monitor_pen *, const struct monitor_cost *);
+
+enum { HEAD = 40, FOOT = 10 }; /* of a panel */
+
+/* Height of a panel with all of its lines, as far as there is room. */
+static double monitor_panel_height(const struct stage *s, monitor_adder add,
+                                   const struct monitor_cost *c, double w, double most)
+{
+    struct monitor_pen pen = {s, 0, HEAD, w - 24, most, 1};
+    add(&pen, c);
+    return fmin(pen.y + FOOT, most);
+}
+
 static void monitor_layout(struct stage *s, struct box box)
 {
+    static const struct {
+        const char *title, *note;
+        monitor_adder add;
+    } contents[] = {
+        {"What watching costs", "", monitor_add_cost},
+        {"What the figures rest on", "", monitor_add_losses},
+        {"What this job has no data for", "these places are not in the tabs", monitor_add_absences},
+    };
     struct box all = box_inset(box, 14, 10);
-    double half = floor((all.w - 10) / 2), top = floor(fmin(all.h * 0.45, 236));
-    struct monitor_cost c = monitor_cost_of(s->model);
-    double below = all.h - top - 10;
-    struct monitor_pen absences = {s, 0, 40, all.w - 24, below, 1};
-    monitor_add_absences(&absences);
-    struct box panels[] = {{all.x, all.y, half, top},
-                           {all.x + half + 10, all.y, half, top},
-                           {all.x, all.y + top + 10, all.w, fmin(absences.y + 10, below)}};
-    static const char *const titles[][2] = {
-        {"What watching costs", ""},
-        {"What the figures rest on", ""},
-        {"What this job has no data for", "these places are not in the tabs"}};
-    for (size_t i = 0; i < 3; i++) {
+    const struct monitor_cost c = monitor_cost_of(s->model);
+    const double half = floor((all.w - 10) / 2), most = floor(all.h * 0.6);
+    const double top = fmax(monitor_panel_height(s, monitor_add_cost, &c, half, most),
+                            monitor_panel_height(s, monitor_add_losses, &c, half, most));
+    const struct box panels[] = {
+        {all.x, all.y, half, top},
+        {all.x + half + 10, all.y, half, top},
+        {all.x, all.y + top + 10, all.w,
+         monitor_panel_height(s, monitor_add_absences, &c, all.w, all.h - top - 10)}};
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        const struct box panel = panels[i];
         struct monitor_pen pen = {
-            s, panels[i].x + 12, panels[i].y + 40, panels[i].w - 24, panels[i].y + panels[i].h - 6,
-            0};
-        scene_panel(s->brush.scene, panels[i], 0, "monitor.%zu", i);
-        scene_rect(s->brush.scene, panels[i], 6, s->brush.theme->panel);
-        widget_title(&s->brush, pen.x, panels[i].y + 8, pen.w, titles[i][0], titles[i][1]);
-        if (i == 0)
-            monitor_add_cost(&pen, &c);
-        else if (i == 1)
-            monitor_add_losses(&pen, &c);
-        else
-            monitor_add_absences(&pen);
+            s, panel.x + 12, panel.y + HEAD, panel.w - 24, panel.y + panel.h - 6, 0};
+        scene_panel(s->brush.scene, panel, 0, "monitor.%zu", i);
+        scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+        widget_title(&s->brush, pen.x, panel.y + 8, pen.w, contents[i].title, contents[i].note);
+        contents[i].add(&pen, &c);
     }
 }
 
