@@ -1262,6 +1262,33 @@ static void a_job_of_one_window_has_sums_and_nothing_over_time(void **state)
     model_destroy(m);
 }
 
+static void of_counters_without_times_neither_times_nor_rates_are_shown(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 1, 0);
+    struct desk d;
+    strcpy(m->state, "ended");
+    for (int timed = 1; timed >= 0; timed--) {
+        struct window_totals *w = (struct window_totals *)series_newest(&m->series);
+        if (!timed)
+            memset(w->class_ns, 0, sizeof w->class_ns);
+        desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+        desk_layout(&d, m);
+        assert_int_equal(find_text(&d.scene, "ended after") != NULL, timed);
+        assert_non_null(find_text(&d.scene, "whole time"));
+        assert_int_equal(find_text(&d.scene, "whole time, ") != NULL, timed);
+        desk_close(&d);
+        desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_ATTRIBUTION);
+        desk_layout(&d, m);
+        desk_layout(&d, m);
+        assert_int_equal(find_text(&d.scene, "sent a second") != NULL, timed);
+        assert_int_equal(find_text(&d.scene, "B/s") != NULL, timed);
+        assert_int_equal(find_text(&d.scene, "+") != NULL, timed); /* "+500 ms" of an axis */
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static void the_overview_of_a_fault_says_where_why_and_what_to_do(void **state)
 {
     (void)state;
@@ -1712,6 +1739,7 @@ int main(void)
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
         cmocka_unit_test(the_list_of_jobs_has_the_newest_figures_of_the_job_in_view),
         cmocka_unit_test(a_job_of_one_window_has_sums_and_nothing_over_time),
+        cmocka_unit_test(of_counters_without_times_neither_times_nor_rates_are_shown),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
         cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),
         cmocka_unit_test(a_small_overview_says_once_what_is_wrong),

@@ -88,11 +88,13 @@ static void mapping_add_readout(const struct attribution_plot *p)
     plots_add_key(s, r, y + ROW, s->brush.theme->info, "within a node");
 }
 
-/* Rates of a place in a period, NaN where nothing is known. @return the largest */
+/* Rates of a place in a period, or sums of a job without times, NaN where nothing is known. @return
+ * the largest */
 static double mapping_rates(const struct stage *s, const struct attribution_drawing *d, int period,
                             enum course_place place, double *out)
 {
     double length = (double)series_newest(&s->model->series)->length_ns / 1e9, most = 0;
+    length = piece_is_timeless(s->model) ? 1 : length;
     const struct crossing *c = &d->crossing[period];
     for (uint32_t b = 0; b < d->bins[period].count; b++) {
         out[b] =
@@ -102,11 +104,18 @@ static double mapping_rates(const struct stage *s, const struct attribution_draw
     return most;
 }
 
+/* Of what is counted in a second, or, of a job without times, at all. */
+static const char *mapping_unit(const struct stage *s)
+{
+    static const char *const units[][2] = {{"/s", "B/s"}, {"", "B"}};
+    return units[piece_is_timeless(s->model)][s->quantity == PAIR_BYTES];
+}
+
 static void mapping_add_tip(const struct attribution_plot *p,
                             double rates[PERIODS][COURSE_PLACES][COURSE_BINS])
 {
     struct stage *s = p->stage;
-    const char *unit = s->quantity == PAIR_BYTES ? "B/s" : "/s";
+    const char *unit = mapping_unit(s);
     uint32_t bin = attribution_bin(p);
     if (bin == UINT32_MAX || isnan(rates[NOW][COURSE_WITHIN][bin]))
         return;
@@ -142,8 +151,12 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
     char what[160], text[240];
     double most = 0;
     const char *quantity = s->quantity == PAIR_BYTES ? "bytes" : "messages";
-    snprintf(what, sizeof what, "%s sent a second, between nodes and within them\n%s a second",
-             quantity, quantity);
+    if (piece_is_timeless(s->model))
+        snprintf(what, sizeof what, "%s sent, between nodes and within them\n%s", quantity,
+                 quantity);
+    else
+        snprintf(what, sizeof what, "%s sent a second, between nodes and within them\n%s a second",
+                 quantity, quantity);
     if (!attribution_begin(&p, box, "attribution.mapping", "A1 Mapping", what,
                            mapping_unknown(s, d, text, sizeof text)))
         return;
@@ -151,8 +164,8 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
         for (int place = 0; place < COURSE_PLACES; place++)
             most = fmax(
                 most, mapping_rates(s, d, period, (enum course_place)place, rates[period][place]));
-    p.high = nice_ceil_unit(most > 0 ? most : 1, s->quantity == PAIR_BYTES ? "B/s" : "/s");
-    attribution_add_axis(&p, s->quantity == PAIR_BYTES ? "B/s" : "/s");
+    p.high = nice_ceil_unit(most > 0 ? most : 1, mapping_unit(s));
+    attribution_add_axis(&p, mapping_unit(s));
     mapping_add_readout(&p);
     scene_panel(s->brush.scene, p.plot, 0, "attribution.mapping.plot");
     scene_overlay(s->brush.scene);

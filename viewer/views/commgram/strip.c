@@ -307,6 +307,8 @@ static double strip_add_newest(const struct stage *s, const struct phases_drawn 
     }
     if (as)
         snprintf(text, sizeof text, "%s: as phase %" PRIu64, number, as);
+    else if (phases->of_picture && phases->count == 1)
+        snprintf(text, sizeof text, "%s", number);
     else /* of a picture, only its own phases were compared */
         snprintf(text, sizeof text, "%s: %s", number,
                  phases->of_picture ? "a pattern new in this picture" : "a new pattern");

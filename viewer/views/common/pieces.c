@@ -57,6 +57,11 @@ int piece_has_times(const struct model *m)
     return messages == 0;
 }
 
+int piece_is_timeless(const struct model *m)
+{
+    return model_is_one_window(m) && !piece_has_times(m);
+}
+
 int piece_has_sizes(const struct model *m)
 {
     uint64_t messages = 0;
@@ -89,6 +94,8 @@ struct quantity piece_time_text(const struct stage *s)
     ui_visible(s->ui, s->model, &begin, &end);
     ui_whole_time(s->model, &oldest, &newest);
     double length = (double)(end - begin);
+    if (piece_is_timeless(s->model))
+        return quantity_print("whole time");
     if (begin <= oldest && end >= newest)
         return quantity_print("whole time, %s", format_duration((double)(newest - oldest)).text);
     if (s->ui->time.follow)

@@ -17,7 +17,7 @@ double timeline_x(const struct timeline *line, int64_t ns);
  */
 struct quantity timeline_moment(const struct timeline *line, int64_t ns, int exact);
 
-/** Times under a plot. */
+/** Times under a plot; none of a job without times. */
 void timeline_axis(const struct stage *stage, const struct timeline *line, double y);
 
 /** Thin vertical lines at the times of the axis. */

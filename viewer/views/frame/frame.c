@@ -118,12 +118,15 @@ static void frame_format_facts(const struct stage *s, char *out, size_t capacity
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
     frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     int64_t length = m->start_ns ? (int64_t)(until - m->start_ns) : 0;
-    snprintf(out, capacity, "job %s%s%s ranks on %s node%s%s%s%s%s", m->job, dot,
+    snprintf(out, capacity, "job %s%s%s ranks on %s node%s%s%s", m->job, dot,
              quantity_grouped(m->world).text, quantity_grouped(m->host_count).text,
-             m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
-             m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
-                                                        : format_elapsed(length).text);
+             m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi);
     size_t used = strlen(out);
+    if (!piece_is_timeless(m) && used < capacity)
+        snprintf(out + used, capacity - used, "%s%s", dot,
+                 m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
+                                                            : format_elapsed(length).text);
+    used = strlen(out);
     if (m->group > 1 && used < capacity)
         snprintf(out + used, capacity - used, "%sby groups of %s ranks", dot,
                  quantity_grouped(m->group).text);

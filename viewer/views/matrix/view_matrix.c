@@ -320,9 +320,15 @@ static double matrix_view_add_legend(const struct stage *s, double right, double
         }
         return 120;
     }
-    return widget_map_legend(&s->brush, right, y,
-                             piece_quantity(s->quantity, (uint64_t)fmax(p->low, 1)).text,
-                             piece_quantity(s->quantity, (uint64_t)p->high).text);
+    struct quantity low = piece_quantity(s->quantity, (uint64_t)fmax(p->low, 1)),
+                    high = piece_quantity(s->quantity, (uint64_t)p->high);
+    if (strcmp(low.text, high.text) != 0)
+        return widget_map_legend(&s->brush, right, y, low.text, high.text);
+    struct quantity each = quantity_print("%s each", high.text); /* all are of one colour */
+    double w = scene_width(s->brush.scene, TEXT_AXIS, 0, each.text);
+    scene_text(s->brush.scene, right - w, y, w + 1, TEXT_AXIS, 0, s->brush.theme->second,
+               each.text);
+    return w;
 }
 
 /* Footnote: aggregation, and pairs that are not in the picture: these have no row of their own. */
@@ -413,7 +419,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
     int shown = s->range->pairs_used && side >= 40 && matrix_view_paint(s, &g) == 0;
     double right = large ? matrix_view_add_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
-        right -= matrix_view_add_legend(s, right, box.y + 10);
+        right -= 16 + matrix_view_add_legend(s, right, box.y + 10);
     else if (shown && !large && box.x + box.w - g.plot.x - side > 250) /* beside the plot */
         matrix_view_add_legend(s, box.x + box.w - 12, g.plot.y + side - 16);
     snprintf(what, sizeof what, "%s, %s", s->quantity == PAIR_BYTES ? "bytes" : "messages",
