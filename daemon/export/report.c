@@ -69,11 +69,13 @@ static void report_put_head(const struct page *p)
         report_style);
     html_text(p->out, app);
     html_put(p->out, "</h1>\n<p class=\"second\">job ", c->job, "");
-    fprintf(p->out, ": %s on %s, %s, ", quantity_things(c->rank_count, "rank").text,
-            quantity_things(c->host_count, "node").text,
-            quantity_duration((double)(d->end_ns - d->begin_ns)).text);
-    report_put_state(p->out, d);
-    if (d->begin_ns > 0) {
+    fprintf(p->out, ": %s on %s", quantity_things(c->rank_count, "rank").text,
+            quantity_things(c->host_count, "node").text);
+    if (!d->timeless) {
+        fprintf(p->out, ", %s, ", quantity_duration((double)(d->end_ns - d->begin_ns)).text);
+        report_put_state(p->out, d);
+    }
+    if (d->begin_ns > 0 && !d->timeless) {
         fputs("; began ", p->out);
         report_put_date(p->out, d->begin_ns);
     }
@@ -122,6 +124,12 @@ static void report_put_summary(const struct page *p)
 {
     const struct report_data *d = p->data;
     const struct report_alert *worst = report_worst_alert(d);
+    if (worst == NULL && d->timeless) {
+        fputs("<p class=\"state\">What was sent, and over which links: counters have no times, so "
+              "that no latency is judged.</p>\n",
+              p->out);
+        return;
+    }
     if (worst == NULL) {
         fprintf(p->out, "<p class=\"state\">Well: no alert%s %s.</p>\n",
                 d->alerts_all > 0 ? " of a fault" : "",
@@ -175,9 +183,12 @@ static void report_put_cards(const struct page *p)
     report_put_card(p->out, text, d->alerts_all == 1 ? "alert" : "alerts");
     report_put_card(p->out, quantity_count(sent).text, "messages between ranks");
     report_put_card(p->out, quantity_bytes(bytes).text, "sent in them");
-    report_put_card(p->out, quantity_share(mpi, time).text, "of the ranks' time in MPI");
-    snprintf(text, sizeof(text), "%zu", d->phase_count);
-    report_put_card(p->out, text, "phases of communication");
+    if (!d->timeless) {
+        report_put_card(p->out, quantity_share(mpi, time).text, "of the ranks' time in MPI");
+        snprintf(text, sizeof(text), "%zu", d->phase_count);
+        report_put_card(p->out, text,
+                        d->phase_count == 1 ? "phase of communication" : "phases of communication");
+    }
     if (tallied > 0)
         report_put_card(p->out, quantity_count(tallied).text,
                         "records summed unread by their ranks");
@@ -300,7 +311,9 @@ static void report_put_alerts(const struct page *p)
 {
     const struct report_data *d = p->data;
     fputs("<section><h2>Alerts: where, why, and what to do</h2>\n", p->out);
-    if (d->alert_count == 0)
+    if (d->alert_count == 0 && d->timeless)
+        fputs("<p>None: nothing is judged without times.</p>\n", p->out);
+    else if (d->alert_count == 0)
         fputs("<p>None: nothing grew, hung or died as far as the rules tell.</p>\n", p->out);
     for (size_t i = 0; i < d->alert_count; i++)
         report_put_alert(p, &d->alerts[i], i + 1);

@@ -134,7 +134,7 @@ void page_curve(const struct page *p)
 {
     const struct report_data *d = p->data;
     double *bins = report_charts_row_of(p, 0), least = 0, most = 0;
-    if (d->phase_count == 0 || d->end_ns <= d->begin_ns)
+    if (d->phase_count == 0 || d->end_ns <= d->begin_ns || d->timeless)
         return;
     report_charts_fill(bins, NAN);
     for (size_t i = 0; i < d->phase_count; i++) {
@@ -318,7 +318,7 @@ void page_time(const struct page *p)
                                                       "collective", "one-sided", "I/O",  "other"};
     const struct report_data *d = p->data;
     struct chart chart = {p->out, 174, d->begin_ns, d->end_ns, 1, CHART_PERCENT, 0, 0};
-    if (d->window_count == 0 || d->end_ns <= d->begin_ns)
+    if (d->window_count == 0 || d->end_ns <= d->begin_ns || d->timeless)
         return;
     double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
            *part = report_charts_row_of(p, 2), *whole = report_charts_row_of(p, 3);
@@ -380,7 +380,7 @@ static void report_charts_put_rate(const struct page *p, unsigned which, const c
 
 void page_traffic(const struct page *p)
 {
-    if (p->data->window_count == 0 || p->data->end_ns <= p->data->begin_ns)
+    if (p->data->window_count == 0 || p->data->end_ns <= p->data->begin_ns || p->data->timeless)
         return;
     fputs("<section><h2>Messages over time</h2>\n", p->out);
     report_charts_put_rate(p, 0, "Messages a second", "s1");

@@ -281,6 +281,15 @@ static void report_data_read_texts(struct report_data *d, struct tables *t)
     tables_text(t, "SELECT fault FROM topology", d->network_fault, sizeof(d->network_fault));
 }
 
+/* One window, in which no call took time. */
+static int report_data_is_timeless(const struct report_data *d)
+{
+    double ns = 0;
+    for (unsigned k = 0; d->window_count == 1 && k < REPORT_CLASSES; k++)
+        ns += d->windows[0].class_ns[k];
+    return d->window_count == 1 && ns == 0;
+}
+
 int report_data_read(struct report_data *out, struct tables *tables)
 {
     *out = (struct report_data){.alerts = calloc(REPORT_ALERTS, sizeof(*out->alerts)),
@@ -304,6 +313,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
         out->begin_ns = i == 0 || w->start_ns < out->begin_ns ? w->start_ns : out->begin_ns;
         out->end_ns = i == 0 || end_ns > out->end_ns ? end_ns : out->end_ns;
     }
+    out->timeless = report_data_is_timeless(out);
     return 0;
 }
 

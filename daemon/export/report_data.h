@@ -84,7 +84,8 @@ struct report_data {
     struct recording_stop stop;  /**< of the recording, not of tables that a replay has made */
     char network[300], network_fault[300];
     int64_t begin_ns, end_ns; /* of all windows */
-    int left_out;             /* rows beyond REPORT_WINDOWS were left out */
+    int timeless; /* counters: the length of their one window was made up at the import */
+    int left_out; /* rows beyond REPORT_WINDOWS were left out */
 };
 
 /** @param out  finish it @return 0, -ENOMEM or -HOLTER_ECORRUPT */

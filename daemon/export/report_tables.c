@@ -189,9 +189,11 @@ static void report_tables_put_matrix(const struct page *p, const double *cells, 
             "</div><p class=\"when\">receiving rank</p>\n<p class=\"legend second\"><span>"
             "<i class=\"k0\"></i>%s, the most</span>",
             quantity_bytes(most).text);
-    fprintf(p->out,
-            "<span><i class=\"k0\" style=\"opacity:%.2f\"></i>%s or less</span></p></div>\n",
-            PALEST, quantity_bytes(most * pow(10, 4 * (PALEST - 1))).text);
+    const double least = most * pow(10, 4 * (PALEST - 1));
+    if (least >= 1)
+        fprintf(p->out, "<span><i class=\"k0\" style=\"opacity:%.2f\"></i>%s or less</span>",
+                PALEST, quantity_bytes(least).text);
+    fputs("</p></div>\n", p->out);
 }
 
 static int report_tables_compare_by_bytes(const void *a, const void *b)
@@ -367,10 +369,12 @@ void page_ranks(const struct page *p)
     for (size_t i = 0; i < c->rank_count; i++)
         order[i] = &c->ranks[i];
     qsort(order, c->rank_count, sizeof(*order), report_tables_compare_by_mpi_time);
-    fputs("<section><h2>Ranks</h2>\n<p class=\"second\">By the time they spend in MPI: those at "
-          "the top wait "
-          "for others, those at the bottom are often waited for.</p>\n",
-          p->out);
+    fputs("<section><h2>Ranks</h2>\n", p->out);
+    if (!p->data->timeless)
+        fputs(
+            "<p class=\"second\">By the time they spend in MPI: those at the top wait for others, "
+            "those at the bottom are often waited for.</p>\n",
+            p->out);
     page_begin_table(p->out, "ranks");
     fputs("<tr><th>rank</th><th>node</th><th class=\"n\">in MPI</th><th></th><th "
           "class=\"n\">messages "

@@ -110,6 +110,20 @@ class Traces(unittest.TestCase):
             self.assertEqual(2, made.returncode)
             self.assertIn('--results', made.stderr)
 
+    def test_a_report_of_counters_has_neither_times_nor_rates(self):
+        routes = os.path.join(self.place.dir, 'routes')
+        page = os.path.join(self.place.dir, 'routes.html')
+        with open(routes, 'w', encoding='utf-8') as out:
+            out.write(''.join(f'Hop 1: [0-{to}] 0 (0 0) -> {to} ({to} 0)\n' for to in range(1, 9)))
+        self.holter('import', routes, '-o', self.recording)
+        self.holter('report', '--no-pictures', self.recording, '-o', page)
+        with open(page, encoding='utf-8') as f:
+            text = re.sub('<style>.*?</style>|<script>.*?</script>', '', f.read(), flags=re.DOTALL)
+        self.assertIn('counters have no times', text)
+        self.assertIn('Who sends to whom', text)
+        for made_up in ('a second', 'Time in MPI', 'CommGram', '1.00 s', '1 s', 'began', ' or less', '1 phases', 'Well'):
+            self.assertNotIn(made_up, text)
+
     def test_what_is_whole_of_a_broken_archive_is_imported(self):
         folder = self.unpack('otf2')
         os.truncate(os.path.join(folder, 'traces', '3.evt'), 16384)

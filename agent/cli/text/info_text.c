@@ -67,7 +67,7 @@ static void print_span(FILE *out, const struct info *i)
     fputs(" to ", out);
     print_time(out, i->end_ns);
     fprintf(out, ", %s", quantity_duration((double)(i->end_ns - i->begin_ns)).text);
-    fprintf(out, "; %" PRIu64 " windows of %s\n", i->windows,
+    fprintf(out, "; %s of %s\n", quantity_things(i->windows, "window").text,
             quantity_duration((double)i->window_ns).text);
     print_part(out, i);
 }
