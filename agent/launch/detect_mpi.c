@@ -132,6 +132,9 @@ int detect_mpi(const char *path, const char *library_path, struct mpi_finding *o
                                        detect_mpi_visit_library, &finding);
     if (finding.library[0] == '\0')
         finding.flavour = MPI_FLAVOUR_NONE;
+    /* what its own calls resolve to; symbols that were removed leave no trace of it */
+    finding.linked_in = finding.kind == PROGRAM_ELF && finding.library[0] == '\0' &&
+                        elf_file_defines(path, "PMPI_Init");
     if (rc == -ENOEXEC)
         rc = 0;
     if (rc == 0)

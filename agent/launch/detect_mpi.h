@@ -18,6 +18,7 @@ struct mpi_finding {
     enum program_kind kind;
     enum mpi_flavour flavour; /**< MPI_FLAVOUR_NONE: its files name no MPI */
     char library[PATH_MAX];   /**< the MPI library found; "" for none */
+    int linked_in;            /**< 1: instead, MPI is part of the program itself */
     char sanitizer[256]; /**< runtime of the address sanitizer that it links, path; "" for none */
 };
 

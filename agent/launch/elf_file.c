@@ -6,10 +6,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SEGMENTS 256u /* that a damaged or hostile file can make us read */
+#define MAX_SEGMENTS 256u             /* that a damaged or hostile file can make us read */
+#define MAX_NAMES (UINT64_C(1) << 28) /* bytes of names of symbols */
+#define SYMBOLS 1024u                 /* that are read at once */
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define NATIVE_DATA ELFDATA2LSB
@@ -79,4 +82,87 @@ int elf_file_read(struct elf_file *out, const char *path)
     if (rc == 0)
         *out = file;
     return rc;
+}
+
+/* ---- symbols ------------------------------------------------------------- */
+
+/* @return 0 and the names of a table of symbols, which end with NUL; free them */
+static int elf_file_read_names(int fd, const Elf64_Shdr *section, char **out)
+{
+    if (section->sh_type != SHT_STRTAB || section->sh_size > MAX_NAMES)
+        return -HOLTER_ECORRUPT;
+    char *names = malloc(section->sh_size + 1);
+    if (names == NULL)
+        return -ENOMEM;
+    int rc = elf_file_read_at(fd, names, section->sh_size, section->sh_offset);
+    names[section->sh_size] = '\0';
+    if (rc == 0)
+        *out = names;
+    else
+        free(names);
+    return rc;
+}
+
+static int elf_file_is_defined(const Elf64_Sym *symbols, size_t count, const char *names,
+                               uint64_t size, const char *symbol)
+{
+    for (size_t i = 0; i < count; i++)
+        if (symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_name < size &&
+            strcmp(names + symbols[i].st_name, symbol) == 0)
+            return 1;
+    return 0;
+}
+
+/* @param names  of the symbols in this section */
+static int elf_file_search_symbols(int fd, const Elf64_Shdr *section, const char *names,
+                                   uint64_t size, const char *symbol)
+{
+    Elf64_Sym symbols[SYMBOLS];
+    const uint64_t all = section->sh_size / sizeof *symbols;
+    for (uint64_t i = 0; i < all; i += SYMBOLS) {
+        const size_t count = all - i < SYMBOLS ? (size_t)(all - i) : SYMBOLS;
+        if (elf_file_read_at(fd, symbols, count * sizeof *symbols,
+                             section->sh_offset + i * sizeof *symbols) != 0)
+            return 0;
+        if (elf_file_is_defined(symbols, count, names, size, symbol))
+            return 1;
+    }
+    return 0;
+}
+
+static int elf_file_section(int fd, const Elf64_Ehdr *header, uint64_t number, Elf64_Shdr *out)
+{
+    if (number >= header->e_shnum || header->e_shentsize != sizeof *out)
+        return -HOLTER_ECORRUPT;
+    return elf_file_read_at(fd, out, sizeof *out, header->e_shoff + number * sizeof *out);
+}
+
+static int elf_file_search(int fd, const Elf64_Ehdr *header, const char *symbol)
+{
+    int found = 0;
+    for (unsigned i = 0; !found && i < header->e_shnum; i++) {
+        Elf64_Shdr table, strings;
+        char *names = NULL;
+        if (elf_file_section(fd, header, i, &table) != 0 || table.sh_type != SHT_SYMTAB ||
+            elf_file_section(fd, header, table.sh_link, &strings) != 0 ||
+            elf_file_read_names(fd, &strings, &names) != 0)
+            continue;
+        found = elf_file_search_symbols(fd, &table, names, strings.sh_size, symbol);
+        free(names);
+    }
+    return found;
+}
+
+int elf_file_defines(const char *path, const char *symbol)
+{
+    Elf64_Ehdr header;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    int found = elf_file_read_at(fd, &header, sizeof header, 0) == 0 &&
+                memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+                header.e_ident[EI_DATA] == NATIVE_DATA && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                elf_file_search(fd, &header, symbol);
+    close(fd);
+    return found;
 }

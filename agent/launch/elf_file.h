@@ -15,4 +15,8 @@ struct elf_file {
  *          an offset or a length in it points nowhere, or another -errno */
 int elf_file_read(struct elf_file *out, const char *path);
 
+/** Does a program of a 64-bit machine define a symbol, as one that was linked into it from an
+ *  archive? @return 1, or 0 for no, for a program without symbols and for all errors */
+int elf_file_defines(const char *path, const char *symbol);
+
 #endif

@@ -403,7 +403,8 @@ void run_report_print(const struct run_report *report)
             run_report_print_span(&report->jobs[i]);
     }
     if (report->count == 0 && !report->explained && report->complete)
-        terminal_print("no program that initialised MPI was seen");
+        terminal_print("no program that initialised MPI was seen; one into which MPI is linked "
+                       "statically cannot be watched");
     if (!report->complete)
         terminal_print(report->count > 0
                            ? "some agents had not left yet: the last figures may be missing"

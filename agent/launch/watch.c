@@ -110,6 +110,13 @@ static int watch_choose_probe(struct plan *plan, int verbose)
                                                      : "built for another kind of machine");
         return 0;
     }
+    if (plan->finding.linked_in) {
+        if (plan->speaks)
+            terminal_print("MPI is linked into %s statically, so its calls cannot be seen; it runs "
+                           "unwatched: link it with the shared library of MPI to watch it",
+                           plan->program);
+        return 0;
+    }
     if (plan->flavour == MPI_FLAVOUR_NONE)
         plan->flavour = plan->rank.flavour;
     if (plan->flavour == MPI_FLAVOUR_NONE) {

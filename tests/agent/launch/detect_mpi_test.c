@@ -113,6 +113,18 @@ static void a_static_program_is_known_as_one(void **state)
     assert_int_equal(look(program("STATIC"), NULL).kind, PROGRAM_STATIC);
 }
 
+static void an_mpi_that_is_linked_into_the_program_is_recognised_by_its_symbols(void **state)
+{
+    (void)state;
+    struct mpi_finding finding = look(program("LINKED_IN"), NULL);
+    assert_int_equal(finding.kind, PROGRAM_ELF);
+    assert_int_equal(finding.flavour, MPI_FLAVOUR_NONE);
+    assert_true(finding.linked_in);
+    assert_false(look(program("STRIPPED"), NULL).linked_in);
+    assert_false(look(program("PLAIN"), NULL).linked_in);
+    assert_false(look(program("MPICH_LIKE"), NULL).linked_in);
+}
+
 /** A file with these bytes; removed when the test ends. */
 static void write_file(char path[64], const void *bytes, size_t length)
 {
@@ -170,6 +182,9 @@ static void damaged_files_are_survived(void **state)
     assert_true(n > 1024);
     size_t length = (size_t)n;
     uint32_t random = 12345;
+    int defined = 0;
+    assert_true(elf_file_defines(program("MPICH_LIKE"), "main"));
+    assert_false(elf_file_defines(program("MPICH_LIKE"), "mai"));
     for (int round = 0; round < 3000; round++) {
         memcpy(damaged, bytes, length);
         for (int i = 0; i < 4; i++) {
@@ -183,8 +198,10 @@ static void damaged_files_are_survived(void **state)
         struct elf_file elf;
         if (elf_file_read(&elf, path) == 0)
             assert_true(strlen(elf.interpreter) < sizeof elf.interpreter);
+        defined += elf_file_defines(path, "main");
         unlink(path);
     }
+    assert_true(defined > 0 && defined < 3000);
 }
 
 int main(void)
@@ -197,6 +214,7 @@ int main(void)
         cmocka_unit_test(an_mpi_is_found_where_the_standard_streams_are_closed),
         cmocka_unit_test(a_program_without_mpi_has_none),
         cmocka_unit_test(a_static_program_is_known_as_one),
+        cmocka_unit_test(an_mpi_that_is_linked_into_the_program_is_recognised_by_its_symbols),
         cmocka_unit_test(a_script_is_a_script),
         cmocka_unit_test(a_missing_file_is_an_error),
         cmocka_unit_test(a_file_of_another_machine_is_known_as_one),

@@ -254,7 +254,9 @@ static void ranks_that_no_agent_reports_are_missing(void **state)
     assert_string_equal(line,
                         "holter: no agent has reported a job: what its ranks did is missing\n");
     capture_report(&(struct run_report){.complete = 1}, line, sizeof line);
-    assert_string_equal(line, "holter: no program that initialised MPI was seen\n");
+    assert_string_equal(line,
+                        "holter: no program that initialised MPI was seen; one into which MPI "
+                        "is linked statically cannot be watched\n");
 }
 
 static void the_closing_line_reports_what_is_not_whole(void **state)
