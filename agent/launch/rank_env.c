@@ -141,6 +141,47 @@ enum launcher rank_env_launcher(const struct rank_env_source *s)
     return rank_env_var(s, "PMI_FD") != NULL ? LAUNCHER_HYDRA : LAUNCHER_NONE;
 }
 
+/* Tasks of a node in a list like "4(x2),3": four on each of two nodes, three on the next. */
+static int rank_env_tasks_of_node(const char *list, long node)
+{
+    while (node >= 0) {
+        char *end;
+        long tasks = strtol(list, &end, 10), nodes = 1;
+        if (end == list || tasks < 0 || tasks > INT32_MAX)
+            return -1;
+        if (strncmp(end, "(x", 2) == 0) {
+            nodes = strtol(end + 2, &end, 10);
+            if (nodes < 1 || *end++ != ')')
+                return -1;
+        }
+        if (node < nodes)
+            return (int)tasks;
+        node -= nodes;
+        if (*end != ',')
+            return -1;
+        list = end + 1;
+    }
+    return -1;
+}
+
+int rank_env_local_size(const struct rank_env_source *s)
+{
+    const char *tasks;
+    switch (rank_env_launcher(s)) {
+    case LAUNCHER_OPENMPI:
+        return rank_env_parse_small_number(rank_env_var(s, "OMPI_COMM_WORLD_LOCAL_SIZE"));
+    case LAUNCHER_HYDRA:
+        return rank_env_parse_small_number(rank_env_var(s, "MPI_LOCALNRANKS"));
+    case LAUNCHER_SRUN:
+        tasks = rank_env_var(s, "SLURM_STEP_TASKS_PER_NODE");
+        return tasks == NULL ? -1
+                             : rank_env_tasks_of_node(tasks, rank_env_parse_small_number(
+                                                                 rank_env_var(s, "SLURM_NODEID")));
+    default:
+        return -1;
+    }
+}
+
 void rank_env_read(struct rank_env *out, const struct rank_env_source *source)
 {
     *out = (struct rank_env){.local_rank = -1, .size = -1};

@@ -38,6 +38,10 @@ const char *rank_env_job(const struct rank_env_source *source);
  * none that we know. */
 enum launcher rank_env_launcher(const struct rank_env_source *source);
 
+/** How many ranks of this process' MPI_COMM_WORLD its launcher has started on this node: of mpirun
+ * and mpiexec as they say, of srun from SLURM_STEP_TASKS_PER_NODE (srun(1)). -1: not known */
+int rank_env_local_size(const struct rank_env_source *source);
+
 /** Value of an option on a command line, as in "--control-port host:port" or
  *  "--control-port=host:port".
  *  @param command  words ended by NUL, one more NUL after the last

@@ -46,17 +46,20 @@ static const char *node_job_variable(void *user, const char *name)
     return NULL;
 }
 
-static const char *node_job_find_launcher(int32_t pid)
+/* What a rank's environment says of its launcher. */
+static void node_job_read_launcher(struct node_job *job, int32_t pid)
 {
     char *environment = calloc(1, ENVIRONMENT_BYTES);
     enum launcher launcher = LAUNCHER_NONE;
+    job->local_size = -1;
     if (environment != NULL &&
         process_file(environment, ENVIRONMENT_BYTES - 1, pid, "environ") > 0) {
         const struct rank_env_source source = {.variable = node_job_variable, .user = environment};
         launcher = rank_env_launcher(&source);
+        job->local_size = rank_env_local_size(&source);
     }
     free(environment);
-    return launcher == LAUNCHER_NONE ? "" : launcher_name(launcher);
+    job->launcher = launcher == LAUNCHER_NONE ? "" : launcher_name(launcher);
 }
 
 static int node_job_create_match(struct node_job *job)
@@ -100,7 +103,7 @@ int node_job_create(struct node_job **out, struct rank *first, struct journal *j
     rank_copy_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
     rank_copy_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
     node_job_read_user(job->user, sizeof job->user);
-    job->launcher = node_job_find_launcher(first->pid);
+    node_job_read_launcher(job, first->pid);
     job->command_rank = UINT64_MAX;
     job->registered = 1; /* until the registrations are read */
     *out = job;
@@ -172,6 +175,8 @@ int node_job_add_rank(struct node_job *job, struct rank *rank, const struct plac
         node_job_read_command(job->command, sizeof job->command, rank->pid);
     }
     job->living++;
+    if (job->member_count == (uint32_t)job->local_size) /* all others are on other nodes */
+        match_all_added(job->match);
     return 0;
 }
 

@@ -195,6 +195,25 @@ class Hosts(unittest.TestCase):
             self.assertEqual(0, finished.status, finished)
             self.assertEqual((200, 0), place.recording().matched()[-1])
 
+    def test_what_a_job_sends_between_hosts_first_is_matched_at_once(self):
+        """mpirun says how many ranks are on a host: when all are known, no other one need be waited for."""
+        with lab.Lab() as place, bed.Bed(place, 2) as hosts:
+            steps = os.path.join(place.dir, 'steps')
+            os.mkdir(steps)
+            job = place.holter('run', '--window', '200ms', '--', *hosts.openmpi(), '-n', 4, lab.program('steps', 'openmpi'),
+                               steps, 2000, 20000)
+            lab.wait_for(lambda: not job.alive() or (place.status() or {'daemon': {'matched': 0}})['daemon']['matched'] > 1000,
+                         'messages to be matched')
+            with open(os.path.join(steps, 'end'), 'w', encoding='utf-8'):
+                pass
+            finished = job.finish()
+            self.assertEqual(0, finished.status, finished)
+            windows = place.recording().windows()
+            for host in hosts.names:
+                sent = min(m['window'] for m in windows if m['host'] == host and any(row['sent'] for row in m['ranks']))
+                halves = min(m['window'] for m in windows if m['host'] == host and m['halves'])
+                self.assertLessEqual(halves, sent + 1, f'{host}: windows of 200 ms')
+
     def test_messages_from_ranks_that_are_not_watched_are_counted_apart(self):
         """There is no room for segments on the second host."""
         with lab.Lab() as place, bed.Bed(place, 2) as hosts:

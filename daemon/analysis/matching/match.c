@@ -105,6 +105,7 @@ struct match_member *match_add(struct match *match, uint64_t rank)
                                     .early_first = NONE,
                                     .early_last = NONE};
     match->members[match->member_count++] = member;
+    match->all_added = 0;
     peer->member = member;
     peer->place = PLACE_HERE;
     match_update_channels_of_rank(match, member->rank);

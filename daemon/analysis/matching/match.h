@@ -39,9 +39,9 @@
  *
  * Members and others
  *   A peer that is not a member yet may become one: its process may be found later. Messages
- *   exchanged with it are held for MATCH_REMOTE_AFTER_NS; after that it is taken to live on another
- *   node, and the ends of its messages are reported one by one, with a key that both nodes compute
- *   alike.
+ *   exchanged with it are held until match_all_added(), or for MATCH_REMOTE_AFTER_NS; after that it
+ *   is taken to live on another node, and the ends of its messages are reported one by one, with a
+ * key that both nodes compute alike.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
@@ -105,7 +105,8 @@ void match_destroy(struct match *match);
 struct match_member *match_add(struct match *match, uint64_t rank);
 
 /** No further member will be added: messages with other ranks are between nodes, from the next
- *  match_settle() on also those that were held. */
+ *  match_settle() on also those that were held. Where one is added all the same, it is as if this
+ *  had not been called, but for what was taken to be between nodes until then. */
 void match_all_added(struct match *match);
 
 /** To be called when the member's process has ended and all its records were processed: drop the

@@ -42,6 +42,39 @@ static const char proxy[] = "/usr/bin/hydra_pmi_proxy\0--control-port\0head:3890
 static const char spawned[] = "/usr/bin/hydra_pmi_proxy\0--control-port\0head:38909\0--pgid\0"
                               "2\0";
 
+static int local_size(const char *const *pairs)
+{
+    const struct rank_env_source source = {.variable = lookup, .user = (void *)pairs};
+    return rank_env_local_size(&source);
+}
+
+#define LOCAL_SIZE(...) local_size((const char *const[]){__VA_ARGS__, NULL})
+#define STEP "SLURM_PROCID", "9", "SLURM_STEP_ID", "0", "SLURM_STEP_TASKS_PER_NODE"
+
+static void launchers_say_how_many_ranks_they_start_on_a_node(void **state)
+{
+    (void)state;
+    assert_int_equal(LOCAL_SIZE("OMPI_COMM_WORLD_SIZE", "8", "OMPI_COMM_WORLD_LOCAL_SIZE", "2"), 2);
+    assert_int_equal(LOCAL_SIZE("OMPI_COMM_WORLD_SIZE", "8"), -1);
+    assert_int_equal(LOCAL_SIZE("MPI_LOCALRANKID", "0", "MPI_LOCALNRANKS", "3"), 3);
+    assert_int_equal(LOCAL_SIZE("MPI_LOCALRANKID", "0", "MPI_LOCALNRANKS", "3x"), -1);
+    assert_int_equal(LOCAL_SIZE("PATH", "/bin"), -1);
+    /* variables of a step that are left over in what it starts count for nothing */
+    assert_int_equal(LOCAL_SIZE(STEP, "1", "SLURM_NODEID", "0", "OMPI_COMM_WORLD_SIZE", "8",
+                                "OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
+                     4);
+    assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "0"), 4);
+    assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "1"), 4);
+    assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "2"), 3);
+    assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "12"), 5);
+    assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "13"), -1);
+    assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3"), -1);
+    static const char *const damaged[] = {"",       "(x2)", "4(x", "4(x0),2",  "4(x2",
+                                          "4(x2)3", "-1,2", "4;2", "4(x-1),2", "99999999999"};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
+        assert_int_equal(LOCAL_SIZE(STEP, damaged[i], "SLURM_NODEID", "2"), -1);
+}
+
 static void ranks_of_one_mpirun_have_one_step(void **state)
 {
     (void)state;
@@ -199,6 +232,7 @@ static void the_launcher_stands_before_the_one_that_it_uses_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launchers_say_how_many_ranks_they_start_on_a_node),
         cmocka_unit_test(ranks_of_one_mpirun_have_one_step),
         cmocka_unit_test(spawned_processes_are_a_job_of_their_own),
         cmocka_unit_test(ranks_under_hydra_take_the_port_of_their_mpiexec),

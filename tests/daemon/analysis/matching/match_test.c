@@ -587,6 +587,19 @@ static void ends_that_wait_for_an_unknown_rank_are_reported_when_none_can_be_add
     assert_int_equal(match_counts(bed->match).unmatched, 0);
 }
 
+static void a_rank_that_is_added_after_the_last_one_makes_others_wait_again(void **state)
+{
+    struct bed *bed = *state;
+    match_all_added(bed->match);
+    assert_non_null(match_add(bed->match, 2));
+    send_at_ns(bed, 0, 3, 1000);
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->half_count, 0);
+    match_all_added(bed->match);
+    match_settle(bed->match, 3 * MS);
+    assert_int_equal(bed->half_count, 1); /* at once */
+}
+
 static void keys_are_mixed_one_to_one(void **state)
 {
     (void)state;
@@ -955,6 +968,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             ends_that_wait_for_an_unknown_rank_are_reported_when_none_can_be_added, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_rank_that_is_added_after_the_last_one_makes_others_wait_again, set_up, tear_down),
         cmocka_unit_test(keys_are_mixed_one_to_one),
         cmocka_unit_test(keys_of_a_channel_follow_one_another),
         cmocka_unit_test(low_keys_are_a_fair_sample),
