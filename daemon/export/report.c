@@ -157,6 +157,23 @@ static void report_put_card(FILE *out, const char *figure, const char *text)
     fputs("</span></div>\n", out);
 }
 
+static void report_put_losses(const struct page *p, double lost, double missing, double untracked)
+{
+    const struct report_data *d = p->data;
+    if (lost == 0 && missing == 0 && untracked == 0)
+        report_put_card(p->out,
+                        d->unmatched > 0   ? "no record"
+                        : d->unwatched > 0 ? "nothing else"
+                                           : "nothing",
+                        d->cut_short                    ? "lost until the recording ends"
+                        : strcmp(d->state, "lost") == 0 ? "lost until the last window"
+                                                        : "lost");
+    else
+        report_put_card(p->out, quantity_count(lost).text,
+                        missing > 0 ? "records lost; reports of nodes are missing"
+                                    : "records lost");
+}
+
 static void report_put_cards(const struct page *p)
 {
     const struct report_data *d = p->data;
@@ -204,18 +221,7 @@ static void report_put_cards(const struct page *p)
     if (d->unwatched > 0)
         report_put_card(p->out, quantity_count((double)d->unwatched).text,
                         d->unwatched == 1 ? "rank not watched" : "ranks not watched");
-    if (lost == 0 && missing == 0 && untracked == 0)
-        report_put_card(p->out,
-                        d->unmatched > 0   ? "no record"
-                        : d->unwatched > 0 ? "nothing else"
-                                           : "nothing",
-                        d->cut_short                    ? "lost until the recording ends"
-                        : strcmp(d->state, "lost") == 0 ? "lost until the last window"
-                                                        : "lost");
-    else
-        report_put_card(p->out, quantity_count(lost).text,
-                        missing > 0 ? "records lost; reports of nodes are missing"
-                                    : "records lost");
+    report_put_losses(p, lost, missing, untracked);
     fputs("</div>\n", p->out);
 }
 
