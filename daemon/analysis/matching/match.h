@@ -41,7 +41,7 @@
  *   A peer that is not a member yet may become one: its process may be found later. Messages
  *   exchanged with it are held until match_all_added(), or for MATCH_REMOTE_AFTER_NS; after that it
  *   is taken to live on another node, and the ends of its messages are reported one by one, with a
- * key that both nodes compute alike.
+ *   key that both nodes compute alike.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
