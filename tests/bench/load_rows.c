@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS 10u /* the last of them is the collective */
+#define CALLS 10u         /* the last of them is the collective */
 #define BUCKETS 40u       /* classes of transfer times in the histogram of a node */
 #define HALVES_PICKED 12u /* one of so many pairs between nodes has a message picked */
 #define ALLREDUCE 112u    /* see agent/probe/calls.def */
@@ -155,8 +155,7 @@ static void make_latency(const struct load *s, unsigned agent, uint64_t window,
                                            .messages = 50,
                                            .transfer_ns = 50 * 1500,
                                            .network_ns = 50 * 1200,
-                                           .late_sender_ns =
-                                               rank < partner ? 50 * WAITED_NS : 0,
+                                           .late_sender_ns = rank < partner ? 50 * WAITED_NS : 0,
                                            .late_receiver_ns = 50 * 300,
                                            .log2_sum = 50 * time_log2(1500)};
             continue;
