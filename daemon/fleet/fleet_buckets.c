@@ -8,7 +8,7 @@
 
 static const char *const bucket_kinds[] = {[FLEET_LEASES] = "leases", [FLEET_JOBS] = "jobs"};
 
-/* A bucket, the stream behind it, and the subject of a key in it. */
+/* Names of a bucket and of the stream that stores it, and the subject of a key in it. */
 struct bucket_stream {
     char bucket[NATS_NAME_BYTES], name[NATS_NAME_BYTES + 4], subject[2 * NATS_NAME_BYTES];
 };

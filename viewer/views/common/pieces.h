@@ -91,9 +91,10 @@ double piece_read_back(const struct stage *stage, double right, double y);
 #define PIECE_NO_CAPTURE                                                                           \
     "Calls are read back when an alert fires, a rank dies, or on request (R, or holter capture)."
 
-/** Text in place of content while there is nothing to show. A panel that has nothing else is no
- * higher than this. */
+/** The greatest height of a panel that has nothing but such a text. */
 #define PIECE_EMPTY_HEIGHT 160
+
+/** Text in place of content while there is nothing to show. */
 void piece_empty(const struct stage *stage, struct box box, const char *title, const char *text);
 
 /** Names and colours of the classes of calls with a positive share; right edge at x. @return width

@@ -50,9 +50,11 @@ static void overview_format_life(const struct stage *s, char *out, size_t room)
              : m->playback.known ? "at"
                                  : "running for",
              length.text);
-    if (model_ended(m))
-        snprintf(out, room, "%s%s%s%s", m->playback.known ? "replay: " : "", m->state,
-                 piece_is_timeless(m) ? "" : " after ", piece_is_timeless(m) ? "" : length.text);
+    if (piece_is_timeless(m))
+        snprintf(out, room, "%s%s", m->playback.known ? "replay: " : "", m->state);
+    else if (model_ended(m))
+        snprintf(out, room, "%s%s after %s", m->playback.known ? "replay: " : "", m->state,
+                 length.text);
 }
 
 static void overview_format_cost(const struct stage *s, const struct alert *a, char *out,
