@@ -39,13 +39,18 @@ static int window_has_display(char *why, size_t capacity)
     return 0;
 }
 
+static int window_is_of_x(void)
+{
+    const char *driver = SDL_GetCurrentVideoDriver();
+    return driver != NULL && strcmp(driver, "x11") == 0;
+}
+
 /* The painter has all pixels, and a renderer only shows them. Under X, OpenGL does that no faster
  * than X itself, and takes three tenths of a second to load where Mesa rasterises in software.
  * SDL's environment variables of these names go before. */
 static void window_choose_renderer(void)
 {
-    const char *driver = SDL_GetCurrentVideoDriver();
-    if (driver == NULL || strcmp(driver, "x11") != 0)
+    if (!window_is_of_x())
         return;
     SDL_SetHint(SDL_HINT_RENDER_DRIVER, "software");
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0"); /* else that is a texture of OpenGL */
@@ -88,9 +93,14 @@ void window_close(struct window *win)
         SDL_DestroyTexture(win->texture);
     if (win->renderer)
         SDL_DestroyRenderer(win->renderer);
-    if (win->window)
-        SDL_DestroyWindow(win->window);
-    SDL_Quit();
+    /* Under X, window_wake() sends a message to the window through a connection of its own. The
+     * server may receive it after the window was destroyed, which Xlib answers by exit(1): the
+     * server destroys the window when the process ends. */
+    if (!window_is_of_x()) {
+        if (win->window)
+            SDL_DestroyWindow(win->window);
+        SDL_Quit();
+    }
     free(win);
 }
 
