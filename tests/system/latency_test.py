@@ -162,7 +162,7 @@ class Latency(unittest.TestCase):
 
     @lab.on_quiet_cores
     def test_quiet_lammps(self):
-        self.quiet(30)
+        self.quiet(15)
 
 
 class Long(Latency):

@@ -9,12 +9,9 @@ import lab
 import recording
 
 
-class Programs:
-    """Mixed into one class for each MPI."""
+class Watched:
+    """Mixed into test cases of one MPI."""
     mpi = None
-    most_receives = 1000000  # that a rank may have open
-    most_communicators = 5000
-    partitioned = 0  # messages of 'seldom' that are
     yielding = {}  # environment in which more ranks than cores do not take each other's time
 
     def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE, matched=True,
@@ -47,6 +44,17 @@ class Programs:
         _, state = recording.tapped(late.out)
         checks.streams_agree(self, 'state for a late joiner', sums, state)
         return finished, sums
+
+    def check_open_receives(self, ranks, receives):
+        with self.subTest(receives=receives), lab.Lab() as place:
+            place.env['HOLTER_RING'] = '4194304'
+            # so many records come at once, and are summed only
+            self.watched(place, ranks, 'open', receives, 0, matched=False)
+
+
+class Programs(Watched):
+    most_communicators = 5000
+    partitioned = 0  # messages of 'seldom' that are
 
     def test_messages_back_and_forth(self):
         with lab.Lab() as place:
@@ -88,12 +96,8 @@ class Programs:
                                               {k: (sums.given[k], sums.got[k]) for k in volumes}))
 
     def test_more_open_receives_than_fit_a_table(self):
-        # the second one is somewhat more than all ranks of a node have room for in the matcher
-        for ranks, receives in ((4, 20000), (3, 180000), (2, self.most_receives)):
-            with self.subTest(receives=receives), lab.Lab() as place:
-                place.env['HOLTER_RING'] = '4194304'
-                # so many records come at once, and are summed only
-                self.watched(place, ranks, 'open', receives, 0, matched=False)
+        self.check_open_receives(4, 20000)
+        self.check_open_receives(3, 180000)  # somewhat more than all ranks of a node have room for in the matcher
 
     def test_receives_that_are_freed_are_shown_as_not_tracked(self):
         with lab.Lab() as place:
@@ -226,7 +230,6 @@ class OpenMpi(Programs, unittest.TestCase):
 class Mpich(Programs, unittest.TestCase):
     mpi = 'mpich'
     partitioned = 18
-    most_receives = 200000  # MPICH has 2^18 handles of requests
     most_communicators = 2000  # MPICH has 2^11 contexts
     yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
 
@@ -240,6 +243,13 @@ class Mpich(Programs, unittest.TestCase):
         with lab.Lab() as place:
             self.watched(place, 4, 'sessions', 5)
             self.assertEqual([], place.recording().deaths())
+
+
+class Long(Watched, unittest.TestCase):
+    mpi = 'openmpi'  # MPICH has 2^18 handles of requests
+
+    def test_a_million_open_receives(self):
+        self.check_open_receives(2, 1000000)
 
 
 if __name__ == '__main__':

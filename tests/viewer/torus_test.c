@@ -213,7 +213,7 @@ static void a_hidden_dimension_is_shown_slice_by_slice(void **state)
     const uint32_t hidden = torus_sliced_dimension(t, topology);
     assert_true(hidden < 5);
     const int size = (int)topology_spec(topology)->dimensions[hidden].size;
-    char title[16];
+    char title[32];
     snprintf(title, sizeof title, "%s = 2", topology_spec(topology)->dimensions[hidden].name);
     ui_command(&s.desk.ui, s.model, COMMAND_TORUS_SLICES, 0);
     desk_layout(&s.desk, s.model);
