@@ -441,6 +441,22 @@ int model_ended(const struct model *m)
     return m->job[0] && m->state[0] && strcmp(m->state, "running") != 0;
 }
 
+int model_can_read_back(const struct model *m)
+{
+    return m->job[0] && !model_ended(m) && !m->playback.known;
+}
+
+int model_node_rates(const struct model *m, const struct model_node *n, double *cpu_share,
+                     double *uplink)
+{
+    if (n->window <= n->window_before || !m->window_ns)
+        return 0;
+    double ns = (double)((n->window - n->window_before) * m->window_ns);
+    *cpu_share = (double)(n->now.cpu_ns - n->before.cpu_ns) / ns;
+    *uplink = (double)(n->now.uplink_bytes - n->before.uplink_bytes) / (ns / 1e9);
+    return 1;
+}
+
 int model_is_one_window(const struct model *m)
 {
     return model_ended(m) && m->series.count == 1 && m->series.dropped == 0;

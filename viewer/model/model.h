@@ -260,6 +260,16 @@ uint64_t model_mpi_ns(const uint64_t *class_ns);
 
 /** 1 when the job will send nothing more. */
 int model_ended(const struct model *model);
+
+/** May its agents be asked for the last calls of its ranks? Not those of a replay. */
+int model_can_read_back(const struct model *model);
+
+/** What an agent takes, between its two newest reports.
+ *  @param cpu_share  share of one core
+ *  @param uplink     bytes per second
+ *  @return 1, or 0: there are no two reports, and nothing is set */
+int model_node_rates(const struct model *model, const struct model_node *node, double *cpu_share,
+                     double *uplink);
 /** 1 when it has ended, and all of it is one window: nothing of it is over time. */
 int model_is_one_window(const struct model *model);
 /** 1 when agents watched it; a file that was imported had none. */

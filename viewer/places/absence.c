@@ -20,7 +20,6 @@ static const char *absence_of_network(const struct model *m, enum view_id view)
 
 static const char *absence_of_latency(const struct model *m, enum view_id view)
 {
-    int reads_back = !model_ended(m) && !m->playback.known;
     switch (view) {
     case VIEW_REGIONS:
         return m->pairs.keys.count ? NULL : "No message between two ranks has been seen.";
@@ -36,9 +35,10 @@ static const char *absence_of_latency(const struct model *m, enum view_id view)
     case VIEW_DEPENDENCIES:
         if (view == VIEW_DEPENDENCIES && m->lateness.version && m->calls.keys.count)
             return NULL; /* of calls it is known by window who was late */
-        return m->captures.count || reads_back ? NULL
-                                               : "No calls were captured, and this job can no "
-                                                 "longer be asked for its last ones.";
+        return m->captures.count || model_can_read_back(m)
+                   ? NULL
+                   : "No calls were captured, and this job can no "
+                     "longer be asked for its last ones.";
     default:
         return NULL;
     }

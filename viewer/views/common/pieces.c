@@ -338,15 +338,10 @@ void piece_panel(const struct stage *s, struct box box, const char *name)
     scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
 }
 
-int piece_can_read_back(const struct stage *s)
-{
-    return s->model->job[0] && !model_ended(s->model) && !s->model->playback.known;
-}
-
 double piece_read_back(const struct stage *s, double right, double y)
 {
     const char *label = s->model->captures.waiting ? "reading \xe2\x80\xa6" : "read back";
-    if (!piece_can_read_back(s))
+    if (!model_can_read_back(s->model))
         return 0;
     double w = scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
     widget_button(&s->brush, right - w, y, label, s->model->captures.waiting, COMMAND_CAPTURE_READ,

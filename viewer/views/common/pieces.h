@@ -80,11 +80,8 @@ struct box piece_list_panel(struct box panel, double head, uint32_t rows, double
 /** Begin a panel of a view: its ground with round corners. @param name  see scene_panel() */
 void piece_panel(const struct stage *stage, struct box box, const char *name);
 
-/** Can the last calls of ranks be read back now? The job runs, and is no replay. */
-int piece_can_read_back(const struct stage *stage);
-
-/** The button that reads them back. @param right  its right edge @return width with a margin; 0:
- *  they cannot be read back */
+/** The button that reads the last calls of ranks back. @param right  its right edge @return width
+ * with a margin; 0: they cannot be read back */
 double piece_read_back(const struct stage *stage, double right, double y);
 
 /** What to say while there is no capture. */

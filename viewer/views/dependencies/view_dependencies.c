@@ -317,7 +317,7 @@ static void dependencies_view_elsewhere(const struct stage *s, const struct capt
     struct quantity begin = format_clock(c->begin_ns, 1), end = format_clock(c->end_ns, 1);
     snprintf(text, sizeof text, "Capture %llu has calls from %s to %s. %s",
              (unsigned long long)c->id, begin.text, end.text,
-             piece_can_read_back(s) ? "What the ranks did last can be read back (R)." : "");
+             model_can_read_back(s->model) ? "What the ranks did last can be read back (R)." : "");
     piece_empty(s, panel, "No messages were captured in the visible time", text);
 }
 

@@ -16,11 +16,11 @@ struct monitor_cost monitor_cost_of(const struct model *m)
             c.call_ns += n->now.call_cost_ns;
             c.measured++;
         }
-        if (n->window <= n->window_before || !m->window_ns || !n->now.rss_bytes)
+        double cpu_share, uplink;
+        if (!n->now.rss_bytes || !model_node_rates(m, n, &cpu_share, &uplink))
             continue;
-        double ns = (double)((n->window - n->window_before) * m->window_ns);
-        c.cpu_share += (double)(n->now.cpu_ns - n->before.cpu_ns) / ns;
-        c.uplink += (double)(n->now.uplink_bytes - n->before.uplink_bytes) / (ns / 1e9);
+        c.cpu_share += cpu_share;
+        c.uplink += uplink;
         c.rated++;
     }
     c.cpu_share /= c.rated ? c.rated : 1;

@@ -70,17 +70,13 @@ static void nodes_view_add_rates(const struct stage *s, const struct table *tabl
                                  const struct model_node *n)
 {
     const struct theme *t = s->brush.theme;
-    if (n->window <= n->window_before || !s->model->window_ns) {
-        widget_cell(&s->brush, table, row, CPU, t->faint, "\xe2\x80\x93");
-        widget_cell(&s->brush, table, row, UPLINK, t->faint, "\xe2\x80\x93");
-        return;
-    }
-    double ns = (double)((n->window - n->window_before) * s->model->window_ns);
-    widget_cell(&s->brush, table, row, CPU, t->text,
-                format_share((double)(n->now.cpu_ns - n->before.cpu_ns) / ns).text);
-    widget_cell(
-        &s->brush, table, row, UPLINK, t->text,
-        format_si((double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9, "B/s").text);
+    double cpu_share, uplink;
+    const int known = model_node_rates(s->model, n, &cpu_share, &uplink);
+    const color_t color = known ? t->text : t->faint;
+    widget_cell(&s->brush, table, row, CPU, color,
+                known ? format_share(cpu_share).text : "\xe2\x80\x93");
+    widget_cell(&s->brush, table, row, UPLINK, color,
+                known ? format_si(uplink, "B/s").text : "\xe2\x80\x93");
 }
 
 static void nodes_view_node_row(struct stage *s, const struct table *table, struct box row,
