@@ -367,6 +367,7 @@ static void daemon_fill_fleet(const struct daemon *d, struct metrics_fleet *out)
                                   .jobs_lost = (double)counts.lost,
                                   .messages_stored = (double)counts.stored,
                                   .unstored_bytes = (double)counts.unstored_bytes,
+                                  .clock_error_seconds = (double)counts.clock_error_ns / 1e9,
                                   .envelopes_read = (double)counts.read,
                                   .states_stored = (double)counts.states,
                                   .rejected = (double)counts.rejected};

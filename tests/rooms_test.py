@@ -73,7 +73,7 @@ MATRIX = {
         "daemon/storage daemon/alert daemon/job/phases daemon/job/network "
         "daemon/job"),
     "daemon/metrics": "proto tables daemon/job daemon/server",
-    "daemon/fleet": "proto tables daemon/storage daemon/alert daemon/job daemon/server",
+    "daemon/fleet": "proto tables clocks daemon/storage daemon/alert daemon/job daemon/server",
     "daemon/replay": (
         "proto daemon/topology daemon/storage daemon/alert daemon/job daemon/server"),
     "daemon": (

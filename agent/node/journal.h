@@ -10,7 +10,7 @@
 #ifndef HOLTER_AGENT_NODE_JOURNAL_H
 #define HOLTER_AGENT_NODE_JOURNAL_H
 
-#include "agent/node/daemon_clock.h"
+#include "daemon/analysis/clocks/daemon_clock.h"
 #include "daemon/analysis/events/event_sum.h"
 #include "daemon/analysis/matching/match.h"
 

@@ -3,8 +3,8 @@
 #ifndef HOLTER_AGENT_NODE_RANK_ACTIVITY_H
 #define HOLTER_AGENT_NODE_RANK_ACTIVITY_H
 
-#include "agent/node/daemon_clock.h"
 #include "agent/node/rank.h"
+#include "daemon/analysis/clocks/daemon_clock.h"
 
 /** Reports what the rank waits for, when it has been in one call for long at the end of a window.
  *  Call after rank_end_window(). */

@@ -224,6 +224,7 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
         log_warn("stamps of the daemon's clock contradict each other");
         return;
     }
+    windows->clock.source_error_ns = answer->error_ns;
     if (!first)
         return;
     uint64_t daemon_ns = daemon_clock_at(&windows->clock, t4_mono);

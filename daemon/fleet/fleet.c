@@ -28,6 +28,7 @@ void fleet_count(const struct fleet *fleet, struct fleet_counts *out)
     out->held = fleet->held_count;
     for (size_t i = 0; i < fleet->held_count; i++)
         out->resuming += fleet->held[i]->resuming != 0;
+    out->clock_error_ns = fleet->options.timeline->error_ns;
     out->unstored_bytes = fleet->gateway.bytes + fleet_link_backlog(fleet->link);
 }
 
@@ -84,6 +85,9 @@ static void fleet_on_turn(void *user, int empty)
 
 void fleet_tick(struct fleet *fleet)
 {
+    struct timeline line;
+    fleet_link_read_clock(fleet->link, &line);
+    timeline_follow(fleet->options.timeline, &line);
     worker_tick(fleet);
     gateway_flush(fleet, 0);
     if (fleet->jobs != NULL)
@@ -138,7 +142,8 @@ int fleet_create(struct fleet **out, const struct fleet_options *options, char *
         .nats = {.servers = options->servers,
                  .cluster = options->cluster == NULL ? FLEET_CLUSTER_DEFAULT : options->cluster,
                  .keys = options->keys,
-                 .lease_ns = options->lease_ns},
+                 .lease_ns = options->lease_ns,
+                 .instance = options->instance},
         .value = fleet->value,
         .user = fleet,
         .on_event = fleet_on_event,
@@ -149,6 +154,7 @@ int fleet_create(struct fleet **out, const struct fleet_options *options, char *
         free(fleet);
         return code;
     }
+    fleet_link_read_clock(fleet->link, options->timeline);
     if (fleet_link_maximum(fleet->link) < WIRE_MESSAGE_BYTES)
         log_warn("the fleet's servers accept messages of %zu bytes: agents with longer ones are "
                  "refused; set max_payload to 32MB",

@@ -28,7 +28,7 @@ struct fleet_options {
     uint64_t checkpoint_ns;          /**< how often the state of a job is stored, at most */
     struct jobs_publisher publisher; /**< what jobs publish goes there, too */
     struct sinks *sinks; /**< borrowed; of all alerts of the jobs, which have none themselves */
-    const struct timeline *timeline;
+    struct timeline *timeline; /**< follows the fleet's clock; borrowed */
     void *user;
     /** The servers refuse this daemon for good: only a new start may help. */
     void (*on_refused)(void *user);
@@ -77,6 +77,7 @@ struct fleet_counts {
     uint64_t read;           /**< envelopes */
     uint64_t states;         /**< of jobs, given to the servers */
     uint64_t rejected;       /**< messages of the servers */
+    uint64_t clock_error_ns; /**< of this daemon's time; 0: its clock is the fleet's */
 };
 
 void fleet_count(const struct fleet *fleet, struct fleet_counts *out);

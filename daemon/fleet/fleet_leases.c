@@ -414,12 +414,13 @@ void *link_run_leases(void *user)
 {
     struct fleet_link *link = user;
     const uint64_t interval = leases_length(link) / RENEWALS;
-    uint64_t due = clock_mono_ns();
+    uint64_t due = clock_mono_ns(), ask_due = due;
     for (;;) {
+        const uint64_t wake = due < ask_due ? due : ask_due;
         pthread_mutex_lock(&link->mutex);
         while (link->first_request == NULL && !link->was_read && !link->stops_leasing &&
-               clock_mono_ns() < due)
-            condition_wait(&link->requested, &link->mutex, due);
+               clock_mono_ns() < wake)
+            condition_wait(&link->requested, &link->mutex, wake);
         const int stops = link->stops_leasing;
         const int was_read = link->was_read && !stops;
         link->was_read = 0;
@@ -438,6 +439,10 @@ void *link_run_leases(void *user)
             leases_on_read(link);
         if (stops)
             break;
+        if (clock_mono_ns() >= ask_due) {
+            link_ask_clock(link);
+            ask_due = clock_mono_ns() + FLEET_CLOCK_ASK_NS;
+        }
         if (clock_mono_ns() < due)
             continue;
         const int held = leases_renew_all(link);

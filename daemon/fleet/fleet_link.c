@@ -87,6 +87,71 @@ static void link_on_control(void *user, const void *bytes, size_t length)
     link_post(user, &(struct fleet_event){.type = FLEET_CONTROL, .length = length}, bytes);
 }
 
+/* ---- the clock ----------------------------------------------------------------- */
+
+static void link_on_clock_ask(void *user, const void *bytes, size_t length, const char *reply)
+{
+    struct fleet_link *link = user;
+    const uint64_t received = clock_mono_ns();
+    uint8_t answer[FLEET_CLOCK_ANSWER_BYTES];
+    pthread_mutex_lock(&link->clock_mutex);
+    int code = fleet_clock_answer(&link->clock, bytes, length, received, clock_mono_ns(), answer);
+    pthread_mutex_unlock(&link->clock_mutex);
+    if (code == 1)
+        fleet_nats_answer_clock(link->nats, reply, answer, sizeof(answer));
+    else if (code < 0)
+        log_warn("a question about the fleet's clock: %s", holter_strerror(code));
+}
+
+static void link_on_clock_answer(void *user, const void *bytes, size_t length)
+{
+    struct fleet_link *link = user;
+    const uint64_t received = clock_mono_ns();
+    pthread_mutex_lock(&link->clock_mutex);
+    int code = fleet_clock_observe(&link->clock, bytes, length, received);
+    pthread_cond_signal(&link->clock_known);
+    pthread_mutex_unlock(&link->clock_mutex);
+    if (code < 0)
+        log_warn("an answer about the fleet's clock: %s", holter_strerror(code));
+}
+
+void link_ask_clock(struct fleet_link *link)
+{
+    uint8_t ask[FLEET_CLOCK_ASK_BYTES];
+    uint64_t to;
+    pthread_mutex_lock(&link->clock_mutex);
+    const int asks = fleet_clock_ask(&link->clock, clock_mono_ns(), &to, ask);
+    pthread_mutex_unlock(&link->clock_mutex);
+    if (asks)
+        fleet_nats_ask_clock(link->nats, to, ask, sizeof(ask));
+}
+
+/* Agents are not served before: their windows are numbered by this clock. */
+static void link_wait_for_clock(struct fleet_link *link)
+{
+    for (int known = 0; !known;) {
+        link_ask_clock(link);
+        pthread_mutex_lock(&link->clock_mutex);
+        if (!link->clock.is_known)
+            condition_wait(&link->clock_known, &link->clock_mutex,
+                           clock_mono_ns() + FLEET_CLOCK_FIRST_ASK_NS);
+        known = link->clock.is_known;
+        pthread_mutex_unlock(&link->clock_mutex);
+    }
+}
+
+void fleet_link_read_clock(struct fleet_link *link, struct timeline *out)
+{
+    const uint64_t now = clock_mono_ns();
+    pthread_mutex_lock(&link->clock_mutex);
+    const struct daemon_clock *time = &link->clock.time;
+    *out = (struct timeline){.mono_ns = time->base_mono_ns,
+                             .daemon_ns = time->base_daemon_ns,
+                             .slew = time->slew,
+                             .error_ns = fleet_clock_error(&link->clock, now)};
+    pthread_mutex_unlock(&link->clock_mutex);
+}
+
 static void link_on_refused(void *user)
 {
     link_post(user, &(struct fleet_event){.type = FLEET_REFUSED}, NULL);
@@ -345,6 +410,8 @@ static void link_init_conditions(struct fleet_link *link)
     condition_init(&link->requested);
     condition_init(&link->drained);
     condition_init(&link->reading);
+    pthread_mutex_init(&link->clock_mutex, NULL);
+    condition_init(&link->clock_known);
     link->messages = (struct link_queue){.link = link, .last = &link->messages.first};
     link->journals = (struct link_queue){.link = link, .last = &link->journals.first};
     link->last_event = &link->first_event;
@@ -364,6 +431,8 @@ static void link_free(struct fleet_link *link)
     pthread_cond_destroy(&link->drained);
     pthread_cond_destroy(&link->reading);
     pthread_mutex_destroy(&link->mutex);
+    pthread_cond_destroy(&link->clock_known);
+    pthread_mutex_destroy(&link->clock_mutex);
     free(link);
 }
 
@@ -394,6 +463,8 @@ int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *
     link->options.nats.user = link;
     link->options.nats.on_control = link_on_control;
     link->options.nats.on_refused = link_on_refused;
+    link->options.nats.on_clock_ask = link_on_clock_ask;
+    link->options.nats.on_clock_answer = link_on_clock_answer;
     link_init_conditions(link);
     int code = getrandom(&link->run, sizeof(link->run), 0) == sizeof(link->run) ? 0 : -errno;
     code = code != 0 ? code : uv_async_init(options->loop, &link->async, link_on_async);
@@ -403,9 +474,12 @@ int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *
         return code;
     }
     link->async.data = link;
+    fleet_clock_init(&link->clock, options->nats.instance, clock_mono_ns(), clock_real_ns());
     code = fleet_nats_connect(&link->nats, &link->options.nats, why, capacity);
-    if (code == 0)
+    if (code == 0) {
+        link_wait_for_clock(link);
         link_start_threads(link);
+    }
     if (code != 0) {
         uv_close((uv_handle_t *)&link->async, link_on_closed);
         return code;

@@ -9,6 +9,7 @@
 #define HOLTER_DAEMON_FLEET_FLEET_LINK_H
 
 #include "daemon/fleet/fleet_nats.h"
+#include "daemon/job/daemon_time.h"
 
 #include <uv.h>
 
@@ -56,6 +57,9 @@ int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *
 void fleet_link_stop(struct fleet_link *link);
 /** After fleet_link_stop(); its handle closes in a later turn of the loop. NULL is fine. */
 void fleet_link_destroy(struct fleet_link *link);
+
+/** The fleet's clock as this daemon knows it. */
+void fleet_link_read_clock(struct fleet_link *link, struct timeline *out);
 
 /** Publish an envelope. @param bytes  taken over @param token  0: no event reports that it is
  * stored

@@ -3,6 +3,7 @@
 #define HOLTER_DAEMON_FLEET_FLEET_LINK_STATE_H
 
 #include "daemon/fleet/fleet_balance.h"
+#include "daemon/fleet/fleet_clock.h"
 #include "daemon/fleet/fleet_link.h"
 
 #include <pthread.h>
@@ -100,7 +101,14 @@ struct fleet_link {
     int stops_publishing, stops_reading, stopped;
     _Atomic int stops_leasing; /* read without the mutex, too */
     uint64_t stop_ns;          /* CLOCK_MONOTONIC when publishing is given up */
+
+    pthread_mutex_t clock_mutex; /* of what follows: its threads wait for nothing else */
+    pthread_cond_t clock_known;
+    struct fleet_clock clock;
 };
+
+/** Ask about the fleet's clock, if something is to be asked. */
+void link_ask_clock(struct fleet_link *link);
 
 /** Ask the thread of leases for something. @param from  of LINK_READ */
 void link_request(struct fleet_link *link, enum link_request_type type, const char *job,

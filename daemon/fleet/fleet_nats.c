@@ -113,7 +113,8 @@ static void nats_on_closed(natsConnection *connection, void *user)
         nats->options.on_refused(nats->options.user);
 }
 
-static natsStatus nats_set_options(natsOptions *options, struct fleet_nats *nats, int *servers)
+static natsStatus nats_set_options(natsOptions *options, struct fleet_nats *nats, int soon,
+                                   int *servers)
 {
     const struct fleet_nats_options *given = &nats->options;
     char list[NATS_SERVERS_MAXIMUM][256];
@@ -132,9 +133,10 @@ static natsStatus nats_set_options(natsOptions *options, struct fleet_nats *nats
     s = s == NATS_OK ? natsOptions_SetMaxPingsOut(options, 2) : s;
     s = s == NATS_OK ? natsOptions_SetErrorHandler(options, nats_on_error, nats) : s;
     s = s == NATS_OK ? natsOptions_SetClosedCB(options, nats_on_closed, nats) : s;
-    /* One thread calls the callbacks of all subscriptions. */
+    /* One thread calls the callbacks of all subscriptions, but for those that must not wait. */
     s = s == NATS_OK ? nats_SetMessageDeliveryPoolSize(1) : s;
-    s = s == NATS_OK ? natsOptions_UseGlobalMessageDelivery(options, true) : s;
+    s = s == NATS_OK ? natsOptions_UseGlobalMessageDelivery(options, !soon) : s;
+    s = s == NATS_OK ? natsOptions_SetSendAsap(options, soon) : s;
     /* Answers to daemons have a subject that others need not be allowed to subscribe to. */
     if (s == NATS_OK && given->on_control != NULL)
         s = natsOptions_SetCustomInboxPrefix(options, nats->inbox);
@@ -174,13 +176,11 @@ static natsStatus nats_note_subscription(struct fleet_nats *nats, natsSubscripti
     return s;
 }
 
-static natsStatus nats_subscribe_control(struct fleet_nats *nats)
+natsStatus fleet_nats_listen(struct fleet_nats *nats, natsConnection *connection,
+                             const char *subject, natsMsgHandler handler, natsSubscription **out)
 {
-    natsStatus s = natsConnection_Subscribe(&nats->control_subscription, nats->connection,
-                                            nats->control, nats_on_control, nats);
-    return s == NATS_OK
-               ? nats_note_subscription(nats, nats->control_subscription, nats_note_completed, nats)
-               : s;
+    natsStatus s = natsConnection_Subscribe(out, connection, subject, handler, nats);
+    return s == NATS_OK ? nats_note_subscription(nats, *out, nats_note_completed, nats) : s;
 }
 
 /* A stream that is there is used as it is: its limits and replicas are the administrator's. */
@@ -208,16 +208,22 @@ static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
     return code == JSStreamNameExistErr ? NATS_OK : s; /* another daemon was first */
 }
 
-static natsStatus nats_open(struct fleet_nats *nats, int *servers)
+natsStatus fleet_nats_dial(struct fleet_nats *nats, int soon, natsConnection **out, int *servers)
 {
     natsOptions *options = NULL;
-    jsOptions js;
     natsStatus s = natsOptions_Create(&options);
-    s = s == NATS_OK ? nats_set_options(options, nats, servers) : s;
+    s = s == NATS_OK ? nats_set_options(options, nats, soon, servers) : s;
     if (s == NATS_OK && fleet_keys_set(options, nats->options.keys, &nats->keys) != 0)
         s = NATS_INVALID_ARG;
-    s = s == NATS_OK ? natsConnection_Connect(&nats->connection, options) : s;
+    s = s == NATS_OK ? natsConnection_Connect(out, options) : s;
     natsOptions_Destroy(options);
+    return s;
+}
+
+static natsStatus nats_open(struct fleet_nats *nats, int *servers)
+{
+    jsOptions js;
+    natsStatus s = fleet_nats_dial(nats, 0, &nats->connection, servers);
     s = s == NATS_OK ? jsOptions_Init(&js) : s;
     if (s == NATS_OK) {
         js.Wait = NATS_WAIT_MS;
@@ -289,7 +295,12 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
         s = fleet_nats_open_buckets(nats, replicas);
     }
     if (s == NATS_OK && options->on_control != NULL)
-        s = nats_subscribe_control(nats);
+        s = fleet_nats_listen(nats, nats->connection, nats->control, nats_on_control,
+                              &nats->control_subscription);
+    if (s == NATS_OK && options->on_clock_ask != NULL) {
+        step = "clock";
+        s = fleet_nats_open_clock(nats);
+    }
     if (s == NATS_OK) {
         *out = nats;
         return 0;
@@ -304,6 +315,7 @@ void fleet_nats_close(struct fleet_nats *nats)
     if (nats == NULL)
         return;
     nats->closing = 1;
+    fleet_nats_close_clock(nats);
     natsSubscription_Destroy(nats->control_subscription);
     kvStore_Destroy(nats->buckets[FLEET_LEASES]);
     kvStore_Destroy(nats->buckets[FLEET_JOBS]);

@@ -35,6 +35,11 @@ struct fleet_nats_options {
     /** A message to all daemons, see fleet_nats_send_all(); in a thread of libnats. NULL: nothing
      * is received or added, for clients. */
     void (*on_control)(void *user, const void *bytes, size_t length);
+    uint64_t instance; /**< of this daemon */
+    /** A question about the fleet's clock, and an answer to one, see fleet_clock.h; each in a
+     * thread of libnats that waits for nothing else. @param reply  for fleet_nats_answer_clock() */
+    void (*on_clock_ask)(void *user, const void *bytes, size_t length, const char *reply);
+    void (*on_clock_answer)(void *user, const void *bytes, size_t length);
     /** The servers refuse these keys for good: nothing more is stored or received; in a thread of
      * libnats. Not called where on_control is NULL. */
     void (*on_refused)(void *user);
@@ -74,6 +79,11 @@ void fleet_nats_describe(const struct fleet_nats *nats, char *why, size_t capaci
 
 /** Send to all daemons of the cluster that are connected; not stored. */
 void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length);
+
+/** Ask about the fleet's clock. @param to  instance of a daemon; 0: all */
+void fleet_nats_ask_clock(struct fleet_nats *nats, uint64_t to, const void *bytes, size_t length);
+void fleet_nats_answer_clock(struct fleet_nats *nats, const char *reply, const void *bytes,
+                             size_t length);
 
 /** Number of the last message of a subject; 0: it has none. @return 0 or -EAGAIN */
 int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,

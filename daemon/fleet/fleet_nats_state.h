@@ -30,6 +30,8 @@ struct fleet_nats {
     int64_t read_ms;
     kvStore *buckets[2]; /* by enum fleet_bucket */
     natsSubscription *control_subscription;
+    natsConnection *clock; /* of questions and answers about the clock, see fleet_nats_clock.c */
+    natsSubscription *clock_subscriptions[3];
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t completed;
     unsigned subscriptions; /* with a callback, which libnats has not completed */
@@ -54,6 +56,16 @@ struct fleet_subscription {
     _Atomic int interrupted; /* messages are missing: nothing more is passed on */
     int closed;
 };
+
+/** Connect. @param soon  what is published leaves at once, and each subscription has a thread of
+ * its own @param servers  receives how many were given */
+natsStatus fleet_nats_dial(struct fleet_nats *nats, int soon, natsConnection **out, int *servers);
+/** Subscribe, so that fleet_nats_close() waits for the last callback. */
+natsStatus fleet_nats_listen(struct fleet_nats *nats, natsConnection *connection,
+                             const char *subject, natsMsgHandler handler, natsSubscription **out);
+
+natsStatus fleet_nats_open_clock(struct fleet_nats *nats);
+void fleet_nats_close_clock(struct fleet_nats *nats);
 
 /** The id of a job as a token of subjects and as a key. */
 void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES]);

@@ -1,15 +1,22 @@
 /* Daemon time: CLOCK_REALTIME when the daemon started plus CLOCK_MONOTONIC since, so that it never
- * jumps. */
+ * jumps. In a fleet it follows the clock that its daemons share. */
 #ifndef HOLTER_DAEMON_JOB_DAEMON_TIME_H
 #define HOLTER_DAEMON_JOB_DAEMON_TIME_H
 
 #include <stdint.h>
 
+/** A line through a moment. All in nanoseconds. */
 struct timeline {
-    uint64_t base_ns; /**< daemon time minus CLOCK_MONOTONIC, nanoseconds */
+    uint64_t mono_ns, daemon_ns; /**< CLOCK_MONOTONIC and daemon time of the moment */
+    double slew;                 /**< gain over CLOCK_MONOTONIC, seconds per second */
+    uint64_t error_ns;           /**< bound of its error against the fleet's clock; 0: it is that */
 };
 
 void timeline_init(struct timeline *timeline);
+
+/** Go on along another line from now on. Where that is a little behind, time stands still rather
+ * than go back. */
+void timeline_follow(struct timeline *timeline, const struct timeline *line);
 
 /** Daemon time, nanoseconds since 1970. */
 uint64_t timeline_now(const struct timeline *timeline);

@@ -45,6 +45,8 @@
     X(jobs_lost, COUNTER, "", "jobs that another daemon has gone on with")                         \
     X(messages_stored, COUNTER, "", "messages of agents that the servers have stored")             \
     X(unstored_bytes, GAUGE, "bytes", "messages of agents that wait for the servers")              \
+    X(clock_error_seconds, GAUGE, "seconds",                                                       \
+      "bound of the error of this daemon's time; 0: its clock is the fleet's")                     \
     X(envelopes_read, COUNTER, "", "envelopes of its jobs that it has read from the servers")      \
     X(states_stored, COUNTER, "", "states of jobs that it gave to the servers")                    \
     X(rejected, COUNTER, "", "messages of the servers that are not what they should be")

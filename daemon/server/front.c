@@ -353,7 +353,8 @@ static void front_on_client_message(struct front *f, struct peer *peer,
 static void front_answer_clock(struct front *f, struct peer *peer, const struct wire_clock_ask *ask,
                                uint64_t now_ns)
 {
-    const struct wire_clock_answer answer = {ask->t1_ns, now_ns, timeline_now(f->timeline)};
+    const struct wire_clock_answer answer = {ask->t1_ns, now_ns, timeline_now(f->timeline),
+                                             f->timeline->error_ns};
     front_send(f, peer, WIRE_TYPE_CLOCK_ANSWER, &answer);
 }
 

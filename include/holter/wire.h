@@ -698,7 +698,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
 #define WIRE_CLOCK_ANSWER(FIELD)                                                                   \
     FIELD(1, U64, t1_ns, WIRE_ANY, REQUIRED, "as asked")                                           \
     FIELD(2, U64, t2_ns, WIRE_ANY, REQUIRED, "daemon time when the clock_ask message arrived")     \
-    FIELD(3, U64, t3_ns, WIRE_ANY, REQUIRED, "daemon time when this left")
+    FIELD(3, U64, t3_ns, WIRE_ANY, REQUIRED, "daemon time when this left")                         \
+    FIELD(4, U64, error_ns, WIRE_ANY, OPTIONAL,                                                    \
+          "bound of the error of daemon time in a fleet, whose daemons share one clock")
 
 /** Ranks that appeared on a node. Sent when ranks appear, and again after each reconnect. */
 #define WIRE_RANKS(FIELD)                                                                          \

@@ -316,7 +316,7 @@ static void take(void *socket, zmq_msg_t *peer, const struct wire_message *messa
                                        .daemon_ns = now};
         answer(socket, peer, WIRE_TYPE_WELCOME, &welcome);
     } else if (message->type == WIRE_TYPE_CLOCK_ASK) {
-        struct wire_clock_answer clock = {message->clock_ask.t1_ns, now, now};
+        struct wire_clock_answer clock = {message->clock_ask.t1_ns, now, now, 0};
         answer(socket, peer, WIRE_TYPE_CLOCK_ANSWER, &clock);
     } else if (message->type == WIRE_TYPE_RANKS) {
         struct wire_ack ack = {message->ranks.seq};

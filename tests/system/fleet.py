@@ -1,5 +1,6 @@
 """A fleet for tests: NATS servers, daemons and jobs, in a Lab."""
 import contextlib
+import glob
 import json
 import os
 import re
@@ -80,7 +81,15 @@ class Fleet:
     def endpoint(self, name):
         return f'ipc://{self.place.run_dir}/{name}.sock'
 
-    def start_daemon(self, name, *arguments):
+    @staticmethod
+    def ahead(seconds):
+        """Environment of a daemon on a machine whose CLOCK_REALTIME is ahead."""
+        found = glob.glob('/usr/lib/*/faketime/libfaketime.so.1')
+        if not found:
+            raise unittest.SkipTest('faketime is not installed')
+        return {'LD_PRELOAD': found[0], 'FAKETIME': f'+{seconds}s', 'FAKETIME_DONT_FAKE_MONOTONIC': '1'}
+
+    def start_daemon(self, name, *arguments, env=None):
         """A daemon with recordings of its own; the servers may still be electing."""
         def serves():
             running = self.daemons.get(name)
@@ -91,7 +100,7 @@ class Fleet:
                     os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', self.endpoint(name), '--record',
                     os.path.join(self.place.output, name), '--fleet', self.url, '--lease', self.lease, '--window', WINDOW,
                     '--alert-log', os.path.join(self.place.output, 'alerts.json'), *arguments,
-                    env={'HOLTER_LOG': 'info'})
+                    env={'HOLTER_LOG': 'info'} | (env or {}))
                 return False
             self.daemons[name].arguments = arguments
             return self.ask(name, 'status', '-v') is not None

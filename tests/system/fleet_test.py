@@ -56,6 +56,22 @@ class Fleets(unittest.TestCase):
             self.check_job(fleet, job)
         self.finish(fleet)
 
+    def test_daemons_whose_machines_differ_by_a_minute_have_one_clock(self):
+        fleet = Fleet(self.place)
+        fleet.start_daemon('a')
+        fleet.start_daemon('b', env=fleet.ahead(60))
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        fleet.kill('a')
+        lab.wait_for(lambda: fleet.has_new_window('one'), 'a window of the other daemon')
+        self.assertEqual(0, fleet.end_job('one').status)
+        ended_ns = time.time_ns()
+        self.check_job(fleet, 'one')
+        windows = sorted(fleet.joined_totals('one'))
+        self.assertLess(abs(windows[-1] * 200_000_000 - ended_ns), 30e9, 'not in the time of the daemon that was killed')
+        self.assertLess(windows[-1] - windows[0], 150, 'windows were left out')
+        self.finish(fleet)
+
     def test_a_daemon_that_ends_in_order_hands_its_jobs_over(self):
         fleet = self.start(arguments=('--metrics', '127.0.0.1:0'))
         fleet.start_job('one', '1')

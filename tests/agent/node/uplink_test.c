@@ -95,7 +95,7 @@ static void take_hello(struct bed *bed, const struct wire_hello *hello)
 static void take(struct bed *bed, const struct wire_message *message)
 {
     uint64_t now = clock_real_ns();
-    struct wire_clock_answer clock = {message->clock_ask.t1_ns, now, now};
+    struct wire_clock_answer clock = {message->clock_ask.t1_ns, now, now, 0};
     switch (message->type) {
     case WIRE_TYPE_HELLO:
         take_hello(bed, &message->hello);
@@ -201,7 +201,7 @@ static void messages_wait_for_the_first_answer_of_the_clock(void **state)
         turn(bed);
     assert_int_equal(bed->seq_count, 0);
     assert_int_equal(bed->welcomes, 1);
-    struct wire_clock_answer clock = {1, 2, 2};
+    struct wire_clock_answer clock = {1, 2, 2, 0};
     answer(bed, WIRE_TYPE_CLOCK_ANSWER, &clock);
     while (bed->seq_count == 0)
         turn(bed);

@@ -114,13 +114,15 @@ static void connect_link(uv_loop_t *loop, int port, pid_t server,
 {
     char servers[64], why[512];
     snprintf(servers, sizeof(servers), "nats://127.0.0.1:%d", port);
-    const struct fleet_link_options options = {
-        .loop = loop,
-        .nats = {.servers = servers, .cluster = "test", .lease_ns = UINT64_C(60000000000)},
-        .value = "here",
-        .user = loop,
-        .on_event = event,
-        .on_turn = on_turn};
+    const struct fleet_link_options options = {.loop = loop,
+                                               .nats = {.servers = servers,
+                                                        .cluster = "test",
+                                                        .lease_ns = UINT64_C(60000000000),
+                                                        .instance = 7},
+                                               .value = "here",
+                                               .user = loop,
+                                               .on_event = event,
+                                               .on_turn = on_turn};
     while (fleet_link_create(&tested, &options, why, sizeof(why)) != 0) {
         if (waitpid(server, NULL, WNOHANG) != 0)
             fail_msg("nats-server does not run: %s", why);

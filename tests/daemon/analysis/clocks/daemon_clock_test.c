@@ -1,4 +1,4 @@
-#include "agent/node/daemon_clock.h"
+#include "daemon/analysis/clocks/daemon_clock.h"
 
 #include "holter/error.h"
 

@@ -1,6 +1,6 @@
 /* The estimate of daemon time from round trips: convex hulls of both bounds, and the slewed line.
  */
-#include "agent/node/daemon_clock.h"
+#include "daemon/analysis/clocks/daemon_clock.h"
 
 #include "holter/error.h"
 
@@ -240,7 +240,7 @@ uint64_t daemon_clock_error(const struct daemon_clock *clock, uint64_t mono_ns)
     else if (since <
              0) /* the upper bound is convex in time, the lower one concave: chords are bounds */
         error = line->error + (line->first_error - line->error) * since / first;
-    error += daemon_clock_drift_allowance(since);
+    error += daemon_clock_drift_allowance(since) + (double)clock->source_error_ns;
     return error < 1e18 ? (uint64_t)error + 1 : (uint64_t)1e18;
 }
 

@@ -1,4 +1,4 @@
-/* The node's estimate of daemon time.
+/* The estimate of a daemon's time, of a node or of another daemon of its fleet.
  *
  * Samples are round trips of clock_ask and clock_answer (t1, t4 on the node's CLOCK_MONOTONIC, t2,
  * t3 in daemon time; RFC 5905, section 8). Nothing arrives before it was sent, so daemon time less
@@ -18,8 +18,8 @@
  *                        daemon_clock_error(). From one sample to the next it may step a little,
  *                        so that all times of one window have to be computed between two samples.
  */
-#ifndef HOLTER_AGENT_NODE_DAEMON_CLOCK_H
-#define HOLTER_AGENT_NODE_DAEMON_CLOCK_H
+#ifndef HOLTER_DAEMON_ANALYSIS_CLOCKS_DAEMON_CLOCK_H
+#define HOLTER_DAEMON_ANALYSIS_CLOCKS_DAEMON_CLOCK_H
 
 #include <stdint.h>
 
@@ -51,6 +51,9 @@ struct daemon_clock {
     struct daemon_clock_line line; /**< valid while count > 0 */
     int known;                     /**< at least one sample was taken: before that it is a guess */
     uint64_t jumps; /**< how often the mapping jumped; the first contact is not one */
+    /** Bound of the error of the clock that answers, as it said last: that of a daemon in a fleet
+     * is itself an estimate. Part of the errors below. */
+    uint64_t source_error_ns;
 };
 
 /** Start with a guess. @param daemon_ns  daemon time guessed for the moment mono_ns: the node's
