@@ -9,7 +9,7 @@ char *picture_caption(const struct ui *ui, const struct model *model, const char
                       size_t capacity)
 {
     int64_t begin, end;
-    if (!model->series.count) {
+    if (!model->series.count || model_is_timeless(model)) {
         snprintf(out, capacity, "%s, scale %.4g", view, ui->scale);
         return out;
     }

@@ -1268,6 +1268,7 @@ static void of_counters_without_times_neither_times_nor_rates_are_shown(void **s
     struct model *m = model_of(64, 1, 0);
     struct desk d;
     strcpy(m->state, "ended");
+    m->playback = (struct playback){.known = 1, .state = PLAYBACK_ENDED, .speed = 1};
     for (int timed = 1; timed >= 0; timed--) {
         struct window_totals *w = (struct window_totals *)series_newest(&m->series);
         if (!timed)
@@ -1275,6 +1276,9 @@ static void of_counters_without_times_neither_times_nor_rates_are_shown(void **s
         desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
         desk_layout(&d, m);
         assert_int_equal(find_text(&d.scene, "ended after") != NULL, timed);
+        assert_int_equal(find_text(&d.scene, "REPLAY ENDED") != NULL, timed);
+        assert_int_equal(find_text(&d.scene, "IMPORTED") != NULL, !timed);
+        assert_int_equal(find_text(&d.scene, "play  space") != NULL, timed);
         assert_non_null(find_text(&d.scene, "whole time"));
         assert_int_equal(find_text(&d.scene, "whole time, ") != NULL, timed);
         desk_close(&d);

@@ -462,6 +462,23 @@ int model_is_one_window(const struct model *m)
     return model_ended(m) && m->series.count == 1 && m->series.dropped == 0;
 }
 
+int model_has_times(const struct model *m)
+{
+    uint64_t messages = 0;
+    for (uint64_t i = 0; i < m->series.count; i++) {
+        const struct window_totals *w = series_at(&m->series, m->series.first + i);
+        if (w && model_mpi_ns(w->class_ns))
+            return 1;
+        messages += w ? w->sent : 0;
+    }
+    return messages == 0;
+}
+
+int model_is_timeless(const struct model *m)
+{
+    return model_is_one_window(m) && !model_has_times(m);
+}
+
 int model_has_agents(const struct model *m)
 {
     for (uint32_t i = 0; i < m->node_count; i++)

@@ -272,6 +272,13 @@ int model_node_rates(const struct model *model, const struct model_node *node, d
                      double *uplink);
 /** 1 when it has ended, and all of it is one window: nothing of it is over time. */
 int model_is_one_window(const struct model *model);
+/** Whether calls have times: those of imported counts of messages have none. */
+int model_has_times(const struct model *model);
+
+/** Whether the one window of a job that has ended has no time of a call: its length was made up
+ * when counters were imported, and neither times nor rates are shown. */
+int model_is_timeless(const struct model *model);
+
 /** 1 when agents watched it; a file that was imported had none. */
 int model_has_agents(const struct model *model);
 

@@ -94,7 +94,7 @@ static double mapping_rates(const struct stage *s, const struct attribution_draw
                             enum course_place place, double *out)
 {
     double length = (double)series_newest(&s->model->series)->length_ns / 1e9, most = 0;
-    length = piece_is_timeless(s->model) ? 1 : length;
+    length = model_is_timeless(s->model) ? 1 : length;
     const struct crossing *c = &d->crossing[period];
     for (uint32_t b = 0; b < d->bins[period].count; b++) {
         out[b] =
@@ -108,7 +108,7 @@ static double mapping_rates(const struct stage *s, const struct attribution_draw
 static const char *mapping_unit(const struct stage *s)
 {
     static const char *const units[][2] = {{"/s", "B/s"}, {"", "B"}};
-    return units[piece_is_timeless(s->model)][s->quantity == PAIR_BYTES];
+    return units[model_is_timeless(s->model)][s->quantity == PAIR_BYTES];
 }
 
 static void mapping_add_tip(const struct attribution_plot *p,
@@ -151,7 +151,7 @@ void attribution_add_mapping(struct stage *s, const struct attribution_drawing *
     char what[160], text[240];
     double most = 0;
     const char *quantity = s->quantity == PAIR_BYTES ? "bytes" : "messages";
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         snprintf(what, sizeof what, "%s sent, between nodes and within them\n%s", quantity,
                  quantity);
     else

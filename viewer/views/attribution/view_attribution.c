@@ -227,7 +227,7 @@ static void attribution_format_scope(const struct stage *s, const struct attribu
     uint64_t length = series_newest(&s->model->series)->length_ns;
     struct quantity span =
         format_duration((double)(d->bins[NOW].count * d->bins[NOW].per * length));
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         span = quantity_print("whole time");
     if (!d->marked)
         snprintf(ranks, sizeof ranks, "all ranks");

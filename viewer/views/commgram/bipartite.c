@@ -247,7 +247,7 @@ static void bipartite_add_labels(const struct stage *s, const struct commgram_dr
     const struct theme *t = s->brush.theme;
     uint32_t every = (uint32_t)fmax(ceil(LABEL_PX / c->step), 1), under = bipartite_hovered(s, d);
     struct timeline time = {.w = 1};
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         return;
     ui_visible(s->ui, s->model, &time.begin, &time.end);
     for (uint32_t k = 0; k < c->count; k += every) {

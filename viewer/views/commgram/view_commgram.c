@@ -51,7 +51,7 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
         return;
     }
     struct quantity length = format_duration((double)(end - begin));
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         snprintf(out, capacity, "whole time");
     else if (here.follow)
         snprintf(out, capacity, "%s %s", begin > oldest ? "last" : "whole time,", length.text);

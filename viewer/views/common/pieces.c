@@ -45,23 +45,6 @@ struct quantity piece_pairs_range_text(const struct stage *s)
     return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered);
 }
 
-int piece_has_times(const struct model *m)
-{
-    uint64_t messages = 0;
-    for (uint64_t i = 0; i < m->series.count; i++) {
-        const struct window_totals *w = series_at(&m->series, m->series.first + i);
-        if (w && model_mpi_ns(w->class_ns))
-            return 1;
-        messages += w ? w->sent : 0;
-    }
-    return messages == 0;
-}
-
-int piece_is_timeless(const struct model *m)
-{
-    return model_is_one_window(m) && !piece_has_times(m);
-}
-
 int piece_has_sizes(const struct model *m)
 {
     uint64_t messages = 0;
@@ -71,7 +54,7 @@ int piece_has_sizes(const struct model *m)
             return 1;
         messages += w ? w->sent : 0;
     }
-    return messages == 0 || piece_has_times(m);
+    return messages == 0 || model_has_times(m);
 }
 
 static const char *const piece_ranges[] = {"visible time", "since the start"};
@@ -94,7 +77,7 @@ struct quantity piece_time_text(const struct stage *s)
     ui_visible(s->ui, s->model, &begin, &end);
     ui_whole_time(s->model, &oldest, &newest);
     double length = (double)(end - begin);
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         return quantity_print("whole time");
     if (begin <= oldest && end >= newest)
         return quantity_print("whole time, %s", format_duration((double)(newest - oldest)).text);

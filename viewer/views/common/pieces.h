@@ -16,13 +16,6 @@ struct quantity piece_pairs_range_text(const struct stage *stage);
 double piece_range_choice(const struct stage *stage, double right, double y);
 double piece_range_choice_width(const struct stage *stage);
 
-/** Whether calls have times: those of imported counts of messages have none. */
-int piece_has_times(const struct model *model);
-
-/** Whether the one window of a job that has ended has no time of a call: its length was made up
- * when counters were imported, and neither times nor rates are shown. */
-int piece_is_timeless(const struct model *model);
-
 /** Whether messages have sizes: those of imported routes have none, and count as one byte each. */
 int piece_has_sizes(const struct model *model);
 

@@ -43,7 +43,7 @@ struct quantity timeline_moment(const struct timeline *l, int64_t ns, int exact)
 void timeline_axis(const struct stage *s, const struct timeline *l, double y)
 {
     int64_t step = timeline_axis_step(l), at = timeline_axis_first(l, step);
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         return;
     for (; at < l->end; at += step) {
         double x = timeline_x(l, at);
@@ -57,7 +57,7 @@ void timeline_axis(const struct stage *s, const struct timeline *l, double y)
 void timeline_grid(const struct stage *s, const struct timeline *l, double y, double h)
 {
     int64_t step = timeline_axis_step(l);
-    if (piece_is_timeless(s->model))
+    if (model_is_timeless(s->model))
         return;
     for (int64_t at = timeline_axis_first(l, step); at < l->end; at += step)
         scene_line(s->brush.scene, timeline_x(l, at), y, timeline_x(l, at), y + h, 1,

@@ -47,6 +47,8 @@ static struct state_text frame_replay_state(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     const struct playback *p = &s->model->playback;
+    if (model_is_timeless(s->model))
+        return (struct state_text){"IMPORTED", t->second, t->raised};
     if (!s->ui->time.follow)
         return (struct state_text){"REPLAY, VIEW HELD", t->warn, t->warn_ground};
     if (p->state == PLAYBACK_SEEKING && p->known_ns && !(s->ui->transport.wanted & WISH_PLACE))
@@ -122,7 +124,7 @@ static void frame_format_facts(const struct stage *s, char *out, size_t capacity
              quantity_grouped(m->world).text, quantity_grouped(m->host_count).text,
              m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi);
     size_t used = strlen(out);
-    if (!piece_is_timeless(m) && used < capacity)
+    if (!model_is_timeless(m) && used < capacity)
         snprintf(out + used, capacity - used, "%s%s", dot,
                  m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
                                                             : format_elapsed(length).text);
@@ -153,7 +155,8 @@ static void frame_add_header(const struct stage *s, int folded)
         replay ? transport_plays(&s->ui->transport, &s->model->playback) : s->ui->time.follow;
     const char *pause = goes ? "pause  space" : replay ? "play  space" : "go on  space";
     double pause_w = scene_width(scene, TEXT_SMALL, 0, pause) + 20;
-    if (s->ui->w >= NARROW) { /* else the state of the job is the button */
+    if (s->ui->w >= NARROW && /* else the state of the job is the button */
+        !model_is_timeless(s->model)) {
         widget_button(&s->brush, right - pause_w, 11, pause, 0,
                       replay ? COMMAND_REPLAY_PLAY : COMMAND_PAUSE, 0);
         right -= pause_w + 8;
@@ -232,7 +235,7 @@ static void frame_add_loss_facts(struct status_line *line, const struct monitor_
     if (m->series.missing)
         frame_add_fact(line, t->warn, "%s windows missing",
                        quantity_grouped(m->series.missing).text);
-    if (m->matched + m->unmatched > 0 && piece_has_times(m))
+    if (m->matched + m->unmatched > 0 && model_has_times(m))
         frame_add_fact(line, m->unmatched > m->matched / 99 ? t->warn : t->second, "matched %s",
                        quantity_matched(m->matched, m->unmatched).text);
     if (m->latency.rejected)
@@ -520,7 +523,8 @@ static void frame_layout(struct stage *s)
     const struct theme *t = s->brush.theme;
     int folded = ui->w < WIDE;
     double context_w = folded ? 0 : CONTEXT;
-    double bar_h = s->model->playback.known ? TRANSPORT : 0;
+    /* What has no times cannot be played, nor paused. */
+    double bar_h = s->model->playback.known && !model_is_timeless(s->model) ? TRANSPORT : 0;
     struct box main_box = {RAIL, HEADER + TABS, ui->w - RAIL - context_w,
                            ui->h - HEADER - TABS - STATUS - bar_h};
     scene_panel(s->brush.scene, (struct box){0, 0, ui->w, ui->h}, t->ground, "ground");

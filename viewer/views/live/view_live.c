@@ -343,7 +343,7 @@ static void live_layout(struct stage *s, struct box box)
     }
     struct timeline line = {inner.x + GUTTER, inner.w - GUTTER - READOUT, begin, end};
     struct split split = live_view_split_height(s, foot - y - 18 - 38);
-    int timed = piece_has_times(s->model);
+    int timed = model_has_times(s->model);
     int sizes = piece_has_sizes(s->model);
     size_t end_strip = sizeof strips / sizeof *strips - !timed; /* the last one is about times */
     size_t shown = end_strip - !sizes;

@@ -50,8 +50,8 @@ static void overview_format_life(const struct stage *s, char *out, size_t room)
              : m->playback.known ? "at"
                                  : "running for",
              length.text);
-    if (piece_is_timeless(m))
-        snprintf(out, room, "%s%s", m->playback.known ? "replay: " : "", m->state);
+    if (model_is_timeless(m))
+        snprintf(out, room, "imported, without times");
     else if (model_ended(m))
         snprintf(out, room, "%s%s after %s", m->playback.known ? "replay: " : "", m->state,
                  length.text);

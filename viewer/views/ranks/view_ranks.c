@@ -271,7 +271,7 @@ static void ranks_layout(struct stage *s, struct box box)
         piece_empty(s, inner, "No figures of single ranks yet", NULL);
         return;
     }
-    int timed = piece_has_times(s->model), sorted = s->ui->list.sort[LIST_RANKS];
+    int timed = model_has_times(s->model), sorted = s->ui->list.sort[LIST_RANKS];
     struct table table = ranks_table;
     for (int c = BAR; c <= AWAITED && !timed; c++)
         table.columns[c].drop = COLUMN_OMITTED;
