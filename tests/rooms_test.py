@@ -64,7 +64,7 @@ MATRIX = {
     "daemon/job/growth": (
         "proto tables scopes attribution daemon/alert daemon/job/latency daemon/job/network"),
     "daemon/job": (
-        "proto tables sums groups latency hang waits daemon/topology "
+        "proto tables clocks sums groups latency hang waits daemon/topology "
         "daemon/storage/block daemon/storage daemon/alert daemon/job/rows "
         "daemon/job/latency daemon/job/phases daemon/job/network "
         "daemon/job/hang daemon/job/growth"),

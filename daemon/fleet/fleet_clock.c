@@ -1,6 +1,7 @@
 /* One clock for the daemons of a fleet: which one is the reference, and what is asked of it. */
 #include "daemon/fleet/fleet_clock.h"
 
+#include "daemon/fleet/fleet_envelope.h"
 #include "holter/error.h"
 
 #include <string.h>
@@ -9,8 +10,8 @@
 #define MOST_UNANSWERED 4u
 #define LOST_NS (2 * FLEET_CLOCK_ALONE_NS) /* so long are they waited for, at least */
 #define LOOK_EVERY 16u /* questions after which a reference asks whether there is another one */
-#define YIELD_NS                                                                                   \
-    (4 * FLEET_CLOCK_ALONE_NS) /* after a sign of others, who ask several times in it */
+/* After a sign of others, who ask several times in it. */
+#define YIELD_NS (4 * FLEET_CLOCK_ALONE_NS)
 #define MOST_LOOKING_NS (20 * FLEET_CLOCK_ALONE_NS)
 
 static const uint8_t clock_magic[8] = {'H', 'L', 'T', 'R', 'C', 'L', 'K', '1'};
@@ -34,8 +35,8 @@ _Static_assert(sizeof(clock_magic) + 8 * ANSWER_NUMBERS == FLEET_CLOCK_ANSWER_BY
 static void clock_write(uint8_t *out, const uint64_t *numbers, size_t count)
 {
     memcpy(out, clock_magic, sizeof(clock_magic));
-    for (size_t i = 0; i < 8 * count; i++)
-        out[sizeof(clock_magic) + i] = (uint8_t)(numbers[i / 8] >> (8 * (i % 8)));
+    for (size_t i = 0; i < count; i++)
+        fleet_put(out + sizeof(clock_magic) + 8 * i, numbers[i], 8);
 }
 
 static int clock_read(const uint8_t *bytes, size_t length, size_t expected, uint64_t *numbers,
@@ -43,9 +44,8 @@ static int clock_read(const uint8_t *bytes, size_t length, size_t expected, uint
 {
     if (length != expected || memcmp(bytes, clock_magic, sizeof(clock_magic)) != 0)
         return -HOLTER_EMALFORMED;
-    memset(numbers, 0, count * sizeof(*numbers));
-    for (size_t i = 0; i < 8 * count; i++)
-        numbers[i / 8] |= (uint64_t)bytes[sizeof(clock_magic) + i] << (8 * (i % 8));
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = fleet_get(bytes + sizeof(clock_magic) + 8 * i, 8);
     return 0;
 }
 
@@ -66,14 +66,7 @@ static int clock_is_reference(const struct fleet_clock *clock)
 /* The fleet's time goes on as it was, or begins. */
 static void clock_become_reference(struct fleet_clock *clock, uint64_t mono_ns)
 {
-    struct daemon_clock *time = &clock->time;
-    const uint64_t now = daemon_clock_at(time, mono_ns);
-    const double drift = time->count > 0 ? time->line.drift : 0;
-    daemon_clock_restart(time);
-    time->base_daemon_ns = now;
-    time->base_mono_ns = mono_ns;
-    time->slew = drift;
-    time->source_error_ns = 0;
+    daemon_clock_detach(&clock->time, mono_ns);
     clock->reference = clock->instance;
     clock->is_known = 1;
     clock->asked = 0;

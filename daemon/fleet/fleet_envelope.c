@@ -10,13 +10,13 @@
 
 static const uint8_t envelope_magic[8] = {'H', 'L', 'T', 'R', 'F', 'L', 'T', '1'};
 
-static void envelope_put(uint8_t *out, uint64_t value, size_t bytes)
+void fleet_put(uint8_t *out, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         out[i] = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t envelope_get(const uint8_t *in, size_t bytes)
+uint64_t fleet_get(const uint8_t *in, size_t bytes)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -46,12 +46,12 @@ int fleet_envelope_add(struct fleet_envelope *envelope, const struct fleet_entry
         return -ENOMEM;
     if (envelope->length == 0) {
         memcpy(envelope->bytes, envelope_magic, sizeof(envelope_magic));
-        envelope_put(envelope->bytes + sizeof(envelope_magic), 0, 8);
+        fleet_put(envelope->bytes + sizeof(envelope_magic), 0, 8);
     }
     uint8_t *out = envelope->bytes + at;
-    envelope_put(out, entry->instance, 8);
-    envelope_put(out + 8, entry->time_ns, 8);
-    envelope_put(out + 16, entry->length, 4);
+    fleet_put(out, entry->instance, 8);
+    fleet_put(out + 8, entry->time_ns, 8);
+    fleet_put(out + 16, entry->length, 4);
     memcpy(out + FLEET_ENTRY_BYTES, entry->bytes, entry->length);
     envelope->length = at + FLEET_ENTRY_BYTES + entry->length;
     envelope->entries++;
@@ -60,7 +60,7 @@ int fleet_envelope_add(struct fleet_envelope *envelope, const struct fleet_entry
 
 void fleet_envelope_set_position(struct fleet_envelope *envelope, uint64_t position)
 {
-    envelope_put(envelope->bytes + sizeof(envelope_magic), position, 8);
+    fleet_put(envelope->bytes + sizeof(envelope_magic), position, 8);
 }
 
 void fleet_envelope_finish(struct fleet_envelope *envelope)
@@ -77,7 +77,7 @@ int fleet_reader_init(struct fleet_reader *reader, const void *bytes, size_t len
     *reader = (struct fleet_reader){.bytes = in,
                                     .length = length,
                                     .at = FLEET_HEAD_BYTES,
-                                    .position = envelope_get(in + sizeof(envelope_magic), 8)};
+                                    .position = fleet_get(in + sizeof(envelope_magic), 8)};
     return 0;
 }
 
@@ -90,11 +90,11 @@ int fleet_reader_next(struct fleet_reader *reader, struct fleet_entry *entry)
     reader->at = reader->length; /* of a malformed envelope nothing more is read */
     if (left < FLEET_ENTRY_BYTES)
         return -HOLTER_EMALFORMED;
-    uint64_t length = envelope_get(in + 16, 4);
+    uint64_t length = fleet_get(in + 16, 4);
     if (length > left - FLEET_ENTRY_BYTES || length > WIRE_MESSAGE_BYTES)
         return -HOLTER_EMALFORMED;
-    *entry = (struct fleet_entry){envelope_get(in, 8), envelope_get(in + 8, 8),
-                                  in + FLEET_ENTRY_BYTES, (size_t)length};
+    *entry = (struct fleet_entry){fleet_get(in, 8), fleet_get(in + 8, 8), in + FLEET_ENTRY_BYTES,
+                                  (size_t)length};
     reader->at -= left - FLEET_ENTRY_BYTES - (size_t)length;
     return 1;
 }

@@ -48,6 +48,10 @@ struct fleet_reader {
     uint64_t position;
 };
 
+/** Write and read a number of so many bytes, little-endian. */
+void fleet_put(uint8_t *out, uint64_t value, size_t bytes);
+uint64_t fleet_get(const uint8_t *in, size_t bytes);
+
 /** Add an entry. @return 0, -HOLTER_ERANGE: the message is too long, or -ENOMEM */
 int fleet_envelope_add(struct fleet_envelope *envelope, const struct fleet_entry *entry);
 

@@ -144,11 +144,7 @@ void fleet_link_read_clock(struct fleet_link *link, struct timeline *out)
 {
     const uint64_t now = clock_mono_ns();
     pthread_mutex_lock(&link->clock_mutex);
-    const struct daemon_clock *time = &link->clock.time;
-    *out = (struct timeline){.mono_ns = time->base_mono_ns,
-                             .daemon_ns = time->base_daemon_ns,
-                             .slew = time->slew,
-                             .error_ns = fleet_clock_error(&link->clock, now)};
+    *out = (struct timeline){link->clock.time.mapping, fleet_clock_error(&link->clock, now)};
     pthread_mutex_unlock(&link->clock_mutex);
 }
 

@@ -17,30 +17,23 @@ void timeline_init(struct timeline *timeline)
         if (after - before >= shortest)
             continue;
         shortest = after - before;
-        timeline->mono_ns = before + shortest / 2;
-        timeline->daemon_ns = real;
+        timeline->mapping = (struct daemon_clock_mapping){before + shortest / 2, real, 0};
     }
-}
-
-static uint64_t timeline_at(const struct timeline *timeline, uint64_t mono_ns)
-{
-    const uint64_t since = mono_ns - timeline->mono_ns;
-    return timeline->daemon_ns + since +
-           (uint64_t)(int64_t)((double)(int64_t)since * timeline->slew);
 }
 
 uint64_t timeline_now(const struct timeline *timeline)
 {
-    return timeline_at(timeline, clock_mono_ns());
+    return daemon_clock_map(&timeline->mapping, clock_mono_ns());
 }
 
 void timeline_follow(struct timeline *timeline, const struct timeline *line)
 {
-    const uint64_t mono_ns = clock_mono_ns(), before = timeline_at(timeline, mono_ns),
-                   now = timeline_at(line, mono_ns);
+    const uint64_t mono_ns = clock_mono_ns(),
+                   before = daemon_clock_map(&timeline->mapping, mono_ns),
+                   now = daemon_clock_map(&line->mapping, mono_ns);
     *timeline = *line;
     if (now < before && before - now < TIMELINE_STEP_NS) {
-        timeline->mono_ns = mono_ns;
-        timeline->daemon_ns = before;
+        timeline->mapping.mono_ns = mono_ns;
+        timeline->mapping.daemon_ns = before;
     }
 }

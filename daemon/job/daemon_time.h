@@ -3,13 +3,11 @@
 #ifndef HOLTER_DAEMON_JOB_DAEMON_TIME_H
 #define HOLTER_DAEMON_JOB_DAEMON_TIME_H
 
-#include <stdint.h>
+#include "daemon/analysis/clocks/daemon_clock.h"
 
-/** A line through a moment. All in nanoseconds. */
 struct timeline {
-    uint64_t mono_ns, daemon_ns; /**< CLOCK_MONOTONIC and daemon time of the moment */
-    double slew;                 /**< gain over CLOCK_MONOTONIC, seconds per second */
-    uint64_t error_ns;           /**< bound of its error against the fleet's clock; 0: it is that */
+    struct daemon_clock_mapping mapping;
+    uint64_t error_ns; /**< bound of its error against the fleet's clock; 0: it is that */
 };
 
 void timeline_init(struct timeline *timeline);

@@ -23,7 +23,7 @@
 
 void daemon_clock_init(struct daemon_clock *clock, uint64_t mono_ns, uint64_t daemon_ns)
 {
-    *clock = (struct daemon_clock){.base_mono_ns = mono_ns, .base_daemon_ns = daemon_ns};
+    *clock = (struct daemon_clock){.mapping = {mono_ns, daemon_ns, 0}};
 }
 
 void daemon_clock_restart(struct daemon_clock *clock)
@@ -32,20 +32,33 @@ void daemon_clock_restart(struct daemon_clock *clock)
     clock->next = 0;
 }
 
+uint64_t daemon_clock_map(const struct daemon_clock_mapping *mapping, uint64_t mono_ns)
+{
+    const uint64_t since = mono_ns - mapping->mono_ns;
+    return mapping->daemon_ns + since + (uint64_t)(int64_t)((double)(int64_t)since * mapping->slew);
+}
+
 uint64_t daemon_clock_at(const struct daemon_clock *clock, uint64_t mono_ns)
 {
-    double since = (double)(int64_t)(mono_ns - clock->base_mono_ns);
-    return clock->base_daemon_ns + (mono_ns - clock->base_mono_ns) +
-           (uint64_t)(int64_t)(since * clock->slew);
+    return daemon_clock_map(&clock->mapping, mono_ns);
+}
+
+void daemon_clock_detach(struct daemon_clock *clock, uint64_t mono_ns)
+{
+    const double drift = clock->count > 0 ? clock->line.drift : 0;
+    clock->mapping = (struct daemon_clock_mapping){mono_ns, daemon_clock_at(clock, mono_ns), drift};
+    clock->source_error_ns = 0;
+    daemon_clock_restart(clock);
 }
 
 uint64_t daemon_clock_mono(const struct daemon_clock *clock, uint64_t daemon_ns)
 {
-    int64_t since = (int64_t)(daemon_ns - clock->base_daemon_ns);
-    int64_t span = since - (int64_t)((double)since * clock->slew / (1 + clock->slew));
-    if (span < 0 && (uint64_t)-span > clock->base_mono_ns)
+    int64_t since = (int64_t)(daemon_ns - clock->mapping.daemon_ns);
+    int64_t span =
+        since - (int64_t)((double)since * clock->mapping.slew / (1 + clock->mapping.slew));
+    if (span < 0 && (uint64_t)-span > clock->mapping.mono_ns)
         return 0;
-    return clock->base_mono_ns + (uint64_t)span;
+    return clock->mapping.mono_ns + (uint64_t)span;
 }
 
 /* ---- the estimate -------------------------------------------------------- */
@@ -266,15 +279,15 @@ static void daemon_clock_steer_mapping(struct daemon_clock *clock, uint64_t mono
     uint64_t now = daemon_clock_at(clock, mono_ns);
     uint64_t target = daemon_clock_best(clock, mono_ns);
     double error = (double)(int64_t)(target - now);
-    clock->base_mono_ns = mono_ns;
+    clock->mapping.mono_ns = mono_ns;
     if (!clock->known || error > DAEMON_CLOCK_STEP_NS || error < -DAEMON_CLOCK_STEP_NS) {
         clock->jumps += clock->known != 0;
-        clock->base_daemon_ns = target;
-        clock->slew = clock->line.drift;
+        clock->mapping.daemon_ns = target;
+        clock->mapping.slew = clock->line.drift;
     } else {
-        clock->base_daemon_ns = now;
+        clock->mapping.daemon_ns = now;
         /* at most STEP / SLEW = 1.25 % beyond the drift */
-        clock->slew = clock->line.drift + error / SLEW_NS;
+        clock->mapping.slew = clock->line.drift + error / SLEW_NS;
     }
     clock->known = 1;
 }

@@ -41,10 +41,16 @@ struct daemon_clock_line {
     double first_error; /**< at first_ns */
 };
 
+/** A mapping of CLOCK_MONOTONIC to daemon time: a line through a moment. */
+struct daemon_clock_mapping {
+    uint64_t mono_ns, daemon_ns; /**< of the moment */
+    double slew;                 /**< gain over CLOCK_MONOTONIC, seconds per second */
+};
+
+uint64_t daemon_clock_map(const struct daemon_clock_mapping *mapping, uint64_t mono_ns);
+
 struct daemon_clock {
-    uint64_t base_mono_ns; /**< the mapping of windows is a line through this point ... */
-    uint64_t base_daemon_ns;
-    double slew; /**< ... and gains this much over CLOCK_MONOTONIC, seconds per second */
+    struct daemon_clock_mapping mapping;                      /**< of windows */
     struct daemon_clock_sample samples[DAEMON_CLOCK_SAMPLES]; /**< a ring */
     unsigned count;
     unsigned next;
@@ -63,6 +69,10 @@ void daemon_clock_init(struct daemon_clock *clock, uint64_t mono_ns, uint64_t da
 /** Drops the samples, because another daemon answers from now on. The mapping continues unchanged.
  */
 void daemon_clock_restart(struct daemon_clock *clock);
+
+/** Drops the samples, because nothing answers from now on: the mapping continues with the drift
+ * that was estimated last. */
+void daemon_clock_detach(struct daemon_clock *clock, uint64_t mono_ns);
 
 /** Adds a sample. Samples are ordered by their stamps.
  *  @return 0, or -HOLTER_ERANGE when the stamps contradict each other: the sample is ignored */
