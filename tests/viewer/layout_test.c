@@ -262,6 +262,7 @@ static struct model *job_of(uint32_t ranks, uint32_t regions, int windows, int f
             &job, &(struct synthetic_capture){.id = 1, .alert = 7, .calls = 40, .messages = 1}, 0,
             desk_apply, m);
         synthetic_hang(&job, 9, 17, desk_apply, m);
+        synthetic_late_rank(&job, 11, 5, desk_apply, m);
         synthetic_death(&job, ranks / 3, desk_apply, m);
     }
     synthetic_finish(&job);
@@ -537,6 +538,18 @@ static void in_the_smallest_window_header_and_buttons_stay_apart(void **state)
     assert_int_equal(count, 0);
 }
 
+/* Whether a text, a shortened one or the first line of a paragraph begins as this one does. */
+static int shows_begin_of(const struct scene *s, const char *text)
+{
+    for (size_t i = 0; i < s->item_count; i++) {
+        const char *shown = scene_text_of(s, &s->items[i]), *dots = strstr(shown, "\xe2\x80\xa6");
+        const size_t length = dots ? (size_t)(dots - shown) : strlen(shown);
+        if (length >= 12 && strncmp(text, shown, length) == 0)
+            return 1;
+    }
+    return find_text(s, text) != NULL;
+}
+
 static void in_a_narrow_window_the_first_alert_stays_in_sight(void **state)
 {
     struct model *m = job_of(64, 4, 20, 1);
@@ -551,7 +564,7 @@ static void in_a_narrow_window_the_first_alert_stays_in_sight(void **state)
             title = m->alerts.items[i].state == ALERT_FIRING ? m->alerts.items[i].title : NULL;
         assert_non_null(title);
         if (v != VIEW_JOBS)
-            assert_non_null(find_text(&d.scene, title));
+            assert_true(shows_begin_of(&d.scene, title));
         desk_close(&d);
     }
     model_destroy(m);

@@ -395,6 +395,7 @@ void synthetic_death(struct synthetic *j, uint32_t rank, synthetic_sink *sink, v
                                   .id = rank + 1,
                                   .kind = "rank-died",
                                   .state = "firing",
+                                  .severity = "critical",
                                   .since_ns = j->window * SYNTHETIC_SECOND,
                                   .updated_ns = j->window * SYNTHETIC_SECOND,
                                   .title = title,
@@ -629,6 +630,55 @@ void synthetic_growth(const struct synthetic *j, const struct synthetic_latency 
         .updates = 7,
         .error_ns = 6400,
         .nodes = nodes};
+    sink(user, &m, 0);
+}
+
+void synthetic_late_rank(const struct synthetic *j, uint64_t id, uint32_t rank,
+                         synthetic_sink *sink, void *user)
+{
+    static const struct wire_cause_row causes[] = {
+        {"computes-longer", 0.86, "busy outside of MPI for 49 % of the time, before for 16 %"},
+        {"late-receiver", 0.11, "senders wait 14 % longer for receives that had not begun"},
+        {"io", 0.03, "blocked in the kernel for 3 % of the time, before never"},
+    };
+    char title[128], ranks[16];
+    snprintf(title, sizeof title,
+             "rank %u computes longer: others wait 13.8x as long since 12:30:01; the job makes 83 "
+             "%% of its progress",
+             rank);
+    snprintf(ranks, sizeof ranks, "%u", rank);
+    struct wire_message m = {.type = WIRE_TYPE_ALERT};
+    m.alert =
+        (struct wire_alert){.job = "48213.0",
+                            .id = id,
+                            .kind = "latency",
+                            .state = "firing",
+                            .since_ns = (j->window - 2) * SYNTHETIC_SECOND,
+                            .updated_ns = j->window * SYNTHETIC_SECOND,
+                            .title = title,
+                            .text = title,
+                            .rank = rank,
+                            .host = j->names[rank / j->per_node],
+                            .rule = "latency-growth",
+                            .severity = "warning",
+                            .ranks = ranks,
+                            .ratio = 13.8,
+                            .ratio_worst = 29.7,
+                            .slope = 1.78,
+                            .onset_ns = (j->window - 12) * SYNTHETIC_SECOND,
+                            .locality = "both",
+                            .sizes = "992 to 1023 bytes",
+                            .causes = causes,
+                            .causes_count = sizeof causes / sizeof *causes,
+                            .advice = "Balance the work: this rank has more of it than before.",
+                            .nodes = j->names[rank / j->per_node],
+                            .culprit = "rank",
+                            .culprits = ranks,
+                            .victims = "0-16,18-127",
+                            .progress = 0.83,
+                            .lost_ns = UINT64_C(7380000000),
+                            .updates = 16,
+                            .error_ns = 6400};
     sink(user, &m, 0);
 }
 

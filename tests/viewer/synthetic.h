@@ -70,6 +70,11 @@ void synthetic_latencies(const struct synthetic *job, const struct synthetic_lat
 void synthetic_growth(const struct synthetic *job, const struct synthetic_latency *latency,
                       uint64_t id, const char *state, synthetic_sink *sink, void *user);
 
+/** Alert number id that a rank computes longer and others wait for it, with the longest texts that
+ * such an alert has. */
+void synthetic_late_rank(const struct synthetic *job, uint64_t id, uint32_t rank,
+                         synthetic_sink *sink, void *user);
+
 /** Alert number id that a rank is the cause, with all others inside a collective. */
 void synthetic_hang(const struct synthetic *job, uint64_t id, uint32_t rank, synthetic_sink *sink,
                     void *user);

@@ -5,6 +5,7 @@
 #include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/views/common/link_classes.h"
+#include "viewer/views/torus/tier_lines.h"
 #include "viewer/views/torus/tier_names.h"
 
 #include <math.h>
@@ -259,6 +260,157 @@ static void nodes_without_space_for_their_names_share_one(void **state)
                  (const char *const[]){"host", "n001 to n006", NULL});
 }
 
+/* ---- lines ---- */
+
+enum {
+    LEAVES = 600,
+    LEFT = LEAVES,
+    RIGHT,
+    ROOT,
+    VERTICES,
+    LINKS = 2 * (VERTICES - 1),
+    PIXELS = 100
+};
+
+/* A tree of two switches with 300 nodes each, in a plot of 100 pixels. Link 2 * v leads from vertex
+ * v upwards, the next one back. */
+struct dense_tree {
+    struct topology *topology;
+    struct floor_plan plan;
+    struct model *model;
+    struct range range;
+    uint64_t loads[LINKS];
+    uint8_t marks[LINKS];
+    struct desk desk;
+    struct stage stage;
+    struct tier_lines lines;
+};
+
+static void dense_tree_open(struct dense_tree *d)
+{
+    static struct topology_named names[VERTICES];
+    static struct topology_edge edges[LINKS];
+    static const uint8_t used[VERTICES];
+    struct topology_spec spec = {.kind = TOPOLOGY_TREE,
+                                 .vertices = names,
+                                 .vertex_count = VERTICES,
+                                 .edges = edges,
+                                 .edge_count = LINKS};
+    char why[256] = "";
+    for (uint32_t v = 0; v < VERTICES; v++) {
+        snprintf(names[v].name, sizeof names[v].name, "v%u", v);
+        names[v].kind = v < LEAVES ? VERTEX_NODE : VERTEX_SWITCH;
+        const uint32_t parent = v < LEAVES ? LEFT + v / (LEAVES / 2) : ROOT;
+        if (v == ROOT)
+            continue;
+        edges[2 * v] = (struct topology_edge){.from = v, .to = parent};
+        edges[2 * v + 1] = (struct topology_edge){.from = parent, .to = v};
+    }
+    *d = (struct dense_tree){.model = calloc(1, sizeof *d->model)};
+    assert_non_null(d->model);
+    assert_int_equal(topology_create(&d->topology, &spec, why, sizeof why), 0);
+    assert_int_equal(floor_plan_make(&d->plan, d->topology, used, PIXELS, 60), 0);
+    d->model->network.topology = d->topology;
+    for (uint32_t l = 0; l < LINKS; l++)
+        d->loads[l] = 100;
+    d->range.flows.loads = d->loads;
+    d->range.flows.link_marks = d->marks;
+    d->range.flows.link_count = LINKS;
+    desk_open(&d->desk, 800, 400, 1, THEME_DARK, VIEW_TORUS);
+    d->stage = (struct stage){.brush = {.scene = &d->desk.scene, .theme = &d->desk.theme},
+                              .model = d->model,
+                              .range = &d->range,
+                              .ui = &d->desk.ui};
+}
+
+static void dense_tree_choose(struct dense_tree *d, double zoom, double x)
+{
+    const struct section k = {{0, 0, PIXELS, 60}, zoom, zoom, x, 0};
+    assert_int_equal(tier_lines_collect(&d->lines, &d->range.flows, NULL), 0);
+    assert_int_equal(tier_lines_choose(&d->lines, &d->stage, &d->plan, &k), 0);
+}
+
+static uint32_t link_of(const struct dense_tree *d, uint32_t vertex, int down)
+{
+    uint32_t parent = vertex < LEAVES ? LEFT + vertex / (LEAVES / 2) : ROOT;
+    return topology_link_between(d->topology, down ? parent : vertex, down ? vertex : parent);
+}
+
+static int is_drawn(const struct dense_tree *d, uint32_t link)
+{
+    for (uint32_t i = 0; i < d->lines.drawn_count; i++)
+        if (d->lines.all[d->lines.drawn[i]].link == link)
+            return 1;
+    return 0;
+}
+
+static void dense_tree_close(struct dense_tree *d)
+{
+    tier_lines_finish(&d->lines);
+    floor_plan_finish(&d->plan);
+    d->model->network.topology = NULL;
+    topology_destroy(d->topology);
+    desk_close(&d->desk);
+    free(d->model);
+}
+
+static void of_a_tree_finer_than_pixels_the_fullest_link_at_each_is_drawn(void **state)
+{
+    (void)state;
+    struct dense_tree d;
+    dense_tree_open(&d);
+    d.loads[link_of(&d, 7, 0)] = 500;
+    d.loads[link_of(&d, 8, 0)] = 400;
+    dense_tree_choose(&d, 1, 0);
+    for (uint32_t pixel = 0; pixel < PIXELS; pixel++) {
+        int drawn = 0;
+        for (uint32_t v = 0; v < LEAVES; v++)
+            if ((uint32_t)(d.plan.at[v].x + PIXELS / 2.0) == pixel)
+                drawn += is_drawn(&d, link_of(&d, v, 0)) + is_drawn(&d, link_of(&d, v, 1));
+        assert_int_equal(drawn, 2); /* one for each direction */
+    }
+    assert_true(is_drawn(&d, link_of(&d, 7, 0)));
+    assert_false(is_drawn(&d, link_of(&d, 8, 0)));
+    for (int down = 0; down < 2; down++)
+        assert_true(is_drawn(&d, link_of(&d, LEFT, down)) &&
+                    is_drawn(&d, link_of(&d, RIGHT, down)));
+    dense_tree_close(&d);
+}
+
+static void a_selected_link_is_drawn_before_a_fuller_one(void **state)
+{
+    (void)state;
+    struct dense_tree d;
+    dense_tree_open(&d);
+    d.loads[link_of(&d, 7, 0)] = 500;
+    d.marks[link_of(&d, 8, 0)] = FLOW_SHOWN | FLOW_SELECTED;
+    d.desk.ui.selection.kind = SELECT_LINK;
+    dense_tree_choose(&d, 1, 0);
+    assert_true(is_drawn(&d, link_of(&d, 8, 0)));
+    assert_false(is_drawn(&d, link_of(&d, 7, 0)));
+    dense_tree_close(&d);
+}
+
+static void of_a_tree_seen_closely_all_links_in_sight_are_drawn(void **state)
+{
+    (void)state;
+    struct dense_tree d;
+    dense_tree_open(&d);
+    dense_tree_choose(&d, 60, d.plan.at[300].x); /* 10 pixels a node */
+    for (uint32_t v = 296; v < 304; v++)
+        for (int down = 0; down < 2; down++)
+            assert_true(is_drawn(&d, link_of(&d, v, down)));
+    /* and lines of each switch to nodes and to the root beyond both borders */
+    for (uint32_t side = 0; side < 2; side++) {
+        int beyond = 0;
+        for (uint32_t v = side * LEAVES / 2; v < (side + 1) * LEAVES / 2; v++)
+            beyond += (v < 296 || v > 304) && is_drawn(&d, link_of(&d, v, 0));
+        assert_int_equal(beyond, 1);
+    }
+    assert_true(d.lines.drawn_count < 40);
+    dense_tree_close(&d);
+}
+
 static void a_click_on_a_node_of_the_picture_selects_it(void **state)
 {
     (void)state;
@@ -299,6 +451,9 @@ int main(void)
         cmocka_unit_test(a_group_without_ranks_is_named_as_unused),
         cmocka_unit_test(a_tree_has_the_names_that_fit),
         cmocka_unit_test(nodes_without_space_for_their_names_share_one),
+        cmocka_unit_test(of_a_tree_finer_than_pixels_the_fullest_link_at_each_is_drawn),
+        cmocka_unit_test(a_selected_link_is_drawn_before_a_fuller_one),
+        cmocka_unit_test(of_a_tree_seen_closely_all_links_in_sight_are_drawn),
         cmocka_unit_test(a_click_on_a_node_of_the_picture_selects_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -615,30 +615,36 @@ static void regions_that_do_not_fit_are_said_and_reached(void **state)
     model_destroy(m);
 }
 
-static void a_title_in_the_list_of_alerts_ends_at_a_word(void **state)
+static void a_title_in_the_list_of_alerts_has_two_lines_and_ends_at_a_word(void **state)
 {
     (void)state;
-    static const char start[] = "messages between node3 and node7 take 5.1x as long";
+    static const char title[] = "messages between node3 and node7 take 5.1x as long as those "
+                                "between all other nodes of the job and of its neighbours took "
+                                "before";
     struct model *m = slow_job(64, 60);
     struct desk d;
-    int ends = 0;
-    snprintf(m->alerts.items[0].title, sizeof m->alerts.items[0].title,
-             "%s as those between all other nodes of the job and of its neighbours took before",
-             start);
+    size_t at = 0;
+    int lines = 0, ends = 0;
+    snprintf(m->alerts.items[0].title, sizeof m->alerts.items[0].title, "%s", title);
     desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_ALERTS);
     desk_layout(&d, m);
     for (size_t i = 0; i < d.scene.item_count; i++) {
-        if (d.scene.items[i].kind != SCENE_TEXT)
+        const char *panel = d.scene.panels[d.scene.items[i].panel].name;
+        if (d.scene.items[i].kind != SCENE_TEXT || strcmp(panel, "alerts") != 0)
             continue;
         const char *text = scene_text_of(&d.scene, &d.scene.items[i]);
         const char *dots = strstr(text, "\xe2\x80\xa6");
-        if (!dots || strncmp(text, start, 8) != 0)
+        const size_t length = dots ? (size_t)(dots - text) : strlen(text);
+        if (length < 8 || strncmp(title + at, text, length) != 0)
             continue;
-        ends++;
-        assert_true(dots[3] == 0); /* the end is left out, not the middle */
-        assert_int_equal(m->alerts.items[0].title[dots - text], ' ');
+        at += length;
+        assert_int_equal(title[at], ' ');
+        at++;
+        lines++;
+        ends += dots && dots[3] == 0; /* the end is left out, not the middle */
     }
-    assert_true(ends > 0);
+    assert_int_equal(lines, 2);
+    assert_int_equal(ends, 1);
     desk_close(&d);
     model_destroy(m);
 }
@@ -1293,6 +1299,16 @@ static void of_counters_without_times_neither_times_nor_rates_are_shown(void **s
     model_destroy(m);
 }
 
+/* The first text of a style in a panel. */
+static const char *first_text_of(const struct scene *s, const char *panel, enum text_style style)
+{
+    for (size_t i = 0; i < s->item_count; i++)
+        if (s->items[i].kind == SCENE_TEXT && s->items[i].style == style &&
+            !strcmp(s->panels[s->items[i].panel].name, panel))
+            return scene_text_of(s, &s->items[i]);
+    return "";
+}
+
 static void the_overview_of_a_fault_says_where_why_and_what_to_do(void **state)
 {
     (void)state;
@@ -1319,6 +1335,32 @@ static void the_overview_of_a_fault_says_where_why_and_what_to_do(void **state)
     desk_layout(&d, m);
     assert_non_null(find_text(&d.scene, "overview?alert=7"));
     desk_check(&d, "fault");
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_overview_is_about_the_alert_that_is_worst(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct alert *slow = &m->alerts.items[0], late = *slow, dead = *slow;
+    struct desk d;
+    late.id = 8;
+    late.lost_ns = slow->lost_ns + UINT64_C(5000000000);
+    snprintf(late.title, sizeof late.title, "rank 5 computes longer");
+    dead.id = 9;
+    dead.lost_ns = 0;
+    snprintf(dead.title, sizeof dead.title, "rank 21 died");
+    snprintf(dead.severity, sizeof dead.severity, "critical");
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    m->alerts.items[1] = late;
+    m->alerts.count = 2;
+    desk_layout(&d, m);
+    assert_string_equal(first_text_of(&d.scene, "overview.verdict", TEXT_TITLE), late.title);
+    m->alerts.items[2] = dead;
+    m->alerts.count = 3;
+    desk_layout(&d, m);
+    assert_string_equal(first_text_of(&d.scene, "overview.verdict", TEXT_TITLE), dead.title);
     desk_close(&d);
     model_destroy(m);
 }
@@ -1717,7 +1759,7 @@ int main(void)
         cmocka_unit_test(a_series_that_is_judged_calm_has_no_red),
         cmocka_unit_test(calm_time_is_compressed_to_three_circles),
         cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
-        cmocka_unit_test(a_title_in_the_list_of_alerts_ends_at_a_word),
+        cmocka_unit_test(a_title_in_the_list_of_alerts_has_two_lines_and_ends_at_a_word),
         cmocka_unit_test(the_evidence_says_each_thing_once),
         cmocka_unit_test(a_window_without_room_for_evidence_says_where),
         cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),
@@ -1745,6 +1787,7 @@ int main(void)
         cmocka_unit_test(a_job_of_one_window_has_sums_and_nothing_over_time),
         cmocka_unit_test(of_counters_without_times_neither_times_nor_rates_are_shown),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),
+        cmocka_unit_test(the_overview_is_about_the_alert_that_is_worst),
         cmocka_unit_test(in_the_overview_latency_has_the_time_of_the_curve),
         cmocka_unit_test(a_small_overview_says_once_what_is_wrong),
         cmocka_unit_test(a_flag_on_the_curve_names_the_culprit),

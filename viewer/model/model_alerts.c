@@ -149,6 +149,24 @@ double alert_ratio(const struct alert *a)
     return a->state == ALERT_RESOLVED && !isnan(a->worst) ? a->worst : a->ratio;
 }
 
+static int alert_severity(const struct alert *a)
+{
+    return strcmp(a->severity, "critical") == 0 ? 2 : strcmp(a->severity, "info") == 0 ? 0 : 1;
+}
+
+int alert_is_worse(const struct alert *a, const struct alert *than)
+{
+    const int by = alert_severity(a) - alert_severity(than);
+    return by > 0 || (by == 0 && a->lost_ns > than->lost_ns);
+}
+
+void alert_cause_format(const struct alert_cause *cause, char out[ALERT_CAUSE_NAME])
+{
+    text_copy(out, ALERT_CAUSE_NAME, strcmp(cause->name, "io") == 0 ? "I/O" : cause->name);
+    for (char *at = out; *at; at++)
+        *at = *at == '-' ? ' ' : *at;
+}
+
 int alert_has_rank(const struct alert *a, uint64_t rank)
 {
     for (uint32_t i = 0; i < a->span_count; i++)

@@ -7,12 +7,13 @@
 
 #define ALERTS 256     /**< maximum stored; the oldest resolved ones are dropped first */
 #define ALERT_CAUSES 8 /**< maximum of causes stored for an alert, the largest */
+#define ALERT_CAUSE_NAME 33
 #define ALERT_SPANS 64 /**< maximum of rank spans stored for an alert */
 
 enum alert_state { ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
 struct alert_cause {
-    char name[33];
+    char name[ALERT_CAUSE_NAME];
     double share; /**< 0 to 1; NaN: not reported */
     char text[257];
 };
@@ -66,6 +67,12 @@ uint32_t alerts_count(const struct alerts *alerts, enum alert_state state);
 
 /** The ratio to show: now, or when the alert is over, at worst; NaN: does not apply. */
 double alert_ratio(const struct alert *alert);
+
+/** 1 if the first is to be seen before the second: by severity, then by what it cost. */
+int alert_is_worse(const struct alert *alert, const struct alert *than);
+
+/** Name of a cause, for people: "computes longer", "I/O". @param out  receives it */
+void alert_cause_format(const struct alert_cause *cause, char out[ALERT_CAUSE_NAME]);
 
 /** Whether a rank is among those that carry it. */
 int alert_has_rank(const struct alert *alert, uint64_t rank);

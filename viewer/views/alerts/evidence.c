@@ -41,6 +41,18 @@ static void evidence_append(char *out, size_t room, const char *before, const ch
         snprintf(out + used, room - used, "%s%s", before, text);
 }
 
+/* A list with a space after each comma, so that it can be broken between its parts. */
+static void evidence_space_list(const char *list, char *out, size_t room)
+{
+    size_t n = 0;
+    for (const char *c = list; *c && n + 3 < room; c++) {
+        out[n++] = *c;
+        if (*c == ',' && c[1] != ' ')
+            out[n++] = ' ';
+    }
+    out[n] = 0;
+}
+
 void evidence_where(const struct alert *a, char *out, size_t room)
 {
     char nodes[260], rank[32];
@@ -54,14 +66,7 @@ void evidence_where(const struct alert *a, char *out, size_t room)
         snprintf(rank, sizeof rank, "rank %lld", (long long)a->rank);
         evidence_append(out, room, *out ? dot : "", rank);
     }
-    /* add a space after each comma, so that the list can be broken between names */
-    size_t n = 0;
-    for (const char *c = a->nodes[0] ? a->nodes : a->host; *c && n + 3 < sizeof nodes; c++) {
-        nodes[n++] = *c;
-        if (*c == ',' && c[1] != ' ')
-            nodes[n++] = ' ';
-    }
-    nodes[n] = 0;
+    evidence_space_list(a->nodes[0] ? a->nodes : a->host, nodes, sizeof nodes);
     evidence_append(out, room, *out ? " on " : "", nodes);
 }
 
@@ -108,6 +113,15 @@ static void evidence_paragraph(struct pen *p, enum text_style style, color_t col
     p->y += h + 4;
 }
 
+/* A text in one or two lines, in the middle of the height of the large figure beside it. */
+static void evidence_add_beside(const struct pen *p, const char *text)
+{
+    struct scene *scene = p->stage->brush.scene;
+    const int lines = scene_width(scene, TEXT_SMALL, 0, text) <= p->w ? 1 : 2;
+    scene_paragraph(scene, p->x, p->y + (lines == 1 ? 10 : 2), p->w, TEXT_SMALL,
+                    p->stage->brush.theme->second, lines, text);
+}
+
 static void evidence_add_ratio(struct pen *p, const struct alert *a)
 {
     const struct theme *t = p->stage->brush.theme;
@@ -124,8 +138,9 @@ static void evidence_add_ratio(struct pen *p, const struct alert *a)
         double used = scene_text(p->stage->brush.scene, p->x, p->y, p->w, TEXT_LARGE, 0,
                                  alert_ratio(a) > 1 ? evidence_color(t, a) : t->text,
                                  format_ratio(alert_ratio(a)).text);
-        scene_text(p->stage->brush.scene, p->x + used + 10, p->y + 10, p->w - used - 10, TEXT_SMALL,
-                   0, t->second, text);
+        const struct pen beside = {
+            .stage = p->stage, .x = p->x + used + 10, .y = p->y, .w = p->w - used - 10};
+        evidence_add_beside(&beside, text);
     }
     p->y += 34;
 }
@@ -133,7 +148,7 @@ static void evidence_add_ratio(struct pen *p, const struct alert *a)
 /* What the alert costs, and whom it delays. */
 static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
 {
-    char text[400];
+    char text[600], victims[2 * sizeof a->victims];
     if (!isnan(a->progress)) {
         const char *does = a->state == ALERT_RESOLVED ? "made" : "makes";
         int used = a->progress < WIRE_PROGRESS_SLOWED
@@ -144,7 +159,8 @@ static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
                  format_duration((double)a->lost_ns).text);
         evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 2, text);
     }
-    snprintf(text, sizeof text, "delays ranks %s", a->victims);
+    evidence_space_list(a->victims, victims, sizeof victims);
+    snprintf(text, sizeof text, "delays ranks %s", victims);
     evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->second, lines,
                        a->victims[0] ? text : "");
 }
@@ -160,11 +176,10 @@ static void evidence_add_cause(struct pen *p, const struct alert *a, uint32_t i)
     const struct theme *t = p->stage->brush.theme;
     const struct alert_cause *c = &a->causes[i];
     struct scene *scene = p->stage->brush.scene;
-    char name[sizeof c->name];
-    snprintf(name, sizeof name, "%s", c->name);
-    for (char *at = name; *at; at++)
-        *at = *at == '-' ? ' ' : *at;
-    double left = fmin(fmax(scene_width(scene, TEXT_SMALL, 0, name) + 9, CAUSE_NAME), p->w / 2);
+    char name[ALERT_CAUSE_NAME];
+    alert_cause_format(c, name);
+    double left =
+        fmin(fmax(scene_width(scene, TEXT_SMALL, 0, name) + 9, CAUSE_NAME), p->w - CAUSE_SHARE);
     scene_text(scene, p->x, p->y + 1, left - 8, TEXT_SMALL, 0, t->text, name);
     if (isnan(c->share))
         return;

@@ -12,7 +12,16 @@
 #include <stdio.h>
 
 /* HEAD: what is above and below the rows. NAMES and FIGURES: beside the circles of latency. */
-enum { ROW = 30, HEAD = 70, DETAIL = 400, GAP = 10, NAMES = 84, FIGURES = 108, REGIONS = 12 };
+enum {
+    ROW = 30,
+    TALL_ROW = 46,
+    HEAD = 70,
+    DETAIL = 400,
+    GAP = 10,
+    NAMES = 84,
+    FIGURES = 108,
+    REGIONS = 12
+};
 enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, CAPTURED, UPDATES, COLUMNS };
 
 static const struct table alerts_table = {
@@ -63,6 +72,21 @@ static void alerts_view_add_captured_cell(const struct stage *s, const struct ta
               c->id);
 }
 
+/* The title, in two lines where the rows are tall. */
+static void alerts_view_add_title_cell(const struct stage *s, const struct table *table,
+                                       struct box row, color_t color, const struct alert *a)
+{
+    const struct box box = column_box(table, TITLE, row.x, row.w);
+    if (row.h < TALL_ROW - 1 ||
+        scene_width(s->brush.scene, TEXT_BODY, TEXT_FIGURES, a->title) <= box.w) {
+        widget_cell(&s->brush, table, row, TITLE, color, a->title);
+        return;
+    }
+    s->brush.scene->cell = TITLE + 1;
+    scene_paragraph(s->brush.scene, box.x, row.y + 5, box.w, TEXT_BODY, color, 2, a->title);
+    s->brush.scene->cell = 0;
+}
+
 static void alerts_view_add_alert_row(struct stage *s, const struct table *table, struct box row,
                                       const struct alert *a, uint32_t at)
 {
@@ -72,13 +96,14 @@ static void alerts_view_add_alert_row(struct stage *s, const struct table *table
     piece_row(s, row, HIT_ALERT, a->id, 0, s->ui->alert_picked && s->ui->alert == a->id,
               LIST_ALERTS, at);
     struct box state = column_box(table, STATE, row.x, row.w);
-    alerts_view_add_state_mark(s, state.x + 8, row.y + 15, a);
-    scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
+    const double middle = row.y + floor((row.h + 1) / 2);
+    alerts_view_add_state_mark(s, state.x + 8, middle, a);
+    scene_text(s->brush.scene, state.x + 20, middle - 9, state.w - 20, TEXT_BODY, 0,
                evidence_color(t, a), evidence_state(a));
     widget_cell(&s->brush, table, row, ONSET, color, format_clock((int64_t)a->onset_ns, 0).text);
     widget_cell(&s->brush, table, row, LENGTH, color,
                 format_duration((double)alert_length_ns(a, model_now_ns(s->model))).text);
-    widget_cell(&s->brush, table, row, TITLE, color, a->title);
+    alerts_view_add_title_cell(s, table, row, color, a);
     evidence_where(a, text, sizeof text);
     widget_cell(&s->brush, table, row, WHERE, t->second, text);
     widget_cell(&s->brush, table, row, RATIO, color,
@@ -101,13 +126,31 @@ static const struct alert *alerts_view_find_shown(const struct stage *s)
     return a ? a : &all->items[0];
 }
 
+/* Give the columns the width that their texts need. @return the height of a row: for two lines if
+ * the titles need that */
+static double alerts_view_measure(const struct stage *s, struct table *table, double w)
+{
+    const struct alerts *all = &s->model->alerts;
+    char where[700];
+    double longest = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct alert *a = &all->items[i];
+        longest = fmax(longest, scene_width(s->brush.scene, TEXT_BODY, TEXT_FIGURES, a->title));
+        table_need(&s->brush, table, TITLE, a->title);
+        evidence_where(a, where, sizeof where);
+        table_need(&s->brush, table, WHERE, where);
+    }
+    return longest <= column_box(table, TITLE, 0, w).w ? ROW : TALL_ROW;
+}
+
 /* @return the end of the panel, which is as high as its list */
 static double alerts_view_add_list_panel(struct stage *s, struct box panel)
 {
     const struct alerts *all = &s->model->alerts;
     struct table table = alerts_table;
-    char what[160], where[700];
-    panel = piece_list_panel(panel, HEAD, all->count, ROW);
+    char what[160];
+    const double height = alerts_view_measure(s, &table, panel.w - 20);
+    panel = piece_list_panel(panel, HEAD, all->count, height);
     piece_panel(s, panel, "alerts");
     int n = snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
                      alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
@@ -118,17 +161,12 @@ static double alerts_view_add_list_panel(struct stage *s, struct box panel)
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
-    uint32_t last, first = piece_list(s, list, LIST_ALERTS, all->count, ROW, &last);
-    for (uint32_t i = first; i < last; i++) {
-        table_need(&s->brush, &table, TITLE, all->items[i].title);
-        evidence_where(&all->items[i], where, sizeof where);
-        table_need(&s->brush, &table, WHERE, where);
-    }
+    uint32_t last, first = piece_list(s, list, LIST_ALERTS, all->count, height, &last);
     widget_table_head(&s->brush, &table, head, -1, 0);
     for (uint32_t i = first; i < last; i++)
-        alerts_view_add_alert_row(s, &table,
-                                  (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                                  &all->items[i], i);
+        alerts_view_add_alert_row(
+            s, &table, (struct box){list.x, list.y + (i - first) * height, head.w, height - 1},
+            &all->items[i], i);
     return panel.y + panel.h;
 }
 
@@ -178,12 +216,12 @@ static void alerts_layout(struct stage *s, struct box box)
             s, (struct box){inner.x + inner.w - DETAIL, inner.y, DETAIL, inner.h});
         return;
     }
-    double top = fmin(HEAD + 1 + ROW * (double)s->model->alerts.count, floor(inner.h * 0.42));
-    top = fmax(top, HEAD + 1 + ROW);
-    alerts_view_add_list_panel(s, (struct box){inner.x, inner.y, inner.w, top});
-    if (inner.h - top > 60)
-        alerts_view_add_detail_panel(
-            s, (struct box){inner.x, inner.y + top + GAP, inner.w, inner.h - top - GAP});
+    const double most = fmax(floor(inner.h * 0.42), HEAD + 1 + TALL_ROW),
+                 y = GAP +
+                     alerts_view_add_list_panel(s, (struct box){inner.x, inner.y, inner.w, most}),
+                 h = inner.y + inner.h - y;
+    if (h > 60 - GAP)
+        alerts_view_add_detail_panel(s, (struct box){inner.x, y, inner.w, h});
 }
 
 static void alerts_icon(const struct brush *b, struct box box, color_t color)

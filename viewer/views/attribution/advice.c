@@ -67,13 +67,13 @@ static void advice_add_cause(struct column_pen *p, const struct alert *a, uint32
     struct scene *scene = p->stage->brush.scene;
     const struct alert_cause *c = &a->causes[i];
     const color_t colors[] = {t->bad, t->warn, t->info, t->second};
-    char name[sizeof c->name];
-    snprintf(name, sizeof name, "%s", c->name);
-    for (char *at = name; *at; at++)
-        *at = *at == '-' ? ' ' : *at;
-    scene_text(scene, p->x, p->y, NAME - 8, TEXT_SMALL_STRONG, 0, t->text, name);
+    char name[ALERT_CAUSE_NAME];
+    alert_cause_format(c, name);
+    const double width = scene_width(scene, TEXT_SMALL_STRONG, 0, name),
+                 left = fmin(fmax(width + 9, NAME), p->w - SHARE);
+    scene_text(scene, p->x, p->y, left - 8, TEXT_SMALL_STRONG, 0, t->text, name);
     if (!isnan(c->share)) {
-        widget_bar(&p->stage->brush, (struct box){p->x + NAME, p->y + 5, p->w - NAME - SHARE, 8},
+        widget_bar(&p->stage->brush, (struct box){p->x + left, p->y + 5, p->w - left - SHARE, 8},
                    c->share, a->state == ALERT_RESOLVED ? t->second : colors[i < 3 ? i : 3]);
         scene_textf(scene, p->x + p->w - SHARE, p->y, SHARE, TEXT_SMALL, TEXT_RIGHT | TEXT_FIGURES,
                     t->text, "%.0f\xc2\xa0%%", c->share * 100);

@@ -93,10 +93,11 @@ static void live_view_add_readout(const struct stage *s, const struct strip *str
     live_view_add_readings(s, strip->value, &newest, &mean);
     struct quantity text = live_view_figure(strip, newest);
     double y = box.y + box.h / 2 - 24;
-    enum text_style style = scene_width(s->brush.scene, TEXT_LARGE, 0, text.text) <= box.w - 10
-                                ? TEXT_LARGE
-                                : TEXT_LOGO;
-    scene_text(s->brush.scene, box.x, y, box.w - 8, style, TEXT_RIGHT, color, text.text);
+    static const enum text_style styles[] = {TEXT_LARGE, TEXT_LOGO, TEXT_TITLE};
+    size_t style = 0;
+    while (style < 2 && scene_width(s->brush.scene, styles[style], 0, text.text) > box.w - 10)
+        style++;
+    scene_text(s->brush.scene, box.x, y, box.w - 8, styles[style], TEXT_RIGHT, color, text.text);
     scene_textf(s->brush.scene, box.x, y + 32, box.w - 8, TEXT_AXIS, TEXT_RIGHT,
                 s->brush.theme->second, "mean %s", live_view_figure(strip, mean).text);
 }

@@ -20,7 +20,7 @@ enum { VERDICT = 58, AXIS = 20, GAP = 8, FIRST = 66, NAMES = 84, FIGURES = 108 }
 enum { CURVE = 140, CALM = 200, REGIONS = 12 };
 
 /* The alert that the overview is about: the picked one, else of those that fire, or are pending,
- * the one that cost most. NULL: the job is well. */
+ * the worst. NULL: the job is well. */
 static const struct alert *overview_alert(const struct stage *s)
 {
     static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING};
@@ -29,7 +29,7 @@ static const struct alert *overview_alert(const struct stage *s)
     for (size_t k = 0; k < 2 && !worst; k++)
         for (uint32_t i = 0; i < all->count; i++)
             if (all->items[i].state == order[k] &&
-                (!worst || all->items[i].lost_ns > worst->lost_ns))
+                (!worst || alert_is_worse(&all->items[i], worst)))
                 worst = &all->items[i];
     return worst;
 }
@@ -166,8 +166,10 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
     const char *title = a ? a->title : overview_format_calm(s, cost, sizeof cost);
     if (a)
         overview_format_cost(s, a, cost, sizeof cost);
-    scene_text(scene, left, box.y + 7, room, TEXT_TITLE, 0, bad || died ? color : t->text, title);
-    scene_text(scene, left, box.y + 29, box.x + box.w - 14 - left, TEXT_SMALL, 0, t->second, cost);
+    scene_text(scene, left, box.y + 7, room, TEXT_TITLE, TEXT_CLAUSES,
+               bad || died ? color : t->text, title);
+    scene_text(scene, left, box.y + 29, box.x + box.w - 14 - left, TEXT_SMALL, TEXT_CLAUSES,
+               t->second, cost);
     if (a)
         scene_hit(scene, box, HIT_ALERT, a->id, 0);
 }

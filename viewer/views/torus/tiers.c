@@ -1,8 +1,8 @@
 /* Networks that are no tori: dragonflies and all-to-all networks as boxes of their tiers (Visuco,
- * section 7.4), trees and fat trees as levels. Each loaded link is a line in the colour of its
- * load; of the two directions each keeps to its right-hand side. */
+ * section 7.4), trees and fat trees as levels. */
 #include "viewer/views/torus/tiers.h"
 
+#include "viewer/views/torus/tier_lines.h"
 #include "viewer/views/torus/tier_names.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -27,20 +27,7 @@ enum {
     FOOT = 46,
     MARGIN = 14,
     NAME_MARGIN = 34, /* of trees: for the name of the last vertex */
-    SMALLEST = 7 /* boxes on the screen */,
-    LINES = 4096,
-    PARTS = 10,
-    FAINT = 3000
-};
-
-/* The line that the children of a vertex of a tree share, as a part of the way down to them; how
- * far a direction is from the middle of its link, in pixels. */
-static const double SHARED = 0.3, ASIDE = 1.2;
-
-/* A loaded link, as a curve. */
-struct tier_line {
-    uint32_t link;
-    float value; /* load, or its difference from the reality */
+    SMALLEST = 7      /* boxes on the screen */
 };
 
 struct tiers_drawing {
@@ -50,9 +37,8 @@ struct tiers_drawing {
                     * received, so that the plan does not change with each window */
     uint32_t used_count, vertex_count;
     uint64_t used_key, network_version;
-    struct tier_line *lines;    /* owned; the largest last */
-    uint32_t line_count, links; /* drawn, and all that have a load */
-    uint32_t *lowest;           /* owned; by vertex: its lowest rank, TOPOLOGY_NONE */
+    struct tier_lines lines;
+    uint32_t *lowest; /* owned; by vertex: its lowest rank, TOPOLOGY_NONE */
     uint64_t line_key;
     struct strokes strokes;
     uint64_t stroke_key;
@@ -66,7 +52,7 @@ void tiers_drawing_destroy(struct tiers_drawing *d)
     floor_plan_finish(&d->plan);
     strokes_finish(&d->strokes);
     free(d->used);
-    free(d->lines);
+    tier_lines_finish(&d->lines);
     free(d->lowest);
     free(d);
 }
@@ -120,14 +106,6 @@ static int tiers_update_used(struct tiers_drawing *d, const struct stage *s)
     return 0;
 }
 
-static int tiers_compare_lines(const void *left, const void *right)
-{
-    const struct tier_line *a = left, *b = right;
-    const float x = fabsf(a->value), y = fabsf(b->value);
-    return 2 * ORDER(x, y) + ORDER(a->link, b->link);
-}
-
-/* The links with a load, or with a difference from the reality: the largest of them. */
 static int tiers_update_lines(struct tiers_drawing *d, const struct stage *s)
 {
     const struct flows *f = &s->range->flows, *real = piece_reality(s);
@@ -135,21 +113,8 @@ static int tiers_update_lines(struct tiers_drawing *d, const struct stage *s)
     const uint64_t key = mix_number(mix_number(d->used_key, (uint64_t)differs), f->version) | 1;
     if (d->line_key == key)
         return 0;
-    if (ARRAY_RESIZE(d->lines, f->link_count + 1u) != 0)
+    if (tier_lines_collect(&d->lines, f, differs ? real : NULL) < 0)
         return -ENOMEM;
-    d->line_count = 0;
-    for (uint32_t l = 0; l < f->link_count; l++) {
-        const double before = differs && l < real->link_count ? (double)real->loads[l] : 0;
-        const float value = (float)((double)f->loads[l] - before);
-        if (f->loads[l] || value != 0)
-            d->lines[d->line_count++] = (struct tier_line){l, value};
-    }
-    qsort(d->lines, d->line_count, sizeof *d->lines, tiers_compare_lines);
-    d->links = d->line_count;
-    if (d->line_count > LINES) {
-        memmove(d->lines, d->lines + d->line_count - LINES, LINES * sizeof *d->lines);
-        d->line_count = LINES;
-    }
     struct link_classes classes;
     d->sentence[0] = '\0';
     link_classes_sum(&classes, s->model->network.topology, f->loads);
@@ -173,115 +138,6 @@ static int tiers_update_plan(struct tiers_drawing *d, const struct stage *s, str
     return 0;
 }
 
-/* ---- lines ---- */
-
-/* From one level of a tree to the next: along a line that all children of a vertex share, on which
- * the fullest of their links is on top. */
-static int tiers_elbow(const struct tiers_drawing *d, const struct section *k, uint32_t from,
-                       uint32_t to, struct point out[4])
-{
-    const struct point a = d->plan.at[from], b = d->plan.at[to];
-    const int up = b.y < a.y;
-    const double shared = up ? b.y + (a.y - b.y) * SHARED : a.y + (b.y - a.y) * SHARED;
-    const double width = (double)d->plan.width[up ? from : to] * k->ux;
-    const double aside = fmin(ASIDE, width / 4), x = up ? aside : -aside,
-                 y = b.x < a.x ? -ASIDE : ASIDE;
-    /* from the border of one vertex to that of the other */
-    const double turn = up ? -0.5 : 0.5;
-    out[0] = (struct point){section_x(k, a.x) + x,
-                            section_y(k, a.y + turn * (double)d->plan.size[from])};
-    out[1] = (struct point){out[0].x, section_y(k, shared) + y};
-    out[2] = (struct point){section_x(k, b.x) + x, out[1].y};
-    out[3] = (struct point){out[2].x, section_y(k, b.y - turn * (double)d->plan.size[to])};
-    return 4;
-}
-
-/* Points of a link's curve on the screen; links of levels are a little to the right.
- * @return how many */
-static int tiers_curve(const struct tiers_drawing *d, const struct section *k,
-                       const struct topology *t, uint32_t link, struct point out[PARTS + 1])
-{
-    uint32_t from, to;
-    if (!topology_link(t, link, &from, &to) || from >= d->plan.vertex_count ||
-        to >= d->plan.vertex_count)
-        return 0;
-    const struct point a = d->plan.at[from], b = d->plan.at[to];
-    const double dx = b.x - a.x, dy = b.y - a.y, length = hypot(dx, dy);
-    const int levels = d->plan.levels > 0, parts = levels || length < 4 ? 1 : PARTS;
-    if (length <= 0)
-        return 0;
-    if (topology_spec(t)->kind == TOPOLOGY_TREE)
-        return tiers_elbow(d, k, from, to, out);
-    const double bulge = levels ? 0 : fmin(0.16 * length, 70), aside = levels ? ASIDE / k->ux : 0;
-    /* to the right of the direction, where y points down */
-    const double nx = -dy / length, ny = dx / length;
-    for (int i = 0; i <= parts; i++) {
-        const double u = (double)i / parts, off = 4 * bulge * u * (1 - u) + aside;
-        out[i] = (struct point){section_x(k, a.x + dx * u + nx * off),
-                                section_y(k, a.y + dy * u + ny * off)};
-    }
-    return parts + 1;
-}
-
-static color_t tiers_line_color(const struct stage *s, double value)
-{
-    const double most = piece_metric_most(s, METRIC_LOAD);
-    if (ui_shows_difference(s->ui))
-        return piece_difference_color(s->brush.theme, most > 0 ? value / most : 0);
-    return piece_metric_color(s, METRIC_LOAD, value);
-}
-
-/* 1 if something is selected or excluded by the filter: the rest is faint then. */
-static int tiers_has_choice(const struct stage *s)
-{
-    return s->ui->selection.kind != SELECT_NONE || flow_filter_active(&s->ui->network.filter);
-}
-
-static int tiers_is_lit(const struct stage *s, const uint8_t *marks, uint32_t count, uint32_t i)
-{
-    const uint8_t need = (s->ui->selection.kind != SELECT_NONE ? FLOW_SELECTED : 0) | FLOW_SHOWN;
-    return !tiers_has_choice(s) || (marks && i < count && (marks[i] & need) == need);
-}
-
-static void tiers_add_line(struct tiers_drawing *d, const struct stage *s, const struct section *k,
-                           uint32_t link, color_t color, double width, float away)
-{
-    struct point at[PARTS + 1];
-    const int count = tiers_curve(d, k, s->model->network.topology, link, at);
-    for (int i = 1; i < count; i++)
-        strokes_add(&d->strokes,
-                    &(struct stroke){(float)at[i - 1].x, (float)at[i - 1].y, (float)at[i].x,
-                                     (float)at[i].y, (float)width, away, color});
-}
-
-/* Links without load, where they are few enough to be distinguished. */
-static void tiers_add_idle(struct tiers_drawing *d, const struct stage *s, const struct section *k)
-{
-    const struct topology *t = s->model->network.topology;
-    const struct flows *f = &s->range->flows;
-    const color_t color = color_mix(s->brush.theme->panel, s->brush.theme->line, 0.7);
-    for (uint32_t l = 0; l < topology_links(t) && topology_links(t) <= FAINT; l++)
-        if (l >= f->link_count || !f->loads[l])
-            tiers_add_line(d, s, k, l, color, 1, 2);
-}
-
-static void tiers_add_lines(struct tiers_drawing *d, const struct stage *s, const struct section *k)
-{
-    const struct flows *f = &s->range->flows;
-    const double most = fmax(piece_metric_most(s, METRIC_LOAD), 1);
-    for (uint32_t i = 0; i < d->line_count; i++) {
-        const struct tier_line *l = &d->lines[i];
-        const int lit = tiers_is_lit(s, f->link_marks, f->link_count, l->link);
-        const double share = fmin(fabs((double)l->value) / most, 1);
-        color_t color = tiers_line_color(s, (double)l->value);
-        if (!lit)
-            color = color_mix(color, s->brush.theme->panel, 0.85);
-        tiers_add_line(d, s, k, l->link, color,
-                       0.8 + 1.8 * share + (lit && tiers_has_choice(s) ? 0.8 : 0),
-                       (float)(-share - (lit && tiers_has_choice(s) ? 4 : 0)));
-    }
-}
-
 /* ---- vertices ---- */
 
 static color_t tiers_vertex_color(const struct tiers_drawing *d, const struct stage *s, uint32_t v)
@@ -294,8 +150,8 @@ static color_t tiers_vertex_color(const struct tiers_drawing *d, const struct st
         color = t->sizes[(size_t)d->lowest[v] * 255 / (ranks > 1 ? ranks - 1 : 1) & 255];
     else if (d->used[v])
         color = t->second;
-    return tiers_is_lit(s, f->vertex_marks, f->vertex_count, v) ? color
-                                                                : color_mix(color, t->panel, 0.75);
+    return tier_is_lit(s, f->vertex_marks, f->vertex_count, v) ? color
+                                                               : color_mix(color, t->panel, 0.75);
 }
 
 static void tiers_add_vertices(struct tiers_drawing *d, const struct stage *s,
@@ -334,9 +190,9 @@ static void tiers_update_strokes(struct tiers_drawing *d, const struct stage *s,
     if (d->stroke_key == key)
         return;
     strokes_clear(&d->strokes);
-    tiers_add_idle(d, s, k);
+    tier_lines_choose(&d->lines, s, &d->plan, k);
     tiers_add_vertices(d, s, k);
-    tiers_add_lines(d, s, k);
+    tier_lines_add(&d->lines, &d->strokes, s, &d->plan, k);
     strokes_sort(&d->strokes);
     d->stroke_key = key;
 }
@@ -387,27 +243,6 @@ static void tiers_add_levels(const struct tiers_drawing *d, const struct stage *
 
 /* ---- mouse ---- */
 
-static uint32_t tiers_link_under(const struct tiers_drawing *d, const struct stage *s,
-                                 const struct section *k)
-{
-    const double x = s->brush.mouse_x, y = s->brush.mouse_y;
-    double nearest = 5;
-    uint32_t best = TOPOLOGY_NONE;
-    for (uint32_t i = 0; i < d->line_count && box_has(k->box, x, y); i++) {
-        struct point at[PARTS + 1];
-        const int count = tiers_curve(d, k, s->model->network.topology, d->lines[i].link, at);
-        for (int n = 1; n < count; n++) {
-            const double away = torus_distance(
-                x, y, &(struct projection_line){at[n - 1].x, at[n - 1].y, at[n].x, at[n].y});
-            if (away <= nearest) { /* of equally near ones the one on top */
-                nearest = away;
-                best = d->lines[i].link;
-            }
-        }
-    }
-    return best;
-}
-
 static uint32_t tiers_vertex_under(const struct tiers_drawing *d, const struct stage *s,
                                    const struct section *k)
 {
@@ -427,13 +262,14 @@ static void tiers_point_at(const struct tiers_drawing *d, struct stage *s, const
     const uint32_t vertex = box_has(k->box, s->brush.mouse_x, s->brush.mouse_y)
                                 ? tiers_vertex_under(d, s, k)
                                 : TOPOLOGY_NONE;
-    const uint32_t link = vertex == TOPOLOGY_NONE ? tiers_link_under(d, s, k) : TOPOLOGY_NONE;
+    const uint32_t link =
+        vertex == TOPOLOGY_NONE ? tier_lines_under(&d->lines, s, &d->plan, k) : TOPOLOGY_NONE;
     if (vertex != TOPOLOGY_NONE) {
         scene_hit(s->brush.scene, under, HIT_VERTEX, vertex, 0);
         piece_vertex_tip(s, vertex);
     } else if (link != TOPOLOGY_NONE) {
-        struct point at[PARTS + 1];
-        const int count = tiers_curve(d, k, s->model->network.topology, link, at);
+        struct point at[TIER_CURVE];
+        const int count = tier_lines_curve(&d->plan, k, s->model->network.topology, link, at);
         scene_points(s->brush.scene);
         for (int i = 0; i < count; i++)
             scene_point(s->brush.scene, at[i].x, at[i].y);
@@ -506,6 +342,7 @@ static void tiers_add_foot(const struct tiers_drawing *d, const struct stage *s,
     const struct theme *t = s->brush.theme;
     const double most = piece_metric_most(s, METRIC_LOAD);
     double right = box.x + box.w - 12;
+    const int is_tree = topology_spec(s->model->network.topology)->kind == TOPOLOGY_TREE;
     char tiers[200], lines[120] = "";
     if (ui_shows_difference(s->ui))
         right -= scene_text(s->brush.scene, box.x, box.y + 22, box.w - 12, TEXT_AXIS, TEXT_RIGHT,
@@ -520,9 +357,11 @@ static void tiers_add_foot(const struct tiers_drawing *d, const struct stage *s,
                     .text) +
             22;
     tiers_format_tiers(s->model->network.topology, tiers, sizeof tiers);
-    if (d->links > d->line_count)
-        snprintf(lines, sizeof lines, "; the %s fullest of %s links", quantity_grouped(LINES).text,
-                 quantity_grouped(d->links).text);
+    if (d->lines.drawn_count < d->lines.count && is_tree)
+        snprintf(lines, sizeof lines, "; where links share a pixel, the fullest is drawn");
+    else if (d->lines.drawn_count < d->lines.count)
+        snprintf(lines, sizeof lines, "; the %s fullest of %s links",
+                 quantity_grouped(TIER_LINES).text, quantity_grouped(d->lines.count).text);
     scene_textf(s->brush.scene, box.x + 14, box.y + 4, box.w - 28, TEXT_SMALL, TEXT_CLAUSES,
                 t->text, "%s%s", d->sentence, lines);
     scene_textf(s->brush.scene, box.x + 14, box.y + 22, right - box.x - 20, TEXT_AXIS, TEXT_CLAUSES,
@@ -549,11 +388,11 @@ int tiers_layout(struct stage *s, struct box box)
     if (plot.w < 60 || plot.h < 60 || tiers_update_used(d, s) < 0 || tiers_update_lines(d, s) < 0 ||
         tiers_update_plan(d, s, plot) < 0)
         return 1;
-    tiers_add_head(d, s, box);
-    tiers_add_foot(d, s, (struct box){box.x, box.y + box.h - FOOT, box.w, FOOT});
     const struct camera *camera = &s->ui->torus.plane;
     const struct section k = {plot, camera->zoom, camera->zoom, camera->x, camera->y};
     tiers_update_strokes(d, s, &k);
+    tiers_add_head(d, s, box);
+    tiers_add_foot(d, s, (struct box){box.x, box.y + box.h - FOOT, box.w, FOOT});
     scene_panel(s->brush.scene, plot, 0, "tiers.plot");
     scene_overlay(s->brush.scene);
     strokes_draw(&d->strokes, s->brush.scene, plot, s->brush.theme->panel);
