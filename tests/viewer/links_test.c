@@ -136,6 +136,32 @@ static void the_ranking_follows_the_newest_window(void **state)
     SEEN("0 congested, 1 hot");
 }
 
+static void the_overview_of_a_job_without_an_alert_names_a_congested_link(void **state)
+{
+    struct network_bed *b = *state;
+    struct wire_link_row rows[2] = {b->net.links[7], b->net.links[8]};
+    struct wire_message m = {.type = WIRE_TYPE_LINKS};
+    char expected[200], name[100];
+    rows[0].state = rows[1].state = LINK_CONGESTED;
+    b->desk.ui.view = VIEW_OVERVIEW;
+    for (uint64_t count = 0; count <= 2; count++) {
+        m.links = (struct wire_links){.job = "48213.0",
+                                      .window = b->net.job.window,
+                                      .links = rows,
+                                      .links_count = count,
+                                      .congested = count};
+        snprintf(expected, sizeof expected,
+                 count == 0   ? "no alert so far"
+                 : count == 1 ? "no alert so far; link %s is congested"
+                              : "no alert so far; 2 links are congested",
+                 network_link_name(&b->model->network, (uint32_t)rows[0].link, name, sizeof name));
+        desk_apply(b->model, &m, 0);
+        lay_out(b);
+        SEEN(expected);
+        assert_int_equal(find_text(&b->desk.scene, "congested") != NULL, count > 0);
+    }
+}
+
 static void held_time_has_its_own_ranking(void **state)
 {
     struct network_bed *b = *state;
@@ -1139,6 +1165,7 @@ int main(void)
         T(hot_links_are_described_in_words),
         cmocka_unit_test(the_what_if_ranks_links_although_their_list_was_never_open),
         T(the_ranking_follows_the_newest_window),
+        T(the_overview_of_a_job_without_an_alert_names_a_congested_link),
         T(held_time_has_its_own_ranking),
         T(the_state_of_a_link_says_of_which_time_it_is),
         T(suggestions_follow_a_list_that_does_not_change),

@@ -111,6 +111,22 @@ static void overview_format_highest(const struct latency *l, char *out, size_t r
                  worst->scope == SERIES_REGION ? "more " : "", above == 1 ? "" : "s");
 }
 
+/* Links that are congested in the newest window, though no latency grows. */
+static void overview_format_congested(const struct stage *s, char *out, size_t room)
+{
+    const struct network *n = &s->model->network;
+    const uint64_t count = model_ended(s->model) ? 0 : n->counts.states[LINK_CONGESTED];
+    char name[2 * TOPOLOGY_NAME + 8];
+    out[0] = 0;
+    for (uint32_t i = 0; count == 1 && n->topology && i < n->link_count && !out[0]; i++)
+        if (n->links[i].state == LINK_CONGESTED)
+            snprintf(out, room, "; link %s is congested",
+                     network_link_name(n, (uint32_t)n->links[i].link, name, sizeof name));
+    if (count > 0 && !out[0])
+        snprintf(out, room, "; %s link%s congested", quantity_grouped(count).text,
+                 count == 1 ? " is" : "s are");
+}
+
 /* Headline and details of a job without a pending or firing alert. */
 static const char *overview_format_calm(const struct stage *s, char *out, size_t room)
 {
@@ -119,15 +135,18 @@ static const char *overview_format_calm(const struct stage *s, char *out, size_t
     uint64_t lost_ns = 0;
     for (uint32_t i = 0; i < all->count; i++)
         lost_ns += all->items[i].lost_ns;
-    char highest[160];
+    char highest[160], congested[160];
     overview_format_highest(&s->model->latency, highest, sizeof highest);
+    overview_format_congested(s, congested, sizeof congested);
     if (!resolved)
-        snprintf(out, room, "no alert%s%s", model_ended(s->model) ? "" : " so far", highest);
+        snprintf(out, room, "no alert%s%s%s", model_ended(s->model) ? "" : " so far", congested,
+                 highest);
     else if (lost_ns)
-        snprintf(out, room, "%u alert%s, all resolved; the job lost %s", resolved,
-                 resolved == 1 ? "" : "s", format_duration((double)lost_ns).text);
+        snprintf(out, room, "%u alert%s, all resolved; the job lost %s%s", resolved,
+                 resolved == 1 ? "" : "s", format_duration((double)lost_ns).text, congested);
     else
-        snprintf(out, room, "%u alert%s, all resolved", resolved, resolved == 1 ? "" : "s");
+        snprintf(out, room, "%u alert%s, all resolved%s", resolved, resolved == 1 ? "" : "s",
+                 congested);
     return !strcmp(s->model->state, "died")   ? "The job died"
            : !strcmp(s->model->state, "lost") ? "The job was lost"
            : model_ended(s->model)            ? "The job has ended"
