@@ -198,6 +198,40 @@ static void test_fits_every_window(void **state)
     }
 }
 
+/* The share of a picture that the links between a switch and so many nodes around it cover. */
+static double share_covered_by_a_star(uint32_t nodes)
+{
+    struct network_bed b = {0};
+    struct arrangement a = {.spring = {.count = nodes + 1, .half = {1, 1}, .unit = 0.1},
+                            .at = calloc(nodes + 1, sizeof *a.at)};
+    a.wiring.edges = calloc(nodes, sizeof *a.wiring.edges);
+    assert_true(a.at != NULL && a.wiring.edges != NULL);
+    a.wiring.edge_count = nodes;
+    a.wiring.heaviest = 1000;
+    for (uint32_t n = 0; n < nodes; n++) {
+        const double angle = 2 * 3.14159265 * n / nodes;
+        a.at[n + 1] = (struct point){cos(angle), sin(angle)};
+        a.wiring.edges[n] = (struct wiring_edge){.from = n + 1, .to = 0, .bytes = 1000};
+    }
+    b.desk.ui.graph.camera.zoom = 1;
+    const struct plot plot =
+        network_plot_make(&(struct stage){.ui = &b.desk.ui}, &a, (struct box){0, 0, 1000, 600});
+    free(a.at);
+    free(a.wiring.edges);
+    /* links are as long as the picture is wide or high, at the mean */
+    return nodes * plot.thick * (plot.section.ux + plot.section.uy) / 2 /
+           (4 * plot.section.ux * plot.section.uy);
+}
+
+static void test_links_of_many_nodes_do_not_cover_the_picture(void **state)
+{
+    (void)state;
+    assert_true(share_covered_by_a_star(8) < 0.15);
+    for (uint32_t nodes = 100; nodes <= 1600; nodes *= 2)
+        assert_true(share_covered_by_a_star(nodes) < 0.35);
+    assert_true(share_covered_by_a_star(1600) > 0.1); /* and are still seen */
+}
+
 static void test_same_scene_again(void **state)
 {
     struct network_bed *f = *state, *other = begin("torus:4,4,2", 2);
@@ -704,6 +738,7 @@ int main(void)
         FIXTURE(test_nodes_that_routes_only_pass_are_counted_apart),
         cmocka_unit_test(test_names_cover_nothing),
         FIXTURE(test_fits_every_window),
+        cmocka_unit_test(test_links_of_many_nodes_do_not_cover_the_picture),
         FIXTURE(test_same_scene_again),
         FIXTURE(test_places_stay_when_windows_come),
         cmocka_unit_test(test_ranks_of_one_host),

@@ -337,9 +337,10 @@ void piece_empty(const struct stage *s, struct box box, const char *title, const
     const struct theme *t = s->brush.theme;
     double w = fmin(box.w - 40, 560), y = box.y + fmax(box.h / 2 - 30, 8);
     double x = box.x + (box.w - w) / 2;
-    scene_text(s->brush.scene, x, y, w, TEXT_TITLE, TEXT_CENTRE, t->second, title);
+    scene_text(s->brush.scene, x, y, w, TEXT_TITLE, TEXT_CENTRE | TEXT_CLAUSES, t->second, title);
     if (text)
-        scene_text(s->brush.scene, x, y + 24, w, TEXT_SMALL, TEXT_CENTRE, t->faint, text);
+        scene_text(s->brush.scene, x, y + 24, w, TEXT_SMALL, TEXT_CENTRE | TEXT_CLAUSES, t->faint,
+                   text);
 }
 
 enum { LEGEND_MARK = 13, LEGEND_GAP = 13 };

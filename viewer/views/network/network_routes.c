@@ -17,12 +17,32 @@ enum {
     FEW = 7, /* up to this many selected routes have a colour each (Visuco, section 8) */
 };
 
+/* The part of the picture that edges may cover; the least width of the heaviest, in pixels. */
+static const double COVERED = 0.3, THINNEST = 0.2;
+
 static const double near_enough = 5; /* logical pixels */
 
 /* ---- places ---- */
 
 /* Screens are wider than high: horizontal stretch of the layout. */
 static const double stretch = 1.4;
+
+/* The width of the heaviest edge, at most `thick`, with which edges cover no more than a part of
+ * the picture. */
+static double network_routes_thickness(const struct arrangement *a, double ux, double uy,
+                                       double thick)
+{
+    const struct wiring *w = &a->wiring;
+    const double picture = 4 * a->spring.half.x * ux * a->spring.half.y * uy;
+    double covered = 0;
+    for (uint32_t e = 0; a->at != NULL && w->heaviest > 0 && e < w->edge_count; e++) {
+        const struct point from = a->at[w->edges[e].from], to = a->at[w->edges[e].to];
+        covered += hypot((to.x - from.x) * ux, (to.y - from.y) * uy) * thick *
+                   (double)w->edges[e].bytes / (double)w->heaviest;
+    }
+    return covered > COVERED * picture ? fmax(thick * COVERED * picture / covered, THINNEST)
+                                       : thick;
+}
 
 struct plot network_plot_make(const struct stage *s, const struct arrangement *a, struct box box)
 {
@@ -38,7 +58,9 @@ struct plot network_plot_make(const struct stage *s, const struct arrangement *a
     double room = 3.1 * fmax(half.x * ux, 20) * fmax(half.y * uy, 20) / fmax(a->spring.count, 1);
     double spacing = fmin(sqrt(room), uy * a->spring.unit * 1.2);
     double radius = fmin(fmax(spacing * 0.25, 2), 24);
-    return (struct plot){{box, ux, uy, g->camera.x, g->camera.y}, radius, fmax(radius * 0.42, 1.6)};
+    return (struct plot){{box, ux, uy, g->camera.x, g->camera.y},
+                         radius,
+                         network_routes_thickness(a, ux, uy, fmax(radius * 0.42, 1.6))};
 }
 
 enum flow_metric network_metric(const struct ui *ui)
@@ -115,7 +137,7 @@ static color_t network_routes_choose_color(const struct paint *p, uint32_t r)
 static double network_routes_edge_width(const struct wiring *w, const struct plot *plot, uint32_t e)
 {
     double share = w->heaviest ? (double)w->edges[e].bytes / (double)w->heaviest : 0;
-    return fmax(plot->thick * fmin(share, WIDEST), 0.7);
+    return fmax(plot->thick * fmin(share, WIDEST), fmin(plot->thick, 0.7));
 }
 
 /* An edge in logical pixels; right: unit vector to the right of its direction. */
@@ -257,7 +279,7 @@ static void network_routes_add_difference(struct strokes *strokes, const struct 
     double share = ((double)e->bytes - e->real) / fmax((double)w->heaviest, 1);
     struct course course = network_routes_make_course(a, plot, e);
     color_t color = piece_difference_color(paint->s->brush.theme, share);
-    double width = fmax(plot->thick * fmin(fabs(share), WIDEST), 0.7);
+    double width = fmax(plot->thick * fmin(fabs(share), WIDEST), fmin(plot->thick, 0.7));
     struct strip strip = {.offset = 0.4,
                           .width = width,
                           .red = width * (color >> 24),

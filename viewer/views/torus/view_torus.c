@@ -241,7 +241,7 @@ static void torus_layout(struct stage *s, struct box box)
         torus_view_add_cards(s, d, row);
         body.h -= h + GAP;
     }
-    if (body.h > 420) {
+    if (body.h > 420 && !model_is_timeless(s->model)) {
         torus_time(s, (struct box){body.x, body.y + body.h - TIME, body.w, TIME});
         body.h -= TIME + GAP;
     }
