@@ -449,25 +449,52 @@ char *network_vertex_name(const struct network *n, uint32_t vertex, char *out, s
     return out;
 }
 
-char *network_link_name(const struct network *n, uint32_t link, char *out, size_t capacity)
+/* @return 1 when the ends of a link are known */
+static int model_network_find_ends(const struct network *n, uint32_t link, uint32_t *from,
+                                   uint32_t *to)
+{
+    const struct wire_link_row *row = network_row(n, link);
+    if (n->topology && link < topology_links(n->topology) &&
+        topology_link(n->topology, link, from, to))
+        return 1;
+    if (!row)
+        return 0;
+    *from = model_network_vertex_of(row->from);
+    *to = model_network_vertex_of(row->to);
+    return 1;
+}
+
+/* The name of a vertex below a host, where the host stands beside it. */
+static const char *model_network_name_below(const char *name, const char *beside)
+{
+    const size_t length = strlen(beside);
+    return strncmp(name, beside, length) == 0 && name[length] == '/' ? name + length + 1 : name;
+}
+
+static char *model_network_format_link(const struct network *n, uint32_t link, int is_short,
+                                       char *out, size_t capacity)
 {
     char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    const struct wire_link_row *row = network_row(n, link);
-    if (n->topology && link < topology_links(n->topology) &&
-        topology_link(n->topology, link, &from, &to))
-        ;
-    else if (row) {
-        from = model_network_vertex_of(row->from);
-        to = model_network_vertex_of(row->to);
-    } else {
+    if (!model_network_find_ends(n, link, &from, &to)) {
         snprintf(out, capacity, "link %u", link);
         return out;
     }
     network_vertex_name(n, from, a, sizeof a);
     network_vertex_name(n, to, b, sizeof b);
-    snprintf(out, capacity, "%s \xe2\x86\x92 %s", a, b);
+    snprintf(out, capacity, "%s \xe2\x86\x92 %s", is_short ? model_network_name_below(a, b) : a,
+             is_short ? model_network_name_below(b, a) : b);
     return out;
+}
+
+char *network_link_name(const struct network *n, uint32_t link, char *out, size_t capacity)
+{
+    return model_network_format_link(n, link, 0, out, capacity);
+}
+
+char *network_link_short_name(const struct network *n, uint32_t link, char *out, size_t capacity)
+{
+    return model_network_format_link(n, link, 1, out, capacity);
 }
 
 const char *network_state_name(enum link_state state)

@@ -155,6 +155,11 @@ uint32_t network_seat(const struct network *network, uint64_t rank);
 /** "(3,1,0) → (3,2,0)"; numbers if the topology is not known. */
 char *network_link_name(const struct network *network, uint32_t link, char *out, size_t capacity);
 
+/** The same, shorter: a part of a host that is linked with it loses the host's name, "rank6 -> n1".
+ */
+char *network_link_short_name(const struct network *network, uint32_t link, char *out,
+                              size_t capacity);
+
 /** Name of a vertex. */
 char *network_vertex_name(const struct network *network, uint32_t vertex, char *out,
                           size_t capacity);

@@ -53,7 +53,7 @@ static void metric_rank_name_of(const struct stage *s, uint32_t number, char *ou
         snprintf(out, room, "%s \xe2\x86\x92 %s", from, to);
         break;
     case FLOW_LINKS:
-        network_link_name(n, number, out, room);
+        network_link_short_name(n, number, out, room);
         break;
     default:
         network_vertex_name(n, number, out, room);

@@ -199,6 +199,21 @@ static void tiers_update_strokes(struct tiers_drawing *d, const struct stage *s,
 
 /* ---- boxes ---- */
 
+/* "slot 3", and whether it is unused where there is room for that. */
+static void tiers_add_box_name(const struct stage *s, const struct floor_block *b, struct box box)
+{
+    const struct topology_spec *spec = topology_spec(s->model->network.topology);
+    char name[TOPOLOGY_NAME + 16], whole[TOPOLOGY_NAME + 32];
+    snprintf(name, sizeof name, "%s %u", spec->dimensions[b->tier].name, b->at);
+    snprintf(whole, sizeof whole, "%s%s", name, b->used ? "" : ": unused");
+    const double w = box.w - 6;
+    const char *text = scene_width(s->brush.scene, TEXT_AXIS, 0, whole) <= w  ? whole
+                       : scene_width(s->brush.scene, TEXT_AXIS, 0, name) <= w ? name
+                                                                              : "";
+    scene_text(s->brush.scene, box.x + 4, box.y + 1, w, TEXT_AXIS, 0,
+               b->used ? s->brush.theme->second : s->brush.theme->faint, text);
+}
+
 static void tiers_add_boxes(const struct tiers_drawing *d, const struct stage *s,
                             const struct section *k)
 {
@@ -218,12 +233,8 @@ static void tiers_add_boxes(const struct tiers_drawing *d, const struct stage *s
             continue;
         scene_outline(s->brush.scene, box, 2, cabinet && b->used ? 1.5 : 1,
                       color_fade(color, b->used || b->joined ? 0.8 : 0.6));
-        char name[40];
-        snprintf(name, sizeof name, "%s %u%s", spec->dimensions[b->tier].name, b->at,
-                 b->used ? "" : ": unused");
         if (!b->joined && b->box.w >= 46 && b->box.h >= (b->used ? 60 : 18))
-            scene_text(s->brush.scene, box.x + 4, box.y + 1, box.w - 6, TEXT_AXIS, 0,
-                       b->used ? t->second : t->faint, name);
+            tiers_add_box_name(s, b, box);
     }
 }
 
