@@ -691,6 +691,10 @@ class Kills(Failure):
         self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)[-1:], *self.victims('holterd')),
                             self.KILLS_OF_A_JOB, self.all_is_recorded)
 
+    def test_supervisor_killed(self):
+        """The agent goes on without it."""
+        self.kill_at_random(lambda chance: self.kill(*self.victims('holter-agent', 2)[:1]), 1, self.all_is_recorded)
+
     def test_agent_and_supervisor_killed(self):
         def check(finished, status):
             self.ends_as_the_launcher(finished, status)

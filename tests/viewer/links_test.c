@@ -1,5 +1,6 @@
 /* View "links" as text, and what the mouse and the keys do there. */
 #include "viewer/layout/format.h"
+#include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/common/link_classes.h"
@@ -396,6 +397,16 @@ static void without_messages_counters_are_ranked(void **state)
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 39)->row, 0);
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 36)->row, 3);
     desk_check(&b->desk, "counters");
+    NOT_SEEN("Largest first"); /* nor is there anything to suggest */
+    NOT_SEEN("Suggest mapping");
+    assert_null(place_absence(b->model, VIEW_TORUS));
+    assert_non_null(place_absence(b->model, VIEW_NETWORK));
+    assert_non_null(place_absence(b->model, VIEW_WHAT_IF));
+    b->desk.ui.view = VIEW_OVERVIEW; /* shows them in place of figures of messages */
+    lay_out(b);
+    SEEN("no messages known: as interfaces counted");
+    NOT_SEEN("Who sends to whom");
+    b->desk.ui.view = VIEW_LINKS;
     for (uint32_t i = 0; i < b->model->network.link_count; i++)
         b->model->network.links[i].collective_bytes = 7890000;
     b->model->network.links_version++;

@@ -15,6 +15,8 @@ static const char *absence_of_network(const struct model *m, enum view_id view)
         (!spec || (!spec->dimension_count && !topology_has_tiers(n->topology))))
         return "The network has neither coordinates nor levels: it is a graph. "
                "Its picture is in Network.";
+    if (view != VIEW_LINKS && view != VIEW_TORUS && !m->pairs.keys.count)
+        return "No message between two ranks has been seen.";
     return NULL;
 }
 

@@ -36,6 +36,10 @@ static void links_layout(struct stage *s, struct box box)
         return;
     if (piece_no_network(s, all))
         return;
+    if (piece_loads_are_measured(s) && !s->model->pairs.keys.count) {
+        hot_links_layout(s, all);
+        return;
+    }
     double better = all.h > LOW && !s->second ? better_height(s, all.h < HIGH) : 0;
     if (all.w >= WIDE) {
         double right = floor(fmin(fmax(all.w * 0.38, 320), 620));

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
 #define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
 
-#include "viewer/views/common/view.h"
+#include "viewer/views/links/view_links.h"
 
 /** Links in the order of the list, valid while facts, time and filter stay the same. */
 struct links_drawing {
@@ -50,9 +50,6 @@ void link_sparkline(const struct stage *stage, struct box box, uint32_t link, co
 /** On one node: for whom ranks wait, in place of the ranking of links. @return 0: nothing was drawn
  * since there are several nodes, or links are asked about, or nobody waits */
 int delays_layout(struct stage *stage, struct box box);
-
-/** The ranking of links. @return where its panel ends, which has no rows left empty */
-double hot_links_layout(struct stage *stage, struct box box);
 
 /** Figures by rank (Visuco, section 4.3); and how much of a height they take, 0: it is too low. */
 void metric_rank_layout(struct stage *stage, struct box box);

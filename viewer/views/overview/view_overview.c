@@ -1,12 +1,15 @@
 /* View "overview": is the job well and since when, the pattern of communication with the alerts on
  * it, and below that, from left to right, where, why and what to do; of a job that is well, what it
- * does: who talks to whom, its rates, its balance. */
+ * does: who talks to whom, its rates, its balance. Of a job of whose links only counters are known,
+ * these. */
 #include "viewer/views/overview/overview_parts.h"
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/commgram/view_commgram_parts.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
+#include "viewer/views/links/view_links.h"
 #include "viewer/views/live/view_live_parts.h"
 #include "viewer/views/views.h"
 
@@ -297,6 +300,10 @@ static void overview_layout(struct stage *s, struct box box)
     if (s->ui->overlay.first_run && foot - y > 320) {
         overview_add_first(s, (struct box){inner.x, y, inner.w, FIRST});
         y += FIRST;
+    }
+    if (!a && piece_loads_are_measured(s) && !s->model->pairs.keys.count) {
+        hot_links_layout(s, (struct box){inner.x, y, inner.w, foot - y});
+        return;
     }
     int count = overview_split(s, (struct box){inner.x, y, inner.w, 0}, parts);
     struct heights h =
