@@ -191,6 +191,7 @@ static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsi
 
 static void sum_pairs_start(struct range *r, const struct model *m)
 {
+    r->pair_total = r->node_pair_total = r->call_total = (struct history_total){0};
     copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS);
     copy_sums(r->node_pairs, m->node_pairs.sums, r->node_pair_count, PAIR_COLUMNS);
     copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS);
@@ -198,6 +199,7 @@ static void sum_pairs_start(struct range *r, const struct model *m)
 
 static void sum_start(struct range *r, const struct model *m)
 {
+    r->wait_total = r->rank_total = (struct history_total){0};
     copy_sums(r->waits, m->waits.sums, r->wait_count, 1);
     copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS);
     sum_pairs_start(r, m);
@@ -205,15 +207,17 @@ static void sum_start(struct range *r, const struct model *m)
 
 static void sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
-    struct history_span a = history_sum(&m->rank_history, first, last, r->ranks, r->rank_count);
+    struct history_span a =
+        history_sum_on(&m->rank_history, first, last, r->ranks, r->rank_count, &r->rank_total);
     struct history_span b = {0};
-    history_sum(&m->waits.history, first, last, r->waits, r->wait_count);
+    history_sum_on(&m->waits.history, first, last, r->waits, r->wait_count, &r->wait_total);
     if (r->pairs_kind == RANGE_START) {
         sum_pairs_start(r, m);
     } else {
-        b = history_sum(&m->pairs.history, first, last, r->pairs, r->pair_count);
-        history_sum(&m->node_pairs.history, first, last, r->node_pairs, r->node_pair_count);
-        history_sum(&m->calls.history, first, last, r->calls, r->call_count);
+        b = history_sum_on(&m->pairs.history, first, last, r->pairs, r->pair_count, &r->pair_total);
+        history_sum_on(&m->node_pairs.history, first, last, r->node_pairs, r->node_pair_count,
+                       &r->node_pair_total);
+        history_sum_on(&m->calls.history, first, last, r->calls, r->call_count, &r->call_total);
     }
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
     r->last = a.last > b.last ? a.last : b.last;
@@ -224,10 +228,13 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
 
 static void sum_callers(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
-    if (r->callers_kind == RANGE_START)
+    if (r->callers_kind == RANGE_START) {
+        r->caller_total = (struct history_total){0};
         copy_sums(r->callers, m->callers.sums, r->caller_count, CALLER_COLUMNS);
-    else
-        history_sum(&m->callers.history, first, last, r->callers, r->caller_count);
+    } else {
+        history_sum_on(&m->callers.history, first, last, r->callers, r->caller_count,
+                       &r->caller_total);
+    }
 }
 
 /* Of equal times the lower rank, so that names do not jump. */
@@ -259,8 +266,8 @@ static int sum_all(struct range *r, const struct model *m, uint64_t first, uint6
     r->call_count = m->calls.keys.count;
     r->wait_count = m->waits.keys.count;
     r->caller_count = m->callers.keys.count;
-    history_sum(&m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last, r->latency,
-                r->rank_count);
+    history_sum_on(&m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last, r->latency,
+                   r->rank_count, &r->latency_total);
     if (start)
         sum_start(r, m);
     else

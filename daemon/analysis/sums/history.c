@@ -30,7 +30,9 @@ void history_clear(struct history *h)
     for (size_t i = 0; i < h->count; i++)
         history_slot_finish(&h->slots[i]);
     free(h->slots);
+    uint64_t changes = h->changes + 1;
     history_init(h, h->columns, h->max_columns, h->budget);
+    h->changes = changes;
 }
 
 static int history_slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
@@ -58,6 +60,12 @@ static void history_add_run(uint64_t *to, const uint64_t *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] += from[i];
+}
+
+static void history_subtract_run(uint64_t *from, const uint64_t *what, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        from[i] -= what[i];
 }
 
 static void history_add_row(const struct history *h, uint64_t *to, const uint64_t *from)
@@ -185,6 +193,7 @@ static int history_enter(struct history *h, const struct history_slot *fresh)
     int error = known ? history_unite(h, &merged, old, fresh) : history_insert(h, at, fresh);
     if (error)
         return error;
+    h->changes += (uint64_t)(known || at + 1 < h->count);
     if (known) {
         h->bytes += history_slot_bytes(h, merged.count) - history_slot_bytes(h, old->count);
         history_slot_finish(old);
@@ -235,14 +244,15 @@ int history_drop(struct history *h, uint64_t window)
     history_slot_finish(slot);
     memmove(slot, slot + 1, (h->count - at - 1) * sizeof *slot);
     h->count--;
+    h->changes++;
     return 0;
 }
 
 /* ---- sums ---------------------------------------------------------------- */
 
-/* Items stand mostly in long runs, which are added as one. */
+/* Add a slot, or subtract it. Items stand mostly in long runs, which are added as one. */
 static void history_sum_slot(const struct history *h, const struct history_slot *slot,
-                             uint64_t *sums, uint32_t items)
+                             uint64_t *sums, uint32_t items, int leaves)
 {
     for (uint32_t i = 0, end; i < slot->count && slot->items[i] < items; i = end) {
         for (end = i + 1; end < slot->count && slot->items[end] == slot->items[end - 1] + 1 &&
@@ -250,7 +260,9 @@ static void history_sum_slot(const struct history *h, const struct history_slot 
             end++;
         uint64_t *to = sums + (size_t)slot->items[i] * h->columns;
         const uint64_t *from = slot->values + (size_t)i * h->columns;
-        if (h->max_columns) {
+        if (leaves) {
+            history_subtract_run(to, from, (size_t)(end - i) * h->columns);
+        } else if (h->max_columns) {
             for (uint32_t k = 0; k < end - i; k++)
                 history_add_row(h, to + (size_t)k * h->columns, from + (size_t)k * h->columns);
         } else {
@@ -289,8 +301,54 @@ struct history_span history_sum(const struct history *h, uint64_t first, uint64_
     if (items > 0)
         memset(sums, 0, (size_t)items * h->columns * sizeof *sums);
     for (size_t s = from; s < to; s++)
-        history_sum_slot(h, &h->slots[s], sums, items);
+        history_sum_slot(h, &h->slots[s], sums, items, 0);
     return history_span_of(h, from, to);
+}
+
+/* Whether slots hold no item that is above those of a total. */
+static int history_holds_all(const struct history *h, size_t from, size_t to, uint32_t items)
+{
+    for (size_t s = from; s < to; s++)
+        if (h->slots[s].count > 0 && h->slots[s].items[h->slots[s].count - 1] >= items)
+            return 0;
+    return 1;
+}
+
+/* The slots that a total holds, if they are still there, or merged among each other.
+ * @param items     of which sums are asked for
+ * @param from, to  receive the positions of the first and after the last @return 1: they are */
+static int history_find_total(const struct history *h, const struct history_total *total,
+                              uint32_t items, size_t *from, size_t *to)
+{
+    if (total->of != h || total->changes != h->changes || h->max_columns || items < total->items)
+        return 0;
+    *from = history_position(h, total->first);
+    *to = history_position_after(h, total->last);
+    return *from < *to && h->slots[*from].first == total->first &&
+           h->slots[*to - 1].last == total->last &&
+           (items == total->items || history_holds_all(h, *from, *to, total->items));
+}
+
+struct history_span history_sum_on(const struct history *h, uint64_t first, uint64_t last,
+                                   uint64_t *sums, uint32_t items, struct history_total *total)
+{
+    size_t from = history_position(h, first), to = history_position_after(h, last), left, right;
+    struct history_span span = history_span_of(h, from, to);
+    const int goes_on = history_find_total(h, total, items, &left, &right) && left <= from &&
+                        from < right && right <= to && from - left + to - right < to - from;
+    if (goes_on) {
+        memset(sums + (size_t)total->items * h->columns, 0,
+               (size_t)(items - total->items) * h->columns * sizeof *sums);
+        for (size_t s = left; s < from; s++)
+            history_sum_slot(h, &h->slots[s], sums, items, 1);
+        for (size_t s = right; s < to; s++)
+            history_sum_slot(h, &h->slots[s], sums, items, 0);
+    } else {
+        history_sum(h, first, last, sums, items);
+    }
+    *total =
+        (struct history_total){span.found ? h : NULL, h->changes, span.first, span.last, items};
+    return span;
 }
 
 void history_copy_state(struct state_bytes *b, struct history *h)

@@ -27,6 +27,7 @@ struct history {
     size_t budget;        /**< most bytes */
     unsigned columns;     /**< figures for each item */
     uint32_t max_columns; /**< bit c: column c is merged as maximum, not as sum */
+    uint64_t changes;     /**< incremented by what changes sums other than of the newest windows */
 };
 
 /** @param budget  most bytes of all slots together; the newest slot is kept whatever it takes */
@@ -69,6 +70,20 @@ struct history_span {
  *  @return what was covered: slots are not cut, so it may reach beyond what was asked */
 struct history_span history_sum(const struct history *history, uint64_t first, uint64_t last,
                                 uint64_t *sums, uint32_t items);
+
+/** What a row of sums holds: zero-initialised is nothing. */
+struct history_total {
+    const struct history *of;
+    uint64_t changes;     /**< of it at that time */
+    uint64_t first, last; /**< windows at both ends of the slots that were summed */
+    uint32_t items;
+};
+
+/** As history_sum(), for a span that moves with time: where `sums` are those of the call before,
+ *  only the slots are added and subtracted that came and left since.
+ *  @param total  describes `sums`, and is updated */
+struct history_span history_sum_on(const struct history *history, uint64_t first, uint64_t last,
+                                   uint64_t *sums, uint32_t items, struct history_total *total);
 
 /** See state_bytes.h. */
 void history_copy_state(struct state_bytes *b, struct history *history);

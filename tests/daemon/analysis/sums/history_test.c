@@ -138,6 +138,73 @@ static void a_span_says_what_it_covers(void **state)
     history_clear(&h);
 }
 
+/* A number below `end`, from a generator with a state. */
+static uint32_t pick(uint64_t *state, uint32_t end)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) % end);
+}
+
+static void check_sums(const struct history *h, uint64_t first, uint64_t last, uint64_t *sums,
+                       uint32_t items, struct history_total *total)
+{
+    uint64_t expected[ITEMS * 2];
+    struct history_span a = history_sum(h, first, last, expected, items),
+                        b = history_sum_on(h, first, last, sums, items, total);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_memory_equal(sums, expected, items * 2 * sizeof *sums);
+}
+
+/* Windows come, some late and some twice, others are removed, slots are merged, items become more,
+ * and now and then all is forgotten or the time jumps. */
+static void sums_of_a_span_that_moves_are_those_of_the_span(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct history h;
+        struct history_total total = {0};
+        uint64_t random = seed, sums[ITEMS * 2], window = 1000, length = 5 + pick(&random, 60);
+        uint32_t items = 10;
+        memset(sums, 0xa5, sizeof sums);
+        history_init(&h, 2, 0, seed % 3 ? 40000 : 4000);
+        for (int step = 0; step < 300; step++) {
+            const uint32_t what = pick(&random, 100);
+            window += what < 90 ? 1 : pick(&random, 4);
+            put(&h, window);
+            if (what >= 94)
+                put(&h, window - pick(&random, 20));
+            if (what == 1)
+                history_drop(&h, window - pick(&random, 20));
+            if (what == 2)
+                history_clear(&h);
+            items += items < ITEMS && what % 10 == 0;
+            const uint64_t last = what == 3 ? window - pick(&random, 200) : window;
+            check_sums(&h, last - length, last, sums, items, &total);
+        }
+        history_clear(&h);
+    }
+}
+
+static void a_total_of_one_history_is_none_of_another(void **state)
+{
+    (void)state;
+    struct history a, b;
+    struct history_total total = {0};
+    uint64_t sums[ITEMS * 2];
+    history_init(&a, 2, 0, 1 << 20);
+    history_init(&b, 2, 0, 1 << 20);
+    for (uint64_t w = 0; w < 20; w++) {
+        put(&a, w);
+        if (w % 2)
+            put(&b, w);
+    }
+    check_sums(&a, 0, 19, sums, ITEMS, &total);
+    check_sums(&b, 1, 19, sums, ITEMS, &total);
+    check_sums(&a, 1, 19, sums, ITEMS, &total);
+    history_clear(&a);
+    history_clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +213,8 @@ int main(void)
         cmocka_unit_test(what_comes_late_is_added_to_its_window),
         cmocka_unit_test(a_span_is_entered_whole_where_nothing_is_known),
         cmocka_unit_test(a_span_says_what_it_covers),
+        cmocka_unit_test(sums_of_a_span_that_moves_are_those_of_the_span),
+        cmocka_unit_test(a_total_of_one_history_is_none_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
