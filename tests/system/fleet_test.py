@@ -1,6 +1,7 @@
 """Several daemons for many jobs, on NATS JetStream: a daemon that is killed is followed by another, and nothing is lost,
 counted twice or announced twice."""
 import concurrent.futures
+import csv
 import json
 import os
 import random
@@ -469,6 +470,44 @@ class Load(unittest.TestCase):
                                '--workers', 2, '--connect', f'ipc://{place.dir}/none').finish()
             self.assertEqual((1, ''), (load.status, load.out), load)
             self.assertIn('50 agents of a process need 132 open files, and its limit is 64 (ulimit -n)', load.err)
+
+
+class Nodes(unittest.TestCase):
+    def test_messages_between_nodes_at_daemons_whose_machines_differ_by_a_minute_have_their_times(self):
+        """The agent of one node is connected to one daemon, that of the other to the other."""
+        with lab.Lab() as place, bed.Bed(place, 2) as hosts:
+            fleet = Fleet(place)
+            fleet.start_daemon('a')
+            fleet.start_daemon('b', env=fleet.ahead(60))
+            a, b = fleet.endpoint('a'), fleet.endpoint('b')
+            steps = f'{lab.BUILD}/agent/holter exec {lab.program("steps", "openmpi")} {fleet.folder("one")} 2000 3000'
+            near = f'case $(hostname) in node1) near={a},{b} ;; *) near={b},{a} ;; esac; HOLTER_DAEMON=$near exec {steps}'
+            fleet.jobs['one'] = place.start(*hosts.openmpi(), '-n', 2, '/bin/sh', '-c', near,
+                                            env=fleet.job_environment('one', '1'))
+            lab.wait_for(lambda: fleet.has_new_window('one'), 'a window')
+            self.assertEqual([1, 1], [fleet.ask(name, 'status', '-v')['daemon']['agents'] for name in 'ab'])
+            first = fleet.newest['one']
+            lab.wait_for(lambda: fleet.newest_window('one') > first + 15, 'windows')
+            self.assertEqual(0, fleet.end_job('one').status)
+            Fleets.check_job(self, fleet, 'one')
+            recorded = fleet.recording(fleet.wait_ended('one'), 'one')
+            windows = recorded.window_numbers()
+            self.assertLess(max(windows) - min(windows), 300, 'windows of two clocks')
+            table = place.holter('export', '-f', 'csv', '--table', 'pairs', recorded.path).finish().out
+            mean = {}
+            for row in csv.DictReader(table.splitlines()):
+                matched, time_ns, error_ns = (int(row[key]) for key in ('matched', 'transfer_ns', 'error_ns'))
+                if row['source'] != row['destination']:
+                    self.assertEqual(int(row['messages']), matched, row)
+                    mean[row['source']] = (time_ns / matched, error_ns / matched)
+            self.assertEqual({'0', '1'}, set(mean))
+            for time_ns, error_ns in mean.values():
+                self.assertLess(0, error_ns)
+                self.assertLess(error_ns, 1e9)  # a minute is no error
+                self.assertLess(-error_ns, time_ns)
+            (there, error_there), (back, error_back) = mean.values()
+            self.assertLess(abs(there - back) / 2, error_there + error_back + 1e6)  # which a difference of clocks would be
+            fleet.close()
 
 
 class Partition(unittest.TestCase):
