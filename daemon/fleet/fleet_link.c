@@ -112,7 +112,8 @@ static void link_on_clock_answer(void *user, const void *bytes, size_t length)
     pthread_cond_signal(&link->clock_known);
     pthread_mutex_unlock(&link->clock_mutex);
     if (code == -HOLTER_ERANGE)
-        log_warn("an answer about the fleet's clock came too late, or out of order: it is not used");
+        log_warn(
+            "an answer about the fleet's clock came too late, or out of order: it is not used");
     else if (code < 0)
         log_warn("an answer about the fleet's clock: %s", holter_strerror(code));
 }

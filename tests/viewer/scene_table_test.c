@@ -89,6 +89,40 @@ static void a_list_is_copied_over_its_pages_with_one_unit_a_column(void **state)
     desk_close(&d);
 }
 
+/* The one is shown whole, of the other the end of the second line is left out. */
+static void a_text_of_two_lines_is_one_cell(void **state)
+{
+    (void)state;
+    static const char text[] = "node7: messages take 5.1x as long since 12:30:01; the job makes "
+                               "83\xc2\xa0% of its progress";
+    struct scene s = {0};
+    struct desk d;
+    struct scene_table t = {0};
+    desk_open(&d, 400, 300, 1, THEME_DARK, VIEW_NODES);
+    scene_begin(&s, 900, 300, 1, d.measure);
+    scene_panel(&s, (struct box){0, 0, 900, 300}, 0, "alerts");
+    const struct brush brush = {&s, &d.theme, -1, -1};
+    widget_table_head(&brush, &three, (struct box){10, 30, 820, 24}, 1, 1);
+    scene_hit(&s, (struct box){10, 56, 830, 200}, HIT_LIST, LIST_NODES, 0)->x1 = 2;
+    for (int i = 0; i < 2; i++) {
+        struct scene_hit *hit =
+            scene_hit(&s, (struct box){10, 56 + 50 * (double)i, 820, 49}, HIT_NODE, (uint64_t)i, 0);
+        hit->list = LIST_NODES + 1;
+        hit->row = (uint32_t)i;
+        s.cell = 1;
+        scene_paragraph(&s, 10, hit->box.y + 5, i ? 200 : 500, TEXT_BODY, 0xff, 2, text);
+        s.cell = 0;
+    }
+    scene_end(&s);
+    assert_int_equal(scene_table_add_list(&t, &s, ui_list_area(&s, LIST_NODES)), 2);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(t.rows[i].cells[0], "node7: messages take 5.1x as long since 12:30:01; "
+                                                "the job makes 83 % of its progress");
+    scene_table_finish(&t);
+    scene_finish(&s);
+    desk_close(&d);
+}
+
 static void of_selected_rows_only_these_are_copied(void **state)
 {
     struct scene s = {0};
@@ -193,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_is_copied_over_its_pages_with_one_unit_a_column),
+        cmocka_unit_test(a_text_of_two_lines_is_one_cell),
         cmocka_unit_test(of_selected_rows_only_these_are_copied),
         cmocka_unit_test(what_is_no_figure_of_one_unit_stays_as_it_is_shown),
         cmocka_unit_test(a_panel_is_copied_line_by_line_without_its_buttons),

@@ -22,25 +22,38 @@ static struct scene_table_row *table_append_row(struct scene_table *t, uint32_t 
     return &t->rows[t->count++];
 }
 
-/* Append a text to a cell, after a space where it has one already. */
-static void table_add_cell(struct scene_table *t, struct scene_table_row *row, int column,
-                           const char *text)
+/* A copy of a text without spaces that do not break a line. @return NULL: no memory */
+static char *table_copy_text(const char *text)
 {
-    char **cell = &row->cells[column];
-    size_t used = *cell ? strlen(*cell) : 0, more = strlen(text);
-    char *joined = realloc(*cell, used + more + 2);
-    if (!joined) {
-        t->failed = 1;
-        return;
-    }
-    if (used)
-        joined[used++] = ' ';
-    memcpy(joined + used, text, more + 1);
-    for (char *gap; (gap = strstr(joined, "\xc2\xa0"));) { /* spaces that do not break a line */
+    char *copy = strdup(text);
+    for (char *gap; copy && (gap = strstr(copy, "\xc2\xa0"));) {
         *gap = ' ';
         memmove(gap + 1, gap + 2, strlen(gap + 2) + 1);
     }
-    *cell = joined;
+    return copy;
+}
+
+/* Append a text to a cell, after a space where it has one already. A text that begins as the cell
+ * does, whose first lines stand there, takes its place.
+ * @param is_whole  it is the whole of a text that was shortened */
+static void table_add_cell(struct scene_table *t, struct scene_table_row *row, int column,
+                           const char *text, int is_whole)
+{
+    char **cell = &row->cells[column], *more = table_copy_text(text);
+    const size_t used = *cell ? strlen(*cell) : 0;
+    if (more && used && !(is_whole && strncmp(more, *cell, used) == 0)) {
+        char *joined = malloc(used + strlen(more) + 2);
+        if (joined)
+            sprintf(joined, "%s %s", *cell, more);
+        free(more);
+        more = joined;
+    }
+    if (!more) {
+        t->failed = 1;
+        return;
+    }
+    free(*cell);
+    *cell = more;
     if (column >= t->columns)
         t->columns = column + 1;
 }
@@ -70,7 +83,7 @@ static void table_set_title(struct scene_table *t, int column, const char *text)
     if (arrow)
         *arrow = 0;
     if (!t->head.cells[column] && title[0])
-        table_add_cell(t, &t->head, column, title);
+        table_add_cell(t, &t->head, column, title, 0);
 }
 
 /* Whether a text is beside or in a list, between two heights. */
@@ -121,7 +134,7 @@ static void table_add_cells(struct scene_table *t, const struct scene *s, struct
         if (!scene_item_is_in(item, list, hit->box.y, hit->box.y + hit->box.h))
             continue;
         table_add_cell(t, row, titled ? table_column_of(item, left) : next,
-                       scene_whole_text(s, item));
+                       scene_whole_text(s, item), item->whole_count > 0);
         next += next + 1 < SCENE_TABLE_COLUMNS;
     }
     if (row)
@@ -190,7 +203,8 @@ void scene_table_add_panel(struct scene_table *t, const struct scene *s, size_t 
             column = 0;
         }
         if (row)
-            table_add_cell(t, row, column, scene_whole_text(s, texts[i].item));
+            table_add_cell(t, row, column, scene_whole_text(s, texts[i].item),
+                           texts[i].item->whole_count > 0);
         column += column + 1 < SCENE_TABLE_COLUMNS;
     }
     free(texts);
