@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Open receives that are looked through for one of them, and, between two calls of match_settle(),
- * in vain: where the posts of many ends were dropped, each of them is looked for. */
+ * in vain: where the posts of many ends were dropped, each of them is looked for.
+ * match_settle_again(), which comes after some dozen records, starts no new count. */
 #define MAXIMUM_PASSED 16384u
 #define MAXIMUM_PASSED_IN_VAIN (1u << 22)
 

@@ -403,7 +403,6 @@ static void match_resolve_places(struct match *match)
 static void match_settle_dirty(struct match *match)
 {
     match->unsettled = 0;
-    match->passed_in_vain = 0;
     if (match_early_any(match))
         match_early_end_single_threaded(match);
     uint32_t kept = 0;
@@ -420,6 +419,7 @@ static void match_settle_dirty(struct match *match)
 
 void match_settle(struct match *match, uint64_t now_ns)
 {
+    match->passed_in_vain = 0;
     match->settled_ns = match->now_ns;
     match->now_ns = now_ns;
     match->now_s = (uint32_t)(now_ns / UINT64_C(1000000000));

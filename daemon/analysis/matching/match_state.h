@@ -217,8 +217,9 @@ struct match {
     uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
     uint32_t waiting_count, waiting_capacity;
     uint32_t order;          /**< of the next receive */
-    size_t unsettled;        /**< records taken since the last match_settle() */
-    uint64_t passed_in_vain; /**< open receives that were skipped since then: see match_find.c */
+    size_t unsettled;        /**< records taken since dirty channels were settled */
+    uint64_t passed_in_vain; /**< open receives that were skipped since the last match_settle():
+                                  see match_find.c */
     int all_added;           /**< a rank that is not a member lives on another node */
     uint64_t now_ns;         /**< of the last match_settle() */
     uint32_t now_s;          /**< the same in seconds: each lookup of a channel notes it */
