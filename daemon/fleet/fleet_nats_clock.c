@@ -33,17 +33,21 @@ static void nats_on_clock_answer(natsConnection *connection, natsSubscription *s
     natsMsg_Destroy(message);
 }
 
+/* @param instance  0: all daemons */
 static void nats_clock_subject(const struct fleet_nats *nats, const char *kind, uint64_t instance,
                                char out[NATS_NAME_BYTES])
 {
-    snprintf(out, NATS_NAME_BYTES, "holter.%s.%s.%016" PRIx64, nats->cluster, kind, instance);
+    char name[17] = "all";
+    if (instance != 0)
+        snprintf(name, sizeof(name), "%016" PRIx64, instance);
+    snprintf(out, NATS_NAME_BYTES, "holter.%s.%s.%s", nats->cluster, kind, name);
 }
 
 natsStatus fleet_nats_open_clock(struct fleet_nats *nats)
 {
     char all[NATS_NAME_BYTES], own[NATS_NAME_BYTES], answers[NATS_NAME_BYTES];
     int servers;
-    snprintf(all, sizeof(all), "holter.%s.clock.all", nats->cluster);
+    nats_clock_subject(nats, "clock", 0, all);
     nats_clock_subject(nats, "clock", nats->options.instance, own);
     nats_clock_subject(nats, "clocked", nats->options.instance, answers);
     const struct {
@@ -69,10 +73,7 @@ void fleet_nats_ask_clock(struct fleet_nats *nats, uint64_t to, const void *byte
 {
     char subject[NATS_NAME_BYTES], reply[NATS_NAME_BYTES];
     nats_clock_subject(nats, "clocked", nats->options.instance, reply);
-    if (to == 0)
-        snprintf(subject, sizeof(subject), "holter.%s.clock.all", nats->cluster);
-    else
-        nats_clock_subject(nats, "clock", to, subject);
+    nats_clock_subject(nats, "clock", to, subject);
     natsConnection_PublishRequest(nats->clock, subject, reply, bytes, (int)length);
 }
 

@@ -12,8 +12,8 @@ struct timeline {
 
 void timeline_init(struct timeline *timeline);
 
-/** Go on along another line from now on. Where that is a little behind, time stands still rather
- * than go back. */
+/** Go on along another line from now on. Where that is a little behind, time goes on from where it
+ * is, parallel to it, rather than back. */
 void timeline_follow(struct timeline *timeline, const struct timeline *line);
 
 /** Daemon time, nanoseconds since 1970. */

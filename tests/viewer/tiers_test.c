@@ -109,8 +109,8 @@ static void each_level_of_a_fat_tree_is_above_the_one_below(void **state)
 static struct topology *tree_of(struct topology_named *names, const uint32_t *parents,
                                 uint32_t count)
 {
-    struct topology_edge edges[12] = {{0}};
-    assert_true(2 * count - 2 <= 12);
+    struct topology_edge *edges = calloc(2 * count, sizeof *edges);
+    assert_non_null(edges);
     for (uint32_t v = 0; v + 1 < count; v++) {
         edges[2 * v] = (struct topology_edge){.from = v, .to = parents[v]};
         edges[2 * v + 1] = (struct topology_edge){.from = parents[v], .to = v};
@@ -123,6 +123,7 @@ static struct topology *tree_of(struct topology_named *names, const uint32_t *pa
     struct topology *t;
     char why[256] = "";
     assert_int_equal(topology_create(&t, &spec, why, sizeof why), 0);
+    free(edges);
     return t;
 }
 
@@ -286,29 +287,24 @@ struct dense_tree {
     struct tier_lines lines;
 };
 
+static uint32_t dense_tree_parent(uint32_t vertex)
+{
+    return vertex < LEAVES ? LEFT + vertex / (LEAVES / 2) : ROOT;
+}
+
 static void dense_tree_open(struct dense_tree *d)
 {
     static struct topology_named names[VERTICES];
-    static struct topology_edge edges[LINKS];
     static const uint8_t used[VERTICES];
-    struct topology_spec spec = {.kind = TOPOLOGY_TREE,
-                                 .vertices = names,
-                                 .vertex_count = VERTICES,
-                                 .edges = edges,
-                                 .edge_count = LINKS};
-    char why[256] = "";
+    uint32_t parents[VERTICES];
     for (uint32_t v = 0; v < VERTICES; v++) {
         snprintf(names[v].name, sizeof names[v].name, "v%u", v);
         names[v].kind = v < LEAVES ? VERTEX_NODE : VERTEX_SWITCH;
-        const uint32_t parent = v < LEAVES ? LEFT + v / (LEAVES / 2) : ROOT;
-        if (v == ROOT)
-            continue;
-        edges[2 * v] = (struct topology_edge){.from = v, .to = parent};
-        edges[2 * v + 1] = (struct topology_edge){.from = parent, .to = v};
+        parents[v] = dense_tree_parent(v);
     }
     *d = (struct dense_tree){.model = calloc(1, sizeof *d->model)};
     assert_non_null(d->model);
-    assert_int_equal(topology_create(&d->topology, &spec, why, sizeof why), 0);
+    d->topology = tree_of(names, parents, VERTICES);
     assert_int_equal(floor_plan_make(&d->plan, d->topology, used, PIXELS, 60), 0);
     d->model->network.topology = d->topology;
     for (uint32_t l = 0; l < LINKS; l++)
@@ -332,7 +328,7 @@ static void dense_tree_choose(struct dense_tree *d, double zoom, double x)
 
 static uint32_t link_of(const struct dense_tree *d, uint32_t vertex, int down)
 {
-    uint32_t parent = vertex < LEAVES ? LEFT + vertex / (LEAVES / 2) : ROOT;
+    const uint32_t parent = dense_tree_parent(vertex);
     return topology_link_between(d->topology, down ? parent : vertex, down ? vertex : parent);
 }
 

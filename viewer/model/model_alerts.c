@@ -1,6 +1,8 @@
 /* The alerts of a job. */
 #include "viewer/model/model_alerts.h"
+
 #include "holter/plain_text.h"
+#include "viewer/model/playback.h"
 
 #include <errno.h>
 #include <math.h>
@@ -149,15 +151,11 @@ double alert_ratio(const struct alert *a)
     return a->state == ALERT_RESOLVED && !isnan(a->worst) ? a->worst : a->ratio;
 }
 
-static int alert_severity(const struct alert *a)
-{
-    return strcmp(a->severity, "critical") == 0 ? 2 : strcmp(a->severity, "info") == 0 ? 0 : 1;
-}
-
 int alert_is_worse(const struct alert *a, const struct alert *than)
 {
-    const int by = alert_severity(a) - alert_severity(than);
-    return by > 0 || (by == 0 && a->lost_ns > than->lost_ns);
+    const enum mark_severity one = playback_severity(a->severity),
+                             other = playback_severity(than->severity);
+    return one != other ? one > other : a->lost_ns > than->lost_ns;
 }
 
 void alert_cause_format(const struct alert_cause *cause, char out[ALERT_CAUSE_NAME])

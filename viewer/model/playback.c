@@ -19,7 +19,7 @@ static enum playback_state playback_state_of(const char *text)
                                       : PLAYBACK_PAUSED;
 }
 
-static enum mark_severity playback_severity_of(const char *text)
+enum mark_severity playback_severity(const char *text)
 {
     return !text                       ? MARK_WARNING
            : !strcmp(text, "critical") ? MARK_CRITICAL
@@ -55,7 +55,7 @@ static int playback_apply_marks(struct playback *p, const struct wire_replay *r)
     for (uint64_t i = 0; i < count; i++) {
         const struct wire_mark_row *row = &r->marks[i];
         marks[i] = (struct playback_mark){.id = row->id,
-                                          .severity = playback_severity_of(row->severity),
+                                          .severity = playback_severity(row->severity),
                                           .since_ns = row->since_ns,
                                           .fired_ns = row->fired_ns,
                                           .end_ns = row->end_ns};

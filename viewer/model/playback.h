@@ -67,4 +67,7 @@ uint64_t playback_mark_ns(const struct playback_mark *mark);
 /** "critical" and so on. */
 const char *playback_severity_name(enum mark_severity severity);
 
+/** The severity of that name, as alerts and their marks have it; NULL and others: a warning. */
+enum mark_severity playback_severity(const char *name);
+
 #endif

@@ -191,7 +191,7 @@ static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsi
 
 static void sum_pairs_start(struct range *r, const struct model *m)
 {
-    r->pair_total = r->node_pair_total = r->call_total = (struct history_total){0};
+    r->pair_total = r->node_pair_total = (struct history_total){0};
     copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS);
     copy_sums(r->node_pairs, m->node_pairs.sums, r->node_pair_count, PAIR_COLUMNS);
     copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS);
@@ -217,7 +217,8 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
         b = history_sum_on(&m->pairs.history, first, last, r->pairs, r->pair_count, &r->pair_total);
         history_sum_on(&m->node_pairs.history, first, last, r->node_pairs, r->node_pair_count,
                        &r->node_pair_total);
-        history_sum_on(&m->calls.history, first, last, r->calls, r->call_count, &r->call_total);
+        /* maxima of windows that left cannot be taken out: all are added up */
+        history_sum(&m->calls.history, first, last, r->calls, r->call_count);
     }
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
     r->last = a.last > b.last ? a.last : b.last;

@@ -64,8 +64,8 @@ struct range {
     uint64_t version; /**< incremented when anything above but the flows changed */
 
     /* what the sums above hold, so that they can go on with the next window */
-    struct history_total rank_total, pair_total, node_pair_total, latency_total, call_total,
-        wait_total, caller_total;
+    struct history_total rank_total, pair_total, node_pair_total, latency_total, wait_total,
+        caller_total;
 
     size_t rank_capacity, pair_capacity, node_pair_capacity, latency_capacity, call_capacity,
         wait_capacity, awaited_capacity, caller_capacity; /**< allocated */
