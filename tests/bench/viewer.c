@@ -1,6 +1,7 @@
 /* Frames a second of the viewer with a large job, drawn into memory as the window does, and its
  * share of a core when nothing changes; seconds of processor time, of all threads, which others on
- * the machine do not change. Usage: viewer [RANKS | views | commgram | graph]
+ * the machine do not change, without the making of the messages. Usage: viewer [RANKS | views |
+ * commgram | graph]
  *
  *   live, scrolling   the strip glides and pans: every frame another span of time
  *   live, data        ten windows a second stream in, each with all ranks and pairs
@@ -11,7 +12,8 @@
  *                     (edges are drawn anew in shares), hovers, and while windows stream in
  *   graph, ...        dependencies of 98,304 events of 4,096 ranks, and layout formulas over 65,536
  * ranks: processor time of the first picture, of other formulas, and while one hovers
- *   views, ...        4,096 ranks on which an alert fires: every view while windows stream in
+ *   views, ...        4,096 ranks on which an alert fires: every view while windows stream in, at
+ *                     1600x900 and at 3840x2160
  *   commgram, ...     4,320 ranks: 27 phases of 18 communities, and one phase of 4,320 bars: the
  * first picture, while time is panned, while one hovers, and while pictures stream in idle the same
  * scene over and over: nothing is painted
@@ -29,6 +31,12 @@
 #include <time.h>
 
 enum { FRAMES = 120 };
+
+struct size {
+    int width, height;
+};
+
+static const struct size usual = {1600, 900}, largest = {3840, 2160};
 
 struct desk {
     struct synthetic job;
@@ -101,27 +109,29 @@ static double measure(struct desk *d, const char *name, enum view_id view,
 {
     d->screen.ui.view = view;
     offscreen_frame(&d->screen);
-    uint64_t start = offscreen_cpu_ns(), longest = 0;
+    uint64_t total = 0, longest = 0;
     for (int i = 0; i < FRAMES; i++) {
-        uint64_t before = offscreen_cpu_ns(), took;
+        d->screen.apply_ns = 0;
         step(d, i);
+        uint64_t before = offscreen_cpu_ns(), took;
         offscreen_frame(&d->screen);
-        took = offscreen_cpu_ns() - before;
+        took = offscreen_cpu_ns() - before + d->screen.apply_ns;
+        total += took;
         longest = took > longest ? took : longest;
     }
-    double seconds = (double)(offscreen_cpu_ns() - start) / 1e9;
+    double seconds = (double)total / 1e9;
     printf("%-18s %7.0f frames/s   %6.2f ms mean, %6.2f ms longest\n", name, FRAMES / seconds,
            seconds / FRAMES * 1e3, (double)longest / 1e6);
     return FRAMES / seconds;
 }
 
-static void desk_open(struct desk *d, uint32_t ranks, int windows,
-                      const struct synthetic_latency *latency)
+static void desk_open_at(struct size size, struct desk *d, uint32_t ranks, int windows,
+                         const struct synthetic_latency *latency)
 {
     struct model *model;
     if (model_create(&model, 512u << 20) < 0)
         exit(1);
-    offscreen_open(&d->screen, model, 1600, 900, 1, THEME_DARK);
+    offscreen_open(&d->screen, model, size.width, size.height, 1, THEME_DARK);
     synthetic_init(&d->job, ranks, 64, 26, 1);
     synthetic_begin(&d->job, offscreen_apply, &d->screen);
     if (latency)
@@ -131,6 +141,12 @@ static void desk_open(struct desk *d, uint32_t ranks, int windows,
         if (latency)
             synthetic_latencies(&d->job, latency, offscreen_apply, &d->screen);
     }
+}
+
+static void desk_open(struct desk *d, uint32_t ranks, int windows,
+                      const struct synthetic_latency *latency)
+{
+    desk_open_at(usual, d, ranks, windows, latency);
 }
 
 static void desk_close(struct desk *d)
@@ -340,13 +356,14 @@ static int latency_views(void)
     return least >= 60;
 }
 
-/* Every view but those of the network, which bench-viewer-network has. @return 1: all have 60
+/* Every view but those of the network, which bench-viewer-network has. @return 1: all have so many
  * frames a second */
-static int all_views(void)
+static int views_at(struct size size, double budget)
 {
     double least = INFINITY;
     struct desk d;
-    desk_open(&d, 4096, 60, &slow64);
+    desk_open_at(size, &d, 4096, 60, &slow64);
+    printf("all views at %dx%d\n", size.width, size.height);
     synthetic_growth(&d.job, &slow64, 7, "firing", offscreen_apply, &d.screen);
     synthetic_capture(&d.job,
                       &(struct synthetic_capture){.id = 1, .alert = 7, .calls = 24, .messages = 1},
@@ -359,10 +376,15 @@ static int all_views(void)
         offscreen_complete(&d.screen);
         least = fmin(least, measure(&d, place_names[v].name, (enum view_id)v, data_graph));
     }
-    printf("budget of 60 frames/s in all views of 4,096 ranks: %s\n",
-           least >= 60 ? "met" : "MISSED");
+    printf("budget of %.0f frames/s in all views of 4,096 ranks: %s\n", budget,
+           least >= budget ? "met" : "MISSED");
     desk_close(&d);
-    return least >= 60;
+    return least >= budget;
+}
+
+static int all_views(void)
+{
+    return views_at(usual, 60) & views_at(largest, 30);
 }
 
 int main(int argc, char **argv)

@@ -178,6 +178,27 @@ static void load_balance_is_that_of_the_paper(void **state)
     assert_int_equal(b.count, 1);
     assert_int_equal(b.standing_out, 0);
     assert_near(b.ranks[0].lb[0], 10.0 / 15, 1e-12);
+    assert_true(isnan(b.others[0]));
+    model_destroy(m);
+}
+
+static void the_largest_balance_of_the_others_is_that_of_ranks_not_kept(void **state)
+{
+    (void)state;
+    struct model *m = new_model();
+    struct balance b;
+    for (uint64_t w = FIRST; w < FIRST + 10; w++)
+        report_ranks(m, w, 50);
+    struct course_bins bins = course_bins(FIRST, FIRST + 9);
+    const struct balance first = {.count = 1, .ranks = {{.rank = 0}}},
+                         last = {.count = 1, .ranks = {{.rank = 3}}};
+    const uint8_t marks[RANKS] = {1, 0, 0, 1};
+    assert_int_equal(course_balance(m, bins, NULL, &first, &b), 0);
+    assert_near(b.ranks[0].lb[0], 10.0 / 15, 1e-12);
+    assert_near(b.others[0], 2, 1e-12);
+    assert_int_equal(course_balance(m, bins, marks, &last, &b), 0);
+    assert_near(b.ranks[0].lb[0], 2, 1e-12);
+    assert_near(b.others[0], 10.0 / 15, 1e-12);
     model_destroy(m);
 }
 
@@ -234,6 +255,7 @@ int main(void)
         cmocka_unit_test(messages_are_divided_by_what_crosses_nodes),
         cmocka_unit_test(what_was_before_the_viewer_came_is_spread_over_its_windows),
         cmocka_unit_test(load_balance_is_that_of_the_paper),
+        cmocka_unit_test(the_largest_balance_of_the_others_is_that_of_ranks_not_kept),
         cmocka_unit_test(transfer_times_are_those_between_nodes_by_size),
         cmocka_unit_test(impossible_sizes_are_counted_and_left_out),
     };

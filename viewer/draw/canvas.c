@@ -26,6 +26,7 @@ void canvas_finish(struct canvas *c)
 {
     free(c->pixels);
     free(c->cover);
+    free(c->covered);
     memset(c, 0, sizeof *c);
 }
 
@@ -156,31 +157,66 @@ void canvas_disc(struct canvas *c, double cx, double cy, double radius, color_t 
 
 /* ---- curves -------------------------------------------------------------- */
 
-/* Add the coverage of a segment to a mask. Where it overlaps, the larger value stays, so that
- * joints are not visible. */
-static void canvas_segment(uint8_t *mask, struct clip area, struct point a, struct point b,
-                           double half)
+/* The pixels of a row of a segment's box that are near its line. */
+static struct clip canvas_row_near(struct clip box, int y, struct point a, struct point b,
+                                   double reach)
+{
+    double dx = b.x - a.x, dy = b.y - a.y;
+    if (fabs(dy) < 1)
+        return (struct clip){box.x0, y, box.x1, y + 1};
+    double at = a.x + (y + 0.5 - a.y) * dx / dy, space = reach * sqrt(dx * dx + dy * dy) / fabs(dy);
+    return (struct clip){(int)fmax(box.x0, floor(at - space)), y,
+                         (int)fmin(box.x1, ceil(at + space)), y + 1};
+}
+
+/* Add the coverage of a segment. Where it overlaps, the larger value stays, so that joints are not
+ * visible.
+ * @param count  pixels covered so far @return now */
+static size_t canvas_segment(struct canvas *c, struct clip area, struct point a, struct point b,
+                             double half, size_t count)
 {
     struct clip r = {(int)floor(fmin(a.x, b.x) - half - 1), (int)floor(fmin(a.y, b.y) - half - 1),
                      (int)ceil(fmax(a.x, b.x) + half + 1), (int)ceil(fmax(a.y, b.y) + half + 1)};
     r = clip_and(r, area);
-    double dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
-    size_t stride = (size_t)(area.x1 - area.x0);
+    double dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy, reach = half + 0.5;
     for (int y = r.y0; y < r.y1; y++) {
-        uint8_t *row = mask + (size_t)(y - area.y0) * stride;
-        for (int x = r.x0; x < r.x1; x++) {
+        struct clip row = canvas_row_near(r, y, a, b, reach);
+        size_t first = (size_t)(y - area.y0) * (size_t)(area.x1 - area.x0);
+        for (int x = row.x0; x < row.x1; x++) {
             double px = x + 0.5 - a.x, py = y + 0.5 - a.y;
             double t = square > 0 ? (px * dx + py * dy) / square : 0;
             t = t < 0 ? 0 : t > 1 ? 1 : t;
             double ex = px - t * dx, ey = py - t * dy, d2 = ex * ex + ey * ey;
-            if (d2 >= (half + 0.5) * (half + 0.5))
+            if (d2 >= reach * reach)
                 continue;
-            double share = fmin(half + 0.5 - sqrt(d2), 1);
-            uint8_t value = (uint8_t)(share * 255 + 0.5);
-            if (value > row[x - area.x0])
-                row[x - area.x0] = value;
+            uint8_t value = (uint8_t)(fmin(reach - sqrt(d2), 1) * 255 + 0.5);
+            size_t at = first + (size_t)(x - area.x0);
+            if (value > c->cover[at]) {
+                if (!c->cover[at])
+                    c->covered[count++] = (uint32_t)at;
+                c->cover[at] = value;
+            }
         }
     }
+    return count;
+}
+
+static int canvas_reserve_cover(struct canvas *c, size_t pixels)
+{
+    if (pixels <= c->cover_capacity)
+        return 0;
+    free(c->cover);
+    free(c->covered);
+    c->cover = calloc(pixels, sizeof *c->cover);
+    c->covered = malloc(pixels * sizeof *c->covered);
+    c->cover_capacity = c->cover && c->covered ? pixels : 0;
+    return c->cover_capacity ? 0 : -ENOMEM;
+}
+
+static uint32_t canvas_opacity(uint8_t cover, color_t color)
+{
+    uint32_t alpha = color & 0xff;
+    return alpha == 255 ? cover : cover * alpha / 255;
 }
 
 void canvas_curve(struct canvas *c, const struct point *points, size_t count, double width,
@@ -195,20 +231,17 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
     }
     struct clip area =
         canvas_touched(c, x0 - half - 1, y0 - half - 1, x1 + half + 1, y1 + half + 1);
-    if (clip_empty(area))
+    size_t w = (size_t)(area.x1 - area.x0), covered = 0;
+    if (clip_empty(area) || canvas_reserve_cover(c, w * (size_t)(area.y1 - area.y0)) < 0)
         return;
-    size_t need = (size_t)(area.x1 - area.x0) * (size_t)(area.y1 - area.y0);
-    if (need > c->cover_capacity) {
-        uint8_t *more = realloc(c->cover, need);
-        if (!more)
-            return;
-        c->cover = more;
-        c->cover_capacity = need;
-    }
-    memset(c->cover, 0, need);
     for (size_t i = 0; i + 1 < count; i++)
-        canvas_segment(c->cover, area, points[i], points[i + 1], half);
-    canvas_mask(c, area.x0, area.y0, c->cover, area.x1 - area.x0, area.y1 - area.y0, color);
+        covered = canvas_segment(c, area, points[i], points[i + 1], half, covered);
+    for (size_t i = 0; i < covered; i++) {
+        size_t at = c->covered[i];
+        size_t x = (size_t)area.x0 + at % w, y = (size_t)area.y0 + at / w;
+        canvas_blend(&c->pixels[y * (size_t)c->w + x], color, canvas_opacity(c->cover[at], color));
+        c->cover[at] = 0;
+    }
 }
 
 /* ---- areas --------------------------------------------------------------- */
@@ -244,38 +277,59 @@ void canvas_area(struct canvas *c, const struct point *p, size_t count, color_t 
     }
 }
 
-/* Distance of a point from the edge between a and b, in pixels, positive inside the polygon.
- * @param turn  sign: the direction of the edges */
-static double canvas_inside(struct point a, struct point b, double turn, double x, double y)
+/* The distance of a point from an edge of a polygon is x * this x + y * this y + offset, positive
+ * inside. */
+struct canvas_edge {
+    double x, y, offset;
+};
+
+/* @param turn  sign: the direction of the edges */
+static struct canvas_edge canvas_edge_of(struct point a, struct point b, double turn)
 {
-    double length = hypot(b.x - a.x, b.y - a.y);
-    double side = (b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x);
-    return length > 0 ? (turn > 0 ? side : -side) / length : INFINITY;
+    double length = hypot(b.x - a.x, b.y - a.y), unit = (turn > 0 ? 1 : -1) / length;
+    if (!(length > 0))
+        return (struct canvas_edge){0, 0, INFINITY};
+    struct canvas_edge edge = {(a.y - b.y) * unit, (b.x - a.x) * unit, 0};
+    edge.offset = -edge.x * a.x - edge.y * a.y;
+    return edge;
 }
 
 /* The part of a row that has at least a given distance from all edges of a convex polygon. */
-static struct clip canvas_row_inside(const struct point *p, size_t count, double turn,
-                                     struct clip row, double distance)
+static struct clip canvas_row_inside(const struct canvas_edge *edges, size_t count, struct clip row,
+                                     double distance)
 {
     double from = row.x0, to = row.x1;
     for (size_t i = 0; i < count && from < to; i++) {
-        double left = canvas_inside(p[i], p[(i + 1) % count], turn, row.x0 + 0.5, row.y0 + 0.5);
-        double step =
-            canvas_inside(p[i], p[(i + 1) % count], turn, row.x0 + 1.5, row.y0 + 0.5) - left;
-        double at = row.x0 + (distance - left) / step; /* the distance is linear in x */
-        if (step > 0)
+        double left = (row.x0 + 0.5) * edges[i].x + (row.y0 + 0.5) * edges[i].y + edges[i].offset;
+        double at = row.x0 + (distance - left) / edges[i].x; /* the distance is linear in x */
+        if (edges[i].x > 0)
             from = fmax(from, ceil(at));
-        else if (step < 0)
+        else if (edges[i].x < 0)
             to = fmin(to, floor(at) + 1);
         else if (left < distance)
             to = from;
     }
-    return from < to ? (struct clip){(int)from, row.y0, (int)to, row.y1} : (struct clip){0};
+    return from < to ? (struct clip){(int)from, row.y0, (int)to, row.y1}
+                     : (struct clip){row.x0, row.y0, row.x0, row.y1};
+}
+
+/* Blend the pixels from x0 up to x1, which edges may cut. */
+static void canvas_cut_pixels(uint32_t *row, int x0, int x1, double y,
+                              const struct canvas_edge *edges, size_t count, color_t color)
+{
+    for (int x = x0; x < x1; x++) {
+        double share = 1;
+        for (size_t i = 0; i < count; i++)
+            share = fmin(share, (x + 0.5) * edges[i].x + y * edges[i].y + edges[i].offset + 0.5);
+        canvas_cover(&row[x], color, share);
+    }
 }
 
 void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color_t color)
 {
     double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, turn = 0;
+    struct canvas_edge edges[CANVAS_POINTS];
+    count = count < CANVAS_POINTS ? count : CANVAS_POINTS;
     for (size_t i = 0; i < count; i++) {
         const struct point *q = &p[(i + 1) % count];
         turn += p[i].x * q->y - q->x * p[i].y;
@@ -284,18 +338,17 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color
         y0 = fmin(y0, p[i].y);
         y1 = fmax(y1, p[i].y);
     }
+    for (size_t i = 0; i < count; i++)
+        edges[i] = canvas_edge_of(p[i], p[(i + 1) % count], turn);
     struct clip r = canvas_touched(c, x0 - 1, y0 - 1, x1 + 1, y1 + 1);
     for (int y = r.y0; y < r.y1; y++) {
-        struct clip row = {r.x0, y, r.x1, y + 1};
-        struct clip some = canvas_row_inside(p, count, turn, row, -0.5);
-        struct clip whole = canvas_row_inside(p, count, turn, row, 0.5);
-        for (int x = some.x0; x < some.x1; x++) {
-            double share = 1;
-            for (size_t i = 0; i < count && (x < whole.x0 || x >= whole.x1); i++)
-                share = fmin(share,
-                             canvas_inside(p[i], p[(i + 1) % count], turn, x + 0.5, y + 0.5) + 0.5);
-            canvas_cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
-        }
+        uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
+        struct clip box = {r.x0, y, r.x1, y + 1};
+        struct clip some = canvas_row_inside(edges, count, box, -0.5);
+        struct clip whole = canvas_row_inside(edges, count, some, 0.5);
+        canvas_cut_pixels(row, some.x0, whole.x0, y + 0.5, edges, count, color);
+        canvas_fill(row, whole.x0, whole.x1, color);
+        canvas_cut_pixels(row, whole.x1, some.x1, y + 0.5, edges, count, color);
     }
 }
 
@@ -327,12 +380,11 @@ void canvas_mask(struct canvas *c, int left, int top, const uint8_t *mask, int w
                  color_t color)
 {
     struct clip r = clip_and((struct clip){left, top, left + w, top + h}, c->clip);
-    uint32_t alpha = color & 0xff;
     for (int y = r.y0; y < r.y1; y++) {
         const uint8_t *from = mask + (size_t)(y - top) * (size_t)w - left;
         uint32_t *to = c->pixels + (size_t)y * (size_t)c->w;
         for (int x = r.x0; x < r.x1; x++)
             if (from[x])
-                canvas_blend(&to[x], color, alpha == 255 ? from[x] : from[x] * alpha / 255);
+                canvas_blend(&to[x], color, canvas_opacity(from[x], color));
     }
 }

@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/** Most points of a curve, an area or a polygon. */
+#define CANVAS_POINTS 4096
+
 /** Right and bottom edges are outside. */
 struct clip {
     int x0, y0, x1, y1;
@@ -17,7 +20,8 @@ struct canvas {
     uint32_t *pixels; /**< owned; 0xffRRGGBB, row by row */
     int w, h;
     struct clip clip;
-    uint8_t *cover; /**< owned; working memory for curves */
+    uint8_t *cover;    /**< owned; of a curve, by pixel of its box; zero between curves */
+    uint32_t *covered; /**< owned; the pixels where it is not zero */
     size_t cover_capacity;
 };
 

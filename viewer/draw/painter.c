@@ -49,16 +49,14 @@ static void paint_line(struct canvas *c, const struct scene_item *item, double k
     }
 }
 
-enum { POINTS = 4096 };
-
 static void paint_points(struct canvas *c, const struct scene *scene, const struct scene_item *item)
 {
-    struct point device[POINTS];
+    struct point device[CANVAS_POINTS];
     double k = scene->scale;
     size_t done = 0;
     /* Long rows are painted in stretches that share an end. */
     while (done + 1 < item->count) {
-        size_t n = item->count - done < POINTS ? item->count - done : POINTS;
+        size_t n = item->count - done < CANVAS_POINTS ? item->count - done : CANVAS_POINTS;
         for (size_t i = 0; i < n; i++)
             device[i] = (struct point){scene->points[item->first + done + i].x * k,
                                        scene->points[item->first + done + i].y * k};
@@ -180,10 +178,21 @@ static int painter_remember(struct painter *p, const struct scene *scene)
     return 0;
 }
 
+/* The last panel that covers an area: those before it are not visible there. */
+static size_t painter_lowest(const struct painter *p, const struct scene *scene, struct clip area)
+{
+    size_t lowest = 0;
+    for (size_t i = 0; i < scene->panel_count; i++)
+        if ((scene->panels[i].color & 0xff) == 0xff &&
+            painter_contains(device_box(scene->panels[i].box, p->scale), area))
+            lowest = i;
+    return lowest;
+}
+
 static void painter_repaint(struct painter *p, const struct scene *scene, struct type *type,
                             struct clip area)
 {
-    for (size_t i = 0; i < scene->panel_count; i++) {
+    for (size_t i = painter_lowest(p, scene, area); i < scene->panel_count; i++) {
         const struct scene_panel *panel = &scene->panels[i];
         struct clip box = device_box(panel->box, p->scale);
         p->canvas.clip =

@@ -123,16 +123,39 @@ double crossing_share(const struct crossing *c, enum pair_column column)
 
 /* ---- load balance ---- */
 
+/* What is kept of a bin: one rank more than are drawn one by one, so that the largest of the others
+ * is among them. */
+struct balance_bin {
+    struct load_balance balance;
+    struct {
+        uint32_t rank;
+        double lb;
+    } most[COURSE_RANKS + 1]; /* of the marked ranks with messages; largest load balance first */
+    uint32_t count;
+};
+
 /* Working memory for a bin, and sums over bins; arrays are by rank. */
 struct balance_work {
     const struct model *model;
+    const uint8_t *marks;
     struct course_bins bins;
-    double *mc;                  /* messages in the bin */
-    double *lb;                  /* sum of load balances */
-    double *total;               /* messages in all bins */
-    struct load_balance balance; /* of the bin */
+    double *mc;    /* messages in the bin */
+    double *lb;    /* sum of load balances */
+    double *total; /* messages in all bins */
+    struct balance_bin bin[COURSE_BINS];
     uint32_t bins_used;
 };
+
+static double balance_messages(const struct history_slot *slot, uint32_t at)
+{
+    const uint64_t *f = slot->values + (size_t)at * RANK_COLUMNS;
+    return (double)(f[RANK_SENT] + f[RANK_RECEIVED]);
+}
+
+static struct course_bins balance_one_bin(const struct balance_work *w, uint32_t bin)
+{
+    return (struct course_bins){w->bins.first + bin * w->bins.per, w->bins.per, 1};
+}
 
 /* Messages of each rank in a bin, and what load balances are taken of.
  * @return 0: no rank communicated */
@@ -140,30 +163,51 @@ static int balance_read_bin(struct balance_work *w, uint32_t bin)
 {
     const struct model *m = w->model;
     const struct history *h = &m->rank_history;
-    struct course_bins one = {w->bins.first + bin * w->bins.per, w->bins.per, 1};
+    struct course_bins one = balance_one_bin(w, bin);
+    struct load_balance *balance = &w->bin[bin].balance;
     struct portion p;
-    w->balance = (struct load_balance){.processes = 0};
     memset(w->mc, 0, m->rank_count * sizeof *w->mc);
     for (size_t i = course_first_slot(h, &one); i < h->count; i++) {
         const struct history_slot *slot = &h->slots[i];
         if (!course_portion(&one, slot, 0, &p))
             break;
-        for (uint32_t k = 0; k < slot->count; k++) {
-            const uint64_t *f = slot->values + (size_t)k * RANK_COLUMNS;
+        for (uint32_t k = 0; k < slot->count; k++)
             if (slot->items[k] < m->rank_count)
-                w->mc[slot->items[k]] += (double)(f[RANK_SENT] + f[RANK_RECEIVED]) * p.share;
-        }
+                w->mc[slot->items[k]] += balance_messages(slot, k) * p.share;
     }
     for (uint32_t r = 0; r < m->rank_count; r++)
-        load_balance_add(&w->balance, w->mc[r]);
+        load_balance_add(balance, w->mc[r]);
     for (uint32_t r = 0; r < m->rank_count; r++)
-        load_balance_deviate(&w->balance, w->mc[r]);
-    return w->balance.processes > 0;
+        load_balance_deviate(balance, w->mc[r]);
+    return balance->processes > 0;
 }
 
-static double balance_of(const struct balance_work *w, uint32_t rank)
+static void balance_keep_most(struct balance_bin *bin, uint32_t rank, double lb)
 {
-    return load_balance_of(&w->balance, w->mc[rank]);
+    uint32_t at = bin->count;
+    while (at > 0 && lb > bin->most[at - 1].lb)
+        at--;
+    if (at > COURSE_RANKS)
+        return;
+    bin->count += bin->count <= COURSE_RANKS;
+    memmove(&bin->most[at + 1], &bin->most[at], (bin->count - at - 1) * sizeof *bin->most);
+    bin->most[at].rank = rank;
+    bin->most[at].lb = lb;
+}
+
+static void balance_sum_bin(struct balance_work *w, uint32_t b)
+{
+    struct balance_bin *bin = &w->bin[b];
+    if (!balance_read_bin(w, b))
+        return;
+    w->bins_used++;
+    for (uint32_t r = 0; r < w->model->rank_count; r++) {
+        double lb = load_balance_of(&bin->balance, w->mc[r]);
+        w->lb[r] += lb;
+        w->total[r] += w->mc[r];
+        if ((!w->marks || w->marks[r]) && w->mc[r] > 0)
+            balance_keep_most(bin, r, lb);
+    }
 }
 
 /* Insert a rank among those kept, in order: who stands out, then by mean. */
@@ -182,20 +226,12 @@ static void balance_keep(struct balance *out, const struct balance_rank *rank)
 }
 
 /* Sums over all bins, and from them the ranks to keep. */
-static void balance_choose(struct balance_work *w, const uint8_t *marks, const struct balance *like,
-                           struct balance *out)
+static void balance_choose(struct balance_work *w, const struct balance *like, struct balance *out)
 {
     const struct model *m = w->model;
     double sum = 0, spread = 0;
-    for (uint32_t b = 0; b < w->bins.count; b++) {
-        if (!balance_read_bin(w, b))
-            continue;
-        w->bins_used++;
-        for (uint32_t r = 0; r < m->rank_count; r++) {
-            w->lb[r] += balance_of(w, r);
-            w->total[r] += w->mc[r];
-        }
-    }
+    for (uint32_t b = 0; b < w->bins.count; b++)
+        balance_sum_bin(w, b);
     for (uint32_t r = 0; r < m->rank_count; r++) {
         sum += w->total[r];
         out->communicating += w->total[r] > 0;
@@ -206,7 +242,7 @@ static void balance_choose(struct balance_work *w, const uint8_t *marks, const s
         spread += w->total[r] > 0 ? fabs(w->total[r] - mean) : 0;
         rank.load = mean > 0 ? w->total[r] / mean : NAN;
         rank.stands_out = rank.mean >= COURSE_OVERLOAD && rank.load >= COURSE_OVERLOAD;
-        int marked = !marks || marks[r];
+        int marked = !w->marks || w->marks[r];
         out->standing_out += (uint32_t)(marked && rank.stands_out);
         if (!like && marked && w->total[r] > 0)
             balance_keep(out, &rank);
@@ -227,23 +263,41 @@ static uint32_t balance_find(const struct balance *balance, uint32_t rank)
     return i;
 }
 
-static void balance_draw(struct balance_work *w, const uint8_t *marks, struct balance *out)
+static double balance_in_bin(const struct balance_work *w, uint32_t bin, uint32_t rank)
+{
+    const struct history *h = &w->model->rank_history;
+    struct course_bins one = balance_one_bin(w, bin);
+    struct portion p;
+    double messages = 0;
+    for (size_t i = course_first_slot(h, &one); i < h->count; i++) {
+        const struct history_slot *slot = &h->slots[i];
+        if (!course_portion(&one, slot, 0, &p))
+            break;
+        uint32_t at = BISECT(k, 0, slot->count, slot->items[k] < rank);
+        if (at < slot->count && slot->items[at] == rank)
+            messages += balance_messages(slot, at) * p.share;
+    }
+    return load_balance_of(&w->bin[bin].balance, messages);
+}
+
+static void balance_draw(const struct balance_work *w, struct balance *out)
 {
     for (uint32_t b = 0; b < w->bins.count; b++) {
-        int known = balance_read_bin(w, b);
-        out->others[b] = NAN;
+        const struct balance_bin *bin = &w->bin[b];
         for (uint32_t i = 0; i < out->count; i++)
-            out->ranks[i].lb[b] = known ? balance_of(w, out->ranks[i].rank) : NAN;
-        for (uint32_t r = 0; known && r < w->model->rank_count; r++)
-            if ((!marks || marks[r]) && balance_find(out, r) == out->count && w->mc[r] > 0)
-                out->others[b] = fmax(out->others[b], balance_of(w, r)); /* passes over NaN */
+            out->ranks[i].lb[b] =
+                bin->balance.processes > 0 ? balance_in_bin(w, b, out->ranks[i].rank) : NAN;
+        uint32_t at = 0;
+        while (at < bin->count && balance_find(out, bin->most[at].rank) < out->count)
+            at++;
+        out->others[b] = at < bin->count ? bin->most[at].lb : NAN;
     }
 }
 
 int course_balance(const struct model *m, struct course_bins bins, const uint8_t *marks,
                    const struct balance *like, struct balance *out)
 {
-    struct balance_work w = {.model = m, .bins = bins};
+    struct balance_work w = {.model = m, .marks = marks, .bins = bins};
     double *memory = calloc((size_t)m->rank_count * 3 + 1, sizeof *memory);
     if (!memory)
         return -ENOMEM;
@@ -251,8 +305,8 @@ int course_balance(const struct model *m, struct course_bins bins, const uint8_t
     w.lb = memory + m->rank_count;
     w.total = w.lb + m->rank_count;
     *out = (struct balance){0};
-    balance_choose(&w, marks, like, out);
-    balance_draw(&w, marks, out);
+    balance_choose(&w, like, out);
+    balance_draw(&w, out);
     free(memory);
     return 0;
 }
