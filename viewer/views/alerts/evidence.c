@@ -13,7 +13,7 @@ static const char dot[] = " \xc2\xb7 ";
 /* Growth of more than this a minute is a step, whose slope says nothing. */
 static const double STEP_SLOPE = 2;
 
-enum { PAD = 14, CAUSE = 21, CAUSE_NAME = 96, CAUSE_SHARE = 46 };
+enum { PAD = 14, CAUSE = 21, INDENT = 96 };
 
 color_t evidence_color(const struct theme *t, const struct alert *a)
 {
@@ -165,41 +165,17 @@ static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
                        a->victims[0] ? text : "");
 }
 
-static color_t evidence_cause_color(const struct theme *t, const struct alert *a, uint32_t i)
-{
-    const color_t colors[] = {t->bad, t->warn, t->info, t->second};
-    return a->state == ALERT_RESOLVED ? t->second : colors[i < 3 ? i : 3];
-}
-
-static void evidence_add_cause(struct pen *p, const struct alert *a, uint32_t i)
-{
-    const struct theme *t = p->stage->brush.theme;
-    const struct alert_cause *c = &a->causes[i];
-    struct scene *scene = p->stage->brush.scene;
-    char name[ALERT_CAUSE_NAME];
-    alert_cause_format(c, name);
-    double left =
-        fmin(fmax(scene_width(scene, TEXT_SMALL, 0, name) + 9, CAUSE_NAME), p->w - CAUSE_SHARE);
-    scene_text(scene, p->x, p->y + 1, left - 8, TEXT_SMALL, 0, t->text, name);
-    if (isnan(c->share))
-        return;
-    widget_bar(&p->stage->brush, (struct box){p->x + left, p->y + 6, p->w - left - CAUSE_SHARE, 8},
-               c->share, evidence_cause_color(t, a, i));
-    scene_textf(scene, p->x + p->w - CAUSE_SHARE, p->y + 1, CAUSE_SHARE, TEXT_SMALL,
-                TEXT_RIGHT | TEXT_FIGURES, t->text, "%.0f\xc2\xa0%%", c->share * 100);
-}
-
 static void evidence_causes(struct pen *p, const struct alert *a, enum evidence_detail detail)
 {
     uint32_t most = detail == EVIDENCE_FULL ? ALERT_CAUSES : 4;
     for (uint32_t i = 0; i < a->cause_count && i < most; i++) {
         if (p->draw)
-            evidence_add_cause(p, a, i);
+            piece_cause(p->stage, (struct box){p->x, p->y + 1, p->w, CAUSE}, a, i);
         p->y += CAUSE;
         if (detail == EVIDENCE_FULL) {
             struct pen behind = *p;
-            behind.x += CAUSE_NAME;
-            behind.w -= CAUSE_NAME;
+            behind.x += INDENT;
+            behind.w -= INDENT;
             evidence_paragraph(&behind, TEXT_AXIS, p->stage->brush.theme->second, 2,
                                a->causes[i].text);
             p->y = behind.y;
@@ -335,7 +311,7 @@ double evidence_why(struct stage *s, struct box box, const struct alert *a, int 
     struct pen pen = {.stage = s, .x = box.x, .y = box.y, .w = box.w, .draw = draw};
     for (uint32_t i = 0; i < a->cause_count && pen.y + CAUSE <= end; i++) {
         if (draw)
-            evidence_add_cause(&pen, a, i);
+            piece_cause(s, (struct box){pen.x, pen.y + 1, pen.w, CAUSE}, a, i);
         pen.y += CAUSE;
         int lines = (int)fmin(floor((end - pen.y) / text_line(TEXT_AXIS)), 2);
         if (lines > 0)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAD = 12, NAME = 100, SHARE = 42, CAUSE = 20 };
+enum { PAD = 12, CAUSE = 20 };
 
 /* What the causes of an alert can be answered by. */
 enum option { OPTION_REMAP, OPTION_PATTERN, OPTION_WAIT, OPTION_OTHER, OPTIONS = OPTION_OTHER };
@@ -63,23 +63,9 @@ static void advice_paragraph(struct column_pen *p, enum text_style style, color_
 
 static void advice_add_cause(struct column_pen *p, const struct alert *a, uint32_t i, int lines)
 {
-    const struct theme *t = p->stage->brush.theme;
-    struct scene *scene = p->stage->brush.scene;
-    const struct alert_cause *c = &a->causes[i];
-    const color_t colors[] = {t->bad, t->warn, t->info, t->second};
-    char name[ALERT_CAUSE_NAME];
-    alert_cause_format(c, name);
-    const double width = scene_width(scene, TEXT_SMALL_STRONG, 0, name),
-                 left = fmin(fmax(width + 9, NAME), p->w - SHARE);
-    scene_text(scene, p->x, p->y, left - 8, TEXT_SMALL_STRONG, 0, t->text, name);
-    if (!isnan(c->share)) {
-        widget_bar(&p->stage->brush, (struct box){p->x + left, p->y + 5, p->w - left - SHARE, 8},
-                   c->share, a->state == ALERT_RESOLVED ? t->second : colors[i < 3 ? i : 3]);
-        scene_textf(scene, p->x + p->w - SHARE, p->y, SHARE, TEXT_SMALL, TEXT_RIGHT | TEXT_FIGURES,
-                    t->text, "%.0f\xc2\xa0%%", c->share * 100);
-    }
+    piece_cause(p->stage, (struct box){p->x, p->y, p->w, CAUSE}, a, i);
     p->y += CAUSE - 2;
-    advice_paragraph(p, TEXT_AXIS, t->second, lines, c->text);
+    advice_paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, lines, a->causes[i].text);
     p->y += 3;
 }
 

@@ -370,3 +370,22 @@ double piece_class_legend(const struct stage *s, double right, double y, const d
     }
     return width;
 }
+
+void piece_cause(const struct stage *s, struct box box, const struct alert *a, uint32_t i)
+{
+    enum { NAME = 96, SHARE = 44 };
+    const struct theme *t = s->brush.theme;
+    const color_t colors[] = {t->bad, t->warn, t->info, t->second};
+    const struct alert_cause *c = &a->causes[i];
+    char name[ALERT_CAUSE_NAME];
+    alert_cause_format(c, name);
+    double width = scene_width(s->brush.scene, TEXT_SMALL, 0, name),
+           left = fmin(fmax(width + 9, NAME), box.w - SHARE);
+    scene_text(s->brush.scene, box.x, box.y, left - 8, TEXT_SMALL, 0, t->text, name);
+    if (isnan(c->share))
+        return;
+    widget_bar(&s->brush, (struct box){box.x + left, box.y + 5, box.w - left - SHARE, 8}, c->share,
+               a->state == ALERT_RESOLVED ? t->second : colors[i < 3 ? i : 3]);
+    scene_textf(s->brush.scene, box.x + box.w - SHARE, box.y, SHARE, TEXT_SMALL,
+                TEXT_RIGHT | TEXT_FIGURES, t->text, "%.0f\xc2\xa0%%", c->share * 100);
+}

@@ -87,6 +87,10 @@ double piece_read_back(const struct stage *stage, double right, double y);
 /** Text in place of content while there is nothing to show. */
 void piece_empty(const struct stage *stage, struct box box, const char *title, const char *text);
 
+/** A cause of an alert on one line: name, share as a bar, share as a figure.
+ *  @param i  which of its causes */
+void piece_cause(const struct stage *stage, struct box box, const struct alert *alert, uint32_t i);
+
 /** Names and colours of the classes of calls with a positive share; right edge at x. @return width
  */
 double piece_class_legend(const struct stage *stage, double right, double y, const double *shares);
