@@ -45,19 +45,39 @@ static bool level_lasts(const struct scope_level *level, double least)
     return level->deviations[0] >= least / 2 && level->deviations[1] >= least / 2;
 }
 
+/* Autocorrelation from one window to the next, without the bias of its estimate (Marriott and
+ * Pope): by (1 + 3 lag) / windows too low. */
+static double level_lag(const struct scope_level *level)
+{
+    const double windows = level->learned + PRIOR_WINDOWS;
+    const double lag = (level->lag / level->variance + 1 / windows) / (1 - 3 / windows);
+    return fmin(fmax(lag, MINIMUM_LAG), MAXIMUM_LAG);
+}
+
+/* The threshold where a variance is known from so many independent windows only: that of Student's
+ * distribution, by the first term of its expansion about the normal one (R. A. Fisher and E. A.
+ * Cornish, 1960). */
+static double level_limit(double threshold, double windows)
+{
+    const double known = fmin(windows, SCOPE_SPREAD_MEMORY);
+    return threshold + threshold * (threshold * threshold + 1) / (4 * known);
+}
+
+double scopes_level_threshold(const struct scope_level *level, double threshold)
+{
+    const double square = level_lag(level) * level_lag(level);
+    return level_limit(threshold, level->learned * (1 - square) / (1 + square) + PRIOR_WINDOWS);
+}
+
 /* Is a step two windows ago, or some more, significant against what was expected after the window
  * before it, and worth a finding? By generalised least squares: the first window after the step
  * shows the whole of it, each later one what the noise of the one before does not account for. The
- * errors of references are the same before and after: they do not count. The variance is known from
- * so many windows only: the threshold is that of Student's distribution, by the first term of its
- * expansion about the normal one (R. A. Fisher and E. A. Cornish, 1960). */
+ * errors of references are the same before and after: they do not count. */
 static bool level_steps(const struct scope_level *level, double least, double threshold)
 {
     const double *x = level->deviations;
-    const double known = fmin(level->learned + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY);
-    const double limit = threshold + threshold * (threshold * threshold + 1) / (4 * known);
-    const double lag = fmin(fmax(level->lag / level->variance, MINIMUM_LAG), MAXIMUM_LAG);
-    const double fresh = 1 - lag;
+    const double limit = level_limit(threshold, level->learned + PRIOR_WINDOWS);
+    const double lag = level_lag(level), fresh = 1 - lag;
     /* Of what the window before does not account for, also where the lag is a bound. Both estimates
      * may contradict each other: then it is as if the lag were the estimate. */
     const double noise = fmax(level->variance * (1 + lag * lag) - 2 * lag * level->lag,

@@ -145,8 +145,10 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
     if (track->cusum <= 0 || track->last != s->windows ||
         s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(s, track))
         return UINT32_MAX;
-    const double threshold = scopes_threshold(s, kind), least = log(s->params.minimum);
-    const double effect = track_effect(track);
+    const double least = log(s->params.minimum), effect = track_effect(track);
+    double threshold = scopes_threshold(s, kind);
+    if (kind == TABLE_LOCALITY)
+        threshold = scopes_level_threshold(&s->common[i], threshold);
     const uint32_t windows = s->windows - track->start + 1;
     if (effect >= least &&
         effect >= threshold * sqrt(1 / track->weight + scopes_lasting(e, windows)))

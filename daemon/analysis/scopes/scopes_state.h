@@ -256,6 +256,8 @@ void scopes_follow_levels(struct scopes *s);
  * windows from `first` on. Overwrites the sums of the tables. */
 void scopes_revise_levels(struct scopes *s, uint32_t first);
 void scopes_learn_levels(struct scopes *s);
+/** A threshold in standard deviations, where the variance of a level is known from few windows. */
+double scopes_level_threshold(const struct scope_level *level, double threshold);
 
 /* scopes_select.c */
 /** Follow all scopes with the sums of the newest window; search when one persists. */
