@@ -5,6 +5,7 @@
 
 #define READINGS 16
 #define TIMELINE_STEP_NS UINT64_C(100000000) /* what is farther behind is another time */
+#define TIMELINE_CATCH_UP_NS 1e9             /* in which a line that is behind is approached */
 
 void timeline_init(struct timeline *timeline)
 {
@@ -33,7 +34,9 @@ void timeline_follow(struct timeline *timeline, const struct timeline *line)
                    now = daemon_clock_map(&line->mapping, mono_ns);
     *timeline = *line;
     if (now < before && before - now < TIMELINE_STEP_NS) {
-        timeline->mapping.mono_ns = mono_ns;
-        timeline->mapping.daemon_ns = before;
+        const uint64_t ahead = before - now;
+        timeline->mapping = (struct daemon_clock_mapping){
+            mono_ns, before, line->mapping.slew - (double)ahead / TIMELINE_CATCH_UP_NS};
+        timeline->error_ns += ahead;
     }
 }

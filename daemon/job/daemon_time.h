@@ -12,8 +12,9 @@ struct timeline {
 
 void timeline_init(struct timeline *timeline);
 
-/** Go on along another line from now on. Where that is a little behind, time goes on from where it
- * is, parallel to it, rather than back. */
+/** Go on along another line from now on. Where that is a little behind, time does not go back: it
+ * goes slower, so that it would be on the line after a second, and its error has what it is ahead.
+ */
 void timeline_follow(struct timeline *timeline, const struct timeline *line);
 
 /** Daemon time, nanoseconds since 1970. */
