@@ -283,6 +283,11 @@ struct canvas_edge {
     double x, y, offset;
 };
 
+struct canvas_edges {
+    struct canvas_edge list[CANVAS_POINTS];
+    size_t count;
+};
+
 /* @param turn  sign: the direction of the edges */
 static struct canvas_edge canvas_edge_of(struct point a, struct point b, double turn)
 {
@@ -295,16 +300,17 @@ static struct canvas_edge canvas_edge_of(struct point a, struct point b, double 
 }
 
 /* The part of a row that has at least a given distance from all edges of a convex polygon. */
-static struct clip canvas_row_inside(const struct canvas_edge *edges, size_t count, struct clip row,
+static struct clip canvas_row_inside(const struct canvas_edges *edges, struct clip row,
                                      double distance)
 {
     double from = row.x0, to = row.x1;
-    for (size_t i = 0; i < count && from < to; i++) {
-        double left = (row.x0 + 0.5) * edges[i].x + (row.y0 + 0.5) * edges[i].y + edges[i].offset;
-        double at = row.x0 + (distance - left) / edges[i].x; /* the distance is linear in x */
-        if (edges[i].x > 0)
+    for (size_t i = 0; i < edges->count && from < to; i++) {
+        const struct canvas_edge *e = &edges->list[i];
+        double left = (row.x0 + 0.5) * e->x + (row.y0 + 0.5) * e->y + e->offset;
+        double at = row.x0 + (distance - left) / e->x; /* the distance is linear in x */
+        if (e->x > 0)
             from = fmax(from, ceil(at));
-        else if (edges[i].x < 0)
+        else if (e->x < 0)
             to = fmin(to, floor(at) + 1);
         else if (left < distance)
             to = from;
@@ -313,23 +319,25 @@ static struct clip canvas_row_inside(const struct canvas_edge *edges, size_t cou
                      : (struct clip){row.x0, row.y0, row.x0, row.y1};
 }
 
-/* Blend the pixels from x0 up to x1, which edges may cut. */
-static void canvas_cut_pixels(uint32_t *row, int x0, int x1, double y,
-                              const struct canvas_edge *edges, size_t count, color_t color)
+/* Blend the pixels of a row from x0 up to x1, which edges may cut. */
+static void canvas_cut_pixels(struct canvas *c, const struct canvas_edges *edges, struct clip row,
+                              color_t color)
 {
-    for (int x = x0; x < x1; x++) {
+    for (int x = row.x0; x < row.x1; x++) {
         double share = 1;
-        for (size_t i = 0; i < count; i++)
-            share = fmin(share, (x + 0.5) * edges[i].x + y * edges[i].y + edges[i].offset + 0.5);
-        canvas_cover(&row[x], color, share);
+        for (size_t i = 0; i < edges->count; i++) {
+            const struct canvas_edge *e = &edges->list[i];
+            share = fmin(share, (x + 0.5) * e->x + (row.y0 + 0.5) * e->y + e->offset + 0.5);
+        }
+        canvas_cover(&c->pixels[(size_t)row.y0 * (size_t)c->w + (size_t)x], color, share);
     }
 }
 
 void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color_t color)
 {
     double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, turn = 0;
-    struct canvas_edge edges[CANVAS_POINTS];
-    count = count < CANVAS_POINTS ? count : CANVAS_POINTS;
+    struct canvas_edges edges;
+    edges.count = count = count < CANVAS_POINTS ? count : CANVAS_POINTS;
     for (size_t i = 0; i < count; i++) {
         const struct point *q = &p[(i + 1) % count];
         turn += p[i].x * q->y - q->x * p[i].y;
@@ -339,16 +347,14 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color
         y1 = fmax(y1, p[i].y);
     }
     for (size_t i = 0; i < count; i++)
-        edges[i] = canvas_edge_of(p[i], p[(i + 1) % count], turn);
+        edges.list[i] = canvas_edge_of(p[i], p[(i + 1) % count], turn);
     struct clip r = canvas_touched(c, x0 - 1, y0 - 1, x1 + 1, y1 + 1);
     for (int y = r.y0; y < r.y1; y++) {
-        uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
-        struct clip box = {r.x0, y, r.x1, y + 1};
-        struct clip some = canvas_row_inside(edges, count, box, -0.5);
-        struct clip whole = canvas_row_inside(edges, count, some, 0.5);
-        canvas_cut_pixels(row, some.x0, whole.x0, y + 0.5, edges, count, color);
-        canvas_fill(row, whole.x0, whole.x1, color);
-        canvas_cut_pixels(row, whole.x1, some.x1, y + 0.5, edges, count, color);
+        struct clip some = canvas_row_inside(&edges, (struct clip){r.x0, y, r.x1, y + 1}, -0.5);
+        struct clip whole = canvas_row_inside(&edges, some, 0.5);
+        canvas_cut_pixels(c, &edges, (struct clip){some.x0, y, whole.x0, y + 1}, color);
+        canvas_fill(c->pixels + (size_t)y * (size_t)c->w, whole.x0, whole.x1, color);
+        canvas_cut_pixels(c, &edges, (struct clip){whole.x1, y, some.x1, y + 1}, color);
     }
 }
 
