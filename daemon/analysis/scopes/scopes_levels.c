@@ -47,26 +47,26 @@ static bool level_lasts(const struct scope_level *level, double least)
 
 /* Autocorrelation from one window to the next, without the bias of its estimate (Marriott and
  * Pope): by (1 + 3 lag) / windows too low. */
-static double level_lag(const struct scope_level *level)
+static double level_estimate_lag(const struct scope_level *level)
 {
     const double windows = level->learned + PRIOR_WINDOWS;
-    const double lag = (level->lag / level->variance + 1 / windows) / (1 - 3 / windows);
-    return fmin(fmax(lag, MINIMUM_LAG), MAXIMUM_LAG);
+    return (level->lag / level->variance + 1 / windows) / (1 - 3 / windows);
 }
 
-/* The threshold where a variance is known from so many independent windows only: that of Student's
- * distribution, by the first term of its expansion about the normal one (R. A. Fisher and E. A.
- * Cornish, 1960). */
-static double level_limit(double threshold, double windows)
+static double level_lag(const struct scope_level *level)
 {
-    const double known = fmin(windows, SCOPE_SPREAD_MEMORY);
-    return threshold + threshold * (threshold * threshold + 1) / (4 * known);
+    return fmin(fmax(level_estimate_lag(level), MINIMUM_LAG), MAXIMUM_LAG);
 }
 
+/* The variance is known from few windows only, and the longer noise lasts, the less of a window is
+ * new: the threshold is that of Student's distribution, by the first term of its expansion about
+ * the normal one (R. A. Fisher and E. A. Cornish, 1960). */
 double scopes_level_threshold(const struct scope_level *level, double threshold)
 {
-    const double square = level_lag(level) * level_lag(level);
-    return level_limit(threshold, level->learned * (1 - square) / (1 + square) + PRIOR_WINDOWS);
+    const double lag = level_lag(level);
+    const double known =
+        fmin(level->learned * (1 - lag * lag) + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY);
+    return threshold + threshold * (threshold * threshold + 1) / (4 * known);
 }
 
 /* Is a step two windows ago, or some more, significant against what was expected after the window
@@ -76,12 +76,12 @@ double scopes_level_threshold(const struct scope_level *level, double threshold)
 static bool level_steps(const struct scope_level *level, double least, double threshold)
 {
     const double *x = level->deviations;
-    const double limit = level_limit(threshold, level->learned + PRIOR_WINDOWS);
+    const double limit = scopes_level_threshold(level, threshold);
     const double lag = level_lag(level), fresh = 1 - lag;
     /* Of what the window before does not account for, also where the lag is a bound. Both estimates
      * may contradict each other: then it is as if the lag were the estimate. */
-    const double noise = fmax(level->variance * (1 + lag * lag) - 2 * lag * level->lag,
-                              level->variance * (1 - lag * lag));
+    const double noise =
+        level->variance * fmax(1 + lag * lag - 2 * lag * level_estimate_lag(level), 1 - lag * lag);
     double later = fresh * (x[0] - lag * x[1]), scale = 1;
     for (uint32_t windows = 2; windows < LEVEL_WINDOWS && windows < level->seen; windows++) {
         const double first = x[windows - 1] - lag * x[windows];
