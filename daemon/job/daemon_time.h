@@ -13,8 +13,7 @@ struct timeline {
 void timeline_init(struct timeline *timeline);
 
 /** Go on along another line from now on. Where that is a little behind, time does not go back: it
- * goes slower, so that it would be on the line after a second, and its error has what it is ahead.
- */
+ * goes slower, so as to be on the line after a second, and the distance is part of its error. */
 void timeline_follow(struct timeline *timeline, const struct timeline *line);
 
 /** Daemon time, nanoseconds since 1970. */

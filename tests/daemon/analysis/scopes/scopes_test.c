@@ -159,16 +159,23 @@ static void a_step_of_all_messages_stands_out_from_noise_that_lasts(void **state
     }
 }
 
+static void check_common_noise_is_silent(enum fault_pattern pattern, const uint64_t *seeds,
+                                         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
+        params.pattern = pattern;
+        params.shared = 0.15;
+        check_silent(params);
+    }
+}
+
 /* Seeds at which the noise of a node lasts. */
 static void noise_that_nodes_and_the_job_share_is_no_fault(void **state)
 {
     static const uint64_t seeds[] = {11, 26, 36};
     (void)state;
-    for (size_t i = 0; i < seeds_tried; i++) {
-        struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
-        params.shared = 0.15;
-        check_silent(params);
-    }
+    check_common_noise_is_silent(PATTERN_HALO, seeds, seeds_tried);
 }
 
 /* Seeds at which the first windows show little of the noise that the job has later. */
@@ -176,11 +183,7 @@ static void noise_of_the_job_that_was_small_in_its_first_windows_is_no_fault(voi
 {
     static const uint64_t seeds[] = {900045, 900031, 900054};
     (void)state;
-    for (size_t i = 0; i < seeds_tried; i++) {
-        struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
-        params.shared = 0.15;
-        check_silent(params);
-    }
+    check_common_noise_is_silent(PATTERN_HALO, seeds, seeds_tried);
 }
 
 static void a_node_that_gets_slower_in_each_window_is_named_within_twenty(void **state)
@@ -268,16 +271,12 @@ static void few_messages_with_heavy_tails_are_no_fault(void **state)
     check_silent(params);
 }
 
+/* Pairs of nodes have 2 or 16 messages a window. */
 static void common_noise_of_few_neighbours_is_no_fault(void **state)
 {
     static const uint64_t seeds[] = {1, 2, 3, 5};
     (void)state;
-    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
-        struct fault_params params = of_seed(FAULT_CALM, 1, seeds[i]);
-        params.pattern = PATTERN_PLANE; /* pairs of nodes have 2 or 16 messages a window */
-        params.shared = 0.15;
-        check_silent(params);
-    }
+    check_common_noise_is_silent(PATTERN_PLANE, seeds, sizeof(seeds) / sizeof(seeds[0]));
 }
 
 static void the_onset_is_the_first_window_with_messages_that_were_slow(void **state)
