@@ -207,6 +207,15 @@ int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *
     return link_queue(link, job, &publication);
 }
 
+uint64_t fleet_link_packing_ns(struct fleet_link *link, const char *job)
+{
+    pthread_mutex_lock(&link->mutex);
+    const struct link_job *held = link_find_job(link, job);
+    const uint64_t packing_ns = held != NULL ? held->packing_ns : 0;
+    pthread_mutex_unlock(&link->mutex);
+    return packing_ns;
+}
+
 size_t link_queue_backlog(struct link_queue *queue)
 {
     pthread_mutex_lock(&queue->link->mutex);

@@ -68,6 +68,7 @@ struct link_job {
     uint64_t checked_ns; /* when that was */
     int reads;           /* the loop has said from where */
     struct link_saved saved;
+    uint64_t packing_ns; /* processor time that compressing its last state took; with the mutex */
     struct fleet_subscription *subscription;
     struct link_job *next;
 };

@@ -4,6 +4,7 @@
  * state is taken for one that belongs to it but does not. */
 #include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/wire.h"
 #include "proto/log.h"
@@ -38,6 +39,21 @@ static size_t saved_compress(const struct link_publication *state, uint8_t **out
     return length;
 }
 
+/* @return bytes, or 0 */
+static size_t saved_pack(struct fleet_link *link, const struct link_publication *state,
+                         uint8_t **out)
+{
+    const uint64_t begun = clock_thread_cpu_ns();
+    const size_t length = saved_compress(state, out);
+    const uint64_t packing_ns = clock_thread_cpu_ns() - begun;
+    pthread_mutex_lock(&link->mutex);
+    struct link_job *job = link_find_job(link, state->job);
+    if (job != NULL)
+        job->packing_ns = packing_ns;
+    pthread_mutex_unlock(&link->mutex);
+    return length;
+}
+
 /* An envelope of one entry. @return 0 or a negative error */
 static int saved_publish(struct fleet_link *link, const struct link_publication *state,
                          enum fleet_subject subject, const struct fleet_entry *entry, uint64_t *seq)
@@ -64,7 +80,7 @@ int link_publish_saved(struct fleet_link *link, const struct link_publication *s
     const size_t most = limit < PIECE_BYTES ? limit : PIECE_BYTES;
     uint8_t *bytes;
     uint64_t first = 0, seq = 0;
-    const size_t length = saved_compress(state, &bytes);
+    const size_t length = saved_pack(link, state, &bytes);
     int code = length == 0 ? -ENOMEM : 0;
     for (size_t at = 0; code == 0 && at < length; at += most) {
         const struct fleet_entry piece = {link->run, at, bytes + at,

@@ -17,8 +17,10 @@
 #define LOG_TOPIC "fleet"
 #define SAVE_SHARE 20u /* of the loop's time one part, at most, goes into saving a job */
 /* A daemon that takes a job over reads the messages since its last state, and closes their windows:
- * it shall take about that time at most, a small part of a lease. */
+ * it shall take about that time, a small part of a lease, or for a large state as long as saving it
+ * so many times. With 2 where 4 is, a worker of 2,000 agents takes a sixth more processor time. */
 #define READING_NS UINT64_C(500000000)
+#define READING_SHARE 4u
 
 /* ---- jobs that are held ---------------------------------------------------------- */
 
@@ -446,9 +448,11 @@ void worker_on_stored(struct fleet *fleet, const struct fleet_event *event)
 static int worker_save_is_due(const struct fleet *fleet, const struct worker_job *job, uint64_t now)
 {
     const uint64_t since = now - job->saved_ns, patience = job->published ? 1 : 2;
+    const uint64_t cost = job->saving_ns + fleet_link_packing_ns(fleet->link, job->id);
+    const uint64_t reading = cost * READING_SHARE > READING_NS ? cost * READING_SHARE : READING_NS;
     return since >= patience * job->saving_ns * SAVE_SHARE &&
            (since >= patience * fleet->options.checkpoint_ns ||
-            job->reading_ns >= patience * READING_NS);
+            job->reading_ns >= patience * reading);
 }
 
 static void worker_save(struct fleet *fleet, struct worker_job *job)

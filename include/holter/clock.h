@@ -14,4 +14,7 @@ uint64_t clock_real_ns(void);
 /** Processor time of this process, all threads, nanoseconds. */
 uint64_t clock_process_cpu_ns(void);
 
+/** Processor time of the calling thread, nanoseconds. */
+uint64_t clock_thread_cpu_ns(void);
+
 #endif

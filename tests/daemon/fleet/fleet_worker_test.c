@@ -23,8 +23,9 @@ static struct {
 } journal[ENVELOPES];
 static size_t journal_count;
 static unsigned queued, restored, saved;
-static int holds;       /* the lease */
-static uint64_t newest; /* message when the job is acquired */
+static int holds;           /* the lease */
+static uint64_t packing_ns; /* that compressing the state of the job took */
+static uint64_t newest;     /* message when the job is acquired */
 static char queued_state[17], queued_culprit[97];
 
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
@@ -50,6 +51,13 @@ int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *
     saved++;
     free(bytes);
     return 0;
+}
+
+uint64_t fleet_link_packing_ns(struct fleet_link *link, const char *job)
+{
+    (void)link;
+    assert_string_equal(job, JOB);
+    return packing_ns;
 }
 
 int fleet_link_holds(struct fleet_link *link, const char *job)
@@ -189,7 +197,7 @@ static int set_up(void **state)
     (void)state;
     queued = restored = saved = 0;
     holds = 1;
-    newest = 0;
+    newest = packing_ns = 0;
     return 0;
 }
 
@@ -363,6 +371,23 @@ static void a_job_is_saved_after_a_window_and_while_messages_come_only_when_over
     stop_daemon(fleet);
 }
 
+static void
+a_job_whose_state_is_large_is_saved_when_reading_would_take_four_times_as_long(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    read_window(fleet, 1);
+    jobs_set_watermark(fleet->jobs, JOB, 3 * S);
+    jobs_advance(fleet->jobs, 3 * S, 3 * S);
+    packing_ns = S / 2;
+    tick_after_reading(fleet, S * 7 / 4);
+    assert_int_equal(saved, 0);
+    tick_after_reading(fleet, S * 9 / 4);
+    assert_int_equal(saved, 1);
+    stop_daemon(fleet);
+}
+
 static void publish_windows(struct fleet *fleet, uint64_t now_ns)
 {
     jobs_set_watermark(fleet->jobs, JOB, now_ns);
@@ -435,6 +460,9 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_is_saved_after_a_window_and_while_messages_come_only_when_overdue, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_whose_state_is_large_is_saved_when_reading_would_take_four_times_as_long, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
