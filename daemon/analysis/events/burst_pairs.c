@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ void burst_pairs_finish(struct burst_pairs *pairs)
 
 void burst_pairs_clear(struct burst_pairs *pairs)
 {
-    pairs->count = 0;
+    pairs->count = pairs->ordered = 0;
     pairs->others = (struct burst_others){0};
 }
 
@@ -41,11 +42,38 @@ static int burst_pairs_compare_by_key(const void *left, const void *right)
     return burst_pair_compare(left, right);
 }
 
+/* Rows that were in order before are merged with those that came since. Without memory all are
+ * sorted. */
+static void burst_pairs_sort(struct burst_pairs *pairs)
+{
+    const uint32_t later = pairs->count - pairs->ordered;
+    struct burst_pair *const rows = pairs->rows;
+    struct burst_pair *const spare =
+        pairs->ordered > 0 && later > 0 ? malloc(later * sizeof(*spare)) : NULL;
+    if (spare == NULL) {
+        qsort(rows, pairs->count, sizeof(*rows), burst_pairs_compare_by_key);
+        return;
+    }
+    memcpy(spare, rows + pairs->ordered, later * sizeof(*spare));
+    qsort(spare, later, sizeof(*spare), burst_pairs_compare_by_key);
+    for (uint32_t i = pairs->ordered, j = later; j > 0;) {
+        const bool earlier_is_next = i > 0 && burst_pair_compare(&rows[i - 1], &spare[j - 1]) > 0;
+        rows[i + j - 1] = earlier_is_next ? rows[i - 1] : spare[j - 1];
+        if (earlier_is_next)
+            i--;
+        else
+            j--;
+    }
+    free(spare);
+}
+
 /* One row for each pair, in the order of their keys. */
 static void burst_pairs_add_up(struct burst_pairs *pairs)
 {
     uint32_t kept = 0;
-    qsort(pairs->rows, pairs->count, sizeof(*pairs->rows), burst_pairs_compare_by_key);
+    if (pairs->ordered == pairs->count)
+        return;
+    burst_pairs_sort(pairs);
     for (uint32_t i = 0; i < pairs->count; i++) {
         const struct burst_pair *row = &pairs->rows[i];
         if (kept == 0 || burst_pair_compare(&pairs->rows[kept - 1], row) != 0) {
@@ -55,7 +83,7 @@ static void burst_pairs_add_up(struct burst_pairs *pairs)
         pairs->rows[kept - 1].messages += row->messages;
         pairs->rows[kept - 1].bytes += row->bytes;
     }
-    pairs->count = kept;
+    pairs->count = pairs->ordered = kept;
 }
 
 static int burst_pairs_compare_by_bytes(const void *left, const void *right)
@@ -78,6 +106,7 @@ static void burst_pairs_fold(struct burst_pairs *pairs, uint32_t keep)
     }
     pairs->others.pairs += pairs->count - keep;
     pairs->count = keep;
+    pairs->ordered = 0;
 }
 
 /* @param rows  at most the limit @return how many of them fit now; at least 1 */
@@ -129,6 +158,7 @@ int burst_pairs_gather(struct burst_pairs *to, const struct burst_pairs *from)
     if (rows > UINT32_MAX / 4 || (rows > to->capacity && ARRAY_RESIZE(to->rows, 2 * rows) != 0))
         return -ENOMEM;
     to->capacity = rows > to->capacity ? (uint32_t)(2 * rows) : to->capacity;
+    to->ordered = to->count == 0 ? from->ordered : to->ordered;
     if (from->count > 0)
         memcpy(to->rows + to->count, from->rows, from->count * sizeof(*from->rows));
     to->count = (uint32_t)rows;
@@ -141,7 +171,7 @@ void burst_pairs_order(struct burst_pairs *pairs, uint32_t limit)
     burst_pairs_add_up(pairs);
     if (pairs->count > limit) {
         burst_pairs_fold(pairs, limit);
-        qsort(pairs->rows, pairs->count, sizeof(*pairs->rows), burst_pairs_compare_by_key);
+        burst_pairs_add_up(pairs);
     }
 }
 

@@ -55,6 +55,7 @@ static inline void burst_others_add(struct burst_others *to, const struct burst_
 struct burst_pairs {
     struct burst_pair *rows; /**< owned; a pair may have several */
     uint32_t count, capacity;
+    uint32_t ordered; /**< so many, the first, have one row for each pair, in the order of keys */
     struct burst_others others;
 };
 
