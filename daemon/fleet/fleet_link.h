@@ -71,8 +71,8 @@ int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, cons
  *  @return as fleet_link_publish() */
 int fleet_link_publish_state(struct fleet_link *link, const char *job, uint8_t *bytes,
                              size_t length, uint64_t position);
-/** Processor time that compressing the newest state of a job took, that this daemon has stored since
- * it acquired the job; 0: none. */
+/** Processor time that compressing the newest state of a job took; 0: none was compressed since
+ * this daemon acquired it. */
 uint64_t fleet_link_packing_ns(struct fleet_link *link, const char *job);
 /** Read the messages of an acquired job, from this number on. */
 void fleet_link_read(struct fleet_link *link, const char *job, uint64_t from);
