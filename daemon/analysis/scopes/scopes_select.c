@@ -135,6 +135,13 @@ static bool track_lasts(const struct scopes *s, const struct scope_track *track)
     return track->before >= least && track->newest >= least;
 }
 
+/* Standard deviations by which a scope has to deviate. */
+static double track_threshold(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
+{
+    const double threshold = scopes_threshold(s, kind);
+    return kind == TABLE_LOCALITY ? scopes_level_threshold(&s->common[i], threshold) : threshold;
+}
+
 /* The first window since which the deviation is significant, and worth a finding: the start of the
  * excursion, or the window before the last one: noise may have begun the excursion long ago.
  * @return UINT32_MAX: it is not */
@@ -146,9 +153,7 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
         s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(s, track))
         return UINT32_MAX;
     const double least = log(s->params.minimum), effect = track_effect(track);
-    double threshold = scopes_threshold(s, kind);
-    if (kind == TABLE_LOCALITY)
-        threshold = scopes_level_threshold(&s->common[i], threshold);
+    const double threshold = track_threshold(s, kind, i);
     const uint32_t windows = s->windows - track->start + 1;
     if (effect >= least &&
         effect >= threshold * sqrt(1 / track->weight + scopes_lasting(e, windows)))
@@ -240,11 +245,11 @@ static bool search_best(const struct scopes *s, struct choice *best)
     bool any = false;
     *best = (struct choice){.gain = -1};
     for (int k = 0; k < SCOPE_TABLES; k++) {
-        const double threshold = scopes_threshold(s, k);
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
             struct scope_estimate e;
             if (!scopes_estimate(s, k, i, &e))
                 continue;
+            const double threshold = track_threshold(s, k, i);
             const bool steps =
                 k == TABLE_LOCALITY && s->common[i].steps && e.effect >= log(s->params.minimum) / 2;
             if ((!steps && e.effect < NEARLY * threshold * sqrt(e.variance)) ||
