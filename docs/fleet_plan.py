@@ -12,10 +12,10 @@ import math
 # tests/bench/fleet_load.py build, on two cores that other programs used as well
 MEASURED = '''
 agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  lost
-   500     8      1       123       734       174        70       628       167     18.5     20.2     1.83     0
-  2000     8      4       103       393        80        95       849       150     10.4     10.5     1.21     0
-  5000     8     10       175       567       147       185      1186       157      8.8      8.9     1.25     0
-   200    32      2       336      2229       400        30       850       139     57.5     57.8     6.33     0
+   500     8      1       191      1174       260        35       455       240     18.5     22.5     3.00     0
+  2000     8      4       144       595       144        83       721       191     10.5     11.5     2.15     0
+  5000     8     10       138       705       125       182      1289       174      8.9      9.3     1.83     0
+   200    32      2       393      2921       536        25       404       169     57.9     62.0    11.30     0
 '''
 BUSY = 0.5  # of a core that is planned to be busy: the loop of a daemon, or a stream of a server
 SERVER_CORES = 8
