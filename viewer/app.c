@@ -206,9 +206,10 @@ static void app_sum_up(struct app *a)
     uint64_t first = 0, last = 0, start = app_now_ms();
     ui_windows(&a->ui, a->model, &first, &last);
     const struct range *r = &a->range;
-    int usable =
-        r->valid && !strcmp(r->job, a->model->job) && r->rank_count <= a->model->rank_count &&
-        r->pair_count <= a->model->pairs.keys.count && r->call_count <= a->model->calls.keys.count;
+    int usable = r->valid && !strcmp(r->job, a->model->job) &&
+                 r->ranks.count <= a->model->rank_count &&
+                 r->pairs.count <= a->model->pairs.keys.count &&
+                 r->calls.count <= a->model->calls.keys.count;
     a->sums_old =
         usable && a->sums_cost_ms > FRAME_MS / 2 && start < a->sums_ms + 4 * a->sums_cost_ms;
     if (a->sums_old || range_update(&a->range, a->model, a->ui.time.range, first, last) == 0)

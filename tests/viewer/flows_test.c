@@ -75,9 +75,9 @@ static void add_up(const struct bed *b, const uint32_t *seats, struct plain *p)
     p->in = calloc(topology_vertices(t), sizeof *p->in);
     p->out = calloc(topology_vertices(t), sizeof *p->out);
     p->transit = calloc(topology_vertices(t), sizeof *p->transit);
-    for (uint32_t i = 0; i < b->range.pair_count; i++) {
+    for (uint32_t i = 0; i < b->range.pairs.count; i++) {
         struct model_pair pair = model_pair_at(&b->model->pairs, i);
-        const uint64_t *f = b->range.pairs + (size_t)i * PAIR_COLUMNS;
+        const uint64_t *f = b->range.pairs.figures + (size_t)i * PAIR_COLUMNS;
         uint32_t a = seats[pair.source], c = seats[pair.destination];
         if (a == c) {
             p->local += f[PAIR_BYTES];
@@ -365,7 +365,7 @@ static void a_link_selects_its_routes_and_their_ranks(void **state)
     const struct topology *t = b.model->network.topology;
     const struct flows *f = &b.range.flows;
     uint8_t *expected = calloc(b.model->rank_count, 1);
-    for (uint32_t i = 0; i < b.range.pair_count; i++) {
+    for (uint32_t i = 0; i < b.range.pairs.count; i++) {
         struct model_pair p = model_pair_at(&b.model->pairs, i);
         uint32_t from = p.source / 2, to = p.destination / 2;
         if (from != to && topology_crosses(t, from, to, b.net.hot))

@@ -1083,10 +1083,12 @@ static void a_summary_says_nothing_of_links_where_some_are_hot(void **state)
 {
     struct network_bed *b = *state;
     struct range *r = &b->desk.range;
-    for (uint32_t rank = 0; rank < r->rank_count; rank++) /* none waits longer than others */
-        memcpy(r->ranks + (size_t)rank * RANK_COLUMNS, r->ranks, RANK_COLUMNS * sizeof *r->ranks);
-    for (uint32_t pair = 0; pair < r->pair_count; pair++) /* likewise */
-        memcpy(r->pairs + (size_t)pair * PAIR_COLUMNS, r->pairs, PAIR_COLUMNS * sizeof *r->pairs);
+    for (uint32_t rank = 0; rank < r->ranks.count; rank++) /* none waits longer than others */
+        memcpy(r->ranks.figures + (size_t)rank * RANK_COLUMNS, r->ranks.figures,
+               RANK_COLUMNS * sizeof *r->ranks.figures);
+    for (uint32_t pair = 0; pair < r->pairs.count; pair++) /* likewise */
+        memcpy(r->pairs.figures + (size_t)pair * PAIR_COLUMNS, r->pairs.figures,
+               PAIR_COLUMNS * sizeof *r->pairs.figures);
     lay_out(b);
     SEEN("Nothing else stands out");
     NOT_SEEN("none is hot");

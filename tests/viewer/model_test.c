@@ -78,8 +78,9 @@ static void a_span_has_the_sums_of_its_windows_only(void **state)
     assert_int_equal(range_update(&r, f.model, RANGE_SPAN, first, last), 1);
     assert_int_equal(r.kind, RANGE_SPAN);
     uint32_t n = model_pair_find(f.model, 0, 1);
-    assert_int_equal(r.pairs[n * PAIR_COLUMNS + PAIR_MESSAGES], all_messages(&f.job, first, last));
-    assert_int_equal(r.ranks[RANK_TIME_NS], 6 * SYNTHETIC_SECOND);
+    assert_int_equal(r.pairs.figures[n * PAIR_COLUMNS + PAIR_MESSAGES],
+                     all_messages(&f.job, first, last));
+    assert_int_equal(r.ranks.figures[RANK_TIME_NS], 6 * SYNTHETIC_SECOND);
     assert_int_equal(range_update(&r, f.model, RANGE_SPAN, first, last), 0);
     synthetic_window(&f.job, into, f.model);
     assert_int_equal(range_update(&r, f.model, RANGE_SPAN, first, last), 1);
@@ -95,27 +96,28 @@ static void a_span_has_the_calls_of_each_rank_in_its_windows_only(void **state)
     uint64_t first = SYNTHETIC_FIRST + 30, last = SYNTHETIC_FIRST + 35;
     range_update(&r, f.model, RANGE_SPAN, first, last);
     assert_int_equal(r.callers_kind, RANGE_SPAN);
-    assert_int_equal(r.caller_count, 4 * 27);
+    assert_int_equal(r.callers.count, 4 * 27);
     uint64_t time_ns[27] = {0};
-    for (uint32_t i = 0; i < r.caller_count; i++) {
+    for (uint32_t i = 0; i < r.callers.count; i++) {
         struct model_caller c = model_caller_at(f.model, i);
-        const uint64_t *figures = r.callers + (size_t)i * CALLER_COLUMNS;
+        const uint64_t *figures = r.callers.figures + (size_t)i * CALLER_COLUMNS;
         assert_in_range(c.rank, 0, 26);
         time_ns[c.rank] += figures[CALLER_TIME_NS];
         if (c.call != call_by_name("MPI_Isend"))
             continue;
         assert_string_equal(f.model->regions[c.region].name, "halo exchange");
         assert_int_equal(figures[CALLER_COUNT], 6 * all_messages(&f.job, first, last));
-        assert_int_equal(figures[CALLER_BYTES], r.ranks[c.rank * RANK_COLUMNS + RANK_SENT_BYTES]);
+        assert_int_equal(figures[CALLER_BYTES],
+                         r.ranks.figures[c.rank * RANK_COLUMNS + RANK_SENT_BYTES]);
     }
     for (uint32_t rank = 0; rank < 27; rank++) {
-        const uint64_t *class_ns = r.ranks + rank * RANK_COLUMNS;
+        const uint64_t *class_ns = r.ranks.figures + rank * RANK_COLUMNS;
         assert_int_equal(time_ns[rank], class_ns[CALL_SEND] + class_ns[CALL_RECV] +
                                             class_ns[CALL_WAIT] + class_ns[CALL_COLLECTIVE]);
     }
     range_update(&r, f.model, RANGE_START, 0, 0);
-    assert_memory_equal(r.callers, f.model->callers.sums,
-                        r.caller_count * CALLER_COLUMNS * sizeof *r.callers);
+    assert_memory_equal(r.callers.figures, f.model->callers.sums,
+                        r.callers.count * CALLER_COLUMNS * sizeof *r.callers.figures);
     range_finish(&r);
     drop(&f);
 }
@@ -227,8 +229,8 @@ static void pairs_are_ordered_and_counted(void **state)
     assert_int_equal(r.pairs_used, 512 * 6);
     assert_int_equal(r.top_count[PAIR_BYTES], RANGE_TOP_PAIRS);
     for (uint32_t i = 1; i < r.top_count[PAIR_BYTES]; i++)
-        assert_true(r.pairs[r.top[PAIR_BYTES][i - 1] * PAIR_COLUMNS + PAIR_BYTES] >=
-                    r.pairs[r.top[PAIR_BYTES][i] * PAIR_COLUMNS + PAIR_BYTES]);
+        assert_true(r.pairs.figures[r.top[PAIR_BYTES][i - 1] * PAIR_COLUMNS + PAIR_BYTES] >=
+                    r.pairs.figures[r.top[PAIR_BYTES][i] * PAIR_COLUMNS + PAIR_BYTES]);
     range_finish(&r);
     drop(&f);
 }
@@ -268,7 +270,7 @@ static void a_late_correction_replaces_totals_and_adds_details(void **state)
     into(f.model, &m, 0);
     struct range r = {0};
     range_update(&r, f.model, RANGE_SPAN, window, window);
-    assert_int_equal(r.pairs[model_pair_find(f.model, 0, 1) * PAIR_COLUMNS], messages + 5);
+    assert_int_equal(r.pairs.figures[model_pair_find(f.model, 0, 1) * PAIR_COLUMNS], messages + 5);
     range_finish(&r);
     drop(&f);
 }
@@ -427,7 +429,7 @@ static void many_items_of_few_figures_follow_few_items_of_many(void **state)
     synthetic_window(&f.job, into, f.model);
     struct range r = {0};
     range_update(&r, f.model, RANGE_SPAN, f.job.window - 1, f.job.window - 1);
-    assert_int_equal(r.pairs[model_pair_find(f.model, 7, 100 + 4999) * PAIR_COLUMNS], 5000);
+    assert_int_equal(r.pairs.figures[model_pair_find(f.model, 7, 100 + 4999) * PAIR_COLUMNS], 5000);
     range_finish(&r);
     free(rows);
     drop(&f);

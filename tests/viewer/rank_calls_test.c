@@ -52,7 +52,7 @@ static void figures_are_those_of_each_rank_and_function(void **state)
     uint32_t reduce = rank_calls_find(&c, call_by_name("MPI_Allreduce"));
     double calls = 0, time = 0;
     for (uint32_t rank = 0; rank < RANKS; rank++) {
-        const uint64_t *f = r.ranks + rank * RANK_COLUMNS;
+        const uint64_t *f = r.ranks.figures + rank * RANK_COLUMNS;
         assert_true(rank_calls_value(&c, isend, rank, RANK_FIGURE_TIME) == (double)f[CALL_SEND]);
         assert_true(rank_calls_value(&c, isend, rank, RANK_FIGURE_BYTES) ==
                     (double)f[RANK_SENT_BYTES]);

@@ -201,10 +201,10 @@ static void many_ranks_are_added_up_and_it_is_said(void **state)
 static double bytes_apart(const struct model *m, const struct range *r, uint32_t apart)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < r->pair_count; i++) {
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
         const struct model_pair p = model_pair_at(&m->pairs, i);
         if (p.source + apart == p.destination || p.destination + apart == p.source)
-            sum += (double)r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
+            sum += (double)r->pairs.figures[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
     }
     return sum;
 }
@@ -1044,13 +1044,13 @@ static void the_column_lists_nothing_where_all_is_alike(void **state)
     m = slow_job(16, 60);
     desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
     desk_layout(&d, m);
-    assert_true(context_has(&d, "Waiting the most"));          /* one rank of eight is slow */
-    for (uint32_t rank = 0; rank < d.range.rank_count; rank++) /* all like the first */
-        memcpy(d.range.ranks + (size_t)rank * RANK_COLUMNS, d.range.ranks,
-               RANK_COLUMNS * sizeof *d.range.ranks);
-    for (uint32_t pair = 0; pair < d.range.pair_count; pair++)
-        memcpy(d.range.pairs + (size_t)pair * PAIR_COLUMNS, d.range.pairs,
-               PAIR_COLUMNS * sizeof *d.range.pairs);
+    assert_true(context_has(&d, "Waiting the most"));           /* one rank of eight is slow */
+    for (uint32_t rank = 0; rank < d.range.ranks.count; rank++) /* all like the first */
+        memcpy(d.range.ranks.figures + (size_t)rank * RANK_COLUMNS, d.range.ranks.figures,
+               RANK_COLUMNS * sizeof *d.range.ranks.figures);
+    for (uint32_t pair = 0; pair < d.range.pairs.count; pair++)
+        memcpy(d.range.pairs.figures + (size_t)pair * PAIR_COLUMNS, d.range.pairs.figures,
+               PAIR_COLUMNS * sizeof *d.range.pairs.figures);
     desk_layout(&d, m);
     assert_false(context_has(&d, "Waiting the most") || context_has(&d, "Busiest pairs"));
     for (uint32_t i = 0; i < m->alerts.count; i++)

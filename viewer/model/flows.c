@@ -272,7 +272,7 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     const struct what_if *shown = f->shown;
     const struct topology *t = m->network.topology;
     const uint32_t known = flows_pair_table(m)->keys.count;
-    uint32_t pairs = m->group > 1 ? r->node_pair_count : r->pair_count;
+    uint32_t pairs = m->group > 1 ? r->node_pairs.count : r->pairs.count;
     pairs = pairs < known ? pairs : known;
     flows_figures_clear(f);
     if (replan || !w->planned || w->pair_count != pairs) {
@@ -293,7 +293,7 @@ static int flows_compute(struct flows *f, const struct model *m, const struct ra
     f->link_count = topology_links(t);
     f->vertex_count = topology_vertices(t);
     f->rank_count = m->rank_count;
-    flows_add_pairs(f, m->group > 1 ? r->node_pairs : r->pairs);
+    flows_add_pairs(f, m->group > 1 ? r->node_pairs.figures : r->pairs.figures);
     flow_loads_compute(f, m);
     return 0;
 }

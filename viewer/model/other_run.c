@@ -204,7 +204,7 @@ uint64_t other_run_pair(const struct other_run *o, uint32_t source, uint32_t des
                         enum pair_column column)
 {
     uint32_t n = model_pair_find(o->model, source, destination);
-    return n < o->range.pair_count ? o->range.pairs[(size_t)n * PAIR_COLUMNS + column] : 0;
+    return n < o->range.pairs.count ? o->range.pairs.figures[(size_t)n * PAIR_COLUMNS + column] : 0;
 }
 
 char *other_run_text(const struct other_run *o, char *out, size_t capacity)

@@ -12,17 +12,14 @@
 
 void range_finish(struct range *r)
 {
-    free(r->ranks);
+    struct range_sums *const sums[] = {&r->ranks,   &r->waits, &r->pairs,  &r->node_pairs,
+                                       &r->latency, &r->calls, &r->callers};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        free(sums[i]->figures);
     free(r->by_waiting);
-    free(r->waits);
     free(r->awaited);
-    free(r->pairs);
-    free(r->node_pairs);
     free(r->top[PAIR_MESSAGES]);
     free(r->top[PAIR_BYTES]);
-    free(r->calls);
-    free(r->callers);
-    free(r->latency);
     flows_finish(&r->flows);
     flows_finish(&r->reality);
     memset(r, 0, sizeof *r);
@@ -36,20 +33,21 @@ static double waiting_of(const uint64_t *figures)
 
 double range_waiting(const struct range *r, uint32_t rank)
 {
-    return rank < r->rank_count ? waiting_of(r->ranks + (size_t)rank * RANK_COLUMNS) : 0;
+    return rank < r->ranks.count ? waiting_of(r->ranks.figures + (size_t)rank * RANK_COLUMNS) : 0;
 }
 
 uint32_t range_awaited(const struct range *r, uint32_t rank)
 {
-    if (rank >= r->rank_count || r->awaited[rank].rank == UINT32_MAX)
+    if (rank >= r->ranks.count || r->awaited[rank].rank == UINT32_MAX)
         return UINT32_MAX;
-    uint64_t waited = model_waiting_ns(r->ranks + (size_t)rank * RANK_COLUMNS);
+    uint64_t waited = model_waiting_ns(r->ranks.figures + (size_t)rank * RANK_COLUMNS);
     return r->awaited[rank].ns >= waited / 10 ? r->awaited[rank].rank : UINT32_MAX;
 }
 
 void range_shares(const struct range *r, uint32_t rank, double *shares)
 {
-    const uint64_t *figures = rank < r->rank_count ? r->ranks + (size_t)rank * RANK_COLUMNS : NULL;
+    const uint64_t *figures =
+        rank < r->ranks.count ? r->ranks.figures + (size_t)rank * RANK_COLUMNS : NULL;
     for (int c = 0; c < MODEL_CLASSES; c++)
         shares[c] = figures && figures[RANK_TIME_NS]
                         ? (double)figures[c] / (double)figures[RANK_TIME_NS]
@@ -58,13 +56,15 @@ void range_shares(const struct range *r, uint32_t rank, double *shares)
 
 double range_latency(const struct range *r, uint32_t rank)
 {
-    const uint64_t *f = rank < r->rank_count ? r->latency + (size_t)rank * LATENCY_COLUMNS : NULL;
+    const uint64_t *f =
+        rank < r->ranks.count ? r->latency.figures + (size_t)rank * LATENCY_COLUMNS : NULL;
     return f ? latency_mean((double)f[LATENCY_MESSAGES], (double)f[LATENCY_LOGS]) : NAN;
 }
 
 double range_latency_error(const struct range *r, uint32_t rank)
 {
-    const uint64_t *f = rank < r->rank_count ? r->latency + (size_t)rank * LATENCY_COLUMNS : NULL;
+    const uint64_t *f =
+        rank < r->ranks.count ? r->latency.figures + (size_t)rank * LATENCY_COLUMNS : NULL;
     return f ? latency_mean_error((double)f[LATENCY_MESSAGES], (double)f[LATENCY_ERRORS]) : 0;
 }
 
@@ -82,16 +82,16 @@ ORDER_FUNCTION(range_compare_heavier, struct weighted,
 /* Most waiting first; equal shares in order of ranks. */
 static int order_ranks(struct range *r)
 {
-    struct key_place *places = malloc(2 * ((size_t)r->rank_count + 1) * sizeof *places);
-    uint32_t *order = malloc((r->rank_count + 1) * sizeof *order);
+    struct key_place *places = malloc(2 * ((size_t)r->ranks.count + 1) * sizeof *places);
+    uint32_t *order = malloc((r->ranks.count + 1) * sizeof *order);
     if (!places || !order) {
         free(places);
         free(order);
         return -ENOMEM;
     }
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->rank_count; i++)
-        if (r->ranks[(size_t)i * RANK_COLUMNS + RANK_TIME_NS])
+    for (uint32_t i = 0; i < r->ranks.count; i++)
+        if (r->ranks.figures[(size_t)i * RANK_COLUMNS + RANK_TIME_NS])
             places[n++] = (struct key_place){key_of_largest(range_waiting(r, i)), i};
     const struct key_place *sorted = key_order(places, places + n, n);
     for (uint32_t i = 0; i < n; i++)
@@ -131,8 +131,8 @@ static int order_pairs(struct range *r, enum pair_column column)
     uint32_t *top = r->top[column];
     uint32_t n = 0;
     uint64_t least = 0; /* of those kept, once their number is the maximum */
-    for (uint32_t i = 0; i < r->pair_count; i++) {
-        const uint64_t *pair = r->pairs + (size_t)i * PAIR_COLUMNS;
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
+        const uint64_t *pair = r->pairs.figures + (size_t)i * PAIR_COLUMNS;
         /* of equal weights the first one stays */
         if ((n == RANGE_TOP_PAIRS && pair[column] <= least) || !pair[PAIR_MESSAGES])
             continue;
@@ -155,70 +155,89 @@ static int order_pairs(struct range *r, enum pair_column column)
 
 /* ---- sums ---------------------------------------------------------------- */
 
-/* Room for the sums of so many items, which are not set yet. */
-static int range_need(uint64_t **sums, size_t *capacity, uint32_t items, unsigned columns)
+struct range_shape {
+    struct range_sums *sums;
+    unsigned columns;
+    uint32_t items; /* in the model */
+};
+
+#define RANGE_SUMS 7
+
+static void range_list_sums(struct range *r, const struct model *m,
+                            struct range_shape out[RANGE_SUMS])
 {
-    return array_fit(sums, columns * sizeof **sums, capacity, (size_t)items + 1);
+    const struct range_shape shapes[RANGE_SUMS] = {
+        {&r->ranks, RANK_COLUMNS, m->rank_count},
+        {&r->waits, 1, m->waits.keys.count},
+        {&r->pairs, PAIR_COLUMNS, m->pairs.keys.count},
+        {&r->node_pairs, PAIR_COLUMNS, m->node_pairs.keys.count},
+        {&r->latency, LATENCY_COLUMNS, m->rank_count},
+        {&r->calls, CALLS_COLUMNS, m->calls.keys.count},
+        {&r->callers, CALLER_COLUMNS, m->callers.keys.count},
+    };
+    memcpy(out, shapes, sizeof shapes);
 }
 
+/* Make room for the sums of all items, which are not set yet. Without memory there are none. */
 static int range_make_room(struct range *r, const struct model *m)
 {
-    return range_need(&r->ranks, &r->rank_capacity, m->rank_count, RANK_COLUMNS) != 0 ||
-                   range_need(&r->pairs, &r->pair_capacity, m->pairs.keys.count, PAIR_COLUMNS) !=
-                       0 ||
-                   range_need(&r->node_pairs, &r->node_pair_capacity, m->node_pairs.keys.count,
-                              PAIR_COLUMNS) != 0 ||
-                   range_need(&r->latency, &r->latency_capacity, m->rank_count, LATENCY_COLUMNS) !=
-                       0 ||
-                   range_need(&r->waits, &r->wait_capacity, m->waits.keys.count, 1) != 0 ||
-                   range_need(&r->calls, &r->call_capacity, m->calls.keys.count, CALLS_COLUMNS) !=
-                       0 ||
-                   range_need(&r->callers, &r->caller_capacity, m->callers.keys.count,
-                              CALLER_COLUMNS) != 0 ||
-                   ARRAY_FIT(r->awaited, r->awaited_capacity, (size_t)m->rank_count + 1) != 0
-               ? -ENOMEM
-               : 0;
+    struct range_shape shapes[RANGE_SUMS];
+    range_list_sums(r, m, shapes);
+    int code = ARRAY_FIT(r->awaited, r->awaited_capacity, (size_t)m->rank_count + 1);
+    for (int i = 0; i < RANGE_SUMS; i++) {
+        struct range_sums *sums = shapes[i].sums;
+        sums->count = 0;
+        if (code == 0)
+            code = array_fit(&sums->figures, shapes[i].columns * sizeof *sums->figures,
+                             &sums->capacity, (size_t)shapes[i].items + 1);
+    }
+    for (int i = 0; code == 0 && i < RANGE_SUMS; i++)
+        shapes[i].sums->count = shapes[i].items;
+    return code == 0 ? 0 : -ENOMEM;
 }
 
-static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsigned columns)
+static void range_copy(struct range_sums *sums, const uint64_t *from, unsigned columns)
 {
-    size_t bytes = (size_t)items * columns * sizeof *sums;
-    if (items && from)
-        memcpy(sums, from, bytes);
-    else if (items)
-        memset(sums, 0, bytes);
+    const size_t bytes = (size_t)sums->count * columns * sizeof *sums->figures;
+    sums->total = (struct history_total){0};
+    if (bytes > 0 && from)
+        memcpy(sums->figures, from, bytes);
+    else if (bytes > 0)
+        memset(sums->figures, 0, bytes);
 }
 
-static void sum_pairs_start(struct range *r, const struct model *m)
+static struct history_span range_sum(struct range_sums *sums, const struct history *h,
+                                     uint64_t first, uint64_t last)
 {
-    r->pair_total = r->node_pair_total = (struct history_total){0};
-    copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS);
-    copy_sums(r->node_pairs, m->node_pairs.sums, r->node_pair_count, PAIR_COLUMNS);
-    copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS);
+    return history_sum_on(h, first, last, sums->figures, sums->count, &sums->total);
 }
 
-static void sum_start(struct range *r, const struct model *m)
+static void range_copy_pairs(struct range *r, const struct model *m)
 {
-    r->wait_total = r->rank_total = (struct history_total){0};
-    copy_sums(r->waits, m->waits.sums, r->wait_count, 1);
-    copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS);
-    sum_pairs_start(r, m);
+    range_copy(&r->pairs, m->pairs.sums, PAIR_COLUMNS);
+    range_copy(&r->node_pairs, m->node_pairs.sums, PAIR_COLUMNS);
+    range_copy(&r->calls, m->calls.sums, CALLS_COLUMNS);
 }
 
-static void sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
+static void range_copy_start(struct range *r, const struct model *m)
 {
-    struct history_span a =
-        history_sum_on(&m->rank_history, first, last, r->ranks, r->rank_count, &r->rank_total);
+    range_copy(&r->waits, m->waits.sums, 1);
+    range_copy(&r->ranks, m->rank_sums, RANK_COLUMNS);
+    range_copy_pairs(r, m);
+}
+
+static void range_sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
+{
+    const struct history_span a = range_sum(&r->ranks, &m->rank_history, first, last);
     struct history_span b = {0};
-    history_sum_on(&m->waits.history, first, last, r->waits, r->wait_count, &r->wait_total);
+    range_sum(&r->waits, &m->waits.history, first, last);
     if (r->pairs_kind == RANGE_START) {
-        sum_pairs_start(r, m);
+        range_copy_pairs(r, m);
     } else {
-        b = history_sum_on(&m->pairs.history, first, last, r->pairs, r->pair_count, &r->pair_total);
-        history_sum_on(&m->node_pairs.history, first, last, r->node_pairs, r->node_pair_count,
-                       &r->node_pair_total);
+        b = range_sum(&r->pairs, &m->pairs.history, first, last);
+        range_sum(&r->node_pairs, &m->node_pairs.history, first, last);
         /* maxima of windows that left cannot be taken out: all are added up */
-        history_sum(&m->calls.history, first, last, r->calls, r->call_count);
+        history_sum(&m->calls.history, first, last, r->calls.figures, r->calls.count);
     }
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
     r->last = a.last > b.last ? a.last : b.last;
@@ -227,58 +246,41 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
     r->pairs_covered = b.windows;
 }
 
-static void sum_callers(struct range *r, const struct model *m, uint64_t first, uint64_t last)
-{
-    if (r->callers_kind == RANGE_START) {
-        r->caller_total = (struct history_total){0};
-        copy_sums(r->callers, m->callers.sums, r->caller_count, CALLER_COLUMNS);
-    } else {
-        history_sum_on(&m->callers.history, first, last, r->callers, r->caller_count,
-                       &r->caller_total);
-    }
-}
-
 /* Of equal times the lower rank, so that names do not jump. */
 static void range_find_awaited(struct range *r, const struct model *m)
 {
-    for (uint32_t i = 0; i < r->rank_count; i++)
+    for (uint32_t i = 0; i < r->ranks.count; i++)
         r->awaited[i] = (struct range_awaited){.rank = UINT32_MAX};
-    for (uint32_t i = 0; i < r->wait_count; i++) {
+    for (uint32_t i = 0; i < r->waits.count; i++) {
         uint32_t rank = (uint32_t)m->waits.keys.keys[i].hi,
                  for_ = (uint32_t)m->waits.keys.keys[i].lo;
-        if (rank >= r->rank_count || !r->waits[i])
+        if (rank >= r->ranks.count || !r->waits.figures[i])
             continue;
         struct range_awaited *a = &r->awaited[rank];
-        if (r->waits[i] > a->ns || (r->waits[i] == a->ns && for_ < a->rank))
-            *a = (struct range_awaited){for_, r->waits[i]};
+        if (r->waits.figures[i] > a->ns || (r->waits.figures[i] == a->ns && for_ < a->rank))
+            *a = (struct range_awaited){for_, r->waits.figures[i]};
     }
 }
 
-static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
+static int range_sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     int start = r->kind == RANGE_START;
-    r->rank_count = r->pair_count = r->node_pair_count = r->call_count = r->wait_count =
-        r->caller_count = 0;
     if (range_make_room(r, m) < 0)
         return -ENOMEM;
-    r->rank_count = m->rank_count;
-    r->pair_count = m->pairs.keys.count;
-    r->node_pair_count = m->node_pairs.keys.count;
-    r->call_count = m->calls.keys.count;
-    r->wait_count = m->waits.keys.count;
-    r->caller_count = m->callers.keys.count;
-    history_sum_on(&m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last, r->latency,
-                   r->rank_count, &r->latency_total);
+    range_sum(&r->latency, &m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last);
     if (start)
-        sum_start(r, m);
+        range_copy_start(r, m);
     else
-        sum_span(r, m, first, last);
-    sum_callers(r, m, first, last);
+        range_sum_span(r, m, first, last);
+    if (r->callers_kind == RANGE_START)
+        range_copy(&r->callers, m->callers.sums, CALLER_COLUMNS);
+    else
+        range_sum(&r->callers, &m->callers.history, first, last);
     range_find_awaited(r, m);
     r->pairs_used = 0;
     r->total[PAIR_MESSAGES] = r->total[PAIR_BYTES] = 0;
-    for (uint32_t i = 0; i < r->pair_count; i++) {
-        const uint64_t *p = r->pairs + (size_t)i * PAIR_COLUMNS;
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
+        const uint64_t *p = r->pairs.figures + (size_t)i * PAIR_COLUMNS;
         r->pairs_used += p[PAIR_MESSAGES] > 0;
         r->total[PAIR_MESSAGES] += p[PAIR_MESSAGES];
         r->total[PAIR_BYTES] += p[PAIR_BYTES];
@@ -324,8 +326,8 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
     r->first = first;
     r->last = last;
     r->coarsest = 1;
-    if (sum_all(r, m, first, last) < 0 || order_ranks(r) < 0 || order_pairs(r, PAIR_MESSAGES) < 0 ||
-        order_pairs(r, PAIR_BYTES) < 0)
+    if (range_sum_all(r, m, first, last) < 0 || order_ranks(r) < 0 ||
+        order_pairs(r, PAIR_MESSAGES) < 0 || order_pairs(r, PAIR_BYTES) < 0)
         return -ENOMEM;
     r->asked = kind;
     r->asked_first = first;

@@ -12,6 +12,14 @@ enum range_kind {
     RANGE_START, /**< since the start of the job */
 };
 
+/** Sums of items: ranks, pairs, kinds of calls. */
+struct range_sums {
+    uint64_t *figures; /**< owned; one after the other those of each item */
+    uint32_t count;    /**< items */
+    size_t capacity;
+    struct history_total total; /**< what they hold, so that they can go on with the next window */
+};
+
 /** Zero-initialised is empty. Arrays are owned by it. */
 struct range {
     enum range_kind kind; /**< span of the figures; RANGE_START also where the requested span is the
@@ -26,35 +34,27 @@ struct range {
                                    have details */
     uint64_t pairs_covered;     /**< as covered, of pairs */
 
-    uint64_t *ranks; /**< RANK_COLUMNS figures a rank, model.rank_count ranks */
-    uint32_t rank_count;
+    struct range_sums ranks; /**< RANK_COLUMNS figures a rank */
     uint32_t *
         by_waiting; /**< ranks that reported, in order of their share of time waiting, most first */
     uint32_t by_waiting_count;
 
-    uint64_t *waits; /**< for whom ranks waited, by number in the model's table */
-    uint32_t wait_count;
+    struct range_sums waits; /**< for whom ranks waited, by number in the model's table */
     struct range_awaited {
         uint32_t rank; /**< that the rank waited for longest; UINT32_MAX: not known */
         uint64_t ns;   /**< how long, at least */
     } * awaited;       /**< by rank */
 
-    uint64_t *pairs; /**< PAIR_COLUMNS figures a pair, by the pair's number */
-    uint32_t pair_count;
-    uint64_t *node_pairs; /**< likewise, by number in model.node_pairs */
-    uint32_t node_pair_count;
-    uint32_t *top[PAIR_COLUMNS]; /**< numbers of the pairs with most messages, with most bytes */
+    struct range_sums pairs;      /**< PAIR_COLUMNS figures a pair, by the pair's number */
+    struct range_sums node_pairs; /**< likewise, by number in model.node_pairs */
+    uint32_t *top[PAIR_COLUMNS];  /**< numbers of the pairs with most messages, with most bytes */
     uint32_t top_count[PAIR_COLUMNS];
     uint32_t pairs_used;          /**< pairs with messages in the span */
     uint64_t total[PAIR_COLUMNS]; /**< of all pairs */
 
-    uint64_t *latency; /**< LATENCY_COLUMNS figures a rank, model.rank_count ranks */
-
-    uint64_t *calls; /**< CALLS_COLUMNS figures a kind of call */
-    uint32_t call_count;
-
-    uint64_t *callers; /**< CALLER_COLUMNS figures a caller, by the caller's number */
-    uint32_t caller_count;
+    struct range_sums latency;    /**< LATENCY_COLUMNS figures a rank */
+    struct range_sums calls;      /**< CALLS_COLUMNS figures a kind of call */
+    struct range_sums callers;    /**< CALLER_COLUMNS figures a caller, by the caller's number */
     enum range_kind callers_kind; /**< as pairs_kind */
 
     struct flows flows;   /**< what the network carries: see ui_update_flows() */
@@ -63,12 +63,7 @@ struct range {
 
     uint64_t version; /**< incremented when anything above but the flows changed */
 
-    /* what the sums above hold, so that they can go on with the next window */
-    struct history_total rank_total, pair_total, node_pair_total, latency_total, wait_total,
-        caller_total;
-
-    size_t rank_capacity, pair_capacity, node_pair_capacity, latency_capacity, call_capacity,
-        wait_capacity, awaited_capacity, caller_capacity; /**< allocated */
+    size_t awaited_capacity;
 
     /* parameters that it was computed for */
     uint64_t asked_first, asked_last, seen_version;

@@ -48,8 +48,8 @@ static struct event_total *rank_calls_list_events(const struct range *r, const s
     uint32_t *place = calloc(capacity, sizeof *place);
     struct event_total *events = NULL;
     uint32_t n = 0, room = 0;
-    for (uint32_t i = 0; place && i < r->caller_count; i++) {
-        const uint64_t *f = r->callers + (size_t)i * CALLER_COLUMNS;
+    for (uint32_t i = 0; place && i < r->callers.count; i++) {
+        const uint64_t *f = r->callers.figures + (size_t)i * CALLER_COLUMNS;
         struct model_caller caller = model_caller_at(m, i);
         uint32_t id = rank_calls_id_of(caller, by);
         *ranks = caller.rank >= *ranks ? caller.rank + 1 : *ranks;
@@ -73,14 +73,14 @@ static struct event_total *rank_calls_list_events(const struct range *r, const s
 
 static void rank_calls_fill(struct rank_calls *c, const struct range *r, const struct model *m)
 {
-    for (uint32_t i = 0; i < r->caller_count; i++) {
+    for (uint32_t i = 0; i < r->callers.count; i++) {
         struct model_caller caller = model_caller_at(m, i);
         uint32_t event = rank_calls_find(c, rank_calls_id_of(caller, c->by)), rank = caller.rank;
         if (event == RANK_CALLS_NONE || rank >= c->ranks)
             continue;
         uint64_t *cell = c->cells + ((size_t)event * c->ranks + rank) * CALLER_COLUMNS;
         for (int k = 0; k < CALLER_COLUMNS; k++)
-            cell[k] += r->callers[(size_t)i * CALLER_COLUMNS + (size_t)k];
+            cell[k] += r->callers.figures[(size_t)i * CALLER_COLUMNS + (size_t)k];
     }
 }
 

@@ -111,10 +111,10 @@ static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
     const struct topology *topology = m->network.topology;
     size_t column = t->figure == TORUS_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
     if (!ui_torus_panel_restricted(t)) {
-        for (uint32_t i = 0; i < r->pair_count; i++) {
+        for (uint32_t i = 0; i < r->pairs.count; i++) {
             struct model_pair pair = model_pair_at(&m->pairs, i);
             ui_torus_panel_add_route(p, topology, seats, seat_count, pair.source, pair.destination,
-                                     r->pairs[(size_t)i * PAIR_COLUMNS + column]);
+                                     r->pairs.figures[(size_t)i * PAIR_COLUMNS + column]);
         }
         return;
     }

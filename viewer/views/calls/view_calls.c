@@ -60,8 +60,8 @@ static uint32_t calls_view_gather(const struct stage *s, struct group *groups)
 {
     const struct range *r = s->range;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->call_count; i++) {
-        const uint64_t *f = r->calls + (size_t)i * CALLS_COLUMNS;
+    for (uint32_t i = 0; i < r->calls.count; i++) {
+        const uint64_t *f = r->calls.figures + (size_t)i * CALLS_COLUMNS;
         if (!f[CALLS_COUNT] && !f[CALLS_TIME_NS])
             continue;
         uint64_t key = calls_view_group_key(s, i);

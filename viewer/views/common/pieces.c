@@ -130,7 +130,7 @@ struct quantity piece_capture_size(const struct capture *c)
 int piece_waits_in(const struct range *r, uint32_t rank)
 {
     static const int waiting[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE};
-    const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
+    const uint64_t *figures = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     int most = CALL_SEND;
     uint64_t longest = waiting_in_sends(figures[CALL_SEND], figures[RANK_SEND_WAIT_NS]);
     for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++) {
@@ -185,7 +185,7 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
                 piece_rank_on(m, rank, name, sizeof name), (unsigned long long)region);
     if (m->ranks[rank].dead)
         tooltip_add(&s->tip, s->brush.theme->bad, "died");
-    if (rank >= r->rank_count || !r->ranks[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
+    if (rank >= r->ranks.count || !r->ranks.figures[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
         tooltip_add(&s->tip, 0, "no figures in this span of time");
         return;
     }
@@ -193,7 +193,7 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     if (!isnan(ratio))
         tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
                     format_ratio_within(ratio, range_latency_error(r, rank)).text);
-    const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
+    const uint64_t *figures = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     double shares[MODEL_CLASSES], mpi = 0;
     range_shares(r, rank, shares);
     for (int c = 0; c < MODEL_CLASSES; c++)
@@ -222,15 +222,15 @@ static void piece_sum_pairs(const struct stage *s, uint32_t source, uint32_t des
     sum[0] = sum[1] = 0;
     if (count <= 1) {
         uint32_t n = model_pair_find(s->model, source, destination);
-        if (n < r->pair_count)
-            memcpy(sum, r->pairs + (size_t)n * PAIR_COLUMNS, PAIR_COLUMNS * sizeof *sum);
+        if (n < r->pairs.count)
+            memcpy(sum, r->pairs.figures + (size_t)n * PAIR_COLUMNS, PAIR_COLUMNS * sizeof *sum);
         return;
     }
-    for (uint32_t i = 0; i < r->pair_count; i++) {
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
         struct model_pair p = model_pair_at(&s->model->pairs, i);
         if (p.source - source < count && p.destination - destination < count) {
-            sum[PAIR_MESSAGES] += r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
-            sum[PAIR_BYTES] += r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
+            sum[PAIR_MESSAGES] += r->pairs.figures[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
+            sum[PAIR_BYTES] += r->pairs.figures[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
         }
     }
 }

@@ -54,9 +54,9 @@ static void context_add_rank_facts(const struct stage *s, struct box *at, uint32
     const struct range *r = s->range;
     const struct model *m = s->model;
     char text[160];
-    if (rank >= m->rank_count || rank >= r->rank_count)
+    if (rank >= m->rank_count || rank >= r->ranks.count)
         return;
-    const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
+    const uint64_t *figures = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     double shares[MODEL_CLASSES];
     range_shares(r, rank, shares);
     widget_stack(&s->brush, (struct box){at->x, at->y + 2, at->w, 10}, shares, MODEL_CLASSES,
@@ -85,11 +85,11 @@ static void context_add_pair_facts(const struct stage *s, struct box *at, uint32
         char name[48];
         snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
                  back ? source : destination);
-        if (n >= r->pair_count || !r->pairs[(size_t)n * PAIR_COLUMNS]) {
+        if (n >= r->pairs.count || !r->pairs.figures[(size_t)n * PAIR_COLUMNS]) {
             context_fact(s, at, name, "no messages");
             continue;
         }
-        const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
+        const uint64_t *p = r->pairs.figures + (size_t)n * PAIR_COLUMNS;
         context_fact_traffic(s, at, name, p[PAIR_MESSAGES], p[PAIR_BYTES]);
         if (piece_has_sizes(s->model))
             context_fact(s, at, "per message", "%s",
@@ -107,7 +107,7 @@ static void context_add_node_facts(const struct stage *s, struct box *at, uint64
     context_fact(s, at, "ranks", "%s", quantity_grouped(s->model->hosts[host].ranks).text);
     double waiting = 0;
     uint32_t n = 0;
-    for (uint32_t rank = 0; rank < s->range->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < s->range->ranks.count; rank++) {
         if (s->model->ranks[rank].node != host)
             continue;
         waiting += range_waiting(s->range, rank);
@@ -118,9 +118,9 @@ static void context_add_node_facts(const struct stage *s, struct box *at, uint64
 
 static void context_add_call_facts(const struct stage *s, struct box *at, uint64_t number)
 {
-    if (number >= s->range->call_count)
+    if (number >= s->range->calls.count)
         return;
-    const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
+    const uint64_t *c = s->range->calls.figures + number * CALLS_COLUMNS;
     context_fact(s, at, "calls", "%s", quantity_grouped(c[CALLS_COUNT]).text);
     context_fact(s, at, "time", "%s", format_duration((double)c[CALLS_TIME_NS]).text);
     context_fact(s, at, "longest", "%s", format_duration((double)c[CALLS_LONGEST_NS]).text);
@@ -305,7 +305,7 @@ static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
                  piece_rank(s->model, p.source == rank ? p.destination : p.source).text);
         context_add_neighbour(
             s, at, HIT_PAIR, p.source, p.destination, name,
-            piece_quantity(q, r->pairs[(size_t)r->top[q][i] * PAIR_COLUMNS + q]).text);
+            piece_quantity(q, r->pairs.figures[(size_t)r->top[q][i] * PAIR_COLUMNS + q]).text);
         count++;
     }
 }
@@ -432,11 +432,12 @@ static double context_add_alerts(struct stage *s, struct box box)
 static uint32_t context_find_delays(const struct range *r, uint32_t out[DELAYED])
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < r->wait_count; i++) {
-        if (!r->waits[i] || (count == DELAYED && r->waits[i] <= r->waits[out[count - 1]]))
+    for (uint32_t i = 0; i < r->waits.count; i++) {
+        if (!r->waits.figures[i] ||
+            (count == DELAYED && r->waits.figures[i] <= r->waits.figures[out[count - 1]]))
             continue;
         uint32_t at = count < DELAYED ? count++ : count - 1;
-        for (; at > 0 && r->waits[out[at - 1]] < r->waits[i]; at--)
+        for (; at > 0 && r->waits.figures[out[at - 1]] < r->waits.figures[i]; at--)
             out[at] = out[at - 1];
         out[at] = i;
     }
@@ -449,13 +450,13 @@ static double context_add_delays(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     uint32_t worst[DELAYED], count = context_find_delays(s->range, worst);
-    if (!count ||
-        (count > 1 && s->range->waits[worst[count - 1]] * 10 > s->range->waits[worst[0]] * 9))
+    if (!count || (count > 1 && s->range->waits.figures[worst[count - 1]] * 10 >
+                                    s->range->waits.figures[worst[0]] * 9))
         return 0; /* nobody waits, or all alike */
     double used = context_add_section(s, box, "Pairs by delay", "time waited for");
     for (uint32_t i = 0; i < count && used + 32 <= box.h; i++, used += 32) {
         const struct key key = s->model->waits.keys.keys[worst[i]];
-        double ns = (double)s->range->waits[worst[i]];
+        double ns = (double)s->range->waits.figures[worst[i]];
         struct box row = {box.x, box.y + used, box.w, 28};
         scene_rect(s->brush.scene, row, 4, t->panel);
         piece_row(s, row, HIT_PAIR, key.lo, key.hi, ui_pair_selected(s->ui, key.lo, key.hi),
@@ -463,7 +464,7 @@ static double context_add_delays(struct stage *s, struct box box)
         scene_textf(s->brush.scene, row.x + 12, row.y + 5, 128, TEXT_BODY, 0, t->text,
                     "%llu waits for %llu", (unsigned long long)key.hi, (unsigned long long)key.lo);
         widget_bar(&s->brush, (struct box){row.x + 146, row.y + 11, row.w - 146 - 84, 6},
-                   ns / fmax((double)s->range->waits[worst[0]], 1), t->warn);
+                   ns / fmax((double)s->range->waits.figures[worst[0]], 1), t->warn);
         scene_text(s->brush.scene, row.x + row.w - 76, row.y + 5, 66, TEXT_BODY,
                    TEXT_RIGHT | TEXT_FIGURES, t->text, format_duration(ns).text);
         if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
@@ -483,7 +484,7 @@ static double context_add_busiest_pairs(struct stage *s, struct box box)
     for (uint32_t i = 0; i < r->top_count[q] && used + 32 <= box.h; i++) {
         uint32_t n = r->top[q][i];
         struct model_pair p = model_pair_at(&s->model->pairs, n);
-        uint64_t value = r->pairs[(size_t)n * PAIR_COLUMNS + q];
+        uint64_t value = r->pairs.figures[(size_t)n * PAIR_COLUMNS + q];
         struct box row = {box.x, box.y + used, box.w, 28};
         scene_rect(s->brush.scene, row, 4, t->panel);
         piece_row(s, row, HIT_PAIR, p.source, p.destination,
@@ -493,7 +494,7 @@ static double context_add_busiest_pairs(struct stage *s, struct box box)
         snprintf(name, sizeof name, "%u %s %s", p.source, arrow, to);
         scene_text(s->brush.scene, row.x + 12, row.y + 5, 92, TEXT_BODY, 0, t->text, name);
         double share = (double)value / fmax((double)r->total[q], 1);
-        double top = (double)r->pairs[(size_t)r->top[q][0] * PAIR_COLUMNS + q];
+        double top = (double)r->pairs.figures[(size_t)r->top[q][0] * PAIR_COLUMNS + q];
         widget_bar(&s->brush, (struct box){row.x + 106, row.y + 11, row.w - 106 - 132, 6},
                    (double)value / fmax(top, 1), t->info);
         scene_text(s->brush.scene, row.x + row.w - 128, row.y + 6, 66, TEXT_SMALL,
@@ -570,7 +571,7 @@ static void context_add_summary(struct stage *s, struct box box)
     if (m->group > 1)
         context_fact(s, &at, "shown", "by groups of %s ranks", quantity_grouped(m->group).text);
     context_fact(s, &at, "time", "%s", piece_time_text(s).text);
-    uint64_t group = m->group > 1 ? m->group : 1, rows = (r->rank_count + group - 1) / group;
+    uint64_t group = m->group > 1 ? m->group : 1, rows = (r->ranks.count + group - 1) / group;
     if (r->by_waiting_count && r->by_waiting_count < rows) /* what follows is of those */
         context_fact(s, &at, "with figures", "%s of %s %s",
                      quantity_grouped(r->by_waiting_count).text, quantity_grouped(rows).text,
@@ -612,8 +613,8 @@ static int context_pairs_differ(const struct stage *s)
     uint32_t listed = r->top_count[q];
     if (listed > DELAYED)
         listed = DELAYED;
-    const uint64_t *most = &r->pairs[(size_t)r->top[q][0] * PAIR_COLUMNS];
-    const uint64_t *least = &r->pairs[(size_t)r->top[q][listed - 1] * PAIR_COLUMNS];
+    const uint64_t *most = &r->pairs.figures[(size_t)r->top[q][0] * PAIR_COLUMNS];
+    const uint64_t *least = &r->pairs.figures[(size_t)r->top[q][listed - 1] * PAIR_COLUMNS];
     return (double)most[q] > 1.1 * (double)least[q];
 }
 

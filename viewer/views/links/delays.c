@@ -41,17 +41,17 @@ static uint32_t delays_sort(struct stage *s)
 {
     struct pictures *p = s->pictures;
     const struct range *r = s->range;
-    const uint64_t key = mix_number(mix_number(VIEW_LINKS, r->version), r->wait_count) | 1;
+    const uint64_t key = mix_number(mix_number(VIEW_LINKS, r->version), r->waits.count) | 1;
     if (p->order_key == key)
         return p->order_count;
     p->order_key = 0;
     p->order_count = 0;
-    if (ARRAY_FIT(p->order, p->order_capacity, (size_t)r->wait_count + 1) != 0)
+    if (ARRAY_FIT(p->order, p->order_capacity, (size_t)r->waits.count + 1) != 0)
         return 0;
-    for (uint32_t i = 0; i < r->wait_count; i++)
-        if (r->waits[i])
+    for (uint32_t i = 0; i < r->waits.count; i++)
+        if (r->waits.figures[i])
             p->order[p->order_count++] = i;
-    qsort_r(p->order, p->order_count, sizeof *p->order, delays_compare, r->waits);
+    qsort_r(p->order, p->order_count, sizeof *p->order, delays_compare, r->waits.figures);
     p->order_key = key;
     return p->order_count;
 }
@@ -60,7 +60,7 @@ static void delays_add_latency(const struct stage *s, struct box row, enum colum
                                uint64_t rank)
 {
     const double latency =
-        rank < s->range->rank_count ? range_latency(s->range, (uint32_t)rank) : NAN;
+        rank < s->range->ranks.count ? range_latency(s->range, (uint32_t)rank) : NAN;
     widget_cell(&s->brush, &delays_table, row, (int)column,
                 latency > 1 ? s->brush.theme->warn : s->brush.theme->text,
                 format_ratio(latency).text);
@@ -70,8 +70,8 @@ static void delays_add_row(struct stage *s, struct box row, uint32_t number, uin
 {
     const struct theme *t = s->brush.theme;
     const struct key key = s->model->waits.keys.keys[number];
-    const double ns = (double)s->range->waits[number],
-                 most = (double)s->range->waits[s->pictures->order[0]];
+    const double ns = (double)s->range->waits.figures[number],
+                 most = (double)s->range->waits.figures[s->pictures->order[0]];
     piece_row(s, row, HIT_PAIR, key.lo, key.hi, ui_pair_selected(s->ui, key.lo, key.hi), LIST_LINKS,
               at);
     widget_cell(&s->brush, &delays_table, row, WAITS, t->text,

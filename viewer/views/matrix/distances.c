@@ -53,8 +53,8 @@ static int distances_sum_up(const struct stage *s, struct matrix_distances *d, u
         return -ENOMEM;
     memset(d->sums, 0, most * sizeof *d->sums);
     d->total = 0;
-    for (uint32_t i = 0; i < r->pair_count; i++) {
-        const double value = (double)r->pairs[(size_t)i * PAIR_COLUMNS + s->quantity];
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
+        const double value = (double)r->pairs.figures[(size_t)i * PAIR_COLUMNS + s->quantity];
         const struct model_pair pair = model_pair_at(&s->model->pairs, i);
         const uint32_t from = pair.source / unit, to = pair.destination / unit;
         const uint32_t apart = from < to ? to - from : from - to;
@@ -120,7 +120,7 @@ static void distances_list_ranges(struct matrix_distances *d, uint32_t distances
 static int distances_update(const struct stage *s, struct matrix_distances *d, uint32_t rows)
 {
     const uint32_t unit = distances_unit(s->model);
-    const uint32_t distances = (s->range->rank_count + unit - 1) / unit;
+    const uint32_t distances = (s->range->ranks.count + unit - 1) / unit;
     const uint64_t key =
         1 + ((s->range->version * 8 + (uint64_t)s->quantity) * (ROWS + 1) + rows) * MODEL_RANKS +
         unit;

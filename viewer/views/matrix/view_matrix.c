@@ -68,8 +68,8 @@ static void matrix_view_add_pairs(const struct stage *s, const struct model *m,
     unsigned shift = 0;
     while ((1u << shift) < g->per_cell)
         shift++;
-    for (uint32_t i = 0; i < r->pair_count; i++) {
-        uint64_t value = r->pairs[(size_t)i * PAIR_COLUMNS + s->quantity];
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
+        uint64_t value = r->pairs.figures[(size_t)i * PAIR_COLUMNS + s->quantity];
         const struct key *pair = &m->pairs.keys.keys[i];
         uint64_t row = pair->hi - g->first_row, column = pair->lo - g->first_column;
         if (value && row < span && column < span)
@@ -233,8 +233,9 @@ static struct quantity matrix_view_format_pair(const struct stage *s, uint32_t s
 {
     const struct other_run *other = s->ui->network.other;
     uint32_t n = model_pair_find(s->model, source, destination);
-    uint64_t value =
-        n < s->range->pair_count ? s->range->pairs[(size_t)n * PAIR_COLUMNS + s->quantity] : 0;
+    uint64_t value = n < s->range->pairs.count
+                         ? s->range->pairs.figures[(size_t)n * PAIR_COLUMNS + s->quantity]
+                         : 0;
     if (!other || s->ui->network.compare == COMPARE_BEFORE)
         return piece_quantity(s->quantity, value);
     uint64_t after = other_run_pair(other, source, destination, s->quantity);

@@ -148,9 +148,9 @@ static void overview_add_calls(struct stage *s, struct box box)
     uint64_t ns[CALL_NUMBERS] = {0}, all = 0;
     uint32_t first[CALL_NUMBERS]; /* in the model's table, of several communicators and regions */
     double y = box.y + 22, name = box.w > 260 ? 150 : box.w - 60;
-    for (uint32_t i = s->range->call_count; i-- > 0;) {
+    for (uint32_t i = s->range->calls.count; i-- > 0;) {
         uint16_t call = model_call_at(s->model, i).call;
-        uint64_t time = s->range->calls[(size_t)i * CALLS_COLUMNS + CALLS_TIME_NS];
+        uint64_t time = s->range->calls.figures[(size_t)i * CALLS_COLUMNS + CALLS_TIME_NS];
         if (call >= CALL_NUMBERS)
             continue;
         ns[call] += time;

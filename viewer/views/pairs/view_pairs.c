@@ -42,8 +42,8 @@ static int pairs_view_compare_busier(const void *left, const void *right, void *
 {
     const struct order *o = user;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint64_t x = o->range->pairs[(size_t)a * PAIR_COLUMNS + o->column];
-    uint64_t y = o->range->pairs[(size_t)b * PAIR_COLUMNS + o->column];
+    uint64_t x = o->range->pairs.figures[(size_t)a * PAIR_COLUMNS + o->column];
+    uint64_t y = o->range->pairs.figures[(size_t)b * PAIR_COLUMNS + o->column];
     return x != y ? (x < y ? 1 : -1) : a < b ? -1 : a > b;
 }
 
@@ -55,13 +55,13 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
     const uint64_t key = mix_number(mix_number(1 + r->version, rank), (uint64_t)q);
     if (p->order_key == key)
         return (int)p->order_count;
-    if (ARRAY_FIT(p->order, p->order_capacity, r->pair_count) != 0)
+    if (ARRAY_FIT(p->order, p->order_capacity, r->pairs.count) != 0)
         return -ENOMEM;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->pair_count; i++) {
+    for (uint32_t i = 0; i < r->pairs.count; i++) {
         struct model_pair pair = model_pair_at(&s->model->pairs, i);
         if ((pair.source == rank || pair.destination == rank) &&
-            r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
+            r->pairs.figures[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
             p->order[n++] = i;
     }
     struct order o = {r, q};
@@ -77,7 +77,7 @@ static void pairs_view_add_pair_row(struct stage *s, const struct table *table, 
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     enum pair_column q = s->quantity;
-    const uint64_t *figures = r->pairs + (size_t)number * PAIR_COLUMNS;
+    const uint64_t *figures = r->pairs.figures + (size_t)number * PAIR_COLUMNS;
     struct model_pair p = model_pair_at(&s->model->pairs, number);
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
@@ -146,7 +146,7 @@ static void pairs_layout(struct stage *s, struct box box)
         table_need(&s->brush, &table, TO, model_host_of(s->model, p.destination));
     }
     widget_table_head(&s->brush, &table, head, q == PAIR_BYTES ? BYTES : MESSAGES, 1);
-    double most = (double)r->pairs[(size_t)order[0] * PAIR_COLUMNS + q];
+    double most = (double)r->pairs.figures[(size_t)order[0] * PAIR_COLUMNS + q];
     for (uint32_t i = first; i < last; i++)
         pairs_view_add_pair_row(s, &table,
                                 (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},

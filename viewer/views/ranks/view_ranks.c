@@ -38,7 +38,7 @@ static const struct table ranks_table = {
 
 static double ranks_view_key_of(const struct range *r, uint32_t rank, int column)
 {
-    const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
+    const uint64_t *f = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     switch (column) {
     case RANK:
         return rank;
@@ -98,7 +98,7 @@ static void ranks_view_rank_row(struct stage *s, const struct table *table, stru
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
-    const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
+    const uint64_t *f = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     const struct alert *named = evidence_alert(s);
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
@@ -133,9 +133,9 @@ struct profile_bars {
 
 static struct profile_bars ranks_view_bars(const struct range *r, double w)
 {
-    uint32_t bars = (uint32_t)fmax(fmin(w / 2, r->rank_count), 1);
-    uint32_t per_bar = (r->rank_count + bars - 1) / bars;
-    return (struct profile_bars){(r->rank_count + per_bar - 1) / per_bar, per_bar};
+    uint32_t bars = (uint32_t)fmax(fmin(w / 2, r->ranks.count), 1);
+    uint32_t per_bar = (r->ranks.count + bars - 1) / bars;
+    return (struct profile_bars){(r->ranks.count + per_bar - 1) / per_bar, per_bar};
 }
 
 /* Means of the shares of time of the ranks of a bar that have figures; NaN: none has. */
@@ -144,8 +144,8 @@ static void ranks_view_sum_bar(const struct range *r, uint32_t first, uint32_t c
     double shares[MODEL_CLASSES];
     uint32_t n = 0;
     memset(means, 0, MODEL_CLASSES * sizeof *means);
-    for (uint32_t rank = first; rank < first + count && rank < r->rank_count; rank++) {
-        if (!r->ranks[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS])
+    for (uint32_t rank = first; rank < first + count && rank < r->ranks.count; rank++) {
+        if (!r->ranks.figures[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS])
             continue;
         range_shares(r, rank, shares);
         for (int c = 0; c < MODEL_CLASSES; c++)
@@ -221,7 +221,7 @@ static void ranks_view_add_profile(struct stage *s, struct box plot, struct prof
 
 static void ranks_view_rank_axis(const struct stage *s, struct box plot, double y)
 {
-    double ranks = s->range->rank_count, step = ceil(fmax(nice_ceil(ranks * 48 / plot.w), 1)),
+    double ranks = s->range->ranks.count, step = ceil(fmax(nice_ceil(ranks * 48 / plot.w), 1)),
            w = plot.w / ranks;
     for (double rank = 0; rank < ranks; rank += step) {
         double x = plot.x + rank * w + (w > 8 ? w / 2 : 0);
@@ -242,9 +242,9 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
     const double *shares = s->pictures->profile.all;
     if (s->model->group > 1)
         snprintf(what, sizeof what, "%s, %s", piece_grouping(s->model).text, range);
-    else if (r->by_waiting_count < r->rank_count)
+    else if (r->by_waiting_count < r->ranks.count)
         snprintf(what, sizeof what, "of the %s of %s ranks with figures of their own, %s",
-                 quantity_grouped(r->by_waiting_count).text, quantity_grouped(r->rank_count).text,
+                 quantity_grouped(r->by_waiting_count).text, quantity_grouped(r->ranks.count).text,
                  range);
     else if (bars.per_bar > 1)
         snprintf(what, sizeof what, "each bar the mean of %s ranks, %s",

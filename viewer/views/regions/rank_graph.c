@@ -252,9 +252,10 @@ static void rank_graph_sum_edges(struct rank_graph *n, const struct range *r,
                                  enum pair_column column)
 {
     memset(n->edge_values, 0, n->edge_count * sizeof *n->edge_values);
-    for (uint32_t i = 0; i < n->pair_count && i < r->pair_count; i++)
+    for (uint32_t i = 0; i < n->pair_count && i < r->pairs.count; i++)
         if (n->edge_of[i] != NETWORK_NONE)
-            n->edge_values[n->edge_of[i]] += (double)r->pairs[(size_t)i * PAIR_COLUMNS + column];
+            n->edge_values[n->edge_of[i]] +=
+                (double)r->pairs.figures[(size_t)i * PAIR_COLUMNS + column];
     n->most = 0;
     for (uint32_t i = 0; i < n->edge_count; i++)
         n->most = fmax(n->most, n->edge_values[i]);
@@ -274,8 +275,8 @@ static void rank_graph_average_ratios(struct rank_graph *n, const struct range *
     memset(messages, 0, both * sizeof *messages);
     memset(n->vertex_ratios, 0, n->vertex_count * sizeof *n->vertex_ratios);
     memset(n->group_ratios, 0, n->group_count * sizeof *n->group_ratios);
-    for (uint32_t rank = 0; rank < n->rank_count && rank < r->rank_count; rank++) {
-        const uint64_t *f = r->latency + (size_t)rank * LATENCY_COLUMNS;
+    for (uint32_t rank = 0; rank < n->rank_count && rank < r->ranks.count; rank++) {
+        const uint64_t *f = r->latency.figures + (size_t)rank * LATENCY_COLUMNS;
         uint32_t v = n->vertex_of[rank], g = n->vertices[v].group;
         n->vertex_ratios[v].mean += (double)f[LATENCY_LOGS];
         n->vertex_ratios[v].error += (double)f[LATENCY_ERRORS];
