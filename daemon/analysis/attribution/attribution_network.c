@@ -20,6 +20,14 @@
 #define FEW_BOTH_WAYS 0.2
 /* The same of the waits of ranks that exchange messages with the node. */
 #define FEW_CONTACTS 0.35
+/* The same where links that do not touch the node are slow as well. Of 400 programs on three nodes
+ * with traffic of others between all of them 89 % are named rightly, without it 82; of 400 with a
+ * slow link as many. With half and double of it 90 and 88 %. */
+#define FEW_CONTRADICTED 0.1
+/* The product of both, where a call completes messages of several nodes, which blurs both. Of 300
+ * programs with a slow link 94.7 % are named rightly, without it 93.7; of those with traffic of
+ * others as many. */
+#define FEW_BLURRED 0.1
 /* The same of ranks that exchange messages with either of two nodes. With 0.15 as many of 100 jobs
  * with two slow links are named, but 19 of 20 with traffic of others, not 20; with 0.3 17. */
 #define FEW_CONTACTS_OF_TWO 0.05
@@ -250,10 +258,16 @@ static double network_others_ratio(const struct links *l, uint32_t node, int bot
     return view_rate(rest > 0 ? rest : 0, l->sum.expected - n->expected) / own;
 }
 
+/* Is a link slow in one direction only? */
+static int network_is_one_way(const struct links *l)
+{
+    return l->sum.both < 0.2 * l->sum.excess;
+}
+
 /* Find the node whose links have excess while others do not. @return ATTRIBUTION_NO_NODE: none */
 static uint32_t network_find_slow_node(const struct view *v, const struct links *l)
 {
-    int both = l->sum.both >= 0.2 * l->sum.excess; /* otherwise it is slow in one direction only */
+    int both = !network_is_one_way(l);
     double best = both ? FEW_BOTH_WAYS : FEW_OTHERS;
     uint32_t node = ATTRIBUTION_NO_NODE;
     for (uint32_t n = 0; n < v->a->node_count; n++) {
@@ -458,6 +472,16 @@ static int network_find_two_contacted(const struct view *v, struct links *l, con
     return f->all;
 }
 
+/* Is the link of a node slow, by the waits of its contacts?
+ * @param others  how much other ranks wait, by the waits of the contacts */
+static int network_contacts_show(const struct view *v, const struct links *l, const double *values,
+                                 uint32_t node, double others)
+{
+    const double ratio = network_others_ratio(l, node, !network_is_one_way(l));
+    return others < (ratio > FEW_CONTACTS ? FEW_CONTRADICTED : FEW_CONTACTS) ||
+           (values == v->joint && others * ratio < FEW_BLURRED);
+}
+
 /* Is the link of one node slow, or that between two, or those of two?
  * @return 1: nodes, ratio and others are set; 0: many links are slow */
 static int network_find_slow_links(const struct view *v, struct links *l, const double *values,
@@ -467,7 +491,8 @@ static int network_find_slow_links(const struct view *v, struct links *l, const 
     double others;
     network_sum_links(l);
     uint32_t count = network_find_contacted(v, values, l, contacted, 3, &others);
-    if (others < FEW_CONTACTS && count > 0)
+    const int by_contacts = count > 0 && network_contacts_show(v, l, values, contacted[0], others);
+    if (by_contacts)
         node = contacted[0];
     else /* also where others is unknown */
         node = others > FEW_OTHERS ? ATTRIBUTION_NO_NODE : network_find_slow_node(v, l);
@@ -478,7 +503,7 @@ static int network_find_slow_links(const struct view *v, struct links *l, const 
     if (node != ATTRIBUTION_NO_NODE) {
         const struct node_links *n = &l->nodes[node];
         f->nodes[f->node_count++] = node;
-        for (uint32_t i = 1; i < count && node == contacted[0] && others < FEW_CONTACTS; i++)
+        for (uint32_t i = 1; i < count && by_contacts; i++)
             f->nodes[f->node_count++] = contacted[i];
         f->ratio = network_slowdown(n->excess, n->normal);
         f->others = network_slowdown(l->sum.excess - n->excess, l->sum.normal - n->normal);

@@ -377,6 +377,23 @@ static void traffic_of_others_is_ranked_first(void **state)
     check_reason(SYNTHETIC_BACKGROUND);
 }
 
+/* Ranks without partners on other nodes do not wait: that shows no slow link of one of the three.
+ */
+static void traffic_of_others_between_three_nodes_is_no_slow_link(void **state)
+{
+    (void)state;
+    uint32_t right = 0;
+    const uint32_t count = 60;
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, SYNTHETIC_BACKGROUND);
+        p.nodes = 3;
+        const struct attribution_result r = judge(&p);
+        right += (uint32_t)is_right(&p, &r);
+    }
+    print_message("%u of %u right\n", right, count);
+    assert_true(right >= 50); /* 45 by the waits of ranks alone */
+}
+
 static void a_slow_rank_is_ranked_first(void **state)
 {
     (void)state;
@@ -495,6 +512,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(windows_come_in_order),
         cmocka_unit_test(a_slow_link_is_ranked_first),
         cmocka_unit_test(traffic_of_others_is_ranked_first),
+        cmocka_unit_test(traffic_of_others_between_three_nodes_is_no_slow_link),
         cmocka_unit_test(a_slow_rank_is_ranked_first),
         cmocka_unit_test(a_slow_node_is_ranked_first),
         cmocka_unit_test(the_onset_of_a_late_rank_is_where_its_own_time_changes),
