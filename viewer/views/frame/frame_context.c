@@ -613,8 +613,8 @@ static int context_pairs_differ(const struct stage *s)
     uint32_t listed = r->top_count[q];
     if (listed > DELAYED)
         listed = DELAYED;
-    const uint64_t *most = &r->pairs.figures[(size_t)r->top[q][0] * PAIR_COLUMNS];
-    const uint64_t *least = &r->pairs.figures[(size_t)r->top[q][listed - 1] * PAIR_COLUMNS];
+    const uint64_t *most = r->pairs.figures + (size_t)r->top[q][0] * PAIR_COLUMNS;
+    const uint64_t *least = r->pairs.figures + (size_t)r->top[q][listed - 1] * PAIR_COLUMNS;
     return (double)most[q] > 1.1 * (double)least[q];
 }
 
