@@ -155,18 +155,14 @@ static int order_pairs(struct range *r, enum pair_column column)
 
 /* ---- sums ---------------------------------------------------------------- */
 
-struct range_shape {
-    struct range_sums *sums;
-    unsigned columns;
-    uint32_t items; /* in the model */
-};
-
-#define RANGE_SUMS 7
-
-static void range_list_sums(struct range *r, const struct model *m,
-                            struct range_shape out[RANGE_SUMS])
+/* Make room for the sums of all items, which are not set yet. Without memory there are none. */
+static int range_make_room(struct range *r, const struct model *m)
 {
-    const struct range_shape shapes[RANGE_SUMS] = {
+    const struct {
+        struct range_sums *sums;
+        unsigned columns;
+        uint32_t items; /* in the model */
+    } shapes[] = {
         {&r->ranks, RANK_COLUMNS, m->rank_count},
         {&r->waits, 1, m->waits.keys.count},
         {&r->pairs, PAIR_COLUMNS, m->pairs.keys.count},
@@ -175,23 +171,16 @@ static void range_list_sums(struct range *r, const struct model *m,
         {&r->calls, CALLS_COLUMNS, m->calls.keys.count},
         {&r->callers, CALLER_COLUMNS, m->callers.keys.count},
     };
-    memcpy(out, shapes, sizeof shapes);
-}
-
-/* Make room for the sums of all items, which are not set yet. Without memory there are none. */
-static int range_make_room(struct range *r, const struct model *m)
-{
-    struct range_shape shapes[RANGE_SUMS];
-    range_list_sums(r, m, shapes);
+    const size_t count = sizeof shapes / sizeof *shapes;
     int code = ARRAY_FIT(r->awaited, r->awaited_capacity, (size_t)m->rank_count + 1);
-    for (int i = 0; i < RANGE_SUMS; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct range_sums *sums = shapes[i].sums;
         sums->count = 0;
         if (code == 0)
             code = array_fit(&sums->figures, shapes[i].columns * sizeof *sums->figures,
                              &sums->capacity, (size_t)shapes[i].items + 1);
     }
-    for (int i = 0; code == 0 && i < RANGE_SUMS; i++)
+    for (size_t i = 0; code == 0 && i < count; i++)
         shapes[i].sums->count = shapes[i].items;
     return code == 0 ? 0 : -ENOMEM;
 }
