@@ -135,10 +135,10 @@ static bool track_lasts(const struct scopes *s, const struct scope_track *track)
     return track->before >= least && track->newest >= least;
 }
 
-/* Standard deviations by which a scope has to deviate. */
-static double track_threshold(const struct scopes *s, enum scope_table_kind kind, uint32_t i)
+/* Standard deviations by which a scope has to deviate. @param threshold  of its kind */
+static double track_threshold(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                              double threshold)
 {
-    const double threshold = scopes_threshold(s, kind);
     return kind == TABLE_LOCALITY ? scopes_level_threshold(&s->common[i], threshold) : threshold;
 }
 
@@ -153,7 +153,7 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
         s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(s, track))
         return UINT32_MAX;
     const double least = log(s->params.minimum), effect = track_effect(track);
-    const double threshold = track_threshold(s, kind, i);
+    const double threshold = track_threshold(s, kind, i, scopes_threshold(s, kind));
     const uint32_t windows = s->windows - track->start + 1;
     if (effect >= least &&
         effect >= threshold * sqrt(1 / track->weight + scopes_lasting(e, windows)))
@@ -245,11 +245,12 @@ static bool search_best(const struct scopes *s, struct choice *best)
     bool any = false;
     *best = (struct choice){.gain = -1};
     for (int k = 0; k < SCOPE_TABLES; k++) {
+        const double of_kind = scopes_threshold(s, k);
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
             struct scope_estimate e;
             if (!scopes_estimate(s, k, i, &e))
                 continue;
-            const double threshold = track_threshold(s, k, i);
+            const double threshold = track_threshold(s, k, i, of_kind);
             const bool steps =
                 k == TABLE_LOCALITY && s->common[i].steps && e.effect >= log(s->params.minimum) / 2;
             if ((!steps && e.effect < NEARLY * threshold * sqrt(e.variance)) ||
