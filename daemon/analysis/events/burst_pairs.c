@@ -42,14 +42,13 @@ static int burst_pairs_compare_by_key(const void *left, const void *right)
     return burst_pair_compare(left, right);
 }
 
-/* Rows that were in order before are merged with those that came since. Without memory all are
- * sorted. */
+/* Rows that were in order before are merged with those that came since, at least one. Without
+ * memory all are sorted. */
 static void burst_pairs_sort(struct burst_pairs *pairs)
 {
     const uint32_t later = pairs->count - pairs->ordered;
     struct burst_pair *const rows = pairs->rows;
-    struct burst_pair *const spare =
-        pairs->ordered > 0 && later > 0 ? malloc(later * sizeof(*spare)) : NULL;
+    struct burst_pair *const spare = pairs->ordered > 0 ? malloc(later * sizeof(*spare)) : NULL;
     if (spare == NULL) {
         qsort(rows, pairs->count, sizeof(*rows), burst_pairs_compare_by_key);
         return;
