@@ -254,16 +254,16 @@ static double network_others_ratio(const struct links *l, uint32_t node, int bot
     return view_rate(rest > 0 ? rest : 0, l->sum.expected - n->expected) / own;
 }
 
-/* Is a link slow in one direction only? */
-static int network_is_one_way(const struct links *l)
+/* Are links slow in both directions? Otherwise one is in one direction only. */
+static int network_is_both_ways(const struct links *l)
 {
-    return l->sum.both < 0.2 * l->sum.excess;
+    return l->sum.both >= 0.2 * l->sum.excess;
 }
 
 /* Find the node whose links have excess while others do not. @return ATTRIBUTION_NO_NODE: none */
 static uint32_t network_find_slow_node(const struct view *v, const struct links *l)
 {
-    int both = !network_is_one_way(l);
+    int both = network_is_both_ways(l);
     double best = both ? FEW_BOTH_WAYS : FEW_OTHERS;
     uint32_t node = ATTRIBUTION_NO_NODE;
     for (uint32_t n = 0; n < v->a->node_count; n++) {
@@ -474,7 +474,7 @@ static int network_is_contradicted(const struct links *l, uint32_t node, double 
 {
     const struct node_links *n = &l->nodes[node];
     return others >= FEW_CONTRADICTED && l->sum.hot - n->hot > 0.5 * (l->sum.all - n->all) &&
-           network_others_ratio(l, node, !network_is_one_way(l)) > FEW_CONTACTS;
+           network_others_ratio(l, node, network_is_both_ways(l)) > FEW_CONTACTS;
 }
 
 /* Is the link of one node slow, or that between two, or those of two?
