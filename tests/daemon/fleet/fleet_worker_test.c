@@ -343,6 +343,12 @@ static void read_window(struct fleet *fleet, uint64_t window)
     read_message(fleet, WIRE_TYPE_WINDOW, &report, (window + 1) * S);
 }
 
+static void publish_windows(struct fleet *fleet, uint64_t now_ns)
+{
+    jobs_set_watermark(fleet->jobs, JOB, now_ns);
+    jobs_advance(fleet->jobs, now_ns, now_ns);
+}
+
 /* Reading what came since the job was saved would take so long. */
 static void tick_after_reading(struct fleet *fleet, uint64_t reading_ns)
 {
@@ -357,8 +363,7 @@ static void a_job_is_saved_after_a_window_and_while_messages_come_only_when_over
     struct fleet *fleet = start_daemon();
     fleet->options.checkpoint_ns = 3600 * S;
     read_window(fleet, 1);
-    jobs_set_watermark(fleet->jobs, JOB, 3 * S);
-    jobs_advance(fleet->jobs, 3 * S, 3 * S); /* publishes the window */
+    publish_windows(fleet, 3 * S);
     tick_after_reading(fleet, S / 4);
     assert_int_equal(saved, 0); /* reading it again would not take long */
     tick_after_reading(fleet, S * 3 / 4);
@@ -378,20 +383,13 @@ a_job_whose_state_is_large_is_saved_when_reading_would_take_four_times_as_long(v
     struct fleet *fleet = start_daemon();
     fleet->options.checkpoint_ns = 3600 * S;
     read_window(fleet, 1);
-    jobs_set_watermark(fleet->jobs, JOB, 3 * S);
-    jobs_advance(fleet->jobs, 3 * S, 3 * S);
+    publish_windows(fleet, 3 * S);
     packing_ns = S / 2;
     tick_after_reading(fleet, S * 7 / 4);
     assert_int_equal(saved, 0);
     tick_after_reading(fleet, S * 9 / 4);
     assert_int_equal(saved, 1);
     stop_daemon(fleet);
-}
-
-static void publish_windows(struct fleet *fleet, uint64_t now_ns)
-{
-    jobs_set_watermark(fleet->jobs, JOB, now_ns);
-    jobs_advance(fleet->jobs, now_ns, now_ns);
 }
 
 /* Clients wait for it, and saving takes time. */
