@@ -255,6 +255,9 @@ static void senseless_rows_do_no_harm(void **state)
     network_link_name(n, 6, text, sizeof text);
     assert_string_equal(text, "link 6");
     assert_null(network_routes_of(n, 5, &count));
+    const struct wire_hop_row hops[] = {{UINT64_MAX, UINT64_MAX, 3}, {0, UINT64_MAX, UINT64_MAX}};
+    apply_topology(m, (struct wire_topology){.kind = 5, .hops = hops, .hops_count = 2});
+    assert_true(n->topology == NULL && n->fault[0]);
     model_forget_job(m);
     assert_int_equal(n->link_count, 0);
     assert_null(network_sample(n, 5, UINT64_MAX));

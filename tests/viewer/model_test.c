@@ -407,6 +407,15 @@ static void rows_outside_all_bounds_are_counted_and_left(void **state)
     m.totals = (struct wire_totals){.job = "48213.0", .window = 0, .length_ns = 1};
     into(f.model, &m, 0);
     assert_int_equal(f.model->ignored, 7);
+    const uint64_t newest = series_newest(&f.model->series)->start_ns;
+    const uint64_t lengths[] = {0, UINT64_MAX, INT64_MAX};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        m.totals = (struct wire_totals){
+            .job = "48213.0", .window = SYNTHETIC_FIRST + 2, .length_ns = lengths[i]};
+        into(f.model, &m, 0);
+        assert_int_equal(f.model->ignored, 8 + i);
+    }
+    assert_int_equal(series_newest(&f.model->series)->start_ns, newest);
     drop(&f);
 }
 

@@ -22,6 +22,7 @@ int model_create(struct model **out, size_t budget)
         return -ENOMEM;
     history_init(&m->rank_history, RANK_COLUMNS, 0, budget * 5 / 16);
     latency_init(&m->latency, budget / 16);
+    m->group = 1;
     model_lateness_init(&m->lateness);
     commgram_init(&m->commgram);
     m->pairs.columns = PAIR_COLUMNS;
@@ -119,6 +120,12 @@ void model_destroy(struct model *m)
 
 static void apply_job(struct model *m, const struct wire_job *j)
 {
+    const uint64_t group = j->group > 1 && j->group <= MODEL_RANKS ? j->group : 1;
+    if (group != m->group && m->rank_count > 0) { /* its rows were of other groups */
+        model_forget_job(m);
+        text_copy(m->job, sizeof m->job, j->job);
+    }
+    m->group = group;
     text_copy(m->state, sizeof m->state, j->state);
     text_copy(m->app, sizeof m->app, j->app);
     text_copy(m->command, sizeof m->command, j->command);
@@ -126,7 +133,6 @@ static void apply_job(struct model *m, const struct wire_job *j)
     text_copy(m->user, sizeof m->user, j->user);
     text_copy(m->recording, sizeof m->recording, j->recording);
     m->world = j->world;
-    m->group = j->group > 1 && j->group <= MODEL_RANKS ? j->group : 1;
     m->seen = j->seen;
     m->start_ns = j->start_ns;
     m->end_ns = j->end_ns;

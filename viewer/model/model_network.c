@@ -162,7 +162,8 @@ static int model_network_add_hops(struct network_parts *p, const struct wire_top
         uint32_t source = model_network_vertex_of(row->source),
                  destination = model_network_vertex_of(row->destination);
         uint32_t vertex = model_network_vertex_of(row->vertex);
-        if (source != p->route_source || destination != p->route_destination) {
+        if (s->route_count == 0 || source != p->route_source ||
+            destination != p->route_destination) {
             s->routes[s->route_count++] = (struct topology_table){s->path_count, 1};
             s->path[s->path_count++] = source;
         }

@@ -78,9 +78,20 @@ static int series_prepend(struct series *s, uint64_t window)
     return 0;
 }
 
+/* Times of the window fit into the signed times of the viewer, sums and small multiples of them as
+ * well. */
+static int series_has_times(const struct wire_totals *totals)
+{
+    const uint64_t longest_ns = INT64_MAX / 64, latest_ns = INT64_MAX / 2;
+    return totals->length_ns > 0 && totals->length_ns <= longest_ns &&
+           totals->window < latest_ns / totals->length_ns && totals->start_ns <= latest_ns;
+}
+
 int series_put(struct series *s, const struct wire_totals *totals)
 {
     int error = 0;
+    if (!series_has_times(totals))
+        return -HOLTER_ERANGE;
     if (s->count == 0)
         s->first = totals->window;
     if (totals->window < s->first)

@@ -37,7 +37,8 @@ struct series {
 };
 
 /** Stores a window; an earlier version of it is replaced.
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE when it is older than the stored span */
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when it is older than the stored span, or its times are
+ *  beyond those of a job */
 int series_put(struct series *series, const struct wire_totals *totals);
 
 /** A window by number; NULL when it was not received or was dropped. */
