@@ -358,6 +358,23 @@ static void the_curve_is_that_of_the_phases_that_are_shown(void **state)
     }
 }
 
+static void a_long_open_phase_has_few_dashes_in_a_short_time(void **state)
+{
+    struct fixture *f = *state;
+    struct synthetic_commgram day = gram;
+    day.phase_ns = 86400 * SYNTHETIC_SECOND;
+    day.begin_ns -= day.phase_ns / 4;
+    commgram_clear(&f->model->commgram);
+    synthetic_phases(&day, 1, 0, desk_apply, f->model);
+    const int64_t now = (int64_t)(gram.begin_ns + SYNTHETIC_SECOND);
+    ui_open(&f->desk.ui, f->model, now, now + 1000000, NULL);
+    desk_layout(&f->desk, f->model);
+    size_t curves = 0;
+    for (size_t i = 0; i < f->desk.scene.item_count; i++)
+        curves += f->desk.scene.items[i].kind == SCENE_CURVE;
+    assert_in_range(curves, 20, 1000);
+}
+
 static void a_phase_is_described_alike_by_curve_and_column(void **state)
 {
     struct fixture *f = *state;
@@ -595,6 +612,7 @@ int main(void)
         TEST(every_size_keeps_its_panels),
         TEST(what_lies_under_the_mouse_is_described),
         TEST(the_curve_is_that_of_the_phases_that_are_shown),
+        TEST(a_long_open_phase_has_few_dashes_in_a_short_time),
         TEST(a_phase_is_described_alike_by_curve_and_column),
         TEST(keys_and_wheel_change_the_detail),
         TEST(a_double_click_opens_a_phase_and_backspace_leads_back),

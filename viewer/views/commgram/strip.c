@@ -211,6 +211,14 @@ static void strip_set_scale(struct trace *t, const struct commgram_drawing *d, s
     t->unit = range > 0 ? room / range : room / 2;
 }
 
+/* Position of an end of a phase. What is far out of sight is cut off: an open phase is dashed, and
+ * in a short visible time its dashes could be without number. */
+static double strip_x(const struct timeline *l, struct box plot, int64_t ns)
+{
+    const double outside = 4 * idle_gap;
+    return fmin(fmax(timeline_x(l, ns), plot.x - outside), plot.x + plot.w + outside);
+}
+
 static void strip_draw_curve(const struct stage *s, struct commgram_drawing *d,
                              const struct phases_drawn *phases, const struct timeline *l,
                              struct box plot, double width)
@@ -226,7 +234,7 @@ static void strip_draw_curve(const struct stage *s, struct commgram_drawing *d,
     for (int beyond = 0; i < phases->count && !beyond; i++) {
         const struct phase_drawn phase = strip_phase(phases, i);
         beyond = phase.begin > l->end;
-        strip_trace_phase(&t, &phase, timeline_x(l, phase.begin), timeline_x(l, phase.end));
+        strip_trace_phase(&t, &phase, strip_x(l, plot, phase.begin), strip_x(l, plot, phase.end));
     }
     strip_end_line(&t);
 }
