@@ -128,7 +128,7 @@ static color_t network_routes_choose_color(const struct paint *p, uint32_t r)
         return color_mix(color, t->panel, FADED);
     for (uint32_t i = 0; i < p->few_count && !route->given; i++)
         if (p->few[i] == r)
-            return t->regions[i];
+            return theme_community(t, i);
     return color;
 }
 
