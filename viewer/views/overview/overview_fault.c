@@ -56,10 +56,10 @@ static double overview_cells_height(const struct model *m, struct box room, int 
 {
     uint32_t across = overview_nodes_across(m, room.w);
     if (nodes && m->host_count <= NAMED)
-        return (double)((m->host_count + across - 1) / across) * NODE_H;
+        return ceil((double)m->host_count / across) * NODE_H;
     struct cells c = overview_fit_cells(room, nodes ? m->host_count : m->rank_count);
     uint32_t cells = (c.count + c.per - 1) / c.per;
-    return (double)((cells + c.across - 1) / c.across) * c.side;
+    return ceil((double)cells / c.across) * c.side;
 }
 
 /* Whether an item of a cell is marked; of a node: one of its ranks, or the node itself. */

@@ -65,7 +65,8 @@ static int pairs_view_pairs_of_rank(const struct stage *s, uint64_t rank, enum p
             p->order[n++] = i;
     }
     struct order o = {r, q};
-    qsort_r(p->order, n, sizeof *p->order, pairs_view_compare_busier, &o);
+    if (n > 0)
+        qsort_r(p->order, n, sizeof *p->order, pairs_view_compare_busier, &o);
     p->order_count = n;
     p->order_key = key;
     return (int)n;
