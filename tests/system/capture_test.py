@@ -135,7 +135,7 @@ class Captures(unittest.TestCase):
         until = ends[calls[len(calls) // 2]['number']]
         captured = self.capture('--ranks', '1', '--events', '10', '--until', str(until))
         past = records_of(captured, 1)
-        # the clock is estimated anew for each capture, and both estimates are within the error that they state
+        # each capture has an estimate of the clock of its own, which is within the error that it states
         margin = 1000 + whole[0]['clock_error_ns'] + captured[0]['clock_error_ns']
         near = [number for number, end_ns in ends.items() if abs(end_ns - until) <= margin]
         last = past[-1]['number']

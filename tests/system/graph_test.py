@@ -127,7 +127,7 @@ class Graphs(unittest.TestCase):
         received = sorted(e['received_ns'] for e in whole['edges'])
         until = received[len(received) // 4]
         past = self.graph('--live', '--events', '40', '--to', str(until))
-        # the clock is estimated anew for each capture, and both estimates are within the error that they state
+        # each capture has an estimate of the clock of its own, which is within the error that it states
         latest = until + 1000 + whole['clock_error_ns'] + past['clock_error_ns']
         before = self.messages({**whole, 'edges': [e for e in whole['edges'] if e['received_ns'] <= latest]})
         self.assertEqual([], [e for e in past['edges'] if e['received_ns'] > latest])
