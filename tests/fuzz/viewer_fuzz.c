@@ -54,6 +54,7 @@ struct window {
     struct pictures pictures;
     struct scene scene;
     struct painter painter;
+    struct other_run other; /**< that it is compared with; without a model: with none */
     uint64_t now_ms;
 };
 
@@ -443,6 +444,8 @@ static void compose(struct window *w, struct text_measure measure)
     FUZZ_HOLDS(range_update(&w->range, w->model, w->ui.time.range, first, last) >= 0);
     FUZZ_HOLDS(ui_update_flows(&w->ui, w->model, &w->range) >= 0);
     FUZZ_HOLDS(torus_update(&w->ui, w->model, &w->range) >= 0);
+    if (w->other.model != NULL)
+        FUZZ_HOLDS(other_run_update(&w->other, w->model, w->range.kind, first, last) >= 0);
     theme_init(&w->theme, w->ui.theme);
     frame_scene(&w->scene, w->model, &w->range, &w->ui, &w->theme, &w->pictures, measure);
 }
@@ -467,13 +470,34 @@ static void show(struct window *w, int number)
         FUZZ_HOLDS(painter_paint(&w->painter, &w->scene, type) == 0);
 }
 
+static void begin_model(struct window *w)
+{
+    FUZZ_HOLDS(model_create(&w->model, 32 << 20) == 0);
+    begin_job(w);
+}
+
+static void finish_model(struct window *w)
+{
+    if (w->has_network)
+        synthetic_network_finish(&w->net);
+    else
+        synthetic_finish(&w->net.job);
+    model_destroy(w->model);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct window w = {.source = {data, data + size}};
-    FUZZ_HOLDS(model_create(&w.model, 32 << 20) == 0);
+    struct window w = {.source = {data, data + size}}, beside = {0};
+    const int compared = byte(&w.source) % 4 == 3;
     ui_init(&w.ui, 1280, 720, 1, THEME_DARK);
     w.ui.connection.state = CLIENT_CONNECTED;
-    begin_job(&w);
+    if (compared) { /* with a run of the same job */
+        beside.source = w.source;
+        begin_model(&beside);
+        w.other = (struct other_run){.model = beside.model, .names = {"before", "after"}};
+        w.ui.network.other = &w.other;
+    }
+    begin_model(&w);
     for (int i = 0; i < STEPS && w.source.at < w.source.end; i++) {
         step(&w);
         show(&w, i);
@@ -483,11 +507,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pictures_finish(&w.pictures);
     range_finish(&w.range);
     ui_finish(&w.ui);
-    if (w.has_network)
-        synthetic_network_finish(&w.net);
-    else
-        synthetic_finish(&w.net.job);
-    model_destroy(w.model);
+    other_run_finish(&w.other);
+    if (compared)
+        finish_model(&beside);
+    finish_model(&w);
     return 0;
 }
 
@@ -496,8 +519,9 @@ size_t fuzz_seed(unsigned number, uint8_t *out)
     uint64_t random = number + 1;
     if (number >= SEEDS)
         return SIZE_MAX;
-    out[0] = (uint8_t)number;
-    for (size_t i = 1; i < SEED_BYTES; i++)
+    out[0] = (uint8_t)number; /* each fourth is compared with another run */
+    out[1] = (uint8_t)number; /* each form of a job */
+    for (size_t i = 2; i < SEED_BYTES; i++)
         out[i] = (uint8_t)random_next(&random);
     return SEED_BYTES;
 }
