@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define LEAVE_TIMEOUT (8 * SECOND)  /**< for the agents; they try to send for 5 s themselves */
-#define ANSWER_TIMEOUT (3 * SECOND) /**< for one answer of the daemon */
+#define LEAVE_TIMEOUT (8 * SECOND)   /**< for the agents; they try to send for 5 s themselves */
+#define ANSWER_TIMEOUT (10 * SECOND) /**< for one answer of the daemon, which may be busy */
 #define MAX_JOBS 4096u
 
 /* ---- asking -------------------------------------------------------------- */
