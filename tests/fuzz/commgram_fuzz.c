@@ -6,6 +6,7 @@
 #include "daemon/job/phases/picture.h"
 #include "holter/error.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_source.h"
 #include "tests/proto/wire_random.h"
 
 #include <errno.h>
@@ -22,16 +23,6 @@
 #define MEMBERS 8u
 
 __extension__ typedef unsigned __int128 wide;
-
-/* What is left of the input; zeros after its end. */
-struct source {
-    const uint8_t *at, *end;
-};
-
-static uint8_t byte(struct source *s)
-{
-    return s->at < s->end ? *s->at++ : 0;
-}
 
 /* Mostly below a bound, which only hostile ones leave. */
 static uint64_t number(struct source *s, uint64_t below)

@@ -8,6 +8,7 @@
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_source.h"
 #include "tests/proto/wire_random.h"
 
 #include <stdio.h>
@@ -19,16 +20,6 @@
 #define WORLD 24u
 #define STEPS 24u
 #define ROWS 6u
-
-/* What is left of the input; zeros after its end. */
-struct source {
-    const uint8_t *at, *end;
-};
-
-static uint8_t byte(struct source *s)
-{
-    return s->at < s->end ? *s->at++ : 0;
-}
 
 /* Mostly below a bound, which only hostile ones leave. */
 static uint64_t number(struct source *s, uint64_t below)

@@ -1,6 +1,7 @@
 /* Any inputs of mouse and keyboard, with messages between them: each input is a job, then steps of
  * a few bytes. After each step the window is laid out; now and then it is painted. */
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_source.h"
 #include "tests/proto/wire_random.h"
 #include "tests/viewer/synthetic.h"
 #include "tests/viewer/synthetic_commgram.h"
@@ -22,16 +23,6 @@
 #define LONGEST_LAYOUT 10000 /* layouts in a row that leave something to do */
 #define SEEDS 24u
 #define SEED_BYTES 300u
-
-/* What is left of the input; zeros after its end. */
-struct source {
-    const uint8_t *at, *end;
-};
-
-static uint8_t byte(struct source *s)
-{
-    return s->at < s->end ? *s->at++ : 0;
-}
 
 /* 0 to 1 */
 static double share(struct source *s)
