@@ -46,7 +46,7 @@ MATRIX = {
     "daemon/encoding": "matching events",
     "daemon/topology": "proto tables network",
     "daemon/storage/block": "proto tables",
-    "daemon/storage": "proto tables daemon/topology daemon/storage/block",
+    "daemon/storage": "proto tables network daemon/storage/block",
     "daemon/storage/recordings": "proto tables daemon/storage/block daemon/storage",
     "daemon/storage/sql": "proto tables network daemon/storage",
     "daemon/import": "tables network network/remap daemon/topology daemon/storage",

@@ -20,7 +20,7 @@ static int traffic_network_recorded(struct topology_file *out, const char *path,
                                     size_t capacity)
 {
     struct recording_cursor *cursor;
-    struct network_parts parts = {.more = 0};
+    struct topology_parts parts = {.more = 0};
     int code = recording_cursor_open(&cursor, path, why, capacity);
     if (code != 0)
         return code;
@@ -30,12 +30,12 @@ static int traffic_network_recorded(struct topology_file *out, const char *path,
         snprintf(why, capacity, "the network in it cannot be read");
     if (code == 0 && strcmp(parts.source, NETWORK_GRID) == 0) {
         code = NETWORK_IS_GRID;
-    } else if (code == 0 && network_parts_has(&parts) && parts.source[0] != '\0') {
+    } else if (code == 0 && topology_parts_has(&parts) && parts.source[0] != '\0') {
         code = topology_create(&out->topology, &parts.spec, why, capacity);
         code = code != 0 ? code : topology_file_index(out);
         code = code != 0 ? code : NETWORK_IS_RECORDED;
     }
-    network_parts_finish(&parts);
+    topology_parts_finish(&parts);
     return code;
 }
 

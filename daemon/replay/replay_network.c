@@ -13,7 +13,7 @@
 int replay_network_read(struct network *out, const struct replay_options *options,
                         struct recording_cursor *recording, char *why, size_t capacity)
 {
-    struct network_parts parts = {.more = 0};
+    struct topology_parts parts = {.more = 0};
     network_read(out, options->topology);
     if (out->fault[0] != '\0') {
         snprintf(why, capacity, "--topology: %s", out->fault);
@@ -31,6 +31,6 @@ int replay_network_read(struct network *out, const struct replay_options *option
         network_make(out, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
                      parts.source[0] == '\0' ? parts.fault
                                              : ""); /* hosts outside it are logged again */
-    network_parts_finish(&parts);
+    topology_parts_finish(&parts);
     return 0;
 }

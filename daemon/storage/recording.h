@@ -7,8 +7,8 @@
 #ifndef HOLTER_DAEMON_STORAGE_RECORDING_H
 #define HOLTER_DAEMON_STORAGE_RECORDING_H
 
+#include "daemon/analysis/network/topology_parts.h"
 #include "daemon/storage/block/recorded.h"
-#include "daemon/topology/network_message.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
@@ -203,7 +203,7 @@ int recording_cursor_published(struct recording_cursor *cursor, uint64_t *begin_
 
 /** Read the network that was published last. @param out  finish it; empty when there is none
  * @return 0, -ENOMEM, -EIO or -HOLTER_ECORRUPT */
-int recording_cursor_network(struct recording_cursor *cursor, struct network_parts *out);
+int recording_cursor_network(struct recording_cursor *cursor, struct topology_parts *out);
 
 /** Read the next message, in the order of arrival.
  * @param bytes  valid until the next call

@@ -53,7 +53,7 @@ static const char *const states[] = {"idle", "busy", "hot", "congested"};
 struct network_tables {
     sqlite3 *db;
     sqlite3_stmt *put[STATEMENTS];
-    struct network_parts parts;
+    struct topology_parts parts;
     int64_t part;
     struct topology *topology; /* for the names of vertices; NULL: there is no network */
     int loaded;                /* a network that the file has is known */
@@ -82,7 +82,7 @@ void network_tables_destroy(struct network_tables *t)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(t->put[i]);
-    network_parts_finish(&t->parts);
+    topology_parts_finish(&t->parts);
     topology_destroy(t->topology);
     wire_buffer_finish(&t->buffer);
     free(t);
@@ -93,15 +93,15 @@ void network_tables_destroy(struct network_tables *t)
 /* The network of a file that is continued, or that another part was copied to. */
 static void recording_network_load(struct network_tables *t)
 {
-    struct network_parts parts;
+    struct topology_parts parts;
     char why[160];
     t->loaded = 1;
     if (network_tables_read(t->db, &parts) != 0)
         return;
-    if (network_parts_has(&parts) &&
+    if (topology_parts_has(&parts) &&
         topology_create(&t->topology, &parts.spec, why, sizeof(why)) != 0)
         t->topology = NULL;
-    network_parts_finish(&parts);
+    topology_parts_finish(&parts);
 }
 
 static void recording_network_bind_name(struct network_tables *t, sqlite3_stmt *s, int at,
@@ -166,16 +166,16 @@ static int recording_network_put_part(struct network_tables *t, const struct wir
 static int recording_network_put_whole(struct network_tables *t)
 {
     char text[512], why[160];
-    struct network_parts *p = &t->parts;
+    struct topology_parts *p = &t->parts;
     topology_destroy(t->topology);
     t->topology = NULL;
     t->loaded = 1;
-    if (network_parts_has(p) && topology_create(&t->topology, &p->spec, why, sizeof(why)) != 0)
+    if (topology_parts_has(p) && topology_create(&t->topology, &p->spec, why, sizeof(why)) != 0)
         t->topology = NULL;
     recording_network_describe(t, text, sizeof(text));
     bind_copy(t->put[TOPOLOGY], 1, p->spec.name);
     bind_copy(t->put[TOPOLOGY], 2,
-              network_parts_has(p) ? recording_network_kind_name(&p->spec) : "");
+              topology_parts_has(p) ? recording_network_kind_name(&p->spec) : "");
     bind_copy(t->put[TOPOLOGY], 3, p->source);
     bind_copy(t->put[TOPOLOGY], 4, p->fault);
     bind_copy(t->put[TOPOLOGY], 5, text);
@@ -200,14 +200,14 @@ int network_tables_put_topology(struct network_tables *t, const struct wire_topo
         code = recording_file_exec(
             t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
     }
-    code = code != 0 ? code : network_parts_add(&t->parts, m);
+    code = code != 0 ? code : topology_parts_add(&t->parts, m);
     code = code != 0 ? code : recording_network_put_part(t, m);
     if (code == -HOLTER_ERANGE)
         return 0; /* there is no network whose vertices could be named */
     if (code != 0 || m->more)
         return code;
     code = recording_network_put_whole(t);
-    network_parts_finish(&t->parts);
+    topology_parts_finish(&t->parts);
     return code;
 }
 
@@ -295,7 +295,7 @@ int network_tables_select_links(const struct wire_links *m, struct wire_links *o
 /* ---- reading -------------------------------------------------------------------------------- */
 
 static int recording_network_read_part(sqlite3_stmt *s, struct wire_arena *arena,
-                                       struct network_parts *out)
+                                       struct topology_parts *out)
 {
     struct wire_message message;
     const void *bytes = sqlite3_column_blob(s, 0);
@@ -303,15 +303,15 @@ static int recording_network_read_part(sqlite3_stmt *s, struct wire_arena *arena
     if (bytes == NULL || wire_decode(&message, arena, bytes, length, NULL) != 0 ||
         message.type != WIRE_TYPE_TOPOLOGY)
         return -HOLTER_ECORRUPT;
-    int code = network_parts_add(out, &message.topology);
+    int code = topology_parts_add(out, &message.topology);
     return code == -HOLTER_ERANGE ? -HOLTER_ECORRUPT : code;
 }
 
-int network_tables_read(sqlite3 *db, struct network_parts *out)
+int network_tables_read(sqlite3 *db, struct topology_parts *out)
 {
     sqlite3_stmt *s = NULL;
     struct wire_arena arena = {0};
-    *out = (struct network_parts){.more = 0};
+    *out = (struct topology_parts){.more = 0};
     if (sqlite3_table_column_metadata(db, NULL, "topology_part", "message", NULL, NULL, NULL, NULL,
                                       NULL) != SQLITE_OK)
         return 0; /* no network was written */
@@ -326,6 +326,6 @@ int network_tables_read(sqlite3 *db, struct network_parts *out)
     sqlite3_finalize(s);
     wire_arena_finish(&arena);
     if (code != 0)
-        network_parts_finish(out);
+        topology_parts_finish(out);
     return code;
 }

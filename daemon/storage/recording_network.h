@@ -3,7 +3,7 @@
 #ifndef HOLTER_DAEMON_STORAGE_RECORDING_NETWORK_H
 #define HOLTER_DAEMON_STORAGE_RECORDING_NETWORK_H
 
-#include "daemon/topology/network_message.h"
+#include "daemon/analysis/network/topology_parts.h"
 #include "holter/wire.h"
 
 #include <sqlite3.h>
@@ -34,6 +34,6 @@ int network_tables_select_links(const struct wire_links *message, struct wire_li
 
 /** Read the network back. @param out  finish it; empty when there is none
  *  @return 0, -ENOMEM, -EIO or -HOLTER_ECORRUPT */
-int network_tables_read(sqlite3 *db, struct network_parts *out);
+int network_tables_read(sqlite3 *db, struct topology_parts *out);
 
 #endif

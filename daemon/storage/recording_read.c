@@ -411,7 +411,7 @@ int recording_cursor_published(struct recording_cursor *c, uint64_t *begin_ns, u
     return 1;
 }
 
-int recording_cursor_network(struct recording_cursor *c, struct network_parts *out)
+int recording_cursor_network(struct recording_cursor *c, struct topology_parts *out)
 {
     return network_tables_read(c->file.db, out);
 }

@@ -6,6 +6,7 @@
 #include "daemon/export/report.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/sql/window_tables.h"
+#include "daemon/topology/network_message.h"
 #include "tests/directory.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"

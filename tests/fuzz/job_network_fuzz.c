@@ -1,10 +1,10 @@
 /* Anything in place of what agents report of places, messages and interfaces, and of what clients
  * ask to have improved: each input is an argument of "remap" and "reroute", a zero, and what
  * messages are made of. */
+#include "daemon/analysis/network/topology_parts.h"
 #include "daemon/job/job.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/server/network_ask.h"
-#include "daemon/topology/network_message.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
 #include "tests/fuzz/fuzz.h"
@@ -35,7 +35,7 @@ static uint64_t number(struct source *s, uint64_t below)
 /* ---- what is published ---------------------------------------------------------------- */
 
 struct told {
-    struct network_parts parts;
+    struct topology_parts parts;
     uint64_t vertices, links;
 };
 
@@ -51,8 +51,8 @@ static void check_topology(struct told *t, const struct wire_topology *m)
 {
     char why[200];
     struct topology *topology;
-    FUZZ_HOLDS(network_parts_add(&t->parts, m) == 0);
-    if (m->more || !network_parts_has(&t->parts)) /* only a fault */
+    FUZZ_HOLDS(topology_parts_add(&t->parts, m) == 0);
+    if (m->more || !topology_parts_has(&t->parts)) /* only a fault */
         return;
     FUZZ_HOLDS(topology_create(&topology, &t->parts.spec, why, sizeof(why)) == 0);
     t->vertices = topology_vertices(topology);
@@ -228,7 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     job_snapshot(job, WIRE_TYPE_TOPOLOGY, &output);
     job_snapshot(job, WIRE_TYPE_LINKS, &output);
     job_destroy(job);
-    network_parts_finish(&told.parts);
+    topology_parts_finish(&told.parts);
     network_finish(&given);
     return 0;
 }

@@ -341,7 +341,7 @@ static void recording_fuzz_read(void)
     static struct info info;
     char why[1200];
     struct recording_cursor *cursor;
-    struct network_parts network;
+    struct topology_parts network;
     recording_fuzz_read_both_ways();
     recording_read(path, &(struct recording_reader){NULL, recording_fuzz_check_alert,
                                                     recording_fuzz_check_message});
@@ -354,7 +354,7 @@ static void recording_fuzz_read(void)
     if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
         return;
     if (recording_cursor_network(cursor, &network) == 0)
-        network_parts_finish(&network);
+        topology_parts_finish(&network);
     recording_cursor_close(cursor);
 }
 

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
+#include "holter/error.h"
 #include "holter/order.h"
 #include "holter/plain_text.h"
 #include "viewer/model/model_network_parts.h"
@@ -12,17 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void parts_clear_topology(struct network_parts *p)
-{
-    topology_spec_finish(&p->spec);
-    free(p->seats);
-    p->spec = (struct topology_spec){0};
-    p->seats = NULL;
-    p->seat_count = 0;
-    p->route_source = p->route_destination = TOPOLOGY_NONE;
-    p->topology_more = 0;
-}
 
 static void parts_clear_rows(struct network_parts *p)
 {
@@ -35,8 +25,8 @@ static void parts_clear_rows(struct network_parts *p)
 /* The parts, allocated on first use; NULL without memory. */
 static struct network_parts *network_parts(struct network *n)
 {
-    if (!n->parts && (n->parts = calloc(1, sizeof *n->parts)))
-        parts_clear_topology(n->parts);
+    if (!n->parts)
+        n->parts = calloc(1, sizeof *n->parts);
     return n->parts;
 }
 
@@ -49,7 +39,7 @@ int network_grow(void *array, uint32_t count, uint64_t more, size_t size)
 void network_restart(struct network *n)
 {
     if (n->parts) {
-        parts_clear_topology(n->parts);
+        topology_parts_finish(&n->parts->topology);
         parts_clear_rows(n->parts);
     }
     n->window = 0; /* a replay may start again from the beginning */
@@ -104,77 +94,6 @@ uint32_t network_bounded(uint64_t number)
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-static void model_network_add_head(struct network_parts *p, const struct wire_topology *t)
-{
-    struct topology_spec *s = &p->spec;
-    text_copy(s->name, sizeof s->name, t->name);
-    s->kind = (enum topology_kind)t->kind;
-    s->tie = (enum topology_tie)t->tie;
-    s->capacity = t->capacity;
-    text_copy(p->source, sizeof p->source, t->source);
-    text_copy(p->fault, sizeof p->fault, t->fault);
-}
-
-static void add_dimensions(struct network_parts *p, const struct wire_topology *t)
-{
-    struct topology_spec *s = &p->spec;
-    for (uint64_t i = 0; i < t->dimensions_count && s->dimension_count < TOPOLOGY_DIMENSIONS; i++) {
-        const struct wire_dimension_row *row = &t->dimensions[i];
-        struct topology_dimension *d = &s->dimensions[s->dimension_count++];
-        text_copy(d->name, sizeof d->name, row->name);
-        d->connection = (enum topology_connection)row->connection;
-        d->size = network_bounded(row->size);
-        d->step = network_bounded(row->step);
-        d->up = network_bounded(row->up);
-    }
-}
-
-static int add_graph(struct network_parts *p, const struct wire_topology *t)
-{
-    struct topology_spec *s = &p->spec;
-    if (network_grow(&s->vertices, s->vertex_count, t->vertices_count, sizeof *s->vertices) < 0 ||
-        network_grow(&s->edges, s->edge_count, t->edges_count, sizeof *s->edges) < 0)
-        return -ENOMEM;
-    for (uint64_t i = 0; i < t->vertices_count; i++) {
-        struct topology_named *v = &s->vertices[s->vertex_count++];
-        text_copy(v->name, sizeof v->name, t->vertices[i].name);
-        v->kind = (enum topology_vertex)t->vertices[i].kind;
-    }
-    for (uint64_t i = 0; i < t->edges_count; i++) {
-        const struct wire_edge_row *row = &t->edges[i];
-        struct topology_edge *e = &s->edges[s->edge_count++];
-        *e = (struct topology_edge){model_network_vertex_of(row->from),
-                                    model_network_vertex_of(row->to), row->capacity, ""};
-        text_copy(e->interface, sizeof e->interface, row->interface);
-    }
-    return 0;
-}
-
-/* Rows tell the vertices behind the source; a table begins with it. */
-static int model_network_add_hops(struct network_parts *p, const struct wire_topology *t)
-{
-    struct topology_spec *s = &p->spec;
-    if (network_grow(&s->routes, s->route_count, t->hops_count, sizeof *s->routes) < 0 ||
-        network_grow(&s->path, s->path_count, 2 * t->hops_count, sizeof *s->path) < 0)
-        return -ENOMEM;
-    for (uint64_t i = 0; i < t->hops_count; i++) {
-        const struct wire_hop_row *row = &t->hops[i];
-        uint32_t source = model_network_vertex_of(row->source),
-                 destination = model_network_vertex_of(row->destination);
-        uint32_t vertex = model_network_vertex_of(row->vertex);
-        if (s->route_count == 0 || source != p->route_source ||
-            destination != p->route_destination) {
-            s->routes[s->route_count++] = (struct topology_table){s->path_count, 1};
-            s->path[s->path_count++] = source;
-        }
-        s->path[s->path_count++] = vertex;
-        s->routes[s->route_count - 1].count++;
-        p->route_source = vertex == destination ? TOPOLOGY_NONE : source;
-        p->route_destination = destination;
-    }
-    return 0;
-}
-
 int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_row *rows,
                       uint64_t row_count)
 {
@@ -192,29 +111,39 @@ int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_
     return 0;
 }
 
-/* Has the network changed, or only who sits where? Loads are the same for equal ones. */
-static int model_network_apply_topology(struct network *n, struct network_parts *p)
+/* @param topology  owned from here on; NULL: there is none, as the fault says */
+static void model_network_take_topology(struct network *n, const struct topology_parts *p,
+                                        struct topology *topology, const char *fault)
 {
-    char why[sizeof n->fault] = "";
-    struct topology *topology = NULL;
-    int error = p->fault[0] && !p->spec.dimension_count && !p->spec.vertex_count
-                    ? 0
-                    : topology_create(&topology, &p->spec, why, sizeof why);
-    if (error == -ENOMEM)
-        return error;
     topology_destroy(n->topology);
     n->topology = topology;
     text_copy(n->name, sizeof n->name, p->spec.name);
     text_copy(n->source, sizeof n->source, p->source);
-    text_copy(n->fault, sizeof n->fault, error ? why[0] ? why : "it contradicts itself" : p->fault);
-    uint32_t vertices = topology ? topology_vertices(topology) : 0;
-    for (uint32_t i = 0; i < p->seat_count; i++)
-        p->seats[i] = p->seats[i] < vertices ? p->seats[i] : TOPOLOGY_NONE;
-    free(n->seats);
-    n->seats = p->seats;
-    n->seat_count = p->seat_count;
-    p->seats = NULL;
+    text_copy(n->fault, sizeof n->fault, fault);
     n->version++;
+}
+
+/* All parts are there: the network is replaced. @return 0 or -ENOMEM: nothing has changed */
+static int model_network_apply_topology(struct network *n, const struct topology_parts *p)
+{
+    char why[sizeof n->fault] = "";
+    struct topology *topology = NULL;
+    uint32_t *seats = NULL, seat_count = 0;
+    int error = p->fault[0] && !topology_parts_has(p)
+                    ? 0
+                    : topology_create(&topology, &p->spec, why, sizeof why);
+    if (error == -ENOMEM || network_add_seats(&seats, &seat_count, p->seats, p->seat_count) < 0) {
+        topology_destroy(topology);
+        return -ENOMEM;
+    }
+    uint32_t vertices = topology ? topology_vertices(topology) : 0;
+    for (uint32_t i = 0; i < seat_count; i++)
+        seats[i] = seats[i] < vertices ? seats[i] : TOPOLOGY_NONE;
+    free(n->seats);
+    n->seats = seats;
+    n->seat_count = seat_count;
+    model_network_take_topology(n, p, topology,
+                                error ? why[0] ? why : "it contradicts itself" : p->fault);
     return 0;
 }
 
@@ -223,18 +152,16 @@ int network_apply_topology(struct network *n, const struct wire_topology *t)
     struct network_parts *p = network_parts(n);
     if (!p)
         return -ENOMEM;
-    if (!p->topology_more)
-        parts_clear_topology(p);
-    model_network_add_head(p, t);
-    add_dimensions(p, t);
-    int error = add_graph(p, t);
-    error = error ? error : model_network_add_hops(p, t);
-    error = error ? error : network_add_seats(&p->seats, &p->seat_count, t->seats, t->seats_count);
-    p->topology_more = t->more != 0;
-    if (!error && !t->more)
-        error = model_network_apply_topology(n, p);
-    if (error || !t->more)
-        parts_clear_topology(p);
+    int error = topology_parts_add(&p->topology, t);
+    if (error == -HOLTER_ERANGE) {
+        array_release(&n->seats);
+        n->seat_count = 0;
+        model_network_take_topology(n, &p->topology, NULL, "its numbers are out of range");
+    } else if (!error && !t->more) {
+        error = model_network_apply_topology(n, &p->topology);
+    }
+    if (!t->more)
+        topology_parts_finish(&p->topology);
     return error;
 }
 

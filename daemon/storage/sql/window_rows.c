@@ -23,7 +23,7 @@
 
 /** The network, and where ranks are in it. Empty where the recording has none. */
 struct window_network {
-    struct network_parts parts;
+    struct topology_parts parts;
     struct topology *topology;
     struct link_loads *loads; /* of the message */
     uint32_t *vertices;       /* owned: of ranks; TOPOLOGY_NONE: not known */
@@ -86,7 +86,7 @@ static int window_rows_load_network(struct window_rows *r)
     struct window_network *n = &r->network;
     char why[256];
     int code = recording_cursor_network(r->cursor, &n->parts);
-    if (code != 0 || !network_parts_has(&n->parts))
+    if (code != 0 || !topology_parts_has(&n->parts))
         return code;
     code = topology_create(&n->topology, &n->parts.spec, why, sizeof(why));
     code = code != 0 ? code : link_loads_create(&n->loads, n->topology);
@@ -144,7 +144,7 @@ void window_rows_close(struct window_rows *r)
     sqlite3_finalize(r->plain);
     link_loads_destroy(r->network.loads);
     topology_destroy(r->network.topology);
-    network_parts_finish(&r->network.parts);
+    topology_parts_finish(&r->network.parts);
     free(r->network.vertices);
     wire_arena_finish(&r->arena);
     recording_cursor_close(r->cursor);

@@ -334,7 +334,7 @@ static void a_network_is_read_back_as_it_was_published(void **state)
     assert_int_equal(recording_close(r), 0);
     char why[200];
     struct recording_cursor *cursor;
-    struct network_parts parts;
+    struct topology_parts parts;
     assert_int_equal(recording_cursor_open(&cursor, recording_bed_path, why, sizeof(why)), 0);
     assert_int_equal(recording_cursor_network(cursor, &parts), 0);
     recording_cursor_close(cursor);
@@ -348,8 +348,8 @@ static void a_network_is_read_back_as_it_was_published(void **state)
     assert_int_equal(parts.spec.route_count, 3);
     assert_int_equal(parts.spec.routes[2].count, 3);
     assert_int_equal(parts.spec.path[parts.spec.routes[2].first], 1);
-    network_parts_finish(&parts);
-    assert_false(network_parts_has(&parts));
+    topology_parts_finish(&parts);
+    assert_false(topology_parts_has(&parts));
 }
 
 static void an_episode_is_one_row_with_its_evidence_and_comes_back_whole(void **state)
