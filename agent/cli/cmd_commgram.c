@@ -1,6 +1,7 @@
 /* holter commgram: the picture of a span of time as text, for scripts. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/dial.h"
+#include "agent/cli/private_replay.h"
 #include "agent/cli/text/text.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
@@ -14,10 +15,10 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: holter commgram [OPTION]...\n"
+    "usage: holter commgram [OPTION]... [RECORDING]\n"
     "\n"
     "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and the\n"
-    "messages between these.\n"
+    "messages between these. Of a recording it is that of its whole job.\n"
     "\n"
     "      --from SECONDS      begin of the span, since the start of the job; default: its start\n"
     "      --to SECONDS        end of the span; default: the end of the job, or now\n"
@@ -35,10 +36,11 @@ struct asking {
     struct dial dial;
     struct client *client;
     int json;
-    const char *job;  /* NULL: the newest */
-    double from, to;  /* seconds since the job's begin; NaN: not given */
-    char words[3500]; /* argument of the request, except from and to */
-    char found[65];   /* the job */
+    const char *job;       /* NULL: the newest */
+    const char *recording; /* NULL: a daemon is asked */
+    double from, to;       /* seconds since the job's begin; NaN: not given */
+    char words[3500];      /* argument of the request, except from and to */
+    char found[65];        /* the job */
     uint64_t start_ns;
     FILE *out; /* output of the current request */
 };
@@ -149,6 +151,18 @@ static int cmd_commgram_run(struct asking *a)
     return status;
 }
 
+/* Replay the recording, and ask the daemon that has done so. @return exit status */
+static int cmd_commgram_run_recording(struct asking *a)
+{
+    struct private_replay replay = {.command = "commgram", .recording = a->recording};
+    int status = private_replay_start(&replay, NULL);
+    snprintf(a->dial.endpoint, sizeof a->dial.endpoint, "%s", replay.endpoint);
+    status = status ? status : dial_open(&a->dial, &a->client);
+    status = status ? status : cmd_commgram_run(a);
+    private_replay_stop(&replay);
+    return status;
+}
+
 int cmd_commgram(int argc, char **argv)
 {
     struct asking a = {.from = NAN, .to = NAN};
@@ -164,12 +178,17 @@ int cmd_commgram(int argc, char **argv)
         {0},
     };
     const struct command_line line = {"commgram", help, options, .user = &a};
+    a.dial.word = &a.recording;
+    a.dial.for_recording = 1;
     int status = dial_parse(&a.dial, &line, argc, argv);
     if (status >= 0)
         return status;
-    status = dial_open(&a.dial, &a.client);
-    if (status == 0)
-        status = cmd_commgram_run(&a);
+    if (a.recording) {
+        status = cmd_commgram_run_recording(&a);
+    } else {
+        status = dial_open(&a.dial, &a.client);
+        status = status ? status : cmd_commgram_run(&a);
+    }
     client_destroy(a.client);
     return status;
 }

@@ -33,7 +33,7 @@ struct reporting {
     const char *recording, *output, *topology;
     int no_pictures, no_advice;
     char analysed[400]; /* recording with the results of a replay; "": the recording has them */
-    struct report_replay replay;
+    struct private_replay replay;
     struct report_picture pictures[REPORT_PICTURES];
     size_t picture_count;
     struct report_advice advice;
@@ -79,10 +79,9 @@ static int cmd_report_replay(struct reporting *r)
     char why[600];
     if (!lacking && r->no_pictures)
         return 0;
-    int status =
-        report_replay_start(&r->replay, r->recording, r->topology,
-                            &(struct report_span){r->content.first_window, r->content.last_window},
-                            lacking ? r->analysed : NULL);
+    r->replay = (struct private_replay){
+        .command = "report", .recording = r->recording, .topology = r->topology};
+    int status = private_replay_start(&r->replay, lacking ? r->analysed : NULL);
     if (status != 0)
         return lacking ? status : 0; /* the report has no pictures then */
     if (!r->no_pictures) {
@@ -184,6 +183,6 @@ int cmd_report(int argc, char **argv)
         free((void *)r.pictures[i].png);
     content_finish(&r.content);
     tables_close(r.source.tables);
-    report_replay_stop(&r.replay);
+    private_replay_stop(&r.replay);
     return status;
 }

@@ -28,6 +28,7 @@ struct dial {
     int keys_named;       /**< the key directory was given by an option */
     enum role role;       /**< ROLE_NONE: ROLE_VIEWER */
     const char **word;    /**< set to the argument, if any; NULL: no argument is allowed */
+    int for_recording; /**< set: the argument is a recording, for which no daemon is looked for */
     uint64_t patience_ns; /**< set: how long to wait for an unreachable daemon */
 };
 

@@ -1,6 +1,7 @@
 /* Runs the viewer on recordings: private daemons on private sockets. */
 #include "agent/cli/view_recordings.h"
 
+#include "agent/cli/graph_source.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
@@ -12,15 +13,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define VIEW_WORDS 9 /* that are added to the arguments of the viewer */
 
+/* A recording may have any name: `holter run -o` gives it the one that is asked for. */
 static int view_recordings_is_name(const char *word)
 {
     const size_t length = strlen(word);
-    return word[0] != '-' && length > 5 && strcmp(word + length - 5, ".hrec") == 0;
+    struct stat status;
+    if (word[0] == '-')
+        return 0;
+    return (length > 5 && strcmp(word + length - 5, ".hrec") == 0) ||
+           (stat(word, &status) == 0 && S_ISREG(status.st_mode) && graph_source_is_recording(word));
 }
 
 int view_recordings_take(struct view_recordings *out, int argc, char **argv)

@@ -117,6 +117,30 @@ class Generated(unittest.TestCase):
                 answers.add((replay.topics('phases,curve'), replay.ask('--phases', 18, '--communities', 6)))
         self.assertEqual(1, len(answers))
 
+    def test_a_recording_of_any_name_is_reported_and_drawn(self):
+        """As `holter run -o` names it, without a daemon that was started before."""
+        path = os.path.join(self.place.dir, 'run-7')
+        commgram.make(path, 'binary-swap', 8)
+        with commgram.Replay(self.place, path) as replay:
+            served = replay.ask('--phases', 3)
+        del self.place.env['HOLTER_DAEMON']
+        own = self.place.holter('commgram', '-f', 'json', '--phases', 3, path).finish()
+        self.assertEqual((0, served, ''), (own.status, own.out, own.err))
+        picture = os.path.join(self.place.dir, 'own.png')
+        drawn = self.place.holter('view', '--view', 'commgram', '--snapshot', picture, path).finish()
+        self.assertEqual(0, drawn.status, drawn)
+        self.assertEqual((1600, 900), view_test.png_size(picture))
+
+    def test_what_is_no_recording_is_not_reported(self):
+        path = os.path.join(self.place.dir, 'notes')
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write('no recording')
+        for words, status, text in (((path,), 1, 'no recording at all'), ((path + '-2',), 1, 'No such file'),
+                                    (('-c', 'ipc:///there', path), 2, '--connect is of a daemon')):
+            finished = self.place.holter('commgram', *words).finish()
+            self.assertEqual((status, ''), (finished.status, finished.out), finished)
+            self.assertIn(text, finished.err)
+
     def test_a_picture_is_drawn(self):
         with self.replay('insitu', 60, 2, window=250, pause=400) as replay:
             for name in ('x.png', 'x.txt'):

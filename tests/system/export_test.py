@@ -391,7 +391,7 @@ class Outputs(unittest.TestCase):
 class Interrupted(unittest.TestCase):
     """A report that is ended early leaves nothing in /tmp, whatever ended it."""
     RECORDING = os.path.join(os.path.dirname(__file__), '..', '..', 'docs', 'slow-link.hrec')
-    DIRECTORY = re.compile(r'/tmp/holter-report-\w{6}')
+    DIRECTORY = re.compile(r'/tmp/holter-replay-\w{6}')
 
     def directory_of(self, place, report):
         """Where it lets a daemon replay the recording."""
