@@ -208,13 +208,27 @@ void job_hang_end(struct job_hang *w, uint64_t now_ns)
         job_hang_resolve(w, "the job has ended", now_ns);
 }
 
+/* The daemon that wrote the state may have had other rules: without a rule there is no watch, and
+ * with one there is. */
+static int job_hang_follow_rules(struct job_hang **out, const struct job_hang_options *options)
+{
+    if (*out == NULL)
+        return job_hang_create(out, options);
+    if ((*out)->rule != NULL)
+        return 0;
+    job_hang_destroy(*out);
+    *out = NULL;
+    return 0;
+}
+
 void job_hang_copy_state(struct state_bytes *b, struct job_hang **out,
                          const struct job_hang_options *options)
 {
-    if (!STATE_OBJECT(b, *out))
-        return;
-    struct job_hang *w = *out;
-    w->options = *options;
-    w->rule = rules_next(options->rules, RULE_HANG, NULL);
-    hang_copy_state(b, &w->hangs);
+    if (STATE_OBJECT(b, *out)) {
+        (*out)->options = *options;
+        (*out)->rule = rules_next(options->rules, RULE_HANG, NULL);
+        hang_copy_state(b, &(*out)->hangs);
+    }
+    if (b->reads && b->code == 0)
+        b->code = job_hang_follow_rules(out, options);
 }

@@ -111,14 +111,20 @@ static void windows(struct bed *b, int count)
     }
 }
 
-/* All ranks but the last wait in a barrier until the alert fires. */
-static void hang(struct bed *b)
+/* All ranks but the last wait in a barrier. */
+static void wait_for_one(struct bed *b)
 {
     windows(b, 5);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         enter(b, r, CALL_Barrier);
     enter(b, RANKS - 1, 0);
     windows(b, 12);
+}
+
+/* They do until the alert fires. */
+static void hang(struct bed *b)
+{
+    wait_for_one(b);
     assert_int_equal(b->reports, 1);
     assert_int_equal(b->state, ALERT_FIRING);
 }
@@ -248,6 +254,42 @@ static void without_a_hang_rule_nothing_is_watched(void **state)
     job_hang_end(watch, SECOND);
 }
 
+/* A daemon with these rules takes over the job. */
+static void take_over(struct bed *b, const struct rules *rules)
+{
+    struct job_hang *watch = NULL;
+    struct state_bytes out = {.reads = 0};
+    const struct job_hang_options options = {
+        .rules = rules, .window_ns = SECOND, .user = b, .on_report = note_report};
+    job_hang_copy_state(&out, &b->watch, &options);
+    assert_int_equal(out.code, 0);
+    struct state_bytes in = {.reads = 1, .bytes = out.bytes, .length = out.length};
+    job_hang_copy_state(&in, &watch, &options);
+    assert_int_equal(in.code, 0);
+    free(out.bytes);
+    job_hang_destroy(b->watch);
+    b->watch = watch;
+}
+
+static void a_daemon_without_the_hang_rule_watches_nothing_of_a_job_that_it_takes_over(void **state)
+{
+    const struct rules none = {0};
+    struct bed *b = *state;
+    take_over(b, &none);
+    wait_for_one(b);
+    assert_int_equal(b->reports, 0);
+    assert_null(b->watch);
+}
+
+static void a_daemon_that_alone_has_the_hang_rule_watches_a_job_that_it_takes_over(void **state)
+{
+    struct bed *b = *state;
+    job_hang_destroy(b->watch);
+    b->watch = NULL;
+    take_over(b, &b->rules);
+    hang(b);
+}
+
 int main(void)
 {
 #define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
@@ -260,6 +302,8 @@ int main(void)
         BED(a_hang_whose_agents_vanish_stays_open_and_says_so),
         BED(a_job_that_ends_with_its_agents_gone_does_not_move_again),
         BED(a_process_that_is_continued_while_others_still_wait_is_said_to_go_on),
+        BED(a_daemon_without_the_hang_rule_watches_nothing_of_a_job_that_it_takes_over),
+        BED(a_daemon_that_alone_has_the_hang_rule_watches_a_job_that_it_takes_over),
         cmocka_unit_test(without_a_hang_rule_nothing_is_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
