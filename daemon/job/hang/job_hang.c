@@ -137,7 +137,7 @@ static void job_hang_fill_evidence(const struct job_hang *w, const struct hang *
     snprintf(v->severity, sizeof(v->severity), "%s", severity_name(w->rule->severity));
     snprintf(v->ranks, sizeof(v->ranks), "%s", hang->few_wait ? hang->waiters : hang->ranks);
     snprintf(v->advice, sizeof(v->advice), "%s", hang->advice);
-    v->ratio = v->slope = NAN;
+    v->ratio = v->slope = v->ratio_worst = v->progress = NAN;
     v->onset_ns = hang->since_ns;
     v->comm = hang->comm;
 }

@@ -4,6 +4,7 @@
 #include "holter/call.h"
 #include "holter/event.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,6 +140,14 @@ static void the_alert_names_the_late_rank_and_says_where_to_look(void **state)
     assert_string_equal(b->evidence.advice,
                         "Rank 7 has not called MPI_Barrier on MPI_COMM_WORLD, which 7 others are "
                         "in: look at where it is, for example with gdb -p.");
+}
+
+static void a_hang_has_no_progress_and_no_ratio(void **state)
+{
+    struct bed *b = *state;
+    hang(b);
+    assert_true(isnan(b->evidence.ratio) && isnan(b->evidence.ratio_worst));
+    assert_true(isnan(b->evidence.slope) && isnan(b->evidence.progress));
 }
 
 static void where_few_ranks_wait_they_are_the_ranks_of_the_alert(void **state)
@@ -295,6 +304,7 @@ int main(void)
 #define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
     const struct CMUnitTest tests[] = {
         BED(the_alert_names_the_late_rank_and_says_where_to_look),
+        BED(a_hang_has_no_progress_and_no_ratio),
         BED(where_few_ranks_wait_they_are_the_ranks_of_the_alert),
         BED(ranks_move_again_when_their_wait_has_ended),
         BED(a_job_that_dies_in_its_hang_does_not_move_again),
