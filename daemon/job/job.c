@@ -207,8 +207,8 @@ void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
     job_close_due(job, watermark_ns, now_ns);
     if (job->info.state != JOB_RUNNING)
         return;
-    job_alerts_check_losses(&job->alerts, &job->stream, now_ns);
     if (!job->stream.silent) {
+        job_alerts_check_losses(&job->alerts, &job->stream, now_ns);
         const struct job_silence silence = {job_silence_bound(job), job->options.window_ns,
                                             watermark_ns};
         job_alerts_check_silence(&job->alerts, &job->stream, &job->nodes, &silence, now_ns);
@@ -266,13 +266,13 @@ void job_set_recovering(struct job *job, int on)
         return;
     job_phases_mark_unpublished(job->phases);
     job_network_set_published(job->network, 0);
+    job_alerts_mark_losses(&job->alerts);
     job_restore_silence(job);
 }
 
 void job_end_resuming(struct job *job)
 {
-    /* The daemon before this one has announced what was lost up to here. */
-    job->alerts.announced = job->alerts.losses;
+    job_alerts_mark_losses(&job->alerts);
     job_restore_silence(job);
 }
 

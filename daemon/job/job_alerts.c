@@ -189,6 +189,12 @@ void job_alerts_add_losses(struct job_alerts *alerts, struct job_losses losses)
     alerts->losses.windows += losses.windows;
 }
 
+void job_alerts_mark_losses(struct job_alerts *alerts)
+{
+    alerts->announced = alerts->losses;
+    alerts->windows_without_loss = 0;
+}
+
 void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t now_ns)
 {
@@ -203,8 +209,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
                            alerts_resolve(&alerts->list, "data-lost", NULL, now_ns));
         return;
     }
-    alerts->announced = *losses;
-    alerts->windows_without_loss = 0;
+    job_alerts_mark_losses(alerts);
     char text[257];
     snprintf(text, sizeof(text),
              "%" PRIu64 " records were overwritten before they were read, %" PRIu64

@@ -64,6 +64,9 @@ void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream 
 
 void job_alerts_add_losses(struct job_alerts *alerts, struct job_losses losses);
 
+/** The losses up to here have been announced, possibly by the daemon before this one. */
+void job_alerts_mark_losses(struct job_alerts *alerts);
+
 /** Raise or resolve the alert about losses. */
 void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t now_ns);

@@ -1252,6 +1252,60 @@ static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
     finish_job(job);
 }
 
+/* The daemon was started again after data was lost. Times of messages are not those of alerts.
+ * @param state  of the alert when the daemon before ended, which it had first in window FIRST */
+static void restart_after_losses(struct job *job, const char *state, uint64_t windows)
+{
+    struct wire_alert alert = {.id = 1,
+                               .kind = "data-lost",
+                               .state = state,
+                               .since_ns = end_of(FIRST) + 7,
+                               .fired_ns = end_of(FIRST) + 7,
+                               .title = "data was lost",
+                               .rank = -1};
+    job_set_recovering(job, 1);
+    job_restore_alert(job, &alert);
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + windows; w++) {
+        struct report r = {.node = 0, .window = w, .lost = 30};
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w));
+    }
+    job_set_recovering(job, 0);
+}
+
+static void losses_whose_alert_is_over_raise_no_other_one_after_a_restart(void **state)
+{
+    struct job *job = make_job(&published);
+    const struct job_output output = {&published, wanted, tell, NULL};
+    (void)state;
+    restart_after_losses(job, "resolved", 16);
+    report(job, 0, FIRST + 16, 0, end_of(FIRST + 16));
+    advance(job, end_of(FIRST + 16) + 1);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
+    job_snapshot(job, WIRE_TYPE_ALERT, &output);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.state, "resolved");
+    finish_job(job);
+}
+
+static void losses_whose_alert_fires_are_over_after_a_restart_when_they_have_stopped(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    restart_after_losses(job, "firing", 16);
+    for (uint64_t w = FIRST + 16; w < FIRST + 26; w++) {
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 0);
+        struct report r = {.node = 0, .window = w, .lost = 30};
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w) + 1);
+    }
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
+    assert_int_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.id, 1);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.state, "resolved");
+    finish_job(job);
+}
+
 /* ---- the end ------------------------------------------------------------- */
 
 static void a_job_ends_with_its_last_final_window(void **state)
@@ -1383,6 +1437,8 @@ int main(void)
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
+        cmocka_unit_test(losses_whose_alert_is_over_raise_no_other_one_after_a_restart),
+        cmocka_unit_test(losses_whose_alert_fires_are_over_after_a_restart_when_they_have_stopped),
         cmocka_unit_test(what_was_lost_before_a_job_is_met_is_not_of_it),
         cmocka_unit_test(a_job_ends_with_its_last_final_window),
         cmocka_unit_test(a_job_that_is_silent_for_long_is_lost_and_found),
