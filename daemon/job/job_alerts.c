@@ -152,16 +152,15 @@ static void job_death_list_host(const struct job_death *death, char *list, size_
 void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t number, uint64_t now_ns)
 {
-    char title[129], text[1025] = "", line[192];
+    char title[129], text[1025] = "", line[192], nodes[sizeof(alerts->death_nodes)] = "";
     size_t length = 0, count = 0;
     int64_t first = -1;
-    alerts->death_nodes[0] = '\0';
     for (size_t i = 0; i < alerts->death_count; i++) {
         const struct job_death *death = &alerts->deaths[i];
         if (!job_death_is_certain(alerts, death, number))
             continue;
         first = count == 0 ? (int64_t)death->row.rank : first;
-        job_death_list_host(death, alerts->death_nodes, sizeof(alerts->death_nodes));
+        job_death_list_host(death, nodes, sizeof(nodes));
         if (count++ >= MAXIMUM_DEATHS_LISTED)
             continue;
         job_death_describe(death, count == 1, line, sizeof(line));
@@ -174,6 +173,7 @@ void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream 
     if (count <= alerts->announced_deaths)
         return;
     alerts->announced_deaths = count;
+    memcpy(alerts->death_nodes, nodes, sizeof(nodes));
     size_t end = strnlen(title, 90);
     if (count > 1)
         snprintf(title + end, sizeof(title) - end, "; %zu more ended after it", count - 1);

@@ -1252,6 +1252,26 @@ static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
     finish_job(job);
 }
 
+static void the_nodes_of_dead_ranks_are_those_of_the_alert_after_a_correction_too(void **state)
+{
+    struct job *job = make_job(&published);
+    const struct job_output output = {&published, wanted, tell, NULL};
+    struct wire_death_row crashed = {
+        .rank = 0, .pid = 1000, .call = CALL_Finalize, .in_call = 1, .peer = -1};
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report_deaths(job, FIRST, 0, &crashed, NULL);
+    report_deaths(job, FIRST + 1, 0, NULL, NULL);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.nodes, "node0");
+    report(job, 1, FIRST, 0, end_of(FIRST + 2)); /* it is late */
+    advance(job, end_of(FIRST + 3) + 300 * MS);
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, -1)->totals.late, 1);
+    job_snapshot(job, WIRE_TYPE_ALERT, &output);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.nodes, "node0");
+    finish_job(job);
+}
+
 /* The daemon was started again after data was lost. Times of messages are not those of alerts.
  * @param state  of the alert when the daemon before ended, which it had first in window FIRST */
 static void restart_after_losses(struct job *job, const char *state, uint64_t windows)
@@ -1436,6 +1456,7 @@ int main(void)
         cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
+        cmocka_unit_test(the_nodes_of_dead_ranks_are_those_of_the_alert_after_a_correction_too),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
         cmocka_unit_test(losses_whose_alert_is_over_raise_no_other_one_after_a_restart),
         cmocka_unit_test(losses_whose_alert_fires_are_over_after_a_restart_when_they_have_stopped),
