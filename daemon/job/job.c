@@ -301,6 +301,8 @@ void job_set_recording(struct job *job, const char *path)
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns)
 {
     char title[129];
+    if (!job_alerts_have_rule(&job->alerts, "recording-stopped"))
+        return;
     snprintf(title, sizeof(title), "recording has stopped: %.90s", why);
     job_alerts_publish(
         &job->alerts, &job->stream,

@@ -50,6 +50,11 @@ int job_alerts_message(const struct job_alerts *alerts, const char *job, const s
     return 1;
 }
 
+int job_alerts_have_rule(const struct job_alerts *alerts, const char *kind)
+{
+    return alerts->rules == NULL || job_alerts_find_rule(alerts->rules, kind) != NULL;
+}
+
 void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream *stream,
                         const struct alert *alert)
 {
@@ -174,6 +179,8 @@ void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream 
         return;
     alerts->announced_deaths = count;
     memcpy(alerts->death_nodes, nodes, sizeof(nodes));
+    if (!job_alerts_have_rule(alerts, "rank-died"))
+        return;
     size_t end = strnlen(title, 90);
     if (count > 1)
         snprintf(title + end, sizeof(title) - end, "; %zu more ended after it", count - 1);
@@ -210,6 +217,8 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
         return;
     }
     job_alerts_mark_losses(alerts);
+    if (!job_alerts_have_rule(alerts, "data-lost"))
+        return;
     char text[257];
     snprintf(text, sizeof(text),
              "%" PRIu64 " records were overwritten before they were read, %" PRIu64
@@ -235,6 +244,8 @@ void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream
             silence->watermark_ns - node->last_message_ns <= silence->bound_ns)
             continue;
         job_nodes_mark_lost(nodes, node);
+        if (!job_alerts_have_rule(alerts, "agent-lost"))
+            continue;
         char title[129], text[257];
         snprintf(title, sizeof(title), "no word from the agent on %.80s", node->host);
         snprintf(text, sizeof(text), "its last window was %" PRIu64 ", heard %.1f s ago",
@@ -260,6 +271,8 @@ static void job_alerts_raise_unwatched(struct job_alerts *alerts, const struct j
     struct rank_runs runs;
     char title[129];
     alerts->watched_named = places->keys.count;
+    if (!job_alerts_have_rule(alerts, "ranks-unwatched"))
+        return;
     rank_runs_begin(&runs, alerts->unwatched_ranks, sizeof(alerts->unwatched_ranks), "...");
     for (uint64_t rank = 0; rank < world; rank++) {
         if (key_table_find(&places->keys, (struct key){.hi = rank}) == KEY_NONE)

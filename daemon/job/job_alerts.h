@@ -45,6 +45,10 @@ void job_alerts_finish(struct job_alerts *alerts);
 int job_alerts_message(const struct job_alerts *alerts, const char *job, const struct alert *alert,
                        struct wire_alert *out);
 
+/** Is an alert of this kind to be raised? Without a rule that it falls under it is not: it would
+ * take a number that no recording has, and those after it could not be restored. */
+int job_alerts_have_rule(const struct job_alerts *alerts, const char *kind);
+
 /** Publish an alert that has changed. NULL is fine. */
 void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream *stream,
                         const struct alert *alert);

@@ -1272,6 +1272,38 @@ static void the_nodes_of_dead_ranks_are_those_of_the_alert_after_a_correction_to
     finish_job(job);
 }
 
+/* What no rule raises takes no number: a recording has the numbers of its alerts in one row. */
+static void alerts_without_a_rule_take_no_number(void **state)
+{
+    static const char text[] = "rules:\n- kind: data-lost\n";
+    struct rules rules;
+    assert_int_equal(rules_parse(&rules, "rules", text, sizeof(text) - 1, NULL, NULL), 0);
+    const struct job_options options = {.window_ns = S,
+                                        .grace_ns = 250 * MS,
+                                        .lost_ns = 30 * S,
+                                        .most_pairs = 1000,
+                                        .rules = &rules};
+    const struct job_output output = {&published, wanted, tell, NULL};
+    struct job *job, *again;
+    struct wire_alert found;
+    (void)state;
+    assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 8; w += 2) { /* a silent agent, then one that lost data */
+        struct report r = {.node = 0, .window = w + (w > FIRST ? 6 : 0), .lost = w - FIRST};
+        assert_int_equal(take(job, &r, end_of(r.window)), 0);
+        advance(job, end_of(r.window) + (w == FIRST ? 5 * S : 1));
+    }
+    struct wire_alert alert = message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
+    assert_string_equal(alert.kind, "data-lost");
+    assert_int_equal(job_create(&again, "test.0", &options, &output), 0);
+    job_restore_alert(again, &alert);
+    assert_true(job_find_alert(again, alert.id, &found));
+    job_destroy(again);
+    rules_finish(&rules);
+    finish_job(job);
+}
+
 /* The daemon was started again after data was lost. Times of messages are not those of alerts.
  * @param state  of the alert when the daemon before ended, which it had first in window FIRST */
 static void restart_after_losses(struct job *job, const char *state, uint64_t windows)
@@ -1457,6 +1489,7 @@ int main(void)
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(the_nodes_of_dead_ranks_are_those_of_the_alert_after_a_correction_too),
+        cmocka_unit_test(alerts_without_a_rule_take_no_number),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
         cmocka_unit_test(losses_whose_alert_is_over_raise_no_other_one_after_a_restart),
         cmocka_unit_test(losses_whose_alert_fires_are_over_after_a_restart_when_they_have_stopped),
