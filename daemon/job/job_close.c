@@ -129,7 +129,9 @@ static void close_growth(struct job *job, const struct closed_window *window)
     if (window->late || job->growth == NULL)
         return;
     job_growth_update(job->growth, window);
-    job->info.span = job_growth_span(job->growth);
+    const uint64_t span = job_growth_span(job->growth);
+    job->info.changed |= span != job->info.span;
+    job->info.span = span;
 }
 
 static void close_hangs(struct job *job, const struct closed_window *window)

@@ -382,6 +382,35 @@ static void a_slow_node_is_named_where_groups_have_several_nodes(void **state)
     finish_job(job);
 }
 
+/* Clients that follow a job from its begin must be told, too. */
+static void that_an_iteration_takes_two_windows_is_published_once_it_is_known(void **state)
+{
+    struct rules rules;
+    assert_int_equal(rules_default(&rules), 0);
+    struct job_options options = {.window_ns = S,
+                                  .grace_ns = 250 * MS,
+                                  .lost_ns = 30 * S,
+                                  .most_pairs = 1000,
+                                  .rules = &rules};
+    struct job_output output = {&published, wanted, tell, NULL};
+    struct job *job;
+    uint64_t span = 0;
+    (void)state;
+    assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
+    appear(job, 0, 1);
+    for (uint64_t window = FIRST; window < FIRST + 80; window++) {
+        struct report r = {.node = 0, .window = window, .stands_still = window % 2 == 0};
+        assert_int_equal(take(job, &r, end_of(window)), 0);
+        advance(job, end_of(window) + 10 * MS);
+        if (count_of(&published, WIRE_TYPE_JOB) > 0)
+            span = message_of(&published, WIRE_TYPE_JOB, -1)->job.span;
+        forget(&published);
+    }
+    assert_int_equal(span, 2);
+    rules_finish(&rules);
+    finish_job(job);
+}
+
 static void a_hang_of_a_job_by_groups_fires_and_ends(void **state)
 {
     struct rules rules;
@@ -1452,6 +1481,7 @@ int main(void)
         cmocka_unit_test(a_window_is_published_when_all_nodes_have_reported),
         cmocka_unit_test(totals_by_groups_are_those_by_ranks),
         cmocka_unit_test(a_slow_node_is_named_where_groups_have_several_nodes),
+        cmocka_unit_test(that_an_iteration_takes_two_windows_is_published_once_it_is_known),
         cmocka_unit_test(a_hang_of_a_job_by_groups_fires_and_ends),
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
