@@ -140,21 +140,33 @@ static void close_hangs(struct job *job, const struct closed_window *window)
         job_hang_update(job->hang, window);
 }
 
-/* Send the agents what messages normally take, when that has changed. */
+/* List the agents that lack the criteria: all when they have changed; otherwise those that were
+ * started or silent when the others got them. @return how many */
+static size_t close_list_agents(const struct job_nodes *nodes, int changed, uint64_t *instances)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        struct job_node *node = nodes->list[i];
+        const int reports = !node->final && !node->lost_contact;
+        if (!changed && (!reports || node->criteria_of == node->instance))
+            continue;
+        node->criteria_of = reports ? node->instance : 0;
+        if (reports)
+            instances[count++] = node->instance;
+    }
+    return count;
+}
+
+/* Send the agents what messages normally take, when that has changed, or to those that lack it. */
 static void close_criteria(struct job *job, const struct closed_window *window)
 {
     struct wire_criteria criteria;
     const struct job_output *output = &job->stream.output;
-    if (window->late || job->stream.silent || output->notify_agents == NULL ||
-        !job_latency_criteria(job->latency, &criteria))
+    if (window->late || job->stream.silent || output->notify_agents == NULL)
         return;
     uint64_t *instances = malloc((job->nodes.count + 1) * sizeof(*instances));
-    size_t count = 0;
-    for (uint32_t i = 0; instances != NULL && i < job->nodes.count; i++) {
-        const struct job_node *node = job->nodes.list[i];
-        if (!node->final && !node->lost_contact)
-            instances[count++] = node->instance;
-    }
+    const int changed = instances == NULL ? -1 : job_latency_criteria(job->latency, &criteria);
+    const size_t count = changed < 0 ? 0 : close_list_agents(&job->nodes, changed, instances);
     criteria.job = job->info.id;
     if (count > 0)
         output->notify_agents(output->user, instances, count, &criteria);

@@ -12,6 +12,7 @@
 struct job_node {
     char host[65];
     uint64_t instance;     /**< of the agent that reports it now */
+    uint64_t criteria_of;  /**< of the agent that was sent the newest criteria; 0: none was */
     uint64_t first_window; /**< number of its first window; UINT64_MAX: none yet */
     uint64_t last_window;
     uint64_t last_message_ns; /**< when its last message came, daemon time */

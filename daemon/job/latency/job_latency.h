@@ -76,8 +76,8 @@ int job_latency_regions_changed(const struct job_latency *latency);
 int job_latency_message(struct job_latency *latency, struct wire_latencies *out);
 int job_latency_regions(struct job_latency *latency, struct wire_regions *out);
 
-/** Criteria for the agents, when they have changed enough since this was last asked.
- *  @return nonzero when there is something to send */
+/** Criteria for the agents. @return 1: they have changed enough since this was last asked; 0: those
+ *  that the agents have still hold; -ENOMEM: nothing was set */
 int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out);
 
 /** The n-th oldest of the windows that are kept for late subscribers.

@@ -182,7 +182,7 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
     uint64_t rows = BURST_ROWS_JOB / (l->nodes == 0 ? 1 : l->nodes);
     rows = rows < MINIMUM_BURST_ROWS ? MINIMUM_BURST_ROWS : rows < BURST_ROWS_AGENT ? rows : 0;
     if (latency_list_criteria(l, &count) != 0)
-        return 0;
+        return -ENOMEM;
     int changed = halves != l->sent_halves || rows != l->sent_burst_rows;
     for (size_t i = 0; i < count; i++) {
         const struct wire_criterion_row *c = &l->criterion_rows[i];
@@ -190,9 +190,7 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
         changed |=
             latency_criterion_changed((double)c->recent_ns, l->sent[c->locality][c->size_class]);
     }
-    if (!changed)
-        return 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; changed && i < count; i++) {
         const struct wire_criterion_row *c = &l->criterion_rows[i];
         l->sent[c->locality][c->size_class] = (double)c->recent_ns;
     }
@@ -202,5 +200,5 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
                                   .criteria_count = count,
                                   .most_halves = halves,
                                   .burst_rows = rows};
-    return 1;
+    return changed;
 }
