@@ -142,12 +142,15 @@ static void group_convert_processes(struct rank_groups *groups, struct wire_wind
 {
     const struct group_table table = GROUP_TABLE(process, 1, 1, 0);
     const uint64_t count = out->processes_count;
-    for (uint64_t i = 0; i < count; i++)
+    uint64_t clocks = 0; /* those that are known */
+    for (uint64_t i = 0; i < count; i++) {
         groups->processes[i].rank = node;
+        clocks += groups->processes[i].clock_khz != 0;
+    }
     out->processes = groups->processes;
     out->processes_count = group_add_up(groups->index, &table, groups->processes, count, 0);
-    if (count > 0)
-        groups->processes[0].clock_khz /= count;
+    if (clocks > 0)
+        groups->processes[0].clock_khz /= clocks;
 }
 
 static void group_convert_bursts(struct rank_groups *groups, struct wire_window *out,

@@ -41,10 +41,10 @@ unsigned rank_groups_shift(uint64_t world, uint64_t most_ranks);
  *  Rows of ranks, pairs, calls, transfers and bursts of messages are added up by group; of the
  *  longest call and the number of threads the maximum stays. In transfers, which are within a node,
  *  its number stands for its ranks, so that latency can be put down to nodes; its processes are one
- *  row under that number, with the mean of their clocks. Left out is what is of single ranks: calls
- *  in progress, states of processes, pending receives, positions in communicators; and the rows of
- *  bursts of collectives, whose messages and bytes are counted as others of the burst. Ends of
- *  messages (halves) and deaths keep their ranks.
+ *  row under that number, with the mean of the clocks that are known. Left out is what is of
+ *  single ranks: calls in progress, states of processes, pending receives, positions in
+ *  communicators; and the rows of bursts of collectives, whose messages and bytes are counted as
+ *  others of the burst. Ends of messages (halves) and deaths keep their ranks.
  *
  *  @param node  that has sent it
  *  @param out   borrows from the message and from groups, until the next call

@@ -320,6 +320,25 @@ static void processes_of_a_node_are_one_row_with_the_mean_of_their_clocks(void *
     rank_groups_finish(&groups);
 }
 
+/* Agents do not know the clock of a process that has only waited so far. */
+static void a_clock_that_is_not_known_is_not_in_the_mean_of_the_others(void **state)
+{
+    (void)state;
+    struct rank_groups groups = {0};
+    struct wire_process_row processes[] = {{.rank = 1, .length_ns = 10, .clock_khz = 3000},
+                                           {.rank = 2, .length_ns = 10},
+                                           {.rank = 6, .length_ns = 10, .clock_khz = 2000},
+                                           {.rank = 7, .length_ns = 10}};
+    struct wire_window out, window = {.processes = processes, .processes_count = 4};
+    assert_int_equal(rank_groups_convert(&groups, &window, 3, NODE, &out), 0);
+    assert_int_equal(out.processes[0].length_ns, 40);
+    assert_int_equal(out.processes[0].clock_khz, 2500);
+    processes[0].clock_khz = processes[2].clock_khz = 0;
+    assert_int_equal(rank_groups_convert(&groups, &window, 3, NODE, &out), 0);
+    assert_int_equal(out.processes[0].clock_khz, 0);
+    rank_groups_finish(&groups);
+}
+
 static void what_is_of_single_ranks_is_left_out_or_keeps_its_ranks(void **state)
 {
     (void)state;
@@ -364,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_groups_are_the_sums_of_the_rows_of_their_ranks),
         cmocka_unit_test(processes_of_a_node_are_one_row_with_the_mean_of_their_clocks),
+        cmocka_unit_test(a_clock_that_is_not_known_is_not_in_the_mean_of_the_others),
         cmocka_unit_test(what_is_of_single_ranks_is_left_out_or_keeps_its_ranks),
         cmocka_unit_test(a_message_without_rows_stays_without_rows),
         cmocka_unit_test(only_jobs_above_the_threshold_have_groups),
