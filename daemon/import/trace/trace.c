@@ -45,7 +45,8 @@ struct import {
     uint32_t first, count;
     uint8_t *wants; /* by desk: the host needs further records */
     uint64_t zero_ns, first_ns, window_ns, window, limit_ns;
-    uint64_t most; /* maximum number of windows of a host */
+    uint64_t end_ns; /* of the trace as far as it is known in advance, daemon time */
+    uint64_t most;   /* maximum number of windows of a host */
 };
 
 uint64_t trace_window_ns(uint64_t length_ns)
@@ -197,6 +198,7 @@ static int trace_limit_windows(struct import *m, uint64_t first_ns)
         most = BEYOND_FACTOR * (length / m->window_ns) + MIN_HOST_WINDOWS;
     m->window = (m->zero_ns + first_ns) / m->window_ns;
     m->limit_ns = (m->window + most) * m->window_ns;
+    m->end_ns = m->zero_ns + first_ns + length;
     return 0;
 }
 
@@ -238,7 +240,8 @@ static int trace_begin_hosts(struct import *m)
                                     .settled_ns = m->window * m->window_ns,
                                     .limit_ns = m->limit_ns,
                                     .capture_share = trace_capture_share(m->job->stream_count),
-                                    .capture_nodes = nodes};
+                                    .capture_nodes = nodes,
+                                    .capture_ns = m->end_ns};
         tick_clock_init_ns(&host->clock);
         host->clock.base_ns = m->zero_ns;
         host->rank_count = import_file_ranks(m->file, h, &host->ranks);

@@ -30,7 +30,10 @@ int trace_capture_keep(struct trace_kept *kept, uint32_t share, const struct eve
                        size_t count);
 void trace_capture_finish(struct trace_kept *kept);
 
-/** Encode the capture of a host, all of whose records were read. @param window  its last one
+/** Encode the capture of a host, all of whose records were read. Hosts may end in different
+ * windows: the time of the request, by which the daemon joins their parts, is that of
+ * host->capture_ns.
+ *  @param window  its last one
  *  @param nodes  hosts that send a part of the capture
  *  @return 0 or a negative error */
 int trace_capture_encode(struct wire_buffer *out, const struct trace_host *host, uint64_t window,

@@ -63,6 +63,7 @@ struct trace_host {
     uint64_t limit_ns;       /**< records that end later are invalid */
     uint32_t capture_share;  /**< see trace_capture_share() */
     uint32_t capture_nodes;  /**< hosts with ranks */
+    uint64_t capture_ns;     /**< identifies the capture: the same of all hosts */
     int ended;               /**< its last window is closed */
     int code;                /**< 0, or the error */
     struct match_counts told;

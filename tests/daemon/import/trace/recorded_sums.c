@@ -96,6 +96,8 @@ static void add_rest(struct recorded_sums *s, const struct wire_window *w)
 
 static void add_capture(struct recorded_sums *s, const struct wire_captured *m)
 {
+    s->captures += m->asked_ns != s->captured_ns;
+    s->captured_ns = m->asked_ns;
     s->captured += m->events_count;
     s->captured_threads += m->threads_count;
     for (uint64_t i = 0; i < m->threads_count; i++)

@@ -25,6 +25,7 @@ struct recorded_sums {
     uint64_t comm_size, comm_members;
     uint64_t captured, captured_threads, captured_written; /**< records, threads, and records that
                                                                 these had in all */
+    uint64_t captures, captured_ns; /**< captures, and when the last one was requested */
     uint64_t digest;         /**< of all messages but captures, with what is kept about them */
     uint64_t capture_digest; /**< of captures */
 };

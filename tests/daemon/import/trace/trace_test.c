@@ -119,6 +119,24 @@ static void the_newest_records_of_each_stream_are_captured(void **state)
     trace_capture_finish(&kept);
 }
 
+/* Host alpha, to which ranks 0 and 1 belong, ends eight windows before host beta. */
+static void hosts_that_end_in_different_windows_have_one_capture(void **state)
+{
+    struct fake_trace f;
+    struct trace_counts counts;
+    (void)state;
+    fake_trace_set_up_ring(&f);
+    f.count[0] = f.count[1] = FAKE_TRACE_ROUNDS;
+    struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
+    assert_int_equal(sums.windows, 2 + 10);
+    assert_int_equal(sums.captured_threads, 4);
+    assert_int_equal(sums.captured, counts.records);
+    assert_int_equal(sums.captures, 1);
+    assert_in_range(sums.captured_ns, sums.last_window * sums.window_ns,
+                    (sums.last_window + 1) * sums.window_ns);
+    fake_trace_finish(&f);
+}
+
 static void records_may_come_in_small_batches(void **state)
 {
     struct fake_trace f;
@@ -253,6 +271,7 @@ int main(void)
         cmocka_unit_test(messages_within_hosts_are_matched_and_ends_of_others_kept),
         cmocka_unit_test(any_number_of_threads_gives_the_same_recording),
         cmocka_unit_test(the_newest_records_of_each_stream_are_captured),
+        cmocka_unit_test(hosts_that_end_in_different_windows_have_one_capture),
         cmocka_unit_test(records_may_come_in_small_batches),
         cmocka_unit_test(calls_that_cross_a_window_are_split),
         cmocka_unit_test(communicators_and_regions_have_their_names),
