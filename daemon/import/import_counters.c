@@ -424,9 +424,9 @@ static int import_counters_write_recording(struct counters *c, const char *path,
 {
     struct faults faults = {path, c->tell, c->user, 0};
     struct import *import;
-    char why[300], command[1000], name[65];
+    char why[300], command[1000], name[IMPORT_JOB_NAME];
     const char *base = text_base_name(source);
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
+    import_job_name(name, base, strcspn(base, "."), "counters");
     snprintf(command, sizeof(command), "imported from %.300s; windows are code regions", base);
     import_counters_describe_regions(c, command, sizeof(command));
     struct import_job job = {.name = name,

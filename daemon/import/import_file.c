@@ -17,6 +17,24 @@
 /* ... and at most a window divided by this, which is earlier than the daemon's timeout. */
 #define ARRIVAL_PART 8u
 
+static int import_file_is_id_byte(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+void import_job_name(char out[IMPORT_JOB_NAME], const char *name, size_t length,
+                     const char *otherwise)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 1 < IMPORT_JOB_NAME; i++)
+        if (import_file_is_id_byte(name[i]) && (used > 0 || name[i] != '.'))
+            out[used++] = name[i];
+    out[used] = '\0';
+    if (used == 0)
+        snprintf(out, IMPORT_JOB_NAME, "%s", otherwise);
+}
+
 struct import_file {
     const struct import_job *job;
     struct recording *recording;

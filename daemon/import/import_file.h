@@ -12,6 +12,14 @@
 #define IMPORT_NOWHERE UINT32_MAX /**< host of a rank of which nothing but its number is known */
 #define IMPORT_BEGIN_NS UINT64_C(1700000000000000000) /**< a fixed date, daemon time */
 
+#define IMPORT_JOB_NAME 65u /**< bytes of a job's name, with its NUL */
+
+/** Name a job after its source. The daemon takes ASCII letters, digits, - _ . in the id of a job,
+ * which must not begin with a dot: everything else is left out.
+ * @param name, length  of the source @param otherwise  the name if nothing is left */
+void import_job_name(char out[IMPORT_JOB_NAME], const char *name, size_t length,
+                     const char *otherwise);
+
 /** The job that is imported. Borrowed for the life of the import. */
 struct import_job {
     const char *name;    /**< job id */

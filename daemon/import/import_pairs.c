@@ -124,8 +124,8 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
     struct faults faults = {path, tell, user, 0};
     struct places places;
     const char *base = text_base_name(source);
-    char why[300], name[65], command[600];
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
+    char why[300], name[IMPORT_JOB_NAME], command[600];
+    import_job_name(name, base, strcspn(base, "."), "pairs");
     snprintf(command, sizeof(command), "imported from %.500s", source);
     int code = import_pairs_find_places(&places, pairs, network, per_node, why, sizeof(why));
     if (code != 0) {

@@ -5,6 +5,7 @@
 #include "daemon/analysis/tables/key_table.h"
 
 #include "daemon/import/csv/csv_job.h"
+#include "daemon/import/import_file.h"
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
 #include "holter/event.h"
@@ -360,22 +361,6 @@ static void import_csv_on_progress(void *user, uint64_t *read, uint64_t *all)
     *all = 2 * job->ends;
 }
 
-/* Derive the job's name from the name of the file. */
-static void import_csv_name_job(char *out, size_t capacity, const char *source)
-{
-    const char *at = text_base_name(source);
-    size_t used = 0;
-    for (;
-         !import_csv_is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < capacity;
-         at++)
-        if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
-            (*at >= 'A' && *at <= 'Z') || *at == '-' || *at == '_')
-            out[used++] = *at;
-    out[used] = '\0';
-    if (used == 0)
-        snprintf(out, capacity, "messages");
-}
-
 /* What is known of the job without its name and its windows. */
 static struct trace_job import_csv_describe(const struct csv_job *job,
                                             const struct trace_places *places)
@@ -396,8 +381,9 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
 {
     const struct trace_wishes *w = m->wishes;
     const struct csv_job *job = &m->job;
-    char name[64], command[1024];
-    import_csv_name_job(name, sizeof(name), source);
+    char name[IMPORT_JOB_NAME], command[1024];
+    const char *base = import_csv_is_standard_input(source) ? "" : text_base_name(source);
+    import_job_name(name, base, strcspn(base, "."), "messages");
     snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
     struct trace_job described = import_csv_describe(job, places);
     described.name = described.app = name;

@@ -2,8 +2,10 @@
 #include "daemon/analysis/tables/name_table.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_set.h"
+#include "daemon/import/import_file.h"
 #include "daemon/import/trace/trace_pool.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -42,7 +44,7 @@ struct dumpi_trace {
     size_t capacity; /* bytes of a stream's buffer */
     _Atomic uint64_t read;
     uint64_t all;
-    char name[65], app[256], command[600], mpi[64];
+    char name[IMPORT_JOB_NAME], app[256], command[600], mpi[64];
     struct trace_job job;
     struct trace_reader reader;
 };
@@ -412,9 +414,9 @@ static int dumpi_trace_make_streams(struct dumpi_trace *trace)
 
 static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
 {
-    const char *prefix = trace->set.meta.prefix, *slash = strrchr(prefix, '/');
+    const char *prefix = text_base_name(trace->set.meta.prefix);
     const uint8_t *version = trace->facts.version;
-    snprintf(trace->name, sizeof trace->name, "%.64s", slash != NULL ? slash + 1 : prefix);
+    import_job_name(trace->name, prefix, strlen(prefix), "dumpi");
     snprintf(trace->command, sizeof trace->command, "imported from %.500s", source);
     for (uint32_t i = trace->set.ranks; i-- > 0;) {
         const struct dumpi_part *part = &trace->set.parts[i];
@@ -425,7 +427,7 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
     }
     snprintf(trace->mpi, sizeof trace->mpi, "imported: a DUMPI trace, version %d.%d.%d", version[0],
              version[1], version[2]);
-    trace->job.name = trace->name[0] != '\0' ? trace->name : "dumpi";
+    trace->job.name = trace->name;
     trace->job.app = trace->app;
     trace->job.command = trace->command;
     trace->job.mpi = trace->mpi;

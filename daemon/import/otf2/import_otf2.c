@@ -2,6 +2,7 @@
  * imports again where the archive's own clock properties turn out to be wrong. */
 #include "daemon/import/otf2/import_otf2.h"
 
+#include "daemon/import/import_file.h"
 #include "daemon/import/otf2/otf2_process.h"
 #include "daemon/import/trace/trace_places.h"
 #include "daemon/import/trace/trace_pool.h"
@@ -27,7 +28,7 @@ static unsigned import_otf2_threads_of(const struct trace_wishes *wishes)
 
 /* The job is named after the archive, or after its folder when the archive has no name of its own.
  */
-static void import_otf2_name_job(char *out, size_t capacity, const char *anchor)
+static void import_otf2_name_job(char out[IMPORT_JOB_NAME], const char *anchor)
 {
     const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
     const char *begin = slash == NULL ? anchor : slash + 1;
@@ -38,14 +39,7 @@ static void import_otf2_name_job(char *out, size_t capacity, const char *anchor)
         for (begin = slash; begin > anchor && begin[-1] != '/';)
             begin--;
     }
-    size_t used = 0;
-    for (; begin < end && used + 1 < capacity; begin++)
-        if ((*begin >= '0' && *begin <= '9') || (*begin >= 'a' && *begin <= 'z') ||
-            (*begin >= 'A' && *begin <= 'Z') || *begin == '-' || *begin == '_' || *begin == '.')
-            out[used++] = *begin;
-    out[used] = '\0';
-    if (used == 0 || strcmp(out, ".") == 0 || strcmp(out, "..") == 0)
-        snprintf(out, capacity, "otf2");
+    import_job_name(out, begin, (size_t)(end - begin), "otf2");
 }
 
 static void import_otf2_sum_reports(const struct otf2_process *process,
@@ -105,8 +99,8 @@ static int import_otf2_import_job(const char *path, const char *anchor,
                                   struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
-    char name[64], command[1024], mpi[128];
-    import_otf2_name_job(name, sizeof(name), anchor);
+    char name[IMPORT_JOB_NAME], command[1024], mpi[128];
+    import_otf2_name_job(name, anchor);
     snprintf(command, sizeof(command), "holter import --format otf2 %.900s", anchor);
     snprintf(mpi, sizeof(mpi), "OTF2%s%.100s", job->creator[0] != '\0' ? ", " : "", job->creator);
     struct trace_job described = {.name = name,

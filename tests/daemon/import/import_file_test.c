@@ -62,6 +62,29 @@ static struct import_file *begin(struct place *place)
     return file;
 }
 
+static void names_of_sources_become_ids_of_jobs(void **state)
+{
+    static const struct {
+        const char *source, *job;
+    } cases[] = {{"run-3_b.2", "run-3_b.2"},
+                 {"my run (2)", "myrun2"},
+                 {"..traces", "traces"},
+                 {"m\xc3\xa4rz", "mrz"},
+                 {"", "other"},
+                 {"...", "other"}};
+    char name[IMPORT_JOB_NAME], longer[100];
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        import_job_name(name, cases[i].source, strlen(cases[i].source), "other");
+        assert_string_equal(name, cases[i].job);
+    }
+    import_job_name(name, "run.txt", 3, "other");
+    assert_string_equal(name, "run");
+    memset(longer, 'x', sizeof(longer));
+    import_job_name(name, longer, sizeof(longer), "other");
+    assert_int_equal(strlen(name), 64);
+}
+
 static void a_job_that_is_whole_stays(void **state)
 {
     struct place *place = *state;
@@ -104,6 +127,7 @@ static void an_import_that_never_began_is_closed_with_its_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_sources_become_ids_of_jobs),
         cmocka_unit_test_setup_teardown(a_job_that_is_whole_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_left_of_a_job_that_failed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_there_before_stays, set_up, tear_down),

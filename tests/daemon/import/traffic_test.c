@@ -349,8 +349,9 @@ static void what_ranks_send_to_themselves_is_imported(void **state)
     assert_int_equal(pairs_parse(&pairs, "a.txt", text, strlen(text), tell, &told), 0);
     assert_int_equal(pairs.edge_count, 2);
     assert_int_equal(pairs.self_count, 2);
-    assert_int_equal(import_pairs(path, "a.txt", &pairs, NULL, NULL, 0, tell, &told), 0);
+    assert_int_equal(import_pairs(path, "my a.txt", &pairs, NULL, NULL, 0, tell, &told), 0);
     assert_int_equal(pairs_read(&back, path, tell, &told), 0);
+    assert_string_equal(back.job, "mya"); /* the id of a job has no blanks */
     assert_int_equal(back.edge_count, 2);
     assert_memory_equal(back.edges, pairs.edges, 2 * sizeof(*pairs.edges));
     assert_int_equal(back.self_count, 2);
