@@ -76,12 +76,18 @@ static void traffic_count_routes(struct pair_sums *sums)
     }
 }
 
+/* The first line that is neither empty nor a comment determines what the file is. */
 static int traffic_is_routes(const char *text, size_t length)
 {
-    size_t at = 0;
-    while (at < length && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r'))
-        at++;
-    return length - at > 4 && memcmp(text + at, "Hop ", 4) == 0;
+    struct lines lines = lines_of(text, length);
+    const char *begin, *end, *word;
+    size_t letters;
+    while (lines_next(&lines, &begin, &end)) {
+        if (!traffic_is_empty(begin, end))
+            return word_next(&begin, end, &word, &letters) && letters == 3 &&
+                   memcmp(word, "Hop", 3) == 0;
+    }
+    return 0;
 }
 
 /* ---- texts --------------------------------------------------------------- */

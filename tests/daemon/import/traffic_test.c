@@ -110,6 +110,19 @@ static void routes_count_as_a_byte_each(void **state)
     pairs_finish(&pairs);
 }
 
+static void routes_may_follow_a_comment(void **state)
+{
+    (void)state;
+    struct pairs pairs = read_text("# routes of a run\n\n\tHop 1: [1-0] 1 (0 1) -> 0 (0 0)\n");
+    assert_int_equal(pairs.source, PAIRS_ROUTES);
+    assert_int_equal(pairs.edge_count, 1);
+    assert_int_equal(pairs.edges[0].bytes, 1);
+    pairs_finish(&pairs);
+    pairs = read_text("# Hop bytes\n1 0 15\n");
+    assert_int_equal(pairs.source, PAIRS_HOP_BYTES);
+    pairs_finish(&pairs);
+}
+
 static void hop_counts_of_another_network_are_reported(void **state)
 {
     (void)state;
@@ -463,6 +476,7 @@ int main(void)
         cmocka_unit_test(ranks_without_messages_are_processes_too),
         cmocka_unit_test(numbers_of_nodes_stand_for_themselves),
         cmocka_unit_test(routes_count_as_a_byte_each),
+        cmocka_unit_test(routes_may_follow_a_comment),
         cmocka_unit_test(hop_counts_of_another_network_are_reported),
         cmocka_unit_test(faults_are_reported_with_their_line),
         cmocka_unit_test(seats_follow_from_ranks_a_node),
