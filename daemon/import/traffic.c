@@ -111,6 +111,7 @@ static int traffic_add_lines(struct pairs *out, struct pair_sums *sums, const ch
     size_t capacity = 0;
     struct lines lines = lines_of(text, length);
     const char *begin, *end;
+    uint64_t all = 0; /* bytes */
     int code = 0;
     while (code == 0 && lines_next(&lines, &begin, &end)) {
         struct pair_sum pair = {.messages = 1};
@@ -119,6 +120,9 @@ static int traffic_add_lines(struct pairs *out, struct pair_sums *sums, const ch
             continue;
         const char *wrong = routes ? traffic_route_line(begin, end, &pair, &hops)
                                    : traffic_hop_byte_line(begin, end, &pair, &hops);
+        if (wrong == NULL && pair.bytes > INT64_MAX - all)
+            wrong = "with this line there are 2^63 bytes or more, too many for a sum";
+        all += wrong == NULL ? pair.bytes : 0;
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);
         else if ((code = pair_sums_add(sums, &pair)) == 0)

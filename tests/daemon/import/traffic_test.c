@@ -155,6 +155,8 @@ static void faults_are_reported_with_their_line(void **state)
                  "f:4: the third word is no number of bytes\n");
     assert_fault("0 1 2 x\n0 1 2 3 4\n", "f:1: the fourth word is no number of hops\n"
                                          "f:2: more than four words\n");
+    assert_fault("0 1 9e18\n0 2 2e17\n0 3 5e17\n3 3 1\n",
+                 "f:3: with this line there are 2^63 bytes or more, too many for a sum\n");
     assert_fault("99999999999 1 2\n", "f:1: a rank or node beyond 32 bits\n");
     assert_fault("Hop 1: [3-0] 3 (1 1) -> 1 (0 1)\n0 1 2\n",
                  "f:2: a hop begins with \"Hop\" and its number, from 1 up\n");
