@@ -32,6 +32,7 @@ struct csv_job {
     uint64_t zero;        /**< zero of the trace, in ns of the table's times */
     uint64_t first, last; /**< earliest and latest time of the table */
     uint64_t read, size;  /**< bytes of the table: read so far, and in total */
+    uint64_t bytes;       /**< of all messages */
     uint64_t ends, given; /**< ends of messages: stored, and emitted as records */
 };
 

@@ -222,6 +222,13 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
                                   : "column communicator: more than 32768 names");
         return 0;
     }
+    if (c.bytes > INT64_MAX - job->bytes) {
+        import_csv_report_row(m, row->line,
+                              "column bytes: with this row there are 2^63 or more, too many for "
+                              "a sum");
+        return 0;
+    }
+    job->bytes += c.bytes;
     uint32_t most = c.source > c.destination ? c.source : c.destination;
     job->ranks = most >= job->ranks ? most + 1 : job->ranks;
     job->seen[c.source / 64] |= UINT64_C(1) << c.source % 64;

@@ -429,6 +429,20 @@ static void random_tables_have_the_sums_of_their_rows(void **state)
 
 /* ---- what is wrong --------------------------------------------------------- */
 
+static void a_row_whose_bytes_no_sum_can_hold_is_left_out(void **state)
+{
+    struct desk *d = set_up();
+    (void)state;
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin\n0,1,4e18,1\n0,2,4e18,1\n"
+                                    "0,3,2e18,1\n0,3,1e18,1\n"),
+                     0);
+    assert_int_equal(d->counts.rows, 3);
+    assert_int_equal(d->counts.bad, 1);
+    assert_non_null(strstr(d->told, ":4: column bytes: with this row there are 2^63 or more"));
+    assert_int_equal(d->sums.sent_bytes, UINT64_C(9000000000000000000));
+    finish(d);
+}
+
 static void bad_rows_are_named_and_the_rest_is_imported(void **state)
 {
     struct desk *d = set_up();
@@ -588,6 +602,7 @@ int main(void)
         cmocka_unit_test(hosts_come_from_the_table),
         cmocka_unit_test(hosts_come_in_blocks),
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
+        cmocka_unit_test(a_row_whose_bytes_no_sum_can_hold_is_left_out),
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
         cmocka_unit_test(a_hundred_faults_are_reported_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
