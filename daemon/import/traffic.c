@@ -146,12 +146,12 @@ static int traffic_parse(struct pairs *out, const char *text, size_t length, int
     out->wrong_lines = faults->count;
     if (code == 0 && usable) {
         code = pair_sums_result(&sums, UINT32_MAX, out);
-        if (code == -HOLTER_ELIMIT)
-            fault_at(faults, 0, "more processes or pairs than fit: %u and %u", REMAP_MOST_PROCESSES,
-                     REMAP_MAXIMUM_EDGES);
         out->source = routes ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
     }
     pair_sums_finish(&sums);
+    if (code == -HOLTER_ELIMIT)
+        fault_at(faults, 0, "more processes or pairs than fit: %u and %u", REMAP_MOST_PROCESSES,
+                 REMAP_MAXIMUM_EDGES);
     if (code == -ENOMEM)
         fault_at(faults, 0, "no memory");
     code = code != 0 ? code : usable ? 0 : -HOLTER_EUSAGE;
