@@ -61,7 +61,19 @@ static int csv_places_compare_hosts(const void *left, const void *right, void *u
     return order != 0 ? order : strcmp(a, b);
 }
 
-/* Use the hosts of the table, sorted by name; each rank without a host gets one of its own. */
+/* Name the host of the ranks whose host the table does not tell: it is none of the others, which
+ * are sorted by name. */
+static void csv_places_name_unknown(char out[NAME_TABLE_BYTES], const struct trace_places *p,
+                                    uint32_t count)
+{
+    uint32_t same = 1;
+    snprintf(out, NAME_TABLE_BYTES, "unknown");
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(p->hosts[i], out) == 0)
+            snprintf(out, NAME_TABLE_BYTES, "unknown#%" PRIu32, ++same);
+}
+
+/* Use the hosts of the table, sorted by name; all ranks without a host share one more. */
 static int csv_places_place_table(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t count = job->hosts.count, unknown = 0;
@@ -84,7 +96,7 @@ static int csv_places_place_table(struct trace_places *p, const struct csv_job *
         p->host_of[r] = known ? place[job->host_of[r]] : count;
         unknown += (uint32_t)(!known && csv_job_has(job, r));
     }
-    snprintf(p->hosts[count], sizeof(p->hosts[count]), "unknown");
+    csv_places_name_unknown(p->hosts[count], p, count);
     p->host_count = count + (unknown > 0);
     free(numbers);
     return 0;

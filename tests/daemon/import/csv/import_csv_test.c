@@ -1,5 +1,6 @@
 #include "daemon/import/csv/import_csv.h"
 
+#include "daemon/import/traffic.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
@@ -309,6 +310,24 @@ static void hosts_come_from_the_table(void **state)
     finish(d);
 }
 
+/* The table calls a host "unknown" itself. */
+static void ranks_without_a_host_are_on_none_of_the_others(void **state)
+{
+    struct desk *d = set_up();
+    struct pairs pairs;
+    (void)state;
+    import_well(d, "source,destination,bytes,send_begin,source_host\n"
+                   "0,1,1,0.001,unknown\n2,1,1,0.001,n1\n1,3,1,0.001,\n");
+    assert_int_equal(d->counts.hosts, 3);
+    assert_int_equal(pairs_read(&pairs, d->recording, fault, d), 0);
+    assert_int_equal(pairs.host_count, 3);
+    assert_string_equal(pairs.hosts[0].name, "unknown");
+    assert_string_equal(pairs.hosts[1].name, "unknown#2");
+    assert_int_equal(pairs.places[1].host, pairs.places[3].host);
+    pairs_finish(&pairs);
+    finish(d);
+}
+
 static void hosts_come_in_blocks(void **state)
 {
     static const char text[] = "source,destination,bytes,send_begin,receive_end\n"
@@ -600,6 +619,7 @@ int main(void)
         cmocka_unit_test(dates_are_kept_to_the_nanosecond),
         cmocka_unit_test(times_that_begin_late_have_the_windows_of_others),
         cmocka_unit_test(hosts_come_from_the_table),
+        cmocka_unit_test(ranks_without_a_host_are_on_none_of_the_others),
         cmocka_unit_test(hosts_come_in_blocks),
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
         cmocka_unit_test(a_row_whose_bytes_no_sum_can_hold_is_left_out),
