@@ -268,16 +268,16 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-/* Machines with a mesh may give all their nodes the same name. */
 static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct dumpi_part *part,
-                                  char out[NAME_TABLE_BYTES])
+                                  int with_place, char out[NAME_TABLE_BYTES])
 {
     const char *name = part->file.host != NULL && part->file.host[0] != '\0' ? part->file.host
                        : trace->set.meta.host[0] != '\0'                     ? trace->set.meta.host
                                                                              : "unknown";
+    uint32_t dimensions = with_place ? part->file.mesh_dimensions : 0;
     char place[40] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < part->file.mesh_dimensions && used < sizeof place - 14; i++)
+    for (uint32_t i = 0; i < dimensions && used < sizeof place - 14; i++)
         used += (size_t)snprintf(place + used, sizeof place - used, "%c%d", i == 0 ? '(' : ',',
                                  part->file.mesh_place[i]);
     snprintf(out, NAME_TABLE_BYTES, "%.*s%s%s", used == 0 ? 64 : 40, name, place,
@@ -287,19 +287,45 @@ static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct 
 }
 
 /* Hosts in the order of their first ranks. */
-static int dumpi_trace_find_hosts(struct dumpi_trace *trace)
+static int dumpi_trace_list_hosts(struct dumpi_trace *trace, int with_place)
 {
-    trace->host_of = calloc(trace->set.ranks, sizeof *trace->host_of);
-    if (trace->host_of == NULL)
-        return -ENOMEM;
+    name_table_finish(&trace->hosts);
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
         char name[NAME_TABLE_BYTES];
-        dumpi_trace_name_host(trace, &trace->set.parts[i], name);
+        dumpi_trace_name_host(trace, &trace->set.parts[i], with_place, name);
         trace->host_of[i] = name_table_number(&trace->hosts, name, NAME_TABLE_NONE);
         if (trace->host_of[i] == NAME_TABLE_NONE)
             return -ENOMEM;
     }
     return 0;
+}
+
+/* Do ranks of one host have different places? @return 0, 1 or -ENOMEM */
+static int dumpi_trace_hosts_have_places(const struct dumpi_trace *trace)
+{
+    const struct dumpi_part **first = calloc((size_t)trace->hosts.count + 1, sizeof(*first));
+    int differ = 0;
+    if (first == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        const struct dumpi_part *part = &trace->set.parts[i], **of = &first[trace->host_of[i]];
+        if (part->file.mesh_dimensions == 0)
+            continue;
+        *of = *of == NULL ? part : *of;
+        differ |= memcmp((*of)->file.mesh_place, part->file.mesh_place,
+                         sizeof part->file.mesh_place) != 0;
+    }
+    free(first);
+    return differ;
+}
+
+/* Machines with a mesh may give all their nodes the same name: then places tell them apart. */
+static int dumpi_trace_find_hosts(struct dumpi_trace *trace)
+{
+    trace->host_of = calloc(trace->set.ranks, sizeof *trace->host_of);
+    int code = trace->host_of == NULL ? -ENOMEM : dumpi_trace_list_hosts(trace, 0);
+    code = code != 0 ? code : dumpi_trace_hosts_have_places(trace);
+    return code == 1 ? dumpi_trace_list_hosts(trace, 1) : code;
 }
 
 /* ---- time --------------------------------------------------------------------------- */

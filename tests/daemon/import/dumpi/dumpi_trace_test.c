@@ -255,6 +255,33 @@ static void clocks_of_hosts_that_are_far_apart_meet_at_the_end_of_init(void **st
     dumpi_trace_close(trace);
 }
 
+static void assert_hosts(const char *const names[3], const int32_t places[3],
+                         const char *const expected[3])
+{
+    begin_files(3);
+    for (int i = 0; i < 3; i++) {
+        writers[i].host = names[i];
+        writers[i].mesh_place = places[i];
+        dumpi_writer_call(&writers[i], DUMPI_Barrier, LL(WORLD_));
+    }
+    end_files(3);
+    struct dumpi_trace *trace = open_files();
+    const struct trace_job *job = dumpi_trace_job(trace);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(job->hosts[job->host_of[i]], expected[i]);
+    dumpi_trace_close(trace);
+}
+
+static void nodes_of_one_name_are_told_apart_by_their_places(void **state)
+{
+    (void)state;
+    const int32_t places[] = {0, 0, 1}, none[] = {-1, -1, -1};
+    const char *const own[] = {"a", "a", "b"}, *const same[] = {"m", "m", "m"};
+    assert_hosts(same, places, (const char *const[]){"m(0)", "m(0)", "m(1)"});
+    assert_hosts(own, places, own);
+    assert_hosts(same, none, same);
+}
+
 /* ---- what is wrong with files ----------------------------------------------------------- */
 
 static void write_barriers(int ranks, int count)
@@ -494,6 +521,7 @@ int main(void)
         TEST(all_settings_and_versions_can_be_read),
         TEST(seconds_go_on_when_their_sixteen_bits_wrap_around),
         TEST(clocks_of_hosts_that_are_far_apart_meet_at_the_end_of_init),
+        TEST(nodes_of_one_name_are_told_apart_by_their_places),
         TEST(a_file_that_is_cut_off_gives_what_is_whole),
         TEST(a_file_without_its_end_is_not_whole),
         TEST(a_file_whose_sizes_of_datatypes_are_broken_is_not_whole),
