@@ -88,17 +88,21 @@ static void hang_advice_add_collective(struct hang_text *line, const struct hang
         hang_advice_add_few(line, w, hang);
         return;
     }
-    const struct hang_behind *b = &hang->behind[0];
-    if (hang->behind_count == 1 && b->in_call == hang->call && b->comm == hang->comm) {
-        hang_advice_add_subject(line, hang);
-        hang_text_add(line, "is stopped there: ");
+    const int one = hang->behind_count == 1;
+    const uint64_t others = hang->arrived - hang->inside;
+    hang_advice_add_subject(line, hang);
+    if (hang->inside == hang->behind_count) {
+        if (hang->behind[0].state == HANG_IS_STOPPED && hang_advice_is_common(hang))
+            hang_text_add(line, "%s stopped there: ", one ? "is" : "are");
+        else
+            hang_text_add(line, "%s not go on there: ", one ? "does" : "do");
     } else {
-        hang_advice_add_subject(line, hang);
-        hang_text_add(line, "%s not called %s", hang->behind_count == 1 ? "has" : "have",
+        hang_text_add(line, "%s %s",
+                      hang->inside > 0 ? "hold up" : (one ? "has not called" : "have not called"),
                       hang_text_call(hang->call));
         hang_text_add_comm(line, w, hang->comm);
-        hang_text_add(line, ", which %" PRIu64 " other%s in: ", hang->arrived,
-                      hang->arrived == 1 ? " is" : "s are");
+        hang_text_add(line, ", which %" PRIu64 " other%s in: ", others,
+                      others == 1 ? " is" : "s are");
     }
     hang_advice_add_state(
         line, hang,

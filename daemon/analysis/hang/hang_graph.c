@@ -13,8 +13,9 @@ ORDER_FUNCTION(compare_entries, struct hang_entry,
                8 * ORDER(a->comm, b->comm) + 4 * ORDER(a->ordinal, b->ordinal) +
                    2 * ORDER(a->call, b->call) + ORDER(a->rank, b->rank))
 
-static uint64_t completed_on(const struct hang_watch *w, uint64_t comm, uint32_t rank)
+uint64_t hang_graph_completed(const struct hang_graph *g, uint64_t comm, uint32_t rank)
 {
+    const struct hang_watch *w = g->watch;
     uint32_t at = key_table_find(&w->members, (struct key){.hi = comm, .lo = rank});
     return at == KEY_NONE ? 0 : w->member_seats[at].completed;
 }
@@ -32,7 +33,7 @@ static void collect_entries(struct hang_graph *g)
         uint64_t comm = hang_comm_of(s);
         g->entries[g->entry_count++] =
             (struct hang_entry){.comm = comm,
-                                .ordinal = completed_on(g->watch, comm, r),
+                                .ordinal = hang_graph_completed(g, comm, r),
                                 .call = s->in_call,
                                 .rank = r};
     }

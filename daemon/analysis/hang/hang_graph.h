@@ -64,6 +64,9 @@ static inline int hang_graph_is_stuck(const struct hang_graph *g, uint32_t rank)
     return hang_is_stuck(g->watch, hang_graph_seat(g, rank));
 }
 
+/** Counted calls of a rank on a communicator that have ended. */
+uint64_t hang_graph_completed(const struct hang_graph *graph, uint64_t comm, uint32_t rank);
+
 /** Finds the strongly connected components. They are numbered, and nodes ordered, so that what is
  *  waited for comes first.
  *  @param hard  follow hard edges only */

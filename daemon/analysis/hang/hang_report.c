@@ -152,6 +152,22 @@ static uint32_t hang_report_find_late(struct hang_graph *g, const struct hang_gr
     return count;
 }
 
+/* Counts those of g->named[0, count) that are in the call of a group, stopped, or that were in it
+ * when they were last heard of: they have arrived, too. */
+static void hang_report_set_inside(const struct hang_graph *g, struct hang *hang, uint32_t group,
+                                   uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t rank = g->named[i];
+        const struct hang_seat *s = hang_graph_seat(g, rank);
+        if (s->in_call != hang->call || hang_comm_of(s) != hang->comm ||
+            hang_graph_completed(g, hang->comm, rank) != g->groups[group].ordinal)
+            continue;
+        hang->inside++;
+        hang->arrived += g->group_of[rank] != group;
+    }
+}
+
 static void hang_report_group(struct hang_graph *g, uint32_t n)
 {
     const struct hang_group *group = &g->groups[n];
@@ -170,8 +186,9 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
     g->hang_of[node] = index;
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
+    hang_report_set_inside(g, hang, n, count);
     hang_report_set_late_ranks(g, hang, count);
-    if (group->count >= count)
+    if (group->count >= count || hang->inside > 0)
         return;
     for (uint32_t i = 0; i < group->count; i++)
         g->named[i] = g->entries[group->first + i].rank;

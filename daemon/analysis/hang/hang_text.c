@@ -161,15 +161,15 @@ static void add_collective(struct hang_text *line, const struct hang_watch *w,
         hang_text_add(line, ", %" PRIu64 " others are not", hang->behind_count);
         return;
     }
-    const struct hang_behind *b = &hang->behind[0];
-    int inside = hang->behind_count == 1 && b->state == HANG_IS_STOPPED &&
-                 b->in_call == hang->call && b->comm == hang->comm;
+    const int one = hang->behind_count == 1;
     hang_text_add_ranks(line, hang);
-    if (inside)
-        hang_text_add(line, " does not go on in %s", hang_text_call(hang->call));
+    if (hang->inside == hang->behind_count)
+        hang_text_add(line, " %s not go on in", one ? "does" : "do");
+    else if (hang->inside > 0)
+        hang_text_add(line, " hold up");
     else
-        hang_text_add(line, " %s not arrived in %s", hang->behind_count == 1 ? "has" : "have",
-                      hang_text_call(hang->call));
+        hang_text_add(line, " %s not arrived in", one ? "has" : "have");
+    hang_text_add(line, " %s", hang_text_call(hang->call));
     hang_text_add_comm(line, w, hang->comm);
 }
 

@@ -219,6 +219,62 @@ static void a_rank_stopped_inside_the_collective_is_named(void **state)
     scene_finish(s);
 }
 
+/* Ranks that are stopped while they wait in the same call have arrived, too, each of them. */
+static void several_ranks_stopped_inside_the_collective_have_arrived(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    s->ranks[4].process_state = s->ranks[5].process_state = 'T';
+    struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].title,
+                        "ranks 4-5 do not go on in MPI_Barrier on MPI_COMM_WORLD");
+    assert_non_null(strstr(list.list[0].advice, "Ranks 4-5 are stopped there: continue them"));
+    scene_finish(s);
+}
+
+static void ranks_stopped_inside_and_outside_of_the_collective_hold_it_up(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    leave(s, 4, 'T');
+    s->ranks[5].process_state = 'T';
+    struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].arrived, 7);
+    assert_string_equal(list.list[0].title, "ranks 4-5 hold up MPI_Barrier on MPI_COMM_WORLD");
+    assert_non_null(strstr(list.list[0].advice, "Ranks 4-5 hold up MPI_Barrier on MPI_COMM_WORLD, "
+                                                "which 6 others are in: continue them"));
+    scene_finish(s);
+}
+
+/* Its agent, or the launcher, had reported it in that call before. */
+static void a_rank_that_died_inside_the_collective_is_not_called_stopped(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    step(s);
+    s->silent[6] = 1;
+    s->dead[s->dead_count++] = 6;
+    struct hang_list list = steps(s, 3);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind[0].state, HANG_DEAD);
+    assert_string_equal(list.list[0].title,
+                        "rank 6 does not go on in MPI_Allreduce on MPI_COMM_WORLD");
+    assert_string_equal(list.list[0].advice, "Rank 6 does not go on there: it died, and the others "
+                                             "wait in vain: end the job.");
+    scene_finish(s);
+}
+
 static void a_dead_rank_is_named_when_the_others_are_not_ended(void **state)
 {
     struct scene *s = scene_of(8, NULL);
@@ -1088,6 +1144,9 @@ int main(void)
         cmocka_unit_test(a_rank_that_does_not_come_to_a_collective_is_named),
         cmocka_unit_test(a_stopped_rank_is_named_within_four_windows),
         cmocka_unit_test(a_rank_stopped_inside_the_collective_is_named),
+        cmocka_unit_test(several_ranks_stopped_inside_the_collective_have_arrived),
+        cmocka_unit_test(ranks_stopped_inside_and_outside_of_the_collective_hold_it_up),
+        cmocka_unit_test(a_rank_that_died_inside_the_collective_is_not_called_stopped),
         cmocka_unit_test(a_dead_rank_is_named_when_the_others_are_not_ended),
         cmocka_unit_test(where_most_are_missing_those_who_came_are_named_first),
         cmocka_unit_test(where_few_are_missing_they_are_named_first),
