@@ -50,20 +50,34 @@ static void tick_clock_store_anchor(struct tick_clock *clock, struct tick_anchor
         clock->anchor_count++;
 }
 
+/* Where CLOCK_MONOTONIC has jumped, by more than its steering explains, the readings before that
+ * jump, too: the rate stays as it was. A rate over a short time is not known well enough to tell.
+ */
+static void tick_clock_shift_anchors(struct tick_clock *clock, unsigned oldest, uint64_t jump_ns,
+                                     uint64_t since_ns)
+{
+    if (clock->base_ns - clock->anchors[oldest].ns < ANCHOR_EVERY_NS ||
+        (double)jump_ns <= 2 * MAXIMUM_SLEW * (double)since_ns)
+        return;
+    for (unsigned i = 0; i < clock->anchor_count; i++)
+        clock->anchors[i].ns += jump_ns;
+}
+
 void tick_clock_observe(struct tick_clock *clock, struct tick_anchor reading)
 {
     if (clock->anchor_count == 0 || reading.ticks <= clock->base_ticks)
         return;
     unsigned oldest = clock->anchor_count < TICK_CLOCK_ANCHORS ? 0 : clock->anchor_next;
-    double rate = tick_clock_rate_between(clock->anchors[oldest], reading);
-    if (rate == 0)
-        return;
     uint64_t predicted = tick_clock_ns(clock, reading.ticks);
     double error = (double)(int64_t)(reading.ns - predicted);
     if (error > STEP_NS) {
+        tick_clock_shift_anchors(clock, oldest, reading.ns - predicted, predicted - clock->base_ns);
         predicted = reading.ns;
         error = 0;
     }
+    double rate = tick_clock_rate_between(clock->anchors[oldest], reading);
+    if (rate == 0)
+        return;
     double slew = error / SLEW_NS;
     slew = slew > MAXIMUM_SLEW ? MAXIMUM_SLEW : slew < -MAXIMUM_SLEW ? -MAXIMUM_SLEW : slew;
     clock->base_ticks = reading.ticks;

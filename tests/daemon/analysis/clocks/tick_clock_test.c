@@ -57,6 +57,20 @@ static void drift_of_the_kernel_clock_is_followed(void **state)
     }
 }
 
+/* As when a virtual machine goes on after a pause, and its two clocks do not agree about it. */
+static void a_jump_of_the_kernel_clock_does_not_change_the_rate(void **state)
+{
+    (void)state;
+    struct tick_clock clock;
+    assert_int_equal(tick_clock_init(&clock, reading(0, 0, 0), reading(0.01, 0, 0)), 0);
+    for (int s = 1; s <= 300; s++) {
+        const int64_t jump = s < 60 ? 0 : (int64_t)(2 * SECOND);
+        tick_clock_observe(&clock, reading(s, 0, jump));
+        const struct tick_anchor next = reading(s + 0.9, 0, jump);
+        assert_true(distance(tick_clock_ns(&clock, next.ticks), next.ns) < 200);
+    }
+}
+
 static void conversion_increases_through_all_recalibrations(void **state)
 {
     (void)state;
@@ -132,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_baseline_is_bettered_by_a_long_one),
         cmocka_unit_test(drift_of_the_kernel_clock_is_followed),
+        cmocka_unit_test(a_jump_of_the_kernel_clock_does_not_change_the_rate),
         cmocka_unit_test(conversion_increases_through_all_recalibrations),
         cmocka_unit_test(readings_that_go_back_are_ignored),
         cmocka_unit_test(nanosecond_ticks_are_themselves),
