@@ -119,6 +119,7 @@ struct dependency_node {
     int64_t begin_ns, end_ns;
     uint64_t lateness_ns, caused_ns; /**< greatest of its events; sum of its events */
     double latency; /**< mean relative latency of the messages that it received; 0: not known */
+    uint32_t timed; /**< messages that it received whose latency is known */
 };
 
 /** A matched message; or all messages of one node to another, aggregated. */
@@ -144,6 +145,7 @@ struct dependency_lane {
     uint64_t lateness_ns; /**< greatest of its events */
     uint64_t caused_ns;   /**< sum of what its events caused */
     double latency;       /**< mean relative latency of the messages that it received */
+    uint32_t timed;       /**< of them, those whose latency is known */
 };
 
 /** A graph: of ranks, or of hosts. Layers, and so the order of nodes, are the same in both. */

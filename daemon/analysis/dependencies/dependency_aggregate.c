@@ -59,7 +59,8 @@ static void dependency_aggregate_lanes(const struct dependency_graph *g, uint32_
         struct dependency_lane *sum = &out->lanes[out->lane_count - 1];
         to[places[i].from] = out->lane_count - 1;
         sum->latency =
-            dependency_aggregate_mean(sum->latency, sum->messages, lane->latency, lane->messages);
+            dependency_aggregate_mean(sum->latency, sum->timed, lane->latency, lane->timed);
+        sum->timed += lane->timed;
         sum->ranks++;
         sum->messages += lane->messages;
         sum->caused_ns = saturated_sum(sum->caused_ns, lane->caused_ns);
@@ -73,7 +74,8 @@ static void dependency_aggregate_add_node(struct dependency_node *sum,
                                           const struct dependency_node *n)
 {
     int first = sum->count == 0;
-    sum->latency = dependency_aggregate_mean(sum->latency, sum->receives, n->latency, n->receives);
+    sum->latency = dependency_aggregate_mean(sum->latency, sum->timed, n->latency, n->timed);
+    sum->timed += n->timed;
     sum->first = first ? n->first : DEPENDENCY_NONE;
     sum->count += n->count;
     sum->first_step = first || n->first_step < sum->first_step ? n->first_step : sum->first_step;

@@ -60,27 +60,23 @@ static void dependency_figures_divide(struct dependencies *d, const struct timed
 }
 
 /* Set the mean latencies of nodes and lanes over the messages that they received. */
-static int dependency_figures_means(struct dependency_graph *g)
+static void dependency_figures_means(struct dependency_graph *g)
 {
-    uint32_t *counts = calloc(g->node_count + g->lane_count + (size_t)1, sizeof *counts);
-    if (counts == NULL)
-        return -ENOMEM;
     for (uint32_t i = 0; i < g->edge_count; i++) {
         const struct dependency_edge *e = &g->edges[i];
-        uint32_t lane = g->nodes[e->to].lane;
+        struct dependency_node *node = &g->nodes[e->to];
+        struct dependency_lane *lane = &g->lanes[node->lane];
         if (e->latency <= 0)
             continue;
-        g->nodes[e->to].latency += e->latency;
-        g->lanes[lane].latency += e->latency;
-        counts[e->to]++;
-        counts[g->node_count + lane]++;
+        node->latency += e->latency;
+        lane->latency += e->latency;
+        node->timed++;
+        lane->timed++;
     }
     for (uint32_t i = 0; i < g->node_count; i++)
-        g->nodes[i].latency /= counts[i] == 0 ? 1 : counts[i];
+        g->nodes[i].latency /= g->nodes[i].timed == 0 ? 1 : g->nodes[i].timed;
     for (uint32_t i = 0; i < g->lane_count; i++)
-        g->lanes[i].latency /= counts[g->node_count + i] == 0 ? 1 : counts[g->node_count + i];
-    free(counts);
-    return 0;
+        g->lanes[i].latency /= g->lanes[i].timed == 0 ? 1 : g->lanes[i].timed;
 }
 
 int dependency_latencies(struct dependencies *d, const struct dependency_wishes *wishes)
@@ -100,5 +96,6 @@ int dependency_latencies(struct dependencies *d, const struct dependency_wishes 
                                   dependency_figures_reference(wishes, rows[i].class));
     }
     free(rows);
-    return dependency_figures_means(g);
+    dependency_figures_means(g);
+    return 0;
 }

@@ -528,6 +528,48 @@ static void hosts_put_ranks_together_and_keep_layers_and_sums(void **state)
     }
 }
 
+/* The mean relative latency of the messages that nodes, or the lanes, of a host receive. */
+static double mean_latency_of(const struct dependency_graph *ranks, uint32_t host, int64_t layer)
+{
+    double sum = 0, count = 0;
+    for (uint32_t i = 0; i < ranks->edge_count; i++) {
+        const struct dependency_edge *e = &ranks->edges[i];
+        const struct dependency_node *n = &ranks->nodes[e->to];
+        if (ranks->lanes[n->lane].host != host || e->latency <= 0 ||
+            (layer >= 0 && n->layer != layer))
+            continue;
+        sum += e->latency;
+        count++;
+    }
+    return count > 0 ? sum / count : 0;
+}
+
+static void the_latency_of_a_host_is_the_mean_over_the_messages_that_it_received(void **state)
+{
+    (void)state;
+    static struct program p;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        uint32_t first[12] = {0};
+        struct made m = {.calls = {0}};
+        struct dependency_graph hosts;
+        program_run(&p, 12, 600, seed);
+        first[3] = 40; /* messages to others are not matched */
+        program_record(&p, &m.calls, first, NULL, 3, 0);
+        assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+        assert_int_equal(dependencies_aggregate(&m.d, DEPENDENCY_NONE, &hosts), 0);
+        for (uint32_t i = 0; i < hosts.lane_count; i++)
+            assert_true(fabs(hosts.lanes[i].latency -
+                             mean_latency_of(&m.d.ranks, hosts.lanes[i].host, -1)) < 1e-9);
+        for (uint32_t i = 0; i < hosts.node_count; i++) {
+            const struct dependency_node *n = &hosts.nodes[i];
+            const uint32_t host = hosts.lanes[n->lane].host;
+            assert_true(fabs(n->latency - mean_latency_of(&m.d.ranks, host, n->layer)) < 1e-9);
+        }
+        dependency_graph_finish(&hosts);
+        finish(&m);
+    }
+}
+
 static void the_ranks_of_an_open_host_keep_their_lanes_and_nodes(void **state)
 {
     (void)state;
@@ -604,6 +646,7 @@ int main(void)
         cmocka_unit_test(threads_of_a_rank_are_one_sequence_in_the_order_of_time),
         cmocka_unit_test(a_thread_without_records_is_known_whole_only_if_it_wrote_none),
         cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
+        cmocka_unit_test(the_latency_of_a_host_is_the_mean_over_the_messages_that_it_received),
         cmocka_unit_test(the_ranks_of_an_open_host_keep_their_lanes_and_nodes),
         cmocka_unit_test(without_memory_there_is_an_error_and_nothing_else),
     };
