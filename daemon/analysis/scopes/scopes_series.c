@@ -21,6 +21,7 @@
 #define NO_FLIGHT 1.0       /* x of messages that had come lies so far below that of others */
 #define FOLLOWERS 4         /* rows that may be missing in a window before a hash is looked up */
 #define FORGET_WINDOWS 900u /* a series that was not seen for so long may be dropped */
+#define LEAST_DROPPED 16u   /* part of the table: series are dropped once so many can be */
 
 /* ---- collecting ---------------------------------------------------------- */
 
@@ -341,7 +342,8 @@ void scopes_learn(struct scopes *s)
 /* ---- forgetting ---------------------------------------------------------- */
 
 /* Drop series that were not seen for long, when the table is full. Recent rows refer to series by
- * number: they are dropped with it. @return 0 or -ENOMEM: nothing has changed */
+ * number: they are dropped with it, so that it must not happen in every window.
+ * @return 0 or -ENOMEM: nothing has changed */
 int scopes_forget(struct scopes *s)
 {
     struct key_table kept = {.count = 0};
@@ -350,6 +352,8 @@ int scopes_forget(struct scopes *s)
         return 0;
     for (uint32_t i = 0; i < s->keys.count; i++)
         count += s->windows - s->series[i].last < FORGET_WINDOWS;
+    if (s->keys.count - count <= s->params.series / LEAST_DROPPED)
+        return 0;
     if (key_table_reserve(&kept, count + 1) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->keys.count; i++) {

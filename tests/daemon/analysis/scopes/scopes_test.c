@@ -101,6 +101,26 @@ static void a_slow_pair_of_nodes_is_told_from_its_nodes(void **state)
     check_named(of_kind(FAULT_PAIR, 2), 5);
 }
 
+/* The job has 6,656 series: for the last ones there is no place. */
+static void a_slow_pair_of_nodes_is_named_where_no_more_series_can_be_kept(void **state)
+{
+    (void)state;
+    const struct scopes_params most = {.series = 6489};
+    struct fault_params params = of_kind(FAULT_PAIR, 1.6);
+    struct scopes *scopes;
+    params.messages = 1;
+    struct fault_job *job = fault_job_create(&params);
+    assert_int_equal(scopes_create(&scopes, &most), 0);
+    fault_job_prepare(job, scopes);
+    for (uint32_t w = 0; w < ONSET + 5; w++)
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+    size_t count;
+    const struct scope_finding *findings = scopes_findings(scopes, &count);
+    assert_true(fault_job_is_explained(job, findings, count));
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
 static void a_slow_link_is_told_from_its_nodes_and_pairs(void **state)
 {
     (void)state;
@@ -618,6 +638,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_node_is_named_within_five_windows),
         cmocka_unit_test(four_slow_nodes_are_one_finding),
         cmocka_unit_test(a_slow_pair_of_nodes_is_told_from_its_nodes),
+        cmocka_unit_test(a_slow_pair_of_nodes_is_named_where_no_more_series_can_be_kept),
         cmocka_unit_test(a_slow_link_is_told_from_its_nodes_and_pairs),
         cmocka_unit_test(a_late_rank_is_named_and_no_transfer),
         cmocka_unit_test(a_late_rank_is_named_where_some_messages_take_very_long),
