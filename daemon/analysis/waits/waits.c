@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define LEAST_SHARE 1024u /* of a window: shorter waits name nobody */
-#define MAXIMUM_PAIRS (UINT32_C(1) << 22)
+#define LEAST_SHARE 1024u                 /* of a window: shorter waits name nobody */
+#define MAXIMUM_PAIRS (UINT32_C(1) << 22) /* that are remembered */
 #define EARLY_WINDOWS 8u /* after which a send that was counted early is not matched any more */
 
 /* State of a rank from window to window, and its sums in this one. */
@@ -364,6 +364,8 @@ static int waits_begin(struct waits *w, const struct waits_window *window)
         window->rank_count == 0 ? 0 : (uint32_t)window->ranks[window->rank_count - 1].rank + 1;
     w->window = window;
     w->used_count = 0;
+    if (w->pairs.count >= MAXIMUM_PAIRS) /* they have no times between windows */
+        key_table_clear(&w->pairs);
     size_t known = w->rank_capacity;
     if (ARRAY_FIT(w->ranks, w->rank_capacity, end) != 0 ||
         ARRAY_FIT(w->rows, w->row_capacity, window->rank_count) != 0 ||

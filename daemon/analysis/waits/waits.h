@@ -20,7 +20,8 @@
  * rank_lateness.h.
  *
  * Results do not depend on the order of rows. Memory is linear in ranks and in pairs of which one
- * waited for the other. Pure. Not thread-safe. */
+ * waited for the other; of 2^22 pairs in one window further ones are left out. Pure. Not
+ * thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_WAITS_WAITS_H
 #define HOLTER_DAEMON_ANALYSIS_WAITS_WAITS_H
 

@@ -303,6 +303,30 @@ static void nonsense_is_survived(void **state)
     assert_int_equal(waits_rows(b->waits)[1].awaited, 0);
 }
 
+/* In a large job ranks wait for ever new partners. */
+static void waits_are_known_after_more_pairs_than_can_be_remembered(void **state)
+{
+    enum { MANY = 2100, PARTNERS = 2000, AT_ONCE = 20 };
+    struct bed *b = *state;
+    struct wire_rank_row *ranks = calloc(MANY, sizeof(*ranks));
+    struct waits_window w = {
+        .length_ns = LENGTH, .ranks = ranks, .rank_count = MANY, .transfers = &b->transfers};
+    assert_non_null(ranks);
+    for (uint32_t r = 0; r < MANY; r++)
+        ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE};
+    for (uint32_t k = 1; k <= PARTNERS + 1; k++) {
+        for (uint32_t r = 0; r < MANY; r++)
+            message(b, (r + k) % MANY, r, LOCALITY_INTER, 0, 10 * MS);
+        if (k % AT_ONCE != 0 && k <= PARTNERS)
+            continue;
+        assert_int_equal(waits_update(b->waits, &w), 0);
+        transfers_clear(&b->transfers);
+    }
+    assert_int_equal(waits_rows(b->waits)[7].awaited, 1 + 7 + PARTNERS + 1);
+    assert_int_equal(waits_rows(b->waits)[7].awaited_ns, 10 * MS);
+    free(ranks);
+}
+
 int main(void)
 {
 #define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
@@ -324,6 +348,7 @@ int main(void)
         BED(ranks_that_wait_little_wait_for_nobody),
         BED(the_order_of_rows_changes_nothing),
         BED(nonsense_is_survived),
+        BED(waits_are_known_after_more_pairs_than_can_be_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
