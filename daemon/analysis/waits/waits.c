@@ -30,7 +30,7 @@ struct waits_rank {
 /* The rank of a communicator that spends least time in collectives. */
 struct waits_comm {
     uint64_t least_ns;
-    uint32_t rank; /* NONE: of no window yet */
+    uint32_t rank; /* NONE: none yet */
 };
 
 struct waits {
@@ -46,7 +46,7 @@ struct waits {
     uint32_t flight_capacity;
     uint32_t *used; /* owned; pairs with a time in this window */
     size_t used_count, used_capacity;
-    struct key_table comms; /* lo: id */
+    struct key_table comms; /* lo: id; of this window */
     struct waits_comm *comm_rows;
     size_t comm_capacity;
     struct rank_lateness *late; /* owned; by rank, of this window */
@@ -302,8 +302,7 @@ static int waits_visit_members(struct waits *w, int last)
 
 static int waits_add_collectives(struct waits *w)
 {
-    for (uint32_t i = 0; i < w->comms.count; i++)
-        w->comm_rows[i].rank = NONE;
+    key_table_clear(&w->comms);
     if (waits_visit_members(w, 0) != 0)
         return -ENOMEM;
     /* All ranks are members of the world, also those that have called nothing on it. */

@@ -327,6 +327,31 @@ static void waits_are_known_after_more_pairs_than_can_be_remembered(void **state
     free(ranks);
 }
 
+static size_t state_length(struct bed *b)
+{
+    struct state_bytes state = {0};
+    waits_copy_state(&state, &b->waits);
+    assert_int_equal(state.code, 0);
+    free(state.bytes);
+    return state.length;
+}
+
+/* A program makes a communicator for each step, and frees it. */
+static void communicators_that_were_used_once_take_no_memory(void **state)
+{
+    struct bed *b = *state;
+    size_t length = 0;
+    for (uint64_t step = 1; step <= 200; step++) {
+        for (uint32_t r = 0; r < RANKS; r++) {
+            b->ranks[r].in_call = CALL_Barrier;
+            b->ranks[r].in_call_comm = 1000 + step;
+        }
+        (void)window(b, 0);
+        length = step == 100 ? state_length(b) : length;
+    }
+    assert_int_equal(state_length(b), length);
+}
+
 int main(void)
 {
 #define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
@@ -348,6 +373,7 @@ int main(void)
         BED(ranks_that_wait_little_wait_for_nobody),
         BED(the_order_of_rows_changes_nothing),
         BED(nonsense_is_survived),
+        BED(communicators_that_were_used_once_take_no_memory),
         BED(waits_are_known_after_more_pairs_than_can_be_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
