@@ -119,15 +119,18 @@ static void dependency_aggregate_edges(const struct dependency_graph *g,
     out->edge_count = g->edge_count;
     dependency_sort_edges(out);
     uint32_t kept = 0;
+    double sum_ns = 0; /* of transfer times, of the last one that was kept */
     for (uint32_t i = 0; i < out->edge_count; i++) {
         const struct dependency_edge e = out->edges[i];
         struct dependency_edge *sum = kept == 0 ? NULL : &out->edges[kept - 1];
         if (sum == NULL || sum->from != e.from || sum->to != e.to) {
             out->edges[kept++] = e;
+            sum_ns = (double)e.transfer_ns;
             continue;
         }
-        sum->transfer_ns += (e.transfer_ns - sum->transfer_ns) / (int64_t)(sum->messages + 1);
+        sum_ns += (double)e.transfer_ns;
         sum->messages++;
+        sum->transfer_ns = (int64_t)(sum_ns / (double)sum->messages);
         sum->bytes = saturated_sum(sum->bytes, e.bytes);
         if (e.latency <= sum->latency)
             continue;

@@ -570,6 +570,32 @@ static void the_latency_of_a_host_is_the_mean_over_the_messages_that_it_received
     }
 }
 
+/* A message that takes long comes first, and many follow it that do not. */
+static void the_transfer_time_between_hosts_is_the_mean_of_their_messages(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 200 };
+    static struct program p;
+    struct made m = {.calls = {0}};
+    struct dependency_graph hosts;
+    uint32_t messages[MESSAGES];
+    memset(&p, 0, sizeof p);
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        messages[i] = program_send(&p, i == 0 ? 1000 : 10000 + i, 0, 1, 0, 8);
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        program_receive(&p, 11000 + i, messages[i]);
+    program_record(&p, &m.calls, NULL, NULL, 2, 0);
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(dependencies_aggregate(&m.d, DEPENDENCY_NONE, &hosts), 0);
+    double sum = 0;
+    for (uint32_t i = 0; i < m.d.ranks.edge_count; i++)
+        sum += (double)m.d.ranks.edges[i].transfer_ns;
+    assert_int_equal(hosts.edge_count, 1);
+    assert_int_equal(hosts.edges[0].transfer_ns, (int64_t)(sum / MESSAGES));
+    dependency_graph_finish(&hosts);
+    finish(&m);
+}
+
 static void the_ranks_of_an_open_host_keep_their_lanes_and_nodes(void **state)
 {
     (void)state;
@@ -647,6 +673,7 @@ int main(void)
         cmocka_unit_test(a_thread_without_records_is_known_whole_only_if_it_wrote_none),
         cmocka_unit_test(hosts_put_ranks_together_and_keep_layers_and_sums),
         cmocka_unit_test(the_latency_of_a_host_is_the_mean_over_the_messages_that_it_received),
+        cmocka_unit_test(the_transfer_time_between_hosts_is_the_mean_of_their_messages),
         cmocka_unit_test(the_ranks_of_an_open_host_keep_their_lanes_and_nodes),
         cmocka_unit_test(without_memory_there_is_an_error_and_nothing_else),
     };
