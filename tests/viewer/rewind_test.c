@@ -22,6 +22,7 @@ struct bed {
     int before[WINDOWS]; /* and those of the runs before */
     int state, at;       /* window that the run's state ends with, and the newest; -1: none */
     uint64_t run;
+    uint64_t group; /* consecutive ranks that are one row; 0: the job is not kept by groups */
 };
 
 /* What of a window is taken. */
@@ -30,20 +31,34 @@ struct filter {
     int snapshot, totals, details;
 };
 
+/* What of it is passed on, and how. */
+struct passing {
+    struct filter filter;
+    uint64_t group; /* as in the bed */
+};
+
 static void pass(void *user, const struct wire_message *m, int snapshot)
 {
-    const struct filter *f = user;
+    const struct passing *p = user;
+    const struct filter *f = &p->filter;
+    struct wire_message copy = *m;
     (void)snapshot;
     int details = m->type == WIRE_TYPE_RANK_WINDOW || m->type == WIRE_TYPE_PAIR_WINDOW ||
                   m->type == WIRE_TYPE_CALL_WINDOW || m->type == WIRE_TYPE_CALLER_WINDOW;
+    if (m->type == WIRE_TYPE_JOB)
+        copy.job.group = p->group;
+    if (m->type == WIRE_TYPE_PAIR_WINDOW && p->group) { /* as if each rank were on its own node */
+        copy.pair_window.node_pairs = copy.pair_window.pairs;
+        copy.pair_window.node_pairs_count = copy.pair_window.pairs_count;
+    }
     if (details ? f->details : f->totals)
-        model_apply(f->model, m, f->snapshot);
+        model_apply(f->model, &copy, f->snapshot);
 }
 
 static void window(struct bed *b, struct filter f, int w)
 {
     b->job.window = SYNTHETIC_FIRST + (uint64_t)w;
-    synthetic_window(&b->job, pass, &f);
+    synthetic_window(&b->job, pass, &(struct passing){f, b->group});
 }
 
 static int has_late(int stretch)
@@ -61,7 +76,7 @@ static void stretch(struct bed *b, struct model *m, int w, int totals)
 
 static void state(struct bed *b, int at)
 {
-    struct filter f = {b->model, 1, 1, 1};
+    struct passing f = {{b->model, 1, 1, 1}, b->group};
     const struct synthetic_replay replay = {
         .state = "playing", .speed = 1, .run = ++b->run, .change = 1};
     synthetic_begin(&b->job, pass, &f);
@@ -105,10 +120,12 @@ static void check(struct bed *b)
     for (int w = 0; w < WINDOWS; w++)
         if (b->known[w])
             stretch(b, plain, w, 0);
-    const struct history *of[] = {&b->model->rank_history, &b->model->pairs.history},
-                         *should[] = {&plain->rank_history, &plain->pairs.history};
-    const unsigned columns[] = {RANK_COLUMNS, PAIR_COLUMNS};
-    for (int k = 0; k < 2; k++) {
+    const struct history *of[] = {&b->model->rank_history, &b->model->pairs.history,
+                                  &b->model->node_pairs.history},
+                         *should[] = {&plain->rank_history, &plain->pairs.history,
+                                      &plain->node_pairs.history};
+    const unsigned columns[] = {RANK_COLUMNS, PAIR_COLUMNS, PAIR_COLUMNS};
+    for (int k = 0; k < 3; k++) {
         uint32_t items = k ? b->model->pairs.keys.count : RANKS;
         for (int w = 0; w < WINDOWS; w++) {
             uint64_t at = SYNTHETIC_FIRST + (uint64_t)w, sums[2][RANK_COLUMNS] = {{0}};
@@ -167,6 +184,20 @@ static void it_is_not_added_again(void **s)
     check(b);
     seek(b, 5, 0);
     play(b, 90);
+    check(b);
+}
+
+static void it_stays_known_of_a_job_that_is_kept_by_groups(void **s)
+{
+    struct bed *b = *s;
+    b->group = 4;
+    state(b, 10); /* from here on by groups */
+    play(b, 50);
+    seek(b, 20, 0);
+    check(b);
+    assert_int_equal(b->model->rank_history.slots[0].first, SYNTHETIC_FIRST + 11);
+    assert_int_equal(b->model->node_pairs.history.slots[0].first, SYNTHETIC_FIRST + 11);
+    play(b, 70);
     check(b);
 }
 
@@ -349,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(what_was_played_stays_known_behind_a_seek),
         T(it_is_not_added_again),
+        T(it_stays_known_of_a_job_that_is_kept_by_groups),
         T(without_all_messages_nothing_is_kept),
         T(what_came_late_at_the_end_of_a_run_is_not_doubled),
         T(sums_since_the_start_are_those_of_the_state),

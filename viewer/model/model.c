@@ -49,11 +49,10 @@ static void table_clear(struct model_table *t)
     history_clear(&t->history);
 }
 
-/* All but the figures of ranks, pairs and calls. */
+/* All but the figures of ranks, pairs and calls, and by what groups of ranks they are. */
 static void forget_facts(struct model *m)
 {
     m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] = 0;
-    m->group = 1;
     m->world = m->seen = m->start_ns = m->end_ns = m->window_ns = m->folded = 0;
     m->uncovered = m->uncovered_used = 0;
     series_finish(&m->series);
@@ -81,6 +80,7 @@ void model_forget_job(struct model *m)
 {
     forget_facts(m);
     m->job[0] = 0;
+    m->group = 1;
     array_release(&m->ranks);
     array_release(&m->rank_sums);
     history_clear(&m->rank_history);

@@ -63,8 +63,9 @@ void rewind_state_window(struct model *m, uint64_t window)
 int rewind_close(struct model *m)
 {
     struct rewind_known *k = &m->rewind;
-    struct history *const histories[] = {&m->rank_history, &m->pairs.history, &m->calls.history,
-                                         &m->waits.history, &m->callers.history};
+    struct history *const histories[] = {&m->rank_history,       &m->pairs.history,
+                                         &m->node_pairs.history, &m->calls.history,
+                                         &m->waits.history,      &m->callers.history};
     uint64_t last = k->newest;
     if (!last)
         return 0;
