@@ -201,6 +201,22 @@ static void it_stays_known_of_a_job_that_is_kept_by_groups(void **s)
     check(b);
 }
 
+/* As after the connection was lost for a moment. */
+static void another_state_of_the_same_run_leads_to_no_repeats(void **s)
+{
+    struct bed *b = *s;
+    play(b, 50);
+    state(b, 55);
+    assert_int_equal(b->model->rank_history.count, 40); /* what was known stays until a seek */
+    play(b, 70);
+    model_rewind(b->model, 0);
+    memset(b->known, 0, sizeof b->known);
+    memset(b->before, 0, sizeof b->before);
+    state(b, 10);
+    play(b, 80);
+    check(b);
+}
+
 static void without_all_messages_nothing_is_kept(void **s)
 {
     struct bed *b = *s;
@@ -381,6 +397,7 @@ int main(void)
         T(what_was_played_stays_known_behind_a_seek),
         T(it_is_not_added_again),
         T(it_stays_known_of_a_job_that_is_kept_by_groups),
+        T(another_state_of_the_same_run_leads_to_no_repeats),
         T(without_all_messages_nothing_is_kept),
         T(what_came_late_at_the_end_of_a_run_is_not_doubled),
         T(sums_since_the_start_are_those_of_the_state),

@@ -52,7 +52,9 @@ int rewind_enters(struct model *m, uint64_t window)
 
 void rewind_state(struct model *m)
 {
-    m->rewind.state = m->rewind.newest = m->rewind.late = 0;
+    struct rewind_known *k = &m->rewind;
+    k->torn |= k->newest > 0;
+    k->state = k->newest = k->late = 0;
 }
 
 void rewind_state_window(struct model *m, uint64_t window)
@@ -67,8 +69,11 @@ int rewind_close(struct model *m)
                                          &m->node_pairs.history, &m->calls.history,
                                          &m->waits.history,      &m->callers.history};
     uint64_t last = k->newest;
+    if (k->torn)
+        return 1;
     if (!last)
         return 0;
+    k->newest = 0;
     if (!rewind_is_known(k, last)) {
         if (k->late == last)
             return 1;

@@ -5,8 +5,9 @@
  * T, or, if it arrived late, when T was the newest window at that time. Of a run between two seeks
  * all messages of the stretches between its first and its last one are known. The last one is
  * dropped at a seek, because some of its messages may not have arrived; the first one is not
- * applied, because a part of it is contained in the state that a run begins with. Used by model.c
- * and model_tables.c only. */
+ * applied, because a part of it is contained in the state that a run begins with. When a state
+ * comes in the middle of a run, as after a lost connection, messages before it may be missing: the
+ * next seek drops all details. Used by model.c and model_tables.c only. */
 #ifndef HOLTER_VIEWER_MODEL_REWIND_H
 #define HOLTER_VIEWER_MODEL_REWIND_H
 
@@ -27,6 +28,7 @@ struct rewind_known {
     uint64_t state;  /**< newest window of the state at the begin of this run */
     uint64_t newest; /**< last stretch of this run so far; 0: none */
     uint64_t late;   /**< last stretch with a late message */
+    int torn; /**< another state came in the middle of a run: what came before it is not known */
 };
 
 /** Whether details of a window are to be applied: not those that are known already. Without a
