@@ -371,9 +371,29 @@ static void another_job_starts_from_nothing(void **state)
 {
     (void)state;
     struct fixture f = job_of(8, 5);
-    struct wire_message m = {.type = WIRE_TYPE_JOB};
+    const struct wire_rank_row row = {.untracked = 3};
+    struct wire_message m = {.type = WIRE_TYPE_TOTALS};
+    m.totals = (struct wire_totals){.job = f.model->job,
+                                    .window = f.job.window,
+                                    .length_ns = SYNTHETIC_SECOND,
+                                    .matched = 20,
+                                    .unmatched = 10};
+    into(f.model, &m, 0);
+    m = (struct wire_message){.type = WIRE_TYPE_RANK_WINDOW};
+    m.rank_window = (struct wire_rank_window){
+        .job = f.model->job, .window = f.job.window, .ranks = &row, .ranks_count = 1};
+    into(f.model, &m, 0);
+    m = (struct wire_message){.type = WIRE_TYPE_CALLER_WINDOW};
+    m.caller_window =
+        (struct wire_caller_window){.job = f.model->job, .window = f.job.window, .left_out = 7};
+    into(f.model, &m, 0);
+    assert_true(f.model->matched && f.model->untracked && f.model->callers_left_out);
+    m = (struct wire_message){.type = WIRE_TYPE_JOB};
     m.job = (struct wire_job){.job = "other", .state = "running", .world = 2};
     into(f.model, &m, 1);
+    assert_int_equal(f.model->matched + f.model->unmatched, 0);
+    assert_int_equal(f.model->untracked, 0);
+    assert_int_equal(f.model->callers_left_out, 0);
     assert_string_equal(f.model->job, "other");
     assert_int_equal(f.model->series.count, 0);
     assert_int_equal(f.model->rank_count, 0);

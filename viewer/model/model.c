@@ -54,6 +54,7 @@ static void forget_facts(struct model *m)
 {
     m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] = 0;
     m->world = m->seen = m->start_ns = m->end_ns = m->window_ns = m->folded = 0;
+    m->span = m->matched = m->unmatched = m->untracked = m->callers_left_out = 0;
     m->uncovered = m->uncovered_used = 0;
     series_finish(&m->series);
     free(m->hosts);

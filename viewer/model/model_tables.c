@@ -114,7 +114,6 @@ void tables_keep_details(struct model *m)
         m->ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
     if (m->rank_sums)
         memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
-    m->untracked = 0;
     table_restart(&m->pairs);
     table_restart(&m->node_pairs);
     table_restart(&m->calls);
