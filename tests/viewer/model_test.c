@@ -544,6 +544,26 @@ static void a_restarted_agent_gives_no_rate(void **state)
     drop(&f);
 }
 
+/* A state tells of the newest window once more, after the agent has reported anew. */
+static void an_agent_that_restarted_since_the_newest_window_gives_no_rate(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    const struct model_node *node = &f.model->nodes[0];
+    double share = -1, uplink = -1;
+    assert_int_equal(model_node_rates(f.model, node, &share, &uplink), 1);
+    assert_true(share >= 0 && share <= 1);
+    struct wire_node_row row = {.host = "node000", .agent_pid = 999, .cpu_ns = 5};
+    struct wire_message m = {.type = WIRE_TYPE_NODES};
+    m.nodes = (struct wire_nodes){
+        .job = "48213.0", .window = node->window, .nodes = &row, .nodes_count = 1};
+    into(f.model, &m, 1);
+    if (model_node_rates(f.model, node, &share, &uplink))
+        assert_true(share >= 0 && share <= 1);
+    assert_int_equal(node->window, node->window_before);
+    drop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +590,7 @@ int main(void)
         cmocka_unit_test(what_an_agent_counted_before_the_first_window_gives_no_rate),
         cmocka_unit_test(what_an_agent_counted_before_the_viewer_connected_gives_no_rate),
         cmocka_unit_test(a_restarted_agent_gives_no_rate),
+        cmocka_unit_test(an_agent_that_restarted_since_the_newest_window_gives_no_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

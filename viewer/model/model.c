@@ -220,7 +220,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
          * window has no time. */
         int anew = !node->window || row->agent_pid != node->now.agent_pid ||
                    row->cpu_ns < node->now.cpu_ns;
-        if (n->window != node->window) {
+        if (anew || n->window != node->window) {
             node->before = anew ? *row : node->now;
             node->window_before = anew ? n->window : node->window;
         }
