@@ -117,6 +117,25 @@ static void windows_correspond_by_time_since_the_start(void **state)
     close_bed(&b);
 }
 
+/* The first job goes on for longer than the other one has, which is a recording. */
+static void a_span_after_the_end_of_the_other_run_has_no_figures_of_it(void **state)
+{
+    struct bed b;
+    const uint64_t late = SYNTHETIC_FIRST + 30;
+    const struct synthetic_replay replay = {.state = "ended", .speed = 1, .run = 1, .change = 1};
+    (void)state;
+    open_bed(&b, "torus:4,4,2", "torus:4,4,2", 10);
+    synthetic_replay(&replay, 1, into, b.models[1]);
+    for (int w = 0; w < 30; w++)
+        synthetic_network_window(&b.nets[0], into, b.models[0]);
+    assert_true(other_run_update(&b.other, b.models[0], RANGE_SPAN, late, late + 5) >= 0);
+    assert_int_equal(b.other.range.total[PAIR_BYTES], 0);
+    assert_int_equal(b.other.range.by_waiting_count, 0);
+    assert_true(other_run_update(&b.other, b.models[0], RANGE_SPAN, late - 20, late - 15) >= 0);
+    assert_true(b.other.range.total[PAIR_BYTES] > 0);
+    close_bed(&b);
+}
+
 static void figures_of_both_runs_stand_side_by_side(void **state)
 {
     struct bed b;
@@ -153,6 +172,7 @@ int main(void)
         cmocka_unit_test(each_state_has_the_loads_of_its_run),
         cmocka_unit_test(another_network_is_not_drawn_on_the_first),
         cmocka_unit_test(windows_correspond_by_time_since_the_start),
+        cmocka_unit_test(a_span_after_the_end_of_the_other_run_has_no_figures_of_it),
         cmocka_unit_test(figures_of_both_runs_stand_side_by_side),
         cmocka_unit_test(a_what_if_is_shown_in_place_of_the_other_run),
     };

@@ -191,8 +191,8 @@ int other_run_update(struct other_run *o, const struct model *before, enum range
 {
     int aligned = other_run_align(o, before);
     int networks = other_run_compare_networks(o, before);
-    if (!other_run_windows(o, before, &first, &last))
-        first = last = 0;
+    if (kind == RANGE_SPAN && !other_run_windows(o, before, &first, &last))
+        kind = RANGE_NONE;
     int figures = range_update(&o->range, o->model, kind, first, last);
     if (aligned < 0 || figures < 0)
         return -ENOMEM;

@@ -301,6 +301,13 @@ static int range_is_whole(const struct model *m, uint64_t first, uint64_t last)
     return s->count && !s->dropped && first <= s->first && last >= s->first + s->count - 1;
 }
 
+/* The kind of what one history holds: without details since the start, too. */
+static enum range_kind range_kind_of(const struct range *r, const struct model *m,
+                                     const struct history *h, uint64_t first, uint64_t last)
+{
+    return r->kind != RANGE_NONE && lacks_details(m, h, first, last) ? RANGE_START : r->kind;
+}
+
 int range_update(struct range *r, const struct model *m, enum range_kind kind, uint64_t first,
                  uint64_t last)
 {
@@ -308,10 +315,12 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
         !strcmp(r->job, m->job) &&
         (kind == RANGE_START || (r->asked_first == first && r->asked_last == last)))
         return 0;
+    if (kind == RANGE_NONE)
+        first = last = UINT64_MAX; /* no window has this number */
     r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last);
     r->kind = r->fallback || range_is_whole(m, first, last) ? RANGE_START : kind;
-    r->pairs_kind = lacks_details(m, &m->pairs.history, first, last) ? RANGE_START : r->kind;
-    r->callers_kind = lacks_details(m, &m->callers.history, first, last) ? RANGE_START : r->kind;
+    r->pairs_kind = range_kind_of(r, m, &m->pairs.history, first, last);
+    r->callers_kind = range_kind_of(r, m, &m->callers.history, first, last);
     r->first = first;
     r->last = last;
     r->coarsest = 1;

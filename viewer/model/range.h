@@ -10,6 +10,7 @@
 enum range_kind {
     RANGE_SPAN,  /**< from one window to another */
     RANGE_START, /**< since the start of the job */
+    RANGE_NONE,  /**< no window: all figures are 0 */
 };
 
 /** Sums of items: ranks, pairs, kinds of calls. */
