@@ -317,6 +317,39 @@ static void ranks_have_the_mean_of_the_visible_windows(void **state)
     drop(&f);
 }
 
+/* Both have one window, of the same number. */
+static void latencies_of_ranks_are_not_those_of_the_job_before(void **state)
+{
+    const char *const jobs[] = {"48213.0", "48214.0"};
+    const double typical[] = {3, 1};
+    struct range r = {0};
+    struct model *m;
+    (void)state;
+    assert_int_equal(model_create(&m, 16 << 20), 0);
+    for (int i = 0; i < 2; i++) {
+        const struct wire_rank_latency_row rank = {
+            .rank = 1, .messages = 7, .reference = typical[i], .typical = typical[i]};
+        const struct wire_rank_row row = {.rank = 1, .sent = 7};
+        struct wire_message message = {.type = WIRE_TYPE_RANK_WINDOW};
+        message.rank_window = (struct wire_rank_window){.job = jobs[i],
+                                                        .window = 50,
+                                                        .windows = 1,
+                                                        .length_ns = SYNTHETIC_SECOND,
+                                                        .ranks = &row,
+                                                        .ranks_count = 1};
+        into(m, &message, 0);
+        message = latencies_of(50, NULL, 0);
+        message.latencies.job = jobs[i];
+        message.latencies.ranks = &rank;
+        message.latencies.ranks_count = 1;
+        into(m, &message, 0);
+        assert_int_equal(range_update(&r, m, RANGE_SPAN, 50, 50), 1);
+        assert_near(range_latency(&r, 1), typical[i], 0.01);
+    }
+    range_finish(&r);
+    model_destroy(m);
+}
+
 static void an_episode_is_one_alert_with_its_evidence(void **state)
 {
     (void)state;
@@ -394,6 +427,7 @@ int main(void)
         cmocka_unit_test(hostile_rows_leave_no_trace),
         cmocka_unit_test(regions_come_in_parts_and_change),
         cmocka_unit_test(ranks_have_the_mean_of_the_visible_windows),
+        cmocka_unit_test(latencies_of_ranks_are_not_those_of_the_job_before),
         cmocka_unit_test(an_episode_is_one_alert_with_its_evidence),
         cmocka_unit_test(odd_lists_of_ranks_are_read_as_far_as_they_go),
         cmocka_unit_test(firing_alerts_outlive_resolved_ones),

@@ -39,9 +39,9 @@ void latency_clear(struct latency *l)
     free(l->criteria);
     history_clear(&l->ranks);
     history_clear(&l->classes);
-    uint64_t version = l->regions_version;
-    latency_init(l, l->ranks.budget);
-    l->regions_version = version + 1;
+    /* the histories stay as they are: they tell sums made before from those made after */
+    *l = (struct latency){
+        .ranks = l->ranks, .classes = l->classes, .regions_version = l->regions_version + 1};
 }
 
 /* ---- series -------------------------------------------------------------- */
