@@ -320,6 +320,27 @@ static void alerts_and_time_lines_lead_to_it(void **state)
     model_destroy(m);
 }
 
+/* Reading back once does not decide what is shown from then on. */
+static void an_alert_leads_to_its_capture_after_one_was_read_back(void **state)
+{
+    (void)state;
+    struct model *m = job_of(64, 20, NULL);
+    struct wire_message message = {.type = WIRE_TYPE_CAPTURE};
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
+    assert_true(ui_command(&d.ui, m, COMMAND_CAPTURE_READ, 0) & UI_CAPTURE);
+    message.capture = (struct wire_capture){.job = m->job, .id = 3, .host = "node000"};
+    assert_int_equal(model_apply(m, &message, 0), 0);
+    assert_int_equal(ui_capture(&d.ui, m)->id, 3);
+    ui_pick_alert(&d.ui, m, 7);
+    assert_int_equal(ui_capture(&d.ui, m)->id, 1);
+    assert_true(ui_command(&d.ui, m, COMMAND_CAPTURE_READ, 0) & UI_CAPTURE);
+    assert_true(ui_choose_job(&d.ui, m, 0) & UI_JOB);
+    assert_int_equal(d.ui.capture.requested, 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void what_is_missing_is_said(void **state)
 {
     (void)state;
@@ -376,6 +397,7 @@ int main(void)
         cmocka_unit_test(the_wheel_zooms_about_what_lies_under_it),
         cmocka_unit_test(many_ranks_share_lanes_until_one_looks_closer),
         cmocka_unit_test(alerts_and_time_lines_lead_to_it),
+        cmocka_unit_test(an_alert_leads_to_its_capture_after_one_was_read_back),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(it_fits_every_window),
     };

@@ -354,7 +354,7 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     ui->commgram.level = 0;
     ui->commgram.opened[0] = 0;
     ui->alert_picked = 0;
-    ui->capture.chosen = 0;
+    ui->capture = (struct ui_capture_choice){.rows = ui->capture.rows};
     ui->dependencies = (struct ui_dependencies_choice){.steps = ui->dependencies.steps};
     ui->torus.comm = ui->torus.region = 0;
     ui->torus.playing = TORUS_STILL;
@@ -466,8 +466,8 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
     ui->selection = culprit;
     ui->alert = id;
     ui->alert_picked = 1;
-    ui->capture.chosen = 0; /* the alert's capture is shown */
-    ui->capture.begin_ns = ui->capture.end_ns = 0;
+    /* the alert's capture is shown, as a whole */
+    ui->capture = (struct ui_capture_choice){.rows = ui->capture.rows};
     /* two fifths of the visible time before the onset, the rest after it */
     if (moves)
         ui_pan_time(ui, m, onset - (begin + (end - begin) * 2 / 5));
