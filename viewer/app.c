@@ -526,6 +526,7 @@ static int app_turn(struct app *a, struct window *window, int *offered)
     uint64_t facts = a->model->version;
     connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
     app_note_connection(a);
+    ui_notice_job(&a->ui, a->model);
     int news = app_other_pump(a);
     if (!*offered && a->model->jobs_known) {
         *offered = 1;

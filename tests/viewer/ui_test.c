@@ -580,6 +580,30 @@ static void an_argument_that_does_not_exist_leaves_a_choice_as_it_is(void **stat
     assert_int_equal(f->ui.network.metric, (METRIC_LOAD + 1) % METRICS);
 }
 
+/* As where the job that ended last was shown until the next one began. */
+static void choices_do_not_survive_the_job(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t first, last;
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 0);
+    ui_pan_time(&f->ui, f->model, -20 * second);
+    ui_select(&f->ui, (struct selection){SELECT_RANK, 5, 0});
+    f->ui.alert_picked = 1;
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 0);
+    assert_int_equal(f->ui.selection.kind, SELECT_RANK);
+    struct wire_message next = {.type = WIRE_TYPE_TOTALS};
+    next.totals = (struct wire_totals){
+        .job = "next", .window = SYNTHETIC_FIRST + 1000, .length_ns = SYNTHETIC_SECOND};
+    into(f->model, &next, 0);
+    assert_false(ui_windows(&f->ui, f->model, &first, &last)); /* the time of the job before */
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 1);
+    assert_true(ui_windows(&f->ui, f->model, &first, &last));
+    assert_int_equal(last, SYNTHETIC_FIRST + 1000);
+    assert_int_equal(f->ui.selection.kind, SELECT_NONE);
+    assert_int_equal(f->ui.alert_picked, 0);
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -605,6 +629,7 @@ int main(void)
         T(the_matrix_zooms_around_a_cell_and_stays_in_the_job),
         T(lists_are_walked_with_the_keys),
         T(a_job_is_chosen_with_mouse_or_enter),
+        T(choices_do_not_survive_the_job),
         T(new_data_glides_in_and_is_there_after_150_ms),
         cmocka_unit_test(a_short_job_fills_the_strip),
         T(an_argument_that_does_not_exist_leaves_a_choice_as_it_is),

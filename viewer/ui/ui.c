@@ -339,15 +339,9 @@ void ui_go(struct ui *ui, enum view_id view)
     ui->jobs_first = 0;
 }
 
-int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
+/* Choices that mean nothing in another job. */
+static void ui_forget_job(struct ui *ui)
 {
-    if (row >= m->job_count)
-        return 0;
-    snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
-    snprintf(ui->wanted_daemon, sizeof ui->wanted_daemon, "%s", m->jobs[row].daemon);
-    ui->jobs_first = 0;
-    if (ui->view == VIEW_JOBS)
-        ui->view = VIEW_OVERVIEW;
     ui->selection = (struct selection){0};
     ui->places = (struct history_of_places){0};
     ui->regions.open = 0;
@@ -361,7 +355,31 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     ui->transport = (struct transport){0};
     ui->time.follow = 1;
     ui->time.moved_to_ns = 0;
+}
+
+int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
+{
+    if (row >= m->job_count)
+        return 0;
+    snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
+    snprintf(ui->wanted_daemon, sizeof ui->wanted_daemon, "%s", m->jobs[row].daemon);
+    snprintf(ui->job, sizeof ui->job, "%s", ui->wanted_job);
+    ui->jobs_first = 0;
+    if (ui->view == VIEW_JOBS)
+        ui->view = VIEW_OVERVIEW;
+    ui_forget_job(ui);
     return UI_CHANGED | UI_JOB;
+}
+
+int ui_notice_job(struct ui *ui, const struct model *m)
+{
+    if (!m->job[0] || !strcmp(ui->job, m->job))
+        return 0;
+    const int another = ui->job[0] != 0;
+    snprintf(ui->job, sizeof ui->job, "%s", m->job);
+    if (another)
+        ui_forget_job(ui);
+    return another;
 }
 
 int ui_rank_selected(const struct ui *ui, uint64_t rank)

@@ -140,6 +140,7 @@ struct ui {
     struct network_graph graph;        /**< as view "network" draws it */
     struct network_graph second_graph; /**< likewise of ui_second_network(), by the same choices */
     char wanted_job[65];               /**< job that was chosen from the list */
+    char job[65];                      /**< that the choices are about; "": none yet */
     char wanted_daemon[257]; /**< endpoint of the daemon that has it; "": the one that is connected
                               */
     struct ui_connection connection;
@@ -210,6 +211,10 @@ int ui_forward(struct ui *ui);
 /** Follow the job of a row of the list; choices about the previous job are reset. @return enum
  * ui_effect */
 int ui_choose_job(struct ui *ui, const struct model *model, uint64_t row);
+
+/** To be called after messages were applied: when they are of another job than before, which has
+ *  begun meanwhile, choices about the previous one are reset. @return 1 when they were */
+int ui_notice_job(struct ui *ui, const struct model *model);
 
 /** Chooses an alert: its ranks are selected, and the visible time contains its onset. */
 void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
