@@ -564,6 +564,42 @@ static void an_agent_that_restarted_since_the_newest_window_gives_no_rate(void *
     drop(&f);
 }
 
+static void apply_lateness(struct model *m, uint64_t window, uint64_t windows, uint64_t rank,
+                           uint64_t more)
+{
+    const struct wire_lateness_row row = {.rank = rank, .late_ns = 100, .caused_ns = 10};
+    struct wire_message message = {.type = WIRE_TYPE_LATENESS};
+    message.lateness = (struct wire_lateness){.job = "48213.0",
+                                              .window = window,
+                                              .windows = windows,
+                                              .length_ns = SYNTHETIC_SECOND,
+                                              .ranks = &row,
+                                              .ranks_count = 1,
+                                              .more = more};
+    into(m, &message, 1);
+}
+
+/* As where the connection was lost for a moment. */
+static void a_state_that_comes_again_adds_no_lateness(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    uint64_t sums[8 * LATE_COLUMNS];
+    for (int again = 0; again < 3; again++) {
+        synthetic_begin(&f.job, into, f.model);
+        apply_lateness(f.model, 40, 30, 1, 1);
+        apply_lateness(f.model, 40, 30, 2, 0);
+        apply_lateness(f.model, 41, 1, 1, 1);
+        apply_lateness(f.model, 41, 1, 2, 0);
+        history_sum(&f.model->lateness.history, 0, UINT64_MAX, sums, 8);
+        assert_int_equal(sums[1 * LATE_COLUMNS + LATE_NS], 200);
+        assert_int_equal(sums[2 * LATE_COLUMNS + LATE_NS], 200);
+        assert_int_equal(f.model->lateness.history.slots[0].first, 11);
+        assert_int_equal(f.model->lateness.history.slots[0].last, 40);
+    }
+    drop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,6 +625,7 @@ int main(void)
         cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
         cmocka_unit_test(what_an_agent_counted_before_the_first_window_gives_no_rate),
         cmocka_unit_test(what_an_agent_counted_before_the_viewer_connected_gives_no_rate),
+        cmocka_unit_test(a_state_that_comes_again_adds_no_lateness),
         cmocka_unit_test(a_restarted_agent_gives_no_rate),
         cmocka_unit_test(an_agent_that_restarted_since_the_newest_window_gives_no_rate),
     };

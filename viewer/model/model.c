@@ -295,7 +295,7 @@ static int apply_job_message(struct model *m, const struct wire_job *j, int snap
 {
     if (snapshot) { /* a state begins with this message; the state before may be incomplete */
         m->ranks_more = m->pairs_more = m->calls_more = m->callers_more = m->latency.regions_more =
-            0;
+            m->lateness.more = 0;
         commgram_restart(&m->commgram);
         network_restart(&m->network);
         rewind_state(m);
@@ -364,7 +364,7 @@ static int model_apply_topic(struct model *m, const struct wire_message *message
         m->details_version++;
         return latency_apply(&m->latency, &message->latencies, snapshot);
     case WIRE_TYPE_LATENESS:
-        return model_lateness_apply(&m->lateness, &message->lateness, MODEL_RANKS);
+        return model_lateness_apply(&m->lateness, &message->lateness, snapshot, MODEL_RANKS);
     case WIRE_TYPE_REGIONS:
         return latency_apply_regions(&m->latency, &message->regions);
     case WIRE_TYPE_PHASES:

@@ -15,12 +15,30 @@ void model_lateness_init(struct rank_lateness_known *l)
 void model_lateness_clear(struct rank_lateness_known *l)
 {
     history_clear(&l->history);
-    l->version = 0;
+    l->version = l->newest = 0;
+    l->more = 0;
 }
 
-int model_lateness_apply(struct rank_lateness_known *l, const struct wire_lateness *m,
+/* Enters the rows of a message: a stretch of several windows once, its further parts behind it.
+ * @return 0, 1: something is known of that stretch, or -ENOMEM */
+static int model_lateness_enter(struct rank_lateness_known *l, const struct wire_lateness *m,
+                                const uint32_t *ranks, const uint64_t *figures, uint32_t count)
+{
+    const int goes_on = l->more && m->window == l->newest;
+    if (!count)
+        return 0;
+    if (goes_on || m->windows <= 1 || m->windows > m->window + 1)
+        return history_put(&l->history, m->window, ranks, figures, count);
+    return history_put_span(&l->history, m->window + 1 - m->windows, m->window, ranks, figures,
+                            count);
+}
+
+int model_lateness_apply(struct rank_lateness_known *l, const struct wire_lateness *m, int snapshot,
                          uint32_t maximum_ranks)
 {
+    const int goes_on = l->more && m->window == l->newest;
+    if (snapshot && l->version && m->window <= l->newest && !goes_on)
+        return 0;
     uint32_t *ranks = malloc((m->ranks_count + 1) * sizeof *ranks), count = 0;
     uint64_t *figures = malloc((m->ranks_count + 1) * LATE_COLUMNS * sizeof *figures);
     int code = ranks && figures ? 0 : -ENOMEM;
@@ -32,11 +50,9 @@ int model_lateness_apply(struct rank_lateness_known *l, const struct wire_latene
         figures[count * LATE_COLUMNS + LATE_CAUSED_NS] = row->caused_ns;
         ranks[count++] = (uint32_t)row->rank;
     }
-    if (code == 0 && count && m->windows > 1 && m->windows <= m->window + 1)
-        code = history_put_span(&l->history, m->window + 1 - m->windows, m->window, ranks, figures,
-                                count);
-    else if (code == 0 && count)
-        code = history_put(&l->history, m->window, ranks, figures, count);
+    code = code ? code : model_lateness_enter(l, m, ranks, figures, count);
+    l->more = m->more && code == 0;
+    l->newest = m->window > l->newest ? m->window : l->newest;
     l->version++;
     free(ranks);
     free(figures);

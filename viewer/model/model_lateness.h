@@ -11,14 +11,17 @@ enum late_column { LATE_NS, LATE_CAUSED_NS, LATE_COLUMNS };
 struct rank_lateness_known {
     struct history history; /**< items are ranks */
     uint64_t version;       /**< incremented by every message; 0: there was none */
+    uint64_t newest;        /**< newest window of a message */
+    uint8_t more;           /**< more ranks of that message's windows follow */
 };
 
 void model_lateness_init(struct rank_lateness_known *lateness);
 void model_lateness_clear(struct rank_lateness_known *lateness);
 
 /** Rows that are not in the order of ranks, or of ranks beyond the maximum, are ignored.
+ *  @param snapshot  1: part of a current state: windows that are known already are not added again
  *  @return 0 or -ENOMEM */
 int model_lateness_apply(struct rank_lateness_known *lateness, const struct wire_lateness *message,
-                         uint32_t maximum_ranks);
+                         int snapshot, uint32_t maximum_ranks);
 
 #endif
