@@ -220,6 +220,30 @@ static void the_waiting_of_a_group_is_that_of_its_mean_rank(void **state)
     drop(&f);
 }
 
+/* The last group of ten ranks has two. */
+static void the_history_of_the_last_group_is_of_its_own_ranks(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 0);
+    uint64_t sums[16 * RANK_COLUMNS];
+    const struct wire_rank_row rows[] = {{.rank = 4, .recv_ns = 9}, {.rank = 8, .recv_ns = 9}};
+    struct wire_message message = {.type = WIRE_TYPE_JOB,
+                                   .job = {.job = f.model->job, .world = 10, .group = 4}};
+    assert_int_equal(model_apply(f.model, &message, 1), 0);
+    message = (struct wire_message){.type = WIRE_TYPE_HISTORY,
+                                    .history = {.job = f.model->job,
+                                                .first = SYNTHETIC_FIRST,
+                                                .last = SYNTHETIC_FIRST + 1,
+                                                .length_ns = 1000,
+                                                .ranks = rows,
+                                                .ranks_count = 2}};
+    assert_int_equal(model_apply(f.model, &message, 1), 0);
+    history_sum(&f.model->rank_history, 0, UINT64_MAX, sums, 16);
+    assert_int_equal(sums[4 * RANK_COLUMNS + RANK_TIME_NS], 4 * 2 * 1000);
+    assert_int_equal(sums[8 * RANK_COLUMNS + RANK_TIME_NS], 2 * 2 * 1000);
+    drop(&f);
+}
+
 static void pairs_are_ordered_and_counted(void **state)
 {
     (void)state;
@@ -610,6 +634,7 @@ int main(void)
         cmocka_unit_test(ranks_are_ordered_by_their_share_of_waiting),
         cmocka_unit_test(a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest),
         cmocka_unit_test(the_waiting_of_a_group_is_that_of_its_mean_rank),
+        cmocka_unit_test(the_history_of_the_last_group_is_of_its_own_ranks),
         cmocka_unit_test(pairs_are_ordered_and_counted),
         cmocka_unit_test(missing_windows_are_gaps),
         cmocka_unit_test(a_late_correction_replaces_totals_and_adds_details),

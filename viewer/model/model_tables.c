@@ -229,6 +229,13 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
     return error ? error : waits;
 }
 
+/* Ranks that are one row, under the first of them: fewer at the end of the job. */
+static uint64_t ranks_in_row(const struct model *m, uint64_t rank)
+{
+    const uint64_t left = m->world > rank ? m->world - rank : m->group;
+    return m->group < left ? m->group : left;
+}
+
 int tables_apply_history(struct model *m, const struct wire_history *w)
 {
     uint32_t count = model_tables_ranks_in(w->ranks, w->ranks_count), packed;
@@ -246,7 +253,7 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
         }
         uint64_t *figures = m->scratch->values + row->rank * RANK_COLUMNS;
         rank_figures(figures, row,
-                     (w->last - w->first + 1) * w->length_ns * (m->group > 1 ? m->group : 1));
+                     (w->last - w->first + 1) * w->length_ns * ranks_in_row(m, row->rank));
         m->scratch->touched[row->rank] = 1;
     }
     int error = model_tables_pack(m, RANK_COLUMNS, count, &packed);
