@@ -297,6 +297,19 @@ static int front_check_owner(const struct front *f, const struct peer *peer,
     return -HOLTER_EDENIED;
 }
 
+/* A bye that names no job is about all of them, and so nobody else's either. */
+static int front_on_bye(struct front *f, struct peer *peer, const struct wire_message *message,
+                        struct job_fault *fault)
+{
+    const char *job = message->bye.job;
+    const int names_one = job != NULL && job[0] != '\0';
+    peer->has_left = 1;
+    int code = names_one ? front_check_owner(f, peer, message, fault) : 0;
+    if (code == 0)
+        f->callbacks.left(f->callbacks.user, peer->instance, names_one ? job : NULL, 1);
+    return code;
+}
+
 static void front_on_agent_message(struct front *f, struct peer *peer,
                                    struct msg_socket_message *from,
                                    const struct wire_message *message, uint64_t now_ns)
@@ -313,10 +326,7 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
                                        now_ns, &fault);
         break;
     case WIRE_TYPE_BYE:
-        peer->has_left = 1;
-        code = message->bye.job == NULL ? 0 : front_check_owner(f, peer, message, &fault);
-        if (code == 0)
-            f->callbacks.left(f->callbacks.user, peer->instance, message->bye.job, 1);
+        code = front_on_bye(f, peer, message, &fault);
         break;
     default:
         code = -HOLTER_EDENIED;

@@ -381,6 +381,36 @@ static void when_idle_it_leaves_by_itself(void **state)
     peer_hang_up(&agent);
 }
 
+/* The state of the job once it does not run any more. */
+static void await_end(struct peer *p, const char *state)
+{
+    const struct wire_request request = {.id = 9, .op = "snapshot", .job = "job.0", .topic = "job"};
+    char seen[sizeof("running")] = "running";
+    while (strcmp(seen, "running") == 0) {
+        peer_send(p, WIRE_TYPE_REQUEST, &request);
+        snprintf(seen, sizeof(seen), "%s", peer_await(p, WIRE_TYPE_JOB)->job.state);
+        assert_int_equal(peer_await(p, WIRE_TYPE_REPLY)->reply.code, 0);
+    }
+    assert_string_equal(seen, state);
+}
+
+static void an_agent_that_leaves_in_order_is_not_waited_for(void **state)
+{
+    struct peer agent, viewer;
+    pid_t pid = start(NULL, NULL);
+    uint64_t w = first_window();
+    (void)state;
+    peer_come(&bed, &agent, "agent", 11);
+    peer_come(&bed, &viewer, "viewer", 0);
+    report(&agent, w, 1, 0);
+    struct wire_bye bye = {.seq = 2};
+    peer_send(&agent, WIRE_TYPE_BYE, &bye);
+    await_end(&viewer, "ended");
+    peer_hang_up(&agent);
+    peer_hang_up(&viewer);
+    daemon_bed_stop(pid);
+}
+
 #define AS_PROCESS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -398,6 +428,7 @@ int main(int argc, char **argv)
         AS_PROCESS(a_thousand_viewers_get_the_same_state),
         AS_PROCESS(with_keys_the_key_gives_the_role),
         AS_PROCESS(when_idle_it_leaves_by_itself),
+        AS_PROCESS(an_agent_that_leaves_in_order_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
