@@ -188,25 +188,36 @@ static void client_follow_ask(struct client *c, enum follow_phase phase,
     f->phase = phase;
 }
 
+#define TOPICS_ROOM 257u /* of the topics of a request, see WIRE_REQUEST */
+
+/* Write the topics of a snapshot; "" stands for all of them but "recorded". */
+static void write_topics(uint64_t set, char out[TOPICS_ROOM])
+{
+    uint64_t others = 0; /* in which the set differs from that */
+    size_t length = 0;
+    const char *topic;
+    out[0] = '\0';
+    for (int i = 0; i < (int)CLIENT_TOPICS && topic_name(i); i++)
+        others |= UINT64_C(1) << i & (set ^ all_topics());
+    for (int i = 0; others && i < (int)CLIENT_TOPICS && (topic = topic_name(i)); i++) {
+        if ((set >> i & 1) && length < TOPICS_ROOM)
+            length += (size_t)snprintf(out + length, TOPICS_ROOM - length, "%s%s",
+                                       length ? "," : "", topic);
+    }
+}
+
 /* The subscriptions are in force: request jobs or the snapshot. */
 static void after_sync(struct client *c)
 {
     struct follow *f = &c->follow;
     struct wire_request request = {.op = "jobs"};
-    char topics[129] = "";
+    char topics[TOPICS_ROOM];
     end_sync(c);
     if (!f->job[0]) {
         client_follow_ask(c, FOLLOW_WAIT_JOBS, &request);
         return;
     }
-    size_t length = 0;
-    uint64_t all = all_topics();
-    const char *topic;
-    for (int i = 0; f->topics != all && i < (int)CLIENT_TOPICS && (topic = topic_name(i)); i++) {
-        if (f->topics >> i & 1)
-            length += (size_t)snprintf(topics + length, sizeof topics - length, "%s%s",
-                                       length ? "," : "", topic);
-    }
+    write_topics(f->topics, topics);
     request = (struct wire_request){.op = "snapshot", .job = f->job, .topic = topics};
     client_follow_ask(c, FOLLOW_WAIT_STATE, &request);
 }

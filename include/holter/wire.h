@@ -896,7 +896,7 @@ enum wire_degraded {
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
     FIELD(2, STR, op, 32, REQUIRED, "operation, see above")                                        \
     FIELD(3, STR, job, 64, OPTIONAL, "job id; empty: the newest running job, or all")              \
-    FIELD(4, STR, topic, 128, OPTIONAL,                                                            \
+    FIELD(4, STR, topic, 256, OPTIONAL,                                                            \
           "snapshot: topics, separated by commas; empty: all but \"recorded\"")                    \
     FIELD(5, STR, argument, 65536, OPTIONAL, "further argument of the operation")                  \
     FIELD(6, U64, instance, WIRE_ANY, OPTIONAL,                                                    \

@@ -34,7 +34,7 @@ struct bed {
     uint64_t contained;                    /* frame number that the snapshot claims */
     void (*before_state)(struct bed *bed); /* what happens before the snapshot is answered */
     unsigned hellos;
-    char asked_topic[129];
+    char asked_topic[257];
     struct client *client;
     uint64_t windows[64]; /* totals received */
     int snapshots[64];
@@ -563,6 +563,32 @@ static void what_cannot_be_followed_is_refused(void **state)
     assert_null(other);
 }
 
+#define ALL_TOPICS                                                                                 \
+    "job,places,totals,ranks,pairs,calls,nodes,alerts,latency,regions,phases,curve,topology,"      \
+    "links,replay,"
+
+static void the_state_of_topics_that_are_all_named_is_that_of_all_topics(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    snprintf(bed->asked_topic, sizeof bed->asked_topic, "nothing was asked");
+    assert_int_equal(
+        client_follow(bed->client, "lmp.0", ALL_TOPICS "captures,history,callers,lateness"), 0);
+    UNTIL(bed, client_is_current(bed->client));
+    assert_string_equal(bed->asked_topic, "");
+    assert_int_equal(bed->count, 1);
+}
+
+static void the_state_is_asked_for_of_every_topic_there_is(void **state)
+{
+    struct bed *bed = *state;
+    static const char every[] = ALL_TOPICS "recorded,captures,history,callers,lateness";
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", every), 0);
+    UNTIL(bed, client_is_current(bed->client));
+    assert_string_equal(bed->asked_topic, every);
+}
+
 static void too_many_open_questions_are_refused(void **state)
 {
     struct bed *bed = *state;
@@ -595,6 +621,8 @@ int main(void)
         T(garbage_on_the_stream_is_passed_over),
         T(its_descriptor_becomes_readable_when_messages_wait),
         T(what_cannot_be_followed_is_refused),
+        T(the_state_of_topics_that_are_all_named_is_that_of_all_topics),
+        T(the_state_is_asked_for_of_every_topic_there_is),
         T(too_many_open_questions_are_refused),
     };
 #undef T
