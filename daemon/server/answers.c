@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy of a request; its texts follow it. */
+/* A copy of a request; its rows and its texts follow it. */
 struct queued_request {
     struct wire_request request;
     struct queued_request *next;
-    char texts[];
+    size_t size;     /* of what follows */
+    uint64_t rest[]; /* every column of a row is a slot of eight bytes */
 };
 
 /* The work for one peer. */
@@ -26,7 +27,7 @@ struct answers_work {
     char job[65];
     struct job *of; /* only compared, as it may have been freed */
     struct queued_request *queue, **end;
-    size_t queued;
+    size_t queued, queued_bytes;
     struct answers_work *next;
 };
 
@@ -137,12 +138,12 @@ int answers_start_picture(struct answers *a, struct front *front, const struct p
     return 0;
 }
 
-static const char *answers_copy_text(char **at, const char *text)
+static const void *answers_copy(char **at, const void *from, size_t size)
 {
-    const char *from = text == NULL ? "" : text, *copied = *at;
-    size_t length = strlen(from) + 1;
-    memcpy(*at, from, length);
-    *at += length;
+    const char *copied = *at;
+    if (size > 0)
+        memcpy(*at, from, size);
+    *at += size;
     return copied;
 }
 
@@ -151,26 +152,45 @@ static size_t answers_text_size(const char *text)
     return text == NULL ? 1 : strlen(text) + 1;
 }
 
+static const char *answers_copy_text(char **at, const char *text)
+{
+    return answers_copy(at, text == NULL ? "" : text, answers_text_size(text));
+}
+
+/* Bytes of the rows and the texts of a request. */
+static size_t answers_request_size(const struct wire_request *r)
+{
+    return r->seats_count * sizeof(*r->seats) + r->hops_count * sizeof(*r->hops) +
+           r->routes_count * sizeof(*r->routes) + answers_text_size(r->op) +
+           answers_text_size(r->job) + answers_text_size(r->topic) + answers_text_size(r->argument);
+}
+
 int answers_queue(struct answers *a, const struct peer *peer, const struct wire_request *request)
 {
     struct answers_work *w = answers_find_work(a, peer);
-    if (w == NULL || w->queued == ANSWERS_QUEUE_MAXIMUM)
+    const size_t size = answers_request_size(request);
+    if (w == NULL || w->queued == ANSWERS_QUEUE_MAXIMUM ||
+        (w->queued > 0 && w->queued_bytes + size > ANSWERS_QUEUE_BYTES))
         return -HOLTER_EFULL;
-    struct queued_request *asked =
-        malloc(sizeof(*asked) + answers_text_size(request->op) + answers_text_size(request->job) +
-               answers_text_size(request->topic) + answers_text_size(request->argument));
+    struct queued_request *asked = malloc(sizeof(*asked) + size);
     if (asked == NULL)
         return -ENOMEM;
-    char *at = asked->texts;
-    asked->request = (struct wire_request){.id = request->id,
-                                           .op = answers_copy_text(&at, request->op),
-                                           .job = answers_copy_text(&at, request->job),
-                                           .topic = answers_copy_text(&at, request->topic),
-                                           .argument = answers_copy_text(&at, request->argument)};
+    char *at = (char *)asked->rest; /* rows first, which are aligned */
+    struct wire_request *r = &asked->request;
+    *r = *request;
+    r->seats = answers_copy(&at, request->seats, request->seats_count * sizeof(*r->seats));
+    r->hops = answers_copy(&at, request->hops, request->hops_count * sizeof(*r->hops));
+    r->routes = answers_copy(&at, request->routes, request->routes_count * sizeof(*r->routes));
+    r->op = answers_copy_text(&at, request->op);
+    r->job = answers_copy_text(&at, request->job);
+    r->topic = answers_copy_text(&at, request->topic);
+    r->argument = answers_copy_text(&at, request->argument);
+    asked->size = size;
     asked->next = NULL;
     *w->end = asked;
     w->end = &asked->next;
     w->queued++;
+    w->queued_bytes += size;
     return 0;
 }
 
@@ -214,6 +234,7 @@ static void answers_answer_queue(struct answers *a, struct answers_work *w, stru
         w->queue = asked->next;
         w->end = w->queue == NULL ? &w->queue : w->end;
         w->queued--;
+        w->queued_bytes -= asked->size;
         a->answer(a->user, w->front, peer, &asked->request);
         free(asked);
     }

@@ -3,7 +3,7 @@
  * order.
  *
  * The work for a client that leaves is dropped. At most ANSWERS_QUEUE_MAXIMUM requests of a client
- * wait. */
+ * wait, and several only if they take no more than ANSWERS_QUEUE_BYTES together. */
 #ifndef HOLTER_DAEMON_SERVER_ANSWERS_H
 #define HOLTER_DAEMON_SERVER_ANSWERS_H
 
@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #define ANSWERS_QUEUE_MAXIMUM 64u
+#define ANSWERS_QUEUE_BYTES (16u << 20)
 
 struct answers;
 struct front;

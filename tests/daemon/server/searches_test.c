@@ -235,6 +235,39 @@ static void what_is_asked_meanwhile_is_answered_at_once(void **state)
     daemon_bed_stop(pid);
 }
 
+/* Each rank sits three vertices behind the one before it: the one that it sends to is its
+ * neighbour. Where they sit now, it is three links away. */
+static void ask_for_routes_of_another_mapping(struct peer *p, uint64_t id)
+{
+    struct wire_seat_row seats[RANKS];
+    for (unsigned r = 0; r < RANKS; r++)
+        seats[r] = (struct wire_seat_row){r, (uint64_t)3 * r % RANKS};
+    const struct wire_request request = {.id = id,
+                                         .op = "reroute",
+                                         .job = "job.0",
+                                         .argument = "top=5",
+                                         .seats = seats,
+                                         .seats_count = RANKS};
+    peer_send(p, WIRE_TYPE_REQUEST, &request);
+}
+
+static void a_request_behind_a_picture_keeps_its_rows(void **state)
+{
+    (void)state;
+    struct peer p;
+    pid_t pid = run_job("torus:8");
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 1, "commgram", NULL, "");
+    ask_for_routes_of_another_mapping(&p, 2);
+    const struct wire_routes *r = &peer_await(&p, WIRE_TYPE_ROUTES)->routes;
+    assert_string_equal(r->gains[1].name, "hop-bytes");
+    assert_true(r->gains[1].before > 79999 && r->gains[1].before < 80001);
+    assert_int_equal(peer_reply(&p)->id, 2);
+    assert_int_equal(p.message.reply.code, 0);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
+}
+
 /* What is found for a job of one or MOST ranks a host. */
 struct found {
     struct wire_reroute_row routes[16];
@@ -520,6 +553,7 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(a_mapping_that_is_better_comes_with_its_gain),
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
         WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_at_once),
+        WITH_DIRECTORY(a_request_behind_a_picture_keeps_its_rows),
         WITH_DIRECTORY(by_groups_of_ranks_hosts_get_the_mapping_of_single_ranks_on_them),
         WITH_DIRECTORY(by_groups_of_ranks_routes_are_those_by_ranks_and_hosts_move_as_a_whole),
         WITH_DIRECTORY(another_ends_the_one_before),
