@@ -26,11 +26,15 @@ static struct record_track *record_thread_find_track(struct recorder *r, const c
     return NULL;
 }
 
+/* Notices are reported in their order: the last part that is named is the newest. */
 static void record_thread_send_notice(struct recorder *r, struct record_notice *notice)
 {
     pthread_mutex_lock(&r->mutex);
-    notice->next = r->notices;
-    r->notices = notice;
+    struct record_notice **end = &r->notices;
+    while (*end != NULL)
+        end = &(*end)->next;
+    notice->next = NULL;
+    *end = notice;
     pthread_mutex_unlock(&r->mutex);
     uv_async_send(&r->notify);
 }

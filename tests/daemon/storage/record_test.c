@@ -203,6 +203,47 @@ static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void
     assert_in_range(all, most / 8 * 5, most);
 }
 
+struct moves {
+    unsigned count;
+    char path[200]; /* of the last one */
+};
+
+static void note_move(void *user, const char *job, const char *path)
+{
+    struct moves *moves = user;
+    assert_string_equal(job, "job.0");
+    moves->count++;
+    snprintf(moves->path, sizeof(moves->path), "%s", path);
+}
+
+static void forget_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    (void)user;
+    (void)instance;
+    (void)seq;
+}
+
+/* Parts that are begun while the loop does other work are reported together. */
+static void the_newest_part_is_reported_last(void **state)
+{
+    struct record_bed *b = *state;
+    unsigned first, last;
+    char part[200];
+    struct moves moves = {0};
+    const struct recorder_options options = {.most_bytes = UINT64_C(4) << 20};
+    const struct recorder_events events = {&moves, forget_kept, no_stop, note_move};
+    assert_int_equal(uv_loop_init(&b->loop), 0);
+    assert_int_equal(recorder_create(&b->r, &b->loop, &options, &events), 0);
+    recorder_open(b->r, "job.0", b->path);
+    for (uint64_t i = 1; i <= 2000; i++)
+        keep(b, i, 4096);
+    record_bed_end(b);
+    recording_parts_find(b->path, &first, &last);
+    assert_int_equal(recording_part_path(b->path, last, part, sizeof(part)), 0);
+    assert_true(moves.count > 1);
+    assert_string_equal(moves.path, part);
+}
+
 /* Small jobs have small files; large ones are less work. */
 static void a_closed_recording_opens_again_for_a_late_message(void **state)
 {
@@ -243,6 +284,7 @@ int main(void)
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
         WITH_BED(a_closed_recording_opens_again_for_a_late_message),
         WITH_BED(a_file_that_cannot_be_created_is_reported),
+        WITH_BED(the_newest_part_is_reported_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
