@@ -133,6 +133,7 @@ static int record_item_set_message(struct record_item *item, const void *bytes, 
     return 0;
 }
 
+/* The newest one of the job. */
 static struct record_track *record_find_track(const struct recorder *r, const char *job)
 {
     struct record_track *t = r->open_tracks;
@@ -141,25 +142,22 @@ static struct record_track *record_find_track(const struct recorder *r, const ch
     return t;
 }
 
-/* @return 0, or -ENOMEM: the job is not recorded */
+/* Each recording has a track of its own: a job of the same name may have had one that stopped.
+ * @return 0, or -ENOMEM: the job is not recorded */
 static int record_open_track(struct recorder *r, const char *job, const char *path)
 {
     struct record_item *item = record_item_create(RECORD_OPEN, job);
-    struct record_track *track =
-        record_find_track(r, job) == NULL ? calloc(1, sizeof(*track)) : NULL;
-    if (item == NULL || (track == NULL && record_find_track(r, job) == NULL) ||
-        record_item_set_message(item, path, strlen(path)) != 0) {
+    struct record_track *track = calloc(1, sizeof(*track));
+    if (item == NULL || track == NULL || record_item_set_message(item, path, strlen(path)) != 0) {
         if (item != NULL)
             record_item_free(item);
         free(track);
         return -ENOMEM;
     }
-    if (track != NULL) {
-        snprintf(track->job, sizeof(track->job), "%s", job);
-        track->next_open = r->open_tracks;
-        r->open_tracks = track;
-        item->track = track;
-    }
+    snprintf(track->job, sizeof(track->job), "%s", job);
+    track->next_open = r->open_tracks;
+    r->open_tracks = track;
+    item->track = track;
     record_push_item(r, item);
     return 0;
 }

@@ -28,7 +28,7 @@ struct record_item {
     struct record_item *next;
     enum record_action action;
     char job[65];
-    struct record_track *track; /* RECORD_OPEN: of a job that has no track yet; borrowed */
+    struct record_track *track; /* RECORD_OPEN: of the recording; borrowed */
     struct recorded head;
     zmq_msg_t message; /* RECORD_MESSAGE: as received; RECORD_RESULT: encoded; RECORD_OPEN: path;
                           RECORD_STOP: reason */
@@ -42,7 +42,8 @@ struct record_notice {
     char text[560]; /* why it stopped; moved: path of the new file */
 };
 
-/* A job. The loop allocates and frees it; its other members belong to the thread. */
+/* The recording of a job. The loop allocates and frees it; its other members belong to the thread.
+ * Newer ones stand first in both lists. */
 struct record_track {
     struct record_track *next;
     struct record_track *next_open; /* list of the loop */

@@ -17,6 +17,7 @@
 #define COMMIT_NS UINT64_C(500000000) /* half of the second that is promised */
 #define NICE_INCREMENT 5 /* gives a third of the weight of the other threads, see sched(7) */
 
+/* The newest one of the job. */
 static struct record_track *record_thread_find_track(struct recorder *r, const char *job)
 {
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
@@ -174,12 +175,22 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
         record_thread_stop_on_error(r, t, code);
 }
 
+/* A late message may have opened the recording before this one again. */
+static void record_thread_add_track(struct recorder *r, struct record_track *t)
+{
+    struct record_track *before = record_thread_find_track(r, t->job);
+    if (before != NULL) {
+        recording_close(before->recording);
+        before->recording = NULL;
+    }
+    t->next = r->tracks;
+    r->tracks = t;
+}
+
 static void record_thread_handle_item(struct recorder *r, struct record_item *item)
 {
-    if (item->track != NULL) {
-        item->track->next = r->tracks;
-        r->tracks = item->track;
-    }
+    if (item->track != NULL)
+        record_thread_add_track(r, item->track);
     struct record_track *t =
         item->action == RECORD_ACK ? NULL : record_thread_find_track(r, item->job);
     if (t != NULL)

@@ -257,6 +257,25 @@ static void a_closed_recording_opens_again_for_a_late_message(void **state)
     assert_int_equal(record_bed_messages(b->path), 12);
 }
 
+/* As that of a fleet's job that this daemon takes a second time. */
+static void after_a_recording_that_stopped_another_one_of_the_job_is_begun(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, &(struct recorder_options){.queue_bytes = 4096});
+    keep(b, 1, 100);
+    keep(b, 2, 8000); /* more than the whole queue holds */
+    record_bed_rest(b, 2);
+    recorder_close(b->r, "job.0");
+    recorder_open(b->r, "job.0", b->other_path);
+    keep(b, 3, 100);
+    record_bed_rest(b, 3);
+    keep(b, 4, 8000);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 2);
+    assert_int_equal(record_bed_messages(b->path), 1);
+    assert_int_equal(record_bed_messages(b->other_path), 3);
+}
+
 static void a_file_that_cannot_be_created_is_reported(void **state)
 {
     struct record_bed *b = *state;
@@ -285,6 +304,7 @@ int main(void)
         WITH_BED(a_closed_recording_opens_again_for_a_late_message),
         WITH_BED(a_file_that_cannot_be_created_is_reported),
         WITH_BED(the_newest_part_is_reported_last),
+        WITH_BED(after_a_recording_that_stopped_another_one_of_the_job_is_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
