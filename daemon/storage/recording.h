@@ -126,9 +126,10 @@ void recording_find_stop(const char *path, struct recording_stop *out);
 int recording_is_cut_short(const char *path, const char *state);
 
 /** Choose the file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on if the
- * directory has the recording of an ended job of that name. A recording is continued if its job
- * was still running, or if its newest part has messages of this agent. A part without content,
- * whose daemon was killed while creating it, is removed, and so is a single file without tables.
+ * directory has the recording of an ended job of that name, or of another job. The newest recording
+ * of the job is continued if it was still running, or if its newest part has messages of this
+ * agent. A part without content, whose daemon was killed while creating it, is removed, and so is a
+ * single file without tables.
  * @param out     path of the first part, whether it still exists or not
  * @param exists  set to whether there is a recording to continue
  * @return 0, or -ENAMETOOLONG */

@@ -294,6 +294,22 @@ static int recording_name_may_continue(const char *path, uint64_t instance)
     return code == 0 && (yes != 0 || known != 0);
 }
 
+/* Does a file say that it is of another job? "a-2" is a job, too, and its first recording is named
+ * as the second one of "a". */
+static int recording_name_is_of_another(const char *path, const char *job)
+{
+    struct recording_file file = {0};
+    char why[256];
+    int64_t another = 0;
+    char *query = sqlite3_mprintf("SELECT EXISTS(SELECT 1 FROM job WHERE job <> %Q)", job);
+    if (query != NULL && recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) == 0 &&
+        recording_file_number(&file, query, &another) != 0)
+        another = 0;
+    recording_file_close(&file);
+    sqlite3_free(query);
+    return another != 0;
+}
+
 static int recording_name_make_path(const char *directory, const char *job, unsigned number,
                                     char *out, size_t capacity)
 {
@@ -329,15 +345,20 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
     int code = recording_name_first_free(directory, job, out, capacity, &number);
     if (code == -ENAMETOOLONG || number == 1)
         return code;
-    if (recording_name_make_path(directory, job, number - 1, out, capacity) == 0) {
+    for (unsigned n = number - 1; n > 0; n--) {
+        if (recording_name_make_path(directory, job, n, out, capacity) != 0)
+            break;
         unsigned newest = recording_name_newest_part(out);
         if (newest == 0)
             return 0;
-        if (recording_part_path(out, newest, path, sizeof(path)) == 0 &&
-            recording_name_may_continue(path, instance)) {
-            *exists = 1;
+        if (recording_part_path(out, newest, path, sizeof(path)) != 0)
+            break;
+        if (recording_name_is_of_another(path, job))
+            continue;
+        *exists = recording_name_may_continue(path, instance);
+        if (*exists)
             return 0;
-        }
+        break;
     }
     return recording_name_make_path(directory, job, number, out, capacity);
 }

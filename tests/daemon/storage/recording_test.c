@@ -293,6 +293,53 @@ static void an_ended_job_s_file_is_left_alone(void **state)
     assert_true(exists);
 }
 
+/* A running job has a recording of the name of another job's second one. */
+static void put_second(const char *id, char path[160])
+{
+    struct recording *r;
+    char why[256];
+    struct recorded head = recording_bed_head(1);
+    const struct wire_job job = {.job = id, .state = "running", .app = "a", .mpi = "m"};
+    snprintf(path, 160, "%s/holter-job.0-2.hrec", recording_bed_directory);
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
+    assert_int_equal(recording_write_message(r, &head, "0123456789", 10), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_close(r), 0);
+}
+
+static void a_file_of_another_job_is_not_continued(void **state)
+{
+    char chosen[160], second[160];
+    int exists = 1;
+    (void)state;
+    put_state("ended");
+    put_second("job.0", second);
+    assert_int_equal(recording_choose_path(recording_bed_directory, "job.0-2", 1, chosen,
+                                           sizeof(chosen), &exists),
+                     0);
+    assert_non_null(strstr(chosen, "/holter-job.0-2-2.hrec"));
+    assert_false(exists);
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_string_equal(chosen, second);
+    assert_true(exists);
+}
+
+static void a_running_job_s_file_is_found_before_that_of_another_job(void **state)
+{
+    char chosen[160], second[160];
+    int exists = 0;
+    (void)state;
+    put_state("running");
+    put_second("job.0-2", second);
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
 static void other_files_are_refused(void **state)
 {
     struct recording *r;
@@ -339,6 +386,8 @@ int main(void)
         RECORDING_BED(a_running_job_s_file_is_continued),
         RECORDING_BED(a_file_that_was_not_begun_is_begun),
         RECORDING_BED(an_ended_job_s_file_is_left_alone),
+        RECORDING_BED(a_file_of_another_job_is_not_continued),
+        RECORDING_BED(a_running_job_s_file_is_found_before_that_of_another_job),
         RECORDING_BED(other_files_are_refused),
         RECORDING_BED(a_name_too_long_for_a_log_is_reported),
     };
