@@ -16,17 +16,25 @@ struct replay_shared *replay_shared_map(void)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static struct replay_mark *replay_marks_find_or_add(struct replay_marks *marks, uint64_t id)
+static struct replay_mark *replay_marks_find(struct replay_marks *marks, uint64_t id)
 {
     for (uint32_t i = marks->count; i-- > 0;) {
         if (marks->list[i].id == id)
             return &marks->list[i];
     }
-    if (marks->count == REPLAY_MARKS_MAXIMUM) {
-        marks->left_out++;
-        return NULL;
-    }
-    return &marks->list[marks->count++];
+    return NULL;
+}
+
+/* An alert without a place in the list is counted once: when it fires, or when a recording has it
+ * as it was in the end. */
+static void replay_marks_leave_out(struct replay_marks *marks, const struct wire_alert *alert,
+                                   int resolved)
+{
+    if (alert->id > marks->newest_left_out)
+        marks->newest_left_out = alert->id;
+    else if (resolved || alert->updates > 0)
+        return;
+    marks->left_out++;
 }
 
 void replay_marks_add(struct replay_marks *marks, const struct wire_alert *alert)
@@ -34,13 +42,12 @@ void replay_marks_add(struct replay_marks *marks, const struct wire_alert *alert
     int resolved = strcmp(alert->state, "resolved") == 0;
     if (alert->fired_ns == 0 && strcmp(alert->state, "firing") != 0)
         return;
-    /* An alert without a place in the list is counted once, when it fires. */
-    if (marks->count == REPLAY_MARKS_MAXIMUM &&
-        alert->id > marks->list[REPLAY_MARKS_MAXIMUM - 1].id && (resolved || alert->updates > 0))
+    struct replay_mark *mark = replay_marks_find(marks, alert->id);
+    if (mark == NULL && marks->count == REPLAY_MARKS_MAXIMUM) {
+        replay_marks_leave_out(marks, alert, resolved);
         return;
-    struct replay_mark *mark = replay_marks_find_or_add(marks, alert->id);
-    if (mark == NULL)
-        return;
+    }
+    mark = mark != NULL ? mark : &marks->list[marks->count++];
     *mark =
         (struct replay_mark){.id = alert->id,
                              .since_ns = alert->onset_ns != 0 ? alert->onset_ns : alert->since_ns,

@@ -21,7 +21,8 @@ struct replay_mark {
 
 struct replay_marks {
     uint32_t count;
-    uint64_t left_out; /**< alerts that have no place in the list */
+    uint64_t left_out;        /**< alerts that have no place in the list */
+    uint64_t newest_left_out; /**< the highest id of these; 0: there are none */
     struct replay_mark list[REPLAY_MARKS_MAXIMUM];
 };
 

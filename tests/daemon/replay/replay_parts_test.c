@@ -139,6 +139,21 @@ static void marks_are_alerts_that_fired(void **state)
     free(marks);
 }
 
+/* A recording has each alert once, as it was in the end. */
+static void recorded_alerts_without_a_place_are_counted(void **state)
+{
+    (void)state;
+    struct replay_marks *marks = calloc(1, sizeof(*marks));
+    for (uint64_t id = 1; id <= REPLAY_MARKS_MAXIMUM + 9; id++) {
+        struct wire_alert a = alert(id, id % 3 == 0 ? "firing" : "resolved", 50, 60);
+        a.updates = 2;
+        replay_marks_add(marks, &a);
+    }
+    assert_int_equal(marks->count, REPLAY_MARKS_MAXIMUM);
+    assert_int_equal(marks->left_out, 9);
+    free(marks);
+}
+
 static void recorded_marks_hold_until_all_is_indexed(void **state)
 {
     (void)state;
@@ -199,6 +214,7 @@ int main(void)
         cmocka_unit_test(requests_are_read_or_refused),
         cmocka_unit_test(memory_is_what_the_machine_or_the_group_has),
         cmocka_unit_test(marks_are_alerts_that_fired),
+        cmocka_unit_test(recorded_alerts_without_a_place_are_counted),
         cmocka_unit_test(recorded_marks_hold_until_all_is_indexed),
         cmocka_unit_test(notes_and_descriptors_go_over_links),
     };
