@@ -3,6 +3,7 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/mpi_library.h"
 #include "holter/plain_text.h"
 
 #include <elf.h>
@@ -182,12 +183,6 @@ void uncovered_finish(struct uncovered *uncovered)
     *uncovered = (struct uncovered){0};
 }
 
-static int uncovered_is_mpi_library(const char *base)
-{
-    return text_begins(base, "libmpi.so") || text_begins(base, "libmpich.so") ||
-           text_begins(base, "libmpi-");
-}
-
 /* Whether the application's own code is in this file: MPI and Holter call MPI functions themselves.
  */
 static int uncovered_is_own_binary(const char *base)
@@ -222,7 +217,7 @@ static int uncovered_is_known_user(const struct mapped_files *files, const char 
 static void uncovered_add_file(struct mapped_files *files, int32_t pid, const char *path)
 {
     const char *base = strrchr(path, '/') + 1;
-    int library = uncovered_is_mpi_library(base);
+    int library = mpi_library_is_name(base);
     if (library ? files->library != NULL
                 : files->user_count == MAXIMUM_FILES || !uncovered_is_own_binary(base))
         return;

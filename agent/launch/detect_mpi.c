@@ -3,6 +3,7 @@
 
 #include "agent/launch/elf_file.h"
 #include "agent/terminal/quiet_child.h"
+#include "holter/mpi_library.h"
 #include "holter/plain_text.h"
 
 #include <errno.h>
@@ -17,15 +18,7 @@
  * libmpi.so.12 in some version, so the number decides nothing. */
 static int detect_mpi_is_open_mpi_name(const char *soname)
 {
-    return text_begins(soname, "libopen-pal.so") || text_begins(soname, "libopen-rte.so");
-}
-
-/* Is it the name of the library with the C calls of an MPI? */
-static int detect_mpi_is_mpi_name(const char *soname)
-{
-    return text_begins(soname, "libmpi.so") || text_begins(soname, "libmpich.so") ||
-           text_begins(soname, "libmpi_gnu") || text_begins(soname, "libmpi_intel") ||
-           text_begins(soname, "libmpi_cray");
+    return text_begins(soname, "libopen-pal") || text_begins(soname, "libopen-rte");
 }
 
 /* ---- the libraries of a program ------------------------------------------ */
@@ -104,7 +97,7 @@ static void detect_mpi_visit_library(void *user, const char *soname, const char 
         strcpy(out->sanitizer, path);
     if (detect_mpi_is_open_mpi_name(soname))
         out->flavour = MPI_FLAVOUR_OPENMPI;
-    if (!detect_mpi_is_mpi_name(soname) || path[0] == '\0' || out->library[0] != '\0')
+    if (!mpi_library_is_name(soname) || path[0] == '\0' || out->library[0] != '\0')
         return;
     if (out->flavour == MPI_FLAVOUR_NONE)
         out->flavour = MPI_FLAVOUR_MPICH;

@@ -10,6 +10,7 @@
 
 #include PROBE_WRAPPERS_H
 
+#include "holter/mpi_library.h"
 #include "holter/quiet_write.h"
 #include "version.h"
 
@@ -78,17 +79,10 @@ int probe_fail_missing(void)
 
 /* ---- the MPI library ----------------------------------------------------- */
 
-static int start_is_mpi(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    name = name ? name + 1 : path;
-    return strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0;
-}
-
 static int start_match_mpi(struct dl_phdr_info *module, size_t size, void *argument)
 {
     (void)size;
-    if (!module->dlpi_name || !start_is_mpi(module->dlpi_name))
+    if (!module->dlpi_name || !mpi_library_is_name(text_base_name(module->dlpi_name)))
         return 0;
     *(const char **)argument = module->dlpi_name;
     return 1;

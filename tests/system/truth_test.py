@@ -239,6 +239,23 @@ class Mpich(Programs, unittest.TestCase):
             _, sums = self.watched(place, 3, 'unusual', 'exchanges', 400, matched=False)
             self.assertEqual(2 * 400 * 3, sums.total('received'))
 
+    def test_mpi_loaded_privately_under_the_name_of_a_vendor(self):
+        with lab.Lab() as place:
+            folder = os.path.join(lab.BUILD, 'tests', 'system')
+            plugin = os.path.join(folder, 'dlopen_plugin.mpich.so')
+            if not os.path.exists(plugin):
+                self.skipTest('mpich is not installed')
+            libraries = dict(line.split()[0::2] for line in place.run('ldd', plugin).out.splitlines() if ' => /' in line)
+            with open(plugin, 'rb') as file:
+                content = file.read()
+            self.assertIn(b'libmpich.so.12\0', content)
+            renamed = os.path.join(place.dir, 'plugin.so')
+            with open(renamed, 'wb') as file:
+                file.write(content.replace(b'libmpich.so.12\0', b'libmpi_gnu.so\0\0'))
+            os.symlink(libraries['libmpich.so.12'], os.path.join(place.dir, 'libmpi_gnu.so'))
+            place.env['LD_LIBRARY_PATH'] = place.dir
+            self.watched(place, 2, 'dlopen', renamed, executable=os.path.join(folder, 'dlopen_host'))
+
     def test_sessions_of_a_program_that_never_calls_mpi_init(self):
         with lab.Lab() as place:
             self.watched(place, 4, 'sessions', 5)

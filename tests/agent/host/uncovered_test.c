@@ -3,7 +3,9 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "tests/directory.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -59,6 +61,38 @@ static void process_without_mpi_has_no_library(void **state)
     assert_int_equal(uncovered_find(&list, INT32_MAX), -ENOENT);
 }
 
+/* A process that has mapped MPI under this file name, and a library that uses it. */
+static void assert_found_under(const char *name)
+{
+    char directory[DIRECTORY_ROOM], path[128], command[512];
+    struct uncovered list;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(command, sizeof command, "cp '%s' '%s'", FAKE_LIBRARY, path);
+    assert_int_equal(system(command), 0);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL),
+         *user = dlopen(FAKE_USER, RTLD_NOW | RTLD_LOCAL);
+    assert_true(library != NULL && user != NULL);
+    assert_int_equal(uncovered_find(&list, (int32_t)getpid()), 0);
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.rows[0].name, "MPI_Teleport");
+    assert_int_equal(list.rows[0].used, 1);
+    uncovered_finish(&list);
+    dlclose(user);
+    dlclose(library);
+    directory_remove(directory);
+}
+
+static void an_mpi_is_found_under_all_its_names(void **state)
+{
+    (void)state;
+    assert_found_under("libmpi.so.40");
+    assert_found_under("libmpich.so.12");
+    assert_found_under("libmpi-1f2e3d4c.so.12");
+    assert_found_under("libmpi_gnu_91.so.12");
+    assert_found_under("libmpi_cray.so.12");
+}
+
 /* The library cut off anywhere, and with bytes changed at random: an error or a list, never harm.
  */
 static void damaged_files_do_no_harm(void **state)
@@ -98,6 +132,7 @@ int main(void)
         cmocka_unit_test(installed_libraries_hold_nothing_that_is_covered_or_local),
         cmocka_unit_test(function_that_nobody_covers_is_listed_with_its_user),
         cmocka_unit_test(process_without_mpi_has_no_library),
+        cmocka_unit_test(an_mpi_is_found_under_all_its_names),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
