@@ -132,10 +132,28 @@ void windows_announce_all(struct windows *windows)
         windows_commit(windows);
 }
 
-/* The rows are the arena's, which is ours. */
-static void windows_shift_bursts(struct wire_window *window, int64_t shift_ns)
+static void windows_shift_deaths(struct wire_death_row *deaths, uint64_t count, int64_t shift_ns)
 {
+    for (uint64_t i = 0; i < count; i++) {
+        deaths[i].at_ns += deaths[i].at_ns != 0 ? (uint64_t)shift_ns : 0;
+        deaths[i].ended_ns += (uint64_t)shift_ns;
+    }
+}
+
+/* Give a window the number that it would have had, and its events their times. The rows are the
+ * arena's, which is ours. */
+static void windows_move_window(const struct windows *windows, struct wire_window *window,
+                                int64_t shift_ns)
+{
+    int64_t middle = (int64_t)(window->window * window->length_ns + window->length_ns / 2);
+    window->window = (uint64_t)(middle + shift_ns) / windows->length_ns;
+    window->length_ns = windows->length_ns;
+    /* Ends of messages were timed by the guess: nobody can join them. */
+    window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
+    window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
+    window->halves_count = 0;
     burst_rows_shift((struct wire_burst_row *)window->bursts, window->bursts_count, shift_ns);
+    windows_shift_deaths((struct wire_death_row *)window->deaths, window->deaths_count, shift_ns);
 }
 
 /* Windows that were closed on a guess, before any daemon was there to see them, get the numbers
@@ -145,22 +163,16 @@ int windows_renumber(struct windows *windows, int64_t shift_ns)
     struct journal *journal = windows->journal;
     struct journal_message old;
     uint64_t last = journal_next_seq(journal) - 1;
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
+        windows_shift_deaths(job->deaths, job->death_count, shift_ns);
     while (journal_read(journal, 0, &old) && old.seq <= last) {
         struct wire_message message;
         uint64_t seq = old.seq, next = journal_next_seq(journal);
         int rc = wire_decode(&message, &windows->arena, old.bytes, old.length, NULL);
         if (rc == 0 && message.type == WIRE_TYPE_WINDOW) {
-            struct wire_window *window = &message.window;
-            int64_t middle = (int64_t)(window->window * window->length_ns + window->length_ns / 2);
-            window->window = (uint64_t)(middle + shift_ns) / windows->length_ns;
-            window->length_ns = windows->length_ns;
-            window->seq = next;
-            /* Ends of messages were timed by the guess: nobody can join them. */
-            window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
-            window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
-            window->halves_count = 0;
-            windows_shift_bursts(window, shift_ns);
-            rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, window);
+            windows_move_window(windows, &message.window, shift_ns);
+            message.window.seq = next;
+            rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, &message.window);
         } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {
             message.ranks.seq = next;
             rc = wire_encode(&windows->buffer, WIRE_TYPE_RANKS, &message.ranks);

@@ -102,6 +102,7 @@ static void write_call(struct bed *bed, uint16_t call, uint64_t enter, uint64_t 
 struct seen {
     uint64_t windows, first, last, calls, events, lost, time, max_time, flags, ranks_messages,
         deaths;
+    struct wire_death_row death; /* the last one */
 };
 
 static uint64_t time_of(const struct wire_rank_row *row)
@@ -119,6 +120,7 @@ static void see_window(const struct wire_window *window, struct seen *seen)
     seen->windows++;
     seen->flags |= window->flags;
     seen->deaths += window->deaths_count;
+    seen->death = window->deaths_count > 0 ? window->deaths[0] : seen->death;
     for (uint64_t i = 0; i < window->ranks_count; i++) {
         const struct wire_rank_row *row = &window->ranks[i];
         seen->calls += row->calls;
@@ -368,6 +370,37 @@ static void windows_before_the_first_contact_get_their_numbers_then(void **state
     assert_int_equal(seen.first, 50);
     assert_int_equal(seen.last, 53);
     assert_int_equal(seen.flags, WINDOW_CLOCK);
+}
+
+/* A rank dies within the first window, before a daemon that is 50 s behind the guess answers. */
+static void assert_death_moves(struct bed *bed, uint64_t contact_ns)
+{
+    bed->windows.clock.known = 0;
+    replace_by_dead_process(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 1000, BEGIN + 2000);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    assert_int_equal(bed->census.jobs->death_count, 1);
+    const uint64_t ended_ns = bed->census.jobs->deaths[0].ended_ns;
+    windows_process(&bed->windows, contact_ns);
+    struct wire_clock_answer answer = {.t1_ns = contact_ns,
+                                       .t2_ns = contact_ns - 50 * SECOND + 100,
+                                       .t3_ns = contact_ns - 50 * SECOND + 100};
+    windows_observe_daemon(&bed->windows, &answer, contact_ns + 200);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.deaths, 1);
+    assert_int_equal(seen.death.at_ns, BEGIN + 2000 - 50 * SECOND);
+    assert_int_equal(seen.death.ended_ns, ended_ns - 50 * SECOND);
+}
+
+static void death_of_a_guessed_time_moves_with_its_window(void **state)
+{
+    assert_death_moves(*state, BEGIN + SECOND);
+}
+
+static void death_of_a_guessed_time_moves_in_the_window_that_is_open(void **state)
+{
+    assert_death_moves(*state, BEGIN + SECOND / 2 + 1000);
 }
 
 static void window_numbers_never_go_back(void **state)
@@ -862,6 +895,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(death_of_a_guessed_time_moves_with_its_window, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(death_of_a_guessed_time_moves_in_the_window_that_is_open,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(window_numbers_never_go_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(length_that_the_daemon_wants_holds_from_the_next_window,
