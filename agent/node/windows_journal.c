@@ -140,6 +140,28 @@ static void windows_shift_deaths(struct wire_death_row *deaths, uint64_t count, 
     }
 }
 
+/* Ends of messages were timed by the guess: nobody can join them. They count as passed over, in the
+ * windows after this one, too.
+ * @param left_out  of all windows so far */
+static void windows_leave_out_halves(struct windows *windows, struct wire_window *window,
+                                     uint64_t *left_out)
+{
+    struct wire_node_row *row =
+        window->node_count > 0 ? (struct wire_node_row *)window->node : NULL;
+    if (window->halves_count > 0) {
+        window->keys_below = 1;
+        window->degraded |= DEGRADED_SAMPLES;
+    }
+    *left_out += window->halves_count;
+    windows->totals.sampled -= window->halves_count;
+    windows->totals.passed_over += window->halves_count;
+    window->halves_count = 0;
+    if (row != NULL) {
+        row->sampled -= *left_out;
+        row->passed_over += *left_out;
+    }
+}
+
 /* Give a window the number that it would have had, and its events their times. The rows are the
  * arena's, which is ours. */
 static void windows_move_window(const struct windows *windows, struct wire_window *window,
@@ -148,10 +170,6 @@ static void windows_move_window(const struct windows *windows, struct wire_windo
     int64_t middle = (int64_t)(window->window * window->length_ns + window->length_ns / 2);
     window->window = (uint64_t)(middle + shift_ns) / windows->length_ns;
     window->length_ns = windows->length_ns;
-    /* Ends of messages were timed by the guess: nobody can join them. */
-    window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
-    window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
-    window->halves_count = 0;
     burst_rows_shift((struct wire_burst_row *)window->bursts, window->bursts_count, shift_ns);
     windows_shift_deaths((struct wire_death_row *)window->deaths, window->deaths_count, shift_ns);
 }
@@ -162,7 +180,7 @@ int windows_renumber(struct windows *windows, int64_t shift_ns)
 {
     struct journal *journal = windows->journal;
     struct journal_message old;
-    uint64_t last = journal_next_seq(journal) - 1;
+    uint64_t last = journal_next_seq(journal) - 1, left_out = 0;
     for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         windows_shift_deaths(job->deaths, job->death_count, shift_ns);
     while (journal_read(journal, 0, &old) && old.seq <= last) {
@@ -171,6 +189,7 @@ int windows_renumber(struct windows *windows, int64_t shift_ns)
         int rc = wire_decode(&message, &windows->arena, old.bytes, old.length, NULL);
         if (rc == 0 && message.type == WIRE_TYPE_WINDOW) {
             windows_move_window(windows, &message.window, shift_ns);
+            windows_leave_out_halves(windows, &message.window, &left_out);
             message.window.seq = next;
             rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, &message.window);
         } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {

@@ -634,6 +634,33 @@ static void ends_between_nodes_are_reported_in_daemon_time(void **state)
     assert_int_equal(told.node.passed_over, 0);
 }
 
+/* Ends that were timed by a guess are left out: nobody can join them. */
+static void ends_between_nodes_of_a_guessed_time_count_as_passed_over(void **state)
+{
+    struct bed *bed = *state;
+    bed->windows.clock.known = 0;
+    begin_watching(bed);
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 1,
+                                      BEGIN + 5000, BEGIN + 5700);
+    fake_rank_write(&bed->fake, &sent);
+    for (uint64_t s = 1; s < 6; s++)
+        windows_process(&bed->windows, BEGIN + s * SECOND);
+    struct told told = tell(bed);
+    assert_int_equal(told.halves, 1);
+    assert_int_equal(told.node.sampled, 1);
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + 5 * SECOND + 1000,
+                                       .t2_ns = BEGIN - 45 * SECOND + 2000,
+                                       .t3_ns = BEGIN - 45 * SECOND + 2000};
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + 5 * SECOND + 3000);
+    for (int later = 0; later < 2; later++) {
+        told = tell(bed);
+        assert_int_equal(told.halves, 0);
+        assert_int_equal(told.node.sampled, 0);
+        assert_int_equal(told.node.passed_over, 1);
+        windows_process(&bed->windows, BEGIN + 6 * SECOND);
+    }
+}
+
 static void a_rank_that_waits_for_long_reports_for_what(void **state)
 {
     struct bed *bed = *state;
@@ -913,6 +940,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(ends_between_nodes_are_reported_in_daemon_time, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(ends_between_nodes_of_a_guessed_time_count_as_passed_over,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_reports_for_what, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,
