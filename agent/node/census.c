@@ -438,28 +438,32 @@ uint32_t census_ranks(const struct census *census, const struct node_job *job,
     return count;
 }
 
-static void census_remove_announced(struct census *census, uint32_t number)
+/* @return records that are lost with it */
+static uint64_t census_remove_announced(struct census *census, uint32_t number)
 {
     struct resident *gone = census->residents[number];
-    event_sum_remove_rank(gone->job->sum, gone->rank->index);
+    const uint64_t lost = event_sum_remove_rank(gone->job->sum, gone->rank->index);
     for (uint32_t i = 0; i < census->count; i++) {
         struct resident *other = census->residents[i];
         if (other->job == gone->job && other->rank->index > gone->rank->index)
             other->rank->index--;
     }
     census_remove_rank(census, number, 1);
+    return lost;
 }
 
-void census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns)
+uint64_t census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns)
 {
+    uint64_t lost = 0;
     for (uint32_t i = census->count; i-- > 0;) {
         struct resident *resident = census->residents[i];
         if (resident->job == NULL || (job != NULL && resident->job != job))
             continue;
         rank_publish_positions(resident->rank, now_ns);
         if (resident->stage == REPORTED)
-            census_remove_announced(census, i);
+            lost += census_remove_announced(census, i);
     }
+    return lost;
 }
 
 void census_remove_job(struct census *census, struct node_job *job)

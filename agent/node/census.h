@@ -88,8 +88,9 @@ void census_copy_positions(const struct census *census, struct journal_state *st
 
 /** The windows of these jobs are committed: remove the ranks whose end they reported, and their
  * segments.
- *  @param job  NULL: of all jobs */
-void census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns);
+ *  @param job  NULL: of all jobs
+ *  @return records that were to be reported as lost with these ranks later on */
+uint64_t census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns);
 
 /** Take a job out of the list and free it. */
 void census_remove_job(struct census *census, struct node_job *job);

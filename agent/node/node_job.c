@@ -207,9 +207,9 @@ void node_job_add_process(struct node_job *job, const struct wire_process_row *r
         job->processes[job->process_count++] = *row;
 }
 
-void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records)
+int node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records)
 {
-    event_sum_lost_of(job->sum, rank, records);
+    return event_sum_lost_of(job->sum, rank, records);
 }
 
 int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int all,

@@ -79,8 +79,9 @@ void node_job_add_death(struct node_job *job, const struct wire_death_row *death
 /** What the kernel has counted for a rank in the window that ends. */
 void node_job_add_process(struct node_job *job, const struct wire_process_row *row);
 
-/** Counts records of a dropped message as lost by the rank that made them. */
-void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records);
+/** Counts records of a dropped message as lost by the rank that made them.
+ *  @return 0: the rank is not there any more */
+int node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records);
 
 /** Encode the announcement of members and of places in Cartesian communicators: those not announced
  * yet, or all.

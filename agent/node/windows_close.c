@@ -144,6 +144,7 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
         log_error("window %llu of job %s is lost: %s", (unsigned long long)number, job->id,
                   holter_strerror(rc));
         job->flags |= WINDOW_GAP;
+        windows->totals.lost -= lost; /* they are counted again, with what is lost now */
         event_sum_discard(job->sum);
     }
 }
@@ -184,7 +185,7 @@ void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns
     }
     windows_open_next(windows, (windows->window + 1) * windows->length_ns, now_ns);
     windows_commit(windows);
-    census_release_committed(windows->census, NULL, now_ns);
+    windows->totals.lost += census_release_committed(windows->census, NULL, now_ns);
 }
 
 /* Jobs that have nobody left on the node: their last window need not wait for its end. */
@@ -201,7 +202,7 @@ int windows_close_final(struct windows *windows, uint64_t now_ns)
         windows_close_job(windows, job, windows->window, WINDOW_FINAL, windows->counters, now_ns);
         census_store_positions(windows->census, job);
         windows_commit(windows);
-        census_release_committed(windows->census, job, now_ns);
+        windows->totals.lost += census_release_committed(windows->census, job, now_ns);
         log_info("job %s has ended on this node", job->id);
         census_remove_job(windows->census, job);
         closed = 1;

@@ -17,6 +17,7 @@ struct window_loss {
     char job[64];
     uint64_t rank;
     uint64_t records;
+    uint64_t lost; /* of these, those that were lost before: they are in the node's totals */
     int is_death;
     struct wire_death_row death;
 };
@@ -49,7 +50,8 @@ static void windows_on_dropped(void *user, const struct journal_message *dropped
     memcpy(loss.job, window->job, strnlen(window->job, sizeof loss.job - 1));
     for (uint64_t i = 0; i < window->ranks_count; i++) {
         loss.rank = window->ranks[i].rank;
-        loss.records = window->ranks[i].events + window->ranks[i].lost;
+        loss.lost = window->ranks[i].lost;
+        loss.records = window->ranks[i].events + loss.lost;
         windows_note_loss(windows, &loss);
     }
     loss.is_death = 1;
@@ -57,6 +59,15 @@ static void windows_on_dropped(void *user, const struct journal_message *dropped
         loss.death = window->deaths[i];
         windows_note_loss(windows, &loss);
     }
+}
+
+/* Records that go with the next window are added to the totals when that is closed. */
+static void windows_count_loss(struct windows *windows, struct node_job *job,
+                               const struct window_loss *loss)
+{
+    windows->totals.lost -= loss->lost;
+    if (job == NULL || !node_job_count_lost(job, loss->rank, loss->records))
+        windows->totals.lost += loss->records;
 }
 
 /* After the windows are encoded, so that the losses go with the next one. */
@@ -67,15 +78,12 @@ static void windows_count_losses(struct windows *windows)
         struct node_job *job = windows->census->jobs;
         while (job != NULL && strcmp(job->id, loss->job) != 0)
             job = job->next;
+        if (job != NULL)
+            job->flags |= WINDOW_GAP;
         if (!loss->is_death)
-            windows->totals.lost += loss->records;
-        if (job == NULL)
-            continue;
-        job->flags |= WINDOW_GAP;
-        if (loss->is_death)
+            windows_count_loss(windows, job, loss);
+        else if (job != NULL)
             node_job_add_death(job, &loss->death);
-        else
-            node_job_count_lost(job, loss->rank, loss->records);
     }
     windows->loss_count = 0;
 }

@@ -90,10 +90,12 @@ int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world)
     return (int)sum->rank_count++;
 }
 
-void event_sum_remove_rank(struct event_sum *sum, int rank)
+uint64_t event_sum_remove_rank(struct event_sum *sum, int rank)
 {
     struct rank_sum *gone = &sum->ranks[rank];
+    const uint64_t lost = gone->row.lost;
     memmove(gone, gone + 1, (size_t)(--sum->rank_count - (uint32_t)rank) * sizeof *gone);
+    return lost;
 }
 
 static void event_sum_copy_name(char out[NAME_BYTES], const char *name)
@@ -605,14 +607,15 @@ void event_sum_clear(struct event_sum *sum)
     event_sum_begin_window(sum);
 }
 
-void event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost)
+int event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost)
 {
     for (uint32_t i = 0; i < sum->rank_count; i++) {
         if (sum->ranks[i].row.rank == rank) {
             sum->ranks[i].row.lost += lost;
-            return;
+            return 1;
         }
     }
+    return 0;
 }
 
 void event_sum_discard(struct event_sum *sum)

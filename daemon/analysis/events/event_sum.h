@@ -72,8 +72,9 @@ void event_sum_destroy(struct event_sum *sum);
  *  @return its index, counted from 0; -HOLTER_ERANGE or -ENOMEM */
 int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world);
 
-/** Remove a rank and its rows of the window so far. Indices above it move down by one. */
-void event_sum_remove_rank(struct event_sum *sum, int rank);
+/** Remove a rank and its row of the window so far. Indices above it move down by one.
+ *  @return records that the row counted as lost */
+uint64_t event_sum_remove_rank(struct event_sum *sum, int rank);
 
 /** Position of a communicator in this window's dictionary. @param row  copied; its name is cut at
  * 64 bytes
@@ -127,8 +128,8 @@ int event_sum_is_silent(const struct event_sum *sum, int rank, uint64_t window_n
 /** State of the rank's process in this window, see struct wire_rank_row. */
 void event_sum_state(struct event_sum *sum, int rank, char state);
 
-/** Count records as lost with a rank by its number in MPI_COMM_WORLD; unknown ranks are ignored. */
-void event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost);
+/** Count records as lost with a rank by its number in MPI_COMM_WORLD. @return 0: it is not known */
+int event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost);
 
 /** Give up the window: all its records count as lost in the next one. */
 void event_sum_discard(struct event_sum *sum);

@@ -437,13 +437,18 @@ static void length_that_the_daemon_wants_holds_from_the_next_window(void **state
     assert_int_equal(seen.first, 404);
 }
 
+static void replace_journal(struct bed *bed, size_t bytes)
+{
+    journal_destroy(bed->journal);
+    assert_int_equal(journal_create(&bed->journal, bytes), 0);
+    bed->windows.journal = bed->journal;
+    bed->census.journal = bed->journal;
+}
+
 static void what_dropped_windows_held_is_lost_and_counted(void **state)
 {
     struct bed *bed = *state;
-    journal_destroy(bed->journal);
-    assert_int_equal(journal_create(&bed->journal, 4096), 0);
-    bed->windows.journal = bed->journal;
-    bed->census.journal = bed->journal;
+    replace_journal(bed, 4096);
     make_known(bed);
     census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
     windows_process(&bed->windows, BEGIN + 1000);
@@ -465,6 +470,30 @@ static void what_dropped_windows_held_is_lost_and_counted(void **state)
     seen = look(bed);
     uint64_t open_lost, open_events = event_sum_total(bed->census.jobs->sum, &open_lost);
     assert_int_equal(seen.events + seen.lost + open_events + open_lost, written);
+    assert_int_equal(bed->windows.totals.lost, seen.lost); /* each once */
+}
+
+/* The rank has ended by the time when a message with its records is dropped. */
+static void what_dropped_windows_held_of_ended_ranks_is_counted_once(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t written = 0;
+    replace_journal(bed, 1024);
+    replace_by_dead_process(bed);
+    for (uint64_t s = 0; s < 6; s++)
+        for (int i = 0; i < 10; i++, written++)
+            write_call(bed, CALL_Barrier, BEGIN + s * SECOND + 5000, BEGIN + s * SECOND + 5000);
+    atomic_store(&bed->fake.segment->state, SEGMENT_FINALIZED);
+    for (uint64_t tenth = 5; tenth < 120; tenth += 5) {
+        windows_process(&bed->windows, BEGIN + tenth * SECOND / 10);
+        bed->position = 0;
+        struct seen seen = look(bed);
+        uint64_t open_lost, open_events = event_sum_total(bed->census.jobs->sum, &open_lost);
+        if (tenth > 60)
+            assert_int_equal(bed->windows.totals.lost + open_lost + seen.events + open_events,
+                             written);
+    }
+    assert_true(bed->windows.totals.lost > 0);
 }
 
 /* The rows of the newest window about messages. */
@@ -932,6 +961,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_dropped_windows_held_of_ended_ranks_is_counted_once,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_within_the_node_are_reported_with_their_times,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
