@@ -47,6 +47,8 @@ static void windows_on_dropped(void *user, const struct journal_message *dropped
         return;
     const struct wire_window *window = &message.window;
     struct window_loss loss = {0};
+    windows->totals.sampled -= window->halves_count;
+    windows->totals.passed_over += window->halves_count;
     memcpy(loss.job, window->job, strnlen(window->job, sizeof loss.job - 1));
     for (uint64_t i = 0; i < window->ranks_count; i++) {
         loss.rank = window->ranks[i].rank;

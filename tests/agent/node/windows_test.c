@@ -690,6 +690,27 @@ static void ends_between_nodes_of_a_guessed_time_count_as_passed_over(void **sta
     }
 }
 
+static void ends_between_nodes_in_dropped_windows_count_as_passed_over(void **state)
+{
+    struct bed *bed = *state;
+    replace_journal(bed, 1024);
+    begin_watching(bed);
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 1,
+                                      BEGIN + 5000, BEGIN + 5700);
+    fake_rank_write(&bed->fake, &sent);
+    uint64_t sampled = 0;
+    for (uint64_t s = 1; s < 12; s++) {
+        windows_process(&bed->windows, BEGIN + s * SECOND);
+        sampled += tell(bed).node.sampled;
+    }
+    assert_true(sampled > 0);
+    bed->position = 0;
+    struct told told = tell(bed);
+    assert_int_equal(told.halves, 0);
+    assert_int_equal(told.node.sampled, 0);
+    assert_int_equal(told.node.passed_over, 1);
+}
+
 static void a_rank_that_waits_for_long_reports_for_what(void **state)
 {
     struct bed *bed = *state;
@@ -972,6 +993,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ends_between_nodes_are_reported_in_daemon_time, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(ends_between_nodes_of_a_guessed_time_count_as_passed_over,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_between_nodes_in_dropped_windows_count_as_passed_over,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_reports_for_what, set_up,
                                         tear_down),
