@@ -218,7 +218,8 @@ int rank_is_drained(const struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->open; i++) {
         const struct ring_reader *reader = &rank->rings[i].reader;
-        if (atomic_load_explicit(&reader->control->head, memory_order_acquire) != reader->next)
+        /* A head that has gone back is not the writer's: nothing more will be read. */
+        if (atomic_load_explicit(&reader->control->head, memory_order_acquire) > reader->next)
             return 0;
     }
     return 1;

@@ -351,6 +351,24 @@ static void rank_that_has_ended_is_read_to_its_last_record(void **state)
     assert_int_equal(seen.deaths, 0); /* it has finalized */
 }
 
+/* As when its segment was truncated, of which the agent sees zeros from then on. */
+static void ended_rank_whose_ring_has_gone_back_is_not_waited_for(void **state)
+{
+    struct bed *bed = *state;
+    replace_by_dead_process(bed);
+    for (uint64_t i = 0; i < 5; i++)
+        write_call(bed, CALL_Barrier, BEGIN + 1000 * i, BEGIN + 1000 * i + 500);
+    write_call(bed, CALL_Barrier, BEGIN + SECOND, BEGIN + SECOND + 500);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    assert_int_equal(bed->census.joined, 1);
+    atomic_store(&segment_ring(bed->fake.segment, 0)->head, 0);
+    windows_process(&bed->windows, BEGIN + 5 * SECOND);
+    assert_int_equal(bed->census.joined, 0);
+    windows_process(&bed->windows, BEGIN + 6 * SECOND);
+    assert_true(census_empty(&bed->census));
+    assert_int_equal(look(bed).deaths, 1);
+}
+
 static void windows_before_the_first_contact_get_their_numbers_then(void **state)
 {
     struct bed *bed = *state;
@@ -971,6 +989,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(ended_rank_whose_ring_has_gone_back_is_not_waited_for,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(death_of_a_guessed_time_moves_with_its_window, set_up,
