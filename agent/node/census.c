@@ -18,6 +18,9 @@
 #define LOG_TOPIC "census"
 
 #define CENSUS_MAXIMUM_TURNS (SEGMENT_FIRST_CAPACITY / RANK_TURN)
+/* An ended rank whose rings still cannot be read to their end after this time never can: a record
+ * is at most a second later than now, and a rank that has ended is drained in every turn. */
+#define UNREADABLE_NS UINT64_C(5000000000)
 
 enum stage {
     SEEN,   /* its segment was seen */
@@ -34,6 +37,7 @@ struct resident {
     int complained; /* the reason why it cannot be mapped was logged */
     int ended;
     uint64_t ended_ns;    /* CLOCK_MONOTONIC: when that was noticed */
+    uint64_t unread_ns;   /* first turn after that which left records unread; 0: none yet */
     int newcomer;         /* joined in the last update */
     int index;            /* of the rank in its job's sums, saved while it is moved to others */
     struct rank *rank;    /* owned; NULL while SEEN */
@@ -332,13 +336,23 @@ int census_has_ended(const struct census *census)
     return 0;
 }
 
+/* Are all records of an ended rank in the sums, as far as they can be read? */
+static int census_is_read(struct resident *resident, uint64_t now_ns)
+{
+    if (rank_is_drained(resident->rank))
+        return 1;
+    resident->unread_ns = resident->unread_ns == 0 ? now_ns : resident->unread_ns;
+    return now_ns - resident->unread_ns >= UNREADABLE_NS;
+}
+
 uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
                              const struct daemon_clock *clock)
 {
     uint32_t told = 0;
     for (uint32_t i = 0; i < census->count; i++) {
         struct resident *resident = census->residents[i];
-        if (resident->stage != JOINED || !resident->ended || !rank_is_drained(resident->rank))
+        if (resident->stage != JOINED || !resident->ended ||
+            !census_is_read(resident, clocks->now_ns))
             continue;
         /* A call during which the rank died lasted until now, not until the window's end. */
         struct drain_clocks end = *clocks;

@@ -369,6 +369,20 @@ static void ended_rank_whose_ring_has_gone_back_is_not_waited_for(void **state)
     assert_int_equal(look(bed).deaths, 1);
 }
 
+/* Whatever its head claims, the records are not there, nor does anybody write them any more. */
+static void ended_rank_whose_ring_is_overwritten_is_not_waited_for(void **state)
+{
+    struct bed *bed = *state;
+    replace_by_dead_process(bed);
+    write_call(bed, CALL_Barrier, BEGIN + SECOND, BEGIN + SECOND + 500);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    atomic_store(&segment_ring(bed->fake.segment, 0)->head, UINT64_C(1) << 40);
+    for (uint64_t s = 2; s < 20; s++)
+        windows_process(&bed->windows, BEGIN + s * SECOND);
+    assert_true(census_empty(&bed->census));
+    assert_int_equal(look(bed).deaths, 1);
+}
+
 static void windows_before_the_first_contact_get_their_numbers_then(void **state)
 {
     struct bed *bed = *state;
@@ -990,6 +1004,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(ended_rank_whose_ring_has_gone_back_is_not_waited_for,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ended_rank_whose_ring_is_overwritten_is_not_waited_for,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
                                         set_up, tear_down),
