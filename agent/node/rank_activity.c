@@ -111,7 +111,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
         row.call = latest->sum.last_call;
         row.peer = latest->sum.last_peer;
         row.comm = rank_activity_comm_id(rank, latest->sum.last_comm);
-        row.at_ns = daemon_clock_at(clock, latest->sum.last_exit_ns);
+        row.at_ns = daemon_clock_best(clock, latest->sum.last_exit_ns);
     }
     struct event event;
     for (uint32_t i = 0; i < rank->open; i++) {
@@ -123,7 +123,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
         row.in_call = 1;
         row.peer = event.peer;
         row.comm = rank_activity_comm_id(rank, event.comm);
-        row.at_ns = daemon_clock_at(clock, enter_ns);
+        row.at_ns = daemon_clock_best(clock, enter_ns);
         break;
     }
     *out = row;

@@ -404,6 +404,23 @@ static void windows_before_the_first_contact_get_their_numbers_then(void **state
     assert_int_equal(seen.flags, WINDOW_CLOCK);
 }
 
+/* Windows follow another daemon slowly; events are timed by it at once. */
+static void deaths_are_reported_by_the_best_estimate_of_daemon_time(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_clock_answer answer = {
+        .t1_ns = BEGIN, .t2_ns = BEGIN + SECOND / 20 + 100, .t3_ns = BEGIN + SECOND / 20 + 100};
+    daemon_clock_restart(&bed->windows.clock);
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + 200);
+    replace_by_dead_process(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 1000, BEGIN + 2000);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.deaths, 1);
+    assert_int_equal(seen.death.at_ns, BEGIN + SECOND / 20 + 2000);
+}
+
 /* A rank dies within the first window, before a daemon that is 50 s behind the guess answers. */
 static void assert_death_moves(struct bed *bed, uint64_t contact_ns)
 {
@@ -1008,6 +1025,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ended_rank_whose_ring_is_overwritten_is_not_waited_for,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deaths_are_reported_by_the_best_estimate_of_daemon_time,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(death_of_a_guessed_time_moves_with_its_window, set_up,
                                         tear_down),
