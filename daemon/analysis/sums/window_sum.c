@@ -54,12 +54,25 @@ void run_sum_destroy(struct run_sum *run)
     free(run);
 }
 
+/* Did the program give this name? The others are those of MPI, and what the probe calls a
+ * communicator without a name: after the call that made it. */
+static int run_sum_is_given_name(const char *name)
+{
+    return name[0] != '\0' && strncmp(name, "MPI_", 4) != 0 && strcmp(name, "unknown origin") != 0;
+}
+
+static int run_sum_is_better_name(const char *name, const char *known)
+{
+    const int given = run_sum_is_given_name(name), known_given = run_sum_is_given_name(known);
+    return given != known_given ? given : strcmp(name, known) > 0;
+}
+
 static void run_sum_merge_comm(struct run_comm *into, const struct wire_comm_row *from)
 {
     into->parent = order_maximum(into->parent, from->parent);
     into->size = order_maximum(into->size, from->size);
     into->remote_size = order_maximum(into->remote_size, from->remote_size);
-    if (from->name != NULL && strcmp(from->name, into->name) > 0)
+    if (from->name != NULL && run_sum_is_better_name(from->name, into->name))
         snprintf(into->name, sizeof(into->name), "%s", from->name);
 }
 

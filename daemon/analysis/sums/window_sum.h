@@ -81,7 +81,7 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits);
 void run_sum_destroy(struct run_sum *run);
 
 /** Number of a communicator, for rows. Of several reports under one id the largest sizes and parent
- *  win, and of the names the last in byte order. @param comm  copied
+ *  win, and of the names one that the program gave, else the last in byte order. @param comm copied
  *  @return the number (0: none or unknown, also when the limit is reached), or -ENOMEM */
 int64_t run_sum_comm(struct run_sum *run, const struct wire_comm_row *comm);
 

@@ -545,6 +545,33 @@ static void too_many_communicators_and_regions_count_as_unknown(void **state)
     run_sum_destroy(run);
 }
 
+/* The communicator was used before it was named, or by a rank that has not named it yet. */
+static void name_that_the_program_gave_replaces_that_of_the_call(void **state)
+{
+    static const char *const names[4] = {"MPI_Comm_split", "ATM", "unknown origin", ""};
+    (void)state;
+    for (int first = 0; first < 4; first++) {
+        struct run_sum *run;
+        struct window_sum *window;
+        struct sum_result r = {0};
+        const struct wire_pair_row pair = {.comm = 1, .messages = 1};
+        assert_int_equal(run_sum_create(&run, &roomy), 0);
+        assert_int_equal(window_sum_create(&window, run), 0);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(
+                run_sum_comm(run, &(struct wire_comm_row){.id = 7, .name = names[(first + i) % 4]}),
+                1);
+        assert_int_equal(
+            window_sum_update(window, &(struct sum_rows){.pairs = &pair, .pair_count = 1}), 0);
+        assert_int_equal(window_sum_result(window, SUM_PAIRS, SIZE_MAX, &r), 0);
+        assert_int_equal(r.comm_count, 2);
+        assert_string_equal(r.comms[1].name, "ATM");
+        sum_result_finish(&r);
+        window_sum_destroy(window);
+        run_sum_destroy(run);
+    }
+}
+
 static double bytes_a_pair(uint32_t ranks)
 {
     struct pair_of_runs a;
@@ -605,6 +632,7 @@ int main(void)
         cmocka_unit_test(windows_add_up_to_the_run_in_any_order),
         cmocka_unit_test(an_empty_window_changes_nothing),
         cmocka_unit_test(a_window_begins_empty),
+        cmocka_unit_test(name_that_the_program_gave_replaces_that_of_the_call),
         cmocka_unit_test(rows_come_in_canonical_order_and_name_what_is_listed),
         cmocka_unit_test(the_call_in_progress_is_that_of_the_newest_window),
         cmocka_unit_test(calls_count_each_rank_once),
