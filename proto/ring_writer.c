@@ -91,7 +91,8 @@ static struct tally_row *tally_find_bounded(struct ring_writer *w, uint64_t what
     row = tally_find(w, what, where, rows - rows / 4);
     if (row != NULL)
         return row;
-    const uint64_t nowhere = tally_where(PEER_UNKNOWN, ring_place(0, COMM_SLOT_NONE, 0));
+    const int32_t peer = ring_peer(where) == PEER_NULL ? PEER_NULL : PEER_UNKNOWN;
+    const uint64_t nowhere = tally_where(peer, ring_place(0, COMM_SLOT_NONE, 0));
     return tally_find(w, what, nowhere, rows);
 }
 

@@ -8,7 +8,7 @@
  *
  * Bound: rows are a power of two. Once half of them are in use, what would need another row is
  * added up without size class (TALLY_ALL_SIZES); from three quarters on by function and flags
- * alone, with the peer PEER_UNKNOWN, no communicator and no region.
+ * alone, with the peer PEER_UNKNOWN (PEER_NULL stays), no communicator and no region.
  */
 #ifndef HOLTER_TALLY_H
 #define HOLTER_TALLY_H

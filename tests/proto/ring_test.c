@@ -337,6 +337,33 @@ static void more_peers_than_rows_are_added_up_without_peer(void **state)
     bed_finish(&bed);
 }
 
+/* What goes to MPI_PROC_NULL, or comes from it, is no message, however few rows there are. */
+static void messages_of_nobody_stay_apart_without_rows(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event send = {.bytes = 100,
+                         .comm = 3,
+                         .call = 7,
+                         .flags = EVENT_SEND | EVENT_POST | EVENT_DONE,
+                         .kind = EVENT_CALL},
+                 nobody = send;
+    nobody.peer = PEER_NULL;
+    for (send.peer = 0; send.peer < 40; send.peer++)
+        lap(&bed, &send, 1);
+    lap(&bed, &nobody, 10);
+    lap(&bed, &(struct event){.kind = EVENT_REGION}, 2 * CAPACITY); /* all sends leave the ring */
+    uint64_t of_nobody = 0;
+    for (uint32_t i = 0; i < atomic_load(&bed.writer.control->tally_count); i++) {
+        const struct tally_row *row = &bed.writer.tally[i];
+        if (ring_peer(atomic_load(&row->where)) == PEER_NULL)
+            of_nobody += tally_read(row).records;
+    }
+    assert_int_equal(of_nobody, 10);
+    bed_finish(&bed);
+}
+
 static void more_sizes_than_rows_are_added_up_by_peer(void **state)
 {
     (void)state;
@@ -480,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_head_that_goes_back_does_not_trip_the_reader),
         cmocka_unit_test(every_record_is_taken_or_in_the_tally),
         cmocka_unit_test(more_peers_than_rows_are_added_up_without_peer),
+        cmocka_unit_test(messages_of_nobody_stay_apart_without_rows),
         cmocka_unit_test(more_sizes_than_rows_are_added_up_by_peer),
         cmocka_unit_test(the_tally_counts_received_bytes_of_collectives_only),
         cmocka_unit_test(polls_that_find_nothing_have_a_row_for_each_function),
