@@ -18,8 +18,8 @@
 #define LOG_TOPIC "census"
 
 #define CENSUS_MAXIMUM_TURNS (SEGMENT_FIRST_CAPACITY / RANK_TURN)
-/* An ended rank whose rings still cannot be read to their end after this time never can: a record
- * is at most a second later than now, and a rank that has ended is drained in every turn. */
+/* An ended rank of whose rings nothing more could be read for this time is not waited for: a record
+ * is at most a second later than now. */
 #define UNREADABLE_NS UINT64_C(5000000000)
 
 enum stage {
@@ -37,7 +37,8 @@ struct resident {
     int complained; /* the reason why it cannot be mapped was logged */
     int ended;
     uint64_t ended_ns;    /* CLOCK_MONOTONIC: when that was noticed */
-    uint64_t unread_ns;   /* first turn after that which left records unread; 0: none yet */
+    uint64_t unread_ns;   /* since when nothing more of its rings was read; 0: not noted yet */
+    uint64_t unread_from; /* up to where they were read then */
     int newcomer;         /* joined in the last update */
     int index;            /* of the rank in its job's sums, saved while it is moved to others */
     struct rank *rank;    /* owned; NULL while SEEN */
@@ -341,7 +342,11 @@ static int census_is_read(struct resident *resident, uint64_t now_ns)
 {
     if (rank_is_drained(resident->rank))
         return 1;
-    resident->unread_ns = resident->unread_ns == 0 ? now_ns : resident->unread_ns;
+    const uint64_t position = rank_position(resident->rank);
+    if (resident->unread_ns == 0 || position != resident->unread_from) {
+        resident->unread_ns = now_ns;
+        resident->unread_from = position;
+    }
     return now_ns - resident->unread_ns >= UNREADABLE_NS;
 }
 

@@ -225,6 +225,14 @@ int rank_is_drained(const struct rank *rank)
     return 1;
 }
 
+uint64_t rank_position(const struct rank *rank)
+{
+    uint64_t position = 0;
+    for (uint32_t i = 0; i < rank->open; i++)
+        position += rank->rings[i].reader.next;
+    return position;
+}
+
 static uint64_t rank_drain_growth(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;

@@ -28,6 +28,9 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
 /** Whether everything in its rings is in the sums. */
 int rank_is_drained(const struct rank *rank);
 
+/** Where in its rings the agent has arrived, added up: it grows with every record that is read. */
+uint64_t rank_position(const struct rank *rank);
+
 /** The window ends: count calls in progress, what the tallies of the rings grew by, and losses.
  * Call after rank_drain() up to that end.
  *  @param ended  the rank writes no more */
