@@ -282,7 +282,7 @@ class Files(unittest.TestCase):
     def test_bytes_beyond_what_can_be_added_up_are_refused(self):
         source = self.write('pairs', ''.join(f'0 {to} {2**63 - 1024}\n' for to in (1, 2)))
         finished = self.holter('reroute', source, '--topology', 'mesh:3', status=1)
-        self.assertRegex(finished.err, r'\A.*pairs: the sum of all bytes is 2\^63 or more\n\Z')
+        self.assertRegex(finished.err, r'\A.*pairs:2: with this line there are 2\^63 bytes or more, too many for a sum\n\Z')
 
     # ---- topology
 
