@@ -11,7 +11,8 @@ static inline int mpi_library_is_name(const char *name)
 {
     return text_begins(name, "libmpi.so") || text_begins(name, "libmpich.so") ||
            text_begins(name, "libmpi-") || text_begins(name, "libmpi_gnu") ||
-           text_begins(name, "libmpi_intel") || text_begins(name, "libmpi_cray");
+           text_begins(name, "libmpi_intel") || text_begins(name, "libmpi_cray") ||
+           text_begins(name, "libmpi_amd") || text_begins(name, "libmpi_nvidia");
 }
 
 #endif

@@ -91,6 +91,8 @@ static void an_mpi_is_found_under_all_its_names(void **state)
     assert_found_under("libmpi-1f2e3d4c.so.12");
     assert_found_under("libmpi_gnu_91.so.12");
     assert_found_under("libmpi_cray.so.12");
+    assert_found_under("libmpi_amd.so.12");
+    assert_found_under("libmpi_nvidia.so.12");
 }
 
 /* The library cut off anywhere, and with bytes changed at random: an error or a list, never harm.
