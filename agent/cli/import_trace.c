@@ -60,7 +60,8 @@ static void print_messages(const struct trace_counts *c)
     import_trace_print_count(
         "rejected", c->rejected,
         "messages within hosts that were received before they were sent, or with another size");
-    import_trace_print_count("left out", c->lost, "records that are none, or far beyond the end");
+    import_trace_print_count("left out", c->lost,
+                             "records that are none, far beyond the end, or of too many bytes");
     import_trace_print_count("broken", c->failed_streams,
                              "files; what is whole of them is imported");
 }

@@ -458,6 +458,7 @@ static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
     trace->job.command = trace->command;
     trace->job.mpi = trace->mpi;
     trace->job.ranks = trace->set.ranks;
+    trace->job.record_bytes = TRACE_RECORD_BYTES;
     trace->job.stream_count = trace->stream_count;
     trace->job.rank_of = trace->rank_of;
     trace->job.host_of = trace->host_of;

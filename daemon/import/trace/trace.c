@@ -402,7 +402,9 @@ static void trace_report_lost(const struct import *m, const struct trace_counts 
     for (uint32_t h = 0; stray == NULL && h < m->job->host_count; h++)
         stray = m->hosts[h].stray_ns != 0 ? &m->hosts[h] : NULL;
     if (stray == NULL)
-        snprintf(text, sizeof(text), "%" PRIu64 " records are none, and left out", counts->lost);
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " records are none, or have too many bytes, and left out",
+                 counts->lost);
     else
         snprintf(text, sizeof(text),
                  "%" PRIu64 " records are none, or far beyond the end, and left out: the first "

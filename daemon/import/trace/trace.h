@@ -19,6 +19,8 @@
 
 #include <stdint.h>
 
+/** More bytes than a rank has memory for: a record with them has a damaged size. */
+#define TRACE_RECORD_BYTES (UINT64_C(1) << 50)
 #define TRACE_BATCH 512u /**< maximum number of records in one request */
 
 /** The meaning of a slot of a stream's rank in event.comm. Slots are the reader's own numbers,
@@ -67,11 +69,13 @@ struct trace_job {
     const uint32_t *host_of; /**< by rank: position in hosts; IMPORT_NOWHERE: it has no streams */
     const char (*hosts)[65];
     uint32_t host_count;
-    uint64_t begin_ns;   /**< time of the trace's zero since 1970; 0: unknown */
-    uint64_t window_ns;  /**< 0: chosen by the length of the trace */
-    uint64_t length_ns;  /**< from its zero to its end, if known in advance; 0: unknown */
-    int length_is_claim; /**< the length was stated by the trace itself, and may be wrong: see
-                            trace_counts.beyond_ns */
+    uint64_t begin_ns;     /**< time of the trace's zero since 1970; 0: unknown */
+    uint64_t window_ns;    /**< 0: chosen by the length of the trace */
+    uint64_t length_ns;    /**< from its zero to its end, if known in advance; 0: unknown */
+    uint64_t record_bytes; /**< records of more bytes are damaged, and the sums of all are limited;
+                              0: the reader has checked that the sums can hold them */
+    int length_is_claim;   /**< the length was stated by the trace itself, and may be wrong: see
+                              trace_counts.beyond_ns */
 };
 
 /** What was imported, summed over ranks as in the recording. */
@@ -86,7 +90,8 @@ struct trace_counts {
                            size */
     uint64_t
         halves;    /**< ends of messages between hosts in the recording, for the daemon to match */
-    uint64_t lost; /**< records that are invalid, or far beyond the length of the trace */
+    uint64_t lost; /**< records that are invalid, far beyond the length of the trace, or have too
+                      many bytes */
     uint64_t beyond_ns; /**< if many records are beyond the stated length: the time by which nearly
                            all end; else 0 */
     uint64_t window_ns; /**< length of windows */

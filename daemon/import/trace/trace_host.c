@@ -217,6 +217,22 @@ static void trace_host_count_beyond(struct trace_host *host, uint32_t rank,
         host->beyond_latest[bits] = time;
 }
 
+/* Are the bytes of a record within the job's limit, and can the sums hold them? Those of all hosts
+ * together stay below 2^63. */
+static int trace_host_takes_bytes(struct trace_host *host, const struct event *event)
+{
+    const uint64_t limit = host->job->record_bytes;
+    const unsigned without = EVENT_SEND | EVENT_RECV | EVENT_DONE | EVENT_CANCELLED;
+    uint64_t in = event->flags & without ? 0 : event->bytes_in; /* else it is something else */
+    uint64_t most = INT64_MAX / host->job->host_count;
+    if (limit == 0)
+        return 1;
+    if (event->bytes > limit || in > limit || event->bytes + in > most - host->bytes)
+        return 0;
+    host->bytes += event->bytes + in;
+    return 1;
+}
+
 /* Prepare records for summing: tables grow to the slots that records name, and times that go back
  * are corrected. Calls of a thread follow each other; a time that went back would make the matcher
  * search among all open calls. */
@@ -231,6 +247,10 @@ static int trace_host_validate(struct trace_host *host, struct trace_rank *rank,
         if (event->t_exit > limit || event->t_enter > limit) {
             trace_host_count_beyond(host, rank->rank, event);
             event->kind = 0; /* counts as lost */
+            continue;
+        }
+        if (!trace_host_takes_bytes(host, event)) {
+            event->kind = 0;
             continue;
         }
         event->t_enter = event->t_enter < stream->entered ? stream->entered : event->t_enter;

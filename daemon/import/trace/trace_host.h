@@ -68,6 +68,7 @@ struct trace_host {
     int code;                /**< 0, or the error */
     struct match_counts told;
     uint64_t events, lost, sampled, passed_over;
+    uint64_t bytes;                         /**< of all records that were read and are not lost */
     uint64_t beyond[64], beyond_latest[64]; /**< number of records beyond the limit, by the
                                                logarithm of their time */
     uint64_t stray_ns;   /**< time of the first of them, ticks; 0: there is none */

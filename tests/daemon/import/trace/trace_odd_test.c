@@ -1,4 +1,5 @@
 /* Traces that are not as they should be. */
+#include "holter/call.h"
 #include "holter/error.h"
 #include "tests/daemon/import/trace/fake_trace.h"
 
@@ -118,6 +119,60 @@ static void a_record_before_the_trace_closes_no_windows(void **state)
     }
 }
 
+static void records_with_more_bytes_than_memory_are_no_records(void **state)
+{
+    struct fake_trace f;
+    struct trace_counts counts;
+    uint64_t bytes = 0;
+    (void)state;
+    fake_trace_set_up_ring(&f);
+    f.job.record_bytes = TRACE_RECORD_BYTES;
+    struct recorded_sums plain = fake_trace_import_all(&f, 1, &counts);
+    assert_int_equal(remove(f.path), 0);
+    for (uint32_t i = 0, changed = 0; i < f.count[0] && changed < 3; i++) {
+        struct event *event = &f.events[0][i];
+        if ((event->flags & (EVENT_SEND | EVENT_POST)) != (EVENT_SEND | EVENT_POST))
+            continue;
+        bytes += event->bytes;
+        event->bytes = INT64_MAX;
+        changed++;
+    }
+    f.events[1][4].bytes_in = UINT64_MAX; /* of an allreduce */
+    struct recorded_sums sums = fake_trace_import_all(&f, 2, &counts);
+    assert_int_equal(sums.sent_bytes, plain.sent_bytes - bytes);
+    assert_int_equal(counts.sent_bytes, plain.sent_bytes - bytes);
+    assert_int_equal(sums.call_bytes_in[CALL_Allreduce],
+                     plain.call_bytes_in[CALL_Allreduce] -
+                         plain.call_bytes_in[CALL_Allreduce] / (4 * FAKE_TRACE_ROUNDS));
+    assert_int_equal(counts.lost, 4);
+    assert_non_null(strstr(f.told, "4 records are none, or "));
+    fake_trace_finish(&f);
+}
+
+/* No record alone is out of range, but all together are. */
+static void sums_of_bytes_do_not_wrap(void **state)
+{
+    struct fake_trace f;
+    struct trace_counts counts;
+    (void)state;
+    fake_trace_set_up_ring(&f);
+    f.job.record_bytes = TRACE_RECORD_BYTES;
+    f.count[0] = 0;
+    for (uint32_t i = 0; i < 40000; i++) {
+        struct event *event = fake_trace_add(&f, 0, CALL_Send, 1000 + i, 1001 + i);
+        event->flags = EVENT_SEND | EVENT_POST | EVENT_DONE;
+        event->peer = 3;
+        event->bytes = UINT64_C(1) << 49;
+        event->comm = 0;
+    }
+    struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
+    assert_true(sums.lost > 0);
+    assert_true(sums.sent >= UINT64_C(1) << 13);
+    assert_true(sums.sent_bytes <= INT64_MAX);
+    assert_true(sums.sent_bytes / (sums.sent - 300) >= UINT64_C(1) << 49);
+    fake_trace_finish(&f);
+}
+
 static void hostile_records_do_no_harm(void **state)
 {
     struct fake_trace f;
@@ -201,6 +256,8 @@ int main(void)
         cmocka_unit_test(times_beyond_the_trace_are_no_records),
         cmocka_unit_test(a_record_far_beyond_the_trace_closes_no_windows),
         cmocka_unit_test(a_record_before_the_trace_closes_no_windows),
+        cmocka_unit_test(records_with_more_bytes_than_memory_are_no_records),
+        cmocka_unit_test(sums_of_bytes_do_not_wrap),
         cmocka_unit_test(hostile_records_do_no_harm),
         cmocka_unit_test(an_empty_trace_gives_an_empty_recording),
         cmocka_unit_test(what_is_there_is_not_overwritten),
