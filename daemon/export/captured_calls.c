@@ -1,6 +1,7 @@
 /* Reads the captures of a recording as ends of messages. */
 #include "daemon/export/captured_calls.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 #include "proto/capture_request.h"
 
@@ -64,6 +65,50 @@ int captured_calls_add(struct captured_calls *captured, const struct wire_captur
 
 /* ---- recordings ------------------------------------------------------------ */
 
+/* What identifies a capture: several may have been asked for until the same time. */
+struct captured_key {
+    uint64_t id, asked_ns;
+};
+
+struct captured_reading {
+    struct captured_list *list;
+    struct captured_key *keys; /* owned: of all captures of the recording */
+    size_t key_count, key_capacity;
+};
+
+/* Row: number, time of the request. */
+static int captured_list_on_key(void *user, const struct cell *row, size_t columns)
+{
+    struct captured_reading *r = user;
+    if (columns < 2)
+        return 0;
+    if (ARRAY_FIT(r->keys, r->key_capacity, r->key_count + 1) != 0)
+        return -ENOMEM;
+    r->keys[r->key_count++] =
+        (struct captured_key){(uint64_t)row[0].integer, (uint64_t)row[1].integer};
+    return 0;
+}
+
+static int captured_list_has_key(const struct captured_reading *r, uint64_t id, uint64_t asked_ns)
+{
+    for (size_t i = 0; i < r->key_count; i++) {
+        if (r->keys[i].id == id && r->keys[i].asked_ns == asked_ns)
+            return 1;
+    }
+    return 0;
+}
+
+/* Is a message of this capture? Its number is that of the capture, unless another capture had that
+ * number already: then only the time tells. */
+static int captured_list_matches(const struct captured_reading *r,
+                                 const struct captured_calls *capture,
+                                 const struct wire_captured *message)
+{
+    return capture->asked_ns == message->asked_ns &&
+           (capture->capture == message->id ||
+            !captured_list_has_key(r, message->id, message->asked_ns));
+}
+
 /* Row: number, time of the request. */
 static int captured_list_on_capture(void *user, const struct cell *row, size_t columns)
 {
@@ -94,12 +139,13 @@ static int captured_list_on_criterion(void *user, const struct cell *row, size_t
 static int captured_list_visit(void *user, const struct recorded *head,
                                const struct wire_message *message, size_t length)
 {
-    struct captured_list *list = user;
+    struct captured_reading *r = user;
+    struct captured_list *list = r->list;
     (void)head, (void)length;
     list->broken += message == NULL;
     for (size_t i = 0; message != NULL && message->type == WIRE_TYPE_CAPTURED && i < list->count;
          i++) {
-        if (list->list[i].asked_ns != message->captured.asked_ns)
+        if (!captured_list_matches(r, &list->list[i], &message->captured))
             continue;
         int code = captured_calls_add(&list->list[i], &message->captured);
         if (code != 0)
@@ -133,6 +179,7 @@ int captured_list_read(struct captured_list *out, struct tables *tables, const c
                        uint64_t number, const struct recording_progress *progress, char *why,
                        size_t capacity)
 {
+    struct captured_reading reading = {.list = out};
     struct recording_cursor *cursor;
     *out = (struct captured_list){0};
     int code = captured_list_find(out, tables, number);
@@ -140,8 +187,12 @@ int captured_list_read(struct captured_list *out, struct tables *tables, const c
         code = recording_cursor_open(&cursor, path, why, capacity);
         if (code != 0)
             return code;
-        code = recording_scan(cursor, progress, captured_list_visit, out);
+        code = tables_query(tables, "SELECT id, asked_ns FROM captures", captured_list_on_key,
+                            &reading);
+        if (code == 0)
+            code = recording_scan(cursor, progress, captured_list_visit, &reading);
         recording_cursor_close(cursor);
+        free(reading.keys);
     }
     if (code != 0)
         snprintf(why, capacity, "%s: %s", path, holter_strerror(code));

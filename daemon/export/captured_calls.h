@@ -12,7 +12,7 @@ struct captured_calls {
     struct dependency_calls calls;
     char job[65];       /**< "": not known */
     uint64_t capture;   /**< its number; 0: not known */
-    uint64_t asked_ns;  /**< time of the request, which identifies the messages of a capture */
+    uint64_t asked_ns;  /**< time of the request, or that until which records were asked for */
     char reason[257];   /**< why it was captured; "": not known */
     char missing[1024]; /**< what is missing in it, for people; "": nothing */
 };
