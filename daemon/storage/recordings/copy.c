@@ -106,6 +106,7 @@ struct source {
     uint64_t messages;          /* number of messages as far as it is known, for progress */
     uint64_t first_ns, last_ns; /* arrival of the first and of the newest message that was read */
     int more;                   /* there is a next message */
+    int fault;                  /* it cannot be decoded; 0: it can */
     char job[65];
     int windows; /* it has windows */
 };
@@ -121,10 +122,10 @@ static int copy_next(struct source *s, struct target *t)
 {
     uint64_t skipped;
     size_t length;
-    int code, fault;
+    int code;
     for (;;) {
         code = recording_cursor_next_decoded(s->cursor, &s->head, &s->message, &s->arena, &length,
-                                             &fault);
+                                             &s->fault);
         s->more = code == 1;
         if (s->more && s->head.received_ns > s->last_ns)
             s->last_ns = s->head.received_ns;
@@ -242,6 +243,7 @@ struct cut {
         start; /* number of the first message to read; there are no windows of the cut before it */
     uint64_t stop_ns;  /* no window of the cut is received later */
     uint64_t first_ns; /* arrival of the first window of the cut */
+    uint64_t last_ns;  /* arrival of the newest message that was written */
     uint64_t done, of; /* number of messages read, and to be read, for progress */
 };
 
@@ -251,15 +253,21 @@ static int copy_is_window_in_cut(const struct cut *cut, const struct recorded *h
            (head->time_ns > cut->from_ns || cut->from_ns - head->time_ns < cut->window_ns);
 }
 
-/* Does a message belong to the cut: one of its windows, or another message received before its
- * end? */
-static int copy_is_in_cut(const struct cut *cut, const struct recorded *head)
+/* A capture belongs to the time of its request, or that until which records were asked for, as its
+ * rows in the tables do. It may have arrived much later. */
+static int copy_is_capture_in_cut(const struct cut *cut, const struct source *s)
 {
-    if (head->type == WIRE_TYPE_WINDOW)
-        return copy_is_window_in_cut(cut, head);
-    return head->received_ns < cut->to_ns &&
-           (head->type != WIRE_TYPE_CAPTURED ||
-            head->time_ns >= cut->from_ns); /* a capture belongs to its time */
+    uint64_t time_ns = s->fault == 0 ? s->message.captured.asked_ns : s->head.received_ns;
+    return s->head.type == WIRE_TYPE_CAPTURED && time_ns >= cut->from_ns && time_ns < cut->to_ns;
+}
+
+/* Does a message belong to the cut: one of its windows or captures, or a message about ranks
+ * received before its end? */
+static int copy_is_in_cut(const struct cut *cut, const struct source *s)
+{
+    return s->head.type == WIRE_TYPE_WINDOW     ? copy_is_window_in_cut(cut, &s->head)
+           : s->head.type == WIRE_TYPE_CAPTURED ? copy_is_capture_in_cut(cut, s)
+                                                : s->head.received_ns < cut->to_ns;
 }
 
 /* Write what belongs to the cut, from the message that was read last to another one. Messages from
@@ -274,13 +282,14 @@ static int copy_put_cut(struct target *t, struct source *s,
          code = code != 0 ? code : copy_next(s, t)) {
         struct recorded head = s->head;
         copy_show_progress(progress, ++cut->done, cut->of);
-        if (!copy_is_in_cut(cut, &head))
+        if (!copy_is_in_cut(cut, s))
             continue;
         int early = cut->from_ns > 0 && !copy_is_window_in_cut(cut, &head);
         if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
             head.received_ns = cut->first_ns;
         if (early && head.time_ns < cut->first_ns)
             head.time_ns = cut->first_ns;
+        cut->last_ns = head.received_ns;
         code = copy_put(t, s, &head, 0);
     }
     return code;
@@ -290,6 +299,32 @@ static int copy_seek(struct target *t, struct source *s, uint64_t number)
 {
     recording_cursor_seek(s->cursor, number - 1);
     return copy_next(s, t);
+}
+
+/* Write the captures of the cut that arrived after its last window could have, as if they had
+ * arrived with the newest message. The message that was read last has not been written. Damage
+ * there is not counted: hardly any of these messages are of the cut. */
+static int copy_put_late_captures(struct target *t, struct source *s, const struct cut *cut)
+{
+    const uint64_t from = recording_cursor_number(s->cursor), damaged = t->counts->damaged;
+    uint64_t at = 0, last = 0;
+    int code = 0;
+    if (!s->more)
+        return 0;
+    while (code == 0 && recording_block_with_other_messages(s->cursor, &at, &last) == 1) {
+        if (last < from)
+            continue;
+        for (code = copy_seek(t, s, at > from ? at : from);
+             code == 0 && s->more && recording_cursor_number(s->cursor) <= last;
+             code = code != 0 ? code : copy_next(s, t)) {
+            struct recorded head = s->head;
+            head.received_ns = head.time_ns = cut->last_ns;
+            if (copy_is_capture_in_cut(cut, s))
+                code = copy_put(t, s, &head, 0);
+        }
+    }
+    t->counts->damaged = damaged;
+    return code;
 }
 
 /* Find the first window of the cut, and how many messages are to be read. */
@@ -328,7 +363,8 @@ static int copy_put_all(struct target *t, struct source *s,
                    : copy_put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
     }
     code = code != 0 ? code : copy_seek(t, s, cut->start);
-    return code != 0 ? code : copy_put_cut(t, s, progress, cut, UINT64_MAX);
+    code = code != 0 ? code : copy_put_cut(t, s, progress, cut, UINT64_MAX);
+    return code != 0 ? code : copy_put_late_captures(t, s, cut);
 }
 
 /* Adjust the row of the job to the span of the cut. */

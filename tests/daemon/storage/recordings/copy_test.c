@@ -120,6 +120,27 @@ static void captures_go_with_their_time(void **state)
     assert_int_equal(made_ask(out, "SELECT count(*) FROM capture_events"), 2);
 }
 
+/* Its rows and its message are in the same cuts, though it arrived long after that time. */
+static void captures_of_the_past_go_with_the_time_that_they_end_at(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 200);
+    made_capture_until(a, "job.0", 1, 10, 195);
+    made_capture_until(a, "job.0", 2, 150, 195);
+    assert_int_equal(cut(out, 5, 12), 0);
+    assert_int_equal(made_ask(out, "SELECT max(id) FROM captures"), 1);
+    struct seen seen = read_all(out);
+    assert_int_equal(seen.captured, 1);
+    assert_int_equal(seen.windows, 14);
+    remove(out);
+    assert_int_equal(cut(out, 190, 198), 0);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM captures"), 0);
+    assert_int_equal(read_all(out).captured, 0);
+    remove(out);
+    assert_int_equal(cut(out, -1, -1), 0);
+    assert_int_equal(read_all(out).captured, 2);
+}
+
 static void a_cut_without_bounds_is_the_whole(void **state)
 {
     (void)state;
@@ -418,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_cut_has_the_windows_between_and_the_ranks_before),
         TEST(captures_go_with_their_time),
+        TEST(captures_of_the_past_go_with_the_time_that_they_end_at),
         TEST(a_cut_without_bounds_is_the_whole),
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),

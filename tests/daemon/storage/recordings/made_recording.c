@@ -115,9 +115,16 @@ void made(const char *path, const char *job, uint64_t from, uint64_t end)
 
 void made_capture(const char *path, const char *job, uint64_t id, uint64_t second)
 {
+    made_capture_until(path, job, id, second, second);
+}
+
+void made_capture_until(const char *path, const char *job, uint64_t id, uint64_t second,
+                        uint64_t arrival)
+{
     struct recording *r;
     char why[300];
     uint64_t at_ns = (MADE_BEGIN + second) * MADE_S + MADE_S / 2;
+    uint64_t received_ns = (MADE_BEGIN + arrival) * MADE_S + MADE_S / 2;
     struct wire_capture_thread_row thread = {.rank = 0, .records = 2};
     struct wire_capture_event_row events[] = {
         {.number = 0, .kind = 1, .call = 1, .begin_ns = -100, .length_ns = 10, .source = -1},
@@ -141,7 +148,9 @@ void made_capture(const char *path, const char *job, uint64_t id, uint64_t secon
     if (recording_open(&r, path, why, sizeof(why)) != 0)
         fail_msg("%s", why);
     kept_message(
-        r, (struct recorded){.instance = 1, .seq = m.seq, .time_ns = at_ns, .received_ns = at_ns},
+        r,
+        (struct recorded){
+            .instance = 1, .seq = m.seq, .time_ns = received_ns, .received_ns = received_ns},
         WIRE_TYPE_CAPTURED, &m);
     assert_int_equal(recording_write_result(r, WIRE_TYPE_CAPTURE, &told), 0);
     assert_int_equal(recording_close(r), 0);

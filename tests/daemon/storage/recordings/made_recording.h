@@ -18,6 +18,11 @@ void made(const char *path, const char *job, uint64_t from, uint64_t end);
  *  @param id  of the capture; its message has number 100 + id */
 void made_capture(const char *path, const char *job, uint64_t id, uint64_t second);
 
+/** The same, of the records until the middle of that second, which arrive in the middle of a later
+ * one. */
+void made_capture_until(const char *path, const char *job, uint64_t id, uint64_t second,
+                        uint64_t arrival);
+
 /** Run SQL on a file. @return first column of the first row, 0: none */
 int64_t made_ask(const char *path, const char *sql);
 
