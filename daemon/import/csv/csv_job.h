@@ -48,8 +48,13 @@ const char *csv_stream_region(void *user, uint32_t rank, uint32_t slot);
 
 /* ---- csv_places.c: placement of the ranks on hosts ------------------------- */
 
-/** Store the hosts that a message names for its ranks. @param why  set on failure
+/** Can the ranks of a message be on the hosts that it names? @param why  set on failure
  * @return 0, or -HOLTER_EUSAGE when a rank was on another host before */
+int csv_places_check(const struct csv_job *job, const struct csv_message *message,
+                     char why[CSV_WHY]);
+
+/** Store the hosts that a message names for its ranks, which have been checked.
+ * @param why  set on failure @return 0, or -HOLTER_EUSAGE when there are too many hosts */
 int csv_places_note(struct csv_job *job, const struct csv_message *message, char why[CSV_WHY]);
 
 /** Place all ranks: on the hosts of the table; else on the requested hosts, in blocks; else on

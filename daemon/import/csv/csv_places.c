@@ -27,29 +27,54 @@ static int csv_places_reserve(struct csv_job *job, uint32_t rank)
     return 0;
 }
 
-static int csv_places_note_host(struct csv_job *job, uint32_t rank, const char *host,
-                                char why[CSV_WHY])
+/* Is a rank that a message names on another host than before? */
+static int csv_places_check_host(const struct csv_job *job, uint32_t rank, const char *host,
+                                 char why[CSV_WHY])
 {
-    if (host[0] == '\0')
+    const char *before = rank >= job->host_capacity || job->host_of[rank] == UNKNOWN
+                             ? host
+                             : job->hosts.names[job->host_of[rank]];
+    if (host[0] == '\0' || strcmp(before, host) == 0)
         return 0;
-    uint32_t number = name_table_number(&job->hosts, host, CSV_MAX_RANKS);
-    if (number == NAME_TABLE_NONE || csv_places_reserve(job, rank) != 0) {
-        snprintf(why, CSV_WHY, "too many hosts");
+    snprintf(why, CSV_WHY, "rank %" PRIu32 " is on host '%s', and was on '%s' before", rank, host,
+             before);
+    return -HOLTER_EUSAGE;
+}
+
+int csv_places_check(const struct csv_job *job, const struct csv_message *m, char why[CSV_WHY])
+{
+    if (m->source == m->destination && m->source_host[0] != '\0' &&
+        m->destination_host[0] != '\0' && strcmp(m->source_host, m->destination_host) != 0) {
+        snprintf(why, CSV_WHY, "rank %" PRIu32 " is on host '%s' and on '%s'", m->source,
+                 m->source_host, m->destination_host);
         return -HOLTER_EUSAGE;
     }
-    if (job->host_of[rank] != UNKNOWN && job->host_of[rank] != number) {
-        snprintf(why, CSV_WHY, "rank %" PRIu32 " is on host '%s', and was on '%s' before", rank,
-                 host, job->hosts.names[job->host_of[rank]]);
-        return -HOLTER_EUSAGE;
-    }
-    job->host_of[rank] = number;
-    return 0;
+    int code = csv_places_check_host(job, m->source, m->source_host, why);
+    return code != 0 ? code : csv_places_check_host(job, m->destination, m->destination_host, why);
+}
+
+/* @return number of the host, UNKNOWN: none is given; NAME_TABLE_NONE is UNKNOWN as well */
+static uint32_t csv_places_number_host(struct csv_job *job, const char *host)
+{
+    return host[0] == '\0' ? UNKNOWN : name_table_number(&job->hosts, host, CSV_MAX_RANKS);
 }
 
 int csv_places_note(struct csv_job *job, const struct csv_message *m, char why[CSV_WHY])
 {
-    int code = csv_places_note_host(job, m->source, m->source_host, why);
-    return code != 0 ? code : csv_places_note_host(job, m->destination, m->destination_host, why);
+    uint32_t source = csv_places_number_host(job, m->source_host),
+             destination = csv_places_number_host(job, m->destination_host);
+    if ((source == UNKNOWN && m->source_host[0] != '\0') ||
+        (destination == UNKNOWN && m->destination_host[0] != '\0') ||
+        (source != UNKNOWN && csv_places_reserve(job, m->source) != 0) ||
+        (destination != UNKNOWN && csv_places_reserve(job, m->destination) != 0)) {
+        snprintf(why, CSV_WHY, "too many hosts");
+        return -HOLTER_EUSAGE;
+    }
+    if (source != UNKNOWN)
+        job->host_of[m->source] = source;
+    if (destination != UNKNOWN)
+        job->host_of[m->destination] = destination;
+    return 0;
 }
 
 static int csv_places_compare_hosts(const void *left, const void *right, void *user)

@@ -206,7 +206,7 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
     struct csv_job *job = &m->job;
     struct csv_message c;
     char why[CSV_WHY];
-    if (csv_message_read(&c, &m->columns, row, why) != 0 || csv_places_note(job, &c, why) != 0) {
+    if (csv_message_read(&c, &m->columns, row, why) != 0 || csv_places_check(job, &c, why) != 0) {
         import_csv_report_row(m, row->line, why);
         return 0;
     }
@@ -226,6 +226,10 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
         import_csv_report_row(m, row->line,
                               "column bytes: with this row there are 2^63 or more, too many for "
                               "a sum");
+        return 0;
+    }
+    if (csv_places_note(job, &c, why) != 0) {
+        import_csv_report_row(m, row->line, why);
         return 0;
     }
     job->bytes += c.bytes;

@@ -462,6 +462,25 @@ static void a_row_whose_bytes_no_sum_can_hold_is_left_out(void **state)
     finish(d);
 }
 
+static void a_row_that_is_left_out_places_no_rank(void **state)
+{
+    struct desk *d = set_up();
+    (void)state;
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin,source_host,"
+                                    "destination_host\n"
+                                    "0,1,4.6e18,1,a,b\n"
+                                    "0,1,4.6e18,1,a,b\n"
+                                    "2,1,8,2,x,c\n"    /* rank 1 is on b */
+                                    "3,0,4e18,3,z,a\n" /* too many bytes */
+                                    "2,3,8,4,y,w\n"),
+                     0);
+    assert_int_equal(d->counts.rows, 3);
+    assert_int_equal(d->counts.bad, 2);
+    assert_non_null(strstr(d->told, ":4: rank 1 is on host 'c', and was on 'b' before"));
+    assert_non_null(strstr(d->told, ":5: column bytes"));
+    finish(d);
+}
+
 static void bad_rows_are_named_and_the_rest_is_imported(void **state)
 {
     struct desk *d = set_up();
@@ -623,6 +642,7 @@ int main(void)
         cmocka_unit_test(hosts_come_in_blocks),
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
         cmocka_unit_test(a_row_whose_bytes_no_sum_can_hold_is_left_out),
+        cmocka_unit_test(a_row_that_is_left_out_places_no_rank),
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
         cmocka_unit_test(a_hundred_faults_are_reported_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
