@@ -20,15 +20,20 @@
 #define DONE_CAPACITY 64u
 #define NAMED_MAXIMUM 8u /* agents that did not answer and are named */
 
+/* Identifies an alert. Numbers alone do not: a later job of the same id counts from 1 again. */
+struct captures_alert_key {
+    uint64_t id, since_ns; /* id 0: none */
+};
+
 /* The captures of a job. */
 struct captures_track {
     char job[65];
-    uint64_t asked_id;            /* newest number of a capture */
-    uint64_t paused_ns;           /* no captures for alerts before */
-    uint64_t done[DONE_CAPACITY]; /* the newest alerts that were captured */
+    uint64_t asked_id;                             /* newest number of a capture */
+    uint64_t paused_ns;                            /* no captures for alerts before */
+    struct captures_alert_key done[DONE_CAPACITY]; /* the newest alerts that were captured */
     size_t done_count;
-    struct { /* alert to be captured next; id 0: none */
-        uint64_t id;
+    struct { /* alert to be captured next */
+        struct captures_alert_key alert;
         enum severity severity;
         char ranks[257], reason[257];
     } pending;
@@ -148,10 +153,15 @@ static int captures_rule_wants(const struct captures *c, const struct wire_alert
     return 0;
 }
 
-static int captures_is_done(const struct captures_track *track, uint64_t alert)
+static int captures_is_alert(const struct captures_alert_key *key, const struct wire_alert *alert)
+{
+    return key->id == alert->id && key->since_ns == alert->since_ns;
+}
+
+static int captures_is_done(const struct captures_track *track, const struct wire_alert *alert)
 {
     for (size_t i = 0; i < track->done_count && i < DONE_CAPACITY; i++) {
-        if (track->done[i] == alert)
+        if (captures_is_alert(&track->done[i], alert))
             return 1;
     }
     return 0;
@@ -163,15 +173,17 @@ void captures_alert(struct captures *c, const struct wire_alert *alert)
     if (track == NULL)
         return;
     if (strcmp(alert->state, "firing") != 0) {
-        track->pending.id = alert->id == track->pending.id ? 0 : track->pending.id;
+        if (captures_is_alert(&track->pending.alert, alert))
+            track->pending.alert.id = 0;
         return;
     }
     enum severity severity = severity_parse(alert->severity);
-    int known = captures_is_done(track, alert->id); /* an update of a captured alert */
-    if (known || alert->id == track->pending.id || !captures_rule_wants(c, alert) ||
-        (track->pending.id != 0 && track->pending.severity >= severity))
+    int known = captures_is_done(track, alert); /* an update of a captured alert */
+    if (known || captures_is_alert(&track->pending.alert, alert) ||
+        !captures_rule_wants(c, alert) ||
+        (track->pending.alert.id != 0 && track->pending.severity >= severity))
         return;
-    track->pending.id = alert->id;
+    track->pending.alert = (struct captures_alert_key){alert->id, alert->since_ns};
     track->pending.severity = severity;
     if (alert->ranks != NULL && alert->ranks[0] != '\0')
         snprintf(track->pending.ranks, sizeof(track->pending.ranks), "%s", alert->ranks);
@@ -190,8 +202,8 @@ static void captures_start_for_alert(struct captures *c, struct captures_track *
     uint64_t *instances = NULL;
     size_t count;
     struct job *job = jobs_find(c->options.jobs, track->job);
-    uint64_t alert = track->pending.id;
-    track->pending.id = 0;
+    struct captures_alert_key alert = track->pending.alert;
+    track->pending.alert.id = 0;
     track->done[track->done_count++ % DONE_CAPACITY] = alert;
     /* An alert about no ranks is about the whole job. */
     if (job == NULL || job_state(job) != JOB_RUNNING ||
@@ -199,7 +211,7 @@ static void captures_start_for_alert(struct captures *c, struct captures_track *
          job_capture_partners(job, track->pending.ranks, CAPTURES_RANKS, ranks, sizeof(ranks)) !=
              0))
         return;
-    struct captures_question question = {ranks,  CAPTURES_EVENTS,       alert,
+    struct captures_question question = {ranks,  CAPTURES_EVENTS,       alert.id,
                                          now_ns, track->pending.reason, 0};
     if (captures_ask_agents(c, track, job, &question, &instances, &count) < 0)
         return;
@@ -353,7 +365,7 @@ void captures_tick(struct captures *c, uint64_t now_ns)
     }
     for (size_t i = 0; i < c->track_count; i++) {
         struct captures_track *track = &c->tracks[i];
-        if (track->pending.id != 0 && now_ns >= track->paused_ns)
+        if (track->pending.alert.id != 0 && now_ns >= track->paused_ns)
             captures_start_for_alert(c, track, now_ns);
     }
 }

@@ -377,6 +377,31 @@ static void an_alert_is_captured_once(void **state)
     assert_int_equal(bed->asked, 1);
 }
 
+/* A job of an id that a forgotten job had numbers its alerts from 1, too. */
+static void an_alert_with_the_number_of_another_is_captured_too(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_alert alert = {.job = "job.1",
+                               .id = 1,
+                               .state = "firing",
+                               .rule = "hang",
+                               .severity = "critical",
+                               .ranks = "3",
+                               .rank = -1,
+                               .title = "it is slow",
+                               .since_ns = S};
+    captures_alert(bed->captures, &alert);
+    captures_tick(bed->captures, bed->now_ns);
+    assert_int_equal(bed->asked, 1);
+    alert.since_ns = bed->now_ns;
+    captures_alert(bed->captures, &alert);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_PAUSE_NS);
+    assert_int_equal(bed->asked, 2);
+    captures_alert(bed->captures, &alert);
+    captures_tick(bed->captures, bed->now_ns + 2 * CAPTURES_PAUSE_NS);
+    assert_int_equal(bed->asked, 2);
+}
+
 static void alerts_are_captured_no_faster_than_allowed(void **state)
 {
     struct bed *bed = *state;
@@ -438,6 +463,7 @@ int main(void)
         WITH_BED(a_job_that_has_ended_is_not_asked),
         WITH_BED(an_alert_captures_its_ranks_and_their_partners),
         WITH_BED(an_alert_is_captured_once),
+        WITH_BED(an_alert_with_the_number_of_another_is_captured_too),
         WITH_BED(alerts_are_captured_no_faster_than_allowed),
         WITH_BED(an_alert_that_is_over_is_not_captured_any_more),
         WITH_BED(rules_say_which_alerts_capture),
