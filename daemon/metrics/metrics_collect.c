@@ -146,7 +146,8 @@ int metrics_add_agents(struct metrics_job *job, const struct wire_node_row *rows
         if (last != NULL && strcmp(last->node, agent.node) == 0) {
             metrics_join_agents(last, &agent);
         } else if (*capacity == 0) {
-            job->nodes_left_out++;
+            job->nodes_left_out += strcmp(job->node_left_out, agent.node) != 0;
+            text_copy(job->node_left_out, sizeof(job->node_left_out), agent.node);
         } else {
             job->agents[job->agent_count++] = agent;
             (*capacity)--;

@@ -46,6 +46,7 @@ struct metrics_job {
     double alerts[RULE_KINDS][JOB_SEVERITIES];
     struct metrics_agent *agents; /**< owned; by name of the node, each once */
     size_t agent_count, agent_capacity;
+    char node_left_out[65]; /**< the last node without figures; "": none */
 };
 
 struct metrics_snapshot {

@@ -267,11 +267,12 @@ static void agents_of_one_node_are_one_series(void **state)
 static void nodes_beyond_the_room_of_a_page_are_counted(void **state)
 {
     const struct wire_node_row rows[] = {
-        {.host = "n1"}, {.host = "n1"}, {.host = "n2"}, {.host = "n3"}};
+        {.host = "n1"}, {.host = "n1"}, {.host = "n2"}, {.host = "n2"}, {.host = "n3"}};
     struct metrics_job job = {.id = "job.0"};
     size_t capacity = 1;
     (void)state;
-    assert_int_equal(metrics_add_agents(&job, rows, 4, &capacity), 0);
+    assert_int_equal(metrics_add_agents(&job, rows, 3, &capacity), 0);
+    assert_int_equal(metrics_add_agents(&job, rows + 3, 2, &capacity), 0);
     assert_int_equal(job.agent_count, 1);
     assert_int_equal(capacity, 0);
     assert_float_equal(job.nodes_left_out, 2, 0);
