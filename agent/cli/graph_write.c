@@ -344,7 +344,7 @@ static void graph_write_dot_edge(FILE *out, const struct graph_written *w,
     fprintf(out, "%s, %s%s", quantity_bytes((double)e->bytes).text, e->transfer_ns < 0 ? "-" : "",
             quantity_duration(fabs((double)e->transfer_ns)).text);
     if (e->latency > 0)
-        fprintf(out, ", %.2f of the median", e->latency);
+        fprintf(out, ", relative latency %.2f", e->latency);
     fputs("\"];\n", out);
 }
 

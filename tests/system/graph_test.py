@@ -416,6 +416,9 @@ class Graphs(unittest.TestCase):
         self.assertFalse(any(' c0 ' in line for line in lines))
         self.assertEqual(graph['layers'], sum('rank=same' in line for line in lines))
         self.assertEqual(len(graph['edges']), sum('->' in line and 'penwidth' in line for line in lines))
+        # by the reference of the job, if there is one, or else by the median
+        latency = sum(edge['latency'] is not None for edge in graph['edges'])
+        self.assertEqual(latency, sum(', relative latency ' in line for line in lines if 'penwidth' in line))
         done = self.place.holter('graph', source, '-f', 'dot').finish()
         members = sum(c['ranks'] for c in graph['collectives'])
         self.assertEqual(members, len(re.findall(r'n\d+ -> c\d+', done.out)))
