@@ -36,31 +36,39 @@ static const struct option openmpi_options[] = {
     {"default-hostfile", 1, HOSTFILE},
     {"app", 1, APP_LIST},
     {"gmca", 2, PLAIN},
+    {"gomca", 2, PLAIN},
     {"mca", 2, PLAIN},
+    {"omca", 2, PLAIN},
     {"pmixmca", 2, PLAIN},
     {"prtemca", 2, PLAIN},
     {NULL, 0, PLAIN},
 };
 
 static const char openmpi_plain[] =
-    "N am c cartofile cf bind-to cpu-list cpu-set cpus-per-proc cpus-per-rank debugger hnp "
-    "launch-agent map-by max-restarts max-vm-size n np npernode npersocket ompi-server "
-    "output-filename path personality ppr prefix preload-files rank-by rankfile report-events "
-    "report-pid report-uri rf slot-list stdin timeout tune wd wdir x xml-file xterm";
+    "N am amca arch c cartofile cf bind-to cpu-list cpu-set cpus-per-proc cpus-per-rank debugger "
+    "display file forward-signals hnp initial-errhandler launch-agent map-by max-restarts "
+    "max-vm-size memory-alloc-kinds n np npernode npersocket ompi-server output output-directory "
+    "output-filename path personality ppr prefix preload-files pset rank-by rankfile "
+    "report-events report-pid report-uri rf runtime-options slot-list spawn-timeout stdin "
+    "stream-buffering timeout tune wd wdir with-ft x xml-file xterm";
 
 static const struct option hydra_options[] = {
-    {"hosts", 1, HOSTS},         {"host", 1, HOSTS},
-    {"f", 1, HOSTFILE},          {"machinefile", 1, HOSTFILE},
-    {"machine", 1, HOSTFILE},    {"hostfile", 1, HOSTFILE},
-    {"configfile", 1, APP_LIST}, {"env", 1, NAME_VALUE},
-    {"genv", 1, NAME_VALUE},     {NULL, 0, PLAIN},
+    {"hosts", 1, HOSTS},       {"host", 1, HOSTS},
+    {"hostlist", 1, HOSTS},    {"hosts-group", 1, HOSTS},
+    {"machines", 1, HOSTS},    {"machinelist", 1, HOSTS},
+    {"machine", 1, HOSTFILE}, /* of Intel MPI; MPICH takes host names */
+    {"f", 1, HOSTFILE},        {"machinefile", 1, HOSTFILE},
+    {"hostfile", 1, HOSTFILE}, {"configfile", 1, APP_LIST},
+    {"env", 1, NAME_VALUE},    {"genv", 1, NAME_VALUE},
+    {NULL, 0, PLAIN},
 };
 
 static const char hydra_plain[] =
-    "arch bind-to demux envlist errfile errfile-pattern genvlist gpus-per-proc iface launcher "
-    "launcher-exec localhost map-by membind n nameserver np order-nodes outfile "
-    "outfile-pattern path perhost pmi-port ppn prepend-pattern rmk soft timeout topolib usize "
-    "wdir";
+    "arch bind-to binding bindlib bootstrap bootstrap-exec branch-count ckpoint-interval "
+    "ckpoint-num ckpoint-prefix ckpointlib demux envlist errfile errfile-pattern genvexcl genvlist "
+    "gpus-per-proc grr gtool gtoolfile iface launcher launcher-exec localhost map-by membind n "
+    "nameserver np order-nodes outfile outfile-pattern output-from path perhost ppn "
+    "prepend-pattern rankmap ranks-per-proc rmk s soft timeout topolib tune umask usize wdir";
 
 /* Options of srun whose value may be left out take it after "=" only, and so no further word. Of
  * them only --bcast is listed: it would be taken for the beginning of --bcast-exclude. */
@@ -74,15 +82,15 @@ static const struct option srun_options[] = {
 static const char srun_plain[] =
     "w nodelist F nodefile A B C D G J L M S T W accel-bind account acctg-freq b bb bbf "
     "bcast-exclude begin c chdir cluster-constraint clusters comment constraint container "
-    "core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task d deadline "
-    "delay-boot dependency distribution e epilog error exclude export extra-node-info gid "
+    "container-id core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task d "
+    "deadline delay-boot dependency distribution e epilog error exclude export extra-node-info gid "
     "gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags "
     "het-group hint i input job-name jobid licenses m mail-type mail-user mcs-label mem "
     "mem-bind mem-per-cpu mem-per-gpu mincpus mpi msg-timeout n network ntasks "
     "ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket o open-mode output p "
     "partition power prefer priority profile prolog q qos r relative reservation signal "
-    "slurmd-debug sockets-per-node switches t task-epilog task-prolog thread-spec threads "
-    "threads-per-core time time-min tmp uid wait wckey x";
+    "segment slurmd-debug sockets-per-node switches t task-epilog task-prolog thread-spec threads "
+    "threads-per-core time time-min tmp tres-bind tres-per-task treewidth uid wait wckey x";
 
 /* ---- which launcher ------------------------------------------------------ */
 

@@ -85,6 +85,11 @@ static void applications_of_openmpi_lines_are_found(void **state)
         {"mpirun -tag-output -timestamp-output -np 2 bash -c a:b",
          "mpirun -tag-output -timestamp-output -np 2 W bash -c a:b"},
         {"mpirun -np 2 -- ./a -- b", "mpirun -np 2 -- W ./a -- b"},
+        {"mpirun --display map,bind --output tag --runtime-options no-launch --pset all -n 2 ./a",
+         "mpirun --display map,bind --output tag --runtime-options no-launch --pset all -n 2 W "
+         "./a"},
+        {"mpirun --omca a b --gomca a b --with-ft ulfm --output-directory out ./a",
+         "mpirun --omca a b --gomca a b --with-ft ulfm --output-directory out W ./a"},
         {"mpirun --version", "HOLTER_EUSAGE"},
         {"mpirun -np", "HOLTER_EUSAGE"},
         {"mpirun", "HOLTER_EUSAGE"},
@@ -109,6 +114,13 @@ static void applications_of_hydra_lines_are_found(void **state)
          "mpiexec -n 1 W ./ocean -f x : -n 3 -wdir /tmp W ./ice : -n 1 -env A b W ./air"},
         {"mpiexec -print-all-exitcodes -disable-auto-cleanup -verbose -n 1 ./a",
          "mpiexec -print-all-exitcodes -disable-auto-cleanup -verbose -n 1 W ./a"},
+        {"mpiexec -bootstrap ssh -bootstrap-exec rsh.sh -binding core -n 2 ./a",
+         "mpiexec -bootstrap ssh -bootstrap-exec rsh.sh -binding core -n 2 W ./a"},
+        {"mpiexec -machinelist a,b -rankmap 0,1 -output-from 0 ./a",
+         "mpiexec -machinelist a,b -rankmap 0,1 -output-from 0 W ./a"},
+        {"mpiexec -hosts-group a[1-2] -grr 2 -genvexcl A -gtoolfile t ./a",
+         "mpiexec -hosts-group a[1-2] -grr 2 -genvexcl A -gtoolfile t W ./a"},
+        {"mpiexec -pmi-port ./a b", "mpiexec -pmi-port W ./a b"},
         {"mpiexec -info", "HOLTER_EUSAGE"},
     };
     CHECK(LAUNCHER_HYDRA, examples);
@@ -132,6 +144,8 @@ static void applications_of_srun_lines_are_found(void **state)
          "srun --export=NONE --label --unbuffered --pty W ./a"},
         {"srun -n1 ./ocean : -n3 ./ice x", "srun -n1 W ./ocean : -n3 W ./ice x"},
         {"srun -n 2 -- ./a", "srun -n 2 -- W ./a"},
+        {"srun --tres-per-task gres/gpu:1 --tres-bind gres/gpu:closest --container-id c ./a",
+         "srun --tres-per-task gres/gpu:1 --tres-bind gres/gpu:closest --container-id c W ./a"},
         {"srun --version", "HOLTER_EUSAGE"},
     };
     CHECK(LAUNCHER_SRUN, examples);
@@ -156,6 +170,8 @@ static void hosts_are_found_before_the_application_only(void **state)
     parsed(&line, LAUNCHER_HYDRA, "mpiexec -f m -n 2 ./sim");
     assert_int_equal(line.hostfile, 2);
     parsed(&line, LAUNCHER_HYDRA, "mpiexec -n 2 -hosts a,b ./sim");
+    assert_int_equal(line.hosts, 4);
+    parsed(&line, LAUNCHER_HYDRA, "mpiexec -n 2 -machinelist a,b ./sim");
     assert_int_equal(line.hosts, 4);
 }
 
