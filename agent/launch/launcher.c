@@ -206,21 +206,35 @@ static const struct option *launcher_find_option(enum launcher launcher, const c
     return found;
 }
 
+const char *launcher_value(const char *word)
+{
+    const char *equals = word[0] == '-' ? strchr(word, '=') : NULL;
+    return equals == NULL ? word : equals + 1;
+}
+
+static void launcher_append_word(struct launch_words *words, unsigned index)
+{
+    if (words->count < LAUNCH_MAX_APPS)
+        words->at[words->count++] = index;
+}
+
 static void launcher_record_value(struct launch_line *out, const struct option *option,
                                   unsigned index, const char *value)
 {
+    long nodes;
     switch (option->meaning) {
     case HOSTS:
-        out->hosts = index;
+        launcher_append_word(&out->hosts, index);
         break;
     case HOSTFILE:
-        out->hostfile = index;
+        launcher_append_word(&out->files, index);
         break;
     case APP_LIST:
         out->app_list = index;
         break;
-    case NODES:
-        out->nodes = atoi(value);
+    case NODES: /* of each application of its own */
+        nodes = strtol(value, NULL, 10);
+        out->nodes += nodes > 0 && nodes < INT_MAX - out->nodes ? (int)nodes : 0;
         break;
     case PLAIN:
     case NAME_VALUE:
@@ -237,13 +251,14 @@ static int launcher_scan_dashed_words(struct launch_line *out, enum launcher lau
     const char *equals = strchr(name, '=');
     size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
     const struct option *option = launcher_find_option(launcher, name, length, 0);
-    if (option == NULL || equals != NULL || i + 1 >= argc)
+    if (option == NULL || (equals == NULL && i + 1 >= argc))
         return 1;
-    launcher_record_value(out, option, (unsigned)i + 1, argv[i + 1]);
-    int words = option->words;
-    if (option->meaning == NAME_VALUE && strchr(argv[i + 1], '=') == NULL)
-        words = 2;
-    return 1 + words;
+    const int at = equals == NULL ? i + 1 : i;
+    const char *value = equals == NULL ? argv[at] : equals + 1;
+    launcher_record_value(out, option, (unsigned)at, value);
+    if (option->meaning == NAME_VALUE)
+        return at - i + (strchr(value, '=') == NULL ? 2 : 1);
+    return 1 + (equals == NULL ? option->words : 0);
 }
 
 /** Words of an option of srun: getopt_long(3) with short options that may be joined. */

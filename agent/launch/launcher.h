@@ -24,15 +24,24 @@ enum launcher launcher_detect(const char *path);
 
 #define LAUNCH_MAX_APPS 256u /**< applications of one MPMD command line */
 
+/** Words of a command line. */
+struct launch_words {
+    unsigned at[LAUNCH_MAX_APPS];
+    unsigned count;
+};
+
 /** Where things stand on a launcher's command line; indexes into argv. */
 struct launch_line {
     unsigned apps[LAUNCH_MAX_APPS]; /**< first word of each application, in order */
     unsigned app_count;
-    unsigned app_list; /**< value of an option that names a file of applications; 0: none */
-    unsigned hosts;    /**< value of an option with host names; 0: none */
-    unsigned hostfile; /**< value of an option that names a file of hosts; 0: none */
-    int nodes;         /**< requested number of nodes; 0: not given */
+    unsigned app_list;         /**< names a file of applications; 0: none does */
+    struct launch_words hosts; /**< host names, of all applications */
+    struct launch_words files; /**< names of files of hosts */
+    int nodes;                 /**< requested number of nodes; 0: not given */
 };
+
+/** The value in a word: all of it, or what stands behind the "=" of an option. */
+const char *launcher_value(const char *word);
 
 /** Find the applications and hosts.
  *  @param argc, argv  the launcher's words, argv[0] the launcher

@@ -148,7 +148,7 @@ static int run_command_wrap_line(struct run_command *c, const struct run_options
     if (t->line.app_list != 0)
         terminal_print(
             "%s: the applications named in it are not watched: put `holter exec` before them there",
-            o->argv[t->line.app_list]);
+            launcher_value(o->argv[t->line.app_list]));
     c->words = launcher_wrap(&t->line, o->argc, o->argv, c->prefix);
     return c->words == NULL ? -ENOMEM : 0;
 }

@@ -34,16 +34,26 @@ static void run_target_find_env_hosts(struct run_target *t)
     }
 }
 
+/** Names of hosts, or of a file of them: what one option of Hydra takes depends on its version. */
+static void run_target_look_at(struct run_target *t, const char *value, int is_file)
+{
+    int found = -ENOENT;
+    if (t->other_host[0] != '\0')
+        return;
+    if (is_file)
+        found = launch_hosts_find_other_in_file(value, t->other_host, sizeof t->other_host);
+    if (found < 0)
+        found = launch_hosts_find_other(value, t->other_host, sizeof t->other_host);
+    t->other_hosts |= found == 1;
+}
+
 static void run_target_find_line_hosts(struct run_target *t, char **argv)
 {
     t->other_hosts |= t->line.nodes > 1;
-    if (t->line.hosts != 0 &&
-        launch_hosts_find_other(argv[t->line.hosts], t->other_host, sizeof t->other_host) == 1)
-        t->other_hosts = 1;
-    if (t->line.hostfile != 0 && t->other_host[0] == '\0' &&
-        launch_hosts_find_other_in_file(argv[t->line.hostfile], t->other_host,
-                                        sizeof t->other_host) == 1)
-        t->other_hosts = 1;
+    for (unsigned i = 0; i < t->line.hosts.count; i++)
+        run_target_look_at(t, launcher_value(argv[t->line.hosts.at[i]]), 0);
+    for (unsigned i = 0; i < t->line.files.count; i++)
+        run_target_look_at(t, launcher_value(argv[t->line.files.at[i]]), 1);
 }
 
 int run_target_find(struct run_target *out, const struct run_options *options)

@@ -103,6 +103,7 @@ static void applications_of_hydra_lines_are_found(void **state)
     static const struct example examples[] = {
         {"mpiexec -n 8 ./sim -n 3", "mpiexec -n 8 W ./sim -n 3"},
         {"mpiexec -np=2 ./sim", "mpiexec -np=2 W ./sim"},
+        {"mpiexec -genv=A b -env=C=d -n 2 ./a", "mpiexec -genv=A b -env=C=d -n 2 W ./a"},
         {"mpiexec -genv A b -env C=d -n 2 ./a", "mpiexec -genv A b -env C=d -n 2 W ./a"},
         {"mpiexec -genvall -genvlist A,B -envnone -n 2 ./a",
          "mpiexec -genvall -genvlist A,B -envnone -n 2 W ./a"},
@@ -162,17 +163,42 @@ static void hosts_are_found_before_the_application_only(void **state)
     (void)state;
     struct launch_line line;
     parsed(&line, LAUNCHER_OPENMPI, "mpirun -np 2 --host a,b ./sim -host c");
-    assert_int_equal(line.hosts, 4);
+    assert_int_equal(line.hosts.at[0], 4);
     parsed(&line, LAUNCHER_OPENMPI, "mpirun -np 2 ./sim -host c");
-    assert_int_equal(line.hosts, 0);
+    assert_int_equal(line.hosts.count, 0);
     parsed(&line, LAUNCHER_OPENMPI, "mpirun -machinefile m ./sim");
-    assert_int_equal(line.hostfile, 2);
+    assert_int_equal(line.files.at[0], 2);
     parsed(&line, LAUNCHER_HYDRA, "mpiexec -f m -n 2 ./sim");
-    assert_int_equal(line.hostfile, 2);
+    assert_int_equal(line.files.at[0], 2);
     parsed(&line, LAUNCHER_HYDRA, "mpiexec -n 2 -hosts a,b ./sim");
-    assert_int_equal(line.hosts, 4);
+    assert_int_equal(line.hosts.at[0], 4);
     parsed(&line, LAUNCHER_HYDRA, "mpiexec -n 2 -machinelist a,b ./sim");
-    assert_int_equal(line.hosts, 4);
+    assert_int_equal(line.hosts.at[0], 4);
+}
+
+static void hosts_of_all_applications_are_found(void **state)
+{
+    (void)state;
+    struct launch_line line;
+    parsed(&line, LAUNCHER_OPENMPI, "mpirun --host a -n 1 ./x : --host b -n 1 ./y");
+    assert_int_equal(line.hosts.count, 2);
+    assert_int_equal(line.hosts.at[0], 2);
+    assert_int_equal(line.hosts.at[1], 8);
+    parsed(&line, LAUNCHER_SRUN, "srun -N2 ./x : -N1 ./y");
+    assert_int_equal(line.nodes, 3);
+}
+
+static void hosts_behind_an_equals_sign_are_found(void **state)
+{
+    (void)state;
+    char word[] = "-hosts=a,b";
+    struct launch_line line;
+    parsed(&line, LAUNCHER_HYDRA, "mpiexec -hosts=a,b -f=m -n 2 ./sim");
+    assert_int_equal(line.hosts.count, 1);
+    assert_int_equal(line.hosts.at[0], 1);
+    assert_int_equal(line.files.at[0], 2);
+    assert_string_equal(launcher_value(word), "a,b");
+    assert_string_equal(launcher_value("a=b"), "a=b");
 }
 
 static void nodes_of_srun_are_counted(void **state)
@@ -283,6 +309,8 @@ int main(void)
         cmocka_unit_test(applications_of_hydra_lines_are_found),
         cmocka_unit_test(applications_of_srun_lines_are_found),
         cmocka_unit_test(hosts_are_found_before_the_application_only),
+        cmocka_unit_test(hosts_of_all_applications_are_found),
+        cmocka_unit_test(hosts_behind_an_equals_sign_are_found),
         cmocka_unit_test(nodes_of_srun_are_counted),
         cmocka_unit_test(a_file_of_applications_is_noticed),
         cmocka_unit_test(more_applications_than_fit_are_refused),
