@@ -16,6 +16,7 @@ enum meaning {
     HOSTS,     /**< host names */
     HOSTFILE,  /**< file of host names */
     APP_LIST,  /**< file of applications */
+    APPS_NEXT, /**< no value: where an application stands else, such a file is named */
     NODES,     /**< number of nodes */
     NAME_VALUE /**< "name value", or "name=value" in one word */
 };
@@ -73,9 +74,7 @@ static const char hydra_plain[] =
 /* Options of srun whose value may be left out take it after "=" only, and so no further word. Of
  * them only --bcast is listed: it would be taken for the beginning of --bcast-exclude. */
 static const struct option srun_options[] = {
-    {"N", 1, NODES},
-    {"nodes", 1, NODES},
-    {"bcast", 0, PLAIN},
+    {"N", 1, NODES},  {"nodes", 1, NODES}, {"bcast", 0, PLAIN}, {"multi-prog", 0, APPS_NEXT},
     {NULL, 0, PLAIN},
 };
 
@@ -236,6 +235,9 @@ static void launcher_record_value(struct launch_line *out, const struct option *
         nodes = strtol(value, NULL, 10);
         out->nodes += nodes > 0 && nodes < INT_MAX - out->nodes ? (int)nodes : 0;
         break;
+    case APPS_NEXT:
+        out->apps_next = 1;
+        break;
     case PLAIN:
     case NAME_VALUE:
         break;
@@ -269,8 +271,8 @@ static int launcher_scan_srun_words(struct launch_line *out, int i, int argc, ch
         const char *equals = strchr(word, '=');
         size_t length = equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2);
         const struct option *option = launcher_find_option(LAUNCHER_SRUN, word + 2, length, 1);
-        if (option != NULL && equals != NULL)
-            launcher_record_value(out, option, (unsigned)i, equals + 1);
+        if (option != NULL && (equals != NULL || option->words == 0))
+            launcher_record_value(out, option, (unsigned)i, launcher_value(word));
         if (option == NULL || option->words == 0 || equals != NULL || i + 1 >= argc)
             return 1;
         launcher_record_value(out, option, (unsigned)i + 1, argv[i + 1]);
@@ -319,7 +321,11 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
                 break;
             if (line.app_count == LAUNCH_MAX_APPS)
                 return -HOLTER_ELIMIT;
-            line.apps[line.app_count++] = (unsigned)i;
+            if (line.apps_next)
+                line.app_list = (unsigned)i;
+            else
+                line.apps[line.app_count++] = (unsigned)i;
+            line.apps_next = 0;
             i = launcher_find_app_end(i, argc, argv);
         }
     }

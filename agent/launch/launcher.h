@@ -34,6 +34,7 @@ struct launch_words {
 struct launch_line {
     unsigned apps[LAUNCH_MAX_APPS]; /**< first word of each application, in order */
     unsigned app_count;
+    int apps_next;             /**< used while the words are read */
     unsigned app_list;         /**< names a file of applications; 0: none does */
     struct launch_words hosts; /**< host names, of all applications */
     struct launch_words files; /**< names of files of hosts */

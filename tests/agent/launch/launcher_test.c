@@ -147,6 +147,7 @@ static void applications_of_srun_lines_are_found(void **state)
         {"srun -n 2 -- ./a", "srun -n 2 -- W ./a"},
         {"srun --tres-per-task gres/gpu:1 --tres-bind gres/gpu:closest --container-id c ./a",
          "srun --tres-per-task gres/gpu:1 --tres-bind gres/gpu:closest --container-id c W ./a"},
+        {"srun -n 4 --multi-prog apps : -n 2 ./a", "srun -n 4 --multi-prog apps : -n 2 W ./a"},
         {"srun --version", "HOLTER_EUSAGE"},
     };
     CHECK(LAUNCHER_SRUN, examples);
@@ -224,6 +225,9 @@ static void a_file_of_applications_is_noticed(void **state)
     assert_int_equal(line.app_count, 0);
     parsed(&line, LAUNCHER_OPENMPI, "mpirun --app apps");
     assert_int_equal(line.app_list, 2);
+    parsed(&line, LAUNCHER_SRUN, "srun --multi-prog -n 4 apps");
+    assert_int_equal(line.app_list, 4);
+    assert_int_equal(line.app_count, 0);
 }
 
 static void more_applications_than_fit_are_refused(void **state)
