@@ -43,6 +43,8 @@ struct capturing {
     char words[4096]; /* argument of the request */
     FILE *out;
     struct capture_view view;
+    int has_parts; /* of what was captured, at least one */
+    int printed;   /* what was captured, though it may not be of all ranks */
 };
 
 static int cmd_capture_add_word(void *user, const struct command_option *option, const char *value)
@@ -69,6 +71,7 @@ static int cmd_capture_set_until(void *user, const struct command_option *option
 static int cmd_capture_collect_message(struct capturing *c, const struct wire_message *message)
 {
     struct wire_capture capture = wire_capture_from_captured(&message->captured);
+    c->has_parts = 1;
     if (!c->json)
         return capture_view_add(&c->view, &capture);
     fputs("{\"topic\":\"captures\",", c->out);
@@ -82,6 +85,7 @@ static int cmd_capture_end(struct capturing *c, const struct wire_reply *reply)
 {
     const char *text = reply->text != NULL ? reply->text : "";
     capture_print(c->out, &c->view);
+    c->printed = c->has_parts;
     if (reply->code == -HOLTER_ENOJOB && c->job == NULL)
         terminal_print("capture: the daemon at %s knows no job yet", c->dial.endpoint);
     else if (reply->code == -HOLTER_ENOJOB)
@@ -133,7 +137,7 @@ int cmd_capture(int argc, char **argv)
     if (code == 0) {
         c.out = output.file;
         status = cmd_capture_run(&c);
-        code = output_file_close(&output, 1);
+        code = output_file_close(&output, status == 0 || c.printed);
     }
     if (code != 0) {
         terminal_print("capture: %s: %s", strcmp(c.output, "-") == 0 ? "standard output" : c.output,

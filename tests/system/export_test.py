@@ -196,6 +196,21 @@ class Outputs(unittest.TestCase):
             self.assertEqual((1, f'holter: import: {missing}: No such file or directory\n'),
                              (finished.returncode, finished.stderr))
 
+    def test_a_file_is_left_alone_when_nothing_could_be_captured(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path, absent = os.path.join(directory, 'captured'), f'ipc://{directory}/absent'
+            for earlier in (None, 'an earlier capture'):
+                if earlier is not None:
+                    with open(path, 'w', encoding='utf-8') as file:
+                        file.write(earlier)
+                for words in (['capture'], ['capture', '--format', 'json'], ['graph', '--live']):
+                    with self.subTest((words, earlier)):
+                        finished = self.run_it(*words, '-o', path, '-c', absent, '--timeout', '0.1')
+                        self.assertEqual(1, finished.returncode)
+                        self.assertEqual([] if earlier is None else ['captured'], os.listdir(directory))
+            with open(path, encoding='utf-8') as file:
+                self.assertEqual('an earlier capture', file.read())
+
     def test_a_cut_has_to_lie_within(self):
         with tempfile.TemporaryDirectory() as directory:
             for words, why in ((['--from', '9h'], '9h is outside the recording'),
