@@ -129,6 +129,7 @@ int cmd_capture(int argc, char **argv)
     int status = dial_parse(&c.dial, &line, argc, argv);
     if (status >= 0)
         return status;
+    c.job = dial_job(&c.dial, c.job);
     status = dial_open(&c.dial, &c.client);
     if (status != 0)
         return status;

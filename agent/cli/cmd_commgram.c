@@ -183,6 +183,7 @@ int cmd_commgram(int argc, char **argv)
     int status = dial_parse(&a.dial, &line, argc, argv);
     if (status >= 0)
         return status;
+    a.job = dial_job(&a.dial, a.job);
     if (a.recording) {
         status = cmd_commgram_run_recording(&a);
     } else {

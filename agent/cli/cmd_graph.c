@@ -140,7 +140,7 @@ static int cmd_graph_parse(struct graphing *g, int argc, char **argv)
 static int cmd_graph_read(struct graphing *g)
 {
     if (g->live)
-        return graph_source_live(&g->source, &g->dial, g->argument, g->words);
+        return graph_source_live(&g->source, &g->dial, dial_job(&g->dial, g->argument), g->words);
     if (graph_source_is_recording(g->argument))
         return graph_source_recording(&g->source, g->argument, g->capture);
     if (g->capture != 0) {

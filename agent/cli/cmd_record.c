@@ -238,6 +238,7 @@ int cmd_record(int argc, char **argv)
     int status = dial_parse(&r.dial, &line, argc, argv);
     if (status >= 0)
         return status;
+    r.job = dial_job(&r.dial, r.job);
     char why[600];
     if (r.output != NULL && attach_check(r.output, why, sizeof why) != 0) {
         terminal_print("record: %s", why);

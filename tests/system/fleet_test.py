@@ -346,6 +346,25 @@ class Fleets(unittest.TestCase):
         self.assertEqual(sum(v[0] for v in truth.sent.values()), sum(m['sent'] for m in last.values()))
         self.finish(fleet)
 
+    def test_commands_take_the_job_of_the_address_and_not_the_newest_one(self):
+        fleet = self.start('a')
+        for job, session in (('one', '1'), ('two', '2')):
+            fleet.start_job(job, session)
+            lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
+        one = fleet.state('one')['job']
+        address = f'{fleet.url}/default/{one}'
+        record = self.place.holter('record', '-c', address, '-o', os.path.join(self.place.output, 'one.hrec'))
+        lab.wait_for(lambda: 'recording job' in record.err(), 'a job')
+        for words in (['capture'], ['graph', '--live'], ['commgram']):
+            with self.subTest(words):
+                def answer(words=words):  # an agent captures only so often
+                    return re.findall(r'"job":"([^"]+)"', self.place.holter(*words, '-c', address, '-f', 'json').finish().out)
+                self.assertEqual({one}, set(lab.wait_for(answer, 'an answer')))
+        for job in fleet.jobs:
+            self.assertEqual(0, fleet.end_job(job).status)
+        self.assertIn(f'recording job {one} ', record.finish().err)
+        self.finish(fleet)
+
     def test_in_buckets_of_other_tools_which_deny_deletions_a_job_that_has_ended_is_not_taken_over(self):
         fleet = Fleet(self.place)
         for kind in ('leases', 'jobs'):
