@@ -61,19 +61,33 @@ static int cmd_view_start_finder(const char *address)
     return -1;
 }
 
-/* The address of a fleet among the arguments. @return NULL: there is none */
+/* @return the value of --connect that begins at this word, NULL: it is another one */
+static const char *cmd_view_endpoint(char *const *words)
+{
+    static const char option[] = "--connect=";
+    if (strncmp(words[0], option, strlen(option)) == 0)
+        return words[0] + strlen(option);
+    if (strcmp(words[0], "-c") == 0 || strcmp(words[0], "--connect") == 0)
+        return words[1];
+    return strncmp(words[0], "-c", 2) == 0 ? words[0] + 2 : NULL;
+}
+
+/* The address of a fleet among the arguments, or else in the environment, where all clients look
+ * for their daemon unless they are told of one or only asked for a text.
+ * @return NULL: there is none */
 static const char *cmd_view_address(int argc, char **argv)
 {
+    const char *address = getenv("HOLTER_DAEMON");
     for (int i = 1; i < argc; i++) {
-        const int two = strcmp(argv[i], "-c") == 0 || strcmp(argv[i], "--connect") == 0;
-        const int one = strncmp(argv[i], "--connect=", strlen("--connect=")) == 0;
-        const char *value = one                   ? argv[i] + strlen("--connect=")
-                            : two && i + 1 < argc ? argv[i + 1]
-                                                  : "";
-        if (fleet_is_address(value))
+        static const char *const texts[] = {"-h", "--help", "-V", "--version"};
+        const char *value = cmd_view_endpoint(argv + i);
+        if (value != NULL && fleet_is_address(value))
             return value;
+        address = value != NULL || view_recordings_is_name(argv[i]) ? NULL : address;
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            address = strcmp(argv[i], texts[k]) == 0 ? NULL : address;
     }
-    return NULL;
+    return address != NULL && fleet_is_address(address) ? address : NULL;
 }
 
 /* The viewer on a job of a fleet: it knows endpoints only, and asks when its daemon is away.

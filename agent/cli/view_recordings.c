@@ -19,8 +19,7 @@
 
 #define VIEW_WORDS 9 /* that are added to the arguments of the viewer */
 
-/* A recording may have any name: `holter run -o` gives it the one that is asked for. */
-static int view_recordings_is_name(const char *word)
+int view_recordings_is_name(const char *word)
 {
     const size_t length = strlen(word);
     struct stat status;

@@ -19,7 +19,11 @@ struct view_recordings {
     pid_t daemons[VIEW_RECORDINGS], viewer;
 };
 
-/** Move arguments that are recordings (names that end in .hrec) out of argv.
+/** Is a word of the command line a recording? It may have any name: `holter run -o` gives it the
+ * one that is asked for. */
+int view_recordings_is_name(const char *word);
+
+/** Move arguments that are recordings out of argv.
  *  @return -1 to go on, or the exit status 2 after printing that there are too many */
 int view_recordings_take(struct view_recordings *out, int argc, char **argv);
 

@@ -335,6 +335,12 @@ class Fleets(unittest.TestCase):
         viewed = view.finish()
         self.assertEqual(0, viewed.status, viewed)
         self.assertTrue(os.path.getsize(picture))
+        lab.wait_for(lambda: fleet.holder('one'), 'a worker')
+        for words, env in ((['-c' + address], {}), ([], {'HOLTER_DAEMON': address})):
+            with self.subTest(words):
+                viewed = self.place.holter('view', *words, '--snapshot', picture, env=env).finish()
+                self.assertEqual(0, viewed.status, viewed)
+        self.assertEqual(0, self.place.holter('view', '--help', env={'HOLTER_DAEMON': address}).finish().status)
         for job in fleet.jobs:
             lab.wait_for(lambda job=job: fleet.holder(job), 'a worker')
             self.assertEqual(0, fleet.end_job(job).status)
