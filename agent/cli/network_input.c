@@ -3,11 +3,11 @@
 
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
+#include "agent/terminal/unfinished_output.h"
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
 #include "holter/order.h"
-#include "holter/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -366,12 +366,14 @@ int network_input_output(const struct network_input *in, const char *path)
     struct stat output, input;
     if (strcmp(path, "-") == 0)
         return 0;
-    if (stat(path, &output) != 0) {
+    const int there = stat(path, &output) == 0;
+    if (!there || S_ISREG(output.st_mode)) { /* written beside it, and renamed */
         char *copy = strdup(path);
         int wrong = !copy || *path == '\0' || access(dirname(copy), W_OK) != 0;
         const char *why = *path ? strerror(errno) : "no name";
         free(copy);
-        return wrong ? no_output(in->command, path, why) : 0;
+        if (wrong || !there)
+            return wrong ? no_output(in->command, path, why) : 0;
     }
     if (S_ISDIR(output.st_mode))
         return no_output(in->command, path, strerror(EISDIR));
@@ -386,17 +388,13 @@ int network_input_output(const struct network_input *in, const char *path)
 
 int network_input_write(const char *command, const char *path, const char *text, size_t length)
 {
-    char why[PATH_MAX + 100];
-    int to_stdout = strcmp(path, "-") == 0;
-    if (session_check_shared_file(path, why, sizeof why) != 0) {
-        terminal_print("%s: %s", command, why);
-        return 1;
+    struct output_file output;
+    int code = output_file_open(&output, path);
+    if (code == 0) {
+        fwrite(text, 1, length, output.file);
+        code = output_file_close(&output, 1);
     }
-    FILE *out = to_stdout ? stdout : fopen(path, "we");
-    int wrong = !out || fwrite(text, 1, length, out) != length || fflush(out) != 0;
-    if (out && !to_stdout)
-        wrong |= fclose(out) != 0;
-    if (wrong)
-        terminal_print("%s: %s: %s", command, path, strerror(errno));
-    return wrong;
+    if (code != 0)
+        terminal_print("%s: %s: %s", command, path, strerror(-code));
+    return code != 0;
 }

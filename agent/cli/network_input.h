@@ -48,8 +48,8 @@ int network_input_ranks(const struct network_input *input, const char *list, uin
  * error */
 int network_input_output(const struct network_input *input, const char *path);
 
-/** Write a text to a file, "-": standard output. @return 0, or the exit status, after printing an
- * error */
+/** Write a text to a file, "-": standard output. An earlier file stays when that fails.
+ *  @return 0, or the exit status, after printing an error */
 int network_input_write(const char *command, const char *path, const char *text, size_t length);
 
 #endif

@@ -2,6 +2,8 @@
 import json
 import os
 import re
+import resource
+import signal
 import sqlite3
 import subprocess
 import unittest
@@ -206,6 +208,20 @@ class Files(unittest.TestCase):
         self.assertEqual('0 1 5\n1 0 5\n', self.read('pairs'))
 
     # ---- reroute
+
+    def test_a_mapping_that_is_refined_in_place_survives_a_full_disk(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+        pairs, given = self.write('pairs.txt', '0 1 100\n1 2 50\n'), self.write('map', '0 2\n1 0\n2 1\n')
+        for words in (['remap', '--steps', '10', '--given', given], ['reroute']):
+            with self.subTest(words):
+                words = [*words, '--topology', 'torus:4', '-o', given, pairs]
+                done = subprocess.run([os.path.join(lab.BUILD, 'agent', 'holter'), *words], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.PIPE, text=True, check=False, preexec_fn=limit)
+                self.assertEqual((1, f'holter: {words[0]}: {given}: File too large\n'), (done.returncode, done.stderr))
+                self.assertEqual('0 2\n1 0\n2 1\n', self.read('map'))
 
     def test_optimised_input_and_output_loads_links_less(self):
         """000, section 7.3."""
