@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -192,6 +193,10 @@ static int cmd_tap_run(struct tap *tap)
     if (tap->output_error && tap->output_error != EPIPE) {
         terminal_print("tap: standard output: %s", strerror(tap->output_error));
         return 1;
+    }
+    if (tap->output_error == EPIPE) { /* the reader has enough: what is left is for nobody */
+        __fpurge(stdout);
+        clearerr(stdout);
     }
     if (result < 0)
         return 1;

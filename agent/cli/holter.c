@@ -68,6 +68,13 @@ static int holter_refuse_command(const char *name)
     return 2;
 }
 
+/* A command that has succeeded has written all that it printed.
+ * @return the exit status */
+static int holter_end(const char *name, int status)
+{
+    return status == 0 ? terminal_flush_output(name) : status;
+}
+
 /* Does man(1) find this page? */
 static int holter_has_page(const char *page)
 {
@@ -91,7 +98,7 @@ static int holter_help(const char *name)
     if (holter_has_page(page))
         execlp("man", "man", page, (char *)NULL);
     char *words[] = {page + strlen("holter-"), option, NULL};
-    return command->run(2, words);
+    return holter_end(command->name, command->run(2, words));
 }
 
 static void holter_print_probe(const char *mpi, enum mpi_flavour flavour)
@@ -129,17 +136,17 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         holter_print_help(stdout);
-        return 0;
+        return holter_end("--help", 0);
     }
     if (strcmp(argv[1], COMMAND_OPTIONS_LIST) == 0) {
         for (size_t i = 0; i < COMMANDS; i++)
             printf("%s\t%s\n", commands[i].name, commands[i].text);
-        return 0;
+        return holter_end(argv[1], 0);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-        return holter_print_version();
+        return holter_end("--version", holter_print_version());
     const struct command *command = holter_find_command(argv[1]);
     if (command == NULL)
         return holter_refuse_command(argv[1]);
-    return command->run(argc - 1, argv + 1);
+    return holter_end(command->name, command->run(argc - 1, argv + 1));
 }

@@ -209,6 +209,18 @@ class Files(unittest.TestCase):
 
     # ---- reroute
 
+    def test_what_cannot_be_printed_is_an_error(self):
+        pairs = self.write('pairs.txt', '0 1 100\n1 2 50\n')
+        on = ['--topology', 'torus:4', pairs]
+        for words in (['reroute', *on], ['reroute', '-f', 'json', *on], ['remap', '--steps', '10', *on], ['topology', 'torus:4'],
+                      ['import', '--no-results', '--format', 'hopbyte', '-o', self.path('a.hrec'), *on],
+                      ['keys', self.path('keys')], ['run', '--dry-run', '--', 'true'], ['status', '--help'], ['--version']):
+            with self.subTest(words), open('/dev/full', 'w', encoding='utf-8') as full:
+                done = subprocess.run([os.path.join(lab.BUILD, 'agent', 'holter'), *words], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+                self.assertEqual(1, done.returncode)
+                self.assertEqual(f'holter: {words[0]}: standard output: No space left on device\n', done.stderr)
+
     def test_a_mapping_that_is_refined_in_place_survives_a_full_disk(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
