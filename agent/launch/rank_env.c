@@ -86,6 +86,8 @@ static void rank_env_read_step(struct rank_env *out, const struct rank_env_sourc
         return;
     if (rank_env_read_hydra_step(out, s->parent_command))
         return;
+    if (namespace_ != NULL && rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
+        slurm = NULL; /* of a step in which Open MPI 5's mpirun, or its daemon, was started */
     if (slurm != NULL && rank_env_var(s, "SLURM_PROCID") != NULL)
         snprintf(out->step, sizeof out->step, "%s", slurm);
     else if (namespace_ != NULL)

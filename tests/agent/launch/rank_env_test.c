@@ -135,6 +135,10 @@ static void mpirun_within_a_slurm_step_is_not_that_step(void **state)
              "OMPI_COMM_WORLD_SIZE", "4", "OMPI_MCA_ess_base_jobid", "1321402369");
     assert_string_equal(rank.base, "77");
     assert_string_equal(rank.step, "20163");
+    rank = READ("prted\0", "SLURM_JOB_ID", "77", "SLURM_STEP_ID", "0", "SLURM_PROCID", "1",
+                "OMPI_COMM_WORLD_SIZE", "4", "PMIX_RANK", "2", "PMIX_NAMESPACE", "prterun-n1-9@1");
+    assert_string_equal(rank.base, "77");
+    assert_string_equal(rank.step, "prterun-n1-9@1");
 }
 
 static void pmix_namespaces_are_cut_at_the_front(void **state)
