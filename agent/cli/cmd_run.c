@@ -2,6 +2,7 @@
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
 #include "agent/launch/run.h"
+#include "agent/launch/session_options.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/quiet_child.h"
@@ -9,6 +10,7 @@
 #include "daemon/topology/network_grid.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/endpoint.h"
 #include "proto/quantity.h"
 
 #include <errno.h>
@@ -54,13 +56,47 @@ static const char usage[] =
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
+/** Options that a daemon which is there already has its own of, whether --daemon names it or the
+ *  environment: they are left out. @return 0, or the exit status */
+static int cmd_run_leave_out_daemons(struct run_options *o, const int *const strict[2])
+{
+    char why[200];
+    const char *daemon = session_options_or_environment(o->daemon, "HOLTER_DAEMON");
+    const char *name = o->daemon != NULL ? "--daemon" : "HOLTER_DAEMON";
+    const struct {
+        const char *name, **value;
+    } options[] = {
+        {"--output", &o->output},     {"--record", &o->record},
+        {"--max-size", &o->max_size}, {"--window", &o->window},
+        {"--listen", &o->listen},     {"--topology", &o->topology},
+        {"--rules", &o->rules},       {"--alert-log", &o->alert_log},
+        {"--on-alert", &o->on_alert}, {"--alertmanager", &o->alertmanager},
+        {"--cluster", &o->cluster},   {"--external-url", &o->external_url},
+        {"--metrics", &o->metrics},
+    };
+    if (daemon == NULL || endpoint_list_check(daemon, why, sizeof why) != 0)
+        return 0; /* none is there, or it is reported and not used */
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (*options[i].value == NULL)
+            continue;
+        snprintf(why, sizeof why, "%s: %s names a daemon that has its own", options[i].name, name);
+        if (command_line_leave_out("run", strict, why) != 0)
+            return 2;
+        *options[i].value = NULL;
+    }
+    if (!o->no_record && !o->syslog)
+        return 0;
+    o->no_record = o->syslog = 0;
+    snprintf(why, sizeof why, "--no-record or --syslog: %s names a daemon that has its own", name);
+    return command_line_leave_out("run", strict, why);
+}
+
 /** Options that exclude each other: the second one is left out. @return 0, or the exit status */
 static int cmd_run_leave_out_contradictions(struct run_options *o, const int *const strict[2])
 {
     static const char no_file[] = "a recording is written into a file, not to standard output";
-    static const char with_daemon[] = "--daemon names a daemon that has its own";
     const int is_file = o->output == NULL || (o->output[0] != '\0' && strcmp(o->output, "-") != 0);
-    const int output = o->output != NULL && is_file && !o->no_record && o->daemon == NULL;
+    const int output = o->output != NULL && is_file && !o->no_record;
     const struct {
         int wrong;
         const char *name, **value, *why;
@@ -71,19 +107,6 @@ static int cmd_run_leave_out_contradictions(struct run_options *o, const int *co
         {output, "--record", &o->record, "--output excludes it"},
         {output, "--max-size", &o->max_size, "it is of a recording in parts: use --record"},
         {o->no_record, "--max-size", &o->max_size, "--no-record excludes it"},
-        {o->daemon != NULL, "--output", &o->output, with_daemon},
-        {o->daemon != NULL, "--record", &o->record, with_daemon},
-        {o->daemon != NULL, "--max-size", &o->max_size, with_daemon},
-        {o->daemon != NULL, "--window", &o->window, with_daemon},
-        {o->daemon != NULL, "--listen", &o->listen, with_daemon},
-        {o->daemon != NULL, "--topology", &o->topology, with_daemon},
-        {o->daemon != NULL, "--rules", &o->rules, with_daemon},
-        {o->daemon != NULL, "--alert-log", &o->alert_log, with_daemon},
-        {o->daemon != NULL, "--on-alert", &o->on_alert, with_daemon},
-        {o->daemon != NULL, "--alertmanager", &o->alertmanager, with_daemon},
-        {o->daemon != NULL, "--cluster", &o->cluster, with_daemon},
-        {o->daemon != NULL, "--external-url", &o->external_url, with_daemon},
-        {o->daemon != NULL, "--metrics", &o->metrics, with_daemon},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!options[i].wrong || *options[i].value == NULL)
@@ -94,12 +117,7 @@ static int cmd_run_leave_out_contradictions(struct run_options *o, const int *co
             return 2;
         *options[i].value = NULL;
     }
-    if (o->daemon == NULL || (!o->no_record && !o->syslog))
-        return 0;
-    o->no_record = o->syslog = 0;
-    return command_line_leave_out("run", strict,
-                                  "--no-record or --syslog: --daemon names a "
-                                  "daemon that has its own");
+    return 0;
 }
 
 #define RUN_VALUE_IS_PROGRAM 257 /* not an exit status */
@@ -182,7 +200,9 @@ static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
         o->argv = argv + optind;
     if (status >= 0)
         return status;
-    status = cmd_run_leave_out_contradictions(o, line.strict);
+    status = cmd_run_leave_out_daemons(o, line.strict);
+    if (status == 0)
+        status = cmd_run_leave_out_contradictions(o, line.strict);
     if (status > 0)
         return status;
     if (o->argv[0] == NULL) {
@@ -308,16 +328,7 @@ static int run_watched(struct run_session *s, const struct run_options *o,
 /** What is planned without an option of the user's. @return how much is wrong */
 static int cmd_run_check_plan(const struct run_session *s, const struct run_options *o)
 {
-    const char *unused[RUN_ALERT_WORDS];
-    if (s->daemon_wanted)
-        return check_network(o) + (s->record[0] == '\0' && !o->no_record);
-    const int words = run_alert_words(unused, o);
-    if (words > 0)
-        terminal_print("%s: this daemon has its own alert rules and metrics; %s is not used",
-                       s->local, unused[0]);
-    if (o->topology != NULL)
-        terminal_print("%s: this daemon has its own network; --topology is not used", s->local);
-    return (o->topology != NULL) + words;
+    return s->daemon_wanted ? check_network(o) + (s->record[0] == '\0' && !o->no_record) : 0;
 }
 
 /** Run the command, watched if that is possible. @return its exit status */

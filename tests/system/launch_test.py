@@ -166,6 +166,27 @@ class Launch(unittest.TestCase):
         self.assertIn(f'{made}: Not a directory; nothing is recorded', finished.err)
         self.clean()
 
+    def test_a_daemon_that_is_there_keeps_what_it_has_of_its_own(self):
+        daemon = self.place.daemon()
+        command = lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())
+        given = ['--output', 'mine.hrec', '--window', '200ms', '--listen', 'tcp://127.0.0.1:1', '--rules', 'none.yaml',
+                 '--cluster', 'ours']
+        for name, more, env in (('HOLTER_DAEMON', [], {}),
+                                ('--daemon', ['--daemon', self.place.env['HOLTER_DAEMON']], {'HOLTER_DAEMON': ''})):
+            with self.subTest(name=name):
+                finished = self.place.holter('run', *more, *given, '--', *command, env=env).finish()
+                self.assertEqual(0, finished.status, finished)
+                for option in given[::2]:
+                    self.assertIn(f'continuing without it: {option}: {name} names a daemon that has its own\n', finished.err)
+                strict = self.place.holter('run', '--strict', *more, '--no-record', '--', *command, env=env).finish()
+                self.assertEqual(2, strict.status, strict)
+        self.assertEqual(2, len(self.place.recordings()))
+        for path in self.place.recordings():
+            self.assertTrue(os.path.basename(path).startswith('holter-'), path)
+        daemon.kill(signal.SIGTERM)
+        daemon.finish()
+        self.clean()
+
     def test_preload_is_for_the_application_only(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
