@@ -154,6 +154,8 @@ static int export_tables_make_query(const struct export_source *source, const ch
     }
     if (!export_names_contain(tables_names, table))
         return -HOLTER_EUSAGE;
+    /* Those of the file itself are never copied, and have one row at most. */
+    snprintf(out, capacity, "SELECT * FROM %s", table);
     for (size_t i = 0; i < RECORDED_TABLES; i++) {
         if (strcmp(recorded_tables[i].name, table) != 0)
             continue;

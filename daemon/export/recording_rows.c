@@ -17,7 +17,7 @@ struct tables {
 const char *const tables_names[] = {
     "job",           "nodes",    "places",         "totals",   "latency",  "criterion", "region",
     "region_member", "phase",    "curve",          "alert",    "topology", "seat",      "link",
-    "link_route",    "captures", "capture_events", "lateness", NULL};
+    "link_route",    "captures", "capture_events", "lateness", "part",     "stopped",   NULL};
 
 /* ---- opening ------------------------------------------------------------------- */
 

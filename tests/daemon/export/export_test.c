@@ -142,6 +142,22 @@ static void json_holds_every_table(void **state)
     }
 }
 
+static void tables_say_that_a_recording_is_a_part_and_where_it_ends(void **state)
+{
+    (void)state;
+    change("INSERT INTO part(one, part, removed_ns, attached_ns, missed) VALUES(1, 3, 40, 0, 0);"
+           "INSERT INTO stopped(one, at_ns, why) VALUES(1, 50, 'disk full')");
+    FILE *out = begin();
+    assert_int_equal(export_csv(out, &source, "part"), 0);
+    fclose(out);
+    assert_string_equal(text, "one,part,removed_ns,attached_ns,missed\r\n1,3,40,0,0\r\n");
+    out = begin();
+    assert_int_equal(export_json(out, &source, NULL), 0);
+    fclose(out);
+    assert_json("$.tables.part[0].removed_ns", "40");
+    assert_json("$.tables.stopped[0].why", "disk full");
+}
+
 /* ---- dot, traces, archives -------------------------------------------------------- */
 
 static void dot_has_the_edges_of_most_bytes(void **state)
@@ -371,6 +387,7 @@ int main(void)
         TEST(csv_of_graphs_has_its_columns_without_a_capture),
         TEST(a_table_that_there_is_not_is_refused),
         TEST(json_holds_every_table),
+        TEST(tables_say_that_a_recording_is_a_part_and_where_it_ends),
         TEST(dot_has_the_edges_of_most_bytes),
         TEST(dot_of_regions_has_ranks_where_they_were_last),
         TEST(dot_of_regions_knows_all_ranks_of_a_group),
