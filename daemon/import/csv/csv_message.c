@@ -73,6 +73,13 @@ static long csv_message_read_text(void *user, void *out, size_t capacity)
     return (long)give;
 }
 
+static const char *const shape_faults[] = {
+    [CSV_TOO_LONG] = "longer than 65536 bytes",
+    [CSV_TOO_MANY] = "more than 1024 fields",
+    [CSV_OPEN_QUOTE] = "a quote is not closed",
+    [CSV_AFTER_QUOTE] = "there is text after a closing quote",
+};
+
 /* Copy a name for error messages, without control characters. */
 static void csv_message_copy_name(char out[CSV_NAME], struct csv_field f)
 {
@@ -118,6 +125,8 @@ static int csv_message_try_separator(struct csv_columns *out, const char *line, 
     csv_reader_separator(reader, separator);
     int code =
         csv_reader_next(reader, &row) == 1 ? csv_message_read_header_names(out, &row, why) : 0;
+    if (row.fault != CSV_WHOLE) /* it has no columns, as where this is not its separator */
+        snprintf(why, CSV_WHY, "the header: %s", shape_faults[row.fault]);
     csv_reader_destroy(reader);
     return code;
 }
@@ -158,7 +167,8 @@ int csv_columns_read(struct csv_columns *out, const char *line, size_t length, c
     }
     for (unsigned c = 0; best_code == 0 && c < CSV_COLUMNS; c++)
         if (names[c].needed && best.field[c] < 0) {
-            csv_message_report_missing(why, &best, (enum csv_column)c);
+            if (why[0] == '\0')
+                csv_message_report_missing(why, &best, (enum csv_column)c);
             best_code = -HOLTER_EUSAGE;
         }
     if (best_code == 0)
@@ -307,14 +317,8 @@ static int csv_message_numbers(const struct row *r, struct csv_message *m)
 
 static int csv_message_shape(const struct row *r)
 {
-    static const char *const faults[] = {
-        [CSV_TOO_LONG] = "longer than 65536 bytes",
-        [CSV_TOO_MANY] = "more than 1024 fields",
-        [CSV_OPEN_QUOTE] = "a quote is not closed",
-        [CSV_AFTER_QUOTE] = "there is text after a closing quote",
-    };
     if (r->row->fault != CSV_WHOLE) {
-        snprintf(r->why, CSV_WHY, "%s", faults[r->row->fault]);
+        snprintf(r->why, CSV_WHY, "%s", shape_faults[r->row->fault]);
         return -HOLTER_EUSAGE;
     }
     if (r->row->count == r->columns->count)

@@ -521,6 +521,8 @@ static void what_is_no_table_is_refused(void **state)
         {"", "the file is empty"},
         {"# nothing\n\n", "the file is empty"},
         {"0,1,2,3\n", "there is no column source in the header"},
+        {"source,destination,bytes,send_begin,\"x\n0,1,1,1,1\n",
+         "the header: a quote is not closed"},
         {"source,destination,bytes,send_begin\n", "there are no messages"},
         {"source,destination,bytes,send_begin\n0,0,0,x\n", "'x' is no number"},
     };
@@ -533,6 +535,19 @@ static void what_is_no_table_is_refused(void **state)
     remove(d->table);
     assert_true(import(d) < 0);
     assert_non_null(strstr(d->told, "messages.csv: "));
+    finish(d);
+}
+
+static void a_header_with_too_many_fields_is_refused_as_such(void **state)
+{
+    enum { FIELDS = 1025 };
+    char text[64 + 2 * FIELDS] = "source,destination,bytes,send_begin";
+    struct desk *d = set_up();
+    (void)state;
+    for (int i = 4; i < FIELDS; i++)
+        strcat(text, ",");
+    assert_true(import_text(d, text) < 0);
+    assert_non_null(strstr(d->told, "the header: more than 1024 fields"));
     finish(d);
 }
 
@@ -646,6 +661,7 @@ int main(void)
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
         cmocka_unit_test(a_hundred_faults_are_reported_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
+        cmocka_unit_test(a_header_with_too_many_fields_is_refused_as_such),
         cmocka_unit_test(too_many_windows_are_refused),
         cmocka_unit_test(tables_of_spreadsheets_are_understood),
         cmocka_unit_test(a_table_of_something_else_is_reported_as_that),
