@@ -5,7 +5,9 @@
 #include "agent/terminal/paths.h"
 #include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
+#include "holter/error.h"
 #include "holter/session.h"
+#include "proto/curve_keys.h"
 #include "proto/endpoint.h"
 
 #include <stdbool.h>
@@ -67,6 +69,31 @@ static int run_check_session(void)
     return 1;
 }
 
+/* Keys that a daemon of our own cannot use, as those of a user of another daemon: it gets new ones
+ * where it needs any. @return how much is wrong */
+static int run_check_keys(struct run_options *o)
+{
+    static const enum role roles[] = {ROLE_SERVER, ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
+    const char *keys = session_options_or_environment(o->keys, "HOLTER_KEYS");
+    int code = 0;
+    if (keys == NULL || session_options_or_environment(o->daemon, "HOLTER_DAEMON") != NULL)
+        return 0;
+    for (size_t i = 0; code == 0 && i < sizeof roles / sizeof *roles; i++) {
+        struct curve_keys loaded;
+        code = curve_load(keys, roles[i], &loaded);
+        curve_wipe(&loaded);
+        if (code != 0)
+            terminal_print("continuing without %s: %s/%s.key: %s",
+                           o->keys != NULL ? "--keys" : "HOLTER_KEYS", keys, role_name(roles[i]),
+                           holter_strerror(code));
+    }
+    if (code == 0)
+        return 0;
+    o->keys = NULL;
+    unsetenv("HOLTER_KEYS");
+    return 1;
+}
+
 int run_options_check(struct run_options *o)
 {
     char daemon[PATH_MAX];
@@ -83,6 +110,7 @@ int run_options_check(struct run_options *o)
     int wrong = run_check_endpoint(&o->listen, "--listen", NULL) +
                 run_check_endpoint(&o->daemon, "--daemon", "HOLTER_DAEMON") + run_check_session() +
                 session_options_check_variables(true);
+    wrong += run_check_keys(o);
     if (paths_program(daemon, sizeof daemon, "holterd") < 0)
         return wrong; /* reported when the daemon is started */
     wrong += run_check_rules(o, daemon);

@@ -143,6 +143,20 @@ class First(unittest.TestCase):
                 self.runs(finished)
                 self.assertIn('continuing without it: --', finished.err)
 
+    def test_keys_for_another_daemon_leave_the_job_watched(self):
+        of_daemon, of_user = (os.path.join(self.place.dir, name) for name in ('keys', 'user'))
+        self.assertEqual(0, self.finish('keys', of_daemon).status)
+        self.assertEqual(0, self.finish('keys', '--user', 'ann', '-o', of_user, of_daemon).status)
+        for keys in (of_user, '/nonexistent'):
+            for words, env, name in ((['run', '--keys', keys], {}, '--keys'), (['run'], {'HOLTER_KEYS': keys}, 'HOLTER_KEYS')):
+                with self.subTest(keys=keys, name=name):
+                    finished = self.start(*words, '--no-record', '--', *self.job, env=env).finish()
+                    self.runs(finished)
+                    self.assertIn(f'continuing without {name}: {keys}/server.key: No such file or directory\n', finished.err)
+                    self.assertNotIn('runs unwatched', finished.err)
+                    self.assertIn('1 rank on 1 node', finished.err)
+        self.place.check_clean()
+
     def test_only_a_strict_run_refuses(self):
         for words in (['run', '--no-such-option'], ['run', '--window', 'no'], ['run', '--output', '-'],
                       ['run', '--keys', '/nonexistent'], ['run', '--topology', 'no such'], ['exec', '--no-such-option'],
