@@ -25,9 +25,26 @@ const struct capture *ui_capture(const struct ui *ui, const struct model *m)
     return c || !all->count ? c : &all->items[0];
 }
 
+/* The selected ranks as a list; empty: all are meant, for none are selected, or more than can be
+ * named. @return how many are meant */
+static uint32_t ui_captures_name_ranks(const struct ui *ui, const struct model *m, char *list,
+                                       size_t capacity)
+{
+    uint32_t selected = 0;
+    list[0] = 0;
+    if (ui->selection.kind != SELECT_NONE && ui->selection.kind != SELECT_CALL &&
+        !ui_marked_ranks(ui, m, list, capacity))
+        list[0] = 0;
+    for (uint32_t rank = 0; list[0] && rank < m->rank_count; rank++)
+        selected += ui_marks_rank(ui, m, rank) != 0;
+    return list[0] ? selected : m->rank_count;
+}
+
 char *ui_capture_argument(const struct ui *ui, const struct model *m, char *out, size_t capacity)
 {
-    uint32_t ranks = m->rank_count > 0 ? m->rank_count : 1, most = MOST_RECORDS / ranks;
+    char list[COMMGRAM_LIST];
+    uint32_t ranks = ui_captures_name_ranks(ui, m, list, sizeof list);
+    uint32_t most = MOST_RECORDS / (ranks > 0 ? ranks : 1);
     uint32_t events = most > ring_records ? ring_records : most > 0 ? most : 1;
     int64_t begin, end;
     ui_dependencies_span(ui, m, &begin, &end);
@@ -38,13 +55,9 @@ char *ui_capture_argument(const struct ui *ui, const struct model *m, char *out,
         whole += used > 0 && (size_t)used < capacity - whole ? (size_t)used : 0;
         out[whole] = 0;
     }
-    if (ui->selection.kind == SELECT_NONE || ui->selection.kind == SELECT_CALL)
-        return out;
-    used = snprintf(out + whole, capacity - whole, " ranks=");
-    if (used < 0 || (size_t)used >= capacity - whole ||
-        !ui_marked_ranks(ui, m, out + whole + used, capacity - whole - (size_t)used) ||
-        !out[whole + (size_t)used])
-        out[whole] = 0; /* no ranks are selected, or more than can be named: all */
+    used = list[0] ? snprintf(out + whole, capacity - whole, " ranks=%s", list) : 0;
+    if (used < 0 || (size_t)used >= capacity - whole)
+        out[whole] = 0; /* there is no room: all */
     return out;
 }
 
