@@ -399,8 +399,12 @@ static void what_selected_ranks_did_last_is_requested_and_shown(void **state)
     ui_select(&d.ui, (struct selection){0});
     assert_string_equal(ui_capture_argument(&d.ui, m, text, sizeof text), "events=64");
     m->rank_count = 8;
-    m->captures.items[0].id = 7; /* it arrives */
+    const struct wire_message answer = {.type = WIRE_TYPE_CAPTURED,
+                                        .captured = {.job = m->job, .id = 7}};
+    m->captures.items[1].id = 7; /* it arrives, and after it one that was not requested here */
+    m->captures.items[0].id = 8;
     d.ui.alert_picked = 1;
+    assert_int_equal(model_apply(m, &answer, 0), 0);
     assert_int_equal(ui_capture(&d.ui, m)->id, 7);
     m->captures.waiting = 1;
     desk_layout(&d, m);

@@ -329,6 +329,10 @@ static int model_apply_answer(struct model *m, const struct wire_message *messag
         return strcmp(message->routes.job, m->job) != 0
                    ? 0
                    : network_apply_routes(&m->network, &message->routes);
+    case WIRE_TYPE_CAPTURED: /* its calls arrive with the topic, too */
+        if (strcmp(message->captured.job, m->job) == 0)
+            m->captures.answer = message->captured.id;
+        return 0;
     case WIRE_TYPE_STATUS:
         return apply_status(m, &message->status);
     default:

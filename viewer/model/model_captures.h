@@ -75,6 +75,7 @@ struct captures {
     uint64_t calls;    /**< of all of them */
     uint64_t dropped;  /**< captures dropped because a maximum was reached */
     int waiting;       /**< a capture was requested here, and the daemon has not answered yet */
+    uint64_t answer;   /**< number of the capture that answered the last request; 0: none yet */
     char refused[257]; /**< why the last request made none; "": it made one */
 };
 

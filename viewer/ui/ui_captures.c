@@ -18,8 +18,8 @@ const struct capture *ui_capture(const struct ui *ui, const struct model *m)
 {
     const struct captures *all = &m->captures;
     const struct capture *c = ui->capture.chosen ? captures_find(all, ui->capture.chosen) : NULL;
-    if (!c && ui->capture.requested && all->count && all->items[0].id >= ui->capture.requested)
-        c = &all->items[0];
+    if (!c && ui->capture.requested && all->answer >= ui->capture.requested)
+        c = captures_find(all, all->answer);
     const struct alert *alert = !c && ui->alert_picked ? alerts_find(&m->alerts, ui->alert) : NULL;
     c = alert ? captures_of_alert(all, alert) : c;
     return c || !all->count ? c : &all->items[0];
