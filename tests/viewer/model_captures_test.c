@@ -250,6 +250,36 @@ static void ends_of_messages_are_kept_once_and_those_of_older_captures_make_room
     captures_finish(&all);
 }
 
+static void a_capture_that_comes_again_takes_no_room_of_messages(void **state)
+{
+    (void)state;
+    enum { OLDER = CAPTURES_MESSAGES / 4, NEWER = CAPTURES_MESSAGES / 8 * 5 };
+    struct captures all = {0};
+    const struct wire_capture_thread_row threads[] = {{.rank = 4}};
+    const struct wire_source_row sources[] = {{.comm = 1, .rank = 4, .source = 5}};
+    struct wire_capture_event_row *events = calloc(NEWER, sizeof *events);
+    for (uint32_t i = 0; i < NEWER; i++) {
+        events[i] = event(0, i, EVENT_CALL, 1);
+        events[i].flags = EVENT_SEND | EVENT_POST;
+    }
+    struct wire_capture older = message(1, threads, 1, events, OLDER);
+    struct wire_capture newer = message(2, threads, 1, events, NEWER);
+    older.sources = newer.sources = sources;
+    older.sources_count = newer.sources_count = 1;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(captures_apply(&all, &older), 0);
+        assert_int_equal(captures_apply(&all, &newer), 0);
+        for (uint64_t id = 1; id <= 2; id++) {
+            const struct capture *c = captures_find(&all, id);
+            assert_false(c->without_messages);
+            assert_int_equal(c->messages.count, id == 1 ? OLDER : NEWER);
+            assert_int_equal(c->messages.source_count, 1);
+        }
+    }
+    free(events);
+    captures_finish(&all);
+}
+
 static void hostile_figures_stay_within_bounds(void **state)
 {
     (void)state;
@@ -350,6 +380,7 @@ int main(void)
         cmocka_unit_test(the_oldest_go_when_there_are_too_many),
         cmocka_unit_test(calls_are_bounded_and_those_beyond_the_maximum_are_counted),
         cmocka_unit_test(ends_of_messages_are_kept_once_and_those_of_older_captures_make_room),
+        cmocka_unit_test(a_capture_that_comes_again_takes_no_room_of_messages),
         cmocka_unit_test(hostile_figures_stay_within_bounds),
         cmocka_unit_test(captures_go_with_their_job_and_come_with_its_state),
         cmocka_unit_test(an_alert_has_the_capture_that_was_made_for_it),

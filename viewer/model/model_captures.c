@@ -241,18 +241,20 @@ static void model_captures_add_message(struct capture_thread *t,
         call->peers = 1;
 }
 
+/* @param fresh  set when there is one that was not received before, or may not have been */
 static int add_events(struct captures *captures, struct capture *c, const struct wire_capture *m,
-                      const uint32_t *places)
+                      const uint32_t *places, int *fresh)
 {
     int error = 0;
     for (uint64_t i = 0; !error && i < m->events_count; i++) {
         const struct wire_capture_event_row *e = &m->events[i];
         uint32_t place = e->thread < m->threads_count ? places[e->thread] : UINT32_MAX;
-        if (place == UINT32_MAX)
-            continue;
-        struct capture_thread *t = &c->threads[place];
-        if (e->number < t->next)
+        struct capture_thread *t = place == UINT32_MAX ? NULL : &c->threads[place];
+        if (t && e->number < t->next)
             continue; /* received before */
+        *fresh = 1;
+        if (!t)
+            continue;
         t->next = e->number + (e->number != UINT64_MAX);
         if (e->kind == EVENT_CALL)
             error = model_captures_add_call(captures, c, t, m, e);
@@ -318,7 +320,7 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
     if (!c)
         return older ? 0 : -ENOMEM;
     model_captures_copy_facts(c, m);
-    int error = add_threads(c, m);
+    int error = add_threads(c, m), fresh = m->events_count == 0;
     uint32_t *places = malloc((m->threads_count + 1) * sizeof *places);
     if (!places)
         error = -ENOMEM;
@@ -332,10 +334,11 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
         c->threads[place].read_ns = model_captures_daemon_time(m->at_ns);
     }
     if (!error)
-        error = add_events(captures, c, m, places);
+        error = add_events(captures, c, m, places, &fresh);
     free(places);
-    /* Captures that were dropped for the calls of this one have moved nothing: it is newer. */
-    return error ? error : model_captures_add_ends(captures, c, m);
+    /* Captures that were dropped for the calls of this one have moved nothing: it is newer. Of a
+     * message that comes again, as after missed frames, the ends are known, or had no room. */
+    return error || !fresh ? error : model_captures_add_ends(captures, c, m);
 }
 
 /* ---- reading ------------------------------------------------------------- */
