@@ -521,6 +521,33 @@ static void calls_are_kept_by_function_communicator_and_region(void **state)
     drop(&f);
 }
 
+/* MPI_Comm_set_name is local: in some windows only ranks without that name are in calls. */
+static void a_communicator_keeps_its_name_and_size_in_windows_that_lack_them(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 1);
+    const struct wire_comm_row rows[] = {{.id = 99, .size = 0, .name = ""},
+                                         {.id = 99, .size = 6, .name = "solver"},
+                                         {.id = 99, .size = 6, .name = "MPI_Comm_split"}};
+    const struct wire_call_row call = {.rank = 1, .call = 1, .calls = 1};
+    for (uint64_t i = 0; i < 3; i++) {
+        struct wire_message m = {.type = WIRE_TYPE_CALL_WINDOW};
+        m.call_window = (struct wire_call_window){.job = f.model->job,
+                                                  .window = SYNTHETIC_FIRST + 1 + i,
+                                                  .windows = 1,
+                                                  .comms = &rows[i],
+                                                  .comms_count = 1,
+                                                  .calls = &call,
+                                                  .calls_count = 1};
+        assert_int_equal(model_apply(f.model, &m, 0), 0);
+    }
+    const struct model_comm *comm = &f.model->comms[f.model->comm_count - 1];
+    assert_int_equal(comm->id, 99);
+    assert_int_equal(comm->size, 6);
+    assert_string_equal(comm->name, "solver");
+    drop(&f);
+}
+
 static void what_an_agent_counted_before_the_first_window_gives_no_rate(void **state)
 {
     (void)state;
@@ -648,6 +675,7 @@ int main(void)
         cmocka_unit_test(many_items_of_few_figures_follow_few_items_of_many),
         cmocka_unit_test(a_death_marks_its_rank),
         cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
+        cmocka_unit_test(a_communicator_keeps_its_name_and_size_in_windows_that_lack_them),
         cmocka_unit_test(what_an_agent_counted_before_the_first_window_gives_no_rate),
         cmocka_unit_test(what_an_agent_counted_before_the_viewer_connected_gives_no_rate),
         cmocka_unit_test(a_state_that_comes_again_adds_no_lateness),

@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -264,19 +265,28 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
     return error < 0 ? error : 0; /* what is known already is known better */
 }
 
+/* Ranks may name a communicator differently: the name is chosen as in the daemon's sums. */
+static void model_tables_merge_comm(struct model_comm *comm, const struct wire_comm_row *row)
+{
+    comm->size = order_maximum(comm->size, row->size);
+    comm->remote_size = order_maximum(comm->remote_size, row->remote_size);
+    if (row->name && strcmp(row->name, comm->name) > 0)
+        snprintf(comm->name, sizeof comm->name, "%s", row->name);
+}
+
 static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)
 {
     for (uint32_t i = 0; i < m->comm_count; i++) {
         if (m->comms[i].id != row->id)
             continue;
-        snprintf(m->comms[i].name, sizeof m->comms[i].name, "%s", row->name ? row->name : "");
+        model_tables_merge_comm(&m->comms[i], row);
         return i;
     }
     if (ARRAY_RESIZE(m->comms, m->comm_count + 1) != 0)
         return 0;
     struct model_comm *comm = &m->comms[m->comm_count];
-    *comm = (struct model_comm){.id = row->id, .size = row->size, .remote_size = row->remote_size};
-    snprintf(comm->name, sizeof comm->name, "%s", row->name ? row->name : "");
+    *comm = (struct model_comm){.id = row->id};
+    model_tables_merge_comm(comm, row);
     return m->comm_count++;
 }
 
