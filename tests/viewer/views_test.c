@@ -905,6 +905,34 @@ static void latency_beyond_four_goes_on_to_other_colours(void **state)
     assert_int_equal(theme_latency(&t, 0), t.latency[0]);
 }
 
+static void a_death_in_a_group_of_ranks_is_shown_at_the_group(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct synthetic job;
+    struct desk d;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, 16, 4, 6, 1);
+    synthetic_begin(&job, desk_apply, m);
+    for (int i = 0; i < 3; i++)
+        synthetic_window(&job, desk_apply, m);
+    synthetic_death(&job, 6, desk_apply, m);
+    m->group = 4;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_RANKS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "4: 1 died"));
+    assert_null(find_text(&d.scene, "8: "));
+    ui_select(&d.ui, (struct selection){SELECT_RANK, 4, 0});
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "1 of them died"));
+    ui_select(&d.ui, (struct selection){SELECT_RANK, 8, 0});
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "of them died"));
+    synthetic_finish(&job);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void many_ranks_are_discs_that_open(void **state)
 {
     (void)state;
@@ -1770,6 +1798,7 @@ int main(void)
         cmocka_unit_test(the_graph_shows_every_rank_of_a_small_job),
         cmocka_unit_test(ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed),
         cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),
+        cmocka_unit_test(a_death_in_a_group_of_ranks_is_shown_at_the_group),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),

@@ -406,6 +406,20 @@ int model_apply(struct model *m, const struct wire_message *message, int snapsho
     return error;
 }
 
+uint64_t model_row_of(const struct model *m, uint64_t rank)
+{
+    return rank == PAIR_OTHERS || m->group <= 1 ? rank : rank - rank % m->group;
+}
+
+uint32_t model_row_deaths(const struct model *m, uint32_t rank)
+{
+    const uint64_t first = model_row_of(m, rank);
+    uint32_t deaths = 0;
+    for (uint64_t r = first; r < m->rank_count && model_row_of(m, r) == first; r++)
+        deaths += m->ranks[r].dead;
+    return deaths;
+}
+
 const char *model_host_of(const struct model *m, uint32_t rank)
 {
     if (rank >= m->rank_count || m->ranks[rank].node >= m->host_count)

@@ -230,6 +230,13 @@ void model_forget_job(struct model *model);
  * so they cannot */
 void model_rewind(struct model *model, int missed);
 
+/** The rank under which the figures of a rank are: itself, or the first of its group. PAIR_OTHERS
+ *  stays. */
+uint64_t model_row_of(const struct model *model, uint64_t rank);
+
+/** How many of the ranks of a row have died, as alerts reported. */
+uint32_t model_row_deaths(const struct model *model, uint32_t rank);
+
 /** Host name of a rank, "?" when it is not known. */
 const char *model_host_of(const struct model *model, uint32_t rank);
 

@@ -173,6 +173,14 @@ void piece_traffic_tip(struct stage *s, const char *before, uint64_t messages, u
                 sizes ? format_si((double)bytes, "B").text : "");
 }
 
+struct quantity piece_deaths(const struct model *m, uint32_t rank)
+{
+    uint32_t deaths = model_row_deaths(m, rank);
+    return deaths == 0     ? quantity_print("%s", "")
+           : m->group <= 1 ? quantity_print("died")
+                           : quantity_print("%s of them died", quantity_grouped(deaths).text);
+}
+
 void piece_rank_tip(struct stage *s, uint32_t rank)
 {
     const struct model *m = s->model;
@@ -183,8 +191,8 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     uint64_t region = latency_region_of(&m->latency, rank);
     tooltip_add(&s->tip, 0, region ? "%s, region %llu" : "%s",
                 piece_rank_on(m, rank, name, sizeof name), (unsigned long long)region);
-    if (m->ranks[rank].dead)
-        tooltip_add(&s->tip, s->brush.theme->bad, "died");
+    if (model_row_deaths(m, rank))
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s", piece_deaths(m, rank).text);
     if (rank >= r->ranks.count || !r->ranks.figures[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
         tooltip_add(&s->tip, 0, "no figures in this span of time");
         return;

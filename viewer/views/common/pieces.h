@@ -52,6 +52,9 @@ char *piece_awaited(const struct range *range, uint32_t rank, char *out, size_t 
 /** A line of the tooltip about messages, "sent 1,204 messages, 34 MiB". @param before  "sent " */
 void piece_traffic_tip(struct stage *stage, const char *before, uint64_t messages, uint64_t bytes);
 
+/** That a rank died, or how many of a group: "died", "3 of them died". "": none did */
+struct quantity piece_deaths(const struct model *model, uint32_t rank);
+
 /** Tooltips of a rank, of a pair (a span of ranks when count is above 1). */
 void piece_rank_tip(struct stage *stage, uint32_t rank);
 void piece_pair_tip(struct stage *stage, uint32_t source, uint32_t destination, uint32_t count);

@@ -71,8 +71,8 @@ static void context_add_rank_facts(const struct stage *s, struct box *at, uint32
     if (m->ranks[rank].in_call)
         context_fact(s, at, "last seen in", "%s, %s", call_name(m->ranks[rank].in_call),
                      format_duration((double)m->ranks[rank].in_call_ns).text);
-    if (m->ranks[rank].dead)
-        context_fact(s, at, "state", "died");
+    if (model_row_deaths(m, rank))
+        context_fact(s, at, "state", "%s", piece_deaths(m, rank).text);
 }
 
 static void context_add_pair_facts(const struct stage *s, struct box *at, uint32_t source,

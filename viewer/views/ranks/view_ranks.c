@@ -93,6 +93,24 @@ static const uint32_t *ranks_view_order_of(const struct stage *s)
     return p->order;
 }
 
+/* "3", "3 died", or of a group under its first rank "2048: 2 died". */
+static struct quantity ranks_view_name(const struct model *m, uint32_t rank)
+{
+    uint32_t deaths = model_row_deaths(m, rank);
+    if (m->group > 1 && deaths)
+        return quantity_print("%u: %u died", rank, deaths);
+    return quantity_print(deaths ? "%u died" : "%u", rank);
+}
+
+/* Whether an alert names one of the ranks of a row. */
+static int ranks_view_alert_marks_row(const struct model *m, const struct alert *a, uint32_t first)
+{
+    for (uint32_t r = first; r < m->rank_count && model_row_of(m, r) == first; r++)
+        if (ui_alert_marks_rank(m, a, r))
+            return 1;
+    return 0;
+}
+
 static void ranks_view_rank_row(struct stage *s, const struct table *table, struct box row,
                                 uint32_t rank, uint32_t at)
 {
@@ -100,13 +118,13 @@ static void ranks_view_rank_row(struct stage *s, const struct table *table, stru
     const struct range *r = s->range;
     const uint64_t *f = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     const struct alert *named = evidence_alert(s);
-    int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
+    int dead = model_row_deaths(s->model, rank) > 0;
     double shares[MODEL_CLASSES];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
-    if (named && ui_alert_marks_rank(s->model, named, rank))
+    if (named && ranks_view_alert_marks_row(s->model, named, rank))
         evidence_mark_row(s, row, named);
     widget_cell(&s->brush, table, row, RANK, dead ? t->bad : t->text,
-                quantity_print(dead ? "%u died" : "%u", rank).text);
+                ranks_view_name(s->model, rank).text);
     widget_cell(&s->brush, table, row, NODE, t->second, model_host_of(s->model, rank));
     range_shares(r, rank, shares);
     struct box bar = column_box(table, BAR, row.x, row.w);
@@ -297,8 +315,10 @@ static void ranks_layout(struct stage *s, struct box box)
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};
     uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);
     const uint32_t *order = ranks_view_order_of(s);
-    for (uint32_t i = first; i < last; i++)
+    for (uint32_t i = first; i < last; i++) {
         table_need(&s->brush, &table, NODE, model_host_of(s->model, order[i]));
+        table_need(&s->brush, &table, RANK, ranks_view_name(s->model, order[i]).text);
+    }
     widget_table_head(&s->brush, &table, head, sorted < 0 ? (timed ? WAITING : RANK) : sorted,
                       sorted < 0 ? timed : s->ui->list.descending[LIST_RANKS]);
     for (uint32_t i = first; i < last; i++)
