@@ -933,6 +933,44 @@ static void a_death_in_a_group_of_ranks_is_shown_at_the_group(void **state)
     model_destroy(m);
 }
 
+/* A search, an alert or a capture may select it. */
+static void a_rank_within_a_group_has_the_figures_of_its_group(void **state)
+{
+    (void)state;
+    static const enum view_id shown[] = {VIEW_RANKS, VIEW_PAIRS, VIEW_MATRIX};
+    struct wire_rank_row ranks[2] = {{.rank = 0, .sent = 11}, {.rank = 8, .sent = 22}};
+    const struct wire_pair_row pair = {.source = 8, .destination = 0, .messages = 22, .bytes = 99};
+    struct wire_message m[] = {{.type = WIRE_TYPE_JOB},
+                               {.type = WIRE_TYPE_TOTALS},
+                               {.type = WIRE_TYPE_RANK_WINDOW},
+                               {.type = WIRE_TYPE_PAIR_WINDOW}};
+    struct model *model;
+    m[0].job = (struct wire_job){.job = "1.0", .world = 16, .group = 8, .window_ns = 1000};
+    m[1].totals = (struct wire_totals){
+        .job = "1.0", .window = 1, .length_ns = 1000, .sent = 33, .sent_bytes = 99, .send_ns = 9};
+    m[2].rank_window = (struct wire_rank_window){
+        .job = "1.0", .window = 1, .length_ns = 1000, .windows = 1, .ranks = ranks};
+    m[2].rank_window.ranks_count = 2;
+    m[3].pair_window = (struct wire_pair_window){
+        .job = "1.0", .window = 1, .windows = 1, .pairs = &pair, .pairs_count = 1};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    for (size_t v = 0; v < sizeof shown / sizeof *shown; v++) {
+        struct desk d;
+        desk_open(&d, 1600, 900, 1, THEME_DARK, shown[v]);
+        desk_layout(&d, model);
+        ui_select(&d.ui, (struct selection){SELECT_RANK, 5, 0});
+        desk_layout(&d, model);
+        assert_non_null(find_text(&d.scene, "11, "));
+        assert_non_null(find_text(&d.scene, "from ranks 8-15"));
+        assert_null(find_text(&d.scene, "0 of ranks"));
+        assert_null(find_text(&d.scene, "No messages between ranks"));
+        desk_close(&d);
+    }
+    model_destroy(model);
+}
+
 static void many_ranks_are_discs_that_open(void **state)
 {
     (void)state;
@@ -1799,6 +1837,7 @@ int main(void)
         cmocka_unit_test(ranks_and_nodes_are_named_and_what_an_alert_names_is_ringed),
         cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),
         cmocka_unit_test(a_death_in_a_group_of_ranks_is_shown_at_the_group),
+        cmocka_unit_test(a_rank_within_a_group_has_the_figures_of_its_group),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),

@@ -389,6 +389,14 @@ int ui_rank_selected(const struct ui *ui, uint64_t rank)
            (s->kind == SELECT_PAIR && (s->a == rank || s->b == rank));
 }
 
+int ui_row_selected(const struct ui *ui, const struct model *m, uint64_t first)
+{
+    const struct selection *s = &ui->selection;
+    return (s->kind == SELECT_RANK || s->kind == SELECT_PAIR) &&
+           (model_row_of(m, s->a) == first ||
+            (s->kind == SELECT_PAIR && model_row_of(m, s->b) == first));
+}
+
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
 {
     const struct selection *s = &ui->selection;

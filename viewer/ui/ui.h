@@ -230,6 +230,9 @@ int ui_marked_ranks(const struct ui *ui, const struct model *model, char *out, s
 
 /** Whether a rank is selected. A pair's ends count as selected ranks. */
 int ui_rank_selected(const struct ui *ui, uint64_t rank);
+
+/** Whether a row of ranks is selected, or one of its ranks. @param first  under which the row is */
+int ui_row_selected(const struct ui *ui, const struct model *model, uint64_t first);
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);
 
 /** Ranks, alerts, nodes, calls and links that a search text names: a number, or a part of a name or

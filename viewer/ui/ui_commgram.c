@@ -200,13 +200,13 @@ int ui_commgram_request(const struct ui *ui, const struct model *m, struct commg
                                      .modelled = !ui->commgram.unmodelled};
     switch (ui->selection.kind) {
     case SELECT_RANK:
-        snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, ui->selection.a);
+        snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, model_row_of(m, ui->selection.a));
         break;
     case SELECT_PAIR:
-        snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, ui->selection.a);
+        snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, model_row_of(m, ui->selection.a));
         if (ui->selection.b < MODEL_RANKS)
-            snprintf(out->ranks, sizeof out->ranks, "%" PRIu64 ",%" PRIu64, ui->selection.a,
-                     ui->selection.b);
+            snprintf(out->ranks, sizeof out->ranks, "%" PRIu64 ",%" PRIu64,
+                     model_row_of(m, ui->selection.a), model_row_of(m, ui->selection.b));
         break;
     case SELECT_NODE:
     case SELECT_REGION:

@@ -116,7 +116,7 @@ struct quantity piece_rank(const struct model *m, uint64_t rank)
 const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t capacity)
 {
     snprintf(out, capacity, "%s%s on %s", piece_rank(m, rank).text,
-             m->group > 1 ? ", the first" : "", model_host_of(m, (uint32_t)rank));
+             m->group > 1 ? ", the first" : "", model_host_of(m, (uint32_t)model_row_of(m, rank)));
     return out;
 }
 
@@ -188,6 +188,7 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     if (rank >= m->rank_count)
         return;
     char name[300];
+    rank = (uint32_t)model_row_of(m, rank);
     uint64_t region = latency_region_of(&m->latency, rank);
     tooltip_add(&s->tip, 0, region ? "%s, region %llu" : "%s",
                 piece_rank_on(m, rank, name, sizeof name), (unsigned long long)region);

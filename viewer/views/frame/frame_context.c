@@ -54,6 +54,7 @@ static void context_add_rank_facts(const struct stage *s, struct box *at, uint32
     const struct range *r = s->range;
     const struct model *m = s->model;
     char text[160];
+    rank = (uint32_t)model_row_of(m, rank);
     if (rank >= m->rank_count || rank >= r->ranks.count)
         return;
     const uint64_t *figures = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
@@ -245,7 +246,8 @@ static double context_add_selection(struct stage *s, struct box box)
     else if (sel->kind == SELECT_RANK)
         context_add_rank_facts(s, &inner, (uint32_t)sel->a);
     else if (sel->kind == SELECT_PAIR)
-        context_add_pair_facts(s, &inner, (uint32_t)sel->a, (uint32_t)sel->b);
+        context_add_pair_facts(s, &inner, (uint32_t)model_row_of(s->model, sel->a),
+                               (uint32_t)model_row_of(s->model, sel->b));
     else if (sel->kind == SELECT_NODE)
         context_add_node_facts(s, &inner, sel->a);
     else if (sel->kind == SELECT_REGION)
@@ -384,7 +386,7 @@ static void context_add_around(struct stage *s, struct box box)
     box.y += used;
     box.h -= used;
     if (sel->kind == SELECT_RANK)
-        context_add_partners(s, &box, sel->a);
+        context_add_partners(s, &box, model_row_of(s->model, sel->a));
     else
         context_add_its_ranks(s, &box, sel);
 }
@@ -524,7 +526,7 @@ static void context_add_waiting_ranks(struct stage *s, struct box box)
         int class_ = piece_waits_in(r, rank);
         double share = range_waiting(r, rank);
         scene_rect(s->brush.scene, row, 4, t->panel);
-        piece_row(s, row, HIT_RANK, rank, 0, ui_rank_selected(s->ui, rank), UI_LISTS, 0);
+        piece_row(s, row, HIT_RANK, rank, 0, ui_row_selected(s->ui, s->model, rank), UI_LISTS, 0);
         scene_textf(s->brush.scene, row.x + 12, row.y + 2, 100, TEXT_SMALL_STRONG, 0, t->text, "%s",
                     piece_rank(s->model, rank).text);
         uint32_t awaited = range_awaited(r, rank);

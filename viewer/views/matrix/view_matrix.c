@@ -273,7 +273,8 @@ static void matrix_view_mark_selected(const struct stage *s, const struct grid *
 {
     const struct selection *sel = &s->ui->selection;
     color_t color = s->brush.theme->accent;
-    double h = g->plot.h / g->extent, row = (double)sel->a, column = (double)sel->b;
+    double h = g->plot.h / g->extent, row = (double)model_row_of(s->model, sel->a),
+           column = (double)model_row_of(s->model, sel->b);
     if (sel->kind == SELECT_RANK) {
         scene_outline(
             s->brush.scene,

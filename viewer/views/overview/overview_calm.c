@@ -232,7 +232,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
             continue; /* of two ranks none is in the middle */
         struct box row = {box.x - 4, y - 2, box.w + 8, 22};
         double share = range_waiting(r, rows[i].rank);
-        piece_row(s, row, HIT_RANK, rows[i].rank, 0, ui_rank_selected(s->ui, rows[i].rank),
+        piece_row(s, row, HIT_RANK, rows[i].rank, 0, ui_row_selected(s->ui, s->model, rows[i].rank),
                   UI_LISTS, 0);
         scene_text(scene, box.x, y + 1, 92, TEXT_SMALL, 0, t->second, rows[i].what);
         scene_textf(scene, box.x + 96, y + 1, 80, TEXT_SMALL, 0, t->text, "%s",

@@ -112,7 +112,8 @@ static void pairs_layout(struct stage *s, struct box box)
         table.columns[BYTES].drop = table.columns[EACH].drop = COLUMN_OMITTED;
     char what[224];
     int one = s->ui->selection.kind == SELECT_RANK;
-    int found = one ? pairs_view_pairs_of_rank(s, s->ui->selection.a, q) : 0;
+    int found =
+        one ? pairs_view_pairs_of_rank(s, model_row_of(s->model, s->ui->selection.a), q) : 0;
     const uint32_t *order = one ? s->pictures->order : r->top[q];
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
     if (rows)

@@ -120,7 +120,9 @@ static void ranks_view_rank_row(struct stage *s, const struct table *table, stru
     const struct alert *named = evidence_alert(s);
     int dead = model_row_deaths(s->model, rank) > 0;
     double shares[MODEL_CLASSES];
-    piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
+    piece_row(s, row, HIT_RANK, rank, 0,
+              ui_marks_rank(s->ui, s->model, rank) || ui_row_selected(s->ui, s->model, rank),
+              LIST_RANKS, at);
     if (named && ranks_view_alert_marks_row(s->model, named, rank))
         evidence_mark_row(s, row, named);
     widget_cell(&s->brush, table, row, RANK, dead ? t->bad : t->text,
