@@ -971,6 +971,45 @@ static void a_rank_within_a_group_has_the_figures_of_its_group(void **state)
     model_destroy(model);
 }
 
+static void the_mean_waiting_of_a_node_is_that_of_the_ranks_with_figures(void **state)
+{
+    (void)state;
+    const struct wire_rank_row ranks[] = {{.rank = 0, .wait_ns = 2400, .ranks = 4},
+                                          {.rank = 4, .wait_ns = 2400, .ranks = 4}};
+    const struct wire_host_row host = {.name = "node1"};
+    struct wire_place_row places[8] = {{0}};
+    struct wire_message m[] = {{.type = WIRE_TYPE_JOB},
+                               {.type = WIRE_TYPE_PLACES},
+                               {.type = WIRE_TYPE_TOTALS},
+                               {.type = WIRE_TYPE_RANK_WINDOW}};
+    struct model *model;
+    struct desk d;
+    for (uint64_t rank = 0; rank < 8; rank++)
+        places[rank].rank = rank;
+    m[0].job = (struct wire_job){.job = "1.0", .world = 8, .group = 4, .window_ns = 1000};
+    m[1].places = (struct wire_places){
+        .job = "1.0", .hosts = &host, .hosts_count = 1, .places = places, .places_count = 8};
+    m[2].totals =
+        (struct wire_totals){.job = "1.0", .window = 1, .length_ns = 1000, .wait_ns = 4800};
+    m[3].rank_window = (struct wire_rank_window){.job = "1.0",
+                                                 .window = 1,
+                                                 .length_ns = 1000,
+                                                 .windows = 1,
+                                                 .ranks = ranks,
+                                                 .ranks_count = 2};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_NODES);
+    ui_select(&d.ui, (struct selection){SELECT_NODE, 0, 0});
+    desk_layout(&d, model);
+    assert_non_null(find_text(&d.scene, "waiting, mean"));
+    assert_non_null(find_text(&d.scene, "60.0"));
+    assert_null(find_text(&d.scene, "15.0"));
+    desk_close(&d);
+    model_destroy(model);
+}
+
 static void many_ranks_are_discs_that_open(void **state)
 {
     (void)state;
@@ -1838,6 +1877,7 @@ int main(void)
         cmocka_unit_test(latency_beyond_four_goes_on_to_other_colours),
         cmocka_unit_test(a_death_in_a_group_of_ranks_is_shown_at_the_group),
         cmocka_unit_test(a_rank_within_a_group_has_the_figures_of_its_group),
+        cmocka_unit_test(the_mean_waiting_of_a_node_is_that_of_the_ranks_with_figures),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),

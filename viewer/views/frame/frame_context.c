@@ -109,8 +109,9 @@ static void context_add_node_facts(const struct stage *s, struct box *at, uint64
     double waiting = 0;
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < s->range->ranks.count; rank++) {
-        if (s->model->ranks[rank].node != host)
-            continue;
+        const uint64_t *figures = s->range->ranks.figures + (size_t)rank * RANK_COLUMNS;
+        if (s->model->ranks[rank].node != host || !figures[RANK_TIME_NS])
+            continue; /* those without figures of their own do not count */
         waiting += range_waiting(s->range, rank);
         n++;
     }
