@@ -1010,6 +1010,48 @@ static void the_mean_waiting_of_a_node_is_that_of_the_ranks_with_figures(void **
     model_destroy(model);
 }
 
+/* Of 2,000 ranks by groups of 6, the last one of 2, with figures of the first rank of each. */
+static void a_bar_of_the_profile_is_of_whole_groups(void **state)
+{
+    (void)state;
+    enum { RANKS = 2000, GROUP = 6, ROWS = (RANKS + GROUP - 1) / GROUP };
+    static struct wire_rank_row rows[ROWS];
+    struct wire_message m[] = {
+        {.type = WIRE_TYPE_JOB}, {.type = WIRE_TYPE_TOTALS}, {.type = WIRE_TYPE_RANK_WINDOW}};
+    struct model *model;
+    for (uint64_t i = 0; i < ROWS; i++)
+        rows[i] = (struct wire_rank_row){.rank = i * GROUP, .wait_ns = 2400, .ranks = GROUP};
+    m[0].job = (struct wire_job){.job = "1.0", .world = RANKS, .group = GROUP, .window_ns = 1000};
+    m[1].totals =
+        (struct wire_totals){.job = "1.0", .window = 1, .length_ns = 1000, .wait_ns = 4800};
+    m[2].rank_window = (struct wire_rank_window){
+        .job = "1.0", .window = 1, .length_ns = 1000, .ranks = rows, .ranks_count = ROWS};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    for (int wide = 0; wide < 2; wide++) {
+        struct desk d;
+        desk_open(&d, wide ? 1600 : 800, 900, 1, THEME_DARK, VIEW_RANKS);
+        desk_layout(&d, model);
+        const struct rank_profile *p = &d.pictures.profile;
+        const uint64_t bars = p->key - 1 - d.range.version * MODEL_RANKS;
+        assert_true(wide ? bars == ROWS : bars == (ROWS + 1) / 2);
+        for (uint64_t bar = 0; bar < bars; bar++)
+            assert_true(p->bars[bar * MODEL_CLASSES] >= 0); /* not NaN */
+        for (size_t i = 0; i < d.scene.panel_count; i++) {
+            const struct box box = d.scene.panels[i].box;
+            if (strcmp(d.scene.panels[i].name, "ranks.profile") != 0)
+                continue;
+            d.ui.mouse.x = box.x + box.w - 18.5; /* on the last bar */
+            d.ui.mouse.y = box.y + box.h / 2;
+        }
+        desk_layout(&d, model);
+        assert_non_null(find_text(&d.scene, wide ? "ranks 1998-1999, the first on" : "1999"));
+        desk_close(&d);
+    }
+    model_destroy(model);
+}
+
 static void many_ranks_are_discs_that_open(void **state)
 {
     (void)state;
@@ -1878,6 +1920,7 @@ int main(void)
         cmocka_unit_test(a_death_in_a_group_of_ranks_is_shown_at_the_group),
         cmocka_unit_test(a_rank_within_a_group_has_the_figures_of_its_group),
         cmocka_unit_test(the_mean_waiting_of_a_node_is_that_of_the_ranks_with_figures),
+        cmocka_unit_test(a_bar_of_the_profile_is_of_whole_groups),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),

@@ -146,16 +146,20 @@ static void ranks_view_rank_row(struct stage *s, const struct table *table, stru
     widget_cell(&s->brush, table, row, CALLS, t->text, format_si((double)f[RANK_CALLS], "").text);
 }
 
-/* Bars of the profile, each of `per_bar` ranks. */
+/* Bars of the profile, each of `per_bar` ranks: of one row, a rank or a group, or of several. */
 struct profile_bars {
     uint32_t count, per_bar;
+    int single; /* of one row */
 };
 
-static struct profile_bars ranks_view_bars(const struct range *r, double w)
+static struct profile_bars ranks_view_bars(const struct stage *s, double w)
 {
-    uint32_t bars = (uint32_t)fmax(fmin(w / 2, r->ranks.count), 1);
-    uint32_t per_bar = (r->ranks.count + bars - 1) / bars;
-    return (struct profile_bars){(r->ranks.count + per_bar - 1) / per_bar, per_bar};
+    const uint32_t group = s->model->group > 1 ? (uint32_t)s->model->group : 1;
+    const uint32_t rows = (s->range->ranks.count + group - 1) / group;
+    uint32_t bars = (uint32_t)fmax(fmin(w / 2, rows), 1);
+    uint32_t rows_per_bar = (rows + bars - 1) / bars;
+    return (struct profile_bars){(rows + rows_per_bar - 1) / rows_per_bar, rows_per_bar * group,
+                                 rows_per_bar == 1};
 }
 
 /* Means of the shares of time of the ranks of a bar that have figures; NaN: none has. */
@@ -226,17 +230,19 @@ static void ranks_view_add_profile(struct stage *s, struct box plot, struct prof
                            0, t->classes[c]);
             below += shares[c] / top;
         }
-        if (bars.per_bar == 1)
-            scene_hit(s->brush.scene, (struct box){plot.x + b * w, plot.y, w, plot.h}, HIT_RANK, b,
-                      0);
+        if (bars.single)
+            scene_hit(s->brush.scene, (struct box){plot.x + b * w, plot.y, w, plot.h}, HIT_RANK,
+                      b * bars.per_bar, 0);
     }
     if (!box_has(plot, s->brush.mouse_x, s->brush.mouse_y))
         return;
     uint32_t rank = (uint32_t)((s->brush.mouse_x - plot.x) / w) * bars.per_bar;
-    if (bars.per_bar == 1)
+    if (bars.single)
         piece_rank_tip(s, rank);
     else
-        tooltip_add(&s->tip, 0, "mean of ranks %u\xe2\x80\x93%u", rank, rank + bars.per_bar - 1);
+        tooltip_add(
+            &s->tip, 0, "mean of ranks %u\xe2\x80\x93%.0f", rank,
+            fmin(rank + bars.per_bar, fmax(s->range->ranks.count, (double)s->model->world)) - 1);
 }
 
 static void ranks_view_rank_axis(const struct stage *s, struct box plot, double y)
@@ -256,7 +262,7 @@ static void ranks_view_add_profile_panel(struct stage *s, struct box panel, cons
     char what[240];
     const struct range *r = s->range;
     struct box plot = {panel.x + 58, panel.y + 42, panel.w - 76, panel.h - 42 - 24};
-    struct profile_bars bars = ranks_view_bars(r, plot.w);
+    struct profile_bars bars = ranks_view_bars(s, plot.w);
     if (ranks_view_sum_profile(s, bars) < 0)
         return;
     const double *shares = s->pictures->profile.all;
