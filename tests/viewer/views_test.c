@@ -1052,6 +1052,58 @@ static void a_bar_of_the_profile_is_of_whole_groups(void **state)
     model_destroy(model);
 }
 
+static void the_tooltip_of_a_cell_of_several_nodes_names_the_one_that_is_marked(void **state)
+{
+    (void)state;
+    enum { NODES = 9000 };
+    static struct wire_host_row hosts[NODES];
+    static struct wire_place_row places[NODES];
+    static char names[NODES][12];
+    struct wire_message m[] = {{.type = WIRE_TYPE_JOB},
+                               {.type = WIRE_TYPE_TOTALS},
+                               {.type = WIRE_TYPE_PLACES},
+                               {.type = WIRE_TYPE_ALERT}};
+    struct model *model;
+    struct desk d;
+    for (uint64_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", (unsigned)i);
+        hosts[i].name = names[i];
+        places[i].rank = places[i].node = i;
+    }
+    m[0].job = (struct wire_job){.job = "1.0", .state = "running", .world = NODES};
+    m[0].job.window_ns = 1000;
+    m[1].totals = (struct wire_totals){.job = "1.0", .window = 1, .length_ns = 1000};
+    m[2].places = (struct wire_places){.job = "1.0",
+                                       .hosts = hosts,
+                                       .hosts_count = NODES,
+                                       .places = places,
+                                       .places_count = NODES};
+    m[3].alert = (struct wire_alert){
+        .job = "1.0", .id = 1, .kind = "slow", .state = "firing", .severity = "critical"};
+    m[3].alert.title = "slow";
+    m[3].alert.culprit = "node";
+    m[3].alert.culprits = "n4501";
+    m[3].alert.rank = -1;
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, model);
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        if (item->kind != SCENE_RECT || item->color != d.theme.bad || item->box.w > 8 ||
+            fabs(item->box.w - item->box.h) > 0.1)
+            continue;
+        d.ui.mouse.x = item->box.x + item->box.w / 2;
+        d.ui.mouse.y = item->box.y + item->box.h / 2;
+    }
+    desk_layout(&d, model);
+    assert_non_null(find_text(&d.scene, "nodes, among them n4"));
+    assert_non_null(find_text(&d.scene, "marked: n4501"));
+    desk_close(&d);
+    model_destroy(model);
+}
+
 static void many_ranks_are_discs_that_open(void **state)
 {
     (void)state;
@@ -1921,6 +1973,7 @@ int main(void)
         cmocka_unit_test(a_rank_within_a_group_has_the_figures_of_its_group),
         cmocka_unit_test(the_mean_waiting_of_a_node_is_that_of_the_ranks_with_figures),
         cmocka_unit_test(a_bar_of_the_profile_is_of_whole_groups),
+        cmocka_unit_test(the_tooltip_of_a_cell_of_several_nodes_names_the_one_that_is_marked),
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),

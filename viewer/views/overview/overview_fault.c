@@ -16,6 +16,7 @@
  * high at most, that of two ENDS less; a button takes WAY. */
 enum { HEAD = 36, FOOT = 8, PAD = 12, NAMED = 24, NODE_W = 84, NODE_H = 50, CELL = 40 };
 enum { NUMBERED = 26, PICTURE = 150, ENDS = 60, WAY = 28 };
+enum { TIP_NODES = 4 }; /* maximum of nodes that a tooltip names as marked */
 
 static struct box overview_add_panel(const struct stage *s, struct box box, const char *name,
                                      const char *title)
@@ -109,6 +110,25 @@ static void overview_add_nodes(struct stage *s, struct box box, const struct ale
     }
 }
 
+/* The node of a cell; of several how many, and those that are marked. */
+static void overview_add_nodes_tip(struct stage *s, const struct alert *a, uint32_t first,
+                                   uint32_t end)
+{
+    const struct model *m = s->model;
+    uint32_t named = 0;
+    if (end - first == 1) {
+        tooltip_add(&s->tip, 0, "%s", m->hosts[first].name);
+        return;
+    }
+    tooltip_add(&s->tip, 0, "%u nodes, among them %s", end - first, m->hosts[first].name);
+    for (uint32_t i = first; i < end && named < TIP_NODES; i++) {
+        if (!ui_alert_marks_node(m, a, i))
+            continue;
+        tooltip_add(&s->tip, evidence_color(s->brush.theme, a), "marked: %s", m->hosts[i].name);
+        named++;
+    }
+}
+
 static void overview_add_cells(struct stage *s, struct box box, const struct alert *a, int nodes)
 {
     if (nodes && s->model->host_count <= NAMED) {
@@ -136,7 +156,7 @@ static void overview_add_cells(struct stage *s, struct box box, const struct ale
         if (!box_has(cell, s->brush.mouse_x, s->brush.mouse_y))
             continue;
         if (nodes)
-            tooltip_add(&s->tip, 0, "%s", s->model->hosts[first].name);
+            overview_add_nodes_tip(s, a, first, end);
         else if (c.per == 1)
             piece_rank_tip(s, first);
         else
