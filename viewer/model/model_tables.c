@@ -1,6 +1,7 @@
 /* Tables of ranks, pairs and calls, by window. */
 #include "viewer/model/model_tables.h"
 
+#include "daemon/analysis/sums/window_sum.h"
 #include "daemon/analysis/tables/array.h"
 
 #include "holter/error.h"
@@ -270,7 +271,7 @@ static void model_tables_merge_comm(struct model_comm *comm, const struct wire_c
 {
     comm->size = order_maximum(comm->size, row->size);
     comm->remote_size = order_maximum(comm->remote_size, row->remote_size);
-    if (row->name && strcmp(row->name, comm->name) > 0)
+    if (row->name && run_sum_is_better_name(row->name, comm->name))
         snprintf(comm->name, sizeof comm->name, "%s", row->name);
 }
 

@@ -61,7 +61,7 @@ static int run_sum_is_given_name(const char *name)
     return name[0] != '\0' && strncmp(name, "MPI_", 4) != 0 && strcmp(name, "unknown origin") != 0;
 }
 
-static int run_sum_is_better_name(const char *name, const char *known)
+int run_sum_is_better_name(const char *name, const char *known)
 {
     const int given = run_sum_is_given_name(name), known_given = run_sum_is_given_name(known);
     return given != known_given ? given : strcmp(name, known) > 0;

@@ -80,8 +80,12 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits);
 /** Its windows must have been destroyed. NULL is fine. */
 void run_sum_destroy(struct run_sum *run);
 
+/** Is a name of a communicator to be shown in place of another one? Names that the program gave
+ * come before those of MPI and of the probe; of several the last in byte order is shown. */
+int run_sum_is_better_name(const char *name, const char *known);
+
 /** Number of a communicator, for rows. Of several reports under one id the largest sizes and parent
- *  win, and of the names one that the program gave, else the last in byte order. @param comm copied
+ *  win, and of the names the better one. @param comm  copied
  *  @return the number (0: none or unknown, also when the limit is reached), or -ENOMEM */
 int64_t run_sum_comm(struct run_sum *run, const struct wire_comm_row *comm);
 
