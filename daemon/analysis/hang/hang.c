@@ -100,6 +100,22 @@ uint64_t hang_comm_of(const struct hang_seat *seat)
     return seat->in_call == CALL_Finalize ? HANG_WORLD : seat->in_call_comm;
 }
 
+void hang_set_params(struct hang_watch *watch, const struct hang_params *params)
+{
+    struct hang_params *p = &watch->params;
+    *p = params != NULL ? *params : (struct hang_params){0};
+    p->for_ns = p->for_ns ? p->for_ns : 10 * SECOND_NS;
+    p->stopped_ns = p->stopped_ns ? p->stopped_ns : 3 * SECOND_NS;
+    p->times_longest = p->times_longest > 0 ? p->times_longest : 5;
+    p->most_ns = p->most_ns ? p->most_ns : 1800 * SECOND_NS;
+    p->ranks = p->ranks ? p->ranks : UINT32_C(1) << 20;
+    p->memberships = p->memberships ? p->memberships : UINT32_C(1) << 24;
+    watch->zone[0] = '\0';
+    if (p->zone != NULL)
+        snprintf(watch->zone, sizeof(watch->zone), " %s", p->zone);
+    p->zone = watch->zone;
+}
+
 int hang_create(struct hang_watch **out, const struct hang_params *params)
 {
     struct hang_watch *w = calloc(1, sizeof(*w));
@@ -113,18 +129,7 @@ int hang_create(struct hang_watch **out, const struct hang_params *params)
         free(w);
         return -ENOMEM;
     }
-    if (params != NULL)
-        w->params = *params;
-    struct hang_params *p = &w->params;
-    p->for_ns = p->for_ns ? p->for_ns : 10 * SECOND_NS;
-    p->stopped_ns = p->stopped_ns ? p->stopped_ns : 3 * SECOND_NS;
-    p->times_longest = p->times_longest > 0 ? p->times_longest : 5;
-    p->most_ns = p->most_ns ? p->most_ns : 1800 * SECOND_NS;
-    p->ranks = p->ranks ? p->ranks : UINT32_C(1) << 20;
-    p->memberships = p->memberships ? p->memberships : UINT32_C(1) << 24;
-    if (p->zone != NULL)
-        snprintf(w->zone, sizeof(w->zone), " %s", p->zone);
-    p->zone = w->zone;
+    hang_set_params(w, params);
     w->member_last = KEY_NONE;
     *out = w;
     return 0;

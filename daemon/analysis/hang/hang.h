@@ -142,6 +142,10 @@ struct hang_watch;
 int hang_create(struct hang_watch **out, const struct hang_params *params);
 void hang_destroy(struct hang_watch *watch);
 
+/** Go on with other parameters: those of the daemon that has taken over a job.
+ *  @param params  as for hang_create() */
+void hang_set_params(struct hang_watch *watch, const struct hang_params *params);
+
 /** Whether this is a call that all members of a communicator make in the same order, so that it is
  *  counted (collectives, creating and freeing communicators, RMA windows and files, MPI_Finalize).
  *  @param call  its number */

@@ -27,6 +27,14 @@ struct job_hang {
 
 /* ---- life ---------------------------------------------------------------- */
 
+static struct hang_params job_hang_params(const struct rule *rule)
+{
+    return (struct hang_params){.for_ns = rule->for_ns,
+                                .stopped_ns = rule->stopped_for_ns,
+                                .times_longest = rule->times_longest,
+                                .zone = "UTC"};
+}
+
 int job_hang_create(struct job_hang **out, const struct job_hang_options *options)
 {
     const struct rule *rule = rules_next(options->rules, RULE_HANG, NULL);
@@ -40,10 +48,7 @@ int job_hang_create(struct job_hang **out, const struct job_hang_options *option
     w->options = *options;
     w->rule = rule;
     w->state = ALERT_RESOLVED;
-    const struct hang_params params = {.for_ns = rule->for_ns,
-                                       .stopped_ns = rule->stopped_for_ns,
-                                       .times_longest = rule->times_longest,
-                                       .zone = "UTC"};
+    const struct hang_params params = job_hang_params(rule);
     int code = hang_create(&w->hangs, &params);
     if (code != 0) {
         free(w);
@@ -209,14 +214,18 @@ void job_hang_end(struct job_hang *w, uint64_t now_ns)
 }
 
 /* The daemon that wrote the state may have had other rules: without a rule there is no watch, and
- * with one there is. */
+ * with one there is, which goes by the durations of that rule. */
 static int job_hang_follow_rules(struct job_hang **out, const struct job_hang_options *options)
 {
-    if (*out == NULL)
+    struct job_hang *w = *out;
+    if (w == NULL)
         return job_hang_create(out, options);
-    if ((*out)->rule != NULL)
+    if (w->rule != NULL && w->hangs != NULL) {
+        const struct hang_params params = job_hang_params(w->rule);
+        hang_set_params(w->hangs, &params);
         return 0;
-    job_hang_destroy(*out);
+    }
+    job_hang_destroy(w);
     *out = NULL;
     return 0;
 }

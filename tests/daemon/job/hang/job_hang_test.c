@@ -299,6 +299,20 @@ static void a_daemon_that_alone_has_the_hang_rule_watches_a_job_that_it_takes_ov
     hang(b);
 }
 
+static void a_daemon_that_takes_over_a_job_goes_by_the_durations_of_its_own_hang_rule(void **state)
+{
+    static const char patient[] = "rules:\n- kind: hang\n  for: 60s\n";
+    struct rules rules;
+    struct bed *b = *state;
+    assert_int_equal(rules_parse(&rules, "rules", patient, sizeof(patient) - 1, NULL, NULL), 0);
+    take_over(b, &rules);
+    wait_for_one(b);
+    assert_int_equal(b->reports, 0);
+    windows(b, 60);
+    assert_int_equal(b->reports, 1);
+    rules_finish(&rules);
+}
+
 int main(void)
 {
 #define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
@@ -314,6 +328,7 @@ int main(void)
         BED(a_process_that_is_continued_while_others_still_wait_is_said_to_go_on),
         BED(a_daemon_without_the_hang_rule_watches_nothing_of_a_job_that_it_takes_over),
         BED(a_daemon_that_alone_has_the_hang_rule_watches_a_job_that_it_takes_over),
+        BED(a_daemon_that_takes_over_a_job_goes_by_the_durations_of_its_own_hang_rule),
         cmocka_unit_test(without_a_hang_rule_nothing_is_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
