@@ -200,11 +200,32 @@ static void job_publish_changes(struct job *job, uint64_t now_ns)
     job->changes_due_ns = now_ns + CHANGES_NS + CHANGES_RANK_NS * job->places.keys.count;
 }
 
+static int job_raises_alert(const void *user, const struct alert *alert)
+{
+    const struct job *job = user;
+    return strcmp(alert->kind, "hang") == 0 ? job_hang_raises(job->hang, alert)
+                                            : job_growth_raises(job->growth, alert);
+}
+
+/* When the windows that a daemon before this one has published are closed here too, the alerts that
+ * it raised are known to the analyses, or are none by the rules of this daemon. */
+static void job_compare_alerts(struct job *job, uint64_t now_ns)
+{
+    const struct job_windows *windows = &job->windows;
+    if (!job->alerts.restored || job->stream.silent || job->growth == NULL ||
+        (windows->count > 0 && windows->recorded != UINT64_MAX &&
+         windows->next <= windows->recorded))
+        return;
+    job->alerts.restored = 0;
+    job_alerts_end_orphans(&job->alerts, &job->stream, now_ns, job_raises_alert, job);
+}
+
 void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     if (now_ns >= job->changes_due_ns)
         job_publish_changes(job, now_ns);
     job_close_due(job, watermark_ns, now_ns);
+    job_compare_alerts(job, now_ns);
     if (job->info.state != JOB_RUNNING)
         return;
     if (!job->stream.silent) {
@@ -267,12 +288,14 @@ void job_set_recovering(struct job *job, int on)
     job_phases_mark_unpublished(job->phases);
     job_network_set_published(job->network, 0);
     job_alerts_mark_losses(&job->alerts);
+    job->alerts.restored = 1;
     job_restore_silence(job);
 }
 
 void job_end_resuming(struct job *job)
 {
     job_alerts_mark_losses(&job->alerts);
+    job->alerts.restored = 1;
     job_restore_silence(job);
 }
 

@@ -306,6 +306,39 @@ void job_alerts_check_unwatched(struct job_alerts *alerts, const struct job_stre
         job_alerts_raise_unwatched(alerts, stream, places, world, now_ns);
 }
 
+/* ---- restored alerts ----------------------------------------------------- */
+
+static void job_alerts_end_orphan(struct job_alerts *alerts, const struct job_stream *stream,
+                                  const struct alert *alert, uint64_t now_ns)
+{
+    const struct alert before = *alert;
+    char text[sizeof(before.text)];
+    snprintf(text, sizeof(text), "over: the rules that are in force now do not raise it; %.900s",
+             before.text);
+    const struct alert_report report = {.kind = before.kind,
+                                        .host = before.host,
+                                        .rank = before.rank,
+                                        .state = ALERT_RESOLVED,
+                                        .since_ns = before.since_ns,
+                                        .now_ns = now_ns,
+                                        .title = before.title,
+                                        .text = text,
+                                        .evidence = before.evidence};
+    job_alerts_publish(alerts, stream, alerts_report(&alerts->list, &report));
+}
+
+void job_alerts_end_orphans(struct job_alerts *alerts, const struct job_stream *stream,
+                            uint64_t now_ns,
+                            int (*is_raised)(const void *user, const struct alert *alert),
+                            const void *user)
+{
+    for (size_t i = 0; i < alerts->list.count; i++) {
+        const struct alert *alert = alerts->list.list[i];
+        if (alert->evidence != NULL && alert->state != ALERT_RESOLVED && !is_raised(user, alert))
+            job_alerts_end_orphan(alerts, stream, alert, now_ns);
+    }
+}
+
 void job_alerts_copy_state(struct state_bytes *b, struct job_alerts *alerts)
 {
     const struct rules *rules = alerts->rules;

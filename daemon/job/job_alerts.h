@@ -32,6 +32,9 @@ struct job_alerts {
     uint64_t windows_without_loss;
     uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
 
+    int restored; /**< the list is of a daemon before this one, and its episodes are to be compared
+                     with those of this one: see job_alerts_end_orphans() */
+
     uint64_t watched;          /**< ranks that agents have reported */
     uint64_t watched_named;    /**< the same when the alert named the others */
     uint64_t watched_since_ns; /**< since when that is their number */
@@ -97,6 +100,14 @@ void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stre
 void job_alerts_check_unwatched(struct job_alerts *alerts, const struct job_stream *stream,
                                 const struct job_places *places, uint64_t world, uint64_t now_ns,
                                 int at_end);
+
+/** End the restored alerts about latency and hangs that no analysis goes on with: the rules have
+ * changed since a daemon before this one raised them.
+ *  @param is_raised  whether an analysis has the episode of an alert open */
+void job_alerts_end_orphans(struct job_alerts *alerts, const struct job_stream *stream,
+                            uint64_t now_ns,
+                            int (*is_raised)(const void *user, const struct alert *alert),
+                            const void *user);
 
 /** See state_bytes.h; all but its rules. */
 void job_alerts_copy_state(struct state_bytes *b, struct job_alerts *alerts);

@@ -443,6 +443,17 @@ void job_growth_end(struct job_growth *g, uint64_t now_ns)
     }
 }
 
+int job_growth_raises(const struct job_growth *g, const struct alert *alert)
+{
+    int raises = 0;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        const struct growth_episode *e = &g->episodes[i];
+        raises |= e->rule != NULL && e->evidence.episode == alert->evidence->episode &&
+                  strcmp(e->rule->name, alert->evidence->rule) == 0;
+    }
+    return raises;
+}
+
 /* ---- state --------------------------------------------------------------- */
 
 /* Episodes of rules that this daemon does not have are dropped. */

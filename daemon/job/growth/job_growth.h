@@ -40,6 +40,9 @@ uint64_t job_growth_span(const struct job_growth *growth);
 /** The job has ended: so has all that was open. @param now_ns  end of its last window */
 void job_growth_end(struct job_growth *growth, uint64_t now_ns);
 
+/** Is the episode of an alert about latency open? */
+int job_growth_raises(const struct job_growth *growth, const struct alert *alert);
+
 /** See state_bytes.h. @param options  as for job_growth_create(), with rules */
 void job_growth_copy_state(struct state_bytes *b, struct job_growth **growth,
                            const struct job_growth_options *options);

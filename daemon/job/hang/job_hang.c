@@ -213,6 +213,12 @@ void job_hang_end(struct job_hang *w, uint64_t now_ns)
         job_hang_resolve(w, "the job has ended", now_ns);
 }
 
+int job_hang_raises(const struct job_hang *w, const struct alert *alert)
+{
+    return w != NULL && w->state != ALERT_RESOLVED &&
+           strcmp(w->rule->name, alert->evidence->rule) == 0;
+}
+
 /* The daemon that wrote the state may have had other rules: without a rule there is no watch, and
  * with one there is, which goes by the durations of that rule. */
 static int job_hang_follow_rules(struct job_hang **out, const struct job_hang_options *options)
@@ -223,6 +229,8 @@ static int job_hang_follow_rules(struct job_hang **out, const struct job_hang_op
     if (w->rule != NULL && w->hangs != NULL) {
         const struct hang_params params = job_hang_params(w->rule);
         hang_set_params(w->hangs, &params);
+        if (strcmp(w->evidence.rule, w->rule->name) != 0) /* a hang is an episode of its rule */
+            w->state = ALERT_RESOLVED;
         return 0;
     }
     job_hang_destroy(w);

@@ -31,6 +31,9 @@ int job_hang_update(struct job_hang *watch, const struct closed_window *window);
  *  @param now_ns  end of its last window */
 void job_hang_end(struct job_hang *watch, uint64_t now_ns);
 
+/** Is the episode of an alert about a hang open? @param watch  NULL: nothing is watched */
+int job_hang_raises(const struct job_hang *watch, const struct alert *alert);
+
 /** See state_bytes.h. @param options  as for job_hang_create() */
 void job_hang_copy_state(struct state_bytes *b, struct job_hang **hang,
                          const struct job_hang_options *options);

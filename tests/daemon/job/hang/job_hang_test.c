@@ -313,6 +313,22 @@ static void a_daemon_that_takes_over_a_job_goes_by_the_durations_of_its_own_hang
     rules_finish(&rules);
 }
 
+static void
+a_daemon_whose_hang_rule_has_another_name_reports_a_hang_that_it_takes_over(void **state)
+{
+    static const char renamed[] = "rules:\n- kind: hang\n  name: stuck\n";
+    struct rules rules;
+    struct bed *b = *state;
+    assert_int_equal(rules_parse(&rules, "rules", renamed, sizeof(renamed) - 1, NULL, NULL), 0);
+    hang(b);
+    take_over(b, &rules);
+    windows(b, 1);
+    assert_int_equal(b->reports, 2);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_string_equal(b->evidence.rule, "stuck");
+    rules_finish(&rules);
+}
+
 int main(void)
 {
 #define BED(test) cmocka_unit_test_setup_teardown(test, bed_start, bed_end)
@@ -329,6 +345,7 @@ int main(void)
         BED(a_daemon_without_the_hang_rule_watches_nothing_of_a_job_that_it_takes_over),
         BED(a_daemon_that_alone_has_the_hang_rule_watches_a_job_that_it_takes_over),
         BED(a_daemon_that_takes_over_a_job_goes_by_the_durations_of_its_own_hang_rule),
+        BED(a_daemon_whose_hang_rule_has_another_name_reports_a_hang_that_it_takes_over),
         cmocka_unit_test(without_a_hang_rule_nothing_is_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

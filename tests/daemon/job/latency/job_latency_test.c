@@ -682,6 +682,40 @@ static void alerts_fed_again_from_a_recording_are_not_raised_twice(void **state)
     finish_job(job);
 }
 
+/* The daemon was started again with other rules while the alert fired. */
+static void an_alert_that_is_none_by_the_rules_after_a_restart_is_over(void **state)
+{
+    static const char lenient[] = "rules:\n- kind: latency\n  above: 900x\n  growth: 10000%/min\n";
+    (void)state;
+    struct weather slow = fair;
+    slow.slow_node = 3;
+    slow.slow_ns = 2 * MS;
+    struct job *job = make_job();
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &slow, FIRST + 40, FIRST + 50);
+    struct wire_alert alert = alert_at(told.alert_count - 1);
+    assert_string_equal(alert.state, "firing");
+    job_destroy(job);
+    const struct rules before = rules;
+    assert_int_equal(rules_parse(&rules, "rules", lenient, sizeof(lenient) - 1, NULL, NULL), 0);
+    job = make_job();
+    job_set_recovering(job, 1);
+    job_restore_alert(job, &alert);
+    const size_t count = told.alert_count;
+    run(job, &fair, FIRST, FIRST + 40);
+    run(job, &slow, FIRST + 40, FIRST + 50);
+    job_set_recovering(job, 0);
+    run(job, &slow, FIRST + 50, FIRST + 60);
+    assert_int_equal(told.alert_count, count + 1);
+    alert = alert_at(count);
+    assert_int_equal(alert.id, 1);
+    assert_string_equal(alert.state, "resolved");
+    assert_memory_equal(alert.text, "over: the rules that are in force now do not raise it; ", 55);
+    finish_job(job);
+    rules_finish(&rules);
+    rules = before;
+}
+
 static int forget(void **state)
 {
     (void)state;
@@ -740,6 +774,8 @@ int main(void)
                                   forget),
         cmocka_unit_test_teardown(a_message_with_impossible_latencies_is_refused_whole, forget),
         cmocka_unit_test_teardown(messages_of_a_late_node_count_in_a_later_window, forget),
+        cmocka_unit_test_teardown(an_alert_that_is_none_by_the_rules_after_a_restart_is_over,
+                                  forget),
         cmocka_unit_test_teardown(alerts_fed_again_from_a_recording_are_not_raised_twice, forget),
     };
     return cmocka_run_group_tests(tests, load_rules, finish_rules);
