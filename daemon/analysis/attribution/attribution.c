@@ -174,6 +174,7 @@ static void attribution_add_processes(struct attribution_slice *slice,
         figures[RANK_STOPPED] += attribution_sampled(p, p->stopped);
         figures[RANK_BLOCKED] += attribution_clip(blocked, length_ns);
         figures[RANK_FAULTS] += p->major_faults < UINT32_MAX ? p->major_faults : UINT32_MAX;
+        figures[RANK_CLOCKED] += p->clock_khz != 0 ? length_ns : 0;
         figures[RANK_CLOCK] += (uint64_t)((double)p->clock_khz * (double)length_ns / 1e9);
     }
 }

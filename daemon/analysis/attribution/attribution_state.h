@@ -48,7 +48,8 @@ enum rank_figure {
     RANK_STOPPED,
     RANK_BLOCKED, /**< in uninterruptible sleep; and in MPI-IO */
     RANK_FAULTS,  /**< major page faults */
-    RANK_CLOCK,   /**< cycles of its core, in thousands */
+    RANK_CLOCKED, /**< of the length, that in which the clock of its core is known */
+    RANK_CLOCK,   /**< cycles of its core in that time, in thousands */
     RANK_FIGURES
 };
 

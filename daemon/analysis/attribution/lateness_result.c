@@ -68,6 +68,7 @@ static int lateness_convert(const double figures[RANK_FIGURES], double progress,
                             struct lateness_figures *out)
 {
     const double known = figures[RANK_KNOWN] * progress, length = figures[RANK_LENGTH] * progress;
+    const double clocked = figures[RANK_CLOCKED];
     /* Some kernels count a part of the time in which it is blocked as one without a core. */
     const double waiting = figures[RANK_RUNNABLE] - figures[RANK_CPU];
     if (known <= 0 || length <= 0)
@@ -80,7 +81,7 @@ static int lateness_convert(const double figures[RANK_FIGURES], double progress,
         .stopped = figures[RANK_STOPPED] / known,
         .blocked = figures[RANK_BLOCKED] / known,
         .faults = figures[RANK_FAULTS] / known * 1e9,
-        .clock = figures[RANK_CLOCK] / figures[RANK_KNOWN] * 1e9,
+        .clock = clocked > 0 ? figures[RANK_CLOCK] / clocked * 1e9 : 0,
         .messages = figures[RANK_MESSAGES] / length * 1e9,
     };
     return 1;

@@ -133,6 +133,31 @@ static void longer_work_shows_no_other_sign(void **state)
     assert_int_equal(explain(&bed).causes[0].kind, CAUSE_PATTERN);
 }
 
+/* An agent knows the clock of a core when it has seen the rank run: after its first windows. */
+static void windows_in_which_the_clock_is_not_known_do_not_count_as_slow(void **state)
+{
+    (void)state;
+    struct bed bed = {.process_count = RANKS};
+    assert_int_equal(attribution_create(&bed.attribution, NULL), 0);
+    make_window(&bed);
+    for (unsigned w = 0; w < CALM; w++) {
+        bed.processes[LATE].clock_khz = w < CALM / 2 ? 0 : 3000000;
+        add_window(&bed);
+    }
+    bed.ranks[LATE].recv_ns = 0;
+    bed.processes[LATE].user_ns = 1000 * MS;
+    bed.processes[LATE].runnable = 10;
+    bed.processes[LATE].clock_khz = 1000000;
+    for (uint32_t r = 0; r < RANKS; r++) { /* half as many steps in a second */
+        bed.ranks[r].calls = 50;
+        bed.ranks[r].sent = bed.ranks[r].received = 25;
+    }
+    const struct attribution_result out = explain(&bed);
+    assert_true(out.cause_count > 0);
+    assert_int_equal(out.causes[0].kind, CAUSE_CLOCK);
+    assert_string_equal(out.causes[0].text, "cores run at 1.00 GHz, before at 3.00 GHz");
+}
+
 static void advice_for_several_ranks_is_in_the_plural(void **state)
 {
     (void)state;
@@ -170,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_disturbs_the_process_is_the_cause),
         cmocka_unit_test(time_without_a_core_is_no_more_than_samples_show),
+        cmocka_unit_test(windows_in_which_the_clock_is_not_known_do_not_count_as_slow),
         cmocka_unit_test(longer_work_shows_no_other_sign),
         cmocka_unit_test(advice_for_several_ranks_is_in_the_plural),
         cmocka_unit_test(without_figures_of_processes_nothing_is_known),
