@@ -143,11 +143,30 @@ static void evidence_list_ranks(const struct job_growth *g, struct growth_episod
     free(list);
 }
 
+/* Nodes that are listed already: pairs may share one, and so may ranks that do not follow each
+ * other. */
+struct node_list {
+    uint32_t nodes[2 * SCOPE_MEMBERS];
+    size_t count;
+};
+
+/* @return whether the node was added: it is known, and not in the list yet */
+static int node_list_add(struct node_list *list, uint32_t node)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->nodes[i] == node)
+            return 0;
+    }
+    if (node != ATTRIBUTION_NO_NODE)
+        list->nodes[list->count++] = node;
+    return node != ATTRIBUTION_NO_NODE;
+}
+
 static void evidence_list_nodes(const struct job_growth *g, const struct scope_finding *f,
                                 char *out, size_t capacity)
 {
     struct growth_text text = {out, capacity, 0};
-    uint32_t last = ATTRIBUTION_NO_NODE; /* ranks of a node are next to each other */
+    struct node_list listed = {.count = 0};
     out[0] = '\0';
     for (uint32_t m = 0; m < f->member_count; m++) {
         const struct scope *s = &f->members[m];
@@ -158,9 +177,8 @@ static void evidence_list_nodes(const struct job_growth *g, const struct scope_f
                                                                            : 0;
         for (int i = 0; i < count; i++) {
             const char *host = attribution_node_name(g->attribution, nodes[i]);
-            if (nodes[i] != last && text.length + strlen(host) + 2 <= capacity)
+            if (node_list_add(&listed, nodes[i]) && text.length + strlen(host) + 2 <= capacity)
                 growth_append(&text, "%s%s", text.length == 0 ? "" : ",", host);
-            last = nodes[i];
         }
     }
 }
