@@ -16,11 +16,13 @@ static const struct scale {
     const char *expected, *example;
     struct unit units[6]; /* the first is that of messages */
 } scales[] = {
-    [MEASURE_TIME] = {"ms, s, min or h",
+    [MEASURE_TIME] = {"us, ms, s, min or h",
                       "2s",
                       {{"s", 1e9}, {"ms", 1e6}, {"min", 60e9}, {"h", 3600e9}, {"us", 1e3}}},
     [MEASURE_RATIO] = {"x", "1.5x", {{"x", 1}}},
-    [MEASURE_GROWTH] = {"%/min", "10%/min", {{"%/min", 0.01}, {"%/h", 0.01 / 60}, {"%/s", 0.6}}},
+    [MEASURE_GROWTH] = {"%/min, %/h or %/s",
+                        "10%/min",
+                        {{"%/min", 0.01}, {"%/h", 0.01 / 60}, {"%/s", 0.6}}},
     [MEASURE_COUNT] = {"no unit", "20", {{"", 1}}},
 };
 

@@ -178,10 +178,11 @@ static void wrong_units_are_named_with_line_and_key(void **state)
     (void)state;
     wrong_rule("above: 1.5", "f.yaml:3: above: '1.5' has no unit; x is expected");
     wrong_rule("above: 150%", "f.yaml:3: above: '150%' has a wrong unit");
-    wrong_rule("for: 2", "f.yaml:3: for: '2' has no unit; ms, s, min or h is expected");
+    wrong_rule("for: 2", "f.yaml:3: for: '2' has no unit; us, ms, s, min or h is expected");
     wrong_rule("for: 2x", "f.yaml:3: for: '2x' has a wrong unit");
     wrong_rule("for: 2 s s", "f.yaml:3: for: '2 s s' has a wrong unit");
-    wrong_rule("growth: 10%", "f.yaml:3: growth: '10%' has a wrong unit; %/min is expected");
+    wrong_rule("growth: 10%",
+               "f.yaml:3: growth: '10%' has a wrong unit; %/min, %/h or %/s is expected");
     wrong_rule("least-messages: 20s", "f.yaml:3: least-messages: '20s' has a wrong unit");
     wrong_rule("least-messages: 2.5", "is no whole number");
     wrong_rule("for: -2s", "f.yaml:3: for: '-2s' is negative");
