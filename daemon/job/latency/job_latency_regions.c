@@ -181,6 +181,13 @@ int job_latency_update_regions(struct job_latency *l, const struct closed_window
     return 0;
 }
 
+/* Ranks of the group that begins with a rank: the last one may have fewer. */
+static uint64_t latency_count_group(const struct job_latency *l, uint64_t rank)
+{
+    const uint64_t full = UINT64_C(1) << l->group_shift;
+    return rank < l->world && l->world - rank < full ? l->world - rank : full;
+}
+
 int job_latency_regions(struct job_latency *l, struct wire_regions *out)
 {
     const size_t rows =
@@ -200,7 +207,7 @@ int job_latency_regions(struct job_latency *l, struct wire_regions *out)
         if (at >= l->region_count || at >= regions)
             continue;
         l->member_rows[members++] = (struct wire_region_member_row){rank, l->region_trends[at].id};
-        l->region_rows[at].ranks += UINT64_C(1) << l->group_shift;
+        l->region_rows[at].ranks += latency_count_group(l, rank);
     }
     *out = (struct wire_regions){
         .window = l->window,

@@ -716,6 +716,38 @@ static void an_alert_that_is_none_by_the_rules_after_a_restart_is_over(void **st
     rules = before;
 }
 
+/* A job of seven ranks that is kept by groups of two. */
+static void regions_have_no_more_ranks_than_the_job(void **state)
+{
+    struct job_latency *latency;
+    struct wire_regions regions;
+    struct latency_rows rows = {.transfers = {.count = 0}};
+    struct wire_pair_row pairs[3];
+    (void)state;
+    assert_int_equal(job_latency_create(&latency, S), 0);
+    job_latency_set_groups(latency, 1);
+    for (uint32_t r = 0; r < 7; r++)
+        assert_int_equal(job_latency_place(latency, r, r / 2), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        pairs[i] = (struct wire_pair_row){
+            .source = 2 * i, .destination = (int64_t)(2 * i + 2), .messages = 100};
+    for (uint64_t w = FIRST; w < FIRST + 5; w++) {
+        const struct closed_window window = {.number = w,
+                                             .length_ns = S,
+                                             .world = 7,
+                                             .pairs = pairs,
+                                             .pair_count = 3,
+                                             .latency = &rows};
+        assert_int_equal(job_latency_update(latency, &window), 0);
+    }
+    assert_int_equal(job_latency_regions(latency, &regions), 0);
+    assert_int_equal(regions.regions_count, 2);
+    assert_int_equal(regions.regions[0].ranks, 4);
+    assert_int_equal(regions.regions[1].ranks, 3);
+    job_latency_destroy(latency);
+    latency_rows_finish(&rows);
+}
+
 static int forget(void **state)
 {
     (void)state;
@@ -776,6 +808,7 @@ int main(void)
         cmocka_unit_test_teardown(messages_of_a_late_node_count_in_a_later_window, forget),
         cmocka_unit_test_teardown(an_alert_that_is_none_by_the_rules_after_a_restart_is_over,
                                   forget),
+        cmocka_unit_test(regions_have_no_more_ranks_than_the_job),
         cmocka_unit_test_teardown(alerts_fed_again_from_a_recording_are_not_raised_twice, forget),
     };
     return cmocka_run_group_tests(tests, load_rules, finish_rules);
