@@ -36,14 +36,17 @@ static int is_collective_io(uint32_t call)
     }
 }
 
-/* Calls of the classes one-sided and other that all members make in the same order. */
-static int makes_object(uint32_t call)
+/* Calls of the classes one-sided and other that all members make in the same order. Not those that
+ * free a communicator or a window: the probe forgets it when the call begins, and an identifier
+ * that another one has taken over would be counted. */
+static int is_collective_other(uint32_t call)
 {
     switch (call) {
     case CALL_Win_create:
     case CALL_Win_allocate:
     case CALL_Win_allocate_shared:
     case CALL_Win_create_dynamic:
+    case CALL_Win_fence:
     case CALL_Comm_dup:
     case CALL_Comm_dup_with_info:
     case CALL_Comm_create:
@@ -64,7 +67,7 @@ int hang_counts(uint32_t call)
 {
     if (call >= CALL_Barrier && call <= CALL_Ineighbor_alltoallw)
         return 1; /* the class collective; creating a persistent collective is collective as well */
-    return is_collective_io(call) || makes_object(call) || call == CALL_Finalize;
+    return is_collective_io(call) || is_collective_other(call) || call == CALL_Finalize;
 }
 
 enum hang_wait hang_wait_of(uint32_t call)

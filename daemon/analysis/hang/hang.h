@@ -147,7 +147,8 @@ void hang_destroy(struct hang_watch *watch);
 void hang_set_params(struct hang_watch *watch, const struct hang_params *params);
 
 /** Whether this is a call that all members of a communicator make in the same order, so that it is
- *  counted (collectives, creating and freeing communicators, RMA windows and files, MPI_Finalize).
+ *  counted (collectives, creating communicators and RMA windows, fences, opening, closing and
+ *  using files together, MPI_Finalize).
  *  @param call  its number */
 int hang_counts(uint32_t call);
 

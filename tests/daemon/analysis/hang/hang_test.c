@@ -184,6 +184,26 @@ static void a_rank_that_does_not_come_to_a_collective_is_named(void **state)
     scene_finish(s);
 }
 
+/* A window of remote memory access has its members under an id of its own. */
+static void a_rank_that_does_not_come_to_a_fence_is_named(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 8, .name = "halo"};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        completed(s, r, CALL_Win_fence, ROW, 5, SECOND / 100);
+    assert_int_equal(step(s).count, 0);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Win_fence, ROW, PEER_NONE);
+    leave(s, 3, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].operation, 6);
+    assert_string_equal(list.list[0].title, "rank 3 has not arrived in MPI_Win_fence on halo");
+    scene_finish(s);
+}
+
 static void a_stopped_rank_is_named_within_four_windows(void **state)
 {
     struct scene *s = scene_of(8, NULL);
@@ -1142,6 +1162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rank_that_does_not_come_to_a_collective_is_named),
+        cmocka_unit_test(a_rank_that_does_not_come_to_a_fence_is_named),
         cmocka_unit_test(a_stopped_rank_is_named_within_four_windows),
         cmocka_unit_test(a_rank_stopped_inside_the_collective_is_named),
         cmocka_unit_test(several_ranks_stopped_inside_the_collective_have_arrived),
