@@ -4,19 +4,26 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#define NODES_NAMED 3u
+
+/* "n0, n1", and of more than NODES_NAMED "n0, n1, n2 and others". */
 static void text_write_nodes(const struct attribution *a, const struct attribution_finding *f,
                              const char *between, char *out, size_t capacity)
 {
     size_t length = 0;
     out[0] = '\0';
-    for (uint32_t i = 0; i < f->node_count && i < 3; i++) {
+    for (uint32_t i = 0; i < f->node_count && i < NODES_NAMED; i++) {
         int wrote = snprintf(out + length, capacity - length, "%s%s", i ? between : "",
                              attribution_node_name(a, f->nodes[i]));
         if (wrote < 0 || (size_t)wrote >= capacity - length)
-            break;
+            return;
         length += (size_t)wrote;
     }
+    if (f->node_count > NODES_NAMED)
+        snprintf(out + length, capacity - length, "%sothers",
+                 strcmp(between, ", ") == 0 ? " and " : between);
 }
 
 /* "rank 5" or "ranks 4-7", of those named; of a job by nodes "ranks of node5". */

@@ -1,5 +1,5 @@
 /* The causes that are found in synthetic jobs with a known cause. */
-#include "daemon/analysis/attribution/attribution.h"
+#include "daemon/analysis/attribution/attribution_state.h"
 
 #include "tests/daemon/analysis/attribution/summed.h"
 #include "tests/daemon/analysis/attribution/synthetic_job.h"
@@ -250,6 +250,28 @@ static void shares_add_up_to_one(void **state)
     }
     assert_true(sum > 0.999999 && sum < 1.000001);
     finish(a, h);
+}
+
+static void a_text_says_that_there_are_more_nodes_than_it_names(void **state)
+{
+    struct attribution *a;
+    char text[257], host[16];
+    struct attribution_finding f = {
+        .kind = CAUSE_SLOW_NODE, .rank_count = 3, .nodes = {0, 1, 2, 3, 4}, .node_count = 3};
+    (void)state;
+    assert_int_equal(attribution_create(&a, NULL), 0);
+    for (uint32_t r = 0; r < 5; r++) {
+        snprintf(host, sizeof(host), "n%u", r);
+        assert_int_equal(attribution_place(a, r, r, host), 0);
+    }
+    attribution_describe(a, &f, text, sizeof(text));
+    assert_non_null(strstr(text, "all ranks of n0, n1, n2 are late"));
+    f.node_count = 5;
+    attribution_describe(a, &f, text, sizeof(text));
+    assert_non_null(strstr(text, "all ranks of n0, n1, n2 and others are late"));
+    attribution_advise(a, &f, text, sizeof(text));
+    assert_non_null(strstr(text, "Look at n0 and n1 and n2 and others (frequency"));
+    attribution_destroy(a);
 }
 
 static void a_calm_job_has_no_cause(void **state)
@@ -508,6 +530,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_link_is_named_although_all_wait),
         cmocka_unit_test(a_rank_that_computes_longer_is_named),
         cmocka_unit_test(shares_add_up_to_one),
+        cmocka_unit_test(a_text_says_that_there_are_more_nodes_than_it_names),
         cmocka_unit_test(a_calm_job_has_no_cause),
         cmocka_unit_test(windows_come_in_order),
         cmocka_unit_test(a_slow_link_is_ranked_first),
