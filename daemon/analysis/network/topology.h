@@ -30,7 +30,8 @@
 #define TOPOLOGY_NAME 64u /**< bytes of a name at most */
 #define TOPOLOGY_MAX_VERTICES (1u << 20)
 #define TOPOLOGY_MAXIMUM_LINKS (1u << 24)
-#define TOPOLOGY_MAXIMUM_GRAPH 8192u /**< vertices of a graph that is not a tree */
+#define TOPOLOGY_MAXIMUM_SEATS (1u << 24) /**< ranks that have a place in a network */
+#define TOPOLOGY_MAXIMUM_GRAPH 8192u      /**< vertices of a graph that is not a tree */
 #define TOPOLOGY_NONE UINT32_MAX
 
 /* The numbers of these enums stand on the wire. */

@@ -125,7 +125,10 @@ static int topology_parts_add_hops(struct topology_parts *p, const struct wire_t
 
 static int topology_parts_add_seats(struct topology_parts *p, const struct wire_topology *m)
 {
-    if (ARRAY_FIT(p->seats, p->seat_capacity, p->seat_count + m->seats_count) != 0)
+    uint64_t need = p->seat_count + m->seats_count;
+    if (need > TOPOLOGY_MAXIMUM_SEATS)
+        return -HOLTER_ERANGE;
+    if (ARRAY_FIT(p->seats, p->seat_capacity, need) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->seats_count; i++)
         p->seats[p->seat_count++] = m->seats[i];

@@ -204,12 +204,28 @@ static void numbers_out_of_range_refuse_the_network_and_its_further_parts(void *
     topology_parts_finish(&parts);
 }
 
+/* Parts that never end would take all memory otherwise. */
+static void more_seats_than_a_job_has_ranks_refuse_the_network(void **state)
+{
+    const struct wire_seat_row seat = {0, 0};
+    const struct wire_topology part = {.seats = &seat, .seats_count = 1, .more = 1};
+    struct topology_parts parts = {.more = 0};
+    (void)state;
+    assert_int_equal(topology_parts_add(&parts, &part), 0);
+    parts.seat_count = parts.seat_capacity = TOPOLOGY_MAXIMUM_SEATS;
+    assert_int_equal(topology_parts_add(&parts, &part), -HOLTER_ERANGE);
+    assert_null(parts.seats);
+    assert_int_equal(topology_parts_add(&parts, &part), -HOLTER_ERANGE);
+    topology_parts_finish(&parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(routes_of_one_source_stay_apart),
         cmocka_unit_test(a_large_network_comes_in_parts_of_bounded_size),
         cmocka_unit_test(a_graph_keeps_its_links),
+        cmocka_unit_test(more_seats_than_a_job_has_ranks_refuse_the_network),
         cmocka_unit_test(numbers_out_of_range_refuse_the_network_and_its_further_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
