@@ -547,6 +547,9 @@ int job_restore(struct job **out, const char *id, const struct job_options *opti
         job_destroy(job);
         return b.code;
     }
+    /* The recording of the daemon that wrote the state lies where that one ran. */
+    if (job->info.recording[0] != '\0')
+        job_set_recording(job, "");
     *out = job;
     return 0;
 }

@@ -205,7 +205,8 @@ const char *job_host(const struct job *job, uint64_t instance);
  *  @return 0, -HOLTER_EEMPTY: not now, ask again after the next window, or another negative error
  */
 int job_save(struct job *job, struct state_bytes *out);
-/** As job_create(), with the state that job_save() gave.
+/** As job_create(), with the state that job_save() gave; it is recorded nowhere until
+ * job_set_recording() is called.
  *  @return 0, -HOLTER_EVERSION or another negative error: those bytes are of no use */
 int job_restore(struct job **out, const char *id, const struct job_options *options,
                 const struct job_output *output, const void *bytes, size_t length);

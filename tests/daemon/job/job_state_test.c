@@ -252,6 +252,18 @@ static void bytes_of_another_daemon_are_refused(void **state)
     run_destroy(run);
 }
 
+static void a_state_that_is_restored_has_no_recording_of_the_daemon_before(void **state)
+{
+    (void)state;
+    struct run *run = run_recording(DOCS "/slow-link.hrec", 1000000000, 0);
+    job_set_recording(run->job, "/elsewhere/slow-link.hrec");
+    run->every = 1;
+    restore(run);
+    assert_int_equal(run->restored, 1);
+    assert_string_equal(job_recording(run->job), "");
+    run_destroy(run);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -274,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_job_with_a_slow_link_goes_on_as_if_nothing_had_been),
         cmocka_unit_test(bytes_that_end_early_are_refused),
         cmocka_unit_test(bytes_of_another_daemon_are_refused),
+        cmocka_unit_test(a_state_that_is_restored_has_no_recording_of_the_daemon_before),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
