@@ -477,14 +477,14 @@ void job_describe(const struct job *job, struct wire_job_row *out)
 /* What has to be the same where the state is read. */
 struct job_state_head {
     char version[32];
-    uint64_t window_ns, has_rules;
+    uint64_t window_ns, has_rules, modelled;
 };
 
 static void job_copy_state(struct state_bytes *b, struct job *job)
 {
     const struct job_network_options network = job_network_options(job);
     const struct job_state_head head = {STATE_VERSION, job->options.window_ns,
-                                        job->options.rules != NULL};
+                                        job->options.rules != NULL, job->options.modelled != 0};
     struct job_state_head copy = head;
     STATE_VALUE(b, copy);
     if (b->code == 0 && memcmp(&copy, &head, sizeof(copy)) != 0)

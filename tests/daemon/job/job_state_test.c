@@ -239,11 +239,12 @@ static void bytes_of_another_daemon_are_refused(void **state)
 {
     (void)state;
     struct run *run = run_recording(DOCS "/slow-link.hrec", 1000000000, 301);
-    struct job_options others[2] = {run->options, run->options};
+    struct job_options others[3] = {run->options, run->options, run->options};
     const char *id = job_id(run->job);
     others[0].window_ns = 500000000;
     others[1].rules = NULL;
-    for (size_t i = 0; i < 2; i++)
+    others[2].modelled = 0;
+    for (size_t i = 0; i < 3; i++)
         assert_int_equal(restore_code(run, id, &others[i], run->bytes.length), -HOLTER_EVERSION);
     assert_int_equal(restore_code(run, "other", &run->options, run->bytes.length),
                      -HOLTER_EMALFORMED);
