@@ -84,7 +84,8 @@ void sink_schedule(struct sink *s, struct sink_item *item)
 {
     if (item->stage != item->delivered) {
         sink_enqueue(s, item, 0);
-    } else if (item->stage == STAGE_RESOLVED) {
+    } else if (item->stage == STAGE_RESOLVED ||
+               (item->forgotten && !sink_has_undelivered(s, item))) {
         sink_drop_item(s, item);
         return;
     } else if (sink_has_undelivered(s, item)) {
@@ -96,6 +97,20 @@ void sink_schedule(struct sink *s, struct sink_item *item)
         wire_buffer_finish(&item->alert);
     }
     pthread_cond_signal(&s->wake);
+}
+
+void sink_forget_job(struct sink *s, const char *job)
+{
+    for (size_t i = 0; i < SINK_BUCKETS; i++) {
+        for (struct sink_item *item = s->buckets[i], *next; item != NULL; item = next) {
+            next = item->in_bucket;
+            if (strcmp(item->job, job) != 0)
+                continue;
+            item->forgotten = 1;
+            if (!item->busy) /* else after the delivery in progress */
+                sink_schedule(s, item);
+        }
+    }
 }
 
 void sink_count_waiting(struct sink *s)

@@ -26,6 +26,7 @@ struct sink_item {
     uint64_t version, version_delivered; /* number of the newest state, and of the last delivered */
     uint64_t due_ns, delivered_ns;       /* CLOCK_MONOTONIC */
     int queued, busy, tried_last;
+    int forgotten;              /* dropped as soon as nothing of it is to be delivered */
     enum severity severity;     /* of the first state */
     uint64_t region;            /* likewise */
     struct alert_labels labels; /* likewise */
@@ -84,6 +85,9 @@ void sink_dequeue(struct sink *sink, struct sink_item *item);
 
 /** Queue, dequeue or forget an item, after it got a new state or a delivery ended. */
 void sink_schedule(struct sink *sink, struct sink_item *item);
+
+/** The alerts of a job are not repeated any more, and are dropped once nothing of them waits. */
+void sink_forget_job(struct sink *sink, const char *job);
 
 /** Recount the waiting items. */
 void sink_count_waiting(struct sink *sink);

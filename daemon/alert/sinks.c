@@ -123,6 +123,7 @@ static void sink_queue_state(struct sink *s, const struct sink_state *state)
         return;
     }
     item->stage = state->stage;
+    item->forgotten = 0;
     item->version++;
     if (state->restored) {
         item->delivered = state->stage;
@@ -160,6 +161,16 @@ void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
 {
     if (strcmp(alert->state, "firing") == 0)
         sinks_queue_alert(sinks, alert, labels, 1);
+}
+
+void sinks_forget(struct sinks *sinks, const char *job)
+{
+    for (size_t i = 0; sinks != NULL && i < sinks->count; i++) {
+        struct sink *s = sinks->list[i];
+        pthread_mutex_lock(&s->mutex);
+        sink_forget_job(s, job);
+        pthread_mutex_unlock(&s->mutex);
+    }
 }
 
 /* ---- delivery: the threads ----------------------------------------------- */

@@ -53,6 +53,10 @@ void sinks_queue(struct sinks *sinks, const struct wire_alert *alert,
 void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
                    const struct alert_labels *labels);
 
+/** The daemon does not hold the job any more: what waits of its alerts is delivered, but none is
+ * repeated, and none takes a place in the sinks. NULL is fine. */
+void sinks_forget(struct sinks *sinks, const char *job);
+
 /** Detect and log sinks that hang; to be called from time to time. */
 void sinks_check(struct sinks *sinks);
 

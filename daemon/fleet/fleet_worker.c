@@ -82,6 +82,7 @@ void worker_on_lost(struct fleet *fleet, const char *id)
     if (!begun)
         return;
     fleet->counts.lost++;
+    sinks_forget(fleet->options.sinks, name); /* those of the next daemon repeat its alerts */
     jobs_abandon(fleet->jobs, name);
 }
 
@@ -117,6 +118,7 @@ void worker_on_forgotten(struct fleet *fleet, const char *id)
     if (job == NULL)
         return;
     worker_remove(fleet, job);
+    sinks_forget(fleet->options.sinks, id);
     fleet_link_release(fleet->link, id);
 }
 

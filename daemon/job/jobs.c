@@ -206,6 +206,7 @@ static void jobs_drop(struct jobs *jobs, size_t at)
     const struct jobs_publisher *publisher = &jobs->options.publisher;
     jobs_add_counts(&jobs->counts, jobs->list[at].job); /* counts of the daemon never fall */
     publisher->forget(publisher->user, job_id(jobs->list[at].job));
+    sinks_forget(jobs->options.sinks, job_id(jobs->list[at].job));
     job_destroy(jobs->list[at].job);
     memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
     jobs->count--;

@@ -748,6 +748,40 @@ static void a_firing_alert_is_repeated_to_alertmanager_and_its_end_is_sent_once(
     close(server);
 }
 
+/* As when a daemon drops a job that has ended, or another daemon of a fleet goes on with it. */
+static void alerts_of_a_job_that_is_forgotten_are_still_delivered_but_not_repeated(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_alert other = alert(2, "firing", 0);
+    char url[64], request[8192];
+    int server = listen_here(url);
+    add_sink(bed, SINK_ALERTMANAGER, url)->repeat_ns = MS;
+    start(bed);
+    take(bed, 1, "firing", 0);
+    int fd = take_request(server, request, sizeof(request));
+    sinks_forget(bed->sinks, "job.0");
+    answer(fd, "HTTP/1.1 500 No\r\nContent-Length: 4\r\nConnection: close\r\n\r\nfull");
+    fd = take_request(server, request, sizeof(request));
+    assert_non_null(strstr(request, "\"episode\":\"1\""));
+    other.job = "job.1";
+    sinks_queue(bed->sinks, &other, &labels);
+    answer(fd, OK);
+    for (int i = 0; i < 5; i++) {
+        answer(take_request(server, request, sizeof(request)), OK);
+        assert_non_null(strstr(request, "\"episode\":\"2\""));
+    }
+    sinks_forget(bed->sinks, "job.1");
+    take(bed, 1, "firing", 1); /* the first job is there again */
+    for (int i = 0; i < 5; i++) {
+        fd = take_request(server, request, sizeof(request));
+        if (i > 0) /* a repeat may have been under way */
+            assert_non_null(strstr(request, "\"episode\":\"1\""));
+        answer(fd, OK);
+    }
+    sinks_destroy(bed->sinks);
+    close(server);
+}
+
 static void a_server_that_refuses_or_says_much_is_tried_again(void **state)
 {
     struct bed *bed = *state;
@@ -845,6 +879,7 @@ int main(void)
         cmocka_unit_test(lines_say_what_and_why_and_steer_no_terminal),
         cmocka_unit_test(alertmanager_gets_labels_that_stay_and_times),
         IN_DIRECTORY(a_firing_alert_is_repeated_to_alertmanager_and_its_end_is_sent_once),
+        IN_DIRECTORY(alerts_of_a_job_that_is_forgotten_are_still_delivered_but_not_repeated),
         IN_DIRECTORY(a_server_that_refuses_or_says_much_is_tried_again),
         IN_DIRECTORY(a_server_that_hangs_is_given_up_and_tried_again),
         IN_DIRECTORY(without_a_server_nothing_waits_at_the_end),

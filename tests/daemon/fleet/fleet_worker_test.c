@@ -22,7 +22,7 @@ static struct {
     uint64_t token;
 } journal[ENVELOPES];
 static size_t journal_count;
-static unsigned queued, restored, saved;
+static unsigned queued, restored, forgotten, saved;
 static int holds;           /* the lease */
 static uint64_t packing_ns; /* that compressing the state of the job took */
 static uint64_t newest;     /* message when the job is acquired */
@@ -111,6 +111,12 @@ void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
     restored++;
 }
 
+void sinks_forget(struct sinks *sinks, const char *job)
+{
+    assert_string_equal(job, JOB);
+    forgotten += sinks != NULL; /* jobs have none themselves */
+}
+
 static int wants(void *user, const char *job, enum wire_type type)
 {
     (void)user;
@@ -195,7 +201,7 @@ static void store(struct fleet *fleet)
 static int set_up(void **state)
 {
     (void)state;
-    queued = restored = saved = 0;
+    queued = restored = forgotten = saved = 0;
     holds = 1;
     newest = packing_ns = 0;
     return 0;
@@ -253,6 +259,18 @@ static void an_alert_of_a_job_that_is_lost_meanwhile_is_not_delivered(void **sta
     worker_on_lost(fleet, JOB);
     store(fleet);
     assert_int_equal(queued, 0);
+    stop_daemon(fleet);
+}
+
+static void sinks_forget_a_job_that_another_daemon_goes_on_with(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    raise_alert(fleet, "firing");
+    store(fleet);
+    assert_int_equal(forgotten, 0);
+    worker_on_lost(fleet, JOB);
+    assert_int_equal(forgotten, 1);
     stop_daemon(fleet);
 }
 
@@ -447,6 +465,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(an_alert_of_a_job_that_is_lost_meanwhile_is_not_delivered,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sinks_forget_a_job_that_another_daemon_goes_on_with, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(
             a_daemon_that_takes_the_job_over_delivers_only_the_end_of_a_delivered_alert, set_up,
             tear_down),
