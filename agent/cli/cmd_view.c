@@ -26,19 +26,20 @@ static void cmd_view_name_job(const char *address, const char *job, char *out, s
         snprintf(out, capacity, "%.*s%s/%s", (int)kept, address, path == NULL ? "/" : "", job);
 }
 
-/* Beside the viewer: answers each line, a job, with the endpoint of the daemon that holds it now,
- * until the viewer has ended. */
+/* Beside the viewer: answers each line, a job, with the job and the endpoint of the daemon that
+ * holds it now, until the viewer has ended. */
 static void cmd_view_answer(const char *address, int fd)
 {
-    char job[256], named[PATH_MAX], endpoint[PATH_MAX], why[512];
+    char job[256], named[PATH_MAX], endpoint[PATH_MAX], answer[sizeof job + sizeof endpoint],
+        why[512];
     FILE *questions = fdopen(fd, "r");
     while (questions != NULL && fgets(job, sizeof job, questions) != NULL) {
         job[strcspn(job, "\n")] = '\0';
         cmd_view_name_job(address, job, named, sizeof named);
-        if (fleet_find(named, endpoint, sizeof endpoint - 1, why, sizeof why) != 0)
+        if (fleet_find(named, endpoint, sizeof endpoint, why, sizeof why) != 0)
             continue;
-        strcat(endpoint, "\n");
-        send(fd, endpoint, strlen(endpoint), MSG_NOSIGNAL);
+        const int length = snprintf(answer, sizeof answer, "%s %s\n", job, endpoint);
+        send(fd, answer, (size_t)length, MSG_NOSIGNAL);
     }
 }
 

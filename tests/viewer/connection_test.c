@@ -423,7 +423,7 @@ static void where_the_daemon_of_a_job_is_gone_another_one_is_asked_for(void **st
 {
     struct bed *bed = *state;
     int fds[2];
-    char why[300], question[64], answer_line[FINDER_ENDPOINT_BYTES + 1];
+    char why[300], question[64], answer_line[FINDER_ENDPOINT_BYTES + 8];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     const struct connection_options options = {
         .endpoint = bed->daemon.endpoint, .job = "7.0", .finder = fds[0]};
@@ -439,10 +439,32 @@ static void where_the_daemon_of_a_job_is_gone_another_one_is_asked_for(void **st
         asked = recv(fds[1], question, sizeof question, MSG_DONTWAIT);
     }
     assert_memory_equal(question, "7.0\n", 4);
-    const int length = snprintf(answer_line, sizeof answer_line, "%s\n", bed->daemon.endpoint);
+    const int length = snprintf(answer_line, sizeof answer_line, "7.0 %s\n", bed->daemon.endpoint);
     assert_int_equal(send(fds[1], answer_line, (size_t)length, 0), length);
     UNTIL(bed, connection_is_current(bed->connection));
     assert_string_equal(connection_endpoint(bed->connection), bed->daemon.endpoint);
+    close(fds[1]);
+}
+
+/* Answers may come seconds after the question, when the user has chosen another job meanwhile. */
+static void a_late_answer_about_another_job_leads_nowhere(void **state)
+{
+    struct bed *bed = *state;
+    int fds[2];
+    char why[300], late[FINDER_ENDPOINT_BYTES];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    const struct connection_options options = {
+        .endpoint = bed->daemon.endpoint, .job = "6.0", .finder = fds[0]};
+    connection_close(bed->connection);
+    assert_int_equal(connection_open(&bed->connection, &options, why, sizeof why), 0);
+    UNTIL(bed, connection_is_current(bed->connection));
+    const int length = snprintf(late, sizeof late, "6.0 ipc://%s/late\n", bed->top);
+    assert_int_equal(send(fds[1], late, (size_t)length, 0), length);
+    struct fake_daemon before = start_other_daemon(bed);
+    assert_int_equal(connection_follow(bed->connection, "7.0", bed->daemon.endpoint), 0);
+    UNTIL(bed, connection_is_current(bed->connection));
+    assert_string_equal(connection_endpoint(bed->connection), bed->daemon.endpoint);
+    fake_daemon_finish(&before);
     close(fds[1]);
 }
 
@@ -459,6 +481,7 @@ int main(void)
         T(a_search_that_was_given_up_leaves_nothing),
         T(a_job_that_another_daemon_has_is_followed_there),
         T(where_the_daemon_of_a_job_is_gone_another_one_is_asked_for),
+        T(a_late_answer_about_another_job_leads_nowhere),
         T(one_capture_at_a_time_is_requested_and_a_refusal_is_reported),
         cmocka_unit_test_setup_teardown(a_replay_is_asked_again_when_another_run_took_over,
                                         setup_replay, teardown),

@@ -7,6 +7,27 @@
 
 enum { ASK_EVERY_MS = 1000 };
 
+/* Answers may come seconds after their question, when another job is followed.
+ * @return 1: out was set */
+static int finder_read_answers(struct finder *finder, const char *job,
+                               char out[FINDER_ENDPOINT_BYTES])
+{
+    int found = 0;
+    for (char *end; (end = memchr(finder->line, '\n', finder->length)) != NULL;) {
+        const size_t used = (size_t)(end - finder->line) + 1, named = strcspn(finder->line, " \n");
+        *end = '\0';
+        if (finder->line[named] == ' ' && strlen(job) == named &&
+            memcmp(finder->line, job, named) == 0)
+            found = snprintf(out, FINDER_ENDPOINT_BYTES, "%s", finder->line + named + 1) <
+                    (int)FINDER_ENDPOINT_BYTES;
+        finder->length -= used;
+        memmove(finder->line, end + 1, finder->length);
+    }
+    if (finder->length == sizeof finder->line)
+        finder->length = 0; /* no answer is that long */
+    return found;
+}
+
 int finder_ask(struct finder *finder, const char *job, uint64_t now_ms,
                char out[FINDER_ENDPOINT_BYTES])
 {
@@ -21,11 +42,5 @@ int finder_ask(struct finder *finder, const char *job, uint64_t now_ms,
     ssize_t length = recv(finder->fd, finder->line + finder->length,
                           sizeof finder->line - finder->length, MSG_DONTWAIT);
     finder->length += length > 0 ? (size_t)length : 0;
-    char *end = memchr(finder->line, '\n', finder->length);
-    if (end == NULL)
-        return 0;
-    *end = '\0';
-    memcpy(out, finder->line, (size_t)(end - finder->line) + 1);
-    finder->length = 0; /* a second answer within a second is the same */
-    return 1;
+    return finder_read_answers(finder, job, out);
 }

@@ -10,9 +10,10 @@
 
 /** Zero-initialised: nobody is asked. */
 struct finder {
-    int fd;                           /**< a stream socket; 0: nobody is asked */
-    uint64_t asked_ms;                /**< when the last question was sent */
-    char line[FINDER_ENDPOINT_BYTES]; /**< of the answer, as far as it has come */
+    int fd;            /**< a stream socket; 0: nobody is asked */
+    uint64_t asked_ms; /**< when the last question was sent */
+    /** Of answers, "JOB ENDPOINT", as far as they have come. */
+    char line[2 * FINDER_ENDPOINT_BYTES];
     size_t length;
 };
 
