@@ -230,7 +230,7 @@ void gateway_on_stored(struct fleet *fleet, uint64_t token)
             gateway->last = &gateway->first;
         for (uint32_t i = 0; i < acks->seqs.agents.count; i++) {
             const uint64_t instance = acks->seqs.agents.keys[i].hi;
-            commit_acks_add(&gateway->stored, instance, acks->seqs.seqs[i]);
+            commit_acks_keep(&gateway->stored, instance, acks->seqs.seqs[i]);
             if (fleet->front != NULL)
                 front_send_ack(fleet->front, instance, acks->seqs.seqs[i]);
         }

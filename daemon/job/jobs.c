@@ -16,8 +16,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that viewers can still ask for */
-#define MAXIMUM_AGENTS (1u << 20) /* whose numbers are kept */
+#define MAXIMUM_ENDED_JOBS 64u /* ended jobs that viewers can still ask for */
 
 struct entry {
     struct job *job;
@@ -52,18 +51,10 @@ uint64_t jobs_last_recorded(const struct jobs *jobs, uint64_t instance)
     return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
 }
 
-/* Without memory, or with too many agents, an agent sends again what is recorded already, which
- * does no harm. */
-static void jobs_note_recorded(struct jobs *jobs, uint64_t instance, uint64_t seq)
-{
-    if (jobs->kept.agents.count < MAXIMUM_AGENTS)
-        commit_acks_add(&jobs->kept, instance, seq);
-}
-
 static void jobs_on_recorded(void *user, uint64_t instance, uint64_t seq)
 {
     struct jobs *jobs = user;
-    jobs_note_recorded(jobs, instance, seq);
+    commit_acks_keep(&jobs->kept, instance, seq);
     jobs->options.kept(jobs->options.user, instance, seq);
 }
 

@@ -13,6 +13,13 @@ void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq)
         list->seqs[at] = seq;
 }
 
+void commit_acks_keep(struct commit_acks *list, uint64_t instance, uint64_t seq)
+{
+    if (list->agents.count < COMMIT_ACKS_KEPT ||
+        key_table_find(&list->agents, (struct key){.hi = instance}) != KEY_NONE)
+        commit_acks_add(list, instance, seq);
+}
+
 void commit_acks_clear(struct commit_acks *list)
 {
     key_table_finish(&list->agents);

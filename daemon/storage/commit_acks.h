@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#define COMMIT_ACKS_KEPT (1u << 20) /**< agents in a list of commit_acks_keep() */
+
 /** Zero-initialised: empty. */
 struct commit_acks {
     struct key_table agents; /**< hi: instance of the agent */
@@ -17,6 +19,11 @@ struct commit_acks {
 /** Add a message. Without memory the agent is left out, and is acknowledged with a later message.
  */
 void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq);
+
+/** The same in a list that is kept as long as the daemon runs, for agents that connect again. Of
+ * further agents than COMMIT_ACKS_KEPT nothing is kept: they send again what is stored already,
+ * which does no harm. */
+void commit_acks_keep(struct commit_acks *list, uint64_t instance, uint64_t seq);
 
 /** Remove all agents and free the memory. */
 void commit_acks_clear(struct commit_acks *list);

@@ -127,6 +127,23 @@ static void a_job_of_a_forbidden_name_is_not_left(void **state)
     assert_int_equal(publications, 0);
 }
 
+/* Agents come and go as long as the daemon runs. */
+static void numbers_of_a_bounded_count_of_agents_are_kept(void **state)
+{
+    struct fleet *fleet = *state;
+    struct gateway *gateway = &fleet->gateway;
+    struct gateway_acks *acks = calloc(1, sizeof(*acks));
+    for (uint64_t instance = 1; instance <= COMMIT_ACKS_KEPT; instance++)
+        commit_acks_add(&gateway->stored, instance, 1);
+    commit_acks_add(&acks->seqs, COMMIT_ACKS_KEPT, 5);
+    commit_acks_add(&acks->seqs, COMMIT_ACKS_KEPT + 1, 5);
+    gateway->first = acks;
+    gateway->last = &acks->next;
+    gateway_on_stored(fleet, acks->token);
+    assert_true(fleet_stored_seq(fleet, COMMIT_ACKS_KEPT) == 5);
+    assert_true(fleet_stored_seq(fleet, COMMIT_ACKS_KEPT + 1) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +153,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_agent_that_names_no_job_leaves_those_that_it_has_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_of_a_bounded_count_of_agents_are_kept, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
