@@ -49,13 +49,13 @@ static void roster_list_finish(struct roster_list *list)
     *list = (struct roster_list){0};
 }
 
-/* @return of this daemon, or the one that is overwritten; NULL without memory */
+/* @return of this daemon, or else an old one, which is overwritten; NULL without memory */
 static struct roster_list *roster_find_list(struct fleet *fleet, uint64_t daemon, uint64_t now)
 {
-    size_t at = 0;
-    while (at < fleet->list_count && fleet->lists[at].daemon != daemon &&
-           fleet->lists[at].at_ns + OLD_NS > now)
-        at++;
+    size_t at = 0, old = fleet->list_count;
+    for (; at < fleet->list_count && fleet->lists[at].daemon != daemon; at++)
+        old = fleet->lists[at].at_ns + OLD_NS > now ? old : at;
+    at = at < fleet->list_count ? at : old;
     if (at == fleet->list_count) {
         if (ARRAY_RESIZE(fleet->lists, at + 1) != 0)
             return NULL;

@@ -1,4 +1,5 @@
-/* The gateway of a fleet: what it puts into the stream of a job. Link and front stand here. */
+/* The gateway of a fleet: what it puts into the stream of a job, and what it knows of jobs of
+ * others. Link and front stand here. */
 #include "daemon/fleet/fleet_state.h"
 
 #include <setjmp.h>
@@ -144,6 +145,34 @@ static void numbers_of_a_bounded_count_of_agents_are_kept(void **state)
     assert_true(fleet_stored_seq(fleet, COMMIT_ACKS_KEPT + 1) == 0);
 }
 
+static void announce(struct fleet *fleet, uint64_t daemon, const char *job)
+{
+    const struct wire_job_row row = {.job = job, .state = "running"};
+    const struct wire_status status = {.jobs = &row, .jobs_count = 1};
+    struct wire_buffer buffer = {0};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_STATUS, &status), 0);
+    roster_note(fleet, &(struct fleet_entry){daemon, 0, buffer.bytes, buffer.length});
+    wire_buffer_finish(&buffer);
+}
+
+static void a_daemon_has_one_list_of_jobs_also_after_another_one_has_gone(void **state)
+{
+    struct fleet *fleet = *state;
+    struct timeline timeline;
+    struct wire_job_row rows[4];
+    timeline_init(&timeline);
+    fleet->options.timeline = &timeline;
+    announce(fleet, 1, "one.1");
+    announce(fleet, 2, "two.1");
+    fleet->lists[0].at_ns = 0; /* nothing has come from that one for long */
+    announce(fleet, 2, "two.2");
+    assert_int_equal(fleet_list_jobs(fleet, rows, 0, 4), 1);
+    assert_string_equal(rows[0].job, "two.2");
+    announce(fleet, 3, "three.1");
+    assert_int_equal(fleet->list_count, 2);
+    roster_finish(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +182,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_agent_that_names_no_job_leaves_those_that_it_has_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_daemon_has_one_list_of_jobs_also_after_another_one_has_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(numbers_of_a_bounded_count_of_agents_are_kept, set_up,
                                         tear_down),
     };
