@@ -61,6 +61,14 @@ static uint64_t leases_valid_ns(struct link_job *job)
     return valid;
 }
 
+static uint64_t leases_journal_last(struct link_job *job)
+{
+    pthread_mutex_lock(&job->link->mutex);
+    const uint64_t last = job->journal_last;
+    pthread_mutex_unlock(&job->link->mutex);
+    return last;
+}
+
 /* @return 0, -ESTALE: it is lost, or -EAGAIN: not answered */
 static int leases_renew(struct link_job *job)
 {
@@ -240,7 +248,7 @@ static void leases_check_reading(struct link_job *job)
 static int leases_regain(struct link_job *job)
 {
     struct fleet_nats *nats = job->link->nats;
-    const uint64_t now = clock_mono_ns();
+    const uint64_t now = clock_mono_ns(), known = leases_journal_last(job);
     uint64_t last = 0, newest = 0;
     if (leases_valid_ns(job) == 0)
         return -ESTALE;
@@ -251,9 +259,10 @@ static int leases_regain(struct link_job *job)
     code = code == 0 ? fleet_nats_last(nats, FLEET_IN, job->id, &newest) : code;
     if (code != 0)
         return code == -EEXIST ? -ESTALE : code;
-    if (last != job->journal_last) {
-        if (link_queue_backlog(&job->link->journals) > 0)
-            return -EAGAIN; /* the entry may be one of its own, whose answer has not come yet */
+    if (last != known) {
+        /* The entry may be one of its own, whose answer has come just now or is still to come. */
+        if (link_queue_backlog(&job->link->journals) > 0 || leases_journal_last(job) != known)
+            return -EAGAIN;
         fleet_nats_release(nats, job->revision);
         return -ESTALE;
     }

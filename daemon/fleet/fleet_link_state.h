@@ -61,8 +61,8 @@ struct link_job {
         valid_ns; /* CLOCK_MONOTONIC until when the lease lasts; 0: it is lost; with the mutex */
     int begun;    /* the loop has its past, and writes its journal; with the mutex */
     int failed;   /* why its past cannot be read, 0: nothing; with the mutex */
-    uint64_t journal_last;      /* number of the last envelope of the journal */
-    uint64_t journal_read;      /* number of the last one that the loop was sent */
+    uint64_t journal_last; /* number of the journal's last envelope; once begun, with the mutex */
+    uint64_t journal_read; /* number of the last one that the loop was sent */
     _Atomic uint64_t delivered; /* number of the last message; set by a thread of libnats */
     uint64_t behind;     /* number of a message that had not come at the last check; 0: none */
     uint64_t checked_ns; /* when that was */

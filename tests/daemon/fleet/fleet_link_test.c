@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 #define NATS_BYTES (UINT64_C(68) << 20)
 
 static struct fleet_link *tested;
+static uint64_t lease_ns = UINT64_C(60000000000);
 static uint64_t next, newest, most_bytes; /* received before the first message is handled */
 
 static void pause_shortly(void)
@@ -114,15 +116,13 @@ static void connect_link(uv_loop_t *loop, int port, pid_t server,
 {
     char servers[64], why[512];
     snprintf(servers, sizeof(servers), "nats://127.0.0.1:%d", port);
-    const struct fleet_link_options options = {.loop = loop,
-                                               .nats = {.servers = servers,
-                                                        .cluster = "test",
-                                                        .lease_ns = UINT64_C(60000000000),
-                                                        .instance = 7},
-                                               .value = "here",
-                                               .user = loop,
-                                               .on_event = event,
-                                               .on_turn = on_turn};
+    const struct fleet_link_options options = {
+        .loop = loop,
+        .nats = {.servers = servers, .cluster = "test", .lease_ns = lease_ns, .instance = 7},
+        .value = "here",
+        .user = loop,
+        .on_event = event,
+        .on_turn = on_turn};
     while (fleet_link_create(&tested, &options, why, sizeof(why)) != 0) {
         if (waitpid(server, NULL, WNOHANG) != 0)
             fail_msg("nats-server does not run: %s", why);
@@ -330,6 +330,68 @@ static void leases_are_kept_while_the_state_of_a_job_is_read(void **state)
     bed_finish(&bed);
 }
 
+/* A publisher whose answer from the servers comes while the lease is acquired again. */
+static _Atomic int publishes_meanwhile;
+static unsigned regained, lost;
+
+static void publish_journal(uint64_t token)
+{
+    uint8_t *journal = calloc(1, 8);
+    assert_non_null(journal);
+    assert_int_equal(fleet_link_publish(tested, FLEET_OUT, JOB, journal, 8, token), 0);
+}
+
+int __real_fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                           uint64_t *seq);
+int __wrap_fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                           uint64_t *seq);
+
+/* The journal's last entry is asked for before that of the messages. */
+int __wrap_fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
+                           uint64_t *seq)
+{
+    if (subject == FLEET_IN && atomic_exchange(&publishes_meanwhile, 0) != 0) {
+        publish_journal(3);
+        while (link_queue_backlog(&tested->journals) > 0)
+            pause_shortly();
+    }
+    return __real_fleet_nats_last(nats, subject, job, seq);
+}
+
+static void on_event_of_a_lease_that_expires(void *user, const struct fleet_event *event)
+{
+    if (event->type == FLEET_STORED && event->token == 1)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_ACQUIRED)
+        publish_journal(2);
+    if (event->type == FLEET_STORED && event->token == 2) {
+        pthread_mutex_lock(&tested->mutex);
+        link_find_job(tested, JOB)->valid_ns = 1;
+        pthread_mutex_unlock(&tested->mutex);
+        publishes_meanwhile = 1;
+    }
+    regained += event->type == FLEET_REGAINED;
+    lost += event->type == FLEET_LOST;
+    if (regained + lost > 0)
+        uv_stop(user);
+}
+
+static void a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_kept(void **state)
+{
+    struct bed bed;
+    (void)state;
+    lease_ns = UINT64_C(2000000000);
+    bed_init(&bed, on_event_of_a_lease_that_expires);
+    publish_one(1);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    lease_ns = UINT64_C(60000000000);
+    const unsigned found_regained = regained, found_lost = lost;
+    bed_finish(&bed);
+    assert_int_equal(publishes_meanwhile, 0);
+    assert_int_equal(found_regained, 1);
+    assert_int_equal(found_lost, 0);
+}
+
 static void on_event_of_nothing(void *user, const struct fleet_event *event)
 {
     (void)user;
@@ -357,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_to_be_read_twice_is_read_by_one_reader),
         cmocka_unit_test(messages_of_agents_do_not_wait_for_the_state_of_a_job),
         cmocka_unit_test(leases_are_kept_while_the_state_of_a_job_is_read),
+        cmocka_unit_test(a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_kept),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
