@@ -592,6 +592,8 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
         error = hang_find(watch);
     if (error == 0)
         hang_identify(watch);
+    if (error == 0)
+        hang_forget(watch);
     return error;
 }
 

@@ -31,6 +31,7 @@ struct hang_comm_seat {
     uint64_t size, remote_size;
     uint32_t first;   /**< first member, index in member_seats; HANG_NONE: none */
     uint32_t members; /**< known members */
+    uint64_t calls;   /**< counted calls of all members, at the last search of hang_forget() */
     char name[64];
 };
 
@@ -60,6 +61,7 @@ struct hang_watch {
     struct key_table comms; /**< lo: id */
     struct hang_comm_seat *comm_seats; /**< owned; by number of the communicator */
     size_t comm_capacity;
+    uint64_t searched;                /**< window of the last search of hang_forget() */
     uint64_t longest[HANG_WAITS];     /**< waits that ended by themselves, ns */
     struct wire_pending_row *pending; /**< owned; of the last window */
     uint32_t *pending_next; /**< index of the next one of the same rank; HANG_NONE: last */
@@ -86,6 +88,11 @@ uint64_t hang_comm_of(const struct hang_seat *seat);
 
 /** Number of a communicator in comm_seats; KEY_NONE: not known. */
 uint32_t hang_find_comm(const struct hang_watch *watch, uint64_t id);
+
+/** Forget communicators without counted calls for 64 windows, once there are more than 4,096. Their
+ * members have made as many calls on them, so that they may count from 0 again; names and sizes
+ * come with each window that uses them. Without memory all are kept. */
+void hang_forget(struct hang_watch *watch);
 
 /** Whether every rank of the job is a member. */
 int hang_comm_is_world(const struct hang_watch *watch, uint64_t id);

@@ -1158,6 +1158,88 @@ static void nothing_is_concluded_while_ranks_of_a_group_do_not_report(void **sta
     hang_destroy(watch);
 }
 
+/* ---- communicators without end ------------------------------------------- */
+
+#define MADE 200u /* communicators in each window */
+
+/* In each window pairs of ranks make communicators, use them once and free them. */
+static void make_communicators(struct scene *s, uint64_t *next, int windows)
+{
+    for (int i = 0; i < windows; i++) {
+        all_completed(s, CALL_Allreduce, 5, SECOND / 100);
+        for (uint32_t c = 0; c < MADE; c++, ++*next)
+            for (uint32_t r = 0; r < 2; r++)
+                completed(s, r + 2 * (c % 2), CALL_Barrier, *next, 1, 1000);
+        assert_int_equal(step(s).count, 0);
+    }
+}
+
+static size_t state_length(struct scene *s)
+{
+    struct state_bytes b = {.code = 0};
+    hang_copy_state(&b, &s->watch);
+    assert_int_equal(b.code, 0);
+    const size_t length = b.length;
+    free(b.bytes);
+    return length;
+}
+
+static void communicators_that_are_used_no_more_are_forgotten(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    uint64_t next = 1000;
+    (void)state;
+    for (uint32_t r = 0; r < 4; r++)
+        busy(s, r, 100, 0);
+    make_communicators(s, &next, 400);
+    const size_t before = state_length(s);
+    make_communicators(s, &next, 800);
+    assert_true(state_length(s) < before + before / 2);
+    scene_finish(s);
+}
+
+/* Rank 1 comes to the second broadcast long after rank 0 has left it: if what they have done had
+ * been forgotten meanwhile, rank 1 would seem to be ahead. */
+static void communicators_whose_members_differ_are_remembered(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    uint64_t next = 1000;
+    (void)state;
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 2, .name = "row"};
+    for (uint32_t r = 0; r < 4; r++)
+        busy(s, r, 100, 0);
+    completed(s, 0, CALL_Bcast, ROW, 2, 1000);
+    completed(s, 1, CALL_Bcast, ROW, 1, 1000);
+    make_communicators(s, &next, 400);
+    completed(s, 1, CALL_Bcast, ROW, 1, 1000);
+    make_communicators(s, &next, 1);
+    enter(s, 0, CALL_Barrier, ROW, PEER_NONE);
+    const struct hang_list list = steps(s, 30);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].ranks, "1");
+    scene_finish(s);
+}
+
+static void a_hang_on_a_new_communicator_is_found_after_others_were_forgotten(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    uint64_t next = 1000;
+    (void)state;
+    for (uint32_t r = 0; r < 4; r++)
+        busy(s, r, 100, 0);
+    make_communicators(s, &next, 400);
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 2, .name = "row"};
+    completed(s, 0, CALL_Barrier, ROW, 1, 1000);
+    completed(s, 1, CALL_Barrier, ROW, 1, 1000);
+    make_communicators(s, &next, 1);
+    enter(s, 0, CALL_Barrier, ROW, PEER_NONE);
+    const struct hang_list list = steps(s, 30);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].ranks, "1");
+    assert_non_null(strstr(list.list[0].title, "MPI_Barrier on row"));
+    scene_finish(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1207,6 +1289,9 @@ int main(void)
         cmocka_unit_test(groups_learn_how_long_waits_are_that_end),
         cmocka_unit_test(groups_that_compute_do_not_hang),
         cmocka_unit_test(nothing_is_concluded_while_ranks_of_a_group_do_not_report),
+        cmocka_unit_test(communicators_that_are_used_no_more_are_forgotten),
+        cmocka_unit_test(communicators_whose_members_differ_are_remembered),
+        cmocka_unit_test(a_hang_on_a_new_communicator_is_found_after_others_were_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
