@@ -215,7 +215,9 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 #else
 #define MATERIALIZED ""
 #endif
-#define ALERTS_FROM " FROM alert WHERE state <> 'pending' ORDER BY id"
+/* Not those that were only pending, be it still or until they were over. */
+#define ALERTS_FROM                                                                                \
+    " FROM alert WHERE state = 'firing' OR (state <> 'pending' AND fired_ns <> 0) ORDER BY id"
 static const struct {
     const char *text;
     table_row *row;

@@ -213,6 +213,12 @@ static void the_first_line_is_whether_the_job_is_well(void **state)
     change("UPDATE alert SET state = 'resolved'");
     write_report(&extras);
     assert_non_null(strstr(text, "<p class=\"state was\">Well at the end, but not from "));
+    change("INSERT INTO alert(id, kind, state, severity, since_ns, updated_ns, fired_ns, title, "
+           "causes) SELECT 90, kind, 'resolved', severity, since_ns + 1, updated_ns, 0, 'brief', "
+           "causes FROM alert");
+    write_report(&extras);
+    assert_null(strstr(text, "brief")); /* it was over before it fired */
+    assert_null(strstr(text, "One of 2 alerts."));
     change("UPDATE alert SET severity = 'info'");
     write_report(&extras);
     assert_non_null(strstr(text, "<p class=\"state\">Well: no alert of a fault "));
