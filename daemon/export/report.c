@@ -293,13 +293,13 @@ static void report_put_why(const struct page *p, const struct report_alert *a)
     fputs("</dd>\n", p->out);
 }
 
-static void report_put_alert(const struct page *p, const struct report_alert *a, size_t number)
+static void report_put_alert(const struct page *p, const struct report_alert *a)
 {
     const char *class_ = strcmp(a->severity, "warning") == 0 ? " warning"
                          : strcmp(a->severity, "info") == 0  ? " info"
                                                              : "";
-    fprintf(p->out, "<div class=\"alert%s\" id=\"alert-%zu\"><h3>Alert %zu: ", class_, number,
-            number);
+    fprintf(p->out, "<div class=\"alert%s\" id=\"alert-%" PRId64 "\"><h3>Alert %" PRId64 ": ",
+            class_, a->id, a->id);
     html_put(p->out, "", a->title, "</h3>\n<dl>");
     report_put_fact(p, "since");
     page_since(p, a->since_ns);
@@ -322,7 +322,7 @@ static void report_put_alerts(const struct page *p)
     else if (d->alert_count == 0)
         fputs("<p>None: nothing grew, hung or died as far as the rules tell.</p>\n", p->out);
     for (size_t i = 0; i < d->alert_count; i++)
-        report_put_alert(p, &d->alerts[i], i + 1);
+        report_put_alert(p, &d->alerts[i]);
     if (d->alerts_all > d->alert_count)
         fprintf(p->out, "<p class=\"second\">%zu further ones are in the recording.</p>\n",
                 d->alerts_all - d->alert_count);

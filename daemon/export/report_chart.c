@@ -168,11 +168,11 @@ void chart_axes(const struct chart *c)
                 report_chart_time_text(i * tick, tick).text);
 }
 
-void chart_mark(const struct chart *c, int64_t time_ns, size_t number)
+void chart_mark(const struct chart *c, int64_t time_ns, int64_t number)
 {
     fprintf(c->out,
-            "<a class=\"mark\" style=\"left:%.2f%%\" href=\"#alert-%zu\" "
-            "aria-label=\"alert %zu\">%zu</a>\n",
+            "<a class=\"mark\" style=\"left:%.2f%%\" href=\"#alert-%" PRId64 "\" "
+            "aria-label=\"alert %" PRId64 "\">%" PRId64 "</a>\n",
             100 * chart_x(c, time_ns) / CHART_WIDTH, number, number, number);
 }
 

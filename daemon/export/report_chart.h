@@ -58,7 +58,7 @@ void chart_span(const struct chart *chart, int64_t begin_ns, int64_t end_ns, con
 void chart_axes(const struct chart *chart);
 
 /** Mark a time above the plane with a number that leads to the element "alert-NUMBER". */
-void chart_mark(const struct chart *chart, int64_t time_ns, size_t number);
+void chart_mark(const struct chart *chart, int64_t time_ns, int64_t number);
 
 /** End the chart, after chart_axes(). */
 void chart_end(const struct chart *chart);

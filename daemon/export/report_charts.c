@@ -44,7 +44,7 @@ static void report_charts_put_flags(const struct page *p, const struct chart *ch
     for (size_t i = 0; i < p->data->alert_count; i++) {
         const struct report_alert *a = &p->data->alerts[i];
         char title[330];
-        snprintf(title, sizeof(title), "alert %zu: %s", i + 1, a->title);
+        snprintf(title, sizeof(title), "alert %" PRId64 ": %s", a->id, a->title);
         chart_span(chart, a->since_ns, a->until_ns > a->since_ns ? a->until_ns : a->since_ns,
                    "flag", title);
     }
@@ -61,7 +61,7 @@ static void report_charts_end(const struct page *p, const struct chart *chart)
         unsigned slot = (unsigned)(chart_x(chart, since_ns) / CHART_WIDTH * MARKS) + 1;
         if (taken[slot - 1] || taken[slot] || taken[slot + 1])
             continue;
-        chart_mark(chart, since_ns, i + 1);
+        chart_mark(chart, since_ns, p->data->alerts[i].id);
         taken[slot] = 1;
     }
     chart_end(chart);

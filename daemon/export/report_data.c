@@ -130,7 +130,8 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
     if (d->alert_count == REPORT_ALERTS)
         return 0;
     struct report_alert *a = &d->alerts[d->alert_count++];
-    *a = (struct report_alert){.since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
+    *a = (struct report_alert){.id = row[18].integer,
+                               .since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
                                .until_ns = row[2].integer,
                                .ratio = row[3].real,
                                .worst = row[13].real,
@@ -236,7 +237,7 @@ static const struct {
      " phase.end_ns AND phase.end_ns < 4000000000000000000 ORDER BY phase.id",
      report_data_add_phase},
     {"SELECT onset_ns, since_ns, updated_ns, ratio, kind, state, severity, title, text, ranks, "
-     "nodes, advice, locality, ratio_worst, progress, lost_ns, culprit, victims" ALERTS_FROM,
+     "nodes, advice, locality, ratio_worst, progress, lost_ns, culprit, victims, id" ALERTS_FROM,
      report_data_add_alert},
     /* Alerts whose text is not JSON have no causes. */
     {"SELECT a.place, json_extract(value, '$.name'), json_extract(value, '$.share'),"

@@ -39,6 +39,7 @@ struct report_cause {
 };
 
 struct report_alert {
+    int64_t id; /* its number in the recording, where some before it may be left out */
     int64_t since_ns, until_ns;
     char kind[40], state[24], severity[24], title[300], text[1200], ranks[300], nodes[300],
         advice[1200], locality[40], culprit[24], victims[300];

@@ -243,6 +243,18 @@ static void charts_mark_alerts_where_they_began(void **state)
         text, "height=\"174\"><title>alert 1: &quot;&gt;&lt;script&gt;x&lt;/script&gt;</title>"));
 }
 
+static void alerts_have_the_numbers_by_which_captures_and_the_window_name_them(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change(CAPTURED "UPDATE alert SET id = 3; UPDATE captures SET reason = 'alert 3: it is slow'");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<td>alert 3: it is slow</td>"));
+    assert_non_null(strstr(text, " id=\"alert-3\"><h3>Alert 3: "));
+    assert_non_null(strstr(text, "href=\"#alert-3\" aria-label=\"alert 3\">3</a>"));
+    assert_non_null(strstr(text, "<title>alert 3: "));
+}
+
 static void a_report_of_nothing_but_messages_is_a_page(void **state)
 {
     (void)state;
@@ -268,6 +280,7 @@ int main(void)
         TEST(a_chart_has_the_values_that_its_tooltips_show),
         TEST(the_first_line_is_whether_the_job_is_well),
         TEST(charts_mark_alerts_where_they_began),
+        TEST(alerts_have_the_numbers_by_which_captures_and_the_window_name_them),
         TEST(a_report_of_nothing_but_messages_is_a_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
