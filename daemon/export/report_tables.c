@@ -344,14 +344,14 @@ static void report_tables_put_rank(const struct page *p, const struct content_ra
                                    double whole)
 {
     const struct content *c = p->source->content;
-    double share = whole > 0 ? 100 * report_tables_mpi_time(&rank->sums) / whole : 0;
-    share = share > 100 ? 100 : share;
+    const double time = report_tables_mpi_time(&rank->sums);
+    const double share = whole > 0 ? 100 * time / whole : 0; /* of its threads together */
     fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
     report_tables_put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
     report_tables_put_number_cell(p->out, quantity_share(share, 100).text);
     fprintf(p->out,
             "<td><div class=\"track\"><div class=\"bar\" style=\"width:%.1f%%\"></div></div></td>",
-            share);
+            share > 100 ? 100 : share);
     report_tables_put_number_cell(p->out, quantity_count((double)rank->sums.sent).text);
     report_tables_put_number_cell(p->out, quantity_bytes((double)rank->sums.sent_bytes).text);
     fputs("</tr>\n", p->out);

@@ -201,6 +201,16 @@ static void a_chart_has_the_values_that_its_tooltips_show(void **state)
     assert_int_equal(count_of("<svg "), count_of("role=\"img\""));
 }
 
+static void ranks_have_the_time_of_all_their_threads(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("DELETE FROM totals WHERE window > (SELECT min(window) FROM totals)");
+    write_report(&extras); /* 3 x 0.4 s in a second */
+    assert_non_null(strstr(text, "<td class=\"n\">120.0 %</td><td><div class=\"track\">"
+                                 "<div class=\"bar\" style=\"width:100.0%\">"));
+}
+
 static void the_first_line_is_whether_the_job_is_well(void **state)
 {
     (void)state;
@@ -278,6 +288,7 @@ int main(void)
         TEST(a_curve_that_drops_is_seen_to),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_chart_has_the_values_that_its_tooltips_show),
+        TEST(ranks_have_the_time_of_all_their_threads),
         TEST(the_first_line_is_whether_the_job_is_well),
         TEST(charts_mark_alerts_where_they_began),
         TEST(alerts_have_the_numbers_by_which_captures_and_the_window_name_them),
