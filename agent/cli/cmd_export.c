@@ -249,6 +249,10 @@ static int cmd_export_find_span(struct exporting *e)
         recording_span_find(&e->given, "export", e->source.path, &e->span.from_ns, &e->span.to_ns);
     if (status != 0)
         return status;
+    /* As in `holter cut`: the span that was found ends with the newest published window, and there
+     * may be messages of newer ones. */
+    e->span.from_ns = e->given.from == NULL ? 0 : e->span.from_ns;
+    e->span.to_ns = e->given.to == NULL ? INT64_MAX : e->span.to_ns;
     /* The row of the job is missing if the daemon was killed before it was written. */
     double window_ns = tables_number(e->source.tables, "SELECT window_ns FROM job", 0);
     if (!(window_ns > 0))
