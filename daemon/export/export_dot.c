@@ -22,6 +22,7 @@ struct graph {
     uint64_t *group_of; /* owned: by rank: its host or region; UINT64_MAX: none */
     struct edge *edges; /* owned; by bytes, descending */
     size_t count;
+    struct edge rest; /* sums of the messages without an edge */
 };
 
 void export_dot_put_text(FILE *out, const char *text)
@@ -73,6 +74,12 @@ static int export_dot_find_groups(struct graph *g)
 ORDER_FUNCTION(export_dot_compare_by_bytes, struct edge,
                4 * ORDER(b->bytes, a->bytes) + 2 * ORDER(a->from, b->from) + ORDER(a->to, b->to))
 
+/* The vertex of a rank, or UINT64_MAX: a rank that is not known, or in no region. */
+static uint64_t export_dot_vertex_of(const struct graph *g, uint64_t rank)
+{
+    return rank < g->source->content->rank_count ? g->group_of[rank] : UINT64_MAX;
+}
+
 static int export_dot_add_up(struct graph *g)
 {
     const struct content *c = g->source->content;
@@ -83,15 +90,15 @@ static int export_dot_add_up(struct graph *g)
         return -ENOMEM;
     for (size_t i = 0; code == 0 && i < c->pair_count; i++) {
         const struct content_pair *p = &c->pairs[i];
-        if (p->destination < 0 || p->source >= c->rank_count ||
-            (uint64_t)p->destination >= c->rank_count || p->messages == 0)
+        const uint64_t from = export_dot_vertex_of(g, p->source),
+                       to = p->destination < 0 ? UINT64_MAX
+                                               : export_dot_vertex_of(g, (uint64_t)p->destination);
+        const int whole = from != UINT64_MAX && to != UINT64_MAX;
+        if (p->messages == 0)
             continue;
-        uint64_t from = g->group_of[p->source], to = g->group_of[p->destination];
-        if (from == UINT64_MAX || to == UINT64_MAX)
-            continue;
-        if ((code = key_table_reserve(&keys, 1)) != 0)
+        if (whole && (code = key_table_reserve(&keys, 1)) != 0)
             break;
-        struct edge *e = &g->edges[key_table_add(&keys, (struct key){from, to})];
+        struct edge *e = whole ? &g->edges[key_table_add(&keys, (struct key){from, to})] : &g->rest;
         *e = (struct edge){from, to, saturated_sum(e->messages, p->messages),
                            saturated_sum(e->bytes, p->bytes)};
     }
@@ -170,6 +177,11 @@ static void export_dot_put_edges(FILE *out, const struct graph *g, size_t most)
     }
     if (g->count > most)
         fprintf(out, "  // %zu further edges of less bytes are left out\n", g->count - most);
+    if (g->rest.messages > 0)
+        fprintf(out,
+                "  // %" PRIu64 " messages, %" PRIu64
+                " bytes from or to ranks without a vertex are left out\n",
+                g->rest.messages, g->rest.bytes);
 }
 
 int export_dot(FILE *out, const struct export_source *source, enum export_graph kind, size_t most)

@@ -204,6 +204,24 @@ static void dot_of_regions_knows_all_ranks_of_a_group(void **state)
     assert_non_null(strstr(text, "messages=120, bytes=12000")); /* rank 3 to 0 */
 }
 
+static void dot_counts_messages_that_are_on_no_edge(void **state)
+{
+    (void)state;
+    change("INSERT INTO region_member(rank, since, region) VALUES "
+           "(0,1,7),(1,1,7),(2,1,9),(3,1,7),(3,2,0)");
+    FILE *out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_REGIONS, 100), 0);
+    fclose(out);
+    assert_int_equal(count_of(" -> "), 2);
+    assert_non_null(strstr(text, "  // 210 messages, 21000 bytes from or to ranks without"));
+    content.pairs[0].destination = -1; /* several, of rank 0 */
+    out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_RANKS, 100), 0);
+    fclose(out);
+    assert_int_equal(count_of(" -> "), 3);
+    assert_non_null(strstr(text, "  // 30 messages, 3000 bytes from or to ranks without"));
+}
+
 static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void **state)
 {
     (void)state;
@@ -391,6 +409,7 @@ int main(void)
         TEST(dot_has_the_edges_of_most_bytes),
         TEST(dot_of_regions_has_ranks_where_they_were_last),
         TEST(dot_of_regions_knows_all_ranks_of_a_group),
+        TEST(dot_counts_messages_that_are_on_no_edge),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(a_trace_has_the_links_that_were_hot_longest),
