@@ -195,16 +195,18 @@ static int options_set_default_endpoint(struct options_parser *parser)
 {
     struct daemon_options *options = parser->options;
     const char *endpoint = getenv("HOLTER_DAEMON");
+    char fault[256] = "";
     int code = 0;
     if (options->listen_count > 0)
         return 0;
     if (endpoint != NULL && endpoint[0] != '\0')
         snprintf(options->default_listen, sizeof(options->default_listen), "%s", endpoint);
     else
-        code = session_default_endpoint(options->default_listen, sizeof(options->default_listen));
+        code = session_explain_default_endpoint(
+            options->default_listen, sizeof(options->default_listen), fault, sizeof(fault));
     if (code != 0)
         snprintf(parser->why, parser->capacity,
-                 "no run directory for the socket: %s; give --listen", holter_strerror(code));
+                 "no run directory for the socket: %s; give --listen", fault);
     else
         options->listen[options->listen_count++] = options->default_listen;
     return code;

@@ -103,6 +103,10 @@ int session_explain_run_dir(char *out, size_t capacity, char *why, size_t why_ca
     const int is_chosen = chosen && *chosen;
     const int is_runtime = runtime && *runtime == '/' && session_is_runtime_directory(runtime);
     int error;
+    if (is_chosen && *chosen != '/') { /* processes with other working directories have to meet */
+        snprintf(why, why_capacity, "HOLTER_RUN_DIR=%s: the path must begin at the root", chosen);
+        return -EINVAL;
+    }
     snprintf(why, why_capacity, "the path is too long");
     if (is_chosen) {
         error = session_format(path, sizeof path, chosen, "");
@@ -126,13 +130,24 @@ int session_run_dir(char *out, size_t capacity)
     return session_explain_run_dir(out, capacity, why, sizeof why);
 }
 
-int session_default_endpoint(char *out, size_t capacity)
+int session_explain_default_endpoint(char *out, size_t capacity, char *why, size_t why_capacity)
 {
     char directory[4096], path[sizeof directory + sizeof "/" SOCKET_NAME];
-    int error = session_run_dir(directory, sizeof directory);
+    int error = session_explain_run_dir(directory, sizeof directory, why, why_capacity);
+    if (error)
+        return error;
+    error = session_format(path, sizeof path, directory, "/" SOCKET_NAME);
     if (!error)
-        error = session_format(path, sizeof path, directory, "/" SOCKET_NAME);
-    return error ? error : session_format(out, capacity, "ipc://", path);
+        error = session_format(out, capacity, "ipc://", path);
+    if (error)
+        snprintf(why, why_capacity, "the path is too long");
+    return error;
+}
+
+int session_default_endpoint(char *out, size_t capacity)
+{
+    char why[256];
+    return session_explain_default_endpoint(out, capacity, why, sizeof why);
 }
 
 /* A daemon that was killed leaves its socket behind: nobody listens on that. */

@@ -48,9 +48,9 @@ static int session_options_find_daemon(char *out, size_t capacity, const char *g
     char fault[256];
     const char *daemon = session_options_or_environment(given, "HOLTER_DAEMON");
     if (daemon == NULL) {
-        int rc = session_default_endpoint(out, capacity);
+        int rc = session_explain_default_endpoint(out, capacity, fault, sizeof fault);
         if (rc != 0)
-            snprintf(why, why_capacity, "run directory: %s", holter_strerror(rc));
+            snprintf(why, why_capacity, "run directory: %s", fault);
         return rc;
     }
     if (endpoint_list_check(daemon, fault, sizeof fault) != 0) {

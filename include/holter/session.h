@@ -27,8 +27,8 @@
 /** Directory for sockets and locks: $HOLTER_RUN_DIR, else $XDG_RUNTIME_DIR/holter, else
  *  /tmp/holter-<uid>, or when another user has made that one, $HOME/.holter/run-<host>. Made with
  *  mode 0700 when it is missing.
- *  @return 0, -EPERM when it belongs to another user or others may write to it, or another
- *          -errno */
+ *  @return 0, -EPERM when it belongs to another user or others may write to it, -EINVAL when
+ *          $HOLTER_RUN_DIR does not begin at the root, or another -errno */
 int session_run_dir(char *out, size_t capacity);
 
 /** The same. @param why  on failure a sentence that names the directory and what is wrong with it
@@ -46,6 +46,9 @@ int session_check_shared_file(const char *path, char *why, size_t capacity);
 /** Endpoint used when none is given: "ipc://<run dir>/holterd.sock". @return 0 or an error of
  *  session_run_dir */
 int session_default_endpoint(char *out, size_t capacity);
+
+/** The same. @param why  on failure what session_explain_run_dir() says */
+int session_explain_default_endpoint(char *out, size_t capacity, char *why, size_t why_capacity);
 
 /** Endpoint of the daemon for a client that was given none: HOLTER_DAEMON, else the newest
  *  of the sockets "<run dir>/holterd.sock" and "<run dir>/<session>/holterd.sock" that is

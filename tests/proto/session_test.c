@@ -109,6 +109,17 @@ static void what_is_wrong_with_a_run_directory_is_a_sentence(void **state)
     assert_string_equal(out, "kept");
 }
 
+static void a_run_directory_that_depends_on_the_working_directory_is_refused(void **state)
+{
+    (void)state;
+    char out[128] = "kept", why[256] = "";
+    setenv("HOLTER_RUN_DIR", "run-of-a-test", 1);
+    assert_int_equal(session_explain_run_dir(out, sizeof out, why, sizeof why), -EINVAL);
+    assert_string_equal(why, "HOLTER_RUN_DIR=run-of-a-test: the path must begin at the root");
+    assert_string_equal(out, "kept");
+    assert_int_equal(access("run-of-a-test", F_OK), -1);
+}
+
 static void what_another_user_has_put_where_all_may_write_is_not_written_to(void **state)
 {
     struct place *place = *state;
@@ -298,6 +309,7 @@ int main(void)
         T(the_run_directory_is_made_for_its_owner),
         T(a_run_directory_others_may_write_to_is_refused),
         T(what_is_wrong_with_a_run_directory_is_a_sentence),
+        T(a_run_directory_that_depends_on_the_working_directory_is_refused),
         T(what_another_user_has_put_where_all_may_write_is_not_written_to),
         T(a_path_that_does_not_fit_is_an_error),
         T(no_runtime_directory_means_one_below_tmp),

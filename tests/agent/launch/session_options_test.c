@@ -68,12 +68,25 @@ static void a_wrong_value_is_named(void **state)
     assert_string_equal(at.session, "untouched");
 }
 
+static void what_is_wrong_with_the_run_directory_is_named(void **state)
+{
+    struct session_options none = {0};
+    struct session_place at;
+    (void)state;
+    unsetenv("HOLTER_DAEMON");
+    setenv("HOLTER_RUN_DIR", "relative", 1);
+    assert_true(session_options_resolve(&at, &none, why, sizeof why) < 0);
+    unsetenv("HOLTER_RUN_DIR");
+    assert_non_null(strstr(why, "HOLTER_RUN_DIR=relative: the path must begin at the root"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(options_win_over_the_environment, clean_environment),
         cmocka_unit_test_setup(what_is_empty_is_not_given, clean_environment),
         cmocka_unit_test_setup(a_wrong_value_is_named, clean_environment),
+        cmocka_unit_test_setup(what_is_wrong_with_the_run_directory_is_named, clean_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
