@@ -86,7 +86,7 @@ void run_session_close(struct run_session *session);
  * job script of another run shares its session. @return 0 or -errno */
 int run_owners_join(const struct run_session *session);
 
-/** Whether a probe of the session has said why it cannot watch. */
+/** Whether a probe or `holter exec` of the session has said why it cannot watch. */
 int run_owners_have_note(const struct run_session *session);
 
 /** What the processes of a job have noted about being alone: their launcher is of another MPI.

@@ -291,6 +291,39 @@ static int watch_preloadable(const struct plan *plan)
     return 0;
 }
 
+/** @return 1, or 0 after having said why not */
+static int watch_choose_preload(const struct plan *plan, char *out, size_t capacity)
+{
+    if (watch_preload(out, capacity, plan->probe, getenv("LD_PRELOAD"), plan->finding.sanitizer) ==
+        0)
+        return 1;
+    if (plan->speaks)
+        terminal_print("LD_PRELOAD is too long for one more library; %s runs unwatched",
+                       plan->program);
+    return 0;
+}
+
+/** Tell a `holter run` that it has been said why a process of the job is not watched, so that it
+ *  does not guess at its end. The name is not that of HOLTER_NOTE: what the probe of another
+ * process of the job has to say is something else. */
+static void watch_note_refusal(struct plan *plan, const struct watch_options *options)
+{
+    char run_dir[PATH_MAX], path[PATH_MAX];
+    struct rendezvous rendezvous;
+    if (!plan->speaks)
+        return;
+    plan->speaks = 0; /* all has been said */
+    if (!watch_choose_session(plan, options) || session_run_dir(run_dir, sizeof run_dir) != 0 ||
+        rendezvous_init(&rendezvous, run_dir, plan->at.session) != 0)
+        return;
+    int n = snprintf(path, sizeof path, "%s/owners/unwatched.%s.start", rendezvous.session_dir,
+                     plan->job);
+    int fd =
+        n < (int)sizeof path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd >= 0)
+        close(fd);
+}
+
 int watch_start_process(const struct watch_options *options, const char *program)
 {
     struct plan plan = {.program = program};
@@ -298,20 +331,17 @@ int watch_start_process(const struct watch_options *options, const char *program
     watch_find_rank(&plan);
     plan.speaks = plan.rank.local_rank <= 0;
     int wrong = session_options_check_variables(plan.speaks);
-    if (!watch_choose_probe(&plan, options->verbose) || !watch_preloadable(&plan) ||
-        !watch_choose_session(&plan, options))
-        return -1;
-    int rc = watch_preload(preload, sizeof preload, plan.probe, getenv("LD_PRELOAD"),
-                           plan.finding.sanitizer);
-    if (rc < 0) {
-        if (plan.speaks)
-            terminal_print("LD_PRELOAD is too long for one more library; %s runs unwatched",
-                           program);
+    int ready = watch_choose_probe(&plan, options->verbose) && watch_preloadable(&plan) &&
+                watch_choose_session(&plan, options) &&
+                watch_choose_preload(&plan, preload, sizeof preload);
+    if (ready) {
+        watch_report_absent_daemon(&plan);
+        ready = watch_join_agent(&plan);
+    }
+    if (!ready) {
+        watch_note_refusal(&plan, options);
         return -1;
     }
-    watch_report_absent_daemon(&plan);
-    if (!watch_join_agent(&plan))
-        return -1;
     /* From here on only memory can be wanting. The registration then outlives a process without a
      * probe until the process ends, which the agent sees. */
     int failed = setenv("HOLTER_SESSION", plan.at.session, 1);

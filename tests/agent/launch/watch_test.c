@@ -136,6 +136,28 @@ static void a_program_is_searched_as_execvp_does(void **state)
     assert_int_equal(paths_search(out, sizeof out, "", path), -ENOENT);
 }
 
+/* ---- what a run is told -------------------------------------------------- */
+
+static void a_run_learns_that_it_was_said_why_a_program_is_not_watched(void **state)
+{
+    struct tree *t = *state;
+    char note[PATH_MAX], program[PATH_MAX];
+    const struct watch_options options = {
+        .session = {.daemon = "ipc:///nonexistent", .session = "abc"},
+        .job = "4711",
+    };
+    make(t, "abc", S_IFDIR);
+    make(t, "abc/owners", S_IFDIR);
+    snprintf(program, sizeof program, "%s/missing", t->root);
+    setenv("HOLTER_RUN_DIR", t->root, 1);
+    setenv("PMIX_NAMESPACE", "step", 1);
+    assert_int_equal(watch_start_process(&options, program), -1);
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("HOLTER_RUN_DIR");
+    snprintf(note, sizeof note, "%s/abc/owners/unwatched.4711.step.start", t->root);
+    assert_int_equal(access(note, F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +170,8 @@ int main(void)
                                         make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(a_program_is_searched_as_execvp_does, make_tree,
                                         remove_tree),
+        cmocka_unit_test_setup_teardown(a_run_learns_that_it_was_said_why_a_program_is_not_watched,
+                                        make_tree, remove_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
