@@ -91,6 +91,10 @@ static const char srun_plain[] =
     "segment slurmd-debug sockets-per-node switches t task-epilog task-prolog thread-spec threads "
     "threads-per-core time time-min tmp tres-bind tres-per-task treewidth uid wait wckey x";
 
+/* MPICH has a table of 1000 pointers for an application, the last of which is NULL, and writes
+ * beyond it where there are more words. */
+#define HYDRA_MOST_WORDS 999u
+
 /* ---- which launcher ------------------------------------------------------ */
 
 static enum launcher launcher_by_name(const char *name)
@@ -305,7 +309,7 @@ static int launcher_find_app_end(int i, int argc, char *const argv[])
 
 int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, char *const argv[])
 {
-    struct launch_line line = {0};
+    struct launch_line line = {.most_words = launcher == LAUNCHER_HYDRA ? HYDRA_MOST_WORDS : 0};
     int i = 1;
     while (i < argc) {
         const char *word = argv[i];
@@ -335,12 +339,36 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
     return 0;
 }
 
+static size_t launcher_count_words(char *const words[])
+{
+    size_t count = 0;
+    while (words[count] != NULL)
+        count++;
+    return count;
+}
+
+/** Is there room for more words before the application that begins at a word? */
+static int launcher_app_has_room(const struct launch_line *line, int i, int argc,
+                                 char *const argv[], size_t extra)
+{
+    size_t words = (size_t)(launcher_find_app_end(i, argc, argv) - i);
+    return line->most_words == 0 || words + extra <= line->most_words;
+}
+
+int launcher_has_room(const struct launch_line *line, int argc, char *const argv[],
+                      char *const prefix[])
+{
+    size_t extra = launcher_count_words(prefix);
+    for (unsigned app = 0; app < line->app_count; app++)
+        if (!launcher_app_has_room(line, (int)line->apps[app], argc, argv, extra))
+            return 0;
+    return 1;
+}
+
 char **launcher_wrap(const struct launch_line *line, int argc, char *const argv[],
                      char *const prefix[])
 {
-    size_t extra = 0;
-    while (prefix[extra] != NULL)
-        extra++;
+    size_t extra = launcher_count_words(prefix);
     char **words = calloc((size_t)argc + line->app_count * extra + 1, sizeof *words);
     if (words == NULL)
         return NULL;
@@ -348,8 +376,9 @@ char **launcher_wrap(const struct launch_line *line, int argc, char *const argv[
     unsigned app = 0;
     for (int i = 0; i < argc; i++) {
         if (app < line->app_count && line->apps[app] == (unsigned)i) {
-            memcpy(words + used, prefix, extra * sizeof *words);
-            used += extra;
+            size_t fitting = launcher_app_has_room(line, i, argc, argv, extra) ? extra : 0;
+            memcpy(words + used, prefix, fitting * sizeof *words);
+            used += fitting;
             app++;
         }
         words[used++] = argv[i];

@@ -34,6 +34,7 @@ struct launch_words {
 struct launch_line {
     unsigned apps[LAUNCH_MAX_APPS]; /**< first word of each application, in order */
     unsigned app_count;
+    unsigned most_words;       /**< that the launcher has room for in an application; 0: any */
     int apps_next;             /**< used while the words are read */
     unsigned app_list;         /**< names a file of applications; 0: none does */
     struct launch_words hosts; /**< host names, of all applications */
@@ -50,7 +51,12 @@ const char *launcher_value(const char *word);
  *          LAUNCH_MAX_APPS */
 int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, char *const argv[]);
 
-/** A command line with words put before each application.
+/** Has the launcher room for words before each of its applications?
+ *  @param prefix  words, ended by NULL */
+int launcher_has_room(const struct launch_line *line, int argc, char *const argv[],
+                      char *const prefix[]);
+
+/** A command line with words put before each application for which the launcher has room then.
  *  @param prefix  words, ended by NULL
  *  @return array ended by NULL, to be freed; its words are borrowed from argv and prefix. NULL: no
  *          memory */

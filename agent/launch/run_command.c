@@ -149,7 +149,13 @@ static int run_command_wrap_line(struct run_command *c, const struct run_options
         terminal_print(
             "%s: the applications named in it are not watched: put `holter exec` before them there",
             launcher_value(o->argv[t->line.app_list]));
-    c->words = launcher_wrap(&t->line, o->argc, o->argv, c->prefix);
+    /* Where the launcher has no room for all words, the environment has the rest, too. */
+    char *const brief[] = {c->prefix[0], c->prefix[1], NULL};
+    int fits = launcher_has_room(&t->line, o->argc, o->argv, c->prefix);
+    if (!fits && !launcher_has_room(&t->line, o->argc, o->argv, brief))
+        terminal_print("%s has no room for more words of an application, which runs unwatched",
+                       o->argv[0]);
+    c->words = launcher_wrap(&t->line, o->argc, o->argv, fits ? c->prefix : brief);
     return c->words == NULL ? -ENOMEM : 0;
 }
 

@@ -244,6 +244,40 @@ static void more_applications_than_fit_are_refused(void **state)
     assert_int_equal(launcher_parse(&line, LAUNCHER_OPENMPI, n, words), -HOLTER_ELIMIT);
 }
 
+/** Words before the first of two applications, of which that one has as many words as given. */
+static int words_put_before(enum launcher launcher, int count, int *fit)
+{
+    static char word[] = "./a", colon[] = ":", name[] = "mpiexec", first[] = "holter";
+    char *words[1010] = {name}, *const prefix[] = {first, word, NULL};
+    int n = 1;
+    while (n <= count)
+        words[n++] = word;
+    words[n++] = colon;
+    words[n++] = word;
+    struct launch_line line;
+    assert_int_equal(launcher_parse(&line, launcher, n, words), 0);
+    *fit = launcher_has_room(&line, n, words, prefix);
+    char **wrapped = launcher_wrap(&line, n, words, prefix);
+    assert_non_null(wrapped);
+    int before = strcmp(wrapped[1], first) == 0 ? 2 : 0;
+    assert_string_equal(wrapped[n + before - 1], first); /* the other application has room */
+    assert_null(wrapped[n + before + 2]);
+    free(wrapped);
+    return before;
+}
+
+static void an_application_gets_no_more_words_than_its_launcher_has_room_for(void **state)
+{
+    (void)state;
+    int fit;
+    assert_int_equal(words_put_before(LAUNCHER_HYDRA, 997, &fit), 2);
+    assert_true(fit);
+    assert_int_equal(words_put_before(LAUNCHER_HYDRA, 998, &fit), 0);
+    assert_false(fit);
+    assert_int_equal(words_put_before(LAUNCHER_SRUN, 1000, &fit), 2);
+    assert_true(fit);
+}
+
 /** A directory with files and links, as an installation has them. */
 struct place {
     char dir[DIRECTORY_ROOM];
@@ -318,6 +352,7 @@ int main(void)
         cmocka_unit_test(nodes_of_srun_are_counted),
         cmocka_unit_test(a_file_of_applications_is_noticed),
         cmocka_unit_test(more_applications_than_fit_are_refused),
+        cmocka_unit_test(an_application_gets_no_more_words_than_its_launcher_has_room_for),
         cmocka_unit_test_setup_teardown(launchers_are_known_through_their_links, make_place,
                                         remove_place),
         cmocka_unit_test_setup_teardown(a_script_called_mpirun_is_known_by_what_it_calls,
