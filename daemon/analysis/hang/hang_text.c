@@ -214,7 +214,7 @@ static void hang_text_add_head(struct hang_text *line, const struct hang_watch *
         hang_text_add_comm(line, w, hang->comm);
         break;
     case HANG_STOPPED:
-        hang_text_add(line, "the process of ");
+        hang_text_add(line, hang->behind_count == 1 ? "the process of " : "the processes of ");
         hang_text_add_ranks(line, hang);
         hang_text_add(line, hang->behind_count == 1 ? " is stopped" : " are stopped");
         break;

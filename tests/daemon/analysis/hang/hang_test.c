@@ -762,6 +762,22 @@ static void a_stopped_rank_is_reported_before_anybody_waits(void **state)
     scene_finish(s);
 }
 
+static void the_title_of_stopped_processes_counts_them(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    leave(s, 1, 'T');
+    assert_string_equal(steps(s, 3).list[0].title, "the process of rank 1 is stopped");
+    scene_finish(s);
+    s = scene_of(4, NULL);
+    run_calmly(s);
+    leave(s, 1, 'T');
+    leave(s, 2, 'T');
+    assert_string_equal(steps(s, 3).list[0].title, "the processes of ranks 1-2 are stopped");
+    scene_finish(s);
+}
+
 /* ---- no alarm ------------------------------------------------------------ */
 
 static void a_job_with_imbalance_is_not_a_hang(void **state)
@@ -1273,6 +1289,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_polls_is_said_to_poll),
         cmocka_unit_test(a_standstill_names_the_rank_outside),
         cmocka_unit_test(a_stopped_rank_is_reported_before_anybody_waits),
+        cmocka_unit_test(the_title_of_stopped_processes_counts_them),
         cmocka_unit_test(a_job_with_imbalance_is_not_a_hang),
         cmocka_unit_test(a_start_up_phase_is_not_a_hang),
         cmocka_unit_test(long_waits_that_ended_raise_the_bar),
