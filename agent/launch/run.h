@@ -211,8 +211,9 @@ struct run_job {
 struct run_report {
     struct run_job *jobs; /**< owned */
     unsigned count;
-    int complete;  /**< 1: all agents had reported all and left */
-    int explained; /**< 1: a probe has said why it cannot watch */
+    int complete;         /**< 1: all agents had reported all and left */
+    int explained;        /**< 1: it has been said why a program is not watched */
+    char sink_error[257]; /**< sink of alerts that fails in the session's daemon, and why */
 };
 
 /** Wait, bounded, until the agents have reported everything, then ask the daemon about the jobs.

@@ -198,6 +198,14 @@ static int run_report_collect_status(struct run_report *report, struct client *c
     return rc;
 }
 
+/** Asked for last: what a job's end raised has been given to the sinks by then. */
+static void run_report_store_sink(void *user, const struct wire_message *message)
+{
+    struct run_report *r = user;
+    if (message->type == WIRE_TYPE_STATUS && message->status.sink_error != NULL)
+        text_copy(r->sink_error, sizeof r->sink_error, message->status.sink_error);
+}
+
 int run_report_collect(struct run_report *report, const struct run_session *session,
                        uint64_t elapsed_ns)
 {
@@ -210,6 +218,8 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
     int rc = client_create(&client, &options);
     if (rc == 0)
         rc = run_report_collect_status(report, client, session);
+    if (rc == 0 && session->daemon_wanted)
+        run_report_ask(client, "status", NULL, NULL, run_report_store_sink, report);
     client_destroy(client);
     report->explained = run_owners_have_note(session);
     for (unsigned i = 0; i < report->count; i++) {
@@ -402,6 +412,8 @@ void run_report_print(const struct run_report *report)
         if (report->jobs[i].span > 1)
             run_report_print_span(&report->jobs[i]);
     }
+    if (report->sink_error[0] != '\0')
+        terminal_print("not all alerts were delivered: %s", report->sink_error);
     if (report->count == 0 && !report->explained && report->complete)
         terminal_print("no program that initialised MPI was seen; one into which MPI is linked "
                        "statically cannot be watched");

@@ -259,6 +259,17 @@ static void ranks_that_no_agent_reports_are_missing(void **state)
                         "is linked statically cannot be watched\n");
 }
 
+static void a_sink_of_alerts_that_fails_is_reported(void **state)
+{
+    struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .watched = 2, .nodes = 1};
+    char line[1000];
+    (void)state;
+    capture_report(
+        &(struct run_report){.jobs = &job, .count = 1, .complete = 1, .sink_error = "file a: full"},
+        line, sizeof line);
+    assert_non_null(strstr(line, "\nholter: not all alerts were delivered: file a: full\n"));
+}
+
 static void the_closing_line_reports_what_is_not_whole(void **state)
 {
     struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .watched = 2, .nodes = 1};
@@ -394,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
         cmocka_unit_test(what_is_given_of_alerts_and_metrics_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
+        cmocka_unit_test(a_sink_of_alerts_that_fails_is_reported),
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
         cmocka_unit_test(ranks_that_no_agent_reports_are_missing),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
