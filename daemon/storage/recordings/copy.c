@@ -262,12 +262,14 @@ static int copy_is_capture_in_cut(const struct cut *cut, const struct source *s)
 }
 
 /* Does a message belong to the cut: one of its windows or captures, or a message about ranks
- * received before its end? */
+ * received before its end, or before its first window? That window arrives after the end of a cut
+ * that is shorter, and in a recording that is a cut itself the ranks arrive with it. */
 static int copy_is_in_cut(const struct cut *cut, const struct source *s)
 {
-    return s->head.type == WIRE_TYPE_WINDOW     ? copy_is_window_in_cut(cut, &s->head)
-           : s->head.type == WIRE_TYPE_CAPTURED ? copy_is_capture_in_cut(cut, s)
-                                                : s->head.received_ns < cut->to_ns;
+    return s->head.type == WIRE_TYPE_WINDOW ? copy_is_window_in_cut(cut, &s->head)
+           : s->head.type == WIRE_TYPE_CAPTURED
+               ? copy_is_capture_in_cut(cut, s)
+               : s->head.received_ns < cut->to_ns || s->head.received_ns <= cut->first_ns;
 }
 
 /* Write what belongs to the cut, from the message that was read last to another one. Messages from

@@ -221,6 +221,20 @@ static void a_cut_of_the_middle_changes_nothing_of_the_whole(void **state)
     assert_int_equal(differences(a, c), 0);
 }
 
+/* The ranks of a cut arrive with its first window, which is after the end of that window. */
+static void a_cut_of_the_first_window_of_a_cut_has_its_ranks(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(b, 5, 8.5), 0);
+    assert_int_equal(copy_cut(c, b, at(5), at(6), NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(read_all(c).ranks, 2);
+    assert_int_equal(cut(d, 5, 6), 0);
+    assert_int_equal(differences(c, d), 0);
+    assert_int_equal(copy_cut(out, d, at(5), at(6), NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(differences(d, out), 0);
+}
+
 /* As of one that was attached later than the other began, and left before it ended. */
 static void newer_rows_replace_older_ones(void **state)
 {
@@ -447,6 +461,7 @@ int main(void)
         TEST(cuts_merged_are_the_whole_in_any_order),
         TEST(what_is_in_no_part_is_counted),
         TEST(a_cut_of_the_middle_changes_nothing_of_the_whole),
+        TEST(a_cut_of_the_first_window_of_a_cut_has_its_ranks),
         TEST(newer_rows_replace_older_ones),
         TEST(a_cut_says_since_when_its_recording_was_attached),
         TEST(what_came_to_no_attached_recording_is_counted),
