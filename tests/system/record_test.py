@@ -108,6 +108,8 @@ class Attached(unittest.TestCase):
             found = attached.execute(rows, (first,)).fetchall()
             self.assertGreater(len(found), 3)
             self.assertEqual(own.execute(rows, (first,)).fetchall(), found)
+            late = 'SELECT * FROM lateness WHERE window > ? ORDER BY window, rank'
+            self.assertEqual(own.execute(late, (first,)).fetchall(), attached.execute(late, (first,)).fetchall())
             state = 'SELECT job, state, world, seen FROM job'
             self.assertEqual(own.execute(state).fetchall(), attached.execute(state).fetchall())
 

@@ -35,7 +35,7 @@ struct attach {
     struct numbers numbers;                 /* numbers of the recorded messages */
     struct wire_buffer joined;              /* fragments of a long message received so far */
     uint64_t joined_instance, joined_seq;
-    struct windows totals, latencies;
+    struct windows totals, latencies, latenesses;
 };
 
 /* ---- life ------------------------------------------------------------------ */
@@ -181,13 +181,10 @@ static int attach_write_links(struct attach *a, const struct wire_links *m)
 
 /* Windows that had ended before the recording began are not part of it. A daemon that was
  * unreachable publishes all windows again: those in earlier parts are not written a second time. */
-static int attach_write_window(struct attach *a, const struct wire_message *m, int snapshot)
+static int attach_write_window(struct attach *a, const struct wire_message *m,
+                               struct windows *windows, uint64_t window, uint64_t end_ns,
+                               int snapshot)
 {
-    int totals = m->type == WIRE_TYPE_TOTALS;
-    struct windows *windows = totals ? &a->totals : &a->latencies;
-    uint64_t window = totals ? m->totals.window : m->latencies.window;
-    uint64_t end_ns = totals ? m->totals.start_ns + m->totals.length_ns
-                             : m->latencies.start_ns + m->latencies.length_ns;
     if (end_ns <= a->parts.attached_ns || (snapshot && window <= windows->before))
         return 0;
     windows->newest = window > windows->newest ? window : windows->newest;
@@ -201,8 +198,17 @@ int attach_write(struct attach *a, const struct wire_message *m, int snapshot)
     case WIRE_TYPE_RECORDED:
         return attach_write_recorded(a, &m->recorded, snapshot);
     case WIRE_TYPE_TOTALS:
+        return attach_write_window(a, m, &a->totals, m->totals.window,
+                                   m->totals.start_ns + m->totals.length_ns, snapshot);
     case WIRE_TYPE_LATENCIES:
-        return attach_write_window(a, m, snapshot);
+        return attach_write_window(a, m, &a->latencies, m->latencies.window,
+                                   m->latencies.start_ns + m->latencies.length_ns, snapshot);
+    case WIRE_TYPE_LATENESS: /* a snapshot has sums of several windows, too */
+        return m->lateness.windows > 1
+                   ? 0
+                   : attach_write_window(a, m, &a->latenesses, m->lateness.window,
+                                         (m->lateness.window + 1) * m->lateness.length_ns,
+                                         snapshot);
     case WIRE_TYPE_LINKS: /* a snapshot does not have the windows of the states */
         return snapshot ? 0 : attach_write_links(a, &m->links);
     case WIRE_TYPE_CAPTURE: /* captures from before the recording began are not part of it either */
@@ -246,6 +252,7 @@ int attach_commit(struct attach *a)
         return code;
     a->totals.before = a->totals.newest;
     a->latencies.before = a->latencies.newest;
+    a->latenesses.before = a->latenesses.newest;
     return record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->max_bytes,
                              a->newest_ns, a->why, sizeof(a->why));
 }

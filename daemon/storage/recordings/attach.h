@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #define ATTACH_TOPICS                                                                              \
-    "job,places,totals,alerts,latency,regions,phases,curve,topology,links,captures,recorded"
+    "job,places,totals,alerts,latency,lateness,regions,phases,curve,topology,links,captures,"      \
+    "recorded"
 
 struct attach;
 

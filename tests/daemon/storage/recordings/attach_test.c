@@ -2,6 +2,7 @@
 #include "daemon/storage/recordings/attach.h"
 #include "daemon/storage/recordings/info.h"
 #include "holter/error.h"
+#include "tests/daemon/storage/recordings/made_recording.h"
 #include "tests/directory.h"
 
 #include <errno.h>
@@ -212,6 +213,30 @@ static void windows_that_had_ended_before_are_left_out(void **state)
     info_finish(&info);
 }
 
+/* A snapshot also has sums of several windows. */
+static void lateness_of_the_windows_since_then_is_recorded(void **state)
+{
+    (void)state;
+    static const struct wire_lateness_row row = {.rank = 3, .late_ns = S, .caused_ns = S};
+    struct wire_message lateness = {
+        .type = WIRE_TYPE_LATENESS,
+        .lateness = {.job = "j.0", .length_ns = S, .ranks = &row, .ranks_count = 1}};
+    assert_non_null(strstr("," ATTACH_TOPICS ",", ",lateness,"));
+    assert_int_equal(attach_bed_write(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    for (uint64_t window = 998; window < 1004; window++) {
+        lateness.lateness.window = window;
+        lateness.lateness.windows = window == 1001 ? 2 : 1;
+        assert_int_equal(attach_write(attach, &lateness, window < 1002), 0);
+    }
+    attach_bed_write_window(7, 2);
+    struct info info;
+    read_back(&info);
+    info_finish(&info);
+    assert_int_equal(made_ask(path, "SELECT count(*) FROM lateness"), 3);
+    assert_int_equal(made_ask(path, "SELECT min(window) FROM lateness"), 1000);
+    assert_int_equal(made_ask(path, "SELECT count(*) FROM lateness WHERE window = 1001"), 0);
+}
+
 static void nothing_is_written_over(void **state)
 {
     (void)state;
@@ -326,6 +351,7 @@ int main(void)
         T(long_messages_are_joined),
         T(what_no_daemon_sends_is_refused),
         T(windows_that_had_ended_before_are_left_out),
+        T(lateness_of_the_windows_since_then_is_recorded),
         T(nothing_is_written_over),
         T(its_end_begins_no_part),
         T(parts_say_since_when_too),
