@@ -5,6 +5,7 @@
 #include "agent/terminal/terminal.h"
 #include "agent/terminal/unfinished_output.h"
 #include "daemon/storage/recordings/copy.h"
+#include "proto/quantity.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static const char cut_help[] =
     "-10m before\n"
     "the end, or 40% of the recording. Windows of which a part lies between are in the new one.\n"
     "\n"
-    "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
+    "Status: 0, 1 when it fails, or when what is damaged had to be left out, 2 for wrong usage.\n";
 
 static const char merge_help[] =
     "usage: holter merge -o OUT.hrec FILE.hrec...\n"
@@ -34,7 +35,7 @@ static const char merge_help[] =
     "  -o, --output OUT     the new recording; there must be none of this name\n"
     "  -h, --help           this text\n"
     "\n"
-    "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
+    "Status: 0, 1 when it fails, or when what is damaged had to be left out, 2 for wrong usage.\n";
 
 struct asked {
     const char *command, *output;
@@ -86,15 +87,18 @@ static int cmd_cut_report(const struct asked *a, int code, const struct copy_cou
     if (counts->missing > 0)
         printf("; %" PRIu64 " between them are in none of the files", counts->missing);
     putchar('\n');
-    if (counts->damaged == 0 && counts->lacking == 0)
+    if (counts->damaged == 0 && counts->lacking == 0 && counts->tables == 0)
         return terminal_flush_output(a->command);
     if (counts->lacking > 0)
         terminal_print("%s: cut short: %" PRIu64
                        " bytes at the end are missing; what can be read is there",
                        a->command, counts->lacking);
-    else
+    else if (counts->damaged > 0)
         terminal_print("%s: %" PRIu64 " messages could not be read and were left out", a->command,
                        counts->damaged);
+    if (counts->lacking == 0 && counts->tables > 0)
+        terminal_print("%s: rows of %s could not be read and were left out", a->command,
+                       quantity_things(counts->tables, "table").text);
     return 1;
 }
 

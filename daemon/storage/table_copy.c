@@ -165,8 +165,8 @@ static int table_copy_rows(struct recording *to, struct recording_file *from, sq
     return code != 0 ? code : row;
 }
 
-/* @return 0, -ENOMEM or -EIO. Of a damaged table the readable rows are copied, and that is no
- * error: the next table may be intact. */
+/* @return 0, -ENOMEM, -EIO, or -HOLTER_ECORRUPT: the table is damaged, its readable rows were
+ * copied */
 static int table_copy_query(struct recording *to, struct recording_file *from,
                             const struct recorded_table *table, const char *sql)
 {
@@ -174,11 +174,11 @@ static int table_copy_query(struct recording *to, struct recording_file *from,
     int code = recording_file_prepare(from, &rows, sql);
     code = code != 0 ? code : table_copy_rows(to, from, rows, table);
     sqlite3_finalize(rows);
-    return code == -HOLTER_ECORRUPT ? 0 : code;
+    return code;
 }
 
 int table_copy_span(struct recording *to, struct recording_file *from, uint64_t from_ns,
-                    uint64_t to_ns, uint64_t window_ns)
+                    uint64_t to_ns, uint64_t window_ns, uint64_t *damaged)
 {
     const struct span span = {from_ns, to_ns, window_ns};
     int code = 0;
@@ -190,6 +190,10 @@ int table_copy_span(struct recording *to, struct recording_file *from, uint64_t 
         table_copy_write_condition(where, sizeof(where), table->about, &span);
         snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", table->name, where);
         code = table_copy_query(to, from, table, sql);
+        if (code == -HOLTER_ECORRUPT) { /* the next table may be intact */
+            code = 0;
+            ++*damaged;
+        }
     }
     return code;
 }
@@ -204,6 +208,7 @@ int table_copy_state(struct recording *to, struct recording_file *from)
             continue;
         snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", table->name, table->state);
         code = table_copy_query(to, from, table, sql);
+        code = code == -HOLTER_ECORRUPT ? 0 : code;
     }
     return code;
 }

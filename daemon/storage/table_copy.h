@@ -47,12 +47,14 @@ void recorded_table_query_span(const struct recorded_table *table, uint64_t from
  *  @param to               written within its open transaction, or a new one
  *  @param from_ns, to_ns   bounds of the span, daemon time; 0 and UINT64_MAX: all rows
  *  @param window_ns        length of the windows of `from`
- *  @return 0, -ENOMEM or -EIO; rows that are damaged are left out */
+ *  @param damaged          counts on by the tables that are damaged: their other rows are copied
+ *  @return 0, -ENOMEM or -EIO */
 int table_copy_span(struct recording *to, struct recording_file *from, uint64_t from_ns,
-                    uint64_t to_ns, uint64_t window_ns);
+                    uint64_t to_ns, uint64_t window_ns, uint64_t *damaged);
 
 /** Copy what holds at the end of a recording (job, places, network, regions, criteria, the newest
- * alerts) into the next part of that recording. @return as table_copy_span() */
+ * alerts) into the next part of that recording; rows that are damaged are left out.
+ * @return as table_copy_span() */
 int table_copy_state(struct recording *to, struct recording_file *from);
 
 /** Read the job's id from the table job: a part that had just begun when the job ended has no

@@ -13,6 +13,7 @@ struct copy_counts {
     uint64_t
         missing; /**< merge: messages of agents missing in all files, according to their numbers */
     uint64_t damaged; /**< unreadable, left out */
+    uint64_t tables;  /**< of which rows were unreadable and left out */
     uint64_t lacking; /**< bytes missing at the ends of truncated files: the number of messages is
                          unknown */
 };

@@ -8,11 +8,13 @@
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_tables.h"
 #include "daemon/storage/recordings/numbers.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_HOSTS (1u << 20)
 
@@ -155,6 +157,28 @@ static void info_read_captures(struct reading *r)
         info_add_damage(i, 0, 0, "the table of captures cannot be read to its end");
 }
 
+/* Read the other tables to their ends: what cannot be read there would count as 0. Of a file
+ * without its end it is clear that something is missing. */
+static void info_check_tables(struct reading *r)
+{
+    for (size_t i = 0; r->file->lacking == 0 && i < RECORDED_TABLES; i++) {
+        const char *name = recorded_tables[i].name;
+        char sql[64], text[128];
+        sqlite3_stmt *s = NULL;
+        if (strcmp(name, "job") == 0 || strcmp(name, "alert") == 0 ||
+            strcmp(name, "captures") == 0 || !recording_file_has(r->file, name))
+            continue;
+        snprintf(sql, sizeof(sql), "SELECT * FROM %s", name);
+        int code = recording_file_prepare(r->file, &s, sql);
+        while (code == 0 && (code = recording_file_step(r->file, s)) == 1)
+            code = 0;
+        sqlite3_finalize(s);
+        snprintf(text, sizeof(text), "the table %s cannot be read to its end", name);
+        if (code < 0)
+            info_add_damage(r->info, 0, 0, text);
+    }
+}
+
 static int info_read_tables(struct reading *r)
 {
     struct info *i = r->info;
@@ -164,6 +188,7 @@ static int info_read_tables(struct reading *r)
     recording_find_stop(i->path, &i->stop);
     i->cut_short |= i->stop.at_ns > 0;
     info_read_captures(r);
+    info_check_tables(r);
     i->windows = recording_file_count(r->file, "SELECT count(*) FROM totals");
     i->missing = recording_file_count(r->file, "SELECT sum(agents_missing) FROM totals");
     i->late = recording_file_count(r->file, "SELECT sum(late) FROM totals");

@@ -104,6 +104,43 @@ static void a_page_costs_no_more_than_what_stands_on_it(void **state)
     assert_int_equal(info.damages[0].messages, counts.damaged);
 }
 
+/* Nothing is left of the first page of a table. */
+static void damage_the_root_of(const char *table)
+{
+    static const char none[PAGE];
+    char sql[100];
+    snprintf(sql, sizeof(sql), "SELECT rootpage FROM sqlite_master WHERE name = '%s'", table);
+    long root = (long)made_ask(path, sql);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (root - 1) * PAGE, SEEK_SET), 0);
+    assert_int_equal(fwrite(none, 1, PAGE, file), PAGE);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void tables_that_cannot_be_read_are_reported(void **state)
+{
+    (void)state;
+    damage_the_root_of("totals");
+    damage_the_root_of("region_member");
+    read_it();
+    assert_int_equal(info.damage_count, 2);
+    assert_string_equal(info.damages[0].text, "the table totals cannot be read to its end");
+    assert_int_equal(info.messages, EACH * BLOCKS);
+    cut();
+    assert_int_equal(counts.tables, 2);
+    assert_int_equal(counts.damaged, 0);
+    assert_int_equal(counts.messages, EACH * BLOCKS);
+    struct info saved;
+    assert_int_equal(info_read(&saved, out, NULL, why, sizeof(why)), 0);
+    assert_int_equal(saved.damage_count, 0);
+    info_finish(&saved);
+    remove(out);
+    const char *paths[] = {path};
+    assert_int_equal(copy_merge(out, paths, 1, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(counts.tables, 2);
+}
+
 static void a_file_without_its_end_is_read_up_to_there(void **state)
 {
     (void)state;
@@ -144,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_follows_a_begin_that_is_damaged_is_kept),
         TEST(a_page_costs_no_more_than_what_stands_on_it),
+        TEST(tables_that_cannot_be_read_are_reported),
         TEST(a_file_without_its_end_is_read_up_to_there),
         TEST(of_a_file_that_is_almost_empty_nothing_is_read),
     };
