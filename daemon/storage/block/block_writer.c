@@ -231,14 +231,18 @@ static int block_writer_add_message(struct block_writer *w, const struct block_i
                          : block_writer_add_decoded(w, &message, table, fields);
 }
 
+/* With a checksum: changed bits hardly ever make a frame that cannot be unpacked, but one with
+ * other numbers. */
 static int block_writer_compress(struct block_writer *w, int level)
 {
     size_t bound = ZSTD_compressBound(w->plain.length);
     w->packed.length = 0;
     if (block_bytes_reserve(&w->packed, bound) != 0)
         return -ENOMEM;
-    w->packed.length = ZSTD_compressCCtx(w->zstd, w->packed.at, w->packed.capacity, w->plain.at,
-                                         w->plain.length, level);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+    w->packed.length =
+        ZSTD_compress2(w->zstd, w->packed.at, w->packed.capacity, w->plain.at, w->plain.length);
     return ZSTD_isError(w->packed.length) ? -ENOMEM : 0;
 }
 

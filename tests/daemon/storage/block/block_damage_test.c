@@ -107,6 +107,30 @@ static void damaged_blocks_end_with_an_error_and_read_alike_in_both_ways(void **
     assert_true(opened > 400 && damaged > 400 && broken_off > 40);
 }
 
+static void a_changed_bit_is_noticed(void **state)
+{
+    static uint8_t changed[100000];
+    const void *good;
+    size_t size;
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        block_bed_window(i);
+    assert_int_equal(block_writer_pack(block_bed.writer, 1, &good, &size), 0);
+    assert_in_range(size, 100, sizeof(changed));
+    assert_int_equal(block_reader_open(block_bed.reader, good, size), 0);
+    const struct drained whole = drain();
+    assert_int_equal(whole.messages, 4);
+    memcpy(changed, good, size);
+    for (size_t bit = 0; bit < 8 * size; bit += 7) {
+        changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (block_reader_open(block_bed.reader, changed, size) == 0) { /* a bit without meaning */
+            const struct drained same = drain();
+            assert_same(&whole, &same);
+        }
+        changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
 static void a_frame_that_would_be_endless_is_refused(void **state)
 {
     size_t capacity = ZSTD_compressBound(1 << 20), size;
@@ -127,6 +151,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, block_bed_set_up, block_bed_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(damaged_blocks_end_with_an_error_and_read_alike_in_both_ways),
+        TEST(a_changed_bit_is_noticed),
         TEST(a_frame_that_would_be_endless_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
