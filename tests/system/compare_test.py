@@ -1,7 +1,9 @@
 """Two runs of a program, before and after: `holter compare`, and both recordings in the viewer."""
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import unittest
 
 import lab
@@ -97,6 +99,18 @@ class Runs(unittest.TestCase):
         self.holter('view', before, after, '--snapshot', path, '--since-start', *arguments)
         with open(path, encoding='utf-8') as scene:
             return scene.read()
+
+    def test_what_only_one_run_has_differs_where_nothing_else_does(self):
+        before = self.record('before', 1000000, lambda rank: rank ^ 2)
+        after = self.path('lossy.hrec')
+        self.holter('cut', '-o', after, before)
+        with contextlib.closing(sqlite3.connect(after)) as db, db:
+            db.execute('UPDATE totals SET lost = 1000')
+        self.assertEqual('', self.compare(before, before)['most'])
+        self.assertEqual(('records lost', 'records lost'),
+                         (self.compare(before, after)['most'], self.compare(after, before)['most']))
+        self.assertIn('differs most: records lost, new\n', self.holter('compare', before, after).out)
+        self.assertIn('differs most: records lost, gone\n', self.holter('compare', after, before).out)
 
     def test_the_viewer_shows_the_difference_of_two_recordings(self):
         before, after = self.both()

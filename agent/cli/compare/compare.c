@@ -86,17 +86,20 @@ static void compare_add_figures(struct comparison *c)
 
 const struct compare_figure *compare_largest(const struct comparison *c)
 {
-    const struct compare_figure *largest = NULL;
+    const struct compare_figure *largest = NULL, *one_sided = NULL;
     double most = log(1.01);
     for (size_t i = 0; i < c->figure_count; i++) {
         const struct compare_figure *f = &c->figures[i];
+        if (one_sided == NULL && fmin(f->value[0], f->value[1]) <= 0 &&
+            fmax(f->value[0], f->value[1]) > 0 && !isnan(f->value[0]) && !isnan(f->value[1]))
+            one_sided = f;
         if (!(f->value[0] > 0) || !(f->value[1] > 0))
             continue;
         const double ratio = fabs(log(f->value[1] / f->value[0]));
         largest = ratio > most ? f : largest;
         most = fmax(most, ratio);
     }
-    return largest;
+    return largest != NULL ? largest : one_sided;
 }
 
 /* ---- lists --------------------------------------------------------------- */

@@ -87,7 +87,8 @@ int compare_make(struct comparison *out, const struct compare_run *before,
                  const struct compare_run *after);
 void compare_finish(struct comparison *comparison);
 
-/** The figure with the largest ratio between both runs; NULL: all differ by less than 1 %. */
+/** The figure with the largest ratio between both runs; if all that both have differ by less than
+ * 1 %, the first that is 0 in one run only; NULL: there is none. */
 const struct compare_figure *compare_largest(const struct comparison *comparison);
 
 /** @param lines  maximum of each list */
