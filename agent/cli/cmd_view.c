@@ -74,7 +74,7 @@ static const char *cmd_view_endpoint(char *const *words)
 }
 
 /* The address of a fleet among the arguments, or else in the environment, where all clients look
- * for their daemon unless they are told of one or only asked for a text.
+ * for their daemon unless an option names one or only a text is asked for.
  * @return NULL: there is none */
 static const char *cmd_view_address(int argc, char **argv)
 {

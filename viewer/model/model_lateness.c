@@ -19,7 +19,7 @@ void model_lateness_clear(struct rank_lateness_known *l)
     l->more = 0;
 }
 
-/* Enters the rows of a message: a stretch of several windows once, its further parts behind it.
+/* Enters the rows of a message: a stretch of several windows once, then its further parts.
  * @return 0, 1: something is known of that stretch, or -ENOMEM */
 static int model_lateness_enter(struct rank_lateness_known *l, const struct wire_lateness *m,
                                 const uint32_t *ranks, const uint64_t *figures, uint32_t count)

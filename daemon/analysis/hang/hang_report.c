@@ -153,7 +153,7 @@ static uint32_t hang_report_find_late(struct hang_graph *g, const struct hang_gr
 }
 
 /* Counts those of g->named[0, count) that are in the call of a group, stopped, or that were in it
- * when they were last heard of: they have arrived, too. */
+ * when they last reported: they have arrived, too. */
 static void hang_report_set_inside(const struct hang_graph *g, struct hang *hang, uint32_t group,
                                    uint32_t count)
 {
