@@ -523,7 +523,7 @@ class Nodes(unittest.TestCase):
             for row in csv.DictReader(table.splitlines()):
                 matched, time_ns, error_ns = (int(row[key]) for key in ('matched', 'transfer_ns', 'error_ns'))
                 if row['source'] != row['destination']:
-                    self.assertEqual(int(row['messages']), matched, row)
+                    self.assertLessEqual(int(row['messages']) - matched, recorded.passed_over(), row)
                     mean[row['source']] = (time_ns / matched, error_ns / matched)
             self.assertEqual({'0', '1'}, set(mean))
             for time_ns, error_ns in mean.values():

@@ -361,12 +361,19 @@ class Recording:
     def deaths(self):
         return [death for window in self.windows() for death in window['deaths']]
 
-    def matching(self):
-        """Sum over agents of what they matched: {'matched': ..., 'unmatched': ..., 'rejected': ...}"""
+    def _newest_nodes(self):
         newest = {(instance, message['job']): message['node'][0]
                   for instance, name, message in self.messages() if name == 'window' and message['node']}
-        return {figure: sum(node[figure] for node in newest.values())
+        return newest.values()
+
+    def matching(self):
+        """Sum over agents of what they matched: {'matched': ..., 'unmatched': ..., 'rejected': ...}"""
+        return {figure: sum(node[figure] for node in self._newest_nodes())
                 for figure in ('matched', 'unmatched', 'rejected')}
+
+    def passed_over(self):
+        """Ends of messages between nodes that no agent has sent, as those of windows before it knew its daemon's time."""
+        return sum(node['passed_over'] for node in self._newest_nodes())
 
     def sums(self, sums=None):
         """Sum of all windows, added to sums when given."""
