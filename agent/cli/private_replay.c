@@ -6,6 +6,7 @@
 #include "agent/terminal/terminal.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/client.h"
 
 #include <dirent.h>
@@ -13,9 +14,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,8 +101,7 @@ static int private_replay_find_recording(const char *directory, char *out, size_
     DIR *list = opendir(directory);
     int found = 0;
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (length > 5 && strcmp(entry->d_name + length - 5, ".hrec") == 0) {
+        if (text_ends(entry->d_name, ".hrec")) {
             snprintf(out, capacity, "%s/%s", directory, entry->d_name);
             found = 1;
         }

@@ -6,6 +6,7 @@
 #include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,11 +22,10 @@
 
 int view_recordings_is_name(const char *word)
 {
-    const size_t length = strlen(word);
     struct stat status;
     if (word[0] == '-')
         return 0;
-    return (length > 5 && strcmp(word + length - 5, ".hrec") == 0) ||
+    return text_ends(word, ".hrec") ||
            (stat(word, &status) == 0 && S_ISREG(status.st_mode) && graph_source_is_recording(word));
 }
 
@@ -65,12 +65,6 @@ static int view_recordings_start_daemon(struct view_recordings *v, const char *p
     return v->daemons[which] > 0 ? 0 : -errno;
 }
 
-static const char *view_recordings_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static int view_recordings_start_viewer(struct view_recordings *v)
 {
     char endpoints[VIEW_RECORDINGS][96], names[600];
@@ -87,8 +81,8 @@ static int view_recordings_start_viewer(struct view_recordings *v)
     if (v->whole)
         words[count++] = "--play";
     if (v->count > 1) {
-        snprintf(names, sizeof(names), "%.255s,%.255s", view_recordings_base_name(v->paths[0]),
-                 view_recordings_base_name(v->paths[1]));
+        snprintf(names, sizeof(names), "%.255s,%.255s", text_base_name(v->paths[0]),
+                 text_base_name(v->paths[1]));
         words[count++] = "--against";
         words[count++] = endpoints[1];
         words[count++] = "--names";

@@ -446,8 +446,7 @@ static unsigned run_report_count_unlisted(const struct run_report *report,
     session_job_id(begin + strlen(begin), s->job, "");
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
         struct stat status;
-        const char *end = strrchr(e->d_name, '.');
-        count += strncmp(e->d_name, begin, strlen(begin)) == 0 && strcmp(end, ".hrec") == 0 &&
+        count += text_begins(e->d_name, begin) && text_ends(e->d_name, ".hrec") &&
                  strstr(e->d_name, ".part") == NULL &&
                  fstatat(dirfd(d), e->d_name, &status, 0) == 0 && status.st_mtime >= s->started &&
                  !run_report_is_listed(report, e->d_name);

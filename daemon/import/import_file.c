@@ -5,6 +5,7 @@
 #include "daemon/storage/recording.h"
 #include "daemon/topology/network_message.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,18 +18,12 @@
 /* ... and at most a window divided by this, which is earlier than the daemon's timeout. */
 #define ARRIVAL_PART 8u
 
-static int import_file_is_id_byte(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '_' || c == '.';
-}
-
 void import_job_name(char out[IMPORT_JOB_NAME], const char *name, size_t length,
                      const char *otherwise)
 {
     size_t used = 0;
     for (size_t i = 0; i < length && used + 1 < IMPORT_JOB_NAME; i++)
-        if (import_file_is_id_byte(name[i]) && (used > 0 || name[i] != '.'))
+        if (text_is_id_byte(name[i]) && (used > 0 || name[i] != '.'))
             out[used++] = name[i];
     out[used] = '\0';
     if (used == 0)

@@ -4,9 +4,9 @@
 #include "daemon/job/job_state.h"
 #include "daemon/job/phases/picture.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "version.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,12 +31,9 @@ int job_id_valid(const char *id)
     size_t length = strnlen(id, 65);
     if (length == 0 || length > 64 || id[0] == '.')
         return 0;
-    for (const char *c = id; *c != '\0'; c++) {
-        if (!isascii((unsigned char)*c) ||
-            (!isalnum((unsigned char)*c) && strchr("-_.", *c) == NULL))
-            return 0;
-    }
-    return 1;
+    while (text_is_id_byte(*id))
+        id++;
+    return *id == '\0';
 }
 
 static void job_publish_report(void *user, const struct alert_report *report)

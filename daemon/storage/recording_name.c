@@ -3,6 +3,7 @@
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +20,8 @@
 int recording_part_path(const char *base, unsigned number, char *out, size_t capacity)
 {
     size_t stem = strlen(base);
-    if (stem > 5 && strcmp(base + stem - 5, ".hrec") == 0)
-        stem -= 5;
+    if (text_ends(base, ".hrec"))
+        stem -= strlen(".hrec");
     int length =
         number < 2 ? snprintf(out, capacity, "%s", base)
                    : snprintf(out, capacity, "%.*s.part%u%s", (int)stem, base, number, base + stem);

@@ -17,6 +17,20 @@ static inline int text_begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/** Does a text end with a suffix, and begin with something else? */
+static inline int text_ends(const char *text, const char *suffix)
+{
+    const size_t length = strlen(text), end = strlen(suffix);
+    return length > end && strcmp(text + length - end, suffix) == 0;
+}
+
+/** May a character stand in the id of a job: an ASCII letter, a digit, or one of - _ . ? */
+static inline int text_is_id_byte(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_' || c == '.';
+}
+
 /** Read digits. @return the first other character, or NULL: there is no number, or it is larger */
 static inline const char *text_number(const char *at, uint64_t maximum, uint64_t *out)
 {

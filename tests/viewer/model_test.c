@@ -595,7 +595,7 @@ static void a_restarted_agent_gives_no_rate(void **state)
     drop(&f);
 }
 
-/* A state tells of the newest window once more, after the agent has reported anew. */
+/* A state repeats the newest window, and the agent has reported since that was published. */
 static void an_agent_that_restarted_since_the_newest_window_gives_no_rate(void **state)
 {
     (void)state;

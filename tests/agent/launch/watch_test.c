@@ -136,7 +136,7 @@ static void a_program_is_searched_as_execvp_does(void **state)
     assert_int_equal(paths_search(out, sizeof out, "", path), -ENOENT);
 }
 
-/* ---- what a run is told -------------------------------------------------- */
+/* ---- what a run learns --------------------------------------------------- */
 
 static void a_run_learns_that_it_was_said_why_a_program_is_not_watched(void **state)
 {

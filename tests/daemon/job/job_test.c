@@ -382,7 +382,7 @@ static void a_slow_node_is_named_where_groups_have_several_nodes(void **state)
     finish_job(job);
 }
 
-/* Clients that follow a job from its begin must be told, too. */
+/* Clients that follow a job from its begin have to learn of it, too. */
 static void that_an_iteration_takes_two_windows_is_published_once_it_is_known(void **state)
 {
     struct rules rules;

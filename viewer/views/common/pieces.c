@@ -192,8 +192,9 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     uint64_t region = latency_region_of(&m->latency, rank);
     tooltip_add(&s->tip, 0, region ? "%s, region %llu" : "%s",
                 piece_rank_on(m, rank, name, sizeof name), (unsigned long long)region);
-    if (model_row_deaths(m, rank))
-        tooltip_add(&s->tip, s->brush.theme->bad, "%s", piece_deaths(m, rank).text);
+    const struct quantity deaths = piece_deaths(m, rank);
+    if (deaths.text[0])
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s", deaths.text);
     if (rank >= r->ranks.count || !r->ranks.figures[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
         tooltip_add(&s->tip, 0, "no figures in this span of time");
         return;
