@@ -80,10 +80,11 @@ static void print_segment(const struct kept *kept)
 {
     const struct segment *s = kept->segment;
     int rank = atomic_load(&s->rank);
-    printf("segment rank=%d size=%d pid=%d state=%u bytes=%" PRIu64 " dropped=%" PRIu64
+    printf("segment rank=%d size=%d pid=%d state=%u bytes=%" PRIu64 " ticks=%s dropped=%" PRIu64
            " job='%.63s' host='%.63s' app='%.255s' mpi='%.127s' cores='%.127s'\n",
            rank, atomic_load(&s->size), s->pid, atomic_load(&s->state), s->bytes,
-           atomic_load(&s->dropped), s->job, s->host, s->app, s->mpi, s->placement);
+           s->tick_unit == TICK_TSC ? "counter" : "nanoseconds", atomic_load(&s->dropped), s->job,
+           s->host, s->app, s->mpi, s->placement);
     for (uint32_t i = 0; i < s->comms; i++) {
         const struct comm_slot *c = segment_comm(s, i);
         if (atomic_load(&c->generation) > 0)
