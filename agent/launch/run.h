@@ -195,10 +195,12 @@ struct run_job {
     uint64_t span;           /**< windows by which growth was judged; 0: not known */
     uint64_t ranks, watched; /**< ranks of the job, and those of them that were watched */
     uint64_t nodes;
-    uint64_t duration_ns;        /**< 0: its end was not seen */
+    uint64_t windows_ns;         /**< from its first window to its last; 0: its end was not seen */
+    uint64_t duration_ns;        /**< of the rank that was there for longest; 0: likewise */
     uint64_t messages, bytes;    /**< sent */
-    uint64_t mpi_ns;             /**< in MPI, summed over ranks */
-    uint64_t waiting_ns;         /**< of that, see WAITING_NS() */
+    double rank_ns;              /**< time of the ranks, summed: see ranks_time_ns() */
+    uint64_t mpi_ns;             /**< of that, in MPI */
+    uint64_t waiting_ns;         /**< likewise, see WAITING_NS() */
     uint64_t matched, unmatched; /**< of the messages received */
     uint64_t of_unwatched;       /**< other received ones: their senders are not watched */
     uint64_t lost;               /**< events that were not counted */

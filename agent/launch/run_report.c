@@ -148,7 +148,7 @@ static void run_report_store_job(void *user, const struct wire_message *message)
     text_copy(job->network, sizeof job->network, message->job.network_fault);
     /* Of a lost job the daemon has the end of the last window that came, not that of the job. */
     if (strcmp(job->state, "lost") != 0 && message->job.end_ns > message->job.start_ns)
-        job->duration_ns = message->job.end_ns - message->job.start_ns;
+        job->windows_ns = message->job.end_ns - message->job.start_ns;
 }
 
 static void run_report_store_sums(void *user, const struct wire_message *message)
@@ -170,6 +170,11 @@ static void run_report_store_sums(void *user, const struct wire_message *message
         return;
     for (uint64_t i = 0; i < message->rank_window.ranks_count; i++) {
         const struct wire_rank_row *row = &message->rank_window.ranks[i];
+        const uint64_t ranks = row->ranks > 1 ? row->ranks : 1; /* of a group */
+        const double there_ns = ranks_time_ns(ranks, job->windows_ns, row->absent_ns);
+        job->rank_ns += there_ns;
+        if (there_ns / (double)ranks > (double)job->duration_ns)
+            job->duration_ns = (uint64_t)(there_ns / (double)ranks);
         job->messages += row->sent;
         job->bytes += row->sent_bytes;
         job->lost += row->lost;
@@ -361,7 +366,7 @@ static void run_report_write_recording(FILE *out, const struct run_job *job)
         fprintf(out, "; its recording %s has another name now, or is gone", path);
 }
 
-/* A share that is over 1 is that of a job whose end was not seen exactly. */
+/* Threads of a rank that are in MPI at the same time count each: their share may be over 1. */
 static unsigned run_report_percent(double share)
 {
     return (unsigned)lround(100 * fmin(share, 1));
@@ -369,7 +374,6 @@ static unsigned run_report_percent(double share)
 
 static void run_report_print_job(const struct run_job *job)
 {
-    double of = (double)job->watched * (double)job->duration_ns;
     char *line = NULL;
     size_t length;
     FILE *out = open_memstream(&line, &length);
@@ -381,10 +385,10 @@ static void run_report_print_job(const struct run_job *job)
             job->duration_ns == 0 ? "end not seen"
                                   : quantity_duration((double)job->duration_ns).text,
             quantity_grouped(job->messages).text, quantity_bytes((double)job->bytes).text);
-    if (of > 0)
+    if (job->rank_ns > 0)
         fprintf(out, "%u %% of the time in MPI, %u %% waiting, ",
-                run_report_percent((double)job->mpi_ns / of),
-                run_report_percent((double)job->waiting_ns / of));
+                run_report_percent((double)job->mpi_ns / job->rank_ns),
+                run_report_percent((double)job->waiting_ns / job->rank_ns));
     run_report_write_losses(out, job);
     if (job->recording[0] != '\0')
         run_report_write_recording(out, job);

@@ -77,6 +77,16 @@ void rank_report_state(const struct rank *rank, char state, uint64_t window_ns)
         event_sum_state(rank->sum, rank->index, state);
 }
 
+void rank_report_absence(const struct rank *rank, uint64_t begin_ns, uint64_t end_ns,
+                         uint64_t ended_ns)
+{
+    const uint64_t started_ns = rank->segment->mono_start_ns;
+    const uint64_t from_ns = started_ns > begin_ns ? started_ns : begin_ns;
+    const uint64_t until_ns = ended_ns < end_ns ? ended_ns : end_ns;
+    const uint64_t present_ns = until_ns > from_ns ? until_ns - from_ns : 0;
+    event_sum_absence(rank->sum, rank->index, end_ns - begin_ns - present_ns);
+}
+
 /* The ring whose thread was active last. */
 static const struct rank_ring *rank_activity_latest_ring(const struct rank *rank)
 {

@@ -2,6 +2,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
+#include "holter/waiting.h"
 #include "proto/json.h"
 
 #include <errno.h>
@@ -85,7 +86,8 @@ static void export_perfetto_put_counter(struct trace *t, const char *title, int6
 /* ---- the job ------------------------------------------------------------------------- */
 
 static const char totals_query[] =
-    "SELECT start_ns, 1e9 / length_ns AS rate, 100.0 / (1.0 * ranks * length_ns) AS share,"
+    "SELECT start_ns, 1e9 / length_ns AS rate, "
+    "100.0 / max(1.0 * ranks * length_ns - absent_ns, 1) AS share,"
     " sent AS \"messages/s\", sent_bytes AS \"bytes/s\", send_ns AS send, recv_ns AS recv,"
     " wait_ns AS wait, poll_ns AS poll, collective_ns AS collective, one_sided_ns AS \"one-sided\","
     " io_ns AS io, other_ns AS other FROM totals WHERE length_ns > 0 AND ranks > 0 ORDER BY window";
@@ -306,12 +308,12 @@ static int export_perfetto_put_job(struct trace *t, const struct export_source *
 static int export_perfetto_put_ranks(void *user, const struct wire_window *window)
 {
     struct trace *t = user;
-    double percent = window->length_ns > 0 ? 100.0 / (double)window->length_ns : 0;
     uint64_t start = window->length_ns > 0 && window->window < UINT64_MAX / window->length_ns
                          ? window->window * window->length_ns
                          : 0;
     for (uint64_t i = 0; i < window->ranks_count; i++) {
         const struct wire_rank_row *r = &window->ranks[i];
+        const double whole = ranks_time_ns(1, window->length_ns, r->absent_ns);
         const struct {
             const char *name;
             uint64_t ns;
@@ -329,7 +331,7 @@ static int export_perfetto_put_ranks(void *user, const struct wire_window *windo
         fputs(",\"args\":{", t->out);
         for (size_t k = 0; k < sizeof(classes) / sizeof(*classes); k++)
             fprintf(t->out, "%s\"%s\":%.4g", k > 0 ? "," : "", classes[k].name,
-                    (double)classes[k].ns * percent);
+                    whole > 0 ? 100 * (double)classes[k].ns / whole : 0);
         fputs("}}", t->out);
     }
     return ferror(t->out) ? -EIO : 0;

@@ -187,7 +187,7 @@ static void report_put_cards(const struct page *p)
         bytes += w->bytes;
         lost += w->lost;
         missing += w->missing;
-        time += w->ranks * (double)w->length_ns;
+        time += w->rank_ns;
         for (unsigned k = 0; k < REPORT_CLASSES; k++)
             mpi += w->class_ns[k];
     }

@@ -299,7 +299,7 @@ static double report_charts_all_time(const struct report_window *w, unsigned whi
 
 static double report_charts_rank_time(const struct report_window *w)
 {
-    return w->ranks * (double)w->length_ns;
+    return w->rank_ns;
 }
 
 static double report_charts_bytes_sent(const struct report_window *w, unsigned which)

@@ -14,6 +14,7 @@
 struct report_window {
     int64_t start_ns, length_ns;
     double ranks, sent, bytes, lost, missing;
+    double rank_ns; /* time of the ranks, summed: see ranks_time_ns() */
     double class_ns[REPORT_CLASSES];
 };
 

@@ -20,7 +20,7 @@
 
 /* Of the bytes of a job's state. To be raised when what they mean changes though no structure has
  * another size. */
-#define STATE_VERSION HOLTER_VERSION " 7"
+#define STATE_VERSION HOLTER_VERSION " 8"
 
 #define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
 

@@ -2,6 +2,7 @@
 #include "daemon/job/job_figures.h"
 
 #include "daemon/job/job_state.h"
+#include "holter/waiting.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,7 +77,8 @@ void job_figures(struct job *job, struct job_figures *out)
         .nodes = job->nodes.count,
         .windows = job->windows.closed,
         .sums = job->totals.sums,
-        .rank_ns = job->totals.sums.ranks * job->options.window_ns,
+        .rank_ns = (uint64_t)ranks_time_ns(job->totals.sums.ranks, job->options.window_ns,
+                                           job->totals.sums.absent_ns),
         .lost_records = job->alerts.losses.records,
         .lost_windows = job->alerts.losses.windows,
         .latency_ratio = 1,

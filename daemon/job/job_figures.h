@@ -16,7 +16,8 @@ struct job_figures {
     uint64_t nodes;            /**< agents that reported ranks of it */
     uint64_t windows;          /**< closed so far, corrections included */
     struct sum_totals sums;    /**< since its start, corrections included */
-    uint64_t rank_ns;          /**< length of each window for each rank that reported it */
+    uint64_t rank_ns;          /**< length of each window for each rank that reported it, but
+                                    not before it initialised MPI and after it ended */
     uint64_t lost_records;     /**< overwritten before they were read */
     uint64_t lost_windows;     /**< dropped by agents that did not reach the daemon */
     int has_newest;            /**< whether the following is set */

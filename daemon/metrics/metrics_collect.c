@@ -18,9 +18,9 @@ static double metrics_seconds(uint64_t ns)
 }
 
 /* @return NaN when the whole is 0 */
-static double metrics_ratio(uint64_t part, uint64_t whole)
+static double metrics_ratio(uint64_t part, double whole)
 {
-    return whole == 0 ? NAN : (double)part / (double)whole;
+    return whole > 0 ? (double)part / whole : NAN;
 }
 
 /* ---- jobs ------------------------------------------------------------------ */
@@ -28,14 +28,15 @@ static double metrics_ratio(uint64_t part, uint64_t whole)
 static void metrics_fill_newest(struct metrics_job *out, const struct wire_totals *newest)
 {
     const uint64_t end = newest->start_ns + newest->length_ns;
-    const uint64_t whole = newest->ranks * newest->length_ns;
+    const double whole = ranks_time_ns(newest->ranks, newest->length_ns, newest->absent_ns);
     out->nodes_missing = (double)newest->agents_missing;
     out->publish_delay_seconds =
         newest->published_ns > end ? metrics_seconds(newest->published_ns - end) : 0;
     out->mpi_ratio = metrics_ratio(MPI_NS(newest), whole);
     out->waiting_ratio = metrics_ratio(WAITING_NS(newest), whole);
     out->messages_matched = (double)newest->matched;
-    out->matched_ratio = metrics_ratio(newest->matched, newest->matched + newest->unmatched);
+    out->matched_ratio =
+        metrics_ratio(newest->matched, (double)(newest->matched + newest->unmatched));
 }
 
 static void metrics_fill_sums(struct metrics_job *out, const struct sum_totals *sums)

@@ -63,7 +63,7 @@
     X(publish_delay_seconds, GAUGE, "seconds",                                                     \
       "time from the end of the newest window to its publication")                                 \
     X(rank_seconds, COUNTER, "seconds",                                                            \
-      "time of all ranks together: the length of each window for each rank that reported it")      \
+      "time of all ranks together, from their start of MPI to the end of their processes")         \
     X(calls, COUNTER, "", "MPI calls, polls included")                                             \
     X(polls, COUNTER, "", "polling calls that found nothing")                                      \
     X(messages_sent, COUNTER, "", "messages sent")                                                 \

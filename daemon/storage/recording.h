@@ -17,7 +17,7 @@
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
 /** PRAGMA user_version; raised when tables or blocks change. A file of another version is refused.
  */
-#define RECORDING_SCHEMA 11
+#define RECORDING_SCHEMA 12
 
 struct recording;
 

@@ -1,5 +1,5 @@
-/* What counts as waiting, and as time in MPI: the one definition that all views, texts and exports
- * use. */
+/* What counts as waiting, as time in MPI and as the time of ranks: the one definition that all
+ * views, texts and exports use. */
 #ifndef HOLTER_WAITING_H
 #define HOLTER_WAITING_H
 
@@ -22,6 +22,16 @@
 static inline uint64_t waiting_in_sends(uint64_t send_ns, uint64_t send_wait_ns)
 {
     return send_wait_ns < send_ns ? send_wait_ns : send_ns;
+}
+
+/** The time of ranks, of which the others are shares: that of the windows, less the time before
+ *  they initialised MPI and after they ended.
+ *  @param length_ns  of the windows together  @param absent_ns  of all these ranks together
+ *  @return nanoseconds, summed over the ranks, not below 0 */
+static inline double ranks_time_ns(uint64_t ranks, uint64_t length_ns, uint64_t absent_ns)
+{
+    const double whole = (double)ranks * (double)length_ns;
+    return whole > (double)absent_ns ? whole - (double)absent_ns : 0;
 }
 
 #endif

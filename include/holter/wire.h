@@ -135,7 +135,9 @@
            "published: ranks that reported in this row, of a job in groups of ranks; 0: one")      \
     COLUMN(U64, crossing, WIRE_ANY,                                                                \
            "published: of the messages sent, those that are not known to stay within a node")      \
-    COLUMN(U64, crossing_bytes, WIRE_ANY, "published: bytes of them")
+    COLUMN(U64, crossing_bytes, WIRE_ANY, "published: bytes of them")                              \
+    COLUMN(U64, absent_ns, WIRE_ANY,                                                               \
+           "time of the window before MPI was initialised and after the process ended")
 
 /** A rank that came later to messages or collectives than the ranks that it had them with: logical
  *  steps that they have in common (Isaacs et al.). See daemon/analysis/waits/rank_lateness.h. */
@@ -1052,7 +1054,10 @@ enum wire_degraded {
     FIELD(29, U64, unmatched, WIRE_ANY, OPTIONAL,                                                  \
           "the other messages received since then; some of them may still be matched")             \
     FIELD(30, U64, unwatched, WIRE_ANY, OPTIONAL,                                                  \
-          "further messages received since then: from ranks that are not watched")
+          "further messages received since then: from ranks that are not watched")                 \
+    FIELD(                                                                                         \
+        31, U64, absent_ns, WIRE_ANY, OPTIONAL,                                                    \
+        "time of the window before ranks initialised MPI and after they ended, summed over ranks")
 
 /** Topic "ranks": one window, rank by rank. */
 #define WIRE_RANK_WINDOW(FIELD)                                                                    \

@@ -453,6 +453,11 @@ uint64_t model_waiting_ns(const uint64_t *figures)
     return WAITING_NS(&rank);
 }
 
+double model_time_of_ranks(const struct window_totals *window)
+{
+    return ranks_time_ns(window->ranks, window->length_ns, window->absent_ns);
+}
+
 uint64_t model_mpi_ns(const uint64_t *class_ns)
 {
     uint64_t sum = 0;

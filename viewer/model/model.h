@@ -35,8 +35,8 @@ enum rank_column {
     RANK_CALLS,
     RANK_LOST,         /**< records lost */
     RANK_UNTRACKED,    /**< requests whose completion was not observed */
-    RANK_TIME_NS,      /**< time observed: lengths of the windows in which the rank reported;
-                            of a group that of all ranks together */
+    RANK_TIME_NS,      /**< time observed: that of the windows in which the rank reported, less the
+                            time in which it was not there; of a group that of all together */
     RANK_SEND_WAIT_NS, /**< part of the time in sends in which it waited for receivers */
     RANK_CROSSING,     /**< of the messages sent, those not known to stay within a node */
     RANK_CROSSING_BYTES,
@@ -264,6 +264,9 @@ uint64_t model_waiting_ns(const uint64_t *figures);
 
 /** Time in MPI: all classes. */
 uint64_t model_mpi_ns(const uint64_t *class_ns);
+
+/** Time of the ranks in a window, of which the times of classes are shares. */
+double model_time_of_ranks(const struct window_totals *window);
 
 /** 1 when the job will send nothing more. */
 int model_ended(const struct model *model);

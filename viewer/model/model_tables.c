@@ -6,6 +6,7 @@
 
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -138,7 +139,8 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_CALLS] += row->calls;
     to[RANK_LOST] += row->lost;
     to[RANK_UNTRACKED] += row->untracked;
-    to[RANK_TIME_NS] += watched_ns * (row->ranks > 1 ? row->ranks : 1);
+    to[RANK_TIME_NS] +=
+        (uint64_t)ranks_time_ns(row->ranks > 1 ? row->ranks : 1, watched_ns, row->absent_ns);
     to[RANK_SEND_WAIT_NS] += row->send_wait_ns;
     to[RANK_CROSSING] += row->crossing;
     to[RANK_CROSSING_BYTES] += row->crossing_bytes;

@@ -146,7 +146,7 @@ static void other_run_figures_of(const struct model *m, uint64_t first, uint64_t
         sent += (double)t->sent;
         bytes += (double)t->sent_bytes;
         mpi += (double)model_mpi_ns(t->class_ns);
-        time += (double)t->length_ns * t->ranks;
+        time += model_time_of_ranks(t);
     }
     out[OTHER_SECONDS][which] = seconds;
     out[OTHER_HALF][which] = other_run_half(m);

@@ -29,6 +29,7 @@ static void series_fill(struct window_totals *out, const struct wire_totals *t)
         .received_bytes = t->received_bytes,
         .class_ns = {t->send_ns, t->recv_ns, t->wait_ns, t->poll_ns, t->collective_ns,
                      t->one_sided_ns, t->io_ns, t->other_ns},
+        .absent_ns = t->absent_ns,
         .ranks = series_clip32(t->ranks),
         .agents = series_clip32(t->agents),
         .agents_missing = series_clip32(t->agents_missing),

@@ -19,6 +19,7 @@ struct window_totals {
     uint64_t events, lost, calls, polls;
     uint64_t sent, sent_bytes, received, received_bytes;
     uint64_t class_ns[MODEL_CLASSES];
+    uint64_t absent_ns;      /**< time before ranks initialised MPI and after they ended */
     uint32_t ranks;          /**< ranks that reported it */
     uint32_t agents;         /**< nodes that did */
     uint32_t agents_missing; /**< nodes that should have reported and did not, so far */

@@ -22,7 +22,7 @@ struct compare_latency {
 struct compare_totals {
     double calls, sent, sent_bytes, lost;
     double mpi_ns, waiting_ns;
-    double rank_ns; /**< ranks times the time that they were observed */
+    double rank_ns; /**< time of the ranks, summed: see ranks_time_ns() */
 };
 
 /** A moment, and how many messages had been sent by then. */

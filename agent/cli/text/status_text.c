@@ -78,7 +78,7 @@ static void status_text_print_uncovered(FILE *out, const struct wire_job *job, i
 static void status_text_print_rates(FILE *out, const struct wire_totals *t)
 {
     double seconds = t->length_ns ? (double)t->length_ns / 1e9 : 1;
-    double whole = (double)t->length_ns * (double)t->ranks;
+    double whole = ranks_time_ns(t->ranks, t->length_ns, t->absent_ns);
     uint64_t wait_ns = WAITING_NS(t), mpi_ns = MPI_NS(t);
     fprintf(out, "  at %s  %s msg/s, %s/s, %s records/s; MPI %s, waiting %s of the ranks' time\n",
             quantity_clock(t->start_ns).text, quantity_count((double)t->sent / seconds).text,

@@ -145,7 +145,7 @@ static void tap_text_print_places(FILE *out, const struct wire_places *places)
 static void print_totals(FILE *out, const struct wire_totals *t)
 {
     double seconds = (double)t->length_ns / 1e9;
-    double whole = (double)t->length_ns * (double)t->ranks;
+    double whole = ranks_time_ns(t->ranks, t->length_ns, t->absent_ns);
     tap_head(out, "totals", t->job);
     fprintf(out, "%s ", quantity_clock(t->start_ns).text);
     tap_cell(out, -10, quantity_things(t->ranks, "rank").text);
@@ -168,7 +168,6 @@ static void print_totals(FILE *out, const struct wire_totals *t)
 static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapshot)
 {
     uint64_t windows = w->windows > 1 ? w->windows : 1;
-    double length = (double)w->length_ns * (double)windows;
     tap_head(out, "ranks", w->job);
     window_cell(out, w->window, windows, snapshot);
     fputc('\n', out);
@@ -178,7 +177,8 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
               out);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
-        const double whole = length * (double)(r->ranks > 1 ? r->ranks : 1); /* of a group */
+        const uint64_t ranks = r->ranks > 1 ? r->ranks : 1; /* of a group */
+        const double whole = ranks_time_ns(ranks, w->length_ns * windows, r->absent_ns);
         number_cell(out, 9, r->rank);
         tap_count(out, 10, r->calls);
         tap_count(out, 10, r->sent);

@@ -71,7 +71,7 @@ static void top_model_apply_job(struct top_model *m, const struct wire_job *job,
 static void top_model_apply_rates(struct top_rates *rates, const struct wire_totals *totals)
 {
     double seconds = (double)totals->length_ns / 1e9;
-    double whole = (double)totals->length_ns * (double)totals->ranks;
+    double whole = ranks_time_ns(totals->ranks, totals->length_ns, totals->absent_ns);
     if ((rates->known && totals->window < rates->window) || seconds <= 0)
         return;
     *rates = (struct top_rates){.known = true,
@@ -264,11 +264,11 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
     m->ranks_open = w->more != 0;
     if (ARRAY_FIT(m->ranks, m->rank_capacity, m->rank_count + w->ranks_count))
         return -ENOMEM;
-    const double length = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
-    const double seconds = length > 0 ? length / 1e9 : (double)INFINITY;
+    const uint64_t length = w->length_ns * (w->windows > 1 ? w->windows : 1);
+    const double seconds = length > 0 ? (double)length / 1e9 : (double)INFINITY;
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
-        const double whole = length * (double)(r->ranks > 1 ? r->ranks : 1); /* of a group */
+        const double whole = ranks_time_ns(r->ranks > 1 ? r->ranks : 1, length, r->absent_ns);
         double waiting = (double)WAITING_NS(r);
         m->ranks[m->rank_count++] =
             (struct top_rank){.rank = r->rank,

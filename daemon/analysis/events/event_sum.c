@@ -583,6 +583,11 @@ void event_sum_state(struct event_sum *sum, int rank, char state)
     sum->ranks[rank].row.process_state = (uint64_t)state;
 }
 
+void event_sum_absence(struct event_sum *sum, int rank, uint64_t absent_ns)
+{
+    sum->ranks[rank].row.absent_ns = absent_ns;
+}
+
 uint32_t event_sum_epoch(const struct event_sum *sum)
 {
     return sum->epoch;

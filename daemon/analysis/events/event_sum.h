@@ -128,6 +128,9 @@ int event_sum_is_silent(const struct event_sum *sum, int rank, uint64_t window_n
 /** State of the rank's process in this window, see struct wire_rank_row. */
 void event_sum_state(struct event_sum *sum, int rank, char state);
 
+/** Time of this window in which the rank was not there, see struct wire_rank_row. */
+void event_sum_absence(struct event_sum *sum, int rank, uint64_t absent_ns);
+
 /** Count records as lost with a rank by its number in MPI_COMM_WORLD. @return 0: it is not known */
 int event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost);
 

@@ -37,7 +37,8 @@
     X(one_sided_ns)                                                                                \
     X(io_ns)                                                                                       \
     X(other_ns)                                                                                    \
-    X(send_wait_ns)
+    X(send_wait_ns)                                                                                \
+    X(absent_ns)
 #define RANK_SUMS(X) RANK_TOTALS(X) X(untracked) X(tallied) X(crossing) X(crossing_bytes)
 
 /** The ranks of a node together. */

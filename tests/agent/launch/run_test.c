@@ -290,6 +290,14 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
     strcpy(job.recording, "/no/such.hrec");
     said_of(job, line, sizeof line);
     assert_non_null(strstr(line, "nothing lost; not recorded\n"));
+    job.rank_ns = 3.2e9; /* one rank ended before the other */
+    job.mpi_ns = 800000000;
+    job.waiting_ns = 320000000;
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, " 25 % of the time in MPI, 10 % waiting, nothing lost"));
+    job.mpi_ns = 4800000000; /* of threads */
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, " 100 % of the time in MPI, 10 % waiting, nothing lost"));
     job.matched = 4385;
     job.unmatched = 363631;
     said_of(job, line, sizeof line);

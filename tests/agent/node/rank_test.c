@@ -375,6 +375,27 @@ static void foreign_and_damaged_segments_are_refused(void **state)
     rank_destroy(rank);
 }
 
+static void a_rank_is_absent_before_its_start_and_after_its_end(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    const uint64_t s = bed->fake.segment->mono_start_ns, now = UINT64_MAX;
+    const struct {
+        uint64_t begin, end, ended, absent;
+    } cases[] = {
+        {s + 5, s + 25, now, 0},       {s - 7, s + 13, now, 7},     {s - 7, s + 13, s + 3, 17},
+        {s + 5, s + 25, s + 25, 0},    {s + 5, s + 25, s + 24, 1},  {s + 5, s + 25, s + 1, 20},
+        {s - 90, s - 70, now, 20},     {s - 90, s - 70, s + 3, 20}, {s + 5, s + 25, s + 30, 0},
+        {s + 50, s + 70, s + 1000, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rank_report_absence(bed->rank, cases[i].begin, cases[i].end, cases[i].ended);
+        assert_int_equal(row_of(bed).absent_ns, cases[i].absent);
+    }
+    event_sum_clear(bed->sum);
+    assert_int_equal(row_of(bed).absent_ns, 0);
+}
+
 /* Whatever stands in the memory while it is read, reading ends and stays inside. */
 static void random_memory_does_no_harm(void **state)
 {
@@ -505,6 +526,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(rank_that_finalized_did_not_die, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_and_damaged_segments_are_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_rank_is_absent_before_its_start_and_after_its_end, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(random_memory_does_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_newer_than_the_drain_are_not_lost, set_up,

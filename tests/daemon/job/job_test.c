@@ -152,6 +152,7 @@ struct report {
     uint64_t received;     /* of each rank; 0: 5, as many as are sent to it */
     int64_t destination;   /* of its first rank; 0: its second one */
     uint64_t network_ns;   /* time in flight of forty messages within the node */
+    uint64_t absent_ns;    /* of each rank */
     int stands_still;      /* its ranks wait all the time, but the first one of node 1 */
 };
 
@@ -176,6 +177,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                           .received = r->received ? r->received : 5,
                                           .wait_ns = 1000 * rank,
                                           .threads = 1,
+                                          .absent_ns = r->absent_ns,
                                           .in_call_peer = -1};
         pairs[i] =
             (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
@@ -863,6 +865,33 @@ static void late_ranks_are_published_window_by_window_and_again_to_those_who_com
     finish_job(job);
 }
 
+static void time_in_which_ranks_were_not_there_is_published_and_not_counted_as_theirs(void **state)
+{
+    struct job *job = make_job(&published);
+    struct job_figures of_job;
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++) {
+        struct report starts = {.node = 1, .window = w, .absent_ns = w == FIRST ? 400 * MS : 0};
+        report(job, 0, w, 0, end_of(w));
+        assert_int_equal(take(job, &starts, end_of(w)), 0);
+    }
+    advance(job, end_of(FIRST + 3));
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, 0)->totals.absent_ns,
+                     RANKS * 400 * MS);
+    assert_int_equal(message_of(&published, WIRE_TYPE_TOTALS, -1)->totals.absent_ns, 0);
+    job_figures(job, &of_job);
+    assert_int_equal(of_job.rank_ns, 3 * 2 * RANKS * S - RANKS * 400 * MS);
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&published, wanted, tell, NULL});
+    const struct wire_rank_window *ranks =
+        &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+    assert_int_equal(ranks->ranks[RANKS - 1].absent_ns, 0);
+    assert_int_equal(ranks->ranks[RANKS].absent_ns, 400 * MS);
+    finish_job(job);
+}
+
 /* With the totals, with the ranks, and with the ranks' sums since the start. */
 static void waits_in_sends_are_published_with_the_rank_that_was_waited_for(void **state)
 {
@@ -1500,6 +1529,7 @@ int main(void)
         cmocka_unit_test(ranks_that_start_late_are_no_alert),
         cmocka_unit_test(ranks_that_were_not_watched_are_an_alert_when_a_short_job_ends),
         cmocka_unit_test(messages_that_cross_nodes_are_published_by_rank),
+        cmocka_unit_test(time_in_which_ranks_were_not_there_is_published_and_not_counted_as_theirs),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(
             late_ranks_are_published_window_by_window_and_again_to_those_who_come_late),

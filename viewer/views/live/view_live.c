@@ -34,7 +34,7 @@ static double live_view_bytes_rate(const struct window_totals *w)
 
 static double live_view_class_share(const struct window_totals *w, int k)
 {
-    double time = (double)w->ranks * (double)w->length_ns;
+    double time = model_time_of_ranks(w);
     return time > 0 ? (double)w->class_ns[k] / time : 0;
 }
 

@@ -122,7 +122,7 @@ static double overview_classes(const struct stage *s, double shares[MODEL_CLASSE
         return 0;
     for (uint64_t k = first; k <= last; k++) {
         const struct window_totals *w = series_at(&s->model->series, k);
-        time += w ? (double)w->ranks * (double)w->length_ns : 0;
+        time += w ? model_time_of_ranks(w) : 0;
         for (int c = 0; w && c < MODEL_CLASSES; c++)
             shares[c] += (double)w->class_ns[c];
     }

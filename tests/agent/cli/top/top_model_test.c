@@ -212,6 +212,10 @@ static void rates_are_those_of_the_newest_window(void **state)
     assert_true(fabs(model.rates.bytes - 8000) < 1e-9);
     assert_true(fabs(model.rates.in_mpi - 0.5) < 1e-12);
     assert_true(fabs(model.rates.waiting - 0.25) < 1e-12);
+    message.totals.absent_ns = 1000000000; /* the job began in the middle of the window */
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_true(fabs(model.rates.in_mpi - 1) < 1e-12);
+    assert_true(fabs(model.rates.waiting - 0.5) < 1e-12);
     message.totals.window = 4; /* a correction */
     message.totals.calls = 1;
     assert_int_equal(top_model_apply(&model, &message, 0), 0);
