@@ -1206,6 +1206,37 @@ static int context_has(const struct desk *d, const char *part)
     return 0;
 }
 
+/* Of a rank with very many partners the lesser ones are one row without a rank of its own. */
+static void lesser_partners_have_their_figures_beside_the_view(void **state)
+{
+    (void)state;
+    const struct wire_pair_row pairs[] = {
+        {.source = 1, .destination = 2, .messages = 40, .bytes = 4096},
+        {.source = 1, .destination = -1, .messages = 22, .bytes = 99}};
+    struct wire_message m[] = {
+        {.type = WIRE_TYPE_JOB}, {.type = WIRE_TYPE_TOTALS}, {.type = WIRE_TYPE_PAIR_WINDOW}};
+    struct model *model;
+    struct desk d;
+    m[0].job = (struct wire_job){.job = "1.0", .world = 8, .window_ns = 1000};
+    m[1].totals = (struct wire_totals){
+        .job = "1.0", .window = 1, .length_ns = 1000, .sent = 62, .sent_bytes = 4195};
+    m[2].pair_window = (struct wire_pair_window){
+        .job = "1.0", .window = 1, .windows = 1, .pairs = pairs, .pairs_count = 2};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_PAIRS);
+    ui_select(&d.ui, (struct selection){SELECT_PAIR, 1, PAIR_OTHERS});
+    desk_layout(&d, model);
+    assert_true(context_has(&d, "1 \xe2\x86\x92 others"));
+    assert_true(context_has(&d, "22, 99"));
+    assert_false(context_has(&d, "4294967295"));
+    assert_false(context_has(&d, "no messages"));
+    desk_check(&d, "lesser partners");
+    desk_close(&d);
+    model_destroy(model);
+}
+
 static void the_summary_counts_groups_of_ranks_that_have_figures(void **state)
 {
     (void)state;
@@ -1977,6 +2008,7 @@ int main(void)
         cmocka_unit_test(many_ranks_are_discs_that_open),
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),
+        cmocka_unit_test(lesser_partners_have_their_figures_beside_the_view),
         cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),

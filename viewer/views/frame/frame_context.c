@@ -80,12 +80,16 @@ static void context_add_pair_facts(const struct stage *s, struct box *at, uint32
                                    uint32_t destination)
 {
     const struct range *r = s->range;
-    for (int back = 0; back < 2; back++) {
+    const int ways = destination == PAIR_OTHERS ? 1 : 2; /* what others send is not summed up */
+    for (int back = 0; back < ways; back++) {
         uint32_t n = back ? model_pair_find(s->model, destination, source)
                           : model_pair_find(s->model, source, destination);
         char name[48];
-        snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
-                 back ? source : destination);
+        if (ways == 1)
+            snprintf(name, sizeof name, "%u %s others", source, arrow);
+        else
+            snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
+                     back ? source : destination);
         if (n >= r->pairs.count || !r->pairs.figures[(size_t)n * PAIR_COLUMNS]) {
             context_fact(s, at, name, "no messages");
             continue;
