@@ -413,6 +413,16 @@ static void without_messages_counters_are_ranked(void **state)
     lay_out(b);
     SEEN("no messages but those inside collectives: as interfaces counted");
     SEEN("7.52");
+    NOT_SEEN("0.5x");
+    const struct scene_hit *sort = NULL;
+    for (size_t i = 0; i < b->desk.scene.hit_count; i++)
+        if (b->desk.scene.hits[i].kind == HIT_SORT)
+            sort = &b->desk.scene.hits[i]; /* the last: collectives */
+    assert_non_null(sort);
+    double x = sort->box.x + sort->box.w / 2, y = sort->box.y + sort->box.h / 2;
+    drag(b, x, y, x, y);
+    assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 10)->row, 10);
+    SEEN("0.5x"); /* link 10 of the mean load, by whatever the list is ordered */
     desk_close(&b->desk);
     synthetic_network_finish(&b->net);
     model_destroy(b->model);

@@ -172,6 +172,8 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
     int column = s->ui->list.sort[LIST_LINKS];
     struct sorted *items = malloc(((size_t)d->count + 1) * sizeof *items);
+    double sum = 0;
+    uint32_t some = 0;
     if (!items)
         return -1;
     for (uint32_t i = 0; i < d->count; i++) {
@@ -188,17 +190,14 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
                         : column == COLLECTIVE ? f.collective
                                                : load;
         items[i] = (struct sorted){isnan(figure) ? -1 : figure, link};
+        sum += f.load;
+        some += f.load > 0;
     }
     qsort(items, d->count, sizeof *items,
           column < 0 || s->ui->list.descending[LIST_LINKS] ? hot_links_compare_falling
                                                            : hot_links_compare_rising);
-    double sum = 0;
-    uint32_t some = 0;
-    for (uint32_t i = 0; i < d->count; i++) {
+    for (uint32_t i = 0; i < d->count; i++)
         d->order[i] = items[i].link;
-        sum += fmax(items[i].figure, 0);
-        some += items[i].figure > 0;
-    }
     d->mean = some ? sum / some : 0;
     free(items);
     return 0;
