@@ -1911,6 +1911,24 @@ static void every_view_has_a_text_snapshot(void **state)
     model_destroy(m);
 }
 
+static void every_kind_of_hit_has_a_name_in_a_text_snapshot(void **state)
+{
+    (void)state;
+    struct scene s = {0};
+    char *text = NULL;
+    size_t bytes;
+    scene_begin(&s, 400, 300, 1, (struct text_measure){0});
+    for (int kind = HIT_NONE; kind <= HIT_COVER; kind++)
+        scene_hit(&s, (struct box){0, 0, 1, 1}, (enum hit_kind)kind, 0, 0);
+    FILE *file = open_memstream(&text, &bytes);
+    scene_dump(&s, file);
+    fclose(file);
+    assert_non_null(strstr(text, "hit dependency "));
+    assert_null(strstr(text, "(null)"));
+    free(text);
+    scene_finish(&s);
+}
+
 static void the_same_scene_is_not_painted_twice(void **state)
 {
     (void)state;
@@ -2036,6 +2054,7 @@ int main(void)
         cmocka_unit_test(a_short_job_that_ended_fills_the_visible_time),
         cmocka_unit_test(the_overview_of_a_replay_says_that_it_is_one),
         cmocka_unit_test(every_view_has_a_text_snapshot),
+        cmocka_unit_test(every_kind_of_hit_has_a_name_in_a_text_snapshot),
         cmocka_unit_test(the_same_scene_is_not_painted_twice),
         cmocka_unit_test(nothing_is_painted_outside_a_panel),
     };

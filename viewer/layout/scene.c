@@ -561,19 +561,26 @@ void scene_dump(const struct scene *s, FILE *out)
     static const char *const kinds[] = {"rect", "outline", "line",  "curve", "area",
                                         "disc", "polygon", "image", "text"};
     static const char *const hits[] = {
-        [HIT_NONE] = "none",         [HIT_BUTTON] = "button", [HIT_RANK] = "rank",
-        [HIT_PAIR] = "pair",         [HIT_NODE] = "node",     [HIT_CALL] = "call",
-        [HIT_JOB] = "job",           [HIT_ALERT] = "alert",   [HIT_TIME] = "time",
-        [HIT_BAND] = "band",         [HIT_MATRIX] = "matrix", [HIT_REGION] = "region",
-        [HIT_SERIES] = "series",     [HIT_GRAPH] = "graph",   [HIT_COMMGRAM] = "commgram",
-        [HIT_COLUMN] = "column",     [HIT_BAR] = "bar",       [HIT_SIZES] = "sizes",
-        [HIT_LINK] = "link",         [HIT_ROUTE] = "route",   [HIT_VERTEX] = "vertex",
-        [HIT_METRIC] = "metric",     [HIT_HANDLE] = "handle", [HIT_TORUS] = "torus",
-        [HIT_PLANE] = "plane",       [HIT_SCALE] = "scale",   [HIT_LIST] = "list",
-        [HIT_SORT] = "sort",         [HIT_COVER] = "cover",   [HIT_SPACE] = "space",
-        [HIT_LEVEL] = "level",       [HIT_SLICE] = "slice",   [HIT_ROUTES] = "routes",
-        [HIT_NETWORK] = "network",   [HIT_UNIT] = "unit",     [HIT_PLACE] = "place",
-        [HIT_PLAYBACK] = "playback", [HIT_MARK] = "mark",     [HIT_CAPTURE] = "capture"};
+        [HIT_NONE] = "none",         [HIT_BUTTON] = "button",
+        [HIT_RANK] = "rank",         [HIT_PAIR] = "pair",
+        [HIT_NODE] = "node",         [HIT_CALL] = "call",
+        [HIT_JOB] = "job",           [HIT_ALERT] = "alert",
+        [HIT_TIME] = "time",         [HIT_BAND] = "band",
+        [HIT_MATRIX] = "matrix",     [HIT_REGION] = "region",
+        [HIT_SERIES] = "series",     [HIT_GRAPH] = "graph",
+        [HIT_COMMGRAM] = "commgram", [HIT_COLUMN] = "column",
+        [HIT_BAR] = "bar",           [HIT_SIZES] = "sizes",
+        [HIT_LINK] = "link",         [HIT_ROUTE] = "route",
+        [HIT_VERTEX] = "vertex",     [HIT_METRIC] = "metric",
+        [HIT_HANDLE] = "handle",     [HIT_TORUS] = "torus",
+        [HIT_PLANE] = "plane",       [HIT_SCALE] = "scale",
+        [HIT_LIST] = "list",         [HIT_SORT] = "sort",
+        [HIT_COVER] = "cover",       [HIT_SPACE] = "space",
+        [HIT_LEVEL] = "level",       [HIT_SLICE] = "slice",
+        [HIT_ROUTES] = "routes",     [HIT_NETWORK] = "network",
+        [HIT_UNIT] = "unit",         [HIT_PLACE] = "place",
+        [HIT_PLAYBACK] = "playback", [HIT_MARK] = "mark",
+        [HIT_CAPTURE] = "capture",   [HIT_DEPENDENCY] = "dependency"};
     _Static_assert(sizeof(hits) / sizeof(hits[0]) == HIT_COVER + 1, "each kind has a name");
     fprintf(out, "scene %.0fx%.0f\n", s->w, s->h);
     for (size_t p = 0; p < s->panel_count; p++) {
