@@ -1114,6 +1114,27 @@ static void a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes(void 
     assert_int_equal(b->desk.range.flows.largest, largest);
     SEEN("whole time: A and C carry most");
     SEEN("Suggest mapping");
+    uint32_t count;
+    const struct wire_link_route_row *r = network_routes_of(&b->model->network, b->net.hot, &count);
+    char from[80], to[80], name[180];
+    assert_true(count > 0);
+    snprintf(name, sizeof name, "%s \xe2\x86\x92 %s",
+             piece_route_end(b->model, r[0].source, "", from, sizeof from),
+             piece_route_end(b->model, r[0].destination, "", to, sizeof to));
+    ui_select(&b->desk.ui, (struct selection){SELECT_LINK, b->net.hot, 0});
+    lay_out(b);
+    SEEN("largest routes in the newest window");
+    int listed = 0;
+    for (size_t i = 0; i < b->desk.scene.item_count; i++) {
+        const struct scene_item *item = &b->desk.scene.items[i];
+        if (item->kind == SCENE_TEXT && item->style == TEXT_SMALL)
+            listed += !strcmp(scene_whole_text(&b->desk.scene, item), name);
+    }
+    assert_int_equal(listed, 1); /* by its nodes, as in the list */
+    click(b, HIT_ROUTE, network_seat(&b->model->network, (uint32_t)r[0].source));
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_ROUTE);
+    press_key(b, KEY_ESCAPE);
+    lay_out(b);
     b->desk.ui.network.metric = METRIC_IN;
     lay_out(b);
     NOT_SEEN("Nothing to rank");

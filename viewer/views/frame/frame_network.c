@@ -135,6 +135,29 @@ static void context_add_plane_facts(const struct stage *s, struct box *at)
     context_fact(s, at, "over links out of it", "%s", format_si(leaves, "B").text);
 }
 
+/* A route that loads the selected link: a row that selects it. Of a job by groups of ranks it is
+ * one of nodes. */
+static void context_add_listed_route(const struct stage *s, struct box *at,
+                                     const struct wire_link_route_row *r)
+{
+    const struct network *n = &s->model->network;
+    const int by_nodes = s->model->group > 1;
+    struct box line = {at->x - 4, at->y - 1, at->w + 8, 18};
+    char from[80], to[80], name[180];
+    snprintf(name, sizeof name, "%s %s %s",
+             piece_route_end(s->model, r->source, "rank ", from, sizeof from), arrow,
+             piece_route_end(s->model, r->destination, "", to, sizeof to));
+    if (by_nodes)
+        scene_hit(s->brush.scene, line, HIT_ROUTE, network_seat(n, (uint32_t)r->source),
+                  network_seat(n, (uint32_t)r->destination));
+    else
+        scene_hit(s->brush.scene, line, HIT_PAIR, r->source, r->destination);
+    if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
+        scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
+    context_fact(s, at, name, "%s, %" PRIu64 " link%s", format_si((double)r->bytes, "B").text,
+                 r->length, r->length == 1 ? "" : "s");
+}
+
 static void context_add_link_facts(const struct stage *s, struct box *at, uint32_t link)
 {
     const struct flows *f = &s->range->flows;
@@ -164,17 +187,8 @@ static void context_add_link_facts(const struct stage *s, struct box *at, uint32
                    "largest routes in the newest window:");
         at->y += 18;
     }
-    for (uint32_t i = 0; i < routes; i++) {
-        snprintf(text, sizeof text, "rank %" PRIu64 " %s %" PRIu64, first[i].source, arrow,
-                 first[i].destination);
-        struct box line = {at->x - 4, at->y - 1, at->w + 8, 18};
-        scene_hit(s->brush.scene, line, HIT_PAIR, first[i].source, first[i].destination);
-        if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
-            scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
-        context_fact(s, at, text, "%s, %" PRIu64 " link%s",
-                     format_si((double)first[i].bytes, "B").text, first[i].length,
-                     first[i].length == 1 ? "" : "s");
-    }
+    for (uint32_t i = 0; i < routes; i++)
+        context_add_listed_route(s, at, &first[i]);
 }
 
 static void context_add_route_facts(const struct stage *s, struct box *at, uint32_t from,
