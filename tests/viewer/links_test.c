@@ -391,6 +391,15 @@ static void without_messages_counters_are_ranked(void **state)
     SEEN("no messages known: as interfaces counted");
     NOT_SEEN("collectives");
     SEEN("351"); /* packets of link 39 in nine windows */
+    b->model->network.links[39].measured = 39000;
+    ui_select(&b->desk.ui, (struct selection){SELECT_LINK, 39, 0});
+    lay_out(b);
+    SEEN("39.0\xc2\xa0kpackets");
+    NOT_SEEN("the model"); /* there is none of packets */
+    SEEN("351\xc2\xa0kpackets");
+    NOT_SEEN("\xe2\x80\x93 the mean"); /* of loads that messages caused: there is none */
+    press_key(b, KEY_ESCAPE);
+    lay_out(b);
     SEEN("packets counted");
     NOT_SEEN("latency"); /* a column without a figure would only narrow the names */
     NOT_SEEN("measured");

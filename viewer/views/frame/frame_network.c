@@ -167,18 +167,20 @@ static void context_add_link_facts(const struct stage *s, struct box *at, uint32
     char text[160];
     link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
     context_fact(s, at, "state", "%s", piece_state_text(s, figures.state).text);
-    context_fact(
-        s, at, "load in sight", "%s, %s the mean",
-        format_si(link < f->link_count ? (double)f->loads[link] : 0, "B").text,
-        format_ratio(f->mean > 0 && link < f->link_count ? (double)f->loads[link] / f->mean : NAN)
-            .text);
+    const double load = link < f->link_count ? (double)f->loads[link] : 0;
+    if (piece_loads_are_measured(s)) /* no message is known */
+        context_fact(s, at, "counted in sight", "%s",
+                     format_si(figures.load, figures.packets ? "packets" : "B").text);
+    else
+        context_fact(s, at, "load in sight", f->mean > 0 ? "%s, %s the mean" : "%s",
+                     format_si(load, "B").text, format_ratio(load / f->mean).text);
     context_fact(s, at, "latency over it",
                  isnan(figures.latency) ? "not known" : "%s the reference",
                  format_ratio(figures.latency).text);
     context_fact(s, at, "routes", "%s", quantity_grouped(f->selected_routes).text);
     context_fact(s, at, "ranks", "%s", context_format_marked(f, text, sizeof text));
     if (row)
-        context_fact(s, at, "measured", "%s, %s the model",
+        context_fact(s, at, "measured", isnan(row->ratio) ? "%s" : "%s, %s the model",
                      format_si((double)row->measured, row->unit ? "packets" : "B").text,
                      format_ratio(row->ratio).text);
     uint32_t routes = context_listed_routes(s, &first);
