@@ -311,6 +311,36 @@ static void clicking_the_matrix_selects_the_pair_that_is_there(void **state)
     model_destroy(m);
 }
 
+/* A cell of several ranks may reach beyond the last one. */
+static void tooltips_name_no_rank_that_the_job_does_not_have(void **state)
+{
+    (void)state;
+    enum { RANKS = 1001 };
+    static const struct {
+        enum view_id view;
+        enum hit_kind kind;
+    } shown[] = {{VIEW_MATRIX, HIT_MATRIX}, {VIEW_LIVE, HIT_TIME}};
+    struct model *m = model_of(RANKS, 3, 0);
+    for (size_t v = 0; v < sizeof shown / sizeof *shown; v++) {
+        struct desk d;
+        struct box last = {0};
+        desk_open(&d, 1600, 900, 1, THEME_DARK, shown[v].view);
+        desk_layout(&d, m);
+        for (size_t i = 0; i < d.scene.hit_count; i++)
+            if (d.scene.hits[i].kind == shown[v].kind)
+                last = d.scene.hits[i].box; /* of the live view that of single ranks */
+        d.ui.mouse.x = last.x + last.w - 0.5;
+        d.ui.mouse.y = last.y + last.h - 0.1;
+        desk_layout(&d, m);
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "rank 1000"));
+        assert_null(find_text(&d.scene, "ranks 1000"));
+        desk_check(&d, "the last ranks");
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static const struct scene_hit *find_hit(const struct scene *s, enum hit_kind kind, uint64_t a)
 {
     for (size_t i = s->hit_count; i-- > 0;)
@@ -1997,6 +2027,7 @@ int main(void)
         cmocka_unit_test(ranks_at_the_axes_of_the_matrix_are_whole_numbers),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
+        cmocka_unit_test(tooltips_name_no_rank_that_the_job_does_not_have),
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(what_marks_of_latency_mean_stands_below_their_title),
         cmocka_unit_test(the_drawer_covers_all_of_the_view),

@@ -6,6 +6,7 @@
 #include "holter/call.h"
 #include "holter/waiting.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,20 @@ struct quantity piece_rank(const struct model *m, uint64_t rank)
     if (rank == PAIR_OTHERS)
         return quantity_print("others");
     return quantity_ranks(rank, m->group, m->world);
+}
+
+/* One more than the last of `count` ranks, as far as the job has them. */
+static uint64_t piece_ranks_end(const struct model *m, uint64_t first, uint64_t count)
+{
+    return m->world > first && first + count > m->world ? m->world : first + count;
+}
+
+struct quantity piece_ranks(const struct model *m, uint64_t first, uint64_t count)
+{
+    const uint64_t end = piece_ranks_end(m, first, count);
+    return end - first <= 1
+               ? quantity_print("rank %" PRIu64, first)
+               : quantity_print("ranks %" PRIu64 "\xe2\x80\x93%" PRIu64, first, end - 1);
 }
 
 const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t capacity)
@@ -253,9 +268,11 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
     uint64_t sum[PAIR_COLUMNS];
     piece_sum_pairs(s, source, destination, count, sum);
     if (count > 1) {
-        tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u %s %u\xe2\x80\x93%u", source,
-                    source + count - 1, arrow, destination, destination + count - 1);
-        tooltip_add(&s->tip, 0, "sum of %u \xc3\x97 %u pairs; click to zoom in", count, count);
+        tooltip_add(&s->tip, 0, "%s %s %s", piece_ranks(m, source, count).text, arrow,
+                    piece_ranks(m, destination, count).text);
+        tooltip_add(&s->tip, 0, "sum of %" PRIu64 " \xc3\x97 %" PRIu64 " pairs; click to zoom in",
+                    piece_ranks_end(m, source, count) - source,
+                    piece_ranks_end(m, destination, count) - destination);
     } else if (destination == PAIR_OTHERS) {
         tooltip_add(&s->tip, 0, "%s %s its lesser partners together", piece_rank(m, source).text,
                     arrow);

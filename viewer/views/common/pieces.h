@@ -34,6 +34,9 @@ struct quantity piece_grouping(const struct model *model);
 /** "rank 3", "others"; of a job that is kept by groups of ranks "ranks 16-31". */
 struct quantity piece_rank(const struct model *m, uint64_t rank);
 
+/** Ranks that share a cell, as far as the job has them: "ranks 8–15", "rank 16". */
+struct quantity piece_ranks(const struct model *m, uint64_t first, uint64_t count);
+
 /** The same with its node: "rank 3 on n1", "ranks 16-31, the first on n2". */
 const char *piece_rank_on(const struct model *m, uint64_t rank, char *out, size_t capacity);
 

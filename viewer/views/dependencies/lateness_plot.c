@@ -200,8 +200,7 @@ static void lateness_tip(struct stage *s, const struct lateness_raster *r, struc
     if (r->per_row == 1)
         piece_rank_tip(s, rank < r->ranks ? rank : r->ranks - 1);
     else
-        tooltip_add(&s->tip, 0, "the latest of ranks %u\xe2\x80\x93%u", rank,
-                    rank + r->per_row - 1);
+        tooltip_add(&s->tip, 0, "the latest of %s", piece_ranks(s->model, rank, r->per_row).text);
 }
 
 static void lateness_layout_plot(struct stage *s, const struct lateness_drawing *d,

@@ -126,8 +126,8 @@ static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
     if (r->per_row <= 1)
         piece_rank_tip(s, rank < r->ranks ? rank : r->ranks - 1);
     else
-        tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u", rank / r->per_row * r->per_row,
-                    rank / r->per_row * r->per_row + r->per_row - 1);
+        tooltip_add_text(&s->tip, 0,
+                         piece_ranks(s->model, rank / r->per_row * r->per_row, r->per_row).text);
 }
 
 /* The daemon does not report earlier windows rank by rank for very large jobs, or after a seek of a

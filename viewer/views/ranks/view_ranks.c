@@ -240,9 +240,7 @@ static void ranks_view_add_profile(struct stage *s, struct box plot, struct prof
     if (bars.single)
         piece_rank_tip(s, rank);
     else
-        tooltip_add(
-            &s->tip, 0, "mean of ranks %u\xe2\x80\x93%.0f", rank,
-            fmin(rank + bars.per_bar, fmax(s->range->ranks.count, (double)s->model->world)) - 1);
+        tooltip_add(&s->tip, 0, "mean of %s", piece_ranks(s->model, rank, bars.per_bar).text);
 }
 
 static void ranks_view_rank_axis(const struct stage *s, struct box plot, double y)
