@@ -311,6 +311,54 @@ static void clicking_the_matrix_selects_the_pair_that_is_there(void **state)
     model_destroy(m);
 }
 
+static void a_cell_of_the_matrix_is_at_least_a_group_of_ranks(void **state)
+{
+    (void)state;
+    enum { RANKS = 128, GROUP = 16 };
+    const struct wire_pair_row pair = {
+        .source = GROUP, .destination = 0, .messages = 22, .bytes = 99};
+    struct wire_message m[] = {
+        {.type = WIRE_TYPE_JOB}, {.type = WIRE_TYPE_TOTALS}, {.type = WIRE_TYPE_PAIR_WINDOW}};
+    struct model *model;
+    struct desk d;
+    m[0].job = (struct wire_job){.job = "1.0", .world = RANKS, .group = GROUP, .window_ns = 1000};
+    m[1].totals = (struct wire_totals){
+        .job = "1.0", .window = 1, .length_ns = 1000, .sent = 22, .sent_bytes = 99};
+    m[2].pair_window = (struct wire_pair_window){
+        .job = "1.0", .window = 1, .windows = 1, .pairs = &pair, .pairs_count = 1};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, model);
+    const struct scene_hit *area = NULL;
+    for (size_t i = 0; i < d.scene.hit_count; i++)
+        if (d.scene.hits[i].kind == HIT_MATRIX)
+            area = &d.scene.hits[i];
+    assert_non_null(area);
+    struct input in = {.kind = INPUT_PRESS,
+                       .x = area->box.x + area->box.w * 11 / RANKS,
+                       .y = area->box.y + area->box.h * 29 / RANKS};
+    d.ui.mouse.x = in.x;
+    d.ui.mouse.y = in.y;
+    desk_layout(&d, model);
+    desk_layout(&d, model);
+    assert_non_null(find_text(&d.scene, "ranks 16-31 \xe2\x86\x92 ranks 0-15"));
+    assert_non_null(find_text(&d.scene, "22 messages, 99"));
+    assert_null(find_text(&d.scene, "click to zoom in"));
+    ui_input(&d.ui, model, &d.scene, &in);
+    in.kind = INPUT_RELEASE;
+    ui_input(&d.ui, model, &d.scene, &in);
+    assert_int_equal(d.ui.selection.kind, SELECT_PAIR);
+    for (int i = 0; i < 40; i++)
+        ui_zoom_matrix(&d.ui, model, 0.5, 0, GROUP);
+    desk_layout(&d, model);
+    assert_int_equal(d.pictures.matrix.per_cell, GROUP);
+    desk_check(&d, "groups in the matrix");
+    desk_close(&d);
+    model_destroy(model);
+}
+
 /* A cell of several ranks may reach beyond the last one. */
 static void tooltips_name_no_rank_that_the_job_does_not_have(void **state)
 {
@@ -2027,6 +2075,7 @@ int main(void)
         cmocka_unit_test(ranks_at_the_axes_of_the_matrix_are_whole_numbers),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
+        cmocka_unit_test(a_cell_of_the_matrix_is_at_least_a_group_of_ranks),
         cmocka_unit_test(tooltips_name_no_rank_that_the_job_does_not_have),
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(what_marks_of_latency_mean_stands_below_their_title),

@@ -115,7 +115,8 @@ enum hit_kind {
     HIT_ALERT,    /**< a: id */
     HIT_TIME,     /**< x is daemon time */
     HIT_BAND,     /**< x is daemon time over the whole job */
-    HIT_MATRIX,   /**< x is destination, y is source, in ranks */
+    HIT_MATRIX,   /**< x is destination, y is source, in ranks; a: ranks in a cell, 1 also where
+                   *   these are a group without figures of single ranks */
     HIT_REGION,   /**< a: id of the rank region; x is daemon time when x1 is above x0 */
     HIT_SERIES,   /**< a: enum series_scope; x as for HIT_REGION */
     HIT_GRAPH,    /**< x and y are positions in the graph of regions */

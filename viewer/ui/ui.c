@@ -235,9 +235,9 @@ void ui_matrix(const struct ui *ui, const struct model *m, double *column, doubl
 
 void ui_zoom_matrix(struct ui *ui, const struct model *m, double factor, double column, double row)
 {
-    double c, r, extent, all = ui_ranks_of(m);
+    double c, r, extent, all = ui_ranks_of(m), group = (double)(m->group > 1 ? m->group : 1);
     ui_matrix(ui, m, &c, &r, &extent);
-    double next = fmin(fmax(extent * factor, fmin(4, all)), all);
+    double next = fmin(fmax(extent * factor, fmin(4 * group, all)), all);
     ui->matrix.column = column - (column - c) * next / extent;
     ui->matrix.row = row - (row - r) * next / extent;
     ui->matrix.extent = next >= all ? 0 : next;

@@ -18,7 +18,8 @@ enum { LEAST_CELL = 3, DISTANCES = 260, MOST_DISTANCES = 400, GAP = 36 };
 struct grid {
     double column, row, extent; /* visible ranks */
     uint32_t first_column, first_row;
-    uint32_t per_cell; /* ranks along each side of a cell */
+    uint32_t least;    /* ranks of which there are figures: one, or a group */
+    uint32_t per_cell; /* ranks along each side of a cell, at least that */
     int cells;         /* cells along each side of the picture; the outer cells may be clipped */
     double cell;       /* logical pixels */
     struct box plot;
@@ -29,8 +30,11 @@ static struct grid matrix_view_fit_grid(const struct stage *s, struct box plot)
     struct grid g = {.plot = plot};
     ui_matrix(s->ui, s->model, &g.column, &g.row, &g.extent);
     /* A cell sums as many ranks as share it; none is dropped. Powers of two, so that cells contain
-     * the same ranks while panning. */
-    g.per_cell = 1;
+     * the same ranks while panning; groups of ranks are no larger than the least cells. */
+    g.least = 1;
+    while (g.least < s->model->group && g.least < g.extent)
+        g.least *= 2;
+    g.per_cell = g.least;
     while (plot.w / (g.extent / g.per_cell) < LEAST_CELL && g.per_cell < g.extent)
         g.per_cell *= 2;
     g.cell = plot.w / g.extent * g.per_cell;
@@ -249,17 +253,17 @@ static struct quantity matrix_view_format_pair(const struct stage *s, uint32_t s
 static void matrix_view_add_cell_figures(const struct stage *s, const struct grid *g)
 {
     const struct picture *p = &s->pictures->matrix;
-    if (g->cell < 54 || g->per_cell > 1)
+    if (g->cell < 54 || g->per_cell > g->least)
         return;
     for (int row = 0; row < p->image.h; row++) {
         for (int column = 0; column < p->image.w; column++) {
             uint32_t pixel = p->image.pixels[row * p->image.w + column];
             if (!pixel)
                 continue;
-            struct quantity text = matrix_view_format_pair(s, g->first_row + (uint32_t)row,
-                                                           g->first_column + (uint32_t)column);
-            double x = matrix_view_x_of(g, g->first_column + (double)column),
-                   y = matrix_view_y_of(g, g->first_row + (double)row);
+            const uint32_t source = g->first_row + (uint32_t)row * g->per_cell,
+                           destination = g->first_column + (uint32_t)column * g->per_cell;
+            struct quantity text = matrix_view_format_pair(s, source, destination);
+            double x = matrix_view_x_of(g, destination), y = matrix_view_y_of(g, source);
             if (x < g->plot.x || y < g->plot.y || x + g->cell > g->plot.x + g->plot.w + 1 ||
                 y + g->cell > g->plot.y + g->plot.h + 1)
                 continue;
@@ -273,7 +277,7 @@ static void matrix_view_mark_selected(const struct stage *s, const struct grid *
 {
     const struct selection *sel = &s->ui->selection;
     color_t color = s->brush.theme->accent;
-    double h = g->plot.h / g->extent, row = (double)model_row_of(s->model, sel->a),
+    double h = g->plot.h / g->extent * g->least, row = (double)model_row_of(s->model, sel->a),
            column = (double)model_row_of(s->model, sel->b);
     if (sel->kind == SELECT_RANK) {
         scene_outline(
@@ -298,7 +302,7 @@ static void matrix_view_mark_selected(const struct stage *s, const struct grid *
             while (end < s->model->rank_count && ui_marks_rank(s->ui, s->model, end))
                 end++;
             double x = matrix_view_x_of(g, rank), y = matrix_view_y_of(g, rank),
-                   w = (end - rank) * h;
+                   w = (end - rank) * g->plot.h / g->extent;
             scene_outline(s->brush.scene, (struct box){g->plot.x, y, g->plot.w, w}, 0, 1, color);
             scene_outline(s->brush.scene, (struct box){x, g->plot.y, w, g->plot.h}, 0, 1, color);
             rank = end;
@@ -340,7 +344,7 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
     char text[256] = "";
     size_t n = 0;
     uint64_t group = s->model->group;
-    if (large && group > 1 && g->per_cell <= group) /* there are no figures of single ranks */
+    if (large && group > 1 && g->per_cell <= g->least) /* there are no figures of single ranks */
         n = (size_t)snprintf(text, sizeof text,
                              "Each cell is what one group of %s ranks in a row sends to another. ",
                              quantity_grouped(group).text);
@@ -371,7 +375,8 @@ static void matrix_view_add_plot(struct stage *s, const struct grid *g)
     matrix_view_add_cell_figures(s, g);
     matrix_view_add_node_lines(s, g);
     matrix_view_mark_selected(s, g);
-    struct scene_hit *hit = scene_hit(s->brush.scene, g->plot, HIT_MATRIX, g->per_cell, 0);
+    const uint32_t several = g->per_cell > g->least ? g->per_cell : 1;
+    struct scene_hit *hit = scene_hit(s->brush.scene, g->plot, HIT_MATRIX, several, 0);
     hit->x0 = g->column;
     hit->x1 = g->column + g->extent;
     hit->y0 = g->row;
@@ -386,7 +391,7 @@ static void matrix_view_add_plot(struct stage *s, const struct grid *g)
                   (struct box){matrix_view_x_of(g, column), matrix_view_y_of(g, row),
                                fmax(g->cell, 3), fmax(g->cell, 3)},
                   0, 1, t->text);
-    piece_pair_tip(s, row, column, g->per_cell);
+    piece_pair_tip(s, row, column, several);
 }
 
 /* Title and choices above the plot. @return left end of the choices */
