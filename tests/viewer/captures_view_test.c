@@ -202,6 +202,34 @@ static void hovering_a_call_shows_what_it_is(void **state)
     model_destroy(m);
 }
 
+/* Nodes answer one after the other: the plot ends when the last one has. */
+static void a_ring_holds_no_calls_after_it_was_read(void **state)
+{
+    (void)state;
+    struct model *m = job_of(8, 20, NULL);
+    struct desk d;
+    double x, y;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
+    desk_layout(&d, m);
+    struct capture *c = &m->captures.items[0];
+    struct capture_thread *first = &c->threads[2];
+    first->count = 3;
+    first->calls[2].running = 0;
+    first->read_ns = first->calls[2].begin_ns + (int64_t)first->calls[2].length_ns + 1000;
+    desk_layout(&d, m);
+    place_of(&d, c, 2, (first->read_ns + c->end_ns) / 2, &x, &y);
+    point_at(&d, m, x, y);
+    assert_non_null(find_text(&d.scene, "rank 2 on node000"));
+    assert_non_null(find_text(&d.scene, "its ring had been read before"));
+    place_of(&d, c, 2, (c->begin_ns + first->calls[0].begin_ns) / 2, &x, &y);
+    if (first->calls[0].begin_ns > c->begin_ns) {
+        point_at(&d, m, x, y);
+        assert_non_null(find_text(&d.scene, "its ring holds no earlier calls"));
+    }
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_wheel_zooms_about_what_lies_under_it(void **state)
 {
     (void)state;
@@ -394,6 +422,7 @@ int main(void)
         cmocka_unit_test(each_rank_has_a_row_with_its_calls),
         cmocka_unit_test(the_moments_of_the_alert_stand_in_it),
         cmocka_unit_test(hovering_a_call_shows_what_it_is),
+        cmocka_unit_test(a_ring_holds_no_calls_after_it_was_read),
         cmocka_unit_test(the_wheel_zooms_about_what_lies_under_it),
         cmocka_unit_test(many_ranks_share_lanes_until_one_looks_closer),
         cmocka_unit_test(alerts_and_time_lines_lead_to_it),

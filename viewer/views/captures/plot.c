@@ -310,13 +310,13 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
                             sizeof where);
     if (!f.call) {
         if (end - row == 1) {
+            const struct capture_thread *thread = captures_plot_thread_at(p, row);
+            const double at = mx - p->box.x;
             tooltip_add(&s->tip, 0, "%s", where);
             tooltip_add(&s->tip, 0,
-                        mx - p->box.x <
-                                    captures_plot_known_from(p, captures_plot_thread_at(p, row)) ||
-                                mx - p->box.x >
-                                    captures_plot_known_until(p, captures_plot_thread_at(p, row))
-                            ? "its ring holds no earlier calls"
+                        at < captures_plot_known_from(p, thread) ? "its ring holds no earlier calls"
+                        : at > captures_plot_known_until(p, thread)
+                            ? "its ring had been read before"
                             : "outside MPI");
         }
         return;
