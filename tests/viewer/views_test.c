@@ -359,6 +359,67 @@ static void a_cell_of_the_matrix_is_at_least_a_group_of_ranks(void **state)
     model_destroy(model);
 }
 
+/* A job of one window with these pairs. */
+static struct model *model_of_pairs(const struct wire_pair_row *pairs, uint64_t count)
+{
+    struct wire_message m[] = {
+        {.type = WIRE_TYPE_JOB}, {.type = WIRE_TYPE_TOTALS}, {.type = WIRE_TYPE_PAIR_WINDOW}};
+    struct model *model;
+    m[0].job = (struct wire_job){.job = "1.0", .world = 8, .window_ns = 1000};
+    m[1].totals = (struct wire_totals){
+        .job = "1.0", .window = 1, .length_ns = 1000, .sent = 1, .sent_bytes = 8};
+    m[2].pair_window = (struct wire_pair_window){
+        .job = "1.0", .window = 1, .windows = 1, .pairs = pairs, .pairs_count = count};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    return model;
+}
+
+static void the_tooltip_of_the_matrix_has_the_figures_of_both_runs(void **state)
+{
+    (void)state;
+    const struct wire_pair_row
+        before[] = {{.source = 1, .destination = 2, .messages = 40, .bytes = 400}},
+        after[] = {{.source = 1, .destination = 2, .messages = 10, .bytes = 100},
+                   {.source = 3, .destination = 2, .messages = 5, .bytes = 50}};
+    struct model *m[] = {model_of_pairs(before, 1), model_of_pairs(after, 2)};
+    struct other_run other = {.model = m[1], .names = {"a.hrec", "b.hrec"}};
+    struct desk d;
+    assert_true(other_run_update(&other, m[0], RANGE_START, 0, 0) >= 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    d.ui.time.range = RANGE_START;
+    d.ui.network.other = &other;
+    for (int compare = COMPARE_BEFORE; compare <= COMPARE_DIFFERENCE; compare++) {
+        d.ui.network.compare = (enum network_compare)compare;
+        for (int source = 1; source <= 3; source += 2) {
+            desk_layout(&d, m[0]);
+            for (size_t i = 0; i < d.scene.hit_count; i++)
+                if (d.scene.hits[i].kind == HIT_MATRIX) {
+                    d.ui.mouse.x = d.scene.hits[i].box.x + d.scene.hits[i].box.w * 2.5 / 8;
+                    d.ui.mouse.y =
+                        d.scene.hits[i].box.y + d.scene.hits[i].box.h * (source + 0.5) / 8;
+                }
+            desk_layout(&d, m[0]);
+            desk_layout(&d, m[0]);
+            if (compare == COMPARE_BEFORE) {
+                assert_null(find_text(&d.scene, "after 10 messages"));
+                continue;
+            }
+            assert_null(find_text(&d.scene, "no messages in this span of time"));
+            assert_non_null(
+                find_text(&d.scene, source == 1 ? "before 40 messages, 400" : "before 0 messages"));
+            assert_non_null(find_text(&d.scene, source == 1 ? "after 10 messages, 100"
+                                                            : "after 5 messages, 50"));
+        }
+    }
+    d.ui.network.other = NULL;
+    other_run_finish(&other);
+    desk_close(&d);
+    model_destroy(m[0]);
+    model_destroy(m[1]);
+}
+
 /* A cell of several ranks may reach beyond the last one. */
 static void tooltips_name_no_rank_that_the_job_does_not_have(void **state)
 {
@@ -2076,6 +2137,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(a_cell_of_the_matrix_is_at_least_a_group_of_ranks),
+        cmocka_unit_test(the_tooltip_of_the_matrix_has_the_figures_of_both_runs),
         cmocka_unit_test(tooltips_name_no_rank_that_the_job_does_not_have),
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(what_marks_of_latency_mean_stands_below_their_title),

@@ -240,19 +240,18 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
 }
 
 /* Messages and bytes between two spans of ranks. */
-static void piece_sum_pairs(const struct stage *s, uint32_t source, uint32_t destination,
-                            uint32_t count, uint64_t *sum)
+static void piece_sum_pairs(const struct model *m, const struct range *r, uint32_t source,
+                            uint32_t destination, uint32_t count, uint64_t *sum)
 {
-    const struct range *r = s->range;
     sum[0] = sum[1] = 0;
     if (count <= 1) {
-        uint32_t n = model_pair_find(s->model, source, destination);
+        uint32_t n = model_pair_find(m, source, destination);
         if (n < r->pairs.count)
             memcpy(sum, r->pairs.figures + (size_t)n * PAIR_COLUMNS, PAIR_COLUMNS * sizeof *sum);
         return;
     }
     for (uint32_t i = 0; i < r->pairs.count; i++) {
-        struct model_pair p = model_pair_at(&s->model->pairs, i);
+        struct model_pair p = model_pair_at(&m->pairs, i);
         if (p.source - source < count && p.destination - destination < count) {
             sum[PAIR_MESSAGES] += r->pairs.figures[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
             sum[PAIR_BYTES] += r->pairs.figures[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
@@ -260,13 +259,12 @@ static void piece_sum_pairs(const struct stage *s, uint32_t source, uint32_t des
     }
 }
 
-void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint32_t count)
+/* What a pair, or a span of ranks, is called, and where it is. */
+static void piece_add_pair_names(struct stage *s, uint32_t source, uint32_t destination,
+                                 uint32_t count)
 {
     static const char arrow[] = "\xe2\x86\x92";
     const struct model *m = s->model;
-    const struct range *r = s->range;
-    uint64_t sum[PAIR_COLUMNS];
-    piece_sum_pairs(s, source, destination, count, sum);
     if (count > 1) {
         tooltip_add(&s->tip, 0, "%s %s %s", piece_ranks(m, source, count).text, arrow,
                     piece_ranks(m, destination, count).text);
@@ -282,18 +280,37 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
         const char *from = model_host_of(m, source), *to = model_host_of(m, destination);
         tooltip_add(&s->tip, 0, strcmp(from, to) ? "%s %s %s" : "both on %s", from, arrow, to);
     }
+}
+
+void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint32_t count)
+{
+    const struct range *r = s->range;
+    uint64_t sum[PAIR_COLUMNS];
+    piece_sum_pairs(s->model, r, source, destination, count, sum);
+    piece_add_pair_names(s, source, destination, count);
     if (!sum[PAIR_MESSAGES]) {
         tooltip_add(&s->tip, 0, "no messages in this span of time");
         return;
     }
     piece_traffic_tip(s, "", sum[PAIR_MESSAGES], sum[PAIR_BYTES]);
-    const int sizes = piece_has_sizes(m);
+    const int sizes = piece_has_sizes(s->model);
     tooltip_add(
         &s->tip, 0, "%s%s%s of all %s",
         sizes ? format_si((double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B").text : "",
         sizes ? " per message, " : "",
         format_share((double)sum[s->quantity] / fmax((double)r->total[s->quantity], 1)).text,
         s->quantity == PAIR_BYTES ? "bytes" : "messages");
+}
+
+void piece_pair_tip_of_runs(struct stage *s, uint32_t source, uint32_t destination, uint32_t count)
+{
+    const struct other_run *other = s->ui->network.other;
+    uint64_t sum[PAIR_COLUMNS];
+    piece_add_pair_names(s, source, destination, count);
+    piece_sum_pairs(s->model, s->range, source, destination, count, sum);
+    piece_traffic_tip(s, "before ", sum[PAIR_MESSAGES], sum[PAIR_BYTES]);
+    piece_sum_pairs(other->model, &other->range, source, destination, count, sum);
+    piece_traffic_tip(s, "after ", sum[PAIR_MESSAGES], sum[PAIR_BYTES]);
 }
 
 struct quantity piece_rank_axis(double rank, double step)

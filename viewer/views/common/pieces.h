@@ -62,6 +62,10 @@ struct quantity piece_deaths(const struct model *model, uint32_t rank);
 void piece_rank_tip(struct stage *stage, uint32_t rank);
 void piece_pair_tip(struct stage *stage, uint32_t source, uint32_t destination, uint32_t count);
 
+/** Tooltip of a pair, or a span of ranks, in both runs of a comparison: there are two. */
+void piece_pair_tip_of_runs(struct stage *stage, uint32_t source, uint32_t destination,
+                            uint32_t count);
+
 /** Background of one row of a list, highlighted when hovered or selected, and its hit. */
 void piece_row(struct stage *stage, struct box box, enum hit_kind kind, uint64_t a, uint64_t b,
                int selected, enum ui_list list, uint32_t row);

@@ -391,7 +391,10 @@ static void matrix_view_add_plot(struct stage *s, const struct grid *g)
                   (struct box){matrix_view_x_of(g, column), matrix_view_y_of(g, row),
                                fmax(g->cell, 3), fmax(g->cell, 3)},
                   0, 1, t->text);
-    piece_pair_tip(s, row, column, several);
+    if (s->ui->network.other && s->ui->network.compare != COMPARE_BEFORE)
+        piece_pair_tip_of_runs(s, row, column, several);
+    else
+        piece_pair_tip(s, row, column, several);
 }
 
 /* Title and choices above the plot. @return left end of the choices */
