@@ -223,6 +223,9 @@ static void the_filter_of_the_other_views_holds(void **state)
     assert_int_equal(drawing(b)->set.routes, f->shown_routes);
     assert_true(f->shown_routes < f->route_count);
     SEEN("pass the filter");
+    look_at(b, SELECT_CALL, 0, 0); /* no selection of routes */
+    assert_int_equal(drawing(b)->set.routes, f->shown_routes);
+    SEEN("pass the filter");
     button(b, COMMAND_FILTER_CLEAR, 0);
     SEEN("with the most bytes");
 }

@@ -204,6 +204,7 @@ int route_set_update(struct route_set *set, const struct stage *s)
     int picked = s->ui->selection.kind != SELECT_NONE && f->selected_routes > 0;
     uint8_t wanted = FLOW_SHOWN | (picked ? FLOW_SELECTED : 0);
     const struct selection *one = &s->ui->selection;
+    set->selected = picked || one->kind == SELECT_ROUTE;
     if (!picked && one->kind == SELECT_ROUTE)
         route_set_add_idle(&k, one->a, one->b);
     else if (!picked && !flow_filter_active(&s->ui->network.filter))

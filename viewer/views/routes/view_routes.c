@@ -174,10 +174,9 @@ static void routes_view_add_shown(struct column_pen *c, const struct routes_draw
     double all = (double)c->s->range->flows.bytes;
     routes_view_heading(c, "Routes");
     snprintf(text, sizeof text,
-             set->heaviest ? "%s with the most bytes of %s, %s of the bytes"
-             : c->s->ui->selection.kind != SELECT_NONE
-                 ? "%s selected of %s, %s of the bytes"
-                 : "%s of %s pass the filter, %s of the bytes",
+             set->heaviest   ? "%s with the most bytes of %s, %s of the bytes"
+             : set->selected ? "%s selected of %s, %s of the bytes"
+                             : "%s of %s pass the filter, %s of the bytes",
              quantity_grouped(set->routes).text, quantity_grouped(set->all).text,
              format_share(all > 0 ? set->bytes / all : 0).text);
     routes_view_note(c, c->s->brush.theme->second, text);

@@ -55,10 +55,11 @@ int route_layer_compare_by_cells(const void *left, const void *right);
 /** Visible routes and the links they use, each once. */
 struct route_set {
     uint64_t key, version;
-    uint32_t routes, all; /**< visible routes, and all routes in use */
-    uint32_t suggested;   /**< visible routes that have, or follow, a suggested path */
-    uint32_t heaviest;    /**< number of largest routes that are shown; 0: the selection is shown */
-    double bytes;         /**< bytes of the visible routes */
+    uint32_t routes, all;   /**< visible routes, and all routes in use */
+    uint32_t suggested;     /**< visible routes that have, or follow, a suggested path */
+    uint32_t heaviest;      /**< number of largest routes that are shown; 0: others are shown */
+    int selected;           /**< the routes of the selection are shown; a call, say, has none */
+    double bytes;           /**< bytes of the visible routes */
     struct route_hop *hops; /**< owned; vertices */
     uint32_t count, room;
     uint8_t *marks; /**< owned; by vertex; enum route_mark */
