@@ -126,6 +126,14 @@ static int network_input_apply_given_seats(struct network_input *in,
             terminal_print("%s: rank %" PRIu64 " has no node", in->given, wanted.rank);
             return 1;
         }
+        if (topology_vertex_kind(in->network.topology, found->vertex) == VERTEX_SWITCH) {
+            char name[TOPOLOGY_NAME + 1];
+            topology_vertex_name(in->network.topology, found->vertex, name, sizeof name);
+            terminal_print("%s: %s: rank %" PRIu64 " is on %" PRIu32
+                           ", which is no node but the switch %s",
+                           in->command, in->given, wanted.rank, found->vertex, name);
+            return 1;
+        }
         in->seats[i] = found->vertex;
     }
     return 0;

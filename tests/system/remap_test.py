@@ -147,6 +147,15 @@ class Files(unittest.TestCase):
             self.assertEqual(first['hop-bytes'][1], again['hop-bytes'][0])
             self.assertLessEqual(again[measure][1], again[measure][0])
 
+    def test_a_given_mapping_onto_a_switch_is_refused(self):
+        pairs = self.write('pairs.txt', '0 1 100\n1 2 50\n')
+        given = self.write('map', '0 20\n1 0\n2 1\n')
+        for words in (['remap', '--objective', 'inter-node'], ['remap'], ['reroute']):
+            for topology in ('fattree:k=4', 'dragonfly:groups=5,routers=2,nodes=2,global=2'):
+                with self.subTest(words=words, topology=topology):
+                    refused = self.holter(*words, '--topology', topology, '--given', given, pairs, status=1)
+                    self.assertRegex(refused.err, f'{words[0]}: .*map: rank 0 is on 20, .* the switch ')
+
     def test_only_selected_ranks_move(self):
         self.table(self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), '--topology', 'torus:2,2,4,2,2', '--ranks', '3,8-10',
                    '-o', self.path('m'))
