@@ -193,8 +193,9 @@ static int cmd_reroute_choose_link(struct rerouting *r)
 static int cmd_reroute_choose_top(struct rerouting *r)
 {
     uint64_t top = r->top ? r->top : 100;
-    if (remap_flows_sort(&r->flows))
+    if (remap_flows_measure(&r->flows))
         return 1;
+    remap_flows_sort(&r->flows);
     for (size_t i = 0; i < r->flows.count && i < top; i++)
         cmd_reroute_add_route(r, &r->flows.rows[i]);
     return 0;

@@ -158,17 +158,46 @@ static int routing_add_requested(struct routing *r)
     return 0;
 }
 
+/* Set the heaviest links of all flows, on the routes in force. */
+static int routing_measure_flows(struct routing *r)
+{
+    int code = remap_flows_measure(&r->flows);
+    for (size_t i = 0; code == 0 && i < r->given_count; i++) {
+        const struct given_route *g = &r->given[i];
+        const struct remap_flow *found = remap_flows_find(&r->flows, g->source, g->destination);
+        if (found == NULL)
+            continue;
+        uint64_t heaviest = 0;
+        for (uint32_t l = 0; l < g->length; l++)
+            heaviest = order_maximum(heaviest, r->flows.bytes[g->links[l]]);
+        r->flows.rows[found - r->flows.rows].heaviest = heaviest;
+    }
+    return code;
+}
+
+/* Does the route in force cross a link? */
+static int routing_crosses(const struct routing *r, const struct remap_flow *f, uint32_t link)
+{
+    const struct given_route *g = routing_find_given(r, f->source, f->destination);
+    for (uint32_t l = 0; g != NULL && l < g->length; l++) {
+        if (g->links[l] == link)
+            return 1;
+    }
+    return g == NULL && topology_crosses(r->search->topology, f->source, f->destination, link);
+}
+
 /* Add the heaviest flows, of those that cross the link or of all: largest load first, then most
  * bytes. */
 static int routing_add_heaviest(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
     uint64_t maximum = ask->link == UINT64_MAX ? ask->top : NETWORK_ASK_ROUTES;
-    int code = remap_flows_sort(&r->flows);
+    int code = routing_measure_flows(r);
+    if (code == 0)
+        remap_flows_sort(&r->flows);
     for (size_t i = 0; code == 0 && i < r->flows.count && r->count < maximum; i++) {
         const struct remap_flow *f = &r->flows.rows[i];
-        if (ask->link == UINT64_MAX ||
-            topology_crosses(r->search->topology, f->source, f->destination, (uint32_t)ask->link))
+        if (ask->link == UINT64_MAX || routing_crosses(r, f, (uint32_t)ask->link))
             routing_add_route(r, f->source, f->destination, f->bytes);
     }
     return code;

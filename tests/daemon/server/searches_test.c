@@ -512,6 +512,41 @@ static void routes_in_force_count_in_what_is_suggested(void **state)
     daemon_bed_stop(pid);
 }
 
+/* The route in force from 0 to 3 crosses link 2, which leads from 0 to 1, as that from 6 to 1 does;
+ * that of the network would cross link 0, which leads from 0 to 2. */
+static void routes_across_a_link_are_those_in_force(void **state)
+{
+    (void)state;
+    struct peer p;
+    const struct wire_hop_row around[] = {{0, 3, 1}, {0, 3, 3}};
+    struct wire_request request = {
+        .id = 5, .op = "reroute", .argument = "link=2", .hops = around, .hops_count = 2};
+    pid_t pid = run_job("mesh:4,2");
+    peer_come(&bed, &p, "viewer", 0);
+    const struct wire_routes *m = &p.message.routes;
+    peer_send(&p, WIRE_TYPE_REQUEST, &request);
+    assert_int_equal(peer_receive(&p)->type, WIRE_TYPE_ROUTES);
+    assert_int_equal(m->routes_count, 2);
+    assert_int_equal(m->routes[0].source, 0);
+    assert_int_equal(m->routes[0].heaviest, 20 * BYTES);
+    assert_int_equal(m->routes[1].source, 6);
+    peer_reply(&p);
+    request.argument = "link=0";
+    peer_send(&p, WIRE_TYPE_REQUEST, &request);
+    assert_int_equal(peer_receive(&p)->type, WIRE_TYPE_ROUTES);
+    assert_int_equal(m->routes_count, 0);
+    peer_reply(&p);
+    request.argument = "top=1"; /* on the most loaded link */
+    peer_send(&p, WIRE_TYPE_REQUEST, &request);
+    assert_int_equal(peer_receive(&p)->type, WIRE_TYPE_ROUTES);
+    assert_int_equal(m->routes_count, 1);
+    assert_int_equal(m->routes[0].source, 0);
+    assert_int_equal(m->routes[0].heaviest, 20 * BYTES);
+    peer_reply(&p);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
+}
+
 static void wrong_words_are_named(void **state)
 {
     (void)state;
@@ -561,6 +596,7 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
         WITH_DIRECTORY(routes_are_suggested_for_the_mapping_that_is_asked_about),
         WITH_DIRECTORY(routes_in_force_count_in_what_is_suggested),
+        WITH_DIRECTORY(routes_across_a_link_are_those_in_force),
         WITH_DIRECTORY(wrong_words_are_named),
     };
     if (argc > 2)

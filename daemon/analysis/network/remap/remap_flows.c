@@ -77,7 +77,7 @@ const struct remap_flow *remap_flows_find(const struct remap_flows *flows, uint3
     return bsearch(&key, flows->rows, flows->count, sizeof(key), remap_flows_compare_ends);
 }
 
-int remap_flows_sort(struct remap_flows *flows)
+int remap_flows_measure(struct remap_flows *flows)
 {
     uint32_t room = topology_diameter(flows->topology) + 1,
              *links = malloc((size_t)room * sizeof(*links));
@@ -91,6 +91,10 @@ int remap_flows_sort(struct remap_flows *flows)
                 f->heaviest = flows->bytes[links[l]];
     }
     free(links);
-    qsort(flows->rows, flows->count, sizeof(*flows->rows), remap_flows_compare_loads);
     return 0;
+}
+
+void remap_flows_sort(struct remap_flows *flows)
+{
+    qsort(flows->rows, flows->count, sizeof(*flows->rows), remap_flows_compare_loads);
 }

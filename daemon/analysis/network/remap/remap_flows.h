@@ -8,7 +8,7 @@
 struct remap_flow {
     uint32_t source, destination; /**< vertices, not the same */
     uint64_t bytes, messages;
-    uint64_t heaviest; /**< bytes of the most loaded link of its route; of remap_flows_sort() */
+    uint64_t heaviest; /**< bytes of the most loaded link of its route; of remap_flows_measure() */
 };
 
 /** Zero-initialise. */
@@ -31,8 +31,10 @@ void remap_flows_finish(struct remap_flows *flows);
 const struct remap_flow *remap_flows_find(const struct remap_flows *flows, uint32_t source,
                                           uint32_t destination);
 
-/** Order by the load of the heaviest link, then by bytes, the largest first. @return 0 or -ENOMEM
- */
-int remap_flows_sort(struct remap_flows *flows);
+/** Set the load of the heaviest link of each, on the route of the network. @return 0 or -ENOMEM */
+int remap_flows_measure(struct remap_flows *flows);
+
+/** Order by the load of the heaviest link, then by bytes, the largest first. */
+void remap_flows_sort(struct remap_flows *flows);
 
 #endif
