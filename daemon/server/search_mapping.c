@@ -29,26 +29,29 @@ static void mapping_finish(struct mapping *m)
     free(m->nodes);
 }
 
+/* By groups of ranks those of one host are one process, and need not follow each other. */
 static int mapping_select_ranks(struct mapping *m)
 {
     const struct network_ask *ask = m->search->ask;
+    uint8_t *chosen = calloc((size_t)m->search->processes + 1, 1);
+    int code = 0;
     m->selected = malloc(((size_t)ask->rank_count + 1) * sizeof(*m->selected));
-    if (m->selected == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < ask->rank_count; i++) {
+    if (m->selected == NULL || chosen == NULL)
+        code = -ENOMEM;
+    for (uint32_t i = 0; code == 0 && i < ask->rank_count; i++) {
         uint32_t rank = ask->ranks[i];
         if (rank >= m->search->rank_count || m->search->process_of[rank] == UINT32_MAX) {
             snprintf(m->search->why, sizeof(m->search->why), "rank %u has no place in the network",
                      rank);
-            return -HOLTER_EUSAGE;
+            code = -HOLTER_EUSAGE;
+        } else if (!chosen[m->search->process_of[rank]]) {
+            chosen[m->search->process_of[rank]] = 1;
+            m->selected[m->problem.selected_count++] = m->search->process_of[rank];
         }
-        const uint32_t process = m->search->process_of[rank];
-        const uint32_t count = m->problem.selected_count;
-        if (!m->search->by_node || count == 0 || m->selected[count - 1] != process)
-            m->selected[m->problem.selected_count++] = process;
     }
+    free(chosen);
     m->problem.selected = m->selected;
-    return 0;
+    return code;
 }
 
 static int mapping_begin(struct mapping *m)

@@ -54,13 +54,19 @@ static pid_t start(const char *network)
 #define PARTNERS 6u
 
 static unsigned per_host = 1; /* ranks; several send all over the place */
+static int round_robin;       /* consecutive ranks are on consecutive hosts */
+
+static unsigned rank_of(unsigned node, unsigned i)
+{
+    return round_robin ? i * RANKS + node : node * per_host + i;
+}
 
 static void send_ranks(struct peer *agent, unsigned node, const char *host)
 {
     struct wire_member_row members[MOST];
     for (unsigned i = 0; i < per_host; i++)
         members[i] =
-            (struct wire_member_row){.rank = node * per_host + i, .pid = 100 + i, .placement = "0"};
+            (struct wire_member_row){.rank = rank_of(node, i), .pid = 100 + i, .placement = "0"};
     struct wire_ranks ranks = {.seq = 1,
                                .job = "job.0",
                                .world = (uint64_t)RANKS * per_host,
@@ -84,7 +90,7 @@ static void run_agent(unsigned node, uint64_t window)
     peer_come(&bed, &agent, "agent", 11 + node);
     send_ranks(&agent, node, host);
     for (unsigned i = 0; i < per_host; i++) {
-        unsigned rank = node * per_host + i;
+        unsigned rank = rank_of(node, i);
         rows[i] = (struct wire_rank_row){.rank = rank, .in_call_peer = -1};
         for (unsigned j = 0; j < (per_host == 1 ? 1 : PARTNERS); j++) {
             seed = seed * UINT64_C(6364136223846793005) + 1;
@@ -344,6 +350,28 @@ static void by_groups_of_ranks_routes_are_those_by_ranks_and_hosts_move_as_a_who
         assert_int_equal(groups.seats[i], groups.seats[i / MOST * MOST]);
 }
 
+static void by_groups_of_ranks_selected_ranks_of_one_host_need_not_be_neighbours(void **state)
+{
+    (void)state;
+    struct peer p;
+    per_host = 2;
+    round_robin = 1;
+    most_ranks = "4";
+    pid_t pid = run_job("torus:8");
+    most_ranks = "65536";
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 1, "remap", NULL, "time=0.2 ranks=0-2,8-10");
+    const struct wire_mapping *m = await_mapping(&p);
+    assert_int_equal(m->seats_count, RANKS * 2);
+    for (unsigned r = 0; r < RANKS * 2; r++)
+        assert_true(m->seats[r].vertex == r % RANKS || r % RANKS < 3);
+    assert_int_equal(peer_reply(&p)->code, 0);
+    per_host = 1;
+    round_robin = 0;
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
+}
+
 static void another_ends_the_one_before(void **state)
 {
     (void)state;
@@ -591,6 +619,7 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(a_request_behind_a_picture_keeps_its_rows),
         WITH_DIRECTORY(by_groups_of_ranks_hosts_get_the_mapping_of_single_ranks_on_them),
         WITH_DIRECTORY(by_groups_of_ranks_routes_are_those_by_ranks_and_hosts_move_as_a_whole),
+        WITH_DIRECTORY(by_groups_of_ranks_selected_ranks_of_one_host_need_not_be_neighbours),
         WITH_DIRECTORY(another_ends_the_one_before),
         WITH_DIRECTORY(more_than_four_searches_are_refused_until_one_ends),
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
