@@ -5,7 +5,6 @@
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdint.h>
 
 static uint64_t collectives_add_saturated(uint64_t a, uint64_t b)
@@ -55,24 +54,19 @@ struct link_load job_network_collective_load(const struct job_network *n, uint32
     return n->collectives == NULL ? (struct link_load){0} : link_loads_values(n->collectives)[link];
 }
 
-/* Links that only collectives load: the congestion does not know them. */
+/* Links that only collectives load now. Ranks may have loaded them before. */
 int job_network_list_collective_links(struct job_network *n)
 {
     const struct topology *t = n->graph->topology;
     const size_t known = n->link_count; /* by number */
     size_t at = 0;
     for (uint32_t link = 0; n->collectives_loaded && link < topology_links(t); link++) {
-        struct congestion_link row = {.link = link,
-                                      .state = CONGESTION_IDLE,
-                                      .share = NAN,
-                                      .latency = NAN,
-                                      .measured = CONGESTION_UNKNOWN,
-                                      .ratio = NAN};
+        struct congestion_link row;
         while (at < known && n->links[at].link < link)
             at++;
         if ((at < known && n->links[at].link == link) ||
             job_network_collective_load(n, link).messages == 0 ||
-            !topology_link(t, link, &row.from, &row.to))
+            !congestion_link(n->congestion, link, &row))
             continue;
         if (ARRAY_FIT(n->links, n->link_capacity, n->link_count + 1) != 0)
             return -ENOMEM;

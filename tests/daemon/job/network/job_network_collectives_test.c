@@ -148,6 +148,29 @@ static void messages_of_ranks_stay_exact_beside_them(void **state)
     free(pairs);
 }
 
+/* Links that ranks have loaded before, and only a collective now. */
+static void what_was_sent_before_stays_known_where_only_collectives_load_a_link(void **state)
+{
+    struct burst_pair pairs[] = {{.source = 0, .destination = 1, .messages = 1, .bytes = 5}};
+    const struct wire_pair_row sent = {.source = 0, .destination = 1, .messages = 2, .bytes = 77};
+    struct burst_rows bursts = {.modelled = pairs, .modelled_count = 1};
+    struct job_network *n = make();
+    struct wire_links m;
+    (void)state;
+    close_window(n, 1, &sent, 1, NULL);
+    close_window(n, 2, NULL, 0, &bursts);
+    assert_true(job_network_links(n, &m));
+    assert_in_range(m.links_count, 1, 8);
+    for (uint64_t i = 0; i < m.links_count; i++) {
+        assert_int_equal(m.links[i].collective_bytes, 5);
+        assert_int_equal(m.links[i].bytes, 0);
+        assert_int_equal(m.links[i].peak, 77);
+        assert_true(m.links[i].average > 1 && m.links[i].average < 77);
+        assert_int_equal(m.links[i].since, 2); /* idle */
+    }
+    job_network_destroy(n);
+}
+
 static void what_has_no_known_place_is_counted(void **state)
 {
     struct burst_pair pairs[] = {
@@ -174,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(algorithms_load_the_links_of_their_routes),
         cmocka_unit_test(messages_of_ranks_stay_exact_beside_them),
+        cmocka_unit_test(what_was_sent_before_stays_known_where_only_collectives_load_a_link),
         cmocka_unit_test(what_has_no_known_place_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
