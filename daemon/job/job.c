@@ -3,6 +3,7 @@
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
 #include "daemon/job/phases/picture.h"
+#include "daemon/topology/shared_network.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
 #include "version.h"
@@ -475,13 +476,16 @@ void job_describe(const struct job *job, struct wire_job_row *out)
 struct job_state_head {
     char version[32];
     uint64_t window_ns, has_rules, modelled;
+    uint64_t network; /* its fingerprint: loads are by number of the link */
 };
 
 static void job_copy_state(struct state_bytes *b, struct job *job)
 {
     const struct job_network_options network = job_network_options(job);
-    const struct job_state_head head = {STATE_VERSION, job->options.window_ns,
-                                        job->options.rules != NULL, job->options.modelled != 0};
+    const struct job_state_head head = {
+        STATE_VERSION, job->options.window_ns, job->options.rules != NULL,
+        job->options.modelled != 0,
+        job->options.network == NULL ? 0 : job->options.network->fingerprint};
     struct job_state_head copy = head;
     STATE_VALUE(b, copy);
     if (b->code == 0 && memcmp(&copy, &head, sizeof(copy)) != 0)

@@ -10,6 +10,64 @@
 
 #define LOG_TOPIC "network"
 
+/* ---- fingerprint --------------------------------------------------------- */
+
+/* FNV-1a, byte by byte. */
+static void fingerprint_add(uint64_t *hash, const void *bytes, size_t length)
+{
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < length; i++)
+        *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
+}
+
+static void fingerprint_add_number(uint64_t *hash, uint64_t number)
+{
+    fingerprint_add(hash, &number, sizeof(number));
+}
+
+static void fingerprint_add_text(uint64_t *hash, const char *text)
+{
+    fingerprint_add(hash, text, strlen(text) + 1);
+}
+
+static void fingerprint_add_edge(uint64_t *hash, const struct topology_edge *edge)
+{
+    fingerprint_add_number(hash, (uint64_t)edge->from << 32 | edge->to);
+    fingerprint_add(hash, &edge->capacity, sizeof(edge->capacity));
+    fingerprint_add_text(hash, edge->interface);
+}
+
+static void fingerprint_add_dimension(uint64_t *hash, const struct topology_dimension *dimension)
+{
+    fingerprint_add_text(hash, dimension->name);
+    fingerprint_add_number(hash, (uint64_t)dimension->connection << 32 | dimension->size);
+    fingerprint_add_number(hash, (uint64_t)dimension->up << 32 | dimension->step);
+}
+
+static uint64_t network_fingerprint(const struct topology_spec *spec)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    fingerprint_add_text(&hash, spec->name);
+    fingerprint_add_number(&hash, (uint64_t)spec->kind << 32 | (uint64_t)spec->tie);
+    fingerprint_add(&hash, &spec->capacity, sizeof(spec->capacity));
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        fingerprint_add_dimension(&hash, &spec->dimensions[d]);
+    for (uint32_t v = 0; v < spec->vertex_count; v++) {
+        fingerprint_add_text(&hash, spec->vertices[v].name);
+        fingerprint_add_number(&hash, spec->vertices[v].kind);
+    }
+    for (uint32_t e = 0; e < spec->edge_count; e++)
+        fingerprint_add_edge(&hash, &spec->edges[e]);
+    for (uint32_t r = 0; r < spec->route_count; r++) {
+        fingerprint_add_number(&hash, spec->routes[r].count);
+        fingerprint_add(&hash, spec->path + spec->routes[r].first,
+                        spec->routes[r].count * sizeof(*spec->path));
+    }
+    return hash > 1 ? hash : 2;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
 struct told_faults {
     struct network *network;
     size_t count;
@@ -30,12 +88,14 @@ void network_read(struct network *out, const char *given)
         return;
     snprintf(out->source, sizeof(out->source), "%s", given);
     out->is_grid = strcmp(given, NETWORK_GRID) == 0;
+    out->fingerprint = (uint64_t)out->is_grid;
     if (out->is_grid)
         return;
     struct told_faults faults = {out, 0};
     int code = topology_file_given(&out->file, given, shared_network_on_fault, &faults);
     if (code == 0) {
         out->fault[0] = '\0';
+        out->fingerprint = network_fingerprint(topology_spec(out->file.topology));
         return;
     }
     if (faults.count == 0) {
@@ -60,8 +120,10 @@ void network_make(struct network *out, const struct topology_spec *spec, const c
     int code = topology_create(&out->file.topology, spec, why, sizeof(why));
     code = code != 0 ? code : topology_file_index(&out->file);
     out->file.format = out->file.host_count > 0 ? TOPOLOGY_FORMAT_YAML : TOPOLOGY_FORMAT_SHORT;
-    if (code == 0)
+    if (code == 0) {
+        out->fingerprint = network_fingerprint(topology_spec(out->file.topology));
         return;
+    }
     topology_file_finish(&out->file);
     out->file = (struct topology_file){.topology = NULL};
     snprintf(out->fault, sizeof(out->fault), "%.200s: %s", source, why);

@@ -12,7 +12,9 @@ struct network {
     struct topology_file file; /**< its topology is NULL when it is not usable */
     char source[NETWORK_TEXT]; /**< the argument: a file or a short form; "": none */
     char fault[NETWORK_TEXT];  /**< why it is not usable; "": it is, or none was given */
-    int is_grid; /**< each job has the network of its process grid, see network_grid.h */
+    int is_grid;          /**< each job has the network of its process grid, see network_grid.h */
+    uint64_t fingerprint; /**< of the description, not of where it stands: networks that differ in
+                             anything have different ones; 0: none was given */
 };
 
 /** Read a file or short form; NETWORK_GRID is neither. Each fault is logged, and the first is

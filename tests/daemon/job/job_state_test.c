@@ -253,6 +253,38 @@ static void bytes_of_another_daemon_are_refused(void **state)
     run_destroy(run);
 }
 
+/* All have as many nodes and links: what was on a link of one would be shown on one of another. */
+static void bytes_of_a_daemon_with_another_network_are_refused(void **state)
+{
+    static const char *const others[] = {"torus:4,4/capacity=2e9",
+                                         "torus:4,4/capacity=1e9/order=B,A",
+                                         "torus:4,4/capacity=1e9/tie=plus",
+                                         "torus:8,2/capacity=1e9",
+                                         "cart",
+                                         ""};
+    (void)state;
+    network_read(&network, "torus:4,4/capacity=1e9");
+    assert_string_equal(network.fault, "");
+    struct run *run = run_recording(DOCS "/slow-link.hrec", 1000000000, 301);
+    const char *id = job_id(run->job);
+    struct job_options options = run->options;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        struct network other;
+        network_read(&other, others[i]);
+        assert_string_equal(other.fault, "");
+        options.network = &other;
+        assert_int_equal(restore_code(run, id, &options, run->bytes.length), -HOLTER_EVERSION);
+        network_finish(&other);
+    }
+    struct network same;
+    network_read(&same, "torus:4,4/capacity=1e9");
+    options.network = &same;
+    assert_int_equal(restore_code(run, id, &options, run->bytes.length), 0);
+    network_finish(&same);
+    run_destroy(run);
+    network_finish(&network);
+}
+
 static void a_state_that_is_restored_has_no_recording_of_the_daemon_before(void **state)
 {
     (void)state;
@@ -287,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_job_with_a_slow_link_goes_on_as_if_nothing_had_been),
         cmocka_unit_test(bytes_that_end_early_are_refused),
         cmocka_unit_test(bytes_of_another_daemon_are_refused),
+        cmocka_unit_test(bytes_of_a_daemon_with_another_network_are_refused),
         cmocka_unit_test(a_state_that_is_restored_has_no_recording_of_the_daemon_before),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
