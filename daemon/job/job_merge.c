@@ -68,6 +68,7 @@ int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks 
         if (merge_place(job, agent->node, &ranks->members[i]) != 0)
             return job_reject(fault, -ENOMEM, "no memory for the places of ranks");
     }
+    job_network_end_places(job->network);
     if (job_network_add_grids(job->network, ranks) != 0)
         return job_reject(fault, -ENOMEM, "no memory for the process grid");
     int grown = job->places.keys.count != known_ranks;

@@ -116,11 +116,26 @@ int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const
     if (r->node == place.node && r->core == place.core && r->numa == place.numa)
         return 0;
     n->placed += r->node == NETWORK_NO_NODE;
+    n->lowest_moved |=
+        r->node != NETWORK_NO_NODE && r->node != node && n->nodes[r->node].lowest == rank;
     *r = place;
     if (rank < n->nodes[node].lowest)
         n->nodes[node].lowest = rank;
     n->places_changed = 1;
     return 0;
+}
+
+void job_network_end_places(struct job_network *n)
+{
+    if (!n->lowest_moved)
+        return;
+    for (uint32_t i = 0; i < n->node_count; i++)
+        n->nodes[i].lowest = TOPOLOGY_NONE;
+    for (uint32_t rank = n->rank_count; rank-- > 0;) {
+        if (n->ranks[rank].node != NETWORK_NO_NODE)
+            n->nodes[n->ranks[rank].node].lowest = rank;
+    }
+    n->lowest_moved = 0;
 }
 
 int job_network_add_grids(struct job_network *n, const struct wire_ranks *m)

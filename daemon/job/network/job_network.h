@@ -61,6 +61,10 @@ int job_network_is_by_node(const struct job_network *network);
 int job_network_place(struct job_network *network, uint32_t rank, uint32_t node, const char *host,
                       uint64_t core, uint64_t numa);
 
+/** After the places of a message: find the lowest rank on each node again, where the one that was
+ * has moved to another node. */
+void job_network_end_places(struct job_network *network);
+
 /** Add the Cartesian communicators of a message that was validated.
  *  @return 0 or -ENOMEM */
 int job_network_add_grids(struct job_network *network, const struct wire_ranks *message);

@@ -53,8 +53,10 @@ struct job_network {
     uint64_t made;               /**< graphs so far */
     struct congestion *congestion;
     int places_changed; /**< since the network was made */
-    int changed;        /**< since it was published */
-    int closed;         /**< a window was closed */
+    int lowest_moved; /**< the lowest rank of a node is on another one: see job_network_end_places()
+                       */
+    int changed;      /**< since it was published */
+    int closed;       /**< a window was closed */
     size_t missed_reported;
 
     struct job_measured before; /**< what counters measured in the windows so far */

@@ -1,6 +1,7 @@
 /* The network under a job, from what its agents report to what is published. */
 #include "daemon/alert/rules.h"
 #include "daemon/job/job.h"
+#include "daemon/job/network/job_network.h"
 #include "daemon/topology/network_tree.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/size_class.h"
@@ -713,6 +714,29 @@ static void the_order_of_messages_does_not_show(void **state)
     }
 }
 
+/* As of a job that was started again under its id with other ranks on its hosts: messages between
+ * hosts stand under the lowest rank of each. */
+static void ranks_that_move_leave_another_as_the_lowest_of_their_host(void **state)
+{
+    (void)state;
+    struct job *job = make_job(NULL);
+    appear(job, 0, "n1", 0, 0, 0);
+    appear(job, 1, "n2", 2, 0, 0);
+    appear(job, 2, "n3", 4, 0, 0);
+    const struct job_network *n = job_network(job);
+    assert_int_equal(job_network_node_rank(n, 3), 2);
+    appear(job, 0, "n1", 1, 0, 0); /* 0 to 2 are on n1 */
+    assert_int_equal(job_network_node_rank(n, 1), 0);
+    assert_int_equal(job_network_node_rank(n, 2), 0);
+    assert_int_equal(job_network_node_rank(n, 3), 3);
+    appear(job, 2, "n3", 3, 0, 0); /* 3 and others are on n3, nobody is on n2 */
+    assert_int_equal(job_network_node_rank(n, 3), 3);
+    assert_int_equal(job_network_node_rank(n, 5), 3);
+    appear(job, 1, "n2", 6, 0, 0);
+    assert_int_equal(job_network_node_rank(n, 7), 6);
+    end_job(job);
+}
+
 static void a_rank_that_is_bound_again_moves(void **state)
 {
     (void)state;
@@ -776,6 +800,7 @@ int main(void)
         cmocka_unit_test(counters_of_a_gap_are_spread_over_it),
         cmocka_unit_test(in_the_tree_a_host_has_its_fastest_interfaces_together),
         cmocka_unit_test(the_order_of_messages_does_not_show),
+        cmocka_unit_test(ranks_that_move_leave_another_as_the_lowest_of_their_host),
         cmocka_unit_test(a_rank_that_is_bound_again_moves),
         cmocka_unit_test(late_subscribers_get_the_last_window),
     };
