@@ -17,6 +17,9 @@ struct reading {
     struct pairs *pairs; /* hosts are in the order of their first messages at first */
     struct pair_place *places;
     size_t place_room, host_capacity;
+    struct key_table agents; /* hi: instance */
+    uint32_t *host_of;       /* owned: host of each agent */
+    size_t agent_capacity;
     uint64_t world;
 };
 
@@ -36,15 +39,10 @@ static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
     return 0;
 }
 
-/* Index of a host, added if new; few messages describe hosts: one or a few for each node. @return
- * its index, or a negative error */
-static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ranks *ranks)
+/* @return the index of a new host, or a negative error */
+static int64_t traffic_recording_add_host(struct reading *r, const struct wire_ranks *ranks)
 {
     struct pairs *p = r->pairs;
-    for (uint32_t i = p->host_count; i-- > 0;) {
-        if (strcmp(p->hosts[i].name, ranks->host) == 0)
-            return i;
-    }
     if (p->host_count == MOST_HOSTS)
         return -HOLTER_ELIMIT;
     if (ARRAY_FIT(p->hosts, r->host_capacity, p->host_count + (size_t)1) != 0)
@@ -55,9 +53,36 @@ static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ra
     return p->host_count++;
 }
 
-static int traffic_recording_add_ranks(struct reading *r, const struct wire_ranks *ranks)
+/* Index of the host of an agent, added if new, as in the daemon: hosts may share a name. A new
+ * agent continues for one before it if ranks of that one's host of this name are among its own.
+ * @return its index, or a negative error */
+static int64_t traffic_recording_host_of(struct reading *r, uint64_t instance,
+                                         const struct wire_ranks *ranks)
 {
-    int64_t host = traffic_recording_host_of(r, ranks);
+    const uint32_t known = r->agents.count;
+    const uint32_t agent = KEY_TABLE_EXTEND(&r->agents, ((struct key){.hi = instance}), UINT32_MAX,
+                                            r->host_of, r->agent_capacity);
+    uint32_t before = UINT32_MAX;
+    if (agent == KEY_NONE)
+        return -ENOMEM;
+    if (agent != known)
+        return r->host_of[agent];
+    for (uint64_t i = 0; before == UINT32_MAX && i < ranks->members_count; i++) {
+        if (ranks->members[i].rank < r->place_room)
+            before = r->places[ranks->members[i].rank].host;
+    }
+    int64_t host = before != UINT32_MAX && strcmp(r->pairs->hosts[before].name, ranks->host) == 0
+                       ? before
+                       : traffic_recording_add_host(r, ranks);
+    if (host >= 0)
+        r->host_of[agent] = (uint32_t)host;
+    return host;
+}
+
+static int traffic_recording_add_ranks(struct reading *r, uint64_t instance,
+                                       const struct wire_ranks *ranks)
+{
+    int64_t host = traffic_recording_host_of(r, instance, ranks);
     if (host < 0)
         return (int)host;
     char why[128];
@@ -101,11 +126,10 @@ static int traffic_recording_add_message(void *user, const struct recorded *head
                                          const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
-    (void)head;
     (void)length;
     r->pairs->refused += message == NULL;
     if (message != NULL && message->type == WIRE_TYPE_RANKS)
-        return traffic_recording_add_ranks(r, &message->ranks);
+        return traffic_recording_add_ranks(r, head->instance, &message->ranks);
     if (message != NULL && message->type == WIRE_TYPE_WINDOW)
         return traffic_recording_add_window(r, &message->window);
     return 0;
@@ -162,6 +186,8 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     code = code != 0 ? code : traffic_recording_order_hosts(&r);
     pair_sums_finish(&r.sums);
     free(r.places);
+    free(r.host_of);
+    key_table_finish(&r.agents);
     if (code != 0) {
         fault_at(faults, 0, "%s", holter_strerror(code));
         pairs_finish(out);

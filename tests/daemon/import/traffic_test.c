@@ -1,6 +1,8 @@
 #include "daemon/import/import.h"
 #include "daemon/import/traffic.h"
+#include "daemon/storage/recording.h"
 #include "holter/error.h"
+#include "holter/wire.h"
 #include "tests/data_file.h"
 #include "tests/directory.h"
 
@@ -471,6 +473,70 @@ static void without_a_network_a_recording_has_a_tree_of_hosts(void **state)
     directory_remove(directory);
 }
 
+static void write_message(struct recording *recording, uint64_t instance, enum wire_type type,
+                          const void *message)
+{
+    struct wire_buffer buffer = {0};
+    const struct recorded head = {.type = type, .instance = instance, .seq = 1};
+    assert_int_equal(wire_encode(&buffer, type, message), 0);
+    assert_int_equal(recording_write_message(recording, &head, buffer.bytes, buffer.length), 0);
+    wire_buffer_finish(&buffer);
+}
+
+static void write_ranks(struct recording *recording, uint64_t instance, const char *host,
+                        uint64_t first, uint64_t count)
+{
+    struct wire_member_row members[4];
+    for (uint64_t i = 0; i < count; i++)
+        members[i] = (struct wire_member_row){.rank = first + i, .placement = ""};
+    const struct wire_ranks ranks = {.seq = 1,
+                                     .job = "a",
+                                     .world = 6,
+                                     .app = "app",
+                                     .mpi = "mpi",
+                                     .host = host,
+                                     .members = members,
+                                     .members_count = count};
+    write_message(recording, instance, WIRE_TYPE_RANKS, &ranks);
+}
+
+/* As in the daemon. */
+static void hosts_of_one_name_stay_two(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[300], why[300];
+    struct told told = {""};
+    struct recording *recording;
+    struct pairs pairs;
+    struct topology_file tree;
+    uint32_t *seats;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.hrec", directory);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    write_ranks(recording, 11, "box", 0, 2);
+    write_ranks(recording, 12, "box", 2, 2);
+    write_ranks(recording, 13, "box", 1, 1); /* the first one's agent after a restart */
+    write_ranks(recording, 13, "box", 4, 1);
+    write_ranks(recording, 14, "other", 5, 1);
+    write_message(recording, 12, WIRE_TYPE_WINDOW,
+                  &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
+    recording_close(recording);
+    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs.host_count, 3);
+    assert_int_equal(pairs.places[1].host, 0);
+    assert_int_equal(pairs.places[3].host, 1);
+    assert_int_equal(pairs.places[4].host, 0);
+    assert_int_equal(pairs.places[5].host, 2);
+    assert_int_equal(pairs_network(&tree, &seats, &pairs, path, why, sizeof(why)), 0);
+    assert_int_equal(topology_distance(tree.topology, seats[0], seats[4]), 2);
+    assert_int_equal(topology_distance(tree.topology, seats[0], seats[2]), 4);
+    assert_string_equal(told.text, "");
+    free(seats);
+    topology_file_finish(&tree);
+    pairs_finish(&pairs);
+    directory_remove(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +558,7 @@ int main(void)
         cmocka_unit_test(lines_that_are_whole_are_imported),
         cmocka_unit_test(damaged_lines_leave_the_network_of_the_others),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
+        cmocka_unit_test(hosts_of_one_name_stay_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
