@@ -346,7 +346,7 @@ static int cmd_reroute_put_routes(const struct rerouting *r, FILE *out, bool who
             continue;
         better[count++] = (struct topology_ends){r->chosen[i].source, r->chosen[i].destination};
         fputs("\n- [", out);
-        cmd_reroute_put_path(r, out, i, ", ", whole, topology_write_text);
+        cmd_reroute_put_path(r, out, i, ", ", true, topology_write_text);
         fputc(']', out);
     }
     if (whole)

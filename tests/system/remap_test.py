@@ -297,6 +297,20 @@ class Files(unittest.TestCase):
             out.write(self.read('out'))
         self.holter('topology', network)
 
+    # Two ways from s1 to s2, of which routes use the shorter one unless they are given.
+    RING = ('kind: graph\nnodes: n[0-3].cluster\nswitches: s[1-3]\nlinks:\n- [n0.cluster, s1]\n- [n1.cluster, s1]\n'
+            '- [n2.cluster, s2]\n- [n3.cluster, s2]\n- [s1, s2]\n- [s1, s3]\n- [s3, s2]\n')
+
+    def test_routes_alone_have_the_names_of_the_network(self):
+        network = self.write('net.yaml', self.RING)
+        self.holter('import', self.write('pairs', '0 2 1000\n1 3 500\n2 0 1\n3 0 1\n'), '-o', self.path('job.hrec'))
+        out = self.holter('reroute', self.path('job.hrec'), '--topology', network, '--delta', 2, '-o', self.path('out')).out
+        self.assertIn('n0 -> s1 -> s3 -> s2 -> n2', out)
+        self.assertEqual([['n0.cluster', 's1', 's3', 's2', 'n2.cluster']], self.paths('out'))
+        self.write('new.yaml', self.RING + self.read('out'))
+        again = self.holter('reroute', self.path('job.hrec'), '--topology', self.path('new.yaml'))
+        self.assertRegex(again.out, 'max-link +1000 +1000')
+
     def test_routes_of_a_file_that_the_network_does_not_have_are_reported(self):
         source, same = self.routes('IoDefault_Mira_n512_c16'), 'torus:4,4,4,4,2'
         self.assertEqual('', self.holter('reroute', source, '--topology', same, '--top', 1).err)
