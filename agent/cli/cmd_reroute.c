@@ -331,13 +331,12 @@ static void cmd_reroute_print_json(const struct rerouting *r)
            r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
 }
 
-/* Write the better routes, and, if the file contains the whole network, the given routes that are
- * unchanged. Hosts have their names in the network, which may differ from those in the recording.
- */
-static int cmd_reroute_put_routes(const struct rerouting *r, FILE *out, bool whole)
+/* Write the better routes, and the given routes that are unchanged. Hosts have their names in the
+ * network, which may differ from those in the recording. */
+static int cmd_reroute_put_routes(const struct rerouting *r, FILE *out)
 {
     struct topology_ends *better = calloc(r->count + 1, sizeof *better);
-    size_t count = 0, given = 0;
+    size_t count = 0;
     if (!better)
         return -ENOMEM;
     fputs("routes:", out);
@@ -349,8 +348,7 @@ static int cmd_reroute_put_routes(const struct rerouting *r, FILE *out, bool who
         cmd_reroute_put_path(r, out, i, ", ", true, topology_write_text);
         fputc(']', out);
     }
-    if (whole)
-        given = topology_write_routes(out, r->input.network.topology, better, count);
+    const size_t given = topology_write_routes(out, r->input.network.topology, better, count);
     fputs(count + given > 0 ? "\n" : " []\n", out);
     free(better);
     return 0;
@@ -376,7 +374,7 @@ static int cmd_reroute_write_routes(const struct rerouting *r)
               "if it has them; see holter-topology(5).\n",
               out);
     }
-    int code = cmd_reroute_put_routes(r, out, whole);
+    int code = cmd_reroute_put_routes(r, out);
     if (fclose(out) != 0)
         code = -ENOMEM;
     int status = cmd_reroute_failed(code);

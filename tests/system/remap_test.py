@@ -311,6 +311,13 @@ class Files(unittest.TestCase):
         again = self.holter('reroute', self.path('job.hrec'), '--topology', self.path('new.yaml'))
         self.assertRegex(again.out, 'max-link +1000 +1000')
 
+    def test_routes_alone_keep_those_that_were_given(self):
+        given = ['n3.cluster', 's2', 's3', 's1', 'n1.cluster']
+        network = self.write('net.yaml', self.RING + f"routes:\n- [{', '.join(given)}]\n")
+        pairs = self.write('pairs', '0 2 1000\n1 3 500\n3 1 700\n2 0 1\n')
+        self.holter('reroute', pairs, '--topology', network, '--delta', 2, '-o', self.path('out'))
+        self.assertEqual([['n0.cluster', 's1', 's3', 's2', 'n2.cluster'], given], self.paths('out'))
+
     def test_routes_of_a_file_that_the_network_does_not_have_are_reported(self):
         source, same = self.routes('IoDefault_Mira_n512_c16'), 'torus:4,4,4,4,2'
         self.assertEqual('', self.holter('reroute', source, '--topology', same, '--top', 1).err)
