@@ -162,7 +162,7 @@ int job_network_is_tree(const struct job_network *n)
 
 static void network_log_missing(struct job_network *n, struct network_node *node)
 {
-    node->missed = 1;
+    node->logged = 1;
     if (n->missed_reported++ < JOB_NETWORK_HOSTS_NAMED)
         log_warn("job %s: host %s is not in %s: its ranks have no place in the network",
                  n->options.job, node->host, n->options.given->source);
@@ -176,6 +176,13 @@ static int network_compare_nodes(const void *a, const void *b, void *user)
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     int order = network_compare_hosts(nodes[i].host, nodes[j].host);
     return order != 0 ? order : 2 * ORDER(nodes[i].lowest, nodes[j].lowest) + ORDER(i, j);
+}
+
+/* Hosts that all ranks have left, as of a job that was started again under its id, are in use no
+ * longer. */
+static int network_is_used(const struct network_node *node)
+{
+    return node->host[0] != '\0' && node->lowest != TOPOLOGY_NONE;
 }
 
 /* Hosts of imports are named by coordinates, so that any network with those knows them. @return how
@@ -197,7 +204,7 @@ static int network_place_in_order(struct job_network *n, const struct topology *
     if (order == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < n->node_count; i++) {
-        if (n->nodes[i].host[0] != '\0')
+        if (network_is_used(&n->nodes[i]))
             order[count++] = i;
     }
     qsort_r(order, count, sizeof(*order), network_compare_nodes, n->nodes);
@@ -220,10 +227,13 @@ static int network_build_given(struct job_network *n)
     if (network_place_by_name(n, given) == 0 && !network_names_hosts(given) &&
         network_place_in_order(n, given->file.topology) != 0)
         return -ENOMEM;
+    n->missed = 0;
     for (uint32_t i = 0; i < n->node_count; i++) {
-        if (n->nodes[i].host[0] != '\0' && n->nodes[i].vertex == TOPOLOGY_NONE &&
-            !n->nodes[i].missed)
-            network_log_missing(n, &n->nodes[i]);
+        struct network_node *node = &n->nodes[i];
+        node->missed = network_is_used(node) && node->vertex == TOPOLOGY_NONE;
+        n->missed += (size_t)node->missed;
+        if (node->missed && !node->logged)
+            network_log_missing(n, node);
     }
     return 0;
 }
@@ -488,11 +498,10 @@ static void network_describe_missing(const struct job_network *n, char *out, siz
     while (!n->nodes[first].missed)
         first++;
     char more[40] = " is";
-    if (n->missed_reported > 1)
-        snprintf(more, sizeof(more), " and %zu more are", n->missed_reported - 1);
+    if (n->missed > 1)
+        snprintf(more, sizeof(more), " and %zu more are", n->missed - 1);
     snprintf(out, capacity, "host %s%s not in %.300s: %s ranks have no place in the network",
-             n->nodes[first].host, more, n->options.given->source,
-             n->missed_reported > 1 ? "their" : "its");
+             n->nodes[first].host, more, n->options.given->source, n->missed > 1 ? "their" : "its");
 }
 
 void job_network_describe_fault(const struct job_network *n, char *out, size_t capacity)
@@ -505,7 +514,7 @@ void job_network_describe_fault(const struct job_network *n, char *out, size_t c
         snprintf(out, capacity,
                  "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or "
                  "more so far: hosts and cores stand for its process grid");
-    else if (network_is_given(n) && n->missed_reported > 0)
+    else if (network_is_given(n) && n->missed > 0)
         network_describe_missing(n, out, capacity);
 }
 

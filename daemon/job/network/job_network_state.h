@@ -19,7 +19,8 @@ struct network_node {
     uint32_t vertex;           /**< TOPOLOGY_NONE: not in the network */
     uint32_t uplink, downlink; /**< in the tree: its links to and from the switch */
     double speed; /**< bytes a second of its interfaces of the fastest medium; 0: not known */
-    int missed;   /**< it was logged that the network does not have it */
+    int missed;   /**< the network does not have it */
+    int logged;   /**< that was logged */
 };
 
 struct network_rank {
@@ -57,7 +58,8 @@ struct job_network {
                        */
     int changed;      /**< since it was published */
     int closed;       /**< a window was closed */
-    size_t missed_reported;
+    size_t missed;    /**< nodes that the network does not have */
+    size_t missed_reported; /**< that were logged */
 
     struct job_measured before; /**< what counters measured in the windows so far */
 

@@ -737,6 +737,24 @@ static void ranks_that_move_leave_another_as_the_lowest_of_their_host(void **sta
     end_job(job);
 }
 
+/* As of a job that was started again under its id. */
+static void hosts_that_all_ranks_have_left_take_no_nodes(void **state)
+{
+    (void)state;
+    struct job *job = make_job("torus:2");
+    appear(job, 0, "a1", 0, 0, 0);
+    appear(job, 1, "a2", 2, 0, 0);
+    job_advance(job, FIRST * S, FIRST * S);
+    assert_int_equal(told.seats[2], 1);
+    appear(job, 2, "b1", 0, 0, 0);
+    appear(job, 3, "b2", 2, 0, 0);
+    job_advance(job, (FIRST + 1) * S, (FIRST + 1) * S);
+    assert_string_equal(told.fault, "");
+    assert_int_equal(told.seats[0], 0);
+    assert_int_equal(told.seats[2], 1);
+    end_job(job);
+}
+
 static void a_rank_that_is_bound_again_moves(void **state)
 {
     (void)state;
@@ -801,6 +819,7 @@ int main(void)
         cmocka_unit_test(in_the_tree_a_host_has_its_fastest_interfaces_together),
         cmocka_unit_test(the_order_of_messages_does_not_show),
         cmocka_unit_test(ranks_that_move_leave_another_as_the_lowest_of_their_host),
+        cmocka_unit_test(hosts_that_all_ranks_have_left_take_no_nodes),
         cmocka_unit_test(a_rank_that_is_bound_again_moves),
         cmocka_unit_test(late_subscribers_get_the_last_window),
     };
