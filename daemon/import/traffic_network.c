@@ -66,7 +66,7 @@ static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
                                       .numa = traffic_network_small(place->numa)};
     }
     int code = network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
-    code = code != 0 ? code : topology_create(&out->topology, &spec, why, capacity);
+    code = code != 0 ? code : network_tree_topology(&out->topology, &spec, why, capacity);
     topology_spec_finish(&spec);
     for (uint32_t i = 0; code == 0 && i < pairs->processes; i++)
         seats[i] = ranks[i].vertex;

@@ -263,3 +263,16 @@ int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t ho
     network_tree_finish(&t);
     return code;
 }
+
+int network_tree_topology(struct topology **out, struct topology_spec *spec, char *why,
+                          size_t capacity)
+{
+    snprintf(why, capacity, "%s", "");
+    int code = topology_create(out, spec, why, capacity);
+    if (code == 0 || code == -ENOMEM)
+        return code;
+    for (uint32_t i = 0; i < spec->vertex_count; i++)
+        spec->vertices[i].name[0] = '\0';
+    char other[160];
+    return topology_create(out, spec, other, sizeof(other));
+}

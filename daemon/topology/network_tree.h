@@ -35,6 +35,13 @@ struct tree_rank {
 int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t host_count,
                  struct tree_rank *ranks, size_t rank_count);
 
+/** Make the topology of the tree. Names of hosts may be so odd that they contradict each other:
+ * then the tree goes without names, which are dropped from the spec.
+ * @param why  set to the contradiction, to "" where there is none
+ * @return 0 or a negative error */
+int network_tree_topology(struct topology **out, struct topology_spec *spec, char *why,
+                          size_t capacity);
+
 /** Compare host names as people sort them: n2 before n10. */
 int network_compare_hosts(const char *a, const char *b);
 

@@ -312,17 +312,13 @@ static int network_tree_equals(const struct topology_spec *a, const struct topol
     return 1;
 }
 
-/* Names of hosts may be so odd that they contradict each other: then the tree goes without. */
 static int network_create_tree(struct topology **out, struct topology_spec *spec)
 {
     char why[160];
-    int code = topology_create(out, spec, why, sizeof(why));
-    if (code == 0 || code == -ENOMEM)
-        return code;
-    log_warn("the tree of hosts: %s: it goes without names", why);
-    for (uint32_t i = 0; i < spec->vertex_count; i++)
-        spec->vertices[i].name[0] = '\0';
-    return topology_create(out, spec, why, sizeof(why));
+    int code = network_tree_topology(out, spec, why, sizeof(why));
+    if (code == 0 && why[0] != '\0')
+        log_warn("the tree of hosts: %s: it goes without names", why);
+    return code;
 }
 
 /* @param graph  on the heap; owned from now on */

@@ -537,6 +537,34 @@ static void hosts_of_one_name_stay_two(void **state)
     directory_remove(directory);
 }
 
+/* As in the daemon. */
+static void hosts_with_the_name_of_another_vertex_make_a_tree_without_names(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[300], why[300];
+    struct told told = {""};
+    struct recording *recording;
+    struct pairs pairs;
+    struct topology_file tree;
+    uint32_t *seats;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.hrec", directory);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    write_ranks(recording, 11, "network", 0, 3); /* as the switch of the tree */
+    write_ranks(recording, 12, "box", 3, 3);
+    write_message(recording, 12, WIRE_TYPE_WINDOW,
+                  &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
+    recording_close(recording);
+    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs_network(&tree, &seats, &pairs, path, why, sizeof(why)), 0);
+    assert_int_equal(topology_distance(tree.topology, seats[0], seats[1]), 2);
+    assert_int_equal(topology_distance(tree.topology, seats[0], seats[3]), 4);
+    free(seats);
+    topology_file_finish(&tree);
+    pairs_finish(&pairs);
+    directory_remove(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -559,6 +587,7 @@ int main(void)
         cmocka_unit_test(damaged_lines_leave_the_network_of_the_others),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
         cmocka_unit_test(hosts_of_one_name_stay_two),
+        cmocka_unit_test(hosts_with_the_name_of_another_vertex_make_a_tree_without_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
