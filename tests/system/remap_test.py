@@ -147,6 +147,22 @@ class Files(unittest.TestCase):
             self.assertEqual(first['hop-bytes'][1], again['hop-bytes'][0])
             self.assertLessEqual(again[measure][1], again[measure][0])
 
+    def test_number_of_threads_does_not_matter_where_several_trials_find_an_optimum(self):
+        """Mappings whose fullest link carries equally little differ in hop-bytes."""
+        others = [rank for rank in range(25) if rank not in (0, 7, 11, 13, 18)]
+        lines = [f'0 {rank} 40000\n{rank} 0 40000\n' for rank in (7, 11, 13, 18)]
+        lines += [f'{rank} {others[(i + distance) % len(others)]} {1 + i * 37 % 59}\n'
+                  for i, rank in enumerate(others) for distance in (1, 3)]
+        pairs = self.write('pairs.txt', ''.join(lines))
+        for seed in (1, 2):
+            mappings = []
+            for threads in (1, 4):
+                found = self.table(pairs, '--topology', 'torus:5,5', '--objective', 'max-link', '--steps', 300, '--seed',
+                                   seed, '--trials', 4, '--threads', threads, '-o', self.path('m'))
+                self.assertTrue(found['max-link'][3])
+                mappings.append(self.read('m'))
+            self.assertEqual(mappings[0], mappings[1])
+
     def test_a_given_mapping_onto_a_switch_is_refused(self):
         pairs = self.write('pairs.txt', '0 1 100\n1 2 50\n')
         given = self.write('map', '0 20\n1 0\n2 1\n')
