@@ -69,14 +69,25 @@ static uint64_t leases_journal_last(struct link_job *job)
     return last;
 }
 
-/* @return 0, -ESTALE: it is lost, or -EAGAIN: not answered */
+/* Lengthen a lease that has not expired meanwhile. What the loop was sent after that, it has left
+ * out: only leases_regain() has it read again. @return whether it was lengthened */
+static int leases_extend(struct link_job *job, uint64_t since_ns)
+{
+    struct fleet_link *link = job->link;
+    pthread_mutex_lock(&link->mutex);
+    const int lasts = clock_mono_ns() < job->valid_ns;
+    if (lasts)
+        job->valid_ns = since_ns + HOLDER_SHARE(leases_length(link));
+    pthread_mutex_unlock(&link->mutex);
+    return lasts;
+}
+
+/* @return 0, -ESTALE: it is lost, or -EAGAIN: not answered, or too late */
 static int leases_renew(struct link_job *job)
 {
     const uint64_t now = clock_mono_ns();
     int code = fleet_nats_renew(job->link->nats, job->id, job->link->options.value, &job->revision);
-    if (code == 0)
-        leases_set_valid(job, now);
-    return code;
+    return code == 0 && !leases_extend(job, now) ? -EAGAIN : code;
 }
 
 static void leases_post(struct link_job *job, enum fleet_event_type type, uint64_t seq)

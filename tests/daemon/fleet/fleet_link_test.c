@@ -392,6 +392,62 @@ static void a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_k
     assert_int_equal(found_lost, 0);
 }
 
+static unsigned renewals; /* since they began to be late; 0: they are not */
+
+int __real_fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value,
+                            uint64_t *revision);
+int __wrap_fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value,
+                            uint64_t *revision);
+
+/* The answer to the first one comes after the lease has expired. */
+int __wrap_fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value,
+                            uint64_t *revision)
+{
+    int code = __real_fleet_nats_renew(nats, job, value, revision);
+    pthread_mutex_lock(&tested->mutex);
+    const unsigned before = renewals;
+    if (before == 1)
+        link_find_job(tested, JOB)->valid_ns = 1;
+    renewals += before > 0;
+    pthread_mutex_unlock(&tested->mutex);
+    if (before == 2) /* it is not going to be acquired again */
+        fleet_link_release(tested, JOB);
+    return code;
+}
+
+static void on_event_of_late_renewals(void *user, const struct fleet_event *event)
+{
+    if (event->type == FLEET_STORED && event->token == 1)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_ACQUIRED) {
+        pthread_mutex_lock(&tested->mutex);
+        renewals = 1;
+        pthread_mutex_unlock(&tested->mutex);
+    }
+    regained += event->type == FLEET_REGAINED;
+    lost += event->type == FLEET_LOST;
+    if (regained + lost > 0)
+        uv_stop(user);
+}
+
+/* The worker has left out what came in between: it is told to read it again. */
+static void a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again(void **state)
+{
+    struct bed bed;
+    (void)state;
+    lease_ns = UINT64_C(2000000000);
+    regained = lost = 0;
+    bed_init(&bed, on_event_of_late_renewals);
+    publish_one(1);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    lease_ns = UINT64_C(60000000000);
+    renewals = 0;
+    const unsigned found_regained = regained, found_lost = lost;
+    bed_finish(&bed);
+    assert_int_equal(found_regained, 1);
+    assert_int_equal(found_lost, 0);
+}
+
 static void on_event_of_nothing(void *user, const struct fleet_event *event)
 {
     (void)user;
@@ -420,6 +476,7 @@ int main(void)
         cmocka_unit_test(messages_of_agents_do_not_wait_for_the_state_of_a_job),
         cmocka_unit_test(leases_are_kept_while_the_state_of_a_job_is_read),
         cmocka_unit_test(a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_kept),
+        cmocka_unit_test(a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
