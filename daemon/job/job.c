@@ -292,7 +292,6 @@ void job_set_recovering(struct job *job, int on)
 
 void job_end_resuming(struct job *job)
 {
-    job_alerts_mark_losses(&job->alerts);
     job->alerts.restored = 1;
     job_restore_silence(job);
 }

@@ -196,8 +196,16 @@ void job_alerts_add_losses(struct job_alerts *alerts, struct job_losses losses)
     alerts->losses.windows += losses.windows;
 }
 
+static int job_alerts_are_losses_announced(const struct job_alerts *alerts)
+{
+    return alerts->losses.records == alerts->announced.records &&
+           alerts->losses.windows == alerts->announced.windows;
+}
+
 void job_alerts_mark_losses(struct job_alerts *alerts)
 {
+    if (job_alerts_are_losses_announced(alerts))
+        return;
     alerts->announced = alerts->losses;
     alerts->windows_without_loss = 0;
 }
@@ -206,8 +214,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
                              uint64_t now_ns)
 {
     const struct job_losses *losses = &alerts->losses;
-    if (losses->records == alerts->announced.records &&
-        losses->windows == alerts->announced.windows) {
+    if (job_alerts_are_losses_announced(alerts)) {
         if (alerts->windows_without_loss < WINDOWS_WITHOUT_LOSS)
             return;
         /* Resolving searches the alerts, so it is tried only every few windows. */

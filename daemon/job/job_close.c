@@ -290,6 +290,7 @@ int job_close_again(struct job *job, uint64_t number, int late, uint64_t publish
         if (window->number != number || window->late != late)
             continue;
         job_close_window(job, at, published_ns);
+        job_alerts_mark_losses(&job->alerts); /* that daemon looked for them, too */
         return 1;
     }
     return 0;

@@ -1,6 +1,7 @@
 #include "daemon/alert/alert_labels.h"
 #include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/job.h"
+#include "daemon/job/job_accept.h"
 #include "daemon/job/job_figures.h"
 #include "holter/call.h"
 #include "holter/error.h"
@@ -1294,6 +1295,27 @@ static void losses_are_one_alert_until_they_stop(void **state)
     finish_job(job);
 }
 
+/* The first loss was announced by the daemon before this one, which has closed its window. */
+static void a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_take_over(void **state)
+{
+    (void)state;
+    for (uint64_t lost = 10; lost <= 20; lost += 10) {
+        struct job *job = make_job(&published);
+        const struct report before = {.node = 0, .window = FIRST + 1, .lost = 10},
+                            after = {.node = 0, .window = FIRST + 2, .lost = lost};
+        appear(job, 0, 1);
+        report(job, 0, FIRST, 0, end_of(FIRST));
+        job_close_again(job, FIRST, 0, end_of(FIRST) + 1);
+        assert_int_equal(take(job, &before, end_of(FIRST + 1)), 0);
+        job_close_again(job, FIRST + 1, 0, end_of(FIRST + 1) + 1);
+        assert_int_equal(take(job, &after, end_of(FIRST + 2)), 0);
+        job_end_resuming(job);
+        advance(job, end_of(FIRST + 2) + 1);
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), lost > 10);
+        finish_job(job);
+    }
+}
+
 /* As a cut of a recording begins: agents report sums since their start. */
 static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
 {
@@ -1547,6 +1569,8 @@ int main(void)
         cmocka_unit_test(a_rank_that_dies_in_finalize_which_nobody_has_left_is_reported),
         cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
+        cmocka_unit_test(
+            a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_take_over),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(the_nodes_of_dead_ranks_are_those_of_the_alert_after_a_correction_too),
         cmocka_unit_test(alerts_without_a_rule_take_no_number),
