@@ -194,10 +194,11 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
     return a;
 }
 
-int alerts_is_firing(const struct alerts *alerts, const char *kind, const char *host)
+const struct alert *alerts_find_firing(const struct alerts *alerts, const char *kind,
+                                       const char *host)
 {
     const struct alert *a = alerts_find_open(alerts, kind, host, 0);
-    return a != NULL && a->state == ALERT_FIRING;
+    return a != NULL && a->state == ALERT_FIRING ? a : NULL;
 }
 
 static enum alert_state alerts_parse_state(const char *name)

@@ -100,8 +100,9 @@ const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const 
 const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
                                    uint64_t now_ns);
 
-/** Is the episode of this kind on this host firing? */
-int alerts_is_firing(const struct alerts *alerts, const char *kind, const char *host);
+/** The alert of this kind on this host that fires. @return NULL: none does */
+const struct alert *alerts_find_firing(const struct alerts *alerts, const char *kind,
+                                       const char *host);
 
 /** Add an alert of a recording; in order of ids. Of an alert that is there the newest report is
  * taken over, unless it is an episode that is found again in the messages.

@@ -273,8 +273,22 @@ static void job_restore_silence(struct job *job)
     for (uint32_t i = 0; i < job->nodes.count; i++) {
         struct job_node *node = job->nodes.list[i];
         if (!node->final && !node->lost_contact &&
-            alerts_is_firing(&job->alerts.list, "agent-lost", node->host))
+            alerts_find_firing(&job->alerts.list, "agent-lost", node->host) != NULL)
             job_nodes_mark_lost(&job->nodes, node);
+    }
+}
+
+/* While messages are read again no agent counts as silent, so that none comes back: the alerts
+ * about those that were heard after they had been raised end now. */
+static void job_end_silence(struct job *job)
+{
+    for (uint32_t i = 0; i < job->nodes.count; i++) {
+        const struct job_node *node = job->nodes.list[i];
+        const struct alert *alert = alerts_find_firing(&job->alerts.list, "agent-lost", node->host);
+        if (alert != NULL && !node->lost_contact &&
+            node->last_message_ns + job_silence_bound(job) >= alert->fired_ns)
+            job_alerts_resolve_silence(&job->alerts, &job->stream, node->host,
+                                       node->last_message_ns);
     }
 }
 
@@ -293,6 +307,7 @@ void job_set_recovering(struct job *job, int on)
 void job_end_resuming(struct job *job)
 {
     job->alerts.restored = 1;
+    job_end_silence(job);
     job_restore_silence(job);
 }
 

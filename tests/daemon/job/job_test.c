@@ -1252,6 +1252,36 @@ static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **st
     finish_job(job);
 }
 
+/* A daemon of a fleet takes the job over, and reads among the messages of before a last one of the
+ * agent, which came when no daemon had the job. */
+static void an_agent_that_was_heard_before_a_job_is_taken_over_is_silent_no_more(void **state)
+{
+    const struct wire_alert alert = {.id = 1,
+                                     .kind = "agent-lost",
+                                     .state = "firing",
+                                     .since_ns = end_of(FIRST + 4),
+                                     .fired_ns = end_of(FIRST + 4),
+                                     .title = "t",
+                                     .rank = -1,
+                                     .host = "node0"};
+    (void)state;
+    for (int is_heard = 0; is_heard < 2; is_heard++) {
+        struct job *job = make_job(&published);
+        job_restore_alert(job, &alert);
+        appear(job, 0, 1);
+        report(job, 0, FIRST, 0, end_of(FIRST));
+        if (is_heard)
+            report(job, 0, FIRST + 5, WINDOW_FINAL, end_of(FIRST + 5));
+        job_end_resuming(job);
+        advance(job, end_of(FIRST + 6));
+        assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), is_heard);
+        if (is_heard)
+            assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, 0)->alert.state,
+                                "resolved");
+        finish_job(job);
+    }
+}
+
 /* The daemon was killed when a message was committed and what it led to was not. */
 static void windows_that_the_recording_does_not_tell_are_published_after_a_restart(void **state)
 {
@@ -1569,6 +1599,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_dies_in_finalize_which_nobody_has_left_is_reported),
         cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
+        cmocka_unit_test(an_agent_that_was_heard_before_a_job_is_taken_over_is_silent_no_more),
         cmocka_unit_test(
             a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_take_over),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
