@@ -314,7 +314,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
                 .most_pairs = MAXIMUM_PAIRS,
                 .most_ranks = o->most_ranks,
                 .modelled = !o->no_collectives,
-                .beside = 1,
+                .beside = o->export == NULL, /* an export does not wait for a thread */
                 .network = &d->network,
                 .rules = &d->rules},
         .record = o->record,

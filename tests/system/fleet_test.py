@@ -229,6 +229,19 @@ class Fleets(unittest.TestCase):
         self.assertIn('--export three: the servers have no messages of such a job', unknown.err)
         self.finish(fleet)
 
+    def test_the_end_of_a_job_whose_phases_take_long_to_analyse_is_exported(self):
+        fleet = self.start('a', arguments=('--window', '500ms'))
+        load = fleet.start_load(fleet.endpoint('a'), '--agents', 64, '--ranks', 16, '--windows', 8, '--window-ms', 500)
+        fleet.wait_ended('load.0')
+        self.assertEqual(0, load.finish().status)
+        exported = fleet.export('load.0')
+        self.assertEqual((0, ''), (exported.status, exported.err), exported)
+        whole, last = recording.Recording(exported.out.strip()), fleet.recording('a', 'load')
+        self.assertEqual('ended', whole.state())
+        self.assertNotEqual([], last.phases())
+        self.assertEqual(last.phases(), whole.phases())
+        self.finish(fleet)
+
     def test_a_daemon_whose_servers_do_not_answer_goes_on_with_what_it_has(self):
         fleet = self.start('a')
         fleet.start_job('one', '1')
