@@ -172,6 +172,14 @@ void client_refresh(struct client *c)
     request_sync(c);
 }
 
+/* The daemon has dropped the job since, and counts its frames from 1 again if it has it again: what
+ * it has now is asked for. */
+static void client_follow_again(struct client *c)
+{
+    if (c->follow.frame > 0)
+        client_refresh(c);
+}
+
 /* Ask something and wait for the reply in this phase; a request that cannot be sent is tried
  * again. */
 static void client_follow_ask(struct client *c, enum follow_phase phase,
@@ -265,6 +273,7 @@ void follow_tick(struct client *c, uint64_t now_ns)
     /* Without frames the job may have ended, or the last frames may have been dropped, which no
      * later frame reveals. */
     if (client_is_current(c) && now_ns >= f->check_ns) {
+        f->told = 0;
         subscribe_sync(c, "/", f->job);
         f->check_ns = client_due_ns(c, CHECK_AGAIN_HELLOS);
     }
@@ -376,6 +385,10 @@ static int client_follow_is_news(struct client *c, const struct frame *frame)
     if (number < 0 || !(f->topics >> number & 1))
         return 0;
     uint64_t last = f->last[number];
+    if (frame->ordinal <= last) {
+        client_follow_again(c);
+        return 0;
+    }
     f->last[number] = frame->ordinal;
     f->check_ns = client_due_ns(c, SILENCE_HELLOS);
     if (strncmp(frame->topic, "replay/", 7) == 0)
@@ -399,7 +412,9 @@ static void note_newest(struct client *c, const struct frame *frame, const char 
         return;
     uint64_t last = f->last[number];
     f->last[number] = frame->ordinal;
-    if (last && frame->ordinal > last)
+    if (frame->ordinal < last)
+        client_follow_again(c);
+    else if (last && frame->ordinal > last)
         c->missed += frame->ordinal - last;
     else if (!last && frame->number > f->frame && strcmp(topic, "replay") != 0)
         c->missed++;
@@ -409,12 +424,17 @@ static void note_newest(struct client *c, const struct frame *frame, const char 
 static void client_follow_handle_sync(struct client *c, const struct frame *frame,
                                       const char *behind)
 {
+    struct follow *f = &c->follow;
+    f->told |= behind[0] == '/';
     if (behind[0] == '/')
         note_newest(c, frame, behind + 1);
-    else if (behind[0] == '\0' && c->follow.phase == FOLLOW_WAIT_SYNC)
+    else if (behind[0] == '\0' && f->phase == FOLLOW_WAIT_SYNC)
         after_sync(c);
-    else if (behind[0] == '\0')
+    else if (behind[0] == '\0') {
         end_sync(c);
+        if (!f->told)
+            client_follow_again(c);
+    }
 }
 
 /* While no job is known, any running job is accepted. */

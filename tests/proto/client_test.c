@@ -373,6 +373,44 @@ static void after_missed_frames_the_state_can_be_requested_again(void **state)
     assert_int_equal(client_missed(bed->client), 2);
 }
 
+/* Its frames are counted from 1 again, by the same run of the daemon. */
+static void
+a_job_that_the_daemon_has_dropped_and_has_again_is_followed_from_its_state_on(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    bed->number = 20;
+    bed->ordinal = 10;
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    bed->number = bed->ordinal = 0;
+    publish_totals(bed, "lmp.0");
+    bed->contained = 1;
+    UNTIL(bed, bed->count == 3);
+    assert_true(bed->snapshots[2]);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 4);
+    assert_int_equal(bed->windows[3], 2);
+    assert_false(bed->snapshots[3]);
+    assert_int_equal(client_missed(bed->client), 0);
+}
+
+static void a_job_that_the_daemon_has_dropped_is_asked_for_again_after_a_silence(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    bed->number = 20;
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    bed->daemon.newest.topic = ""; /* which the daemon does not have any more */
+    UNTIL(bed, bed->count == 3);
+    assert_true(bed->snapshots[2]);
+}
+
 static void a_restarted_daemon_is_found_and_followed_again(void **state)
 {
     struct bed *bed = *state;
@@ -612,6 +650,8 @@ int main(void)
         T(of_a_topic_without_a_frame_so_far_the_missed_ones_are_known_to_be_some),
         T(a_silence_in_which_nothing_came_is_none),
         T(after_missed_frames_the_state_can_be_requested_again),
+        T(a_job_that_the_daemon_has_dropped_and_has_again_is_followed_from_its_state_on),
+        T(a_job_that_the_daemon_has_dropped_is_asked_for_again_after_a_silence),
         T(a_restarted_daemon_is_found_and_followed_again),
         T(replay_messages_are_numbered_apart_from_the_rest),
         T(frames_of_a_run_that_did_not_welcome_are_dropped_and_it_is_greeted),

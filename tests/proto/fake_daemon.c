@@ -89,9 +89,29 @@ void fake_daemon_publish_bytes(struct fake_daemon *daemon, const char *topic, ui
 void fake_daemon_publish(struct fake_daemon *daemon, const char *topic, uint64_t number,
                          uint64_t ordinal, enum wire_type type, const void *message)
 {
+    snprintf(daemon->last.topic, sizeof daemon->last.topic, "%.*s", (int)strcspn(topic, "/"),
+             topic);
+    daemon->last.number = number;
+    daemon->last.ordinal = ordinal;
     assert_int_equal(wire_encode(&daemon->buffer, type, message), 0);
     fake_daemon_publish_bytes(daemon, topic, number, ordinal, daemon->buffer.bytes,
                               daemon->buffer.length);
+}
+
+/* Of a job of which nothing was published there is a frame 0, which no client takes for news. */
+static void fake_daemon_tell_newest(struct fake_daemon *daemon, const char *sync)
+{
+    const int is_given = daemon->newest.topic != NULL;
+    const char *newest = is_given                        ? daemon->newest.topic
+                         : daemon->last.topic[0] != '\0' ? daemon->last.topic
+                                                         : "job";
+    char topic[512];
+    if (newest[0] == '\0')
+        return;
+    snprintf(topic, sizeof topic, "%s/%s", sync, newest);
+    fake_daemon_publish_bytes(daemon, topic, is_given ? daemon->newest.number : daemon->last.number,
+                              is_given ? daemon->newest.ordinal : daemon->last.ordinal, "", 0);
+    daemon->newest.told++;
 }
 
 void fake_daemon_confirm(struct fake_daemon *daemon, int confirms)
@@ -104,13 +124,8 @@ void fake_daemon_confirm(struct fake_daemon *daemon, int confirms)
         subscription[length] = '\0';
         if (!confirms || subscription[0] != 1 || strncmp(subscription + 1, "sync/", 5) != 0)
             continue;
-        if (strchr(subscription + 6, '/') != NULL && daemon->newest.topic != NULL) {
-            char topic[512];
-            snprintf(topic, sizeof topic, "%s/%s", subscription + 1, daemon->newest.topic);
-            fake_daemon_publish_bytes(daemon, topic, daemon->newest.number, daemon->newest.ordinal,
-                                      "", 0);
-            daemon->newest.told++;
-        }
+        if (strchr(subscription + 6, '/') != NULL)
+            fake_daemon_tell_newest(daemon, subscription + 1);
         fake_daemon_publish_bytes(daemon, subscription + 1, 0, 0, "", 0);
     }
 }

@@ -12,13 +12,17 @@ struct fake_daemon {
     char endpoint[64]; /**< set by the test */
     uint64_t instance; /**< that frames tell: of the last welcome, unless the test sets it */
     struct {
-        const char *topic; /**< NULL: it tells of none */
+        const char *topic; /**< NULL: that of the last frame; "": it tells of none */
         uint64_t number, ordinal;
         unsigned told; /**< how many times */
     } newest;          /**< frame that is told to who asks for those of a job */
-    void *context;     /**< made by fake_daemon_up() when it is NULL */
-    void *front;       /**< ROUTER; NULL while the daemon is down */
-    void *stream;      /**< XPUB */
+    struct {
+        char topic[32];
+        uint64_t number, ordinal;
+    } last;        /**< frame that was published */
+    void *context; /**< made by fake_daemon_up() when it is NULL */
+    void *front;   /**< ROUTER; NULL while the daemon is down */
+    void *stream;  /**< XPUB */
     struct wire_buffer buffer;
     struct wire_arena arena;
 };
