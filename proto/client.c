@@ -476,6 +476,7 @@ static int client_set_up(struct client *c, const struct client_options *options)
     c->role = options->role;
     c->hello_interval_ns =
         options->hello_interval_ns ? options->hello_interval_ns : HELLO_INTERVAL_NS;
+    c->in_fleet = options->in_fleet;
     if (options->key_dir) {
         int error = curve_load(options->key_dir, options->role, &c->keys);
         if (error)

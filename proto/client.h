@@ -27,6 +27,9 @@ struct client_options {
     /** Interval of hello messages, in nanoseconds; all other waiting times are multiples of it.
      *  0: one second */
     uint64_t hello_interval_ns;
+    /** The daemon is one of a fleet, which may be about to get the followed job, or have lost it to
+     * another one: where it does not have the job, it is asked for it once an interval. */
+    int in_fleet;
 };
 
 /** @return 0, -ENOMEM, -HOLTER_EUSAGE for a bad endpoint, or an error of curve_load() */
@@ -73,6 +76,9 @@ enum client_state client_state(const struct client *client);
 
 /** Has the whole snapshot of the followed job been returned, so that later messages are new? */
 int client_is_current(const struct client *client);
+
+/** Does the daemon not have the job that is followed, as far as it was asked? */
+int client_lacks_job(const struct client *client);
 
 /** Number of the run of the daemon, or of its replay (see the specification); 0: not connected.
  * When it changes, all state is published again. */

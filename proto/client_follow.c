@@ -151,6 +151,7 @@ void follow_begin(struct client *c)
     if (f->phase == FOLLOW_NOTHING)
         return;
     f->frame = 0;
+    f->unknown = 0;
     memset(f->last, 0, sizeof f->last);
     /* A client that follows the newest job keeps the job that it found, even after a restart of the
      * daemon. */
@@ -259,8 +260,11 @@ void follow_reply(struct client *c, const struct wire_reply *reply)
             f->phase = FOLLOW_WAIT_JOB;
     } else if (f->phase == FOLLOW_WAIT_STATE) {
         /* A job that the daemon does not know yet has no state: its stream begins with frame 1. */
+        f->unknown = reply->code == -HOLTER_ENOJOB;
         f->frame = reply->code == 0 ? reply->frame : 0;
-        f->phase = FOLLOW_LIVE;
+        f->sync_due_ns = client_due_ns(c, 1);
+        /* A job that the daemon takes over begins with the state that another one has stored. */
+        f->phase = f->unknown && c->in_fleet ? FOLLOW_WAIT_SYNC : FOLLOW_LIVE;
         f->check_ns = client_due_ns(c, SILENCE_HELLOS);
     }
 }
@@ -282,6 +286,11 @@ void follow_tick(struct client *c, uint64_t now_ns)
 int client_is_current(const struct client *c)
 {
     return c->state == CLIENT_CONNECTED && c->follow.phase == FOLLOW_LIVE;
+}
+
+int client_lacks_job(const struct client *c)
+{
+    return c->follow.unknown;
 }
 
 /* ---- the stream ---------------------------------------------------------- */

@@ -37,6 +37,7 @@ struct follow {
     char sync[96];                 /* topic of the expected sync frame; "": none */
     uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
     uint64_t check_ns;             /* live: when to check for missed frames */
+    int unknown;                   /* the daemon does not have the job */
     int told;                      /* by the check that is under way: the job has frames */
     uint64_t frame;                /* newest frame seen or contained in the snapshot */
     uint64_t strange;              /* unknown run whose frame caused the last hello */
@@ -67,6 +68,7 @@ struct client {
     int has_keys;
     enum role role;
     uint64_t hello_interval_ns; /* of which all waiting times are multiples */
+    int in_fleet;
 
     enum client_state state;
     char error[320];

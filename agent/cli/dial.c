@@ -113,7 +113,8 @@ static int dial_create_client(const struct dial *dial, struct client **out)
 {
     const struct client_options options = {.endpoint = dial->endpoint,
                                            .key_dir = dial->keys[0] ? dial->keys : NULL,
-                                           .role = dial->role};
+                                           .role = dial->role,
+                                           .in_fleet = dial->fleet[0] != '\0'};
     return client_create(out, &options);
 }
 
@@ -137,7 +138,7 @@ static int dial_find_other(struct dial *dial, const struct client *client, struc
     char why[512];
     *out = *dial;
     if (dial->fleet[0] != '\0') {
-        if ((state != CLIENT_DIALLING && state != CLIENT_LOST) ||
+        if ((state != CLIENT_DIALLING && state != CLIENT_LOST && !client_lacks_job(client)) ||
             now - dial->found_ns < FLEET_ASK_NS)
             return 0;
         dial->found_ns = out->found_ns = now;

@@ -267,6 +267,32 @@ static void a_job_unknown_to_the_daemon_is_followed_from_its_first_frame(void **
     assert_false(bed->snapshots[0]);
 }
 
+/* It begins with what another daemon has stored of it, which no frame has. */
+static void a_job_that_a_daemon_of_a_fleet_is_yet_to_get_is_followed_from_its_state_on(void **state)
+{
+    struct bed *bed = *state;
+    const struct client_options options = {.endpoint = bed->daemon.endpoint,
+                                           .role = ROLE_VIEWER,
+                                           .hello_interval_ns = HELLO_INTERVAL_NS,
+                                           .in_fleet = 1};
+    client_destroy(bed->client);
+    assert_int_equal(client_create(&bed->client, &options), 0);
+    daemon_up(bed);
+    bed->job = NULL;
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    assert_false(client_lacks_job(bed->client));
+    UNTIL(bed, client_lacks_job(bed->client));
+    assert_false(client_is_current(bed->client));
+    bed->job = "lmp.0";
+    bed->contained = bed->number = 1;
+    UNTIL(bed, client_is_current(bed->client));
+    assert_false(client_lacks_job(bed->client));
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    assert_true(bed->snapshots[0]);
+    assert_false(bed->snapshots[1]);
+}
+
 static void a_daemon_that_does_not_confirm_is_asked_all_the_same(void **state)
 {
     struct bed *bed = *state;
@@ -644,6 +670,7 @@ int main(void)
         T(no_name_means_the_newest_running_job),
         T(no_job_yet_means_the_next_to_come),
         T(a_job_unknown_to_the_daemon_is_followed_from_its_first_frame),
+        T(a_job_that_a_daemon_of_a_fleet_is_yet_to_get_is_followed_from_its_state_on),
         T(a_daemon_that_does_not_confirm_is_asked_all_the_same),
         T(missed_frames_are_counted_by_topic),
         T(the_last_frames_before_a_silence_are_missed_too),

@@ -365,6 +365,24 @@ class Fleets(unittest.TestCase):
         self.assertEqual(sum(v[0] for v in truth.sent.values()), sum(m['sent'] for m in last.values()))
         self.finish(fleet)
 
+    def test_clients_of_a_daemon_that_loses_the_job_and_goes_on_follow_the_job(self):
+        fleet = self.start('a')
+        end = os.path.join(self.place.dir, 'end')
+        load = fleet.start_load(fleet.endpoint('a'), '--agents', 2, '--windows', 2000, '--window-ms', 200, '--until', end)
+        lab.wait_for(lambda: (fleet.state('load.0') or {}).get('start_ns'), 'a window')
+        fleet.start_daemon('b')
+        tap = self.place.tap('-c', f'{fleet.url}/default/load.0', '--topic', 'totals,job', '--until-end')
+        lab.wait_for(lambda: '"totals"' in tap.out(), 'totals')
+        fleet.publish('holter.default.load=0.out', b'as another daemon would')
+        lab.wait_for(lambda: 'another daemon holds it' in fleet.daemons['a'].err(), 'the end of the lease')
+        lab.wait_for(lambda: fleet.holder('load.0'), 'a worker')
+        with open(end, 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, load.finish().status)
+        told = tap.finish()
+        self.assertEqual(0, told.status, told)
+        self.finish(fleet)
+
     def test_commands_take_the_job_of_the_address_and_not_the_newest_one(self):
         fleet = self.start('a')
         for job, session in (('one', '1'), ('two', '2')):

@@ -87,8 +87,10 @@ int connection_open(struct connection **out, const struct connection_options *o,
     c->watch = -1;
     c->finder.fd = o->finder;
     c->key_dir = o->key_dir;
-    struct client_options options = {
-        .key_dir = o->key_dir, .role = ROLE_VIEWER, .endpoint = o->endpoint};
+    struct client_options options = {.key_dir = o->key_dir,
+                                     .role = ROLE_VIEWER,
+                                     .endpoint = o->endpoint,
+                                     .in_fleet = o->finder > 0};
     int error = 0;
     if (o->ssh_host) {
         error = ssh_open(&c->tunnel, o->ssh_host, o->endpoint, why, capacity);
@@ -152,7 +154,7 @@ static void connection_move(struct connection *c, const char *endpoint)
     char keys[512] = "";
     struct client *client = NULL;
     struct client_options options = {
-        .key_dir = c->key_dir, .role = ROLE_VIEWER, .endpoint = endpoint};
+        .key_dir = c->key_dir, .role = ROLE_VIEWER, .endpoint = endpoint, .in_fleet = 1};
     if (!c->key_dir && session_find_keys(keys, sizeof keys, endpoint) == 0 && keys[0])
         options.key_dir = keys;
     if (client_create(&client, &options) != 0)
@@ -169,7 +171,7 @@ static void connection_look_for_daemon(struct connection *c, uint64_t now_ms)
 {
     char endpoint[FINDER_ENDPOINT_BYTES];
     const enum client_state state = client_state(c->client);
-    if ((state == CLIENT_LOST || state == CLIENT_DIALLING) &&
+    if ((state == CLIENT_LOST || state == CLIENT_DIALLING || client_lacks_job(c->client)) &&
         finder_ask(&c->finder, c->job, now_ms, endpoint) && strcmp(endpoint, c->endpoint) != 0)
         connection_move(c, endpoint);
 }
