@@ -357,6 +357,7 @@ int job_rank_message(const struct job *job, size_t number, struct recorded *head
         return 0;
     const struct job_rank_message *message = &job->rank_messages.list[number];
     *head = message->head;
+    head->time_ns = head->received_ns = job->nodes.last_message_ns;
     *bytes = message->bytes;
     *length = message->length;
     return 1;

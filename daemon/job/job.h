@@ -133,7 +133,8 @@ const char *job_recording(const struct job *job);
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
-/** A message about ranks that was kept. @return 0: there are fewer */
+/** A message about ranks that was kept, as if it had arrived with the newest message of the job: in
+ * a recording that begins now the job has not been silent since. @return 0: there are fewer */
 int job_rank_message(const struct job *job, size_t number, struct recorded *head,
                      const void **bytes, size_t *length);
 

@@ -3,6 +3,7 @@
 #include "daemon/job/job.h"
 #include "daemon/job/job_accept.h"
 #include "daemon/job/job_figures.h"
+#include "daemon/storage/block/recorded.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
@@ -1325,6 +1326,28 @@ static void losses_are_one_alert_until_they_stop(void **state)
     finish_job(job);
 }
 
+static void
+messages_about_ranks_that_begin_a_recording_are_no_older_than_the_newest_message(void **state)
+{
+    struct job *job = make_job(&published);
+    const struct recorded kept = {
+        .type = WIRE_TYPE_RANKS, .instance = 1, .seq = 1, .received_ns = S, .time_ns = S};
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    (void)state;
+    appear(job, 0, 1);
+    job_keep_rank_message(job, &kept, "ranks", 5);
+    report(job, 0, FIRST + 50, 0, end_of(FIRST + 50));
+    assert_int_equal(job_rank_message(job, 0, &head, &bytes, &length), 1);
+    assert_int_equal(head.seq, 1);
+    assert_int_equal(head.received_ns, end_of(FIRST + 50));
+    assert_int_equal(head.time_ns, end_of(FIRST + 50));
+    assert_int_equal(length, 5);
+    assert_int_equal(job_rank_message(job, 1, &head, &bytes, &length), 0);
+    finish_job(job);
+}
+
 /* The first loss was announced by the daemon before this one, which has closed its window. */
 static void a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_take_over(void **state)
 {
@@ -1600,6 +1623,8 @@ int main(void)
         cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(an_agent_that_was_heard_before_a_job_is_taken_over_is_silent_no_more),
+        cmocka_unit_test(
+            messages_about_ranks_that_begin_a_recording_are_no_older_than_the_newest_message),
         cmocka_unit_test(
             a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_take_over),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
