@@ -309,7 +309,7 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
     if (code != 0)
         return code;
     if (message.type == WIRE_TYPE_BYE) {
-        jobs_release_agent(fleet->jobs, entry->instance);
+        jobs_resume_release(fleet->jobs, job->id, entry->instance);
         return 0;
     }
     if (job_message_seq(&message) == 0 || strcmp(job_message_job(&message), job->id) != 0)

@@ -558,6 +558,13 @@ int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_m
     return code;
 }
 
+void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance)
+{
+    const struct entry *entry = jobs_find_streamed(jobs, id);
+    if (entry != NULL)
+        job_release_agent(entry->job, instance);
+}
+
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals)
 {
     const struct entry *entry = jobs_find_streamed(jobs, totals->job);

@@ -126,6 +126,9 @@ void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert);
  *  @param received_ns  when the first daemon received it */
 int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
                        zmq_msg_t *bytes, uint64_t received_ns, struct job_fault *fault);
+/** The agent has left this job, by the job's messages; those of its other jobs say so themselves.
+ */
+void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance);
 /** A daemon before this one closed this window here. */
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals);
 /** From now on the job is this daemon's own. */

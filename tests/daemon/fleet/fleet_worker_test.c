@@ -455,6 +455,46 @@ static void closing_windows_counts_as_time_that_a_take_over_takes(void **state)
     stop_daemon(second);
 }
 
+static void give_other_job(struct fleet *fleet, const struct wire_message *message)
+{
+    zmq_msg_t bytes;
+    struct job_fault fault = {""};
+    zmq_msg_init_size(&bytes, 1);
+    assert_int_equal(jobs_resume_ingest(fleet->jobs, 1, message, &bytes, 2 * S, &fault), 0);
+    zmq_msg_close(&bytes);
+}
+
+/* Its last messages of the other job stand in the stream of that job, and are not read yet. */
+static void an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs(void **state)
+{
+    struct agent_words words;
+    struct job_fault fault = {""};
+    const struct wire_bye bye = {.seq = 2};
+    const struct wire_rank_row row = {.rank = 0, .calls = 1, .in_call_peer = -1};
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    assert_int_equal(jobs_resume_begin(fleet->jobs, "job.2", NULL, &fault), 0);
+    give_other_job(fleet,
+                   &(struct wire_message){.type = WIRE_TYPE_RANKS,
+                                          .ranks = agent_words_ranks(&words, "job.2", 0, 1, 1, 1)});
+    give_other_job(fleet, &(struct wire_message){.type = WIRE_TYPE_WINDOW,
+                                                 .window = {.seq = 2,
+                                                            .job = "job.2",
+                                                            .host = words.host,
+                                                            .window = 1,
+                                                            .length_ns = S,
+                                                            .ranks = &row,
+                                                            .ranks_count = 1}});
+    jobs_resume_end(fleet->jobs, "job.2");
+    read_window(fleet, 1);
+    read_message(fleet, WIRE_TYPE_BYE, &bye, 2 * S);
+    publish_windows(fleet, 2 * S + S / 2);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_ENDED);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, "job.2")), JOB_RUNNING);
+    stop_daemon(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,6 +524,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(closing_windows_counts_as_time_that_a_take_over_takes,
                                         set_up, tear_down),
     };
