@@ -20,6 +20,7 @@
 
 struct entry {
     struct job *job;
+    uint64_t number;       /* see jobs_number() */
     enum job_state state;  /* at the last check */
     int replayed;          /* its time is that of its messages */
     int streamed;          /* its messages come from a fleet's stream */
@@ -35,6 +36,7 @@ struct jobs {
     int muted;                       /* a job is resumed: nobody is notified again */
     struct entry list[JOBS_MAXIMUM]; /* by age */
     size_t count;
+    uint64_t added; /* jobs, since the start */
     size_t last; /* position of the job of the newest message: often the next one is about it too */
     struct jobs_counts counts;
     uint64_t now_ns;         /* of the newest call */
@@ -192,6 +194,14 @@ static void jobs_add_counts(struct jobs_counts *counts, const struct job *job)
     counts->matches.rejected += matches.rejected;
 }
 
+uint64_t jobs_number(const struct jobs *jobs, const char *id)
+{
+    for (size_t i = jobs->count; i-- > 0;)
+        if (strcmp(job_id(jobs->list[i].job), id) == 0)
+            return jobs->list[i].number;
+    return 0;
+}
+
 static void jobs_drop(struct jobs *jobs, size_t at)
 {
     const struct jobs_publisher *publisher = &jobs->options.publisher;
@@ -254,8 +264,8 @@ static int jobs_add(struct jobs *jobs, const char *id, const struct jobs_state *
                    : job_restore(out, id, &jobs->options.job, &output, state->bytes, state->length);
     if (code != 0)
         return code;
-    jobs->list[jobs->count] =
-        (struct entry){.job = *out, .state = JOB_RUNNING, .watermark_ns = UINT64_MAX};
+    jobs->list[jobs->count] = (struct entry){
+        .job = *out, .number = ++jobs->added, .state = JOB_RUNNING, .watermark_ns = UINT64_MAX};
     jobs->last = jobs->count++;
     log_info("job %s begins", id);
     return 0;

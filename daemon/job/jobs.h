@@ -153,6 +153,10 @@ int jobs_idle(const struct jobs *jobs);
 /** @param id  NULL or "": the newest running one, else the newest @return NULL: none */
 struct job *jobs_find(const struct jobs *jobs, const char *id);
 
+/** A number that no other job gets, also not a later one of the same id, whose memory may lie where
+ * that of this one did. @return 0: there is no job of this id */
+uint64_t jobs_number(const struct jobs *jobs, const char *id);
+
 /** The oldest known job comes first. @return NULL: there are fewer */
 struct job *jobs_at(const struct jobs *jobs, size_t index);
 

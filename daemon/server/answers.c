@@ -25,7 +25,7 @@ struct answers_work {
     struct picture *picture; /* owned; NULL: finished, the queue is being answered */
     uint64_t id;             /* of its request */
     char job[65];
-    struct job *of; /* only compared, as it may have been freed */
+    uint64_t number; /* of the job, see jobs_number() */
     struct queued_request *queue, **end;
     size_t queued, queued_bytes;
     struct answers_work *next;
@@ -132,8 +132,8 @@ int answers_start_picture(struct answers *a, struct front *front, const struct p
     }
     w->picture = picture;
     w->id = id;
-    w->of = job;
     snprintf(w->job, sizeof(w->job), "%s", job_id(job));
+    w->number = jobs_number(a->jobs, w->job);
     uv_idle_start(&a->idle, answers_on_idle);
     return 0;
 }
@@ -212,8 +212,9 @@ static int answers_step_picture(struct answers *a, struct answers_work *w, struc
 {
     struct answers_recipient telling = {w->front, peer};
     struct job *job = jobs_find(a->jobs, w->job);
-    int code =
-        job == NULL || job != w->of ? -HOLTER_ENOJOB : picture_step(w->picture, job_phases(job));
+    int code = job == NULL || jobs_number(a->jobs, w->job) != w->number
+                   ? -HOLTER_ENOJOB
+                   : picture_step(w->picture, job_phases(job));
     if (code == 1)
         return 1;
     if (code == 0)

@@ -264,10 +264,31 @@ static void a_job_that_is_abandoned_is_gone_and_publishes_nothing_more(void **st
     assert_int_equal(noted.count, 0); /* what is open belongs to the daemon after this one */
 }
 
+/* What is made for a client in steps goes on with the job that it was begun for only, whatever lies
+ * in the memory of that one since. */
+static void a_job_of_the_id_of_one_that_is_gone_has_another_number(void **state)
+{
+    (void)state;
+    struct totals_noted noted = {.count = 0};
+    struct jobs *jobs = create_noting(&noted);
+    struct job_fault fault;
+    const uint64_t number = jobs_number(jobs, "one");
+    assert_true(number > 0);
+    assert_int_equal(jobs_resume_begin(jobs, "two", NULL, &fault), 0);
+    assert_true(jobs_number(jobs, "two") > number);
+    assert_true(jobs_number(jobs, "one") == number);
+    jobs_abandon(jobs, "one");
+    assert_int_equal(jobs_number(jobs, "one"), 0);
+    assert_int_equal(jobs_resume_begin(jobs, "one", NULL, &fault), 0);
+    assert_true(jobs_number(jobs, "one") > jobs_number(jobs, "two"));
+    jobs_destroy(jobs, 200 * S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
+        cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
     };
