@@ -168,9 +168,10 @@ struct job_losses job_nodes_update_row(struct job_node *node, const struct job_a
     if (window->node_count == 0)
         return losses;
     const struct wire_node_row *row = &window->node[0];
+    if (!agent->reported) /* an agent that was started again counts from 0 */
+        node->row.lost = node->row.windows_dropped = 0;
     if (job_nodes_began_midway(agent, window))
         job_nodes_skip_losses(node, window);
-    /* An agent that was started again counts from 0: only what rises is a loss. */
     if (row->lost > node->row.lost)
         losses.records = row->lost - node->row.lost;
     if (row->windows_dropped > node->row.windows_dropped)

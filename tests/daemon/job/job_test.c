@@ -1369,6 +1369,33 @@ static void a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_tak
     }
 }
 
+/* An agent of a node that has lost its journal as well: it counts from 0. */
+static struct job *make_job_whose_agent_was_started_again(const struct report *before,
+                                                          const struct report *after)
+{
+    struct job *job = make_job(&published);
+    appear(job, 0, 1);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    assert_int_equal(take(job, before, end_of(FIRST + 1)), 0);
+    advance(job, end_of(FIRST + 1) + 1);
+    for (uint64_t seq = 1; seq <= 3; seq++)
+        assert_int_equal(appear_as(job, 0, after->instance, "node0", seq, 1, end_of(FIRST + 2)), 0);
+    assert_int_equal(take(job, after, end_of(FIRST + 2)), 0);
+    advance(job, end_of(FIRST + 2) + 1);
+    return job;
+}
+
+static void the_losses_of_an_agent_that_was_started_again_come_on_top_of_those_before(void **state)
+{
+    const struct report before = {.node = 0, .window = FIRST + 1, .lost = 30},
+                        after = {.node = 0, .instance = 77, .window = FIRST + 2, .lost = 20};
+    struct job *job = make_job_whose_agent_was_started_again(&before, &after);
+    (void)state;
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    assert_memory_equal(message_of(&published, WIRE_TYPE_ALERT, 1)->alert.text, "50 records ", 11);
+    finish_job(job);
+}
+
 /* As a cut of a recording begins: agents report sums since their start. */
 static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
 {
@@ -1623,6 +1650,7 @@ int main(void)
         cmocka_unit_test(a_silent_agent_is_reported_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(an_agent_that_was_heard_before_a_job_is_taken_over_is_silent_no_more),
+        cmocka_unit_test(the_losses_of_an_agent_that_was_started_again_come_on_top_of_those_before),
         cmocka_unit_test(
             messages_about_ranks_that_begin_a_recording_are_no_older_than_the_newest_message),
         cmocka_unit_test(
