@@ -429,9 +429,10 @@ void job_matches(const struct job *job, struct job_matches *out)
     job_latency_counts(job->latency, &joined);
     *out = (struct job_matches){joined.matched, joined.unmatched, joined.rejected};
     for (uint32_t i = 0; i < job->nodes.count; i++) {
-        out->matched += job->nodes.list[i]->row.matched;
-        out->unmatched += job->nodes.list[i]->row.unmatched;
-        out->rejected += job->nodes.list[i]->row.rejected;
+        const struct job_node *node = job->nodes.list[i];
+        out->matched += node->matched + node->row.matched;
+        out->unmatched += node->unmatched + node->row.unmatched;
+        out->rejected += node->rejected + node->row.rejected;
     }
 }
 

@@ -161,6 +161,14 @@ static void job_nodes_skip_losses(struct job_node *node, const struct wire_windo
         node->row.windows_dropped = dropped;
 }
 
+static void job_nodes_keep_counts(struct job_node *node)
+{
+    node->matched += node->row.matched;
+    node->unmatched += node->row.unmatched;
+    node->rejected += node->row.rejected;
+    node->row.lost = node->row.windows_dropped = 0;
+}
+
 struct job_losses job_nodes_update_row(struct job_node *node, const struct job_agent *agent,
                                        const struct wire_window *window)
 {
@@ -169,7 +177,7 @@ struct job_losses job_nodes_update_row(struct job_node *node, const struct job_a
         return losses;
     const struct wire_node_row *row = &window->node[0];
     if (!agent->reported) /* an agent that was started again counts from 0 */
-        node->row.lost = node->row.windows_dropped = 0;
+        job_nodes_keep_counts(node);
     if (job_nodes_began_midway(agent, window))
         job_nodes_skip_losses(node, window);
     if (row->lost > node->row.lost)

@@ -19,6 +19,7 @@ struct job_node {
     uint64_t cores;
     int final; /**< no window follows last_window */
     int lost_contact;
+    uint64_t matched, unmatched, rejected; /**< by the agents before the one that reports it now */
     struct wire_node_row row; /**< newest report of the agent on itself; its host points here */
 };
 

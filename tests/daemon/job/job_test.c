@@ -146,7 +146,7 @@ static void appear(struct job *job, unsigned node, unsigned nodes)
 
 struct report {
     unsigned node;
-    uint64_t instance, window, flags, lost;
+    uint64_t instance, window, flags, lost, matched;
     const char *host;
     struct wire_death_row *deaths;
     uint64_t deaths_count;
@@ -203,8 +203,11 @@ static int take(struct job *job, const struct report *r, uint64_t now)
         transfer.log2_sum = 40 * (uint64_t)time_log2(r->network_ns);
     }
     ranks[0].send_ns = r->send_wait_ns;
-    struct wire_node_row node = {
-        .host = host, .agent_pid = r->node, .lost = r->lost, .call_cost_ns = 30};
+    struct wire_node_row node = {.host = host,
+                                 .agent_pid = r->node,
+                                 .lost = r->lost,
+                                 .matched = r->matched,
+                                 .call_cost_ns = 30};
     struct wire_window window = {.seq = 2 + r->window - FIRST,
                                  .job = "test.0",
                                  .host = r->host ? r->host : host,
@@ -1396,6 +1399,18 @@ static void the_losses_of_an_agent_that_was_started_again_come_on_top_of_those_b
     finish_job(job);
 }
 
+static void messages_matched_by_an_agent_count_after_another_one_was_started_too(void **state)
+{
+    const struct report before = {.node = 0, .window = FIRST + 1, .matched = 40},
+                        after = {.node = 0, .instance = 77, .window = FIRST + 2, .matched = 5};
+    struct job *job = make_job_whose_agent_was_started_again(&before, &after);
+    struct job_matches matches;
+    (void)state;
+    job_matches(job, &matches);
+    assert_int_equal(matches.matched, 45);
+    finish_job(job);
+}
+
 /* As a cut of a recording begins: agents report sums since their start. */
 static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
 {
@@ -1651,6 +1666,7 @@ int main(void)
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(an_agent_that_was_heard_before_a_job_is_taken_over_is_silent_no_more),
         cmocka_unit_test(the_losses_of_an_agent_that_was_started_again_come_on_top_of_those_before),
+        cmocka_unit_test(messages_matched_by_an_agent_count_after_another_one_was_started_too),
         cmocka_unit_test(
             messages_about_ranks_that_begin_a_recording_are_no_older_than_the_newest_message),
         cmocka_unit_test(
