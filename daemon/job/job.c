@@ -430,9 +430,9 @@ void job_matches(const struct job *job, struct job_matches *out)
     *out = (struct job_matches){joined.matched, joined.unmatched, joined.rejected};
     for (uint32_t i = 0; i < job->nodes.count; i++) {
         const struct job_node *node = job->nodes.list[i];
-        out->matched += node->matched + node->row.matched;
-        out->unmatched += node->unmatched + node->row.unmatched;
-        out->rejected += node->rejected + node->row.rejected;
+        out->matched += node->matched;
+        out->unmatched += node->unmatched;
+        out->rejected += node->rejected;
     }
 }
 

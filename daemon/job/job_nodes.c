@@ -148,42 +148,47 @@ static int job_nodes_began_midway(const struct job_agent *agent, const struct wi
     return !agent->reported && window->seq > before && window->seq - 1 > before;
 }
 
-static void job_nodes_skip_losses(struct job_node *node, const struct wire_window *window)
+static void job_nodes_skip_losses(struct job_agent *agent, const struct wire_window *window)
 {
     uint64_t lost = 0;
     for (uint64_t i = 0; i < window->ranks_count; i++)
         lost += window->ranks[i].lost;
-    uint64_t total = window->node[0].lost, before = total > lost ? total - lost : 0;
-    uint64_t dropped = window->node[0].windows_dropped;
-    if (node->row.lost < before)
-        node->row.lost = before;
-    if (node->row.windows_dropped < dropped)
-        node->row.windows_dropped = dropped;
+    uint64_t total = window->node[0].lost;
+    agent->lost = total > lost ? total - lost : 0;
+    agent->dropped = window->node[0].windows_dropped;
 }
 
-static void job_nodes_keep_counts(struct job_node *node)
+/* Counts that an agent has from its journal may be less than those it has reported: then those of
+ * the node are less, too. */
+static void job_nodes_add_matches(struct job_node *node, struct job_agent *agent,
+                                  const struct wire_node_row *row)
 {
-    node->matched += node->row.matched;
-    node->unmatched += node->row.unmatched;
-    node->rejected += node->row.rejected;
-    node->row.lost = node->row.windows_dropped = 0;
+    node->matched += row->matched - agent->matched;
+    node->unmatched += row->unmatched - agent->unmatched;
+    node->rejected += row->rejected - agent->rejected;
+    agent->matched = row->matched;
+    agent->unmatched = row->unmatched;
+    agent->rejected = row->rejected;
 }
 
-struct job_losses job_nodes_update_row(struct job_node *node, const struct job_agent *agent,
+struct job_losses job_nodes_update_row(struct job_node *node, struct job_agent *agent,
                                        const struct wire_window *window)
 {
     struct job_losses losses = {0, 0};
     if (window->node_count == 0)
         return losses;
     const struct wire_node_row *row = &window->node[0];
-    if (!agent->reported) /* an agent that was started again counts from 0 */
-        job_nodes_keep_counts(node);
     if (job_nodes_began_midway(agent, window))
-        job_nodes_skip_losses(node, window);
-    if (row->lost > node->row.lost)
-        losses.records = row->lost - node->row.lost;
-    if (row->windows_dropped > node->row.windows_dropped)
-        losses.windows = row->windows_dropped - node->row.windows_dropped;
+        job_nodes_skip_losses(agent, window);
+    if (row->lost > agent->lost)
+        losses.records = row->lost - agent->lost;
+    if (row->windows_dropped > agent->dropped)
+        losses.windows = row->windows_dropped - agent->dropped;
+    agent->lost = row->lost;
+    agent->dropped = row->windows_dropped;
+    job_nodes_add_matches(node, agent, row);
+    if (node->instance != agent->instance) /* of the agent before the one that reports it now */
+        return losses;
     node->row = *row;
     node->row.host = node->host;
     return losses;

@@ -19,17 +19,20 @@ struct job_node {
     uint64_t cores;
     int final; /**< no window follows last_window */
     int lost_contact;
-    uint64_t matched, unmatched, rejected; /**< by the agents before the one that reports it now */
+    uint64_t matched, unmatched, rejected; /**< by all its agents, see the row */
     struct wire_node_row row; /**< newest report of the agent on itself; its host points here */
 };
 
-/** One agent process. Numbers of messages are its own. */
+/** One agent process. Numbers of messages are its own, and so are counts: one that comes to a node
+ * in place of another counts from 0. */
 struct job_agent {
     uint64_t instance;
-    uint64_t last_seq; /**< highest number of its messages that were accepted */
-    uint64_t others;   /**< messages that were no windows, before its first window */
-    uint32_t node;     /**< KEY_NONE: not known yet */
-    int reported;      /**< a window has come */
+    uint64_t last_seq;      /**< highest number of its messages that were accepted */
+    uint64_t others;        /**< messages that were no windows, before its first window */
+    uint64_t lost, dropped; /**< as in the row that it reported last */
+    uint64_t matched, unmatched, rejected; /**< likewise */
+    uint32_t node;                         /**< KEY_NONE: not known yet */
+    int reported;                          /**< a window has come */
 };
 
 /** Zero-initialised: none. */
@@ -85,7 +88,7 @@ struct job_losses {
 };
 
 /** Take over what an agent reports on itself, and what it has lost. */
-struct job_losses job_nodes_update_row(struct job_node *node, const struct job_agent *agent,
+struct job_losses job_nodes_update_row(struct job_node *node, struct job_agent *agent,
                                        const struct wire_window *window);
 
 /** See state_bytes.h. */

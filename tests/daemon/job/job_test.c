@@ -1399,6 +1399,27 @@ static void the_losses_of_an_agent_that_was_started_again_come_on_top_of_those_b
     finish_job(job);
 }
 
+/* As when a gateway that stored nothing for a while had it. */
+static void a_late_message_of_the_agent_before_changes_no_count_of_the_next_one(void **state)
+{
+    const struct report before = {.node = 0, .window = FIRST + 1, .lost = 30, .matched = 40},
+                        after = {.node = 0,
+                                 .instance = 77,
+                                 .window = FIRST + 2,
+                                 .lost = 20,
+                                 .matched = 5},
+                        late = {.node = 0, .window = FIRST + 2, .lost = 30, .matched = 41};
+    struct job *job = make_job_whose_agent_was_started_again(&before, &after);
+    struct job_matches matches;
+    (void)state;
+    assert_int_equal(take(job, &late, end_of(FIRST + 3)), 0);
+    advance(job, end_of(FIRST + 3) + 1);
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
+    job_matches(job, &matches);
+    assert_int_equal(matches.matched, 46);
+    finish_job(job);
+}
+
 static void messages_matched_by_an_agent_count_after_another_one_was_started_too(void **state)
 {
     const struct report before = {.node = 0, .window = FIRST + 1, .matched = 40},
@@ -1666,6 +1687,7 @@ int main(void)
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(an_agent_that_was_heard_before_a_job_is_taken_over_is_silent_no_more),
         cmocka_unit_test(the_losses_of_an_agent_that_was_started_again_come_on_top_of_those_before),
+        cmocka_unit_test(a_late_message_of_the_agent_before_changes_no_count_of_the_next_one),
         cmocka_unit_test(messages_matched_by_an_agent_count_after_another_one_was_started_too),
         cmocka_unit_test(
             messages_about_ranks_that_begin_a_recording_are_no_older_than_the_newest_message),
