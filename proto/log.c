@@ -2,6 +2,7 @@
 #include "proto/log.h"
 
 #include "holter/clock.h"
+#include "proto/utf8.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -82,9 +83,13 @@ static int log_spend_budget(struct budget *budget, uint64_t second)
 
 void log_make_printable(char *text)
 {
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t control = utf8_control(text, left), step = control > 0 ? control : 1;
+        if (control > 0)
+            memset(text, '?', control);
+        text += step;
+        left -= step;
     }
 }
 

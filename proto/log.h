@@ -21,8 +21,8 @@ int log_enabled(enum log_level level);
 void log_line(enum log_level level, const char *topic, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Replace control characters by "?": texts from peers and files must not forge a second line or
- * send control sequences to a terminal. */
+/** Replace the bytes of control characters, see utf8_control(), by "?": texts from peers and files
+ * must not forge a second line or send control sequences to a terminal. */
 void log_make_printable(char *text);
 
 #define log_error(...) log_line(LOG_ERROR, LOG_TOPIC, __VA_ARGS__)

@@ -37,6 +37,20 @@ size_t utf8_prefix(const char *text, size_t length)
     return at;
 }
 
+size_t utf8_control(const char *text, size_t length)
+{
+    const uint8_t *c = (const uint8_t *)text;
+    if (length > 0 && (c[0] < 0x20 || c[0] == 0x7f))
+        return 1;
+    if (length > 1 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+        return 2;
+    return length > 2 && c[0] == 0xe2 &&
+                   ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
+                    (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9))
+               ? 3
+               : 0;
+}
+
 size_t utf8_cut(const char *text, size_t length, size_t limit)
 {
     if (length <= limit)
@@ -47,6 +61,21 @@ size_t utf8_cut(const char *text, size_t length, size_t limit)
     /* Four continuation bytes in a row belong to no character: nothing is gained by cutting
      * before them. */
     return ((uint8_t)text[cut] & 0xc0) == 0x80 ? limit : cut;
+}
+
+void utf8_print_plain(FILE *out, const char *text)
+{
+    for (size_t left = strlen(text), read; left > 0; text += read, left -= read) {
+        const size_t valid = utf8_prefix(text, left);
+        for (size_t at = 0; at < valid;) {
+            const size_t control = utf8_control(text + at, valid - at);
+            fputc(control > 0 ? '?' : text[at], out);
+            at += control > 0 ? control : 1;
+        }
+        if (valid < left)
+            fputc('?', out);
+        read = valid < left ? valid + 1 : valid;
+    }
 }
 
 void utf8_print_csv(FILE *out, const char *text)

@@ -12,6 +12,15 @@ size_t utf8_prefix(const char *text, size_t length);
 /** Longest cut of the text, at most limit bytes, that does not split a character. */
 size_t utf8_cut(const char *text, size_t length, size_t limit);
 
+/** Bytes of the control character at the begin of a text, which must not get to a terminal: C0,
+ * DEL, C1 (ECMA-48), or one that changes the direction of writing (Unicode, UAX 9); 0: it begins
+ * with none. */
+size_t utf8_control(const char *text, size_t length);
+
+/** Print a text for a terminal: each control character, see utf8_control(), and each byte that is
+ * not UTF-8 as '?'. */
+void utf8_print_plain(FILE *out, const char *text);
+
 /** Print a field of CSV (RFC 4180): in quotes where it needs them, with U+FFFD in the place of
  * bytes that are not UTF-8, because a reader would refuse the file. */
 void utf8_print_csv(FILE *out, const char *text);

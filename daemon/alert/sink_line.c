@@ -14,19 +14,6 @@
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* Is this a control character: C0, DEL, C1 (ECMA-48), or one that changes the direction of writing
- * (Unicode, UAX 9)? */
-static int sink_line_is_control(const unsigned char *c, size_t length)
-{
-    if (length == 1)
-        return c[0] < 0x20 || c[0] == 0x7f;
-    if (length == 2)
-        return c[0] == 0xc2 && c[1] < 0xa0;
-    return length == 3 && c[0] == 0xe2 &&
-           ((c[1] == 0x80 && (c[2] >= 0xaa && c[2] <= 0xae)) ||
-            (c[1] == 0x81 && (c[2] >= 0xa6 && c[2] <= 0xa9)));
-}
-
 static void sink_line_sanitise(char *text)
 {
     size_t length = strlen(text), to = 0;
@@ -36,7 +23,7 @@ static void sink_line_sanitise(char *text)
             n++;
         int valid = utf8_prefix(text + at, n) == n;
         n = valid ? n : 1;
-        if (!valid || sink_line_is_control((unsigned char *)text + at, n)) {
+        if (!valid || utf8_control(text + at, n) > 0) {
             text[to++] = '?';
         } else {
             memmove(text + to, text + at, n);

@@ -54,26 +54,6 @@ static void row_writer_put_json(FILE *out, const struct cell *cell)
 
 /* ---- text ---------------------------------------------------------------------- */
 
-/* A text for a terminal: what would control it becomes "?". */
-static void row_writer_put_plain(FILE *out, const char *text)
-{
-    size_t left = strlen(text), valid;
-    for (; left > 0; text += valid, left -= valid) {
-        valid = utf8_prefix(text, left);
-        for (size_t i = 0; i < valid; i++) {
-            unsigned char c = (unsigned char)text[i];
-            int is_control = c < 0x20 || c == 0x7f || /* U+0080 to U+009F, too */
-                             (c == 0xc2 && i + 1 < valid && (unsigned char)text[i + 1] < 0xa0);
-            fputc(is_control ? '?' : text[i], out);
-            i += c == 0xc2 && is_control;
-        }
-        if (valid == 0) {
-            fputc('?', out);
-            valid = 1;
-        }
-    }
-}
-
 /* @return owned by the caller; NULL without memory */
 static char *row_writer_make_text(const struct cell *cell)
 {
@@ -83,7 +63,7 @@ static char *row_writer_make_text(const struct cell *cell)
     if (out == NULL)
         return NULL;
     if (cell->kind == CELL_TEXT)
-        row_writer_put_plain(out, cell->text);
+        utf8_print_plain(out, cell->text);
     else if (cell->kind == CELL_REAL)
         fprintf(out, "%.6g", cell->real);
     else

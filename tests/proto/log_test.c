@@ -80,8 +80,10 @@ static void a_topic_that_talks_too_much_is_held_back_and_counted(void **state)
 static void a_peer_cannot_fake_lines_or_steer_the_terminal(void **state)
 {
     log_start("holterd", LOG_WARN);
-    log_line(LOG_WARN, "hostile", "%s", "x\nholterd: all is well\x1b[2J\x7f");
-    assert_string_equal(captured(*state), "holterd: hostile: x?holterd: all is well?[2J?\n");
+    log_line(LOG_WARN, "hostile", "%s",
+             "x\nholterd: all is well\x1b[2J\x7f\xc2\x9b"
+             "2J\xe2\x80\xae");
+    assert_string_equal(captured(*state), "holterd: hostile: x?holterd: all is well?[2J???2J???\n");
 }
 
 static void long_lines_are_cut(void **state)

@@ -6,6 +6,7 @@
 #include "holter/size_class.h"
 #include "holter/waiting.h"
 #include "proto/quantity.h"
+#include "proto/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,8 +22,7 @@ void tap_cell(FILE *out, int width, const char *text)
     int pad = abs(width) - length;
     if (width < 0 && pad > 0)
         fprintf(out, "%*s", pad, "");
-    for (const char *c = text; *c; c++)
-        fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+    utf8_print_plain(out, text);
     if (width > 0 && pad > 0)
         fprintf(out, "%*s", pad, "");
 }

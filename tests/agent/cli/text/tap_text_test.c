@@ -378,6 +378,21 @@ static void quantities_keep_three_digits(void **state)
                         ":20.125"); /* in any whole-minute zone */
 }
 
+static void control_characters_of_any_length_do_not_reach_the_terminal(void **state)
+{
+    (void)state;
+    struct out out;
+    open_out(&out);
+    tap_print(out.file, "%s|",
+              "a\x1b[2J\x7f\xc2\x9b"
+              "31m\xe2\x80\xae"
+              "b\xff"
+              "\xc3\xa4");
+    fclose(out.file);
+    assert_string_equal(out.text, "a?[2J??31m?b?\xc3\xa4|");
+    free(out.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +405,7 @@ int main(void)
         cmocka_unit_test(phases_and_points_of_the_curve_are_lines),
         cmocka_unit_test(uncovered_calls_are_named_when_used_and_counted_otherwise),
         cmocka_unit_test(cells_count_characters_not_bytes),
+        cmocka_unit_test(control_characters_of_any_length_do_not_reach_the_terminal),
         cmocka_unit_test(quantities_keep_three_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
