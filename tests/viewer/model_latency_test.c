@@ -405,13 +405,30 @@ static void firing_alerts_outlive_resolved_ones(void **state)
     struct alerts alerts = {0};
     for (uint64_t id = 1; id <= ALERTS + 40; id++) {
         const struct wire_alert m = {
-            .id = id, .state = id <= 20 ? "firing" : "resolved", .rank = -1};
+            .id = id, .state = id <= 20 ? "firing" : "resolved", .fired_ns = 1, .rank = -1};
         assert_int_equal(alerts_apply(&alerts, &m), 0);
     }
     assert_int_equal(alerts.count, ALERTS);
     assert_int_equal(alerts.dropped, 40);
     assert_int_equal(alerts_count(&alerts, ALERT_FIRING), 20);
     assert_int_equal(alerts.items[0].id, ALERTS + 40);
+    alerts_finish(&alerts);
+}
+
+static void an_alert_that_never_fired_is_gone_when_it_is_over(void **state)
+{
+    (void)state;
+    struct alerts alerts = {0};
+    struct wire_alert m = {.id = 1, .state = "pending", .rank = -1};
+    assert_int_equal(alerts_apply(&alerts, &m), 0);
+    assert_int_equal(alerts_count(&alerts, ALERT_PENDING), 1);
+    m.state = "resolved";
+    assert_int_equal(alerts_apply(&alerts, &m), 0);
+    assert_int_equal(alerts_apply(&alerts, &m), 0);
+    assert_int_equal(alerts.count, 0);
+    m.fired_ns = 3;
+    assert_int_equal(alerts_apply(&alerts, &m), 0);
+    assert_int_equal(alerts_count(&alerts, ALERT_RESOLVED), 1);
     alerts_finish(&alerts);
 }
 
@@ -431,6 +448,7 @@ int main(void)
         cmocka_unit_test(an_episode_is_one_alert_with_its_evidence),
         cmocka_unit_test(odd_lists_of_ranks_are_read_as_far_as_they_go),
         cmocka_unit_test(firing_alerts_outlive_resolved_ones),
+        cmocka_unit_test(an_alert_that_never_fired_is_gone_when_it_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

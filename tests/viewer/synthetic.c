@@ -609,6 +609,7 @@ void synthetic_growth(const struct synthetic *j, const struct synthetic_latency 
         .kind = "latency",
         .state = state,
         .since_ns = onset + 3 * SYNTHETIC_SECOND,
+        .fired_ns = strcmp(state, "pending") == 0 ? 0 : onset + 4 * SYNTHETIC_SECOND,
         .updated_ns = now,
         .title = title,
         .text = "Messages of region take longer than the best sustained level of this job.",

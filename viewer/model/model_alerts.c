@@ -97,21 +97,36 @@ static uint32_t model_alerts_find_least_important(const struct alerts *alerts)
     return alerts->count - 1;
 }
 
+static void model_alerts_remove(struct alerts *alerts, uint32_t at)
+{
+    memmove(&alerts->items[at], &alerts->items[at + 1],
+            (alerts->count - at - 1) * sizeof *alerts->items);
+    alerts->count--;
+}
+
+/* Was it only pending until it was over? Then it is no alert. */
+static int model_alerts_is_none(const struct wire_alert *m)
+{
+    return model_alerts_state_of(m->state) == ALERT_RESOLVED && m->fired_ns == 0;
+}
+
 int alerts_apply(struct alerts *alerts, const struct wire_alert *m)
 {
     for (uint32_t i = 0; i < alerts->count; i++) {
         if (alerts->items[i].id == m->id) {
-            model_alerts_fill(&alerts->items[i], m);
+            if (model_alerts_is_none(m))
+                model_alerts_remove(alerts, i);
+            else
+                model_alerts_fill(&alerts->items[i], m);
             return 0;
         }
     }
+    if (model_alerts_is_none(m))
+        return 0;
     if (!alerts->items && !(alerts->items = calloc(ALERTS, sizeof *alerts->items)))
         return -ENOMEM;
     if (alerts->count == ALERTS) {
-        uint32_t go = model_alerts_find_least_important(alerts);
-        memmove(&alerts->items[go], &alerts->items[go + 1],
-                (alerts->count - go - 1) * sizeof *alerts->items);
-        alerts->count--;
+        model_alerts_remove(alerts, model_alerts_find_least_important(alerts));
         alerts->dropped++;
     }
     uint32_t at = 0;

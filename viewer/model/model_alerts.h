@@ -54,7 +54,7 @@ struct alerts {
     uint64_t dropped; /**< alerts dropped because the maximum was reached */
 };
 
-/** @return 0 or -ENOMEM */
+/** An alert that is resolved and never fired is removed. @return 0 or -ENOMEM */
 int alerts_apply(struct alerts *alerts, const struct wire_alert *message);
 
 void alerts_finish(struct alerts *alerts);

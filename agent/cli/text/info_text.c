@@ -163,7 +163,10 @@ static void info_text_print_losses(FILE *out, const struct info *i)
 
 static void info_text_print_alerts(FILE *out, const struct info *i)
 {
-    fprintf(out, "%-10s %zu\n", "alerts", i->alert_total);
+    fprintf(out, "%-10s %zu", "alerts", i->alert_total);
+    if (i->alerts_pending > 0)
+        fprintf(out, "; %" PRIu64 " more never fired", i->alerts_pending);
+    fputc('\n', out);
     for (size_t n = 0; n < i->alert_count; n++) {
         const struct info_alert *a = &i->alerts[n];
         fputs("           ", out);

@@ -356,8 +356,25 @@ static int compare_alerts(const void *left, const void *right)
            ORDER(b->message.alert.id, a->message.alert.id);
 }
 
+/* One that was only pending until it was over is no alert. */
+static void top_model_drop_alert(struct top_model *m, uint64_t id)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->alert_count; i++) {
+        if (m->alerts[i]->message.alert.id == id)
+            free_alert(m->alerts[i]);
+        else
+            m->alerts[kept++] = m->alerts[i];
+    }
+    m->alert_count = kept;
+}
+
 static int top_model_apply_alert(struct top_model *m, const struct wire_message *message)
 {
+    if (strcmp(message->alert.state, "resolved") == 0 && message->alert.fired_ns == 0) {
+        top_model_drop_alert(m, message->alert.id);
+        return 0;
+    }
     struct top_alert *alert = calloc(1, sizeof *alert);
     int rc =
         alert == NULL ? -ENOMEM : top_model_copy_message(message, &alert->message, &alert->arena);

@@ -100,7 +100,8 @@ struct top_model {
     /* nodes: complete messages, newest state */
     struct wire_message nodes;
     struct wire_arena nodes_arena;
-    struct top_alert *alerts[TOP_ALERTS]; /**< owned; firing, pending, resolved, newest first */
+    struct top_alert
+        *alerts[TOP_ALERTS]; /**< owned; firing, pending, resolved after they fired; newest first */
     size_t alert_count;
 };
 

@@ -118,6 +118,10 @@ static int info_add_alert(void *user, const struct wire_alert *a)
 {
     struct reading *r = user;
     struct info *i = r->info;
+    if (a->fired_ns == 0 && strcmp(a->state, "firing") != 0) {
+        i->alerts_pending++;
+        return 0;
+    }
     if (i->alert_total++ >= INFO_ALERTS)
         return 0;
     if (ARRAY_FIT(i->alerts, r->alert_capacity, i->alert_count + 1) != 0)

@@ -63,8 +63,9 @@ struct info {
     uint64_t absent; /**< messages between those of agents, other than windows that they dropped */
     struct info_hole holes[INFO_HOLES]; /**< by time, also where they dropped windows */
     size_t hole_total;
-    struct info_alert *alerts; /**< owned */
-    size_t alert_count, alert_total;
+    struct info_alert *alerts;       /**< owned */
+    size_t alert_count, alert_total; /**< of those that fired */
+    uint64_t alerts_pending;         /**< others: they are, or were until they were over */
     uint64_t phases, regions, hot_links;
     struct info_capture captures[INFO_CAPTURES];
     size_t capture_count;

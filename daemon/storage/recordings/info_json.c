@@ -27,6 +27,7 @@ static void info_json_print_calls(FILE *out, const struct info *i)
 static void info_json_print_alerts(FILE *out, const struct info *i)
 {
     json_put_count(out, ",", "alerts_total", i->alert_total);
+    json_put_count(out, ",", "alerts_pending", i->alerts_pending);
     fputs(",\"alerts\":[", out);
     for (size_t n = 0; n < i->alert_count; n++) {
         const struct info_alert *a = &i->alerts[n];

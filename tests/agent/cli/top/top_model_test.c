@@ -128,6 +128,29 @@ static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
     top_model_finish(&model);
 }
 
+static void an_alert_that_never_fired_is_gone_when_it_is_over(void **state)
+{
+    struct top_model model = {0};
+    struct wire_message over = {.type = WIRE_TYPE_ALERT,
+                                .alert = {.job = "lmp.0",
+                                          .id = 2,
+                                          .kind = "latency",
+                                          .state = "resolved",
+                                          .title = "two",
+                                          .rank = -1}};
+    (void)state;
+    story_tell(&model, 30); /* publishes alert 1 */
+    story_alert(&model, 2, "pending", "two");
+    assert_int_equal(model.alert_count, 2);
+    assert_int_equal(top_model_apply(&model, &over, 0), 0);
+    assert_int_equal(model.alert_count, 1);
+    assert_int_equal(model.alerts[0]->message.alert.id, 1);
+    over.alert.id = 3;
+    assert_int_equal(top_model_apply(&model, &over, 1), 0);
+    assert_int_equal(model.alert_count, 1);
+    top_model_finish(&model);
+}
+
 static void the_current_state_replaces_the_alerts(void **state)
 {
     struct top_model model = {0};
@@ -243,6 +266,7 @@ int main(void)
         cmocka_unit_test(ranks_of_a_region_are_reported_as_runs),
         cmocka_unit_test(regions_and_their_ranks_come_in_parts),
         cmocka_unit_test(urgent_alerts_come_first_and_are_updated_in_place),
+        cmocka_unit_test(an_alert_that_never_fired_is_gone_when_it_is_over),
         cmocka_unit_test(the_current_state_replaces_the_alerts),
         cmocka_unit_test(another_job_starts_from_scratch),
         cmocka_unit_test(ranks_of_one_window_come_in_parts),

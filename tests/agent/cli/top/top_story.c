@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -150,6 +151,9 @@ void story_alert(struct top_model *model, uint64_t id, const char *state, const 
                        .kind = "latency",
                        .state = state,
                        .since_ns = STORY_START_NS + (20 + id) * STORY_SECOND_NS,
+                       .fired_ns = strcmp(state, "pending") == 0
+                                       ? 0
+                                       : STORY_START_NS + (21 + id) * STORY_SECOND_NS,
                        .updated_ns = STORY_START_NS + (25 + id) * STORY_SECOND_NS,
                        .title = title,
                        .text = "Transfers of region 2 take longer than they did.",

@@ -72,6 +72,20 @@ static void figures_are_those_of_the_messages(void **state)
     assert_int_equal(info.damage_count, 0);
 }
 
+static void alerts_that_never_fired_are_counted_apart(void **state)
+{
+    (void)state;
+    made_ask(path, "INSERT INTO alert(id, kind, state, severity, since_ns, updated_ns, fired_ns,"
+                   " title) VALUES (2, 'latency', 'resolved', 'warning', 1, 2, 0, 'none'),"
+                   " (3, 'latency', 'pending', 'warning', 1, 2, 0, 'none yet'),"
+                   " (4, 'hang', 'firing', 'critical', 1, 2, 2, 'one')");
+    read_it();
+    assert_int_equal(info.alert_total, 2);
+    assert_int_equal(info.alert_count, 2);
+    assert_string_equal(info.alerts[1].title, "one");
+    assert_int_equal(info.alerts_pending, 2);
+}
+
 /* An agent whose messages before the window were all of those numbers, but for what it dropped. */
 static uint64_t dropped_of(uint64_t instance, uint64_t seq, uint64_t before, uint64_t in_all)
 {
@@ -320,6 +334,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
+        TEST(alerts_that_never_fired_are_counted_apart),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
         TEST(a_recording_ends_before_its_job_where_nobody_writes_it_any_more),
         TEST(missing_windows_are_reported_with_their_span),

@@ -81,6 +81,7 @@ static void put_tables(struct recording *r, const char *job, uint64_t from, uint
                                .severity = "warning",
                                .title = "latency grew",
                                .since_ns = (MADE_BEGIN + 3) * MADE_S,
+                               .fired_ns = (MADE_BEGIN + 4) * MADE_S,
                                .updated_ns = (MADE_BEGIN + 5) * MADE_S};
     assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &row), 0);
     if (from <= 3 && end > 3)
