@@ -162,9 +162,12 @@ static int export_perfetto_put_phase(void *user, const struct cell *row, size_t 
     return ferror(t->out) ? -EIO : 0;
 }
 
-static const char alert_query[] = "SELECT title, iif(onset_ns > 0, onset_ns, since_ns) AS from_ns,"
-                                  " updated_ns, state, kind, severity, rule, ranks, nodes, ratio,"
-                                  " causes, advice, text FROM alert ORDER BY from_ns, id";
+/* An alert that is not over lasts to the end of the recording. */
+static const char alert_query[] =
+    "SELECT title, iif(onset_ns > 0, onset_ns, since_ns) AS from_ns, iif(state = 'firing',"
+    " max(updated_ns, (SELECT ifnull(max(start_ns + length_ns), 0) FROM totals)), updated_ns),"
+    " state, kind, severity, rule, ranks, nodes, ratio, causes, advice, text FROM alert"
+    " ORDER BY from_ns, id";
 
 /* Slices of a track must not overlap, but alerts may: each gets the first track whose alerts have
  * ended. @return the track, or a negative error */

@@ -300,6 +300,16 @@ static int report_data_is_timeless(const struct report_data *d)
     return d->window_count == 1 && ns == 0;
 }
 
+/* An alert that is not over lasts to the end, however long ago its figures changed. */
+static void report_data_end_open_alerts(struct report_data *d)
+{
+    for (size_t i = 0; i < d->alert_count; i++) {
+        struct report_alert *a = &d->alerts[i];
+        if (strcmp(a->state, "firing") == 0 && a->until_ns < d->end_ns)
+            a->until_ns = d->end_ns;
+    }
+}
+
 int report_data_read(struct report_data *out, struct tables *tables)
 {
     *out = (struct report_data){.alerts = calloc(REPORT_ALERTS, sizeof(*out->alerts)),
@@ -323,6 +333,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
         out->begin_ns = i == 0 || w->start_ns < out->begin_ns ? w->start_ns : out->begin_ns;
         out->end_ns = i == 0 || end_ns > out->end_ns ? end_ns : out->end_ns;
     }
+    report_data_end_open_alerts(out);
     out->timeless = report_data_is_timeless(out);
     return 0;
 }

@@ -266,6 +266,18 @@ static void alerts_of_a_trace_that_overlap_have_tracks_of_their_own(void **state
     assert_int_equal(count_of("\"name\":\"thread_name\",\"args\":{\"name\":\"alerts\"}"), 3);
 }
 
+static void an_alert_of_a_trace_that_is_not_over_lasts_to_the_end(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out;
+    change("UPDATE alert SET title = 'a', state = 'firing', updated_ns = since_ns");
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "\"name\":\"a\",\"ts\":1000000.000,\"dur\":2000000.000"));
+}
+
 static void a_trace_has_the_links_that_were_hot_longest(void **state)
 {
     (void)state;
@@ -412,6 +424,7 @@ int main(void)
         TEST(dot_counts_messages_that_are_on_no_edge),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
+        TEST(an_alert_of_a_trace_that_is_not_over_lasts_to_the_end),
         TEST(a_trace_has_the_links_that_were_hot_longest),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(other_types_and_times_out_of_range_are_survived),

@@ -238,6 +238,16 @@ static void the_first_line_is_whether_the_job_is_well(void **state)
         strstr(text, "<p class=\"state\">Well: no alert from the begin to the end.</p>"));
 }
 
+static void an_alert_that_is_not_over_lasts_to_the_end(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET state = 'firing', updated_ns = since_ns");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<dt>since</dt><dd>1.00 s after the begin, for 2.00 s, not over "
+                                 "when the recording ends"));
+}
+
 static void charts_mark_alerts_where_they_began(void **state)
 {
     (void)state;
@@ -290,6 +300,7 @@ int main(void)
         TEST(a_chart_has_the_values_that_its_tooltips_show),
         TEST(ranks_have_the_time_of_all_their_threads),
         TEST(the_first_line_is_whether_the_job_is_well),
+        TEST(an_alert_that_is_not_over_lasts_to_the_end),
         TEST(charts_mark_alerts_where_they_began),
         TEST(alerts_have_the_numbers_by_which_captures_and_the_window_name_them),
         TEST(a_report_of_nothing_but_messages_is_a_page),
