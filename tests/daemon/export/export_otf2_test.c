@@ -87,6 +87,7 @@ struct regions {
     OTF2_StringRef names[8];
     char strings[64][24];
     unsigned count;
+    uint64_t phase_events; /* of the last location */
 };
 
 static OTF2_CallbackCode take_string(void *user, OTF2_StringRef self, const char *string)
@@ -112,6 +113,16 @@ static OTF2_CallbackCode take_region(void *user, OTF2_RegionRef self, OTF2_Strin
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode take_location(void *user, OTF2_LocationRef self, OTF2_StringRef name,
+                                       OTF2_LocationType type, uint64_t events,
+                                       OTF2_LocationGroupRef group)
+{
+    struct regions *r = user;
+    (void)self, (void)name, (void)type, (void)group;
+    r->phase_events = events;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static void read_regions(const char *archive, struct regions *out)
 {
     char anchor[260];
@@ -124,6 +135,7 @@ static void read_regions(const char *archive, struct regions *out)
     OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, take_string);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, take_region);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, take_location);
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, out);
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
     assert_int_equal(OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read),
@@ -154,6 +166,23 @@ static void regions_of_an_archive_are_the_patterns_of_phases(void **state)
     }
 }
 
+static void an_archive_has_the_phases_of_a_long_job(void **state)
+{
+    (void)state;
+    char archive[220], why[200] = "";
+    struct regions regions = {.count = 0};
+    change("DELETE FROM phase; DELETE FROM curve;"
+           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
+           " INSERT INTO phase(id, begin_ns, end_ns) SELECT i, 10 * i, 10 * i + 5 FROM n;"
+           "INSERT INTO curve(phase, returned, resembles) SELECT id, id > 1, id > 1 FROM phase;");
+    snprintf(archive, sizeof(archive), "%s/otf2", directory);
+    assert_int_equal(export_otf2(archive, &source, why, sizeof(why)), 0);
+    read_regions(archive, &regions);
+    remove_archive(archive);
+    assert_int_equal(regions.count, 1);
+    assert_int_equal(regions.phase_events, 2 * 70000);
+}
+
 static void an_archive_is_made_once(void **state)
 {
     (void)state;
@@ -175,6 +204,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(an_archive_is_made_once),
+        TEST(an_archive_has_the_phases_of_a_long_job),
         TEST(regions_of_an_archive_are_the_patterns_of_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
