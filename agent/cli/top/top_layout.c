@@ -451,7 +451,8 @@ static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m,
     const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
     top_pen_line(pen);
     top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, titles[pen->view->sort]);
-    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s%*s%s  %s", "waiting", "for rank", "latency",
+    top_pen_format(pen, TOP_DIM, 0, "%9s%9s%9s%*s%s  %s",
+                   m->rank_windows > 1 ? "waited" : "waiting", "for rank", "latency",
                    top_layout_error_columns(m), "",
                    top_layout_is_wide(pen) ? "   in MPI  messages/s     bytes/s" : "", "in call");
     if (order == NULL)
@@ -557,7 +558,8 @@ static void top_layout_put_help(struct top_pen *pen)
         "window, from 1 to 8 times the reference. A region is a group of ranks that communicate "
         "more with each other than with others.",
         "Waiting is the share of time in receives, waits, polls, collectives, and in sends before "
-        "the receive; beside it is the rank that was waited for longest.",
+        "the receive; beside it is the rank that was waited for longest. \"waited\" is that since "
+        "the begin of the job, until the next window has come.",
         "Nodes: the agent's share of a core, and what was lost or not matched."};
     for (size_t i = 0; i < sizeof keys / sizeof *keys && top_pen_line(pen); i++) {
         top_pen_put(pen, TOP_BOLD, 20, keys[i].key);

@@ -261,10 +261,11 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
     if (!m->ranks_open || w->window != m->rank_window)
         m->rank_count = 0;
     m->rank_window = w->window;
+    m->rank_windows = w->windows > 1 ? w->windows : 1;
     m->ranks_open = w->more != 0;
     if (ARRAY_FIT(m->ranks, m->rank_capacity, m->rank_count + w->ranks_count))
         return -ENOMEM;
-    const uint64_t length = w->length_ns * (w->windows > 1 ? w->windows : 1);
+    const uint64_t length = w->length_ns * m->rank_windows;
     const double seconds = length > 0 ? (double)length / 1e9 : (double)INFINITY;
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];

@@ -38,9 +38,9 @@ struct top_region {
 
 struct top_rank {
     uint64_t rank;
-    double waiting;         /**< share of the window, see WAITING_NS() */
+    double waiting;         /**< share of the time, see WAITING_NS() */
     int64_t awaited;        /**< the rank that it waits for longest; negative: none, or not known */
-    double in_mpi;          /**< share of the window, see MPI_NS() */
+    double in_mpi;          /**< share of the time, see MPI_NS() */
     double messages, bytes; /**< sent, a second */
     double latency;         /**< multiple of the reference; NaN: not known */
     double error;           /**< bound of its error by clocks that differ; 0: one clock */
@@ -85,11 +85,12 @@ struct top_model {
     struct top_region *regions;  /**< owned */
     size_t region_count, region_capacity;
     bool regions_open; /**< more rows of the same regions follow */
-    /* ranks, as of the newest window */
+    /* ranks, as of the newest window; first, from the snapshot, of all windows so far */
     struct top_rank *ranks; /**< owned */
     size_t rank_count, rank_capacity;
     uint64_t rank_window;
-    bool ranks_open; /**< more rows of that window follow */
+    uint64_t rank_windows; /**< how many windows their shares and rates are of */
+    bool ranks_open;       /**< more rows of that window follow */
     struct {
         float value, error;
     } * latency;     /**< owned; by rank, as in ranks */

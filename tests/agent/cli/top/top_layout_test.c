@@ -377,6 +377,35 @@ static void hostile_messages_neither_break_nor_steer_the_page(void **state)
     top_model_finish(&model);
 }
 
+static void shares_of_ranks_since_the_begin_are_not_those_of_a_window(void **state)
+{
+    (void)state;
+    struct top_model model = {0};
+    struct top_view view = view_of(80, 30);
+    struct wire_rank_row row = {.rank = 1, .recv_ns = 3 * STORY_SECOND_NS, .in_call_peer = -1};
+    struct wire_message so_far = {.type = WIRE_TYPE_RANK_WINDOW,
+                                  .rank_window = {.job = "lmp.0",
+                                                  .window = 40,
+                                                  .windows = 30,
+                                                  .length_ns = STORY_SECOND_NS,
+                                                  .ranks = &row,
+                                                  .ranks_count = 1}};
+    (void)state;
+    story_tell(&model, 30);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(top_model_apply(&model, &so_far, i == 0), 0);
+        top_layout(&model, &view, &page);
+        int at = 0;
+        while (strncmp(page.lines[at].text, "RANKS", 5) != 0)
+            at++;
+        assert_non_null(strstr(page.lines[at].text, i == 0 ? "  waited for" : " waiting for"));
+        assert_non_null(strstr(page.lines[at + 1].text, i == 0 ? "  10.0 %" : " 300.0 %"));
+        so_far.rank_window.window++;
+        so_far.rank_window.windows = 0;
+    }
+    top_model_finish(&model);
+}
+
 int main(void)
 {
     setenv("TZ", "UTC", 1);
@@ -390,6 +419,7 @@ int main(void)
         cmocka_unit_test(groups_of_ranks_are_named_by_their_first_and_last_rank),
         cmocka_unit_test(before_a_job_the_page_says_what_it_waits_for),
         cmocka_unit_test(scopes_without_messages_are_left_out),
+        cmocka_unit_test(shares_of_ranks_since_the_begin_are_not_those_of_a_window),
         cmocka_unit_test(a_wide_page_shows_rates_of_ranks),
         cmocka_unit_test(the_help_is_whole_on_narrow_terminals),
         cmocka_unit_test(every_size_fits_its_terminal),
