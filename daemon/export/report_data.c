@@ -132,9 +132,8 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
 {
     struct report_data *d = user;
     (void)columns;
-    d->alerts_all++;
     if (d->alert_count == REPORT_ALERTS)
-        return 0;
+        return 1;
     struct report_alert *a = &d->alerts[d->alert_count++];
     *a = (struct report_alert){.id = row[18].integer,
                                .since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
@@ -223,8 +222,12 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 #define MATERIALIZED ""
 #endif
 /* Not those that were only pending, be it still or until they were over. */
+#define ALERTS_THAT_FIRED                                                                          \
+    " FROM alert WHERE state = 'firing' OR (state <> 'pending' AND fired_ns <> 0)"
+/* Of too many those that the first line is about, in the order of their numbers. */
 #define ALERTS_FROM                                                                                \
-    " FROM alert WHERE state = 'firing' OR (state <> 'pending' AND fired_ns <> 0) ORDER BY id"
+    " FROM (SELECT *" ALERTS_THAT_FIRED " ORDER BY severity = 'info', state = 'firing' DESC,"      \
+    " lost_ns DESC, id LIMIT " TEXT_OF(REPORT_ALERTS) ") ORDER BY id"
 static const struct {
     const char *text;
     table_row *row;
@@ -322,6 +325,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
             return code;
     }
     report_data_read_texts(out, tables);
+    out->alerts_all = report_data_count(tables, "SELECT count(*)" ALERTS_THAT_FIRED);
     out->rank_group = report_data_count(tables, "SELECT rank_group FROM job");
     out->matched = report_data_count(tables, "SELECT matched" RECORDING_NEWEST_MATCHED);
     out->of_unwatched = report_data_count(tables, "SELECT unwatched" RECORDING_NEWEST_MATCHED);

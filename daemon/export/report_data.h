@@ -7,7 +7,7 @@
 
 #define REPORT_CLASSES 8u /* send, recv, wait, poll, collective, one-sided, io, other */
 #define REPORT_CAPTURES 20u
-#define REPORT_ALERTS 200u
+#define REPORT_ALERTS 200
 #define REPORT_LINKS 40
 #define REPORT_CAUSES 8u
 

@@ -248,6 +248,25 @@ static void an_alert_that_is_not_over_lasts_to_the_end(void **state)
                                  "when the recording ends"));
 }
 
+static void of_too_many_alerts_those_that_matter_are_told(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 299)"
+           " INSERT INTO alert(id, kind, state, severity, since_ns, updated_ns, fired_ns, title,"
+           " causes, lost_ns) SELECT i, kind, iif(i = 290, 'firing', 'resolved'), severity,"
+           " since_ns, updated_ns, fired_ns, iif(i = 290, 'still bad', 'brief'), causes, 0"
+           " FROM n, alert WHERE id = 1");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<p class=\"state bad\">Not well since "));
+    assert_non_null(strstr(text, ": still bad."));
+    assert_non_null(strstr(text, "One of 291 alerts."));
+    assert_non_null(strstr(text, "91 further ones are in the recording."));
+    const char *first = strstr(text, "id=\"alert-1\""), *open = strstr(text, "id=\"alert-290\"");
+    assert_true(first != NULL && open > first);
+    assert_non_null(strstr(open, "it is &lt;slow&gt;")); /* its own cause */
+}
+
 static void charts_mark_alerts_where_they_began(void **state)
 {
     (void)state;
@@ -301,6 +320,7 @@ int main(void)
         TEST(ranks_have_the_time_of_all_their_threads),
         TEST(the_first_line_is_whether_the_job_is_well),
         TEST(an_alert_that_is_not_over_lasts_to_the_end),
+        TEST(of_too_many_alerts_those_that_matter_are_told),
         TEST(charts_mark_alerts_where_they_began),
         TEST(alerts_have_the_numbers_by_which_captures_and_the_window_name_them),
         TEST(a_report_of_nothing_but_messages_is_a_page),
