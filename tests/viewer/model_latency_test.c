@@ -415,6 +415,20 @@ static void firing_alerts_outlive_resolved_ones(void **state)
     alerts_finish(&alerts);
 }
 
+static void an_alert_that_is_over_takes_no_place_of_one_that_fires(void **state)
+{
+    (void)state;
+    struct alerts alerts = {0};
+    for (uint64_t id = 1; id <= ALERTS + 1; id++) {
+        const struct wire_alert m = {
+            .id = id, .state = id <= ALERTS ? "firing" : "resolved", .fired_ns = 1, .rank = -1};
+        assert_int_equal(alerts_apply(&alerts, &m), 0);
+    }
+    assert_int_equal(alerts_count(&alerts, ALERT_FIRING), ALERTS);
+    assert_int_equal(alerts.dropped, 1);
+    alerts_finish(&alerts);
+}
+
 static void an_alert_that_never_fired_is_gone_when_it_is_over(void **state)
 {
     (void)state;
@@ -448,6 +462,7 @@ int main(void)
         cmocka_unit_test(an_episode_is_one_alert_with_its_evidence),
         cmocka_unit_test(odd_lists_of_ranks_are_read_as_far_as_they_go),
         cmocka_unit_test(firing_alerts_outlive_resolved_ones),
+        cmocka_unit_test(an_alert_that_is_over_takes_no_place_of_one_that_fires),
         cmocka_unit_test(an_alert_that_never_fired_is_gone_when_it_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,8 +126,12 @@ int alerts_apply(struct alerts *alerts, const struct wire_alert *m)
     if (!alerts->items && !(alerts->items = calloc(ALERTS, sizeof *alerts->items)))
         return -ENOMEM;
     if (alerts->count == ALERTS) {
-        model_alerts_remove(alerts, model_alerts_find_least_important(alerts));
+        const uint32_t least = model_alerts_find_least_important(alerts);
         alerts->dropped++;
+        if (model_alerts_state_of(m->state) == ALERT_RESOLVED &&
+            alerts->items[least].state != ALERT_RESOLVED)
+            return 0;
+        model_alerts_remove(alerts, least);
     }
     uint32_t at = 0;
     while (at < alerts->count && alerts->items[at].id > m->id)

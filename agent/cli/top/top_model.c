@@ -387,8 +387,13 @@ static int top_model_apply_alert(struct top_model *m, const struct wire_message 
     size_t at = 0;
     while (at < m->alert_count && m->alerts[at]->message.alert.id != message->alert.id)
         at++;
-    if (at == TOP_ALERTS) /* the list is in order: the last is the least urgent */
+    if (at == TOP_ALERTS) { /* the list is in order: the last is the least urgent */
         at--;
+        if (compare_alerts(&alert, &m->alerts[at]) > 0) {
+            free_alert(alert);
+            return 0;
+        }
+    }
     if (at < m->alert_count)
         free_alert(m->alerts[at]);
     else

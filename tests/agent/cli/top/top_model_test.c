@@ -128,6 +128,19 @@ static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
     top_model_finish(&model);
 }
 
+static void an_alert_that_is_over_takes_no_place_of_one_that_fires(void **state)
+{
+    struct top_model model = {0};
+    (void)state;
+    for (uint64_t id = 1; id <= TOP_ALERTS; id++)
+        story_alert(&model, id, "firing", "one");
+    story_alert(&model, TOP_ALERTS + 1, "resolved", "another");
+    assert_int_equal(model.alert_count, TOP_ALERTS);
+    for (size_t i = 0; i < model.alert_count; i++)
+        assert_string_equal(model.alerts[i]->message.alert.state, "firing");
+    top_model_finish(&model);
+}
+
 static void an_alert_that_never_fired_is_gone_when_it_is_over(void **state)
 {
     struct top_model model = {0};
@@ -266,6 +279,7 @@ int main(void)
         cmocka_unit_test(ranks_of_a_region_are_reported_as_runs),
         cmocka_unit_test(regions_and_their_ranks_come_in_parts),
         cmocka_unit_test(urgent_alerts_come_first_and_are_updated_in_place),
+        cmocka_unit_test(an_alert_that_is_over_takes_no_place_of_one_that_fires),
         cmocka_unit_test(an_alert_that_never_fired_is_gone_when_it_is_over),
         cmocka_unit_test(the_current_state_replaces_the_alerts),
         cmocka_unit_test(another_job_starts_from_scratch),
