@@ -33,6 +33,7 @@ struct reporting {
     const char *recording, *output, *topology;
     int no_pictures, no_advice;
     char analysed[400]; /* recording with the results of a replay; "": the recording has them */
+    char state[24];     /* of the job, where the results are those of a replay */
     struct private_replay replay;
     struct report_picture pictures[REPORT_PICTURES];
     size_t picture_count;
@@ -91,6 +92,7 @@ static int cmd_report_replay(struct reporting *r)
     }
     if (!lacking)
         return 0;
+    tables_text(r->source.tables, "SELECT state FROM job", r->state, sizeof(r->state));
     tables_close(r->source.tables);
     r->source.tables = NULL;
     int code = tables_open(&r->source.tables, r->analysed, why, sizeof(why));
@@ -110,6 +112,7 @@ static int cmd_report_write(struct reporting *r, FILE *out, const char *name)
         .mapping_network = r->advice.network,
         .mapping_command = r->advice.command,
         .mapping_none = r->advice.none[0] != '\0' ? r->advice.none : NULL,
+        .state = r->state,
     };
     errno = 0;
     int code = report_write(out, &r->source, &extras);

@@ -416,6 +416,8 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
     if (code == 0 && page.bins == NULL)
         code = -ENOMEM;
     if (code == 0) {
+        if (extras->state != NULL && extras->state[0] != '\0')
+            text_copy(data.state, sizeof(data.state), extras->state);
         recording_find_stop(source->path, &data.stop);
         data.cut_short = data.stop.at_ns > 0 || recording_is_cut_short(source->path, data.state);
         report_put_head(&page);

@@ -32,6 +32,9 @@ struct report_extras {
     const char *mapping_network;           /**< the network that it is for */
     const char *mapping_command;           /**< the command that computes the mapping */
     const char *mapping_none;              /**< why none is suggested; may be NULL */
+    /** State of the job as its own recording has it, where the tables are those of a replay, for
+     * which the job ends with the recording. NULL or "": as in the tables. */
+    const char *state;
 };
 
 /** @param source  must have content @return 0, -ENOMEM, -EIO or another negative error */

@@ -39,7 +39,7 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
         {"bytes on the fullest link", 1, 3 << 20, 1536 << 10, 1536 << 10},
         {"bytes between nodes", 1, 1000, 1200, 0},
         {"messages between nodes", 0, 45600, 45600, 0}};
-    struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL};
+    struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL, NULL};
     write_report(&extras);
     assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
     assert_non_null(strstr(text, "<dt>what it costs</dt><dd>2.5x what it was, at worst 4.0x; 54 % "
@@ -238,6 +238,20 @@ static void the_first_line_is_whether_the_job_is_well(void **state)
         strstr(text, "<p class=\"state\">Well: no alert from the begin to the end.</p>"));
 }
 
+/* A replay, whose tables the results may be, ends the job with the recording. */
+static void a_report_of_a_replay_says_how_the_recording_ends(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None.", .state = "running"};
+    change("UPDATE job SET state = 'ended'; DELETE FROM alert");
+    write_report(&extras);
+    assert_non_null(strstr(text, "running when the recording ends"));
+    assert_non_null(strstr(text, "Well: no alert until the recording ends."));
+    extras.state = "";
+    write_report(&extras);
+    assert_non_null(strstr(text, "Well: no alert from the begin to the end."));
+}
+
 static void an_alert_that_is_not_over_lasts_to_the_end(void **state)
 {
     (void)state;
@@ -319,6 +333,7 @@ int main(void)
         TEST(a_chart_has_the_values_that_its_tooltips_show),
         TEST(ranks_have_the_time_of_all_their_threads),
         TEST(the_first_line_is_whether_the_job_is_well),
+        TEST(a_report_of_a_replay_says_how_the_recording_ends),
         TEST(an_alert_that_is_not_over_lasts_to_the_end),
         TEST(of_too_many_alerts_those_that_matter_are_told),
         TEST(charts_mark_alerts_where_they_began),
