@@ -941,7 +941,7 @@ enum wire_degraded {
     FIELD(15, U64, published, WIRE_ANY, REQUIRED, "frames published")                              \
     FIELD(16, U64, cpu_ns, WIRE_ANY, REQUIRED, "processor time of the daemon")                     \
     FIELD(17, U64, rss_bytes, WIRE_ANY, REQUIRED, "resident memory of the daemon")                 \
-    FIELD(18, U64, recorded_bytes, WIRE_ANY, OPTIONAL, "bytes in recordings")                      \
+    FIELD(18, U64, recorded_bytes, WIRE_ANY, OPTIONAL, "bytes in recordings being written")        \
     FIELD(19, STR, recorder_error, 256, OPTIONAL, "why recording stopped; empty: it did not")      \
     FIELD(20, ROWS(job), jobs, 4096, OPTIONAL, "jobs known")                                       \
     FIELD(21, U64, matched, WIRE_ANY, OPTIONAL, "messages matched, within nodes and between them") \

@@ -262,7 +262,7 @@ void info_print_text(FILE *out, const struct info *i)
     if (i->matched + i->unmatched + i->of_unwatched > 0)
         fputc('\n', out);
     info_text_print_losses(out, i);
-    fprintf(out, "%-10s %s, %s, %s hot at a time", "results",
+    fprintf(out, "%-10s %s, %s, %s hot at some time", "results",
             quantity_things(i->phases, "phase").text, quantity_things(i->regions, "region").text,
             quantity_things(i->hot_links, "link").text);
     if (i->rank_group > 1)

@@ -24,7 +24,8 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
     if (s->rejected_last[0])
         tap_print(out, "             the last: %s\n", s->rejected_last);
     fprintf(out, "  published  %s frames\n", quantity_count((double)s->published).text);
-    fprintf(out, "  recorded   %s\n", quantity_bytes((double)s->recorded_bytes).text);
+    fprintf(out, "  recordings %s in those being written\n",
+            quantity_bytes((double)s->recorded_bytes).text);
     if (s->recorder_error[0])
         tap_print(out, "             stopped: %s\n", s->recorder_error);
     if (s->rules[0])

@@ -378,6 +378,26 @@ static void quantities_keep_three_digits(void **state)
                         ":20.125"); /* in any whole-minute zone */
 }
 
+static void bytes_recorded_are_those_of_open_recordings(void **state)
+{
+    (void)state;
+    const struct wire_status status = {.version = "1",
+                                       .host = "h",
+                                       .rejected_last = "",
+                                       .recorder_error = "",
+                                       .rules = "",
+                                       .sink_error = "",
+                                       .topology = "",
+                                       .topology_fault = "",
+                                       .recorded_bytes = 2048};
+    struct out out;
+    open_out(&out);
+    status_text_daemon(out.file, "ipc:///x", &status);
+    fclose(out.file);
+    assert_non_null(strstr(out.text, "\n  recordings 2.00 KiB in those being written\n"));
+    free(out.text);
+}
+
 static void control_characters_of_any_length_do_not_reach_the_terminal(void **state)
 {
     (void)state;
@@ -405,6 +425,7 @@ int main(void)
         cmocka_unit_test(phases_and_points_of_the_curve_are_lines),
         cmocka_unit_test(uncovered_calls_are_named_when_used_and_counted_otherwise),
         cmocka_unit_test(cells_count_characters_not_bytes),
+        cmocka_unit_test(bytes_recorded_are_those_of_open_recordings),
         cmocka_unit_test(control_characters_of_any_length_do_not_reach_the_terminal),
         cmocka_unit_test(quantities_keep_three_digits),
     };
