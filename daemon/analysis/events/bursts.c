@@ -4,7 +4,6 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
-#include "include/holter/size_class.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -248,46 +247,10 @@ static struct cluster *bursts_host_for(struct bursts *set, const struct extent *
     return host;
 }
 
-/* Whether rows and others are the burst's messages and bytes. */
-static bool bursts_is_consistent(const struct burst_sums *burst)
-{
-    uint64_t messages = burst->others.messages, bytes = burst->others.bytes;
-    if (burst->others.pairs > messages || (burst->others.pairs == 0 && (messages | bytes) != 0))
-        return false;
-    for (size_t i = 0; i < burst->pair_count; i++) {
-        const struct burst_pair *row = &burst->pairs[i];
-        if (row->messages == 0 || row->size_class >= SIZE_CLASSES || row->modelled > 1 ||
-            __builtin_add_overflow(messages, row->messages, &messages) ||
-            __builtin_add_overflow(bytes, row->bytes, &bytes))
-            return false;
-    }
-    return messages == burst->messages && bytes == burst->bytes;
-}
-
-/* Whether messages between first and last can have this sum of times. */
-static bool bursts_is_possible(const struct extent *e)
-{
-    if (e->messages == 0 || e->first > e->last)
-        return false;
-    if (e->messages == 1)
-        return e->first == e->last && e->time_sum == e->first;
-    /* One message is at the first time and one at the last, the others anywhere between. */
-    wide ends = (wide)e->first + e->last, between = e->messages - 2;
-    return e->time_sum >= ends + between * e->first && e->time_sum <= ends + between * e->last;
-}
-
 static struct extent bursts_extent_of(const struct burst_sums *burst)
 {
     return (struct extent){(wide)burst->time_sum_high << 64 | burst->time_sum_low, burst->first_ns,
                            burst->last_ns, burst->messages, burst->bytes};
-}
-
-int bursts_add(struct bursts *set, const struct burst_sums *burst)
-{
-    const struct extent extent = bursts_extent_of(burst);
-    if (!bursts_is_possible(&extent) || !bursts_is_consistent(burst))
-        return -EINVAL;
-    return bursts_add_known(set, burst);
 }
 
 struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows)
@@ -295,7 +258,7 @@ struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows)
     return ARRAY_FIT(set->reserved, set->reserved_capacity, rows) == 0 ? set->reserved : NULL;
 }
 
-int bursts_add_known(struct bursts *set, const struct burst_sums *burst)
+int bursts_add(struct bursts *set, const struct burst_sums *burst)
 {
     const struct extent extent = bursts_extent_of(burst);
     if (bursts_account(set, burst->messages, burst->bytes) != 0)

@@ -86,17 +86,15 @@ void bursts_destroy(struct bursts *set);
 /** Forget everything but the parameters, and keep the memory: for the next window. */
 void bursts_clear(struct bursts *set);
 
-/** Add a burst of another process: everything in it is checked.
- *  @return 0, -EINVAL: not what a set can give (no messages, a mean outside of first to last, rows
- *          and others that do not add up), or -EOVERFLOW; then nothing was added */
-int bursts_add(struct bursts *set, const struct burst_sums *burst);
-
 /** Reserve space for the rows of the burst that is added next; rows written there are preserved
  * when more space is reserved. @return NULL: there is no memory */
 struct burst_pair *bursts_reserve_rows(struct bursts *set, size_t rows);
 
-/** Add a burst of this process that is known to be right. @return 0 or -EOVERFLOW */
-int bursts_add_known(struct bursts *set, const struct burst_sums *burst);
+/** Add a burst. It is one that a set can give: it has messages, whose mean is within first to last,
+ *  and its rows and others add up to them; of another process that was checked before (see
+ *  daemon/job/job_validate.h).
+ *  @return 0, or -EOVERFLOW: nothing was added */
+int bursts_add(struct bursts *set, const struct burst_sums *burst);
 
 /** Merge nearest neighbours until there are at most so many bursts; at least one is kept. Later
  *  additions may again make as many as the budget allows. */

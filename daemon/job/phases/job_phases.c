@@ -197,7 +197,7 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
                                       .pair_count = made.count};
         job_phases_set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        bursts_add_known(rows->messages.bursts, &modelled);
+        bursts_add(rows->messages.bursts, &modelled);
     }
     return code;
 }

@@ -186,7 +186,7 @@ static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burs
         burst.pair_count = 0;
     }
     rows->rows += burst.pair_count;
-    bursts_add_known(set, &burst); /* it was checked, and fits */
+    bursts_add(set, &burst); /* it was checked, and fits */
 }
 
 void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,
