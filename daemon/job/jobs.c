@@ -37,7 +37,6 @@ struct jobs {
     struct entry list[JOBS_MAXIMUM]; /* by age */
     size_t count;
     uint64_t added; /* jobs, since the start */
-    size_t last; /* position of the job of the newest message: often the next one is about it too */
     struct jobs_counts counts;
     uint64_t now_ns;         /* of the newest call */
     struct commit_acks kept; /* the highest number of each agent that is recorded */
@@ -167,15 +166,19 @@ struct job *jobs_at(const struct jobs *jobs, size_t index)
     return index < jobs->count ? jobs->list[index].job : NULL;
 }
 
+static struct job *jobs_find_id(const struct jobs *jobs, const char *id)
+{
+    for (size_t i = jobs->count; i-- > 0;) {
+        if (strcmp(job_id(jobs->list[i].job), id) == 0)
+            return jobs->list[i].job;
+    }
+    return NULL;
+}
+
 struct job *jobs_find(const struct jobs *jobs, const char *id)
 {
-    if (id != NULL && id[0] != '\0') {
-        for (size_t i = jobs->count; i-- > 0;) {
-            if (strcmp(job_id(jobs->list[i].job), id) == 0)
-                return jobs->list[i].job;
-        }
-        return NULL;
-    }
+    if (id != NULL && id[0] != '\0')
+        return jobs_find_id(jobs, id);
     for (size_t i = jobs->count; i-- > 0;) {
         if (job_state(jobs->list[i].job) == JOB_RUNNING)
             return jobs->list[i].job;
@@ -211,7 +214,6 @@ static void jobs_drop(struct jobs *jobs, size_t at)
     job_destroy(jobs->list[at].job);
     memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
     jobs->count--;
-    jobs->last = 0;
 }
 
 static void jobs_drop_ended(struct jobs *jobs)
@@ -264,9 +266,8 @@ static int jobs_add(struct jobs *jobs, const char *id, const struct jobs_state *
                    : job_restore(out, id, &jobs->options.job, &output, state->bytes, state->length);
     if (code != 0)
         return code;
-    jobs->list[jobs->count] = (struct entry){
+    jobs->list[jobs->count++] = (struct entry){
         .job = *out, .number = ++jobs->added, .state = JOB_RUNNING, .watermark_ns = UINT64_MAX};
-    jobs->last = jobs->count++;
     log_info("job %s begins", id);
     return 0;
 }
@@ -275,17 +276,9 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
                             uint64_t instance, struct job **out, struct job_fault *fault)
 {
     const char *id = job_message_job(message);
-    if (jobs->last < jobs->count && strcmp(job_id(jobs->list[jobs->last].job), id) == 0) {
-        *out = jobs->list[jobs->last].job;
+    *out = jobs_find_id(jobs, id);
+    if (*out != NULL)
         return 0;
-    }
-    for (size_t i = 0; i < jobs->count; i++) {
-        if (strcmp(job_id(jobs->list[i].job), id) != 0)
-            continue;
-        jobs->last = i;
-        *out = jobs->list[i].job;
-        return 0;
-    }
     int code = jobs_add(jobs, id, NULL, out, fault);
     if (code == 0 && jobs->recorder != NULL)
         jobs_record(jobs, *out, instance);
