@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A vertex of the tree; the root is the last vertex, which is a switch if there is one. */
 struct vertex {
     uint32_t parent, up, down; /* links to it and from it; TOPOLOGY_NONE at the root */
     uint32_t depth;
-    uint32_t place, size; /* the vertices below it have the places place + 1 to place + size - 1 */
 };
 
 struct tree {
@@ -34,7 +32,7 @@ static int tree_find_parents(const struct topology *topology, const struct tree 
     struct vertex *vertices = tree->vertices;
     uint32_t count = topology->vertices, seen = 1, root = count - 1;
     for (uint32_t v = 0; v < count; v++)
-        vertices[v] = (struct vertex){TOPOLOGY_NONE, TOPOLOGY_NONE, TOPOLOGY_NONE, 0, 0, 1};
+        vertices[v] = (struct vertex){TOPOLOGY_NONE, TOPOLOGY_NONE, TOPOLOGY_NONE, 0};
     order[0] = root;
     for (uint32_t i = 0; i < seen; i++) {
         uint32_t v = order[i];
@@ -48,7 +46,7 @@ static int tree_find_parents(const struct topology *topology, const struct tree 
             if (up == TOPOLOGY_NONE)
                 return tree_refuse_pair(topology, why, "the tree has a link one way only between",
                                         v, child);
-            vertices[child] = (struct vertex){v, up, link, vertices[v].depth + 1, 0, 1};
+            vertices[child] = (struct vertex){v, up, link, vertices[v].depth + 1};
             order[seen++] = child;
         }
     }
@@ -58,28 +56,17 @@ static int tree_find_parents(const struct topology *topology, const struct tree 
     return 0;
 }
 
-/* Number the places so that all vertices below a vertex follow it; find the longest route. */
-static void tree_find_places(struct topology *topology, struct vertex *vertices,
-                             const uint32_t *order, uint32_t *height)
+/* Find the longest route. @param height  zero; space for all vertices */
+static void tree_find_diameter(struct topology *topology, const struct vertex *vertices,
+                               const uint32_t *order, uint32_t *height)
 {
     uint32_t count = topology->vertices;
-    memset(height, 0, count * sizeof *height);
     for (uint32_t i = count; i-- > 1;) {
         uint32_t v = order[i], parent = vertices[v].parent;
-        vertices[parent].size += vertices[v].size;
         if (height[parent] + height[v] + 1 > topology->diameter)
             topology->diameter = height[parent] + height[v] + 1;
         if (height[v] + 1 > height[parent])
             height[parent] = height[v] + 1;
-    }
-    uint32_t *next = height; /* no longer needed: the next free place below each vertex */
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t v = order[i], parent = vertices[v].parent;
-        if (parent != TOPOLOGY_NONE) {
-            vertices[v].place = next[parent];
-            next[parent] += vertices[v].size;
-        }
-        next[v] = vertices[v].place + 1;
     }
 }
 
@@ -98,7 +85,7 @@ static int tree_make(struct topology *topology, const struct topology_why *why)
     error =
         tree->vertices && order && height ? tree_find_parents(topology, tree, order, why) : -ENOMEM;
     if (!error)
-        tree_find_places(topology, tree->vertices, order, height);
+        tree_find_diameter(topology, tree->vertices, order, height);
     free(order);
     free(height);
     return error;
@@ -147,22 +134,18 @@ static uint32_t tree_route(const struct topology *topology, uint32_t source, uin
     return length;
 }
 
-static int tree_is_below(const struct vertex *vertices, uint32_t v, uint32_t top)
-{
-    return vertices[v].place - vertices[top].place < vertices[top].size;
-}
-
-/* A link separates what is below it from the rest. */
 static int tree_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
                         uint32_t link)
 {
     const struct vertex *vertices = ((const struct tree *)topology->state)->vertices;
-    const struct topology_edge *edge = &topology->spec.edges[link];
-    if (vertices[edge->from].parent == edge->to)
-        return tree_is_below(vertices, source, edge->from) &&
-               !tree_is_below(vertices, destination, edge->from);
-    return !tree_is_below(vertices, source, edge->to) &&
-           tree_is_below(vertices, destination, edge->to);
+    uint32_t top = tree_common_ancestor(vertices, source, destination);
+    for (uint32_t v = source; v != top; v = vertices[v].parent)
+        if (vertices[v].up == link)
+            return 1;
+    for (uint32_t v = destination; v != top; v = vertices[v].parent)
+        if (vertices[v].down == link)
+            return 1;
+    return 0;
 }
 
 const struct topology_rules topology_tree = {
