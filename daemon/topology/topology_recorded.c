@@ -1,6 +1,7 @@
 /* A network inferred from recorded routes or hop counts: partitions of Blue Gene/Q, the tiers of a
  * Cray XC, and tori of other shapes when routes have coordinates. */
 #include "daemon/analysis/network/topology_infer.h"
+#include "daemon/analysis/tables/array.h"
 #include "daemon/topology/route_file.h"
 #include "daemon/topology/topology_build.h"
 #include "holter/error.h"
@@ -198,11 +199,8 @@ topology_recorded_add_remark(struct topology_file *out, unsigned line, const cha
     if (out->gaps + out->wrong_lines > FILE_FAULTS)
         return;
     const size_t capacity = used + strlen(text) + 16;
-    char *longer = realloc(out->remarks, capacity);
-    if (longer == NULL)
-        return;
-    snprintf(longer + used, capacity - used, "%u: %s\n", line, text);
-    out->remarks = longer;
+    if (ARRAY_RESIZE(out->remarks, capacity) == 0)
+        snprintf(out->remarks + used, capacity - used, "%u: %s\n", line, text);
 }
 
 /* Coordinates of the nodes on a route. @return memory for free(), NULL: a node is not in the

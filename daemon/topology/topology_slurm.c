@@ -1,4 +1,5 @@
 /* Reader of Slurm's topology.conf(5): a tree of switches, or blocks of nodes. */
+#include "daemon/analysis/tables/array.h"
 #include "daemon/topology/hostlist.h"
 #include "daemon/topology/topology_build.h"
 
@@ -33,12 +34,10 @@ static char *topology_slurm_whole_line(struct lines *lines, unsigned *number)
             end--;
         more = end > begin && end[-1] == '\\';
         size_t length = (size_t)(end - begin) - (size_t)more;
-        char *longer = realloc(text, used + length + 2);
-        if (longer == NULL) {
+        if (ARRAY_RESIZE(text, used + length + 2) != 0) {
             free(text);
             return NULL;
         }
-        text = longer;
         memcpy(text + used, begin, length);
         used += length;
         text[used] = '\0';

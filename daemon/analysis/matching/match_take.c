@@ -21,13 +21,10 @@ static struct ring_part *match_ring_of(struct match_member *member, uint32_t rin
     if (ring >= MAXIMUM_RINGS)
         return NULL;
     if (ring >= member->ring_count) {
-        struct ring_part *rings = realloc(member->rings, (ring + 1) * sizeof *rings);
-        if (rings == NULL)
+        if (ARRAY_RESIZE(member->rings, ring + 1) != 0)
             return NULL;
-        for (uint32_t i = member->ring_count; i <= ring; i++)
-            rings[i] = (struct ring_part){.group = NONE};
-        member->rings = rings;
-        member->ring_count = ring + 1;
+        for (; member->ring_count <= ring; member->ring_count++)
+            member->rings[member->ring_count] = (struct ring_part){.group = NONE};
     }
     return &member->rings[ring];
 }

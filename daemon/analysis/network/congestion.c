@@ -3,6 +3,7 @@
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/analysis/network/congestion_kinds.h"
 #include "daemon/analysis/network/congestion_state.h"
+#include "daemon/analysis/tables/array.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -135,20 +136,6 @@ static void congestion_load_links(struct congestion *c, const struct congestion_
 
 /* ---- windows ---- */
 
-static int congestion_reserve_pairs(struct congestion *c, size_t count)
-{
-    if (count <= c->pair_capacity)
-        return 0;
-    if (count > SIZE_MAX / sizeof(*c->pairs))
-        return -ENOMEM;
-    struct congestion_pair *pairs = realloc(c->pairs, count * sizeof(*pairs));
-    if (pairs == NULL)
-        return -ENOMEM;
-    c->pairs = pairs;
-    c->pair_capacity = count;
-    return 0;
-}
-
 static struct congestion_fading congestion_begin_window(struct congestion *c, uint64_t window,
                                                         double seconds)
 {
@@ -172,7 +159,7 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
 {
     if ((c->started && window <= c->window) || !(seconds > 0) || !isfinite(seconds))
         return -HOLTER_ERANGE;
-    if (congestion_reserve_pairs(c, count) != 0)
+    if (ARRAY_FIT(c->pairs, c->pair_capacity, count) != 0)
         return -ENOMEM;
     const struct congestion_fading fading = congestion_begin_window(c, window, seconds);
     congestion_load_links(c, pairs, count);

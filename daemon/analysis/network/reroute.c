@@ -1,6 +1,8 @@
 /* The search for better routes: see reroute.h. */
 #include "daemon/analysis/network/reroute.h"
 #include "daemon/analysis/network/reroute_graph.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/order.h"
 #include "include/holter/error.h"
 
@@ -41,6 +43,7 @@ struct reroute {
     uint64_t *kept;  /* owned; loads of the old route's links while its bytes are subtracted */
     uint32_t *found; /* owned; space for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
+    size_t many_capacity;
 };
 
 /* The limits of a search. */
@@ -56,11 +59,6 @@ struct before {
     uint32_t length;
     uint64_t heaviest, sum;
 };
-
-static uint64_t reroute_add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 static int reroute_init(struct reroute *r)
 {
@@ -230,7 +228,7 @@ static uint32_t reroute_visit_edges(struct reroute *r, const struct search *s, u
         struct visit *visit = &r->visits[to];
         if (r->loads[link] > s->bound || visit->level < level || (to != s->to && graph->closed[to]))
             continue;
-        uint64_t sum = reroute_add_saturating(so_far, r->loads[link]);
+        uint64_t sum = saturated_sum(so_far, r->loads[link]);
         bool first = visit->level == NONE;
         if (first && level + reroute_graph_distance(&r->graph, to) > s->limit)
             continue;
@@ -272,11 +270,7 @@ static int reroute_fit_old(struct reroute *r, uint32_t length)
 {
     if (length <= r->old_capacity)
         return 0;
-    uint64_t *kept = realloc(r->kept, length * sizeof(*kept));
-    r->kept = kept != NULL ? kept : r->kept;
-    uint32_t *old = kept == NULL ? NULL : realloc(r->old, length * sizeof(*old));
-    r->old = old != NULL ? old : r->old;
-    if (old == NULL)
+    if (ARRAY_RESIZE(r->kept, length) != 0 || ARRAY_RESIZE(r->old, length) != 0)
         return -ENOMEM;
     r->old_capacity = length;
     return 0;
@@ -312,7 +306,7 @@ static void reroute_remove_own(struct reroute *r, uint64_t bytes, struct before 
         r->kept[i] = *load;
         *load -= bytes < *load ? bytes : *load;
         before->heaviest = *load > before->heaviest ? *load : before->heaviest;
-        before->sum = reroute_add_saturating(before->sum, reroute_add_saturating(*load, bytes));
+        before->sum = saturated_sum(before->sum, saturated_sum(*load, bytes));
     }
 }
 
@@ -360,10 +354,9 @@ static void reroute_describe_found(const struct reroute *r, uint64_t bytes, uint
     for (uint32_t i = 0; i < length; i++) {
         uint64_t load = r->loads[r->found[i]];
         heaviest = load > heaviest ? load : heaviest;
-        out->sum_after =
-            reroute_add_saturating(out->sum_after, reroute_add_saturating(load, bytes));
+        out->sum_after = saturated_sum(out->sum_after, saturated_sum(load, bytes));
     }
-    out->heaviest_after = reroute_add_saturating(heaviest, bytes);
+    out->heaviest_after = saturated_sum(heaviest, bytes);
 }
 
 int reroute_one(struct reroute *r, const struct reroute_params *params,
@@ -386,7 +379,7 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
     reroute_graph_towards(&r->graph, route->destination);
     uint32_t length = reroute_best_route(r, params, &search);
     result.length = before.length;
-    result.heaviest = reroute_add_saturating(before.heaviest, route->bytes);
+    result.heaviest = saturated_sum(before.heaviest, route->bytes);
     result.sum = before.sum;
     if (length != NONE)
         reroute_describe_found(r, route->bytes, length, &result);
@@ -445,17 +438,10 @@ static int reroute_sort_turns(struct reroute *r, const struct reroute_params *pa
 }
 
 /* Store the links of a result after those of earlier results. @param used  links so far */
-static int reroute_store_links(struct reroute *r, const struct reroute_result *result, size_t *used,
-                               size_t *capacity)
+static int reroute_store_links(struct reroute *r, const struct reroute_result *result, size_t *used)
 {
-    if (*used + result->length_after > *capacity) {
-        size_t need = 2 * (*used + result->length_after);
-        uint32_t *many = realloc(r->many, need * sizeof(*many));
-        if (many == NULL)
-            return -ENOMEM;
-        r->many = many;
-        *capacity = need;
-    }
+    if (ARRAY_FIT(r->many, r->many_capacity, *used + result->length_after) != 0)
+        return -ENOMEM;
     memcpy(r->many + *used, result->links, result->length_after * sizeof(*r->many));
     *used += result->length_after;
     return 0;
@@ -464,15 +450,13 @@ static int reroute_store_links(struct reroute *r, const struct reroute_result *r
 static int reroute_in_order(struct reroute *r, const struct reroute_params *params,
                             const struct turn *turns, size_t count, struct reroute_result *results)
 {
-    size_t used = 0, capacity = 0;
-    free(r->many);
-    r->many = NULL;
+    size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         struct reroute_result *result = &results[turns[i].index];
         struct before before;
         int code = reroute_one(r, params, turns[i].route, result);
         if (code == 0)
-            code = reroute_store_links(r, result, &used, &capacity);
+            code = reroute_store_links(r, result, &used);
         if (code == 0 && result->better) {
             code = reroute_find_route(r, turns[i].route, &before);
             reroute_apply(r, turns[i].route->bytes, before.links, before.length, result->links,

@@ -240,15 +240,10 @@ static int correlation_resize_row(struct correlation *c, struct vertex *vertex, 
 {
     if (c->pairs + need > c->params.max_pairs)
         return -HOLTER_ELIMIT;
-    struct correlate *row = vertex->row;
-    if (need == 0) {
-        array_release(&row);
-    } else if (need != vertex->row_count) {
-        row = realloc(row, need * sizeof(*row));
-        if (row == NULL)
-            return -ENOMEM;
-    }
-    vertex->row = row;
+    if (need == 0)
+        array_release(&vertex->row);
+    else if (need != vertex->row_count && ARRAY_RESIZE(vertex->row, need) != 0)
+        return -ENOMEM;
     vertex->row_count = need;
     c->pairs += need;
     return 0;

@@ -3,15 +3,10 @@
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 
 #include <errno.h>
 #include <stdint.h>
-
-static uint64_t collectives_add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 static void collectives_add_pair(struct job_network *n, const struct burst_pair *pair)
 {
@@ -23,10 +18,10 @@ static void collectives_add_pair(struct job_network *n, const struct burst_pair 
         return;
     if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE || pair->bytes > INT64_MAX ||
         link_loads_add(n->collectives, &change) != 0) {
-        n->collective_unplaced = collectives_add_saturated(n->collective_unplaced, pair->bytes);
+        n->collective_unplaced = saturated_sum(n->collective_unplaced, pair->bytes);
         return;
     }
-    n->collective_bytes = collectives_add_saturated(n->collective_bytes, pair->bytes);
+    n->collective_bytes = saturated_sum(n->collective_bytes, pair->bytes);
     n->collectives_loaded = 1;
 }
 
