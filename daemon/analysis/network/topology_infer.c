@@ -274,9 +274,9 @@ static int infer_fits_legs(const struct topology_infer *infer, uint32_t way)
 }
 
 static int infer_decide_by_counts(const struct topology_infer *infer, struct topology_spec *spec,
-                                  struct topology_findings *found, const struct topology_why *why)
+                                  const struct topology_why *why)
 {
-    uint32_t best = 0, open[TOPOLOGY_DIMENSIONS] = {0}, any = 0;
+    uint32_t best = 0, any = 0;
     for (uint32_t w = 0; w < infer->way_count; w++) {
         uint32_t way = infer->ways[w];
         if (!infer_fits_legs(infer, way))
@@ -284,8 +284,6 @@ static int infer_decide_by_counts(const struct topology_infer *infer, struct top
         if (!any || infer_preference(spec, way) > infer_preference(spec, best))
             best = way;
         any = 1;
-        for (uint32_t d = 0; d < infer->dimensions; d++)
-            open[d] |= 1u << infer_connection_of(way, d);
     }
     if (!any)
         return topology_refuse(why, "no way of linking these dimensions fits all hop counts%s",
@@ -295,14 +293,12 @@ static int infer_decide_by_counts(const struct topology_infer *infer, struct top
         if (!(infer_counts_equal(infer->size[d], connection) &
               1u << spec->dimensions[d].connection))
             spec->dimensions[d].connection = connection;
-        if ((open[d] & ~infer_counts_equal(infer->size[d], connection)) == 0)
-            found->linked |= 1u << d;
     }
     return 0;
 }
 
 static int infer_decide_by_legs(const struct topology_infer *infer, struct topology_spec *spec,
-                                struct topology_findings *found, const struct topology_why *why)
+                                const struct topology_why *why)
 {
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         struct topology_dimension *dimension = &spec->dimensions[d];
@@ -314,8 +310,6 @@ static int infer_decide_by_legs(const struct topology_infer *infer, struct topol
             c++;
         if (!(legs >> dimension->connection & 1))
             dimension->connection = c;
-        if ((legs & ~infer_counts_equal(infer->size[d], dimension->connection)) == 0)
-            found->linked |= 1u << d;
     }
     return 0;
 }
@@ -403,8 +397,8 @@ int topology_infer_finish(const struct topology_infer *infer, struct topology_sp
         return topology_refuse(&reason, "the network has other dimensions than the recording");
     struct topology_spec result = *spec;
     struct topology_findings all = {.routes = infer->routes, .counts = infer->counts};
-    int error = infer->ways ? infer_decide_by_counts(infer, &result, &all, &reason)
-                            : infer_decide_by_legs(infer, &result, &all, &reason);
+    int error = infer->ways ? infer_decide_by_counts(infer, &result, &reason)
+                            : infer_decide_by_legs(infer, &result, &reason);
     if (!error)
         error = infer_decide_tie(infer, &result, &all, &reason);
     if (error)

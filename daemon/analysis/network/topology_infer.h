@@ -18,7 +18,6 @@ struct topology_infer;
 /** How much of the answer is known from the evidence. */
 struct topology_findings {
     uint32_t routes, counts; /**< that were added */
-    uint32_t linked;         /**< bit d: the connection of dimension d is certain */
     uint32_t pairs;          /**< of dimensions longer than 1 */
     uint32_t
         ordered; /**< of these pairs, those whose order follows from routes, also through others */

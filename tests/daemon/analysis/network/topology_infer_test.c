@@ -100,7 +100,6 @@ static void all_routes_tell_the_network(void **state)
         struct topology *result = finish(infer, &spec, &found);
         assert_int_equal(found.routes, nodes * nodes);
         assert_int_equal(found.ordered, found.pairs);
-        assert_int_equal(found.linked, (1u << spec.dimension_count) - 1);
         for (uint32_t a = 0; a < nodes; a++)
             for (uint32_t b = 0; b < nodes; b++)
                 assert_true(same_route(topology, result, a, b));
@@ -125,7 +124,6 @@ static void hop_counts_tell_how_dimensions_are_linked(void **state)
         for (uint32_t i = 0; i < nodes * nodes; i++)
             take_hops(infer, topology, i / nodes, i % nodes);
         struct topology *result = finish(infer, &spec, &found);
-        assert_int_equal(found.linked, (1u << spec.dimension_count) - 1);
         for (uint32_t i = 0; i < nodes * nodes; i++)
             assert_int_equal(topology_distance(result, i / nodes, i % nodes),
                              topology_distance(topology, i / nodes, i % nodes));
@@ -152,7 +150,6 @@ static void what_nothing_reports_stays_as_it_was(void **state)
     assert_memory_equal(&spec, &before, sizeof spec);
     assert_int_equal(found.ordered, 0);
     assert_int_equal(found.pairs, 10);
-    assert_int_equal(found.linked, 1u << 4); /* of size 2 */
     topology_infer_destroy(infer);
 }
 
@@ -170,7 +167,6 @@ static void a_link_between_the_ends_makes_a_ring(void **state)
     assert_int_equal(topology_infer_finish(infer, &spec, &found, why, sizeof why), 0);
     assert_int_equal(spec.dimensions[0].connection, TOPOLOGY_TORUS);
     assert_int_equal(spec.tie, TOPOLOGY_TIE_MINUS);
-    assert_int_equal(found.linked, 1);
     topology_infer_destroy(infer);
 }
 
@@ -274,7 +270,6 @@ static void twelve_dimensions_are_not_too_many(void **state)
         take_hops(infer, topology, a, (uint32_t)(noise_uint(&noise) % topology_nodes(topology)));
     }
     topology_destroy(finish(infer, &spec, &found));
-    assert_int_equal(found.linked, (1u << 12) - 1);
     for (uint32_t d = 0; d < 12; d++)
         assert_int_equal(spec.dimensions[d].connection,
                          d == 5 || d == 10 ? TOPOLOGY_MESH : TOPOLOGY_TORUS);
