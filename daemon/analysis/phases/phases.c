@@ -163,38 +163,18 @@ static void phases_merge_live(struct phases *p)
 
 /* ---- cuts ----------------------------------------------------------------------- */
 
-static struct burst_view phases_view_of(struct phases *p, int64_t from_ns, int64_t to_ns)
-{
-    struct burst_view view = {.from_ns = from_ns, .to_ns = to_ns, .live = p->heights + 1};
-    uint32_t count = p->clusters.count;
-    phases_merge_live(p);
-    view.live_count = count > 0 ? count - 1 : 0;
-    return view;
-}
-
-static struct burst_cutoff phases_height_above(int64_t gap_ns)
-{
-    if (gap_ns == NEVER)
-        return (struct burst_cutoff){NEVER, UINT64_MAX};
-    return (struct burst_cutoff){gap_ns + 1, 0};
-}
-
-int phases_cut_gap(struct phases *p, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
-                   struct phase *out, size_t capacity, size_t *count)
-{
-    const struct burst_view view = phases_view_of(p, from_ns, to_ns);
-    const struct burst_cutoff cutoff = phases_height_above(gap_ns);
-    *count = burst_items_cut(p->items, &view, &cutoff, out, capacity);
-    return 0;
-}
-
 int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t maximum,
                      struct phase *out, size_t *count)
 {
     struct burst_cutoff cutoff;
     if (maximum == 0)
         return -HOLTER_ERANGE;
-    const struct burst_view view = phases_view_of(p, from_ns, to_ns);
+    phases_merge_live(p);
+    const struct burst_view view = {.from_ns = from_ns,
+                                    .to_ns = to_ns,
+                                    .live = p->heights + 1,
+                                    .live_count =
+                                        p->clusters.count > 0 ? p->clusters.count - 1 : 0};
     if (burst_items_cutoff(p->items, &view, maximum, &cutoff) != 0)
         return -ENOMEM;
     *count = burst_items_cut(p->items, &view, &cutoff, out, maximum);
@@ -248,12 +228,14 @@ static int64_t phases_find_gap(const struct phases_params *p, const struct phase
 
 static int phases_choose_gap(struct phases *p)
 {
-    size_t count, capacity = RECENT;
-    struct phase *all = malloc(capacity * sizeof(*all));
+    struct phase *all = malloc(RECENT * sizeof(*all));
     if (all == NULL)
         return -ENOMEM;
-    phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, capacity, &count);
-    count = count < capacity ? count : capacity;
+    const struct burst_view recent = {.from_ns = burst_items_recent(p->items, RECENT),
+                                      .to_ns = INT64_MAX};
+    const struct burst_cutoff each = {0, 0};
+    size_t count = burst_items_cut(p->items, &recent, &each, all, RECENT);
+    count = count < RECENT ? count : RECENT;
     for (size_t i = count; i-- > 1;) /* pauses, not heights of the tree */
         all[i].height_ns = all[i].begin_ns - all[i - 1].end_ns;
     qsort(all + 1, count - 1, sizeof(*all), phases_compare_heights);
@@ -272,7 +254,7 @@ static int phases_choose_gap(struct phases *p)
 static struct phase phases_sum(const struct phases *p, int64_t first_ns, int64_t last_ns)
 {
     const struct burst_view view = {.from_ns = first_ns, .to_ns = last_ns};
-    const struct burst_cutoff none = phases_height_above(NEVER);
+    const struct burst_cutoff none = {NEVER, UINT64_MAX};
     struct phase phase = {0};
     burst_items_cut(p->items, &view, &none, &phase, 1);
     return phase;
@@ -337,23 +319,23 @@ static void phases_close_settled(struct phases *p, int64_t horizon_ns)
     }
 }
 
-int phases_open(struct phases *p, struct phase *out, size_t capacity, size_t *count)
+size_t phases_open(const struct phases *p, struct phase *out, size_t capacity)
 {
     int64_t before = p->closed_ns;
-    *count = 0;
+    size_t count = 0;
     for (uint32_t id = phases_first_open(p), last; id != BURST_NONE;
          id = p->clusters.at[last].after) {
         last = phases_find_end(p, id, PHASES_TIME_MAXIMUM + 1);
         last = last == BURST_NONE ? p->clusters.tail : last;
         int64_t first_ns = p->clusters.at[id].first_ns, last_ns = p->clusters.at[last].last_ns;
-        if (*count < capacity) {
-            out[*count] = phases_sum(p, first_ns, last_ns);
-            out[*count].height_ns = before == INT64_MIN ? NEVER : first_ns - before;
+        if (count < capacity) {
+            out[count] = phases_sum(p, first_ns, last_ns);
+            out[count].height_ns = before == INT64_MIN ? NEVER : first_ns - before;
         }
         before = last_ns;
-        ++*count;
+        count++;
     }
-    return 0;
+    return count;
 }
 
 int phases_close(struct phases *p, int64_t horizon_ns)

@@ -19,15 +19,15 @@
  * too are placed as by a batch. Where clusters have merged already it is too late for that: a late
  * burst within a cluster, or as near to it as the two parts that merged last, joins it (joined);
  * its distance to the nearer neighbour becomes the height there, and no other height changes. When
- * a cut needs it, the live clusters are merged up to the root in a copy: O(clusters). Cuts. By gap:
- * the boundaries higher than the gap. By count: the highest boundaries, of equal heights the
- * latest. Over any interval of representative times, at any time, O(clusters + items x log phases).
- * A cut is a view: it has no ids, and the heights at its open end change.
- * Online phases are not cuts of the tree, whose heights are distances between means: in a stream
- * without pauses they grow with what has merged, so that a cut of the tree parts it somewhere, and
- * may rather do so than at a pause. An online phase ends where no burst follows for more than a gap
- * g. A stream without such a pause ends when it has lasted `length_ns`, at the widest pause of its
- * second half. What is older than the horizon of phases_close() is
+ * a cut needs it, the live clusters are merged up to the root in a copy: O(clusters). A cut
+ * into a number of phases has the highest boundaries, of equal heights the latest: over any
+ * interval of representative times, at any time, O(clusters + items x log phases). It is a view: it
+ * has no ids, and the heights at its open end change. Online phases are not cuts of the tree, whose
+ * heights are distances between means: in a stream without pauses they grow with what has merged,
+ * so that a cut of the tree parts it somewhere, and may rather do so than at a pause. An online
+ * phase ends where no burst follows for more than a gap g. A stream without such a pause ends when
+ * it has lasted `length_ns`, at the widest pause of its second half. What is older than the horizon
+ * of phases_close() is
  * - stable, once it is closed: id, begin, end and number of a closed phase, for ever. Its sums grow
  *   only by bursts that arrive late, which are added to the nearest closed phase and counted
  * (late);
@@ -113,20 +113,13 @@ int phases_close(struct phases *phases, int64_t horizon_ns);
 size_t phases_closed(const struct phases *phases, uint64_t id, struct phase *out, size_t capacity);
 
 /** What is after the last closed phase, as phases that would be closed if no burst came any more.
- * Arguments as those of phases_cut_gap(). */
-int phases_open(struct phases *phases, struct phase *out, size_t capacity, size_t *count);
-
-/** Cuts by gap.
- *  @param from_ns, to_ns  interval of representative times, both included; items outside it are
- *                         left out of the phases, so the outer ones may be pieces
- *  @param gap_ns          boundaries above it separate phases
- *  @param out             phases ordered by time; at most `capacity` are written
- *  @param count           how many there are, those not written included
- *  @return 0 or -ENOMEM */
-int phases_cut_gap(struct phases *phases, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
-                   struct phase *out, size_t capacity, size_t *count);
+ *  @param out  at most `capacity` are written
+ *  @return how many there are, those not written included */
+size_t phases_open(const struct phases *phases, struct phase *out, size_t capacity);
 
 /** Cuts into a number of phases, or as many as there are items in the interval.
+ *  @param from_ns, to_ns  interval of representative times, both included; items outside it are
+ *                         left out of the phases, so the outer ones may be pieces
  *  @param maximum   at least 1, else -HOLTER_ERANGE
  *  @param out    capacity for `maximum`
  *  @param count  how many there are

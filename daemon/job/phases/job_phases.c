@@ -401,10 +401,9 @@ static int job_phases_list_open(struct job_phases *p, struct effort *effort)
     struct phases_counts counts;
     phases_count(p->phases, &counts);
     job_phase_rows_begin_open(p->rows);
-    size_t held = phases_closed(p->phases, p->next, waiting, JOB_PHASE_ROWS_OPEN), count = 0;
-    int code = phases_open(p->phases, open, JOB_PHASE_ROWS_OPEN, &count);
-    if (code != 0)
-        return code;
+    size_t held = phases_closed(p->phases, p->next, waiting, JOB_PHASE_ROWS_OPEN),
+           count = phases_open(p->phases, open, JOB_PHASE_ROWS_OPEN);
+    int code = 0;
     p->open = held > 0 || count > 0;
     count = count < JOB_PHASE_ROWS_OPEN ? count : JOB_PHASE_ROWS_OPEN;
     held = held + count > JOB_PHASE_ROWS_OPEN ? JOB_PHASE_ROWS_OPEN - count : held;

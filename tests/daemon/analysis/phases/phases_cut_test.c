@@ -148,41 +148,6 @@ static void cuts_agree_with_the_batch_on_swaps(void **state)
 
 /* ---- cuts ----------------------------------------------------------------------- */
 
-static void cut_by_gap_leaves_what_is_higher(void **state)
-{
-    int64_t times[500];
-    uint64_t random = 21;
-    struct batch batch;
-    struct phase cut[500];
-    (void)state;
-    random_times(times, 500, 1000000, &random);
-    struct phases *phases = fill(500, times, 500);
-    batch_run(&batch, times, 500);
-    for (int64_t gap = -1; gap < 2000000; gap = gap * 2 + 1 + (gap < 0)) {
-        int64_t from = batch.time[random_next(&random) % 100];
-        int64_t to = batch.time[499 - random_next(&random) % 100];
-        size_t got, phase = 0, room = random_next(&random) % 500;
-        assert_int_equal(phases_cut_gap(phases, from, to, gap, cut, room, &got), 0);
-        for (size_t i = 0, begin = SIZE_MAX; i < 500; i++) {
-            if (batch.time[i] < from || batch.time[i] > to)
-                continue;
-            begin = begin == SIZE_MAX || batch.height[i] > gap ? i : begin;
-            bool ends = i == 499 || batch.time[i + 1] > to || batch.height[i + 1] > gap;
-            if (!ends)
-                continue;
-            if (phase < room) {
-                assert_true(cut[phase].begin_ns == batch.time[begin]);
-                assert_true(cut[phase].end_ns == batch.time[i]);
-                assert_int_equal(cut[phase].bursts, i - begin + 1);
-            }
-            phase++;
-        }
-        assert_int_equal(got, phase);
-    }
-    batch_finish(&batch);
-    phases_destroy(phases);
-}
-
 /* 40 chunks, so that whole ones are passed over. */
 static void cut_by_count_of_an_interval_takes_its_highest(void **state)
 {
@@ -225,10 +190,9 @@ static void cut_by_count_of_an_interval_takes_its_highest(void **state)
 static void assert_open_is_part_of_whole(struct phases *phases)
 {
     static struct phase open[4096], whole[4096], all[1];
-    size_t open_count, whole_count, count;
-    assert_int_equal(phases_open(phases, open, 4096, &open_count), 0);
-    assert_int_equal(phases_cut_gap(phases, EVER, 0, all, 1, &count), 0);
-    assert_int_equal(phases_open(phases, whole, 4096, &whole_count), 0);
+    size_t count, open_count = phases_open(phases, open, 4096);
+    assert_int_equal(phases_cut_count(phases, EVER, 1, all, &count), 0);
+    size_t whole_count = phases_open(phases, whole, 4096);
     assert_true(open_count <= 4096);
     assert_int_equal(open_count, whole_count);
     for (size_t i = 0; i < open_count; i++) {
@@ -276,13 +240,12 @@ static void cuts_of_nothing_are_empty(void **state)
     (void)state;
     assert_int_equal(phases_cut_count(phases, EVER, 4, cut, &count), 0);
     assert_int_equal(count, 0);
-    assert_int_equal(phases_open(phases, cut, 4, &count), 0);
-    assert_int_equal(count, 0);
+    assert_int_equal(phases_open(phases, cut, 4), 0);
     assert_int_equal(phases_close(phases, 5), 0);
     assert_int_equal(add_at(phases, 10), 0);
-    assert_int_equal(phases_cut_gap(phases, 11, INT64_MAX, 0, cut, 4, &count), 0);
+    assert_int_equal(phases_cut_count(phases, 11, INT64_MAX, 4, cut, &count), 0);
     assert_int_equal(count, 0);
-    assert_int_equal(phases_cut_gap(phases, 20, -20, 0, cut, 4, &count), 0);
+    assert_int_equal(phases_cut_count(phases, 20, -20, 4, cut, &count), 0);
     assert_int_equal(count, 0);
     assert_int_equal(phases_cut_count(phases, EVER, 0, cut, &count), -HOLTER_ERANGE);
     phases_destroy(phases);
@@ -297,7 +260,6 @@ int main(void)
         cmocka_unit_test(tree_of_bursts_in_order_is_exact_with_few_clusters),
         cmocka_unit_test(gaps_that_only_shrink_are_forced_and_counted),
         cmocka_unit_test(cuts_agree_with_the_batch_on_swaps),
-        cmocka_unit_test(cut_by_gap_leaves_what_is_higher),
         cmocka_unit_test(cut_by_count_of_an_interval_takes_its_highest),
         cmocka_unit_test(what_is_open_does_not_depend_on_what_is_looked_at),
         cmocka_unit_test(cuts_of_nothing_are_empty),
