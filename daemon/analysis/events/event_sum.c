@@ -41,7 +41,7 @@ int event_sum_create(struct event_sum **out, uint32_t most_pairs)
     }
     sum->log = burst_gather_log(sum->bursts);
     event_sum_init_dictionaries(sum);
-    if (sum->comm_index.count == 0 || sum->region_index.count == 0) {
+    if (sum->comm_index.count == 0 || sum->regions.count == 0) {
         event_sum_destroy(sum);
         return -ENOMEM;
     }
@@ -57,12 +57,11 @@ void event_sum_destroy(struct event_sum *sum)
     key_table_finish(&sum->pair_index);
     key_table_finish(&sum->call_index);
     key_table_finish(&sum->comm_index);
-    key_table_finish(&sum->region_index);
+    name_table_finish(&sum->regions);
     free(sum->ranks);
     free(sum->pairs);
     free(sum->calls);
     free(sum->comms);
-    free(sum->regions);
     free(sum->rows.ranks);
     free(sum->rows.pairs);
     free(sum->rows.calls);
@@ -118,27 +117,12 @@ uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
     return position;
 }
 
-/* FNV-1a, twice with different offsets: 128 bits stand for the name. */
-static struct key event_sum_name_key(const char *name)
-{
-    struct key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
-    for (; *name != '\0'; name++) {
-        key.hi = (key.hi ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-        key.lo = (key.lo ^ (uint8_t)*name) * UINT64_C(0x10000000233);
-    }
-    return key;
-}
-
 uint32_t event_sum_region(struct event_sum *sum, const char *name)
 {
-    struct key key = event_sum_name_key(name);
-    uint32_t known = sum->region_index.count;
-    uint32_t position = KEY_TABLE_EXTEND(&sum->region_index, key, MAXIMUM_REGIONS, sum->regions,
-                                         sum->region_capacity);
-    if (position != known)
-        return position == KEY_NONE ? 0 : position;
-    event_sum_copy_name(sum->regions[position].name, name);
-    return position;
+    char cut[NAME_BYTES];
+    event_sum_copy_name(cut, name);
+    uint32_t position = name_table_number(&sum->regions, cut, MAXIMUM_REGIONS);
+    return position == NAME_TABLE_NONE ? 0 : position;
 }
 
 static inline uint32_t event_sum_comm_position(struct sum_tables *tables, uint32_t slot)
@@ -600,7 +584,7 @@ static void event_sum_begin_window(struct event_sum *sum)
     key_table_clear(&sum->pair_index);
     key_table_clear(&sum->call_index);
     key_table_clear(&sum->comm_index);
-    key_table_clear(&sum->region_index);
+    name_table_clear(&sum->regions);
     sum->folded = 0;
     event_sum_init_dictionaries(sum);
 }

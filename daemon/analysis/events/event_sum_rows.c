@@ -55,8 +55,8 @@ static void event_sum_rows_fill_rows(struct event_sum *sum)
         sum->rows.comms[i] = sum->comms[i].row;
         sum->rows.comms[i].name = sum->comms[i].name;
     }
-    for (uint32_t i = 0; i < sum->region_index.count; i++)
-        sum->rows.regions[i].name = sum->regions[i].name;
+    for (uint32_t i = 0; i < sum->regions.count; i++)
+        sum->rows.regions[i].name = sum->regions.names[i];
 }
 
 static int event_sum_rows_reserve_rows(struct event_sum *sum)
@@ -65,7 +65,7 @@ static int event_sum_rows_reserve_rows(struct event_sum *sum)
         ARRAY_FIT(sum->rows.pairs, sum->rows.pair_capacity, sum->pair_index.count) != 0 ||
         ARRAY_FIT(sum->rows.calls, sum->rows.call_capacity, sum->call_index.count) != 0 ||
         ARRAY_FIT(sum->rows.comms, sum->rows.comm_capacity, sum->comm_index.count) != 0 ||
-        ARRAY_FIT(sum->rows.regions, sum->rows.region_capacity, sum->region_index.count) != 0)
+        ARRAY_FIT(sum->rows.regions, sum->rows.region_capacity, sum->regions.count) != 0)
         return -ENOMEM;
     return 0;
 }
@@ -82,7 +82,7 @@ int event_sum_rows(struct event_sum *sum, struct window_rows *out)
         .pairs = sum->rows.pairs,
         .calls = sum->rows.calls,
         .comms_count = sum->comm_index.count,
-        .regions_count = sum->region_index.count,
+        .regions_count = sum->regions.count,
         .ranks_count = sum->rank_count,
         .pairs_count = sum->pair_index.count,
         .calls_count = sum->call_index.count,

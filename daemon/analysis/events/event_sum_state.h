@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/events/event_sum.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/name_table.h"
 
 #define NAME_BYTES 64u
 #define OTHERS (-1)
@@ -44,19 +45,15 @@ struct comm_entry {
     char name[NAME_BYTES];
 };
 
-struct region_entry {
-    char name[NAME_BYTES];
-};
-
 struct event_sum {
     struct rank_sum *ranks;
     struct pair_sum *pairs;
     struct call_sum *calls;
     struct comm_entry *comms;
-    struct region_entry *regions;
+    struct name_table regions;
     uint32_t rank_count;
-    size_t rank_capacity, pair_capacity, call_capacity, comm_capacity, region_capacity;
-    struct key_table pair_index, call_index, comm_index, region_index;
+    size_t rank_capacity, pair_capacity, call_capacity, comm_capacity;
+    struct key_table pair_index, call_index, comm_index;
     uint32_t most_pairs;
     uint32_t epoch;
     int folded;

@@ -60,8 +60,8 @@ static int sum_order_compare_comms(const void *a, const void *b, void *rows)
 
 static int sum_order_compare_regions(const void *a, const void *b, void *rows)
 {
-    return strcmp(((const struct run_region *)rows)[*(const uint32_t *)a].name,
-                  ((const struct run_region *)rows)[*(const uint32_t *)b].name);
+    const char(*names)[NAME_TABLE_BYTES] = rows;
+    return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
 }
 
 static int sum_order_find_positions(uint32_t **out, uint32_t *done, uint32_t count, void *rows,
@@ -91,7 +91,7 @@ static int sum_order_update_positions(struct run_sum *run)
                                         run->comm_ids.count, run->comms, sum_order_compare_comms);
     return code != 0 ? code
                      : sum_order_find_positions(&run->region_position, &run->region_positions,
-                                                run->region_names.count, run->regions,
+                                                run->regions.count, run->regions.names,
                                                 sum_order_compare_regions);
 }
 
@@ -333,7 +333,7 @@ static uint32_t sum_result_number_marked(uint32_t *place, const uint32_t *positi
 
 static int sum_result_name_comms_and_regions(const struct run_sum *run, struct sum_result *out)
 {
-    uint32_t comms = run->comm_ids.count, regions = run->region_names.count;
+    uint32_t comms = run->comm_ids.count, regions = run->regions.count;
     uint32_t *comm = calloc(2 * ((size_t)comms + regions), sizeof(*comm));
     if (comm == NULL)
         return -ENOMEM;
@@ -352,7 +352,7 @@ static int sum_result_name_comms_and_regions(const struct run_sum *run, struct s
     out->region_count = sum_result_number_marked(region, run->region_position, regions, listed);
     code = code != 0 ? code : ARRAY_RESIZE(out->regions, out->region_count + 1);
     for (size_t i = 0; code == 0 && i < out->region_count; i++)
-        out->regions[i].name = run->regions[listed[i]].name;
+        out->regions[i].name = run->regions.names[listed[i]];
 
     for (size_t i = 0; i < out->pair_count; i++) {
         out->pairs[i].comm = comm[out->pairs[i].comm];

@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/sums/window_sum.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/name_table.h"
 #include "daemon/analysis/tables/state_bytes.h"
 
 #include <stdbool.h>
@@ -12,11 +13,6 @@
 /** A communicator of the run. */
 struct run_comm {
     uint64_t id, parent, size, remote_size;
-    char name[65];
-};
-
-/** A region of the run. */
-struct run_region {
     char name[65];
 };
 
@@ -69,13 +65,11 @@ struct run_sum {
     struct key_table callers; /**< hi: rank; lo: comm, region, call */
     struct key_table calls;   /**< lo: comm, region, call */
     struct key_table comm_ids;
-    struct key_table region_names; /**< hi: hash of the name; lo: ordinal among equal hashes */
-    uint32_t *call_of;             /**< owned; by caller: number in calls */
+    struct name_table regions;
+    uint32_t *call_of; /**< owned; by caller: number in calls */
     uint32_t call_of_capacity;
     struct run_comm *comms; /**< owned */
     size_t comm_capacity;
-    struct run_region *regions; /**< owned */
-    size_t region_capacity;
     struct figures total;
     uint64_t overflow_rows; /**< rows added to the rest of a source: the table of pairs was full */
     struct sum_order rank_order, pair_order, call_order, caller_order;

@@ -40,10 +40,9 @@ void run_sum_destroy(struct run_sum *run)
     key_table_finish(&run->callers);
     key_table_finish(&run->calls);
     key_table_finish(&run->comm_ids);
-    key_table_finish(&run->region_names);
+    name_table_finish(&run->regions);
     free(run->call_of);
     free(run->comms);
-    free(run->regions);
     figures_finish(&run->total);
     free(run->rank_order.numbers);
     free(run->pair_order.numbers);
@@ -95,22 +94,12 @@ int64_t run_sum_comm(struct run_sum *run, const struct wire_comm_row *comm)
 
 int64_t run_sum_region(struct run_sum *run, const char *name)
 {
-    struct run_region row = {{0}};
-    memcpy(row.name, name, strnlen(name, sizeof(row.name) - 1));
-    struct key key = {.hi = key_hash(row.name)};
-    uint32_t number;
-    for (; (number = key_table_find(&run->region_names, key)) != KEY_NONE; key.lo++) {
-        if (strcmp(run->regions[number].name, row.name) == 0)
-            return number;
-    }
-    if (run->region_names.count > run->limits.regions)
-        return 0;
-    number = key_table_extend(&run->region_names, key, UINT32_MAX, &run->regions, sizeof(row),
-                              &run->region_capacity);
-    if (number == KEY_NONE)
-        return -ENOMEM;
-    run->regions[number] = row;
-    return number;
+    char cut[NAME_TABLE_BYTES];
+    snprintf(cut, sizeof(cut), "%s", name);
+    uint32_t number = name_table_number(&run->regions, cut, run->limits.regions + 1);
+    if (number != NAME_TABLE_NONE)
+        return number;
+    return run->regions.count > run->limits.regions ? 0 : -ENOMEM;
 }
 
 /* ---- a window ------------------------------------------------------------ */
@@ -306,10 +295,9 @@ void run_sum_copy_state(struct state_bytes *b, struct run_sum **out)
     key_table_copy_state(b, &run->callers);
     key_table_copy_state(b, &run->calls);
     key_table_copy_state(b, &run->comm_ids);
-    key_table_copy_state(b, &run->region_names);
+    name_table_copy_state(b, &run->regions);
     STATE_ARRAY(b, run->call_of, run->callers.count, run->call_of_capacity);
     STATE_ARRAY(b, run->comms, run->comm_ids.count, run->comm_capacity);
-    STATE_ARRAY(b, run->regions, run->region_names.count, run->region_capacity);
     figures_copy_state(b, &run->total, run);
 }
 

@@ -13,6 +13,12 @@ void name_table_finish(struct name_table *names)
     *names = (struct name_table){.count = 0};
 }
 
+void name_table_clear(struct name_table *names)
+{
+    key_table_clear(&names->keys);
+    names->count = 0;
+}
+
 uint32_t name_table_number(struct name_table *n, const char *name, uint32_t most)
 {
     struct key key = {.hi = key_hash(name)};
@@ -29,4 +35,10 @@ uint32_t name_table_number(struct name_table *n, const char *name, uint32_t most
     memcpy(n->names[n->count], name, strlen(name) + 1);
     key_table_add(&n->keys, key);
     return n->count++;
+}
+
+void name_table_copy_state(struct state_bytes *b, struct name_table *names)
+{
+    key_table_copy_state(b, &names->keys);
+    STATE_ARRAY(b, names->names, names->count, names->capacity);
 }

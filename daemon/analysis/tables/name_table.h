@@ -18,8 +18,14 @@ struct name_table {
 
 void name_table_finish(struct name_table *names);
 
+/** Forget all names, and keep the memory. */
+void name_table_clear(struct name_table *names);
+
 /** Number of a name; a new one gets the next, unless there are `most`. @return NAME_TABLE_NONE:
  * too many names, or a longer one, or no memory */
 uint32_t name_table_number(struct name_table *names, const char *name, uint32_t most);
+
+/** See state_bytes.h. */
+void name_table_copy_state(struct state_bytes *b, struct name_table *names);
 
 #endif
