@@ -160,7 +160,7 @@ static void bench_run(const struct fault_case *c, const struct fault_params *par
     struct scopes *scopes;
     uint32_t found = 0;
     bool named = false, alarm = false, seen = false;
-    if (scopes_create(&scopes, NULL) != 0)
+    if (scopes_create(&scopes) != 0)
         exit(EXIT_FAILURE);
     fault_job_prepare(job, scopes);
     const uint32_t end = c->silent ? 2 * ONSET : ONSET + c->within;
@@ -223,7 +223,7 @@ static void bench_calm(double hours, uint64_t seed, uint32_t nodes)
     struct fault_job *job = fault_job_create(&params);
     struct scopes *scopes;
     uint64_t last = 0;
-    if (scopes_create(&scopes, NULL) != 0)
+    if (scopes_create(&scopes) != 0)
         exit(EXIT_FAILURE);
     fault_job_prepare(job, scopes);
     for (uint32_t w = 0; w < hours * 3600; w++) {

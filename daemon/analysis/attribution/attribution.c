@@ -12,6 +12,8 @@
 
 #define MAXIMUM_WINDOWS 64u
 #define MAXIMUM_NODES (UINT32_C(1) << 20)
+#define MAXIMUM_RANKS (UINT32_C(1) << 20) /* further ones are left out */
+#define FORGET_WINDOWS 600.0              /* after so many the baseline weighs 1/e */
 
 static const char *const cause_names[CAUSES] = {
     [CAUSE_NETWORK] = "network",
@@ -41,21 +43,14 @@ static void attribution_slice_finish(struct attribution_slice *slice)
     free(slice->pairs);
 }
 
-int attribution_create(struct attribution **out, const struct attribution_params *params)
+int attribution_create(struct attribution **out)
 {
     struct attribution *a = calloc(1, sizeof(*a));
     if (a == NULL)
         return -ENOMEM;
-    if (params != NULL)
-        a->params = *params;
-    struct attribution_params *p = &a->params;
-    p->windows = p->windows ? p->windows : 8;
-    p->windows = p->windows < MAXIMUM_WINDOWS ? p->windows : MAXIMUM_WINDOWS;
-    p->forget = p->forget ? p->forget : 600;
-    p->ranks = p->ranks ? p->ranks : UINT32_C(1) << 20;
-    p->node_pairs = p->node_pairs ? p->node_pairs : UINT32_C(1) << 22;
-    a->keep = exp(-1.0 / p->forget);
-    a->slices = calloc(p->windows, sizeof(*a->slices));
+    a->windows = ATTRIBUTION_WINDOWS;
+    a->keep = exp(-1 / FORGET_WINDOWS);
+    a->slices = calloc(a->windows, sizeof(*a->slices));
     if (a->slices == NULL) {
         free(a);
         return -ENOMEM;
@@ -68,7 +63,7 @@ void attribution_destroy(struct attribution *a)
 {
     if (a == NULL)
         return;
-    for (uint32_t i = 0; i < a->params.windows; i++)
+    for (uint32_t i = 0; i < a->windows; i++)
         attribution_slice_finish(&a->slices[i]);
     attribution_slice_finish(&a->next);
     attribution_sum_finish(&a->base);
@@ -82,7 +77,7 @@ void attribution_destroy(struct attribution *a)
 
 int attribution_keep(struct attribution *a, uint32_t windows)
 {
-    const uint32_t before = a->params.windows;
+    const uint32_t before = a->windows;
     windows = windows < MAXIMUM_WINDOWS ? windows : MAXIMUM_WINDOWS;
     if (windows <= before)
         return 0;
@@ -94,14 +89,14 @@ int attribution_keep(struct attribution *a, uint32_t windows)
     free(a->slices);
     a->slices = slices;
     a->slice_first = 0;
-    a->params.windows = windows;
+    a->windows = windows;
     return 0;
 }
 
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name)
 {
     uint32_t old = attribution_node_of(a, rank);
-    if (node >= MAXIMUM_NODES || rank >= a->params.ranks)
+    if (node >= MAXIMUM_NODES || rank >= MAXIMUM_RANKS)
         return -ERANGE;
     if (ARRAY_FIT_AT(a->nodes, a->node_capacity, node) != 0 ||
         ARRAY_FIT_AT(a->node_of, a->place_capacity, rank) != 0)
@@ -188,7 +183,7 @@ static int attribution_add_ranks(struct attribution *a, const struct attribution
     for (size_t i = 0; i < (a->by_node ? window->node_count : window->rank_count); i++) {
         const struct wire_rank_row *row = a->by_node ? &nodes[i].sum : &window->ranks[i];
         const uint64_t length_ns = window->length_ns * (a->by_node ? row->ranks : 1);
-        if (row->rank >= a->params.ranks)
+        if (row->rank >= MAXIMUM_RANKS)
             continue;
         if (ARRAY_FIT_AT(slice->ranks, slice->rank_capacity, row->rank) != 0)
             return -ENOMEM;
@@ -225,7 +220,7 @@ static void attribution_add_messages(struct attribution_slice *slice,
 /* The oldest window of a full ring. @return NULL: the ring is not full */
 static struct attribution_slice *attribution_oldest(const struct attribution *a)
 {
-    return a->slice_count < a->params.windows ? NULL : &a->slices[a->slice_first];
+    return a->slice_count < a->windows ? NULL : &a->slices[a->slice_first];
 }
 
 /* The oldest window leaves a full ring: it is added to the baseline unless the job was disturbed in
@@ -237,15 +232,14 @@ static void attribution_retire_oldest(struct attribution *a)
         return;
     if (!a->disturbed || oldest->number < a->disturbed_since)
         attribution_sum_fade(&a->base, a->keep, oldest);
-    a->slice_first = (a->slice_first + 1) % a->params.windows;
+    a->slice_first = (a->slice_first + 1) % a->windows;
     a->slice_count--;
 }
 
 /* Put the window that was added in the ring. */
 static void attribution_push_next(struct attribution *a)
 {
-    struct attribution_slice *slice =
-        &a->slices[(a->slice_first + a->slice_count++) % a->params.windows];
+    struct attribution_slice *slice = &a->slices[(a->slice_first + a->slice_count++) % a->windows];
     const struct attribution_slice old = *slice;
     *slice = a->next;
     a->next = old;
@@ -313,10 +307,10 @@ void attribution_copy_state(struct state_bytes *b, struct attribution **out)
     STATE_ARRAY(b, a->node_of, a->place_capacity, 0);
     STATE_ARRAY(b, a->nodes, a->node_count, a->node_capacity);
     key_table_copy_state(b, &a->pairs);
-    STATE_ARRAY(b, a->slices, a->params.windows, 0);
+    STATE_ARRAY(b, a->slices, a->windows, 0);
     if (a->slices == NULL)
-        a->params.windows = 0;
-    for (uint32_t i = 0; i < a->params.windows; i++)
+        a->windows = 0;
+    for (uint32_t i = 0; i < a->windows; i++)
         attribution_slice_copy_state(b, &a->slices[i]);
     attribution_slice_copy_state(b, &a->next);
     STATE_ARRAY(b, a->base.ranks, a->base.rank_capacity, 0);

@@ -35,20 +35,13 @@
 #define ATTRIBUTION_RANKS 32u   /**< ranks that a cause names at most */
 #define ATTRIBUTION_NODES 8u    /**< nodes that a cause names at most */
 #define ATTRIBUTION_PARTNERS 8u /**< partners of a rank that are kept to judge the mapping */
+#define ATTRIBUTION_WINDOWS 8u  /**< kept one by one at first */
 #define ATTRIBUTION_NO_NODE UINT32_MAX
-
-/** Bounds. Zero means the default. */
-struct attribution_params {
-    uint32_t windows;    /**< windows kept one by one; 8, at most 64 */
-    uint32_t forget;     /**< windows after which the baseline weighs 1/e; 600 */
-    uint32_t ranks;      /**< ranks from this one up are left out; 2^20 */
-    uint32_t node_pairs; /**< pairs of nodes that are kept; further ones are left out; 2^22 */
-};
 
 struct attribution;
 
-/** @param params  NULL: the defaults @return 0 or -ENOMEM */
-int attribution_create(struct attribution **out, const struct attribution_params *params);
+/** @return 0 or -ENOMEM */
+int attribution_create(struct attribution **out);
 void attribution_destroy(struct attribution *a);
 
 /** Keep so many windows one by one from now on, at most 64, where these are more than before.

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#define MAXIMUM_NODE_PAIRS (UINT32_C(1) << 22) /* further ones are left out */
+
 /* Time that messages take by the reference criterion, ns; 0: there is no criterion, and their
  * network time cannot be judged. */
 static uint64_t pairs_expected_ns(const struct latency_scale *scale, const struct transfer *row)
@@ -21,7 +23,7 @@ static int pairs_find_number(struct attribution *a, struct attribution_slice *sl
 {
     const struct key key = {.hi = from, .lo = to};
     *number = key_table_find(&a->pairs, key);
-    if (*number == KEY_NONE && a->pairs.count >= a->params.node_pairs)
+    if (*number == KEY_NONE && a->pairs.count >= MAXIMUM_NODE_PAIRS)
         return 0;
     if (*number == KEY_NONE && (*number = key_table_add(&a->pairs, key)) == KEY_NONE)
         return -ENOMEM;

@@ -86,7 +86,7 @@ struct attribution_partner {
 };
 
 struct attribution {
-    struct attribution_params params;
+    uint32_t windows;  /**< kept one by one */
     uint32_t *node_of; /**< owned; by rank */
     uint32_t placed;   /**< ranks in node_of */
     uint32_t place_capacity;
@@ -116,7 +116,7 @@ static inline uint32_t attribution_node_of(const struct attribution *a, uint32_t
 static inline const struct attribution_slice *attribution_slice_at(const struct attribution *a,
                                                                    uint32_t i)
 {
-    return &a->slices[(a->slice_first + i) % a->params.windows];
+    return &a->slices[(a->slice_first + i) % a->windows];
 }
 
 /** Reserve space for so many ranks and pairs. @return 0 or -ENOMEM */

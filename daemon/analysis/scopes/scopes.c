@@ -8,21 +8,18 @@
 #include <stdlib.h>
 
 #define MAXIMUM_RANKS (1u << 20)
+#define MAXIMUM_SERIES (1u << 21)
 #define FIRST_NOISE 0.25         /* variances that are assumed before any is known: of a message, */
 #define FIRST_BETWEEN 0.25       /* between pairs of ranks, */
 #define FIRST_BETWEEN_NODES 0.05 /* between pairs of nodes, */
 #define FIRST_SPREAD 4e-4        /* and of scopes */
 
-int scopes_create(struct scopes **out, const struct scopes_params *params)
+int scopes_create(struct scopes **out)
 {
     struct scopes *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return -ENOMEM;
-    s->params = params != NULL ? *params : (struct scopes_params){0};
-    s->params.minimum = s->params.minimum > 1 ? s->params.minimum : 1.2;
-    s->params.series = s->params.series != 0 ? s->params.series : 1u << 21;
-    s->params.calm = s->params.calm != 0 ? s->params.calm : 10;
-    s->params.over = s->params.over != 0 ? s->params.over : 5;
+    s->most_series = MAXIMUM_SERIES;
     s->between = FIRST_BETWEEN;
     s->between_nodes = FIRST_BETWEEN_NODES;
     for (int l = 0; l < LOCALITIES; l++)

@@ -99,18 +99,10 @@ struct scope_finding {
     int over;              /**< back at its level: the finding is gone with the next window */
 };
 
-/** Bounds. Zero means the default. */
-struct scopes_params {
-    double minimum;  /**< smallest ratio that is a finding; 1.2 */
-    uint32_t series; /**< pairs and size classes that are kept; 2^21 */
-    uint32_t calm;   /**< windows that are only learned from at the begin; 10 */
-    uint32_t over;   /**< windows at the former level after which a finding is over; 5 */
-};
-
 struct scopes;
 
-/** @param params  NULL: the defaults @return 0 or -ENOMEM */
-int scopes_create(struct scopes **out, const struct scopes_params *params);
+/** @return 0 or -ENOMEM */
+int scopes_create(struct scopes **out);
 void scopes_destroy(struct scopes *scopes);
 
 /** Where a rank runs. @return 0, -ENOMEM, or -ERANGE from rank or node 2^20 up */

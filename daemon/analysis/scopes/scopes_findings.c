@@ -226,7 +226,7 @@ static void findings_narrow(struct scope_open *open, uint32_t m, const struct fi
 }
 
 /* Is every member that is named back at its former level? Without messages nothing is known. */
-static void findings_judge(const struct scopes *s, struct scope_open *open, const struct fit *fits)
+static void findings_judge(struct scope_open *open, const struct fit *fits)
 {
     int known = 0, back = 1;
     for (uint32_t m = 0; m < open->finding.member_count; m++) {
@@ -243,7 +243,7 @@ static void findings_judge(const struct scopes *s, struct scope_open *open, cons
     }
     if (known)
         open->good = back ? open->good + 1 : 0;
-    open->finding.over = open->good >= s->params.over;
+    open->finding.over = open->good >= SCOPE_OVER;
 }
 
 void scopes_explain(struct scopes *s)
@@ -255,7 +255,7 @@ void scopes_explain(struct scopes *s)
     findings_fit(s, fits);
     for (uint32_t f = 0; f < s->open_count; f++) {
         if (s->open[f].finding.part == SCOPE_TRANSFER)
-            findings_judge(s, &s->open[f], fits[f]);
+            findings_judge(&s->open[f], fits[f]);
     }
     /* Two faults on one way may add up, or hide each other: all between is explained. */
     for (size_t i = 0; i < rows->count; i++) {

@@ -158,7 +158,7 @@ static bool levels_are_explained(const struct scopes *s)
 
 static void levels_find_steps(struct scopes *s)
 {
-    const double least = log(s->params.minimum), threshold = scopes_threshold(s, TABLE_LOCALITY);
+    const double least = log(SCOPE_MINIMUM), threshold = scopes_threshold(s, TABLE_LOCALITY);
     for (uint32_t l = 0; l < LEVELS; l++)
         s->common[l].steps = level_steps(&s->common[l], least, threshold);
     for (uint32_t l = 0; l < LOCALITIES; l++)

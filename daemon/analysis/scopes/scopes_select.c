@@ -83,7 +83,7 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
 static double spread_follow(const struct scopes *s, double spread, const struct spread_sum *sum)
 {
     /* References that were just learned have the noise of the first windows in them. */
-    const uint32_t first = s->params.calm / 2;
+    const uint32_t first = SCOPE_CALM / 2;
     if (sum->weight <= 0 || s->windows < first)
         return spread;
     const double rate = scope_rate(s->windows - first + 1, SCOPE_SPREAD_MEMORY);
@@ -129,9 +129,9 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
 }
 
 /* Noise may have begun an excursion: both of the last two windows have to deviate. */
-static bool track_lasts(const struct scopes *s, const struct scope_track *track)
+static bool track_lasts(const struct scope_track *track)
 {
-    const double least = log(s->params.minimum) / 2;
+    const double least = log(SCOPE_MINIMUM) / 2;
     return track->before >= least && track->newest >= least;
 }
 
@@ -150,9 +150,9 @@ static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind
 {
     const struct scope_track *track = &s->tables[kind].tracks[i];
     if (track->cusum <= 0 || track->last != s->windows ||
-        s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(s, track))
+        s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(track))
         return UINT32_MAX;
-    const double least = log(s->params.minimum), effect = track_effect(track);
+    const double least = log(SCOPE_MINIMUM), effect = track_effect(track);
     const double threshold = track_threshold(s, kind, i, scopes_threshold(s, kind));
     const uint32_t windows = s->windows - track->start + 1;
     if (effect >= least &&
@@ -182,7 +182,7 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
         /* A long excursion is no noise. */
         if (table->tracks[i].cusum < 2 * SCOPE_EXCURSION)
             spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
-        if (s->windows < s->params.calm) {
+        if (s->windows < SCOPE_CALM) {
             track_restart(&table->tracks[i], s->windows + 1);
         } else {
             const uint32_t since = track_raised_since(s, kind, i, &e);
@@ -252,14 +252,14 @@ static bool search_best(const struct scopes *s, struct choice *best)
                 continue;
             const double threshold = track_threshold(s, k, i, of_kind);
             const bool steps =
-                k == TABLE_LOCALITY && s->common[i].steps && e.effect >= log(s->params.minimum) / 2;
+                k == TABLE_LOCALITY && s->common[i].steps && e.effect >= log(SCOPE_MINIMUM) / 2;
             if ((!steps && e.effect < NEARLY * threshold * sqrt(e.variance)) ||
                 !search_is_whole(s, k, i, e.effect))
                 continue;
             const struct scope_track *track = &s->tables[k].tracks[i];
             const bool significant =
-                steps || (e.effect >= log(s->params.minimum) &&
-                          e.effect >= threshold * sqrt(e.variance) && track_lasts(s, track));
+                steps || (e.effect >= log(SCOPE_MINIMUM) &&
+                          e.effect >= threshold * sqrt(e.variance) && track_lasts(track));
             const struct choice choice = {k, i, e.effect, e.effect * e.effect * e.weight,
                                           significant};
             search_take_better(best, &choice);

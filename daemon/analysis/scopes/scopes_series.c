@@ -131,7 +131,7 @@ static int series_collect(struct scopes *s, const struct transfer *t, uint32_t *
     const uint32_t ring = series_ring(s, *before, key);
     uint32_t series = series_find(s, ring, key);
     if (series == KEY_NONE) {
-        if (s->keys.count >= s->params.series)
+        if (s->keys.count >= s->most_series)
             return 0;
         if (series_add(s, key) != 0)
             return -ENOMEM;
@@ -348,11 +348,11 @@ int scopes_forget(struct scopes *s)
 {
     struct key_table kept = {.count = 0};
     uint32_t count = 0;
-    if (s->keys.count < s->params.series)
+    if (s->keys.count < s->most_series)
         return 0;
     for (uint32_t i = 0; i < s->keys.count; i++)
         count += s->windows - s->series[i].last < FORGET_WINDOWS;
-    if (s->keys.count - count <= s->params.series / LEAST_DROPPED)
+    if (s->keys.count - count <= s->most_series / LEAST_DROPPED)
         return 0;
     if (key_table_reserve(&kept, count + 1) != 0)
         return -ENOMEM;

@@ -19,6 +19,9 @@
 #define SCOPE_CLASS_JOINT (1u << (SCOPE_CLASS_BITS + 1)) /* completed together with others */
 #define SCOPE_CLASSES (4u << SCOPE_CLASS_BITS)
 _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit their bits");
+#define SCOPE_MINIMUM 1.2       /* smallest ratio that is a finding */
+#define SCOPE_CALM 10u          /* windows that are only learned from at the begin */
+#define SCOPE_OVER 5u           /* windows at the former level after which a finding is over */
 #define SCOPE_RECENT 8u         /* windows whose rows are kept for a search */
 #define SCOPE_SPREAD_MEMORY 120 /* windows that variances between scopes are learned over */
 #define SCOPE_SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
@@ -142,11 +145,11 @@ struct scope_waits {
 };
 
 struct scopes {
-    struct scopes_params params;
-    uint64_t number;   /**< of the last window */
-    uint32_t windows;  /**< so far */
-    uint32_t *node_of; /**< owned; by rank */
-    uint32_t ranks;    /**< one above the highest that was placed or seen */
+    uint32_t most_series; /**< pairs and size classes that are kept */
+    uint64_t number;      /**< of the last window */
+    uint32_t windows;     /**< so far */
+    uint32_t *node_of;    /**< owned; by rank */
+    uint32_t ranks;       /**< one above the highest that was placed or seen */
     uint32_t rank_capacity;
     uint32_t nodes; /**< one above the highest */
 

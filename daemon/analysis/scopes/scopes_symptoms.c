@@ -95,7 +95,7 @@ static bool symptoms_is_apart(struct scopes *s, const struct scope_finding *f, u
     bool apart = f->members[0].kind == SCOPE_NODE_PAIR;
     for (int end = 0; end < 2; end++)
         apart = apart && weight[end] > 0 &&
-                product[end] / weight[end] + SURE / sqrt(weight[end]) < log(s->params.minimum);
+                product[end] / weight[end] + SURE / sqrt(weight[end]) < log(SCOPE_MINIMUM);
     return apart;
 }
 

@@ -104,9 +104,9 @@ static void waits_compare(struct scopes *s)
 /* ---- findings ------------------------------------------------------------ */
 
 /* The first windows in which a rank has messages are its first reference. */
-static bool waits_is_known(const struct scopes *s, const struct scope_wait *w)
+static bool waits_is_known(const struct scope_wait *w)
 {
-    return w->seen >= (float)s->params.calm;
+    return w->seen >= (float)SCOPE_CALM;
 }
 
 static void waits_follow(struct scopes *s, struct scope_wait *w)
@@ -114,7 +114,7 @@ static void waits_follow(struct scopes *s, struct scope_wait *w)
     const double z = (w->y - DRIFT) / sqrt(s->waits.variance);
     w->track.last = s->windows;
     w->track.cusum = (float)fmax(0, w->track.cusum + fmin(fmax(z, -STEP), STEP));
-    if (w->track.cusum <= 0 || !waits_is_known(s, w)) {
+    if (w->track.cusum <= 0 || !waits_is_known(w)) {
         w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
         return;
     }
@@ -223,7 +223,7 @@ static void waits_explain(struct scopes *s, struct scope_open *open)
     }
     if (known)
         open->good = back ? open->good + 1 : 0;
-    f->over = open->good >= s->params.over;
+    f->over = open->good >= SCOPE_OVER;
     f->share = 1;
 }
 
@@ -273,7 +273,7 @@ static void waits_learn(struct scopes *s)
         struct scope_wait *w = &s->waits.ranks[r];
         const uint32_t windows = w->track.cusum > 0 ? s->windows - w->track.start : 0;
         if (w->messages <= 0 ||
-            (waits_is_known(s, w) && windows >= LEAST_WINDOWS && windows < LEARN_AFTER))
+            (waits_is_known(w) && windows >= LEAST_WINDOWS && windows < LEARN_AFTER))
             continue;
         const double rate = scope_rate(w->seen, MEMORY);
         if (w->seen > 0) {
@@ -316,7 +316,7 @@ int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct trans
     if (s->waits.slow && !slow)
         waits_restart(s);
     s->waits.slow = slow;
-    if (!late && s->windows >= s->params.calm)
+    if (!late && s->windows >= SCOPE_CALM)
         waits_search(s, length_ns);
     if (!late && !slow) {
         waits_follow_scale(s);

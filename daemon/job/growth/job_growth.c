@@ -25,8 +25,8 @@ int job_growth_create(struct job_growth **out, const struct job_growth_options *
     if (g == NULL)
         return -ENOMEM;
     g->options = *options;
-    int code = attribution_create(&g->attribution, NULL);
-    code = code != 0 ? code : scopes_create(&g->scopes, NULL);
+    int code = attribution_create(&g->attribution);
+    code = code != 0 ? code : scopes_create(&g->scopes);
     if (code != 0) {
         job_growth_destroy(g);
         return code;

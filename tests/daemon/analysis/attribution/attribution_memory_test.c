@@ -18,7 +18,7 @@
 static struct attribution *begin(const struct synthetic_params *p, const struct synthetic_job *job)
 {
     struct attribution *a;
-    assert_int_equal(attribution_create(&a, NULL), 0);
+    assert_int_equal(attribution_create(&a), 0);
     for (uint32_t r = 0; r < synthetic_ranks(p); r++) {
         char name[16];
         snprintf(name, sizeof(name), "node%u", synthetic_node(job, r));

@@ -19,7 +19,7 @@
 #define RANKS 24u
 #define MAXIMUM_PAIRS 600u
 #define WINDOWS 120u
-#define RING 8u
+#define RING ATTRIBUTION_WINDOWS
 
 struct list {
     struct wire_pair_row rows[MAXIMUM_PAIRS];
@@ -140,7 +140,7 @@ static void follow(uint32_t partners, uint64_t seed)
     struct list *list = calloc(1, sizeof(*list));
     struct attribution *a;
     assert_non_null(list);
-    assert_int_equal(attribution_create(&a, NULL), 0);
+    assert_int_equal(attribution_create(&a), 0);
     draw_list(list, partners, &noise);
     for (uint32_t r = 0; r < RANKS; r++)
         ranks[r] = (struct wire_rank_row){.rank = r};
@@ -201,13 +201,13 @@ static void draw_calls(uint64_t *calls, struct wire_rank_row *rows, uint32_t cou
 static void the_baseline_equals_a_plain_one(void **state)
 {
     struct plain *plain = calloc(1, sizeof(*plain));
-    struct attribution_params params = {.windows = RING, .forget = 20};
     const double keep = exp(-1.0 / 20);
     struct noise noise = {5};
     struct attribution *a;
     (void)state;
     assert_non_null(plain);
-    assert_int_equal(attribution_create(&a, &params), 0);
+    assert_int_equal(attribution_create(&a), 0);
+    a->keep = keep;
     for (uint32_t w = 0; w < WINDOWS; w++) {
         struct wire_rank_row rows[RANKS];
         uint32_t count = 1 + (uint32_t)(noise_uint(&noise) % RANKS);
@@ -294,7 +294,6 @@ static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
     enum { TRANSFERS = 200 };
     static uint64_t plain[WINDOWS][RANKS][RANK_FIGURES];
     static double base[RANKS][RANK_FIGURES];
-    struct attribution_params params = {.windows = RING, .forget = 20};
     const double keep = exp(-1.0 / 20);
     struct latency_scale *scale = calloc(1, sizeof(*scale));
     struct transfers rows = {0};
@@ -305,7 +304,8 @@ static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
     for (uint32_t l = 0; l < LOCALITIES; l++)
         for (uint32_t c = 0; c < 5; c++)
             scale->reference[l][c] = scale->recent[l][c] = criteria[l][c];
-    assert_int_equal(attribution_create(&a, &params), 0);
+    assert_int_equal(attribution_create(&a), 0);
+    a->keep = keep;
     for (uint32_t w = 0; w < WINDOWS; w++) {
         struct wire_rank_row ranks[RANKS] = {{.rank = 0}};
         for (uint32_t r = 0; r < RANKS; r++) {

@@ -82,7 +82,7 @@ static struct hand *calm_job(struct attribution **a, int windows)
         h->scale->reference[LOCALITY_INTRA][c] = MS / 100;
         h->scale->reference[LOCALITY_INTER][c] = MS / 10;
     }
-    assert_int_equal(attribution_create(a, NULL), 0);
+    assert_int_equal(attribution_create(a), 0);
     for (uint32_t r = 0; r < RANKS; r++) {
         char name[16];
         snprintf(name, sizeof(name), "node%u", r / 4);
@@ -259,7 +259,7 @@ static void a_text_says_that_there_are_more_nodes_than_it_names(void **state)
     struct attribution_finding f = {
         .kind = CAUSE_SLOW_NODE, .rank_count = 3, .nodes = {0, 1, 2, 3, 4}, .node_count = 3};
     (void)state;
-    assert_int_equal(attribution_create(&a, NULL), 0);
+    assert_int_equal(attribution_create(&a), 0);
     for (uint32_t r = 0; r < 5; r++) {
         snprintf(host, sizeof(host), "n%u", r);
         assert_int_equal(attribution_place(a, r, r, host), 0);
@@ -305,7 +305,7 @@ static struct attribution_result judge_rows(const struct synthetic_params *p, in
     struct synthetic_job *job = synthetic_create(p);
     struct attribution *a;
     assert_non_null(job);
-    assert_int_equal(attribution_create(&a, NULL), 0);
+    assert_int_equal(attribution_create(&a), 0);
     for (uint32_t r = 0; r < synthetic_ranks(p); r++) {
         char name[16];
         snprintf(name, sizeof(name), "node%u", synthetic_node(job, r));
@@ -482,7 +482,7 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
     struct attribution *a;
     (void)state;
     assert_true(ranks != NULL && scale != NULL);
-    assert_int_equal(attribution_create(&a, NULL), 0);
+    assert_int_equal(attribution_create(&a), 0);
     for (uint32_t c = 0; c < SIZE_CLASSES; c++)
         scale->reference[LOCALITY_INTER][c] = 1000;
     for (uint32_t r = 0; r < MANY; r++) {

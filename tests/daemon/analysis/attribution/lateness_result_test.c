@@ -53,7 +53,7 @@ static void add_window(struct bed *bed)
 static void begin(struct bed *bed, size_t process_count)
 {
     *bed = (struct bed){.process_count = process_count};
-    assert_int_equal(attribution_create(&bed->attribution, NULL), 0);
+    assert_int_equal(attribution_create(&bed->attribution), 0);
     make_window(bed);
     for (unsigned w = 0; w < CALM; w++)
         add_window(bed);
@@ -138,7 +138,7 @@ static void windows_in_which_the_clock_is_not_known_do_not_count_as_slow(void **
 {
     (void)state;
     struct bed bed = {.process_count = RANKS};
-    assert_int_equal(attribution_create(&bed.attribution, NULL), 0);
+    assert_int_equal(attribution_create(&bed.attribution), 0);
     make_window(&bed);
     for (unsigned w = 0; w < CALM; w++) {
         bed.processes[LATE].clock_khz = w < CALM / 2 ? 0 : 3000000;

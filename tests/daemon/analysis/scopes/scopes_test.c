@@ -1,5 +1,5 @@
 /* Which scopes the analysis finds in jobs with a known fault. */
-#include "daemon/analysis/scopes/scopes.h"
+#include "daemon/analysis/scopes/scopes_state.h"
 
 #include "tests/daemon/analysis/scopes/fault_job.h"
 
@@ -45,7 +45,7 @@ static struct fault_params of_seed(enum fault_kind kind, double factor, uint64_t
 static struct scopes *run(struct fault_job *job, uint32_t windows)
 {
     struct scopes *scopes;
-    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    assert_int_equal(scopes_create(&scopes), 0);
     fault_job_prepare(job, scopes);
     for (uint32_t w = 0; w < ONSET + windows; w++) {
         size_t count;
@@ -105,12 +105,12 @@ static void a_slow_pair_of_nodes_is_told_from_its_nodes(void **state)
 static void a_slow_pair_of_nodes_is_named_where_no_more_series_can_be_kept(void **state)
 {
     (void)state;
-    const struct scopes_params most = {.series = 6489};
     struct fault_params params = of_kind(FAULT_PAIR, 1.6);
     struct scopes *scopes;
     params.messages = 1;
     struct fault_job *job = fault_job_create(&params);
-    assert_int_equal(scopes_create(&scopes, &most), 0);
+    assert_int_equal(scopes_create(&scopes), 0);
+    scopes->most_series = 6489;
     fault_job_prepare(job, scopes);
     for (uint32_t w = 0; w < ONSET + 5; w++)
         assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
@@ -320,7 +320,7 @@ static void ranks_that_nobody_waits_longer_for_are_not_late(void **state)
     struct scopes *scopes;
     struct noise noise = {7};
     (void)state;
-    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    assert_int_equal(scopes_create(&scopes), 0);
     for (uint32_t r = 0; r < 8; r++)
         assert_int_equal(scopes_place(scopes, r, r / 4), 0);
     for (uint32_t w = 0; w < ONSET + 4; w++) {
@@ -491,7 +491,7 @@ static void a_slow_pair_is_found_by_several_windows_where_each_pair_varies(void 
     (void)state;
     struct fault_job *job = fault_job_create(&params);
     struct scopes *scopes;
-    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    assert_int_equal(scopes_create(&scopes), 0);
     fault_job_prepare(job, scopes);
     size_t count = 0;
     for (uint32_t w = 0; w < ONSET + 8; w++) {
@@ -567,7 +567,7 @@ static void a_slow_node_is_named_though_most_messages_come_before_their_receiver
     struct fault_job *job = fault_job_create(&params);
     struct scopes *scopes;
     size_t count;
-    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    assert_int_equal(scopes_create(&scopes), 0);
     fault_job_prepare(job, scopes);
     for (uint32_t w = 0; w < ONSET + 5; w++)
         assert_int_equal(
@@ -597,7 +597,7 @@ static void findings_do_not_depend_on_the_order_of_rows(void **state)
     const struct scope_finding *f = scopes_findings(scopes, &count);
     fault_job_destroy(job);
     job = fault_job_create(&params);
-    assert_int_equal(scopes_create(&other, NULL), 0);
+    assert_int_equal(scopes_create(&other), 0);
     fault_job_prepare(job, other);
     for (uint32_t w = 0; w < ONSET + 5; w++) {
         const struct transfers *rows = fault_job_window(job, w);
@@ -621,7 +621,7 @@ static void windows_have_to_ascend(void **state)
     struct scopes *scopes;
     const struct transfers none = {0};
     (void)state;
-    assert_int_equal(scopes_create(&scopes, NULL), 0);
+    assert_int_equal(scopes_create(&scopes), 0);
     assert_int_equal(scopes_window(scopes, 7, HALF_SECOND, &none), 0);
     assert_int_equal(scopes_window(scopes, 7, HALF_SECOND, &none), -ERANGE);
     assert_int_equal(scopes_place(scopes, 1u << 20, 0), -ERANGE);
