@@ -69,16 +69,18 @@ static int app_read_mapping(const char *path, uint32_t **out, uint32_t *count, c
                             size_t capacity)
 {
     struct mapping_seat *seats = NULL;
-    char *text = NULL, fault[200] = "";
+    struct mapping_reader reader = {.nodes = TOPOLOGY_MAX_VERTICES};
+    char *text = NULL;
     size_t length = 0;
-    unsigned line = 0;
     int error = app_read_text(path, &text);
-    if (!error)
-        error = mapping_read(&seats, &length, text, strlen(text), TOPOLOGY_MAX_VERTICES, &line,
-                             fault, sizeof fault);
+    if (!error) {
+        reader.text = text;
+        reader.length = strlen(text);
+        error = mapping_read(&seats, &length, &reader);
+    }
     free(text);
-    if (fault[0])
-        snprintf(why, capacity, "line %u: %s", line, fault);
+    if (reader.why[0])
+        snprintf(why, capacity, "line %u: %s", reader.line, reader.why);
     uint64_t ranks = length ? seats[length - 1].rank + 1 : 0;
     if (!error && (ranks == 0 || ranks > MODEL_RANKS)) {
         snprintf(why, capacity, ranks ? "too many ranks are mapped" : "no rank is mapped");

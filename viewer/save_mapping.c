@@ -74,13 +74,12 @@ int save_mapping(const struct model *m, const struct what_if *shown, const char 
     const char **hosts = hosts_of(m);
     int error = seats && hosts ? 0 : -ENOMEM;
     size_t count = error ? 0 : seats_of(places, place_count, seats);
+    const struct mapping mapping = {seats, count, m->network.topology, hosts};
     if (!error)
-        error = mapping_text(&content, &length, format, seats, count, m->network.topology, hosts,
-                             text, capacity);
+        error = mapping_text(&content, &length, format, &mapping, text, capacity);
     if (error == -HOLTER_EUSAGE && format != MAPPING_PLAIN) { /* plain says any mapping */
         format = MAPPING_PLAIN;
-        error = mapping_text(&content, &length, format, seats, count, m->network.topology, hosts,
-                             text, capacity);
+        error = mapping_text(&content, &length, format, &mapping, text, capacity);
     }
     snprintf(path, path_capacity, "%s/holter-%s.%s", directory, m->job,
              mapping_format_name(format));

@@ -143,16 +143,16 @@ static int read_given(struct network_input *in)
 {
     struct faults faults = {in->given, network_input_report, (void *)in->command, 0};
     struct mapping_seat *seats = NULL;
-    char why[200] = "", *text;
-    size_t length, count;
-    unsigned line;
-    if (file_text(&text, &length, in->given, MOST_MAPPING, &faults) != 0)
+    struct mapping_reader reader = {.nodes = topology_vertices(in->network.topology)};
+    char *text;
+    size_t count;
+    if (file_text(&text, &reader.length, in->given, MOST_MAPPING, &faults) != 0)
         return 1;
-    int code = mapping_read(&seats, &count, text, length, topology_vertices(in->network.topology),
-                            &line, why, sizeof why);
+    reader.text = text;
+    int code = mapping_read(&seats, &count, &reader);
     free(text);
     if (code != 0) {
-        fault_at(&faults, line, "%s", why[0] ? why : holter_strerror(code));
+        fault_at(&faults, reader.line, "%s", reader.why[0] ? reader.why : holter_strerror(code));
         return 1;
     }
     int status = network_input_apply_given_seats(in, seats, count);

@@ -116,8 +116,8 @@ static void run_states(const char *text, size_t count)
         check(congestion_update(congestion, window++, 1, pairs, count) == 0, "no window");
         took[r] = seconds() - begin;
         begin = seconds();
-        check(congestion_routes(topology, pairs, count, hot, 64, 10, routes, &found) == 0,
-              "no memory");
+        const struct congestion_query query = {topology, pairs, count, hot, 64, 10};
+        check(congestion_routes(&query, routes, &found) == 0, "no memory");
         listed[r] = seconds() - begin;
     }
     printf("%s, %zu far pairs: a window with states %.2f ms, the ten largest routes of "

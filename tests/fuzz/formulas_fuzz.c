@@ -15,7 +15,8 @@ static void evaluate(const struct formulas *f, uint32_t layout)
     static const struct formula_input inputs[] = {{"event0.val", values}, {"node", values}};
     struct formula_points p;
     struct formula_fault fault = {0};
-    int error = formulas_evaluate(f, layout, inputs, 2, RANKS, &p, &fault);
+    const struct formula_inputs all = {inputs, 2, RANKS};
+    int error = formulas_evaluate(f, layout, &all, &p, &fault);
     FUZZ_HOLDS(error == 0 || error == -HOLTER_EMALFORMED);
     FUZZ_HOLDS((error == 0) == (fault.line == 0));
     if (error)

@@ -69,9 +69,8 @@ static void read_mapping(const char *text, size_t size)
 {
     struct mapping_seat *seats;
     size_t count;
-    unsigned line;
-    char why[200] = "";
-    if (mapping_read(&seats, &count, text, size, 64, &line, why, sizeof why) != 0)
+    struct mapping_reader reader = {.text = text, .length = size, .nodes = 64};
+    if (mapping_read(&seats, &count, &reader) != 0)
         return;
     for (size_t i = 0; i < count; i++)
         FUZZ_HOLDS(seats[i].vertex < 64 && (i == 0 || seats[i - 1].rank < seats[i].rank));

@@ -131,9 +131,8 @@ static int write_mapping(const struct remapping *m, const uint32_t *seats, const
     int by_position = m->format != MAPPING_PLAIN && ids_are_nodes(m);
     for (uint32_t i = 0; list && i < p->processes; i++)
         list[i] = (struct mapping_seat){by_position ? i : p->ids[i], seats[i]};
-    int code = list ? mapping_text(&text, &length, m->format, list, p->processes,
-                                   m->input.network.topology, m->input.hosts, why, sizeof why)
-                    : -ENOMEM;
+    const struct mapping mapping = {list, p->processes, m->input.network.topology, m->input.hosts};
+    int code = list ? mapping_text(&text, &length, m->format, &mapping, why, sizeof why) : -ENOMEM;
     free(list);
     if (code != 0) {
         terminal_print("remap: format %s: %s", mapping_format_name(m->format), why);

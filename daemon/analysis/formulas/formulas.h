@@ -77,16 +77,22 @@ struct formula_points {
         not_finite_at; /**< the statement that gives the first of them that value */
 };
 
-/** Evaluates a layout for all ranks at once. rank and maxRank (the number of ranks) are always
- * defined.
- *  @param inputs  further variables; a statement of the layout may give their names other values
- *  @param ranks   at least 1
+/** What a layout is evaluated with; all is borrowed. rank and maxRank (the number of ranks) are
+ * always defined. */
+struct formula_inputs {
+    const struct formula_input *list; /**< further variables; a statement of the layout may give
+                                           their names other values */
+    size_t count;
+    uint32_t ranks; /**< at least 1 */
+};
+
+/** Evaluates a layout for all ranks at once.
  *  @param out     set on success, to be freed with formula_points_finish()
  *  @param fault   filled on failure: an unknown name, or a syntax error
  *  @return 0, -HOLTER_EMALFORMED with a fault, or -ENOMEM */
 int formulas_evaluate(const struct formulas *formulas, uint32_t layout,
-                      const struct formula_input *inputs, size_t input_count, uint32_t ranks,
-                      struct formula_points *out, struct formula_fault *fault);
+                      const struct formula_inputs *inputs, struct formula_points *out,
+                      struct formula_fault *fault);
 
 void formula_points_finish(struct formula_points *points);
 

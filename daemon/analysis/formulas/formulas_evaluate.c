@@ -171,15 +171,15 @@ static void evaluation_settle(struct evaluation *e, struct formula_points *out)
     note_not_finite(e, out, statement);
 }
 
-int formulas_evaluate(const struct formulas *f, uint32_t layout, const struct formula_input *inputs,
-                      size_t input_count, uint32_t ranks, struct formula_points *out,
+int formulas_evaluate(const struct formulas *f, uint32_t layout,
+                      const struct formula_inputs *inputs, struct formula_points *out,
                       struct formula_fault *fault)
 {
-    struct evaluation e = {.layout = &f->layouts[layout], .ranks = ranks, .fault = fault};
+    struct evaluation e = {.layout = &f->layouts[layout], .ranks = inputs->ranks, .fault = fault};
     int threads = omp_get_max_threads();
     omp_set_num_threads(1); /* muParser would start some; for so few values they take longer */
     e.parser = mupCreate(muBASETYPE_FLOAT);
-    int error = e.parser ? evaluation_define(&e, inputs, input_count) : -ENOMEM;
+    int error = e.parser ? evaluation_define(&e, inputs->list, inputs->count) : -ENOMEM;
     for (uint32_t i = 0; !error && i < e.layout->count; i++)
         error = evaluation_statement(&e, i);
     if (!error)

@@ -161,17 +161,24 @@ struct congestion_route {
     size_t pair;     /**< position in the given pairs */
 };
 
+/** The pairs and links that routes are listed of; all is borrowed. */
+struct congestion_query {
+    const struct topology *topology;
+    const struct congestion_pair *pairs;
+    size_t count;
+    const uint32_t *links; /**< distinct numbers */
+    size_t link_count;
+    size_t top; /**< routes a link at most */
+};
+
 /** For each link find the pairs that load it, those with the most bytes first (ties: more messages,
  * then the lower position). Costs one pass over the pairs. Needs no congestion: pairs may also be
  * those of ranks, with the vertices that the ranks are placed on.
- *  @param links  distinct numbers
- *  @param top    routes a link at most
  *  @param out    capacity for link_count * top; in the order of `links`
  *  @param found  set: how many of out are used
  *  @return 0 or -ENOMEM */
-int congestion_routes(const struct topology *topology, const struct congestion_pair *pairs,
-                      size_t count, const uint32_t *links, size_t link_count, size_t top,
-                      struct congestion_route *out, size_t *found);
+int congestion_routes(const struct congestion_query *query, struct congestion_route *out,
+                      size_t *found);
 
 /** See state_bytes.h. */
 void congestion_copy_state(struct state_bytes *b, struct congestion **congestion,

@@ -36,17 +36,17 @@ static void routes_offer(struct tops *tops, size_t position, const struct conges
     *used += *used < tops->maximum;
 }
 
-static int routes_walk_pairs(const struct topology *topology, size_t count, const uint32_t *links,
-                             size_t link_count, struct tops *tops)
+static int routes_walk_pairs(const struct congestion_query *query, struct tops *tops)
 {
+    const struct topology *topology = query->topology;
     uint32_t capacity = topology_diameter(topology) + 1, *route = malloc(capacity * sizeof(*route));
     size_t *place = calloc((size_t)topology_links(topology) + 1, sizeof(*place)); /* 0: not asked */
     int code = route == NULL || place == NULL ? -ENOMEM : 0;
-    for (size_t i = 0; code == 0 && i < link_count; i++)
-        if (links[i] < topology_links(topology))
-            place[links[i]] = i + 1;
-    for (size_t p = 0; code == 0 && p < count; p++) {
-        const struct congestion_pair *pair = &tops->pairs[p];
+    for (size_t i = 0; code == 0 && i < query->link_count; i++)
+        if (query->links[i] < topology_links(topology))
+            place[query->links[i]] = i + 1;
+    for (size_t p = 0; code == 0 && p < query->count; p++) {
+        const struct congestion_pair *pair = &query->pairs[p];
         uint32_t length =
             topology_route(topology, pair->source, pair->destination, route, capacity);
         if (length == TOPOLOGY_NONE || length > capacity)
@@ -61,17 +61,17 @@ static int routes_walk_pairs(const struct topology *topology, size_t count, cons
     return code;
 }
 
-int congestion_routes(const struct topology *topology, const struct congestion_pair *pairs,
-                      size_t count, const uint32_t *links, size_t link_count, size_t top,
-                      struct congestion_route *out, size_t *found)
+int congestion_routes(const struct congestion_query *query, struct congestion_route *out,
+                      size_t *found)
 {
-    struct tops tops = {pairs, out, calloc(link_count + 1, sizeof(size_t)),
-                        top < count ? top : count};
+    const size_t links = query->link_count;
+    struct tops tops = {query->pairs, out, calloc(links + 1, sizeof(size_t)),
+                        query->top < query->count ? query->top : query->count};
     if (tops.used == NULL)
         return -ENOMEM;
-    int code = routes_walk_pairs(topology, count, links, link_count, &tops);
+    int code = routes_walk_pairs(query, &tops);
     size_t all = 0;
-    for (size_t i = 0; code == 0 && i < link_count; i++) { /* close the gaps between the lists */
+    for (size_t i = 0; code == 0 && i < links; i++) { /* close the gaps between the lists */
         memmove(out + all, out + i * tops.maximum, tops.used[i] * sizeof(*out));
         all += tops.used[i];
     }

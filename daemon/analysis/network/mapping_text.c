@@ -198,18 +198,21 @@ static int mapping_put_bgq(struct writer *w)
 }
 
 int mapping_text(char **out, size_t *length, enum mapping_format format,
-                 const struct mapping_seat *seats, size_t count, const struct topology *topology,
-                 const char *const *hosts, char *why, size_t capacity)
+                 const struct mapping *mapping, char *why, size_t capacity)
 {
     static int (*const writers[])(struct writer *) = {mapping_put_plain, mapping_put_openmpi,
                                                       mapping_put_mpich, mapping_put_slurm,
                                                       mapping_put_bgq};
-    struct writer w = {
-        .topology = topology, .hosts = hosts, .count = count, .why = why, .capacity = capacity};
+    struct writer w = {.topology = mapping->topology,
+                       .hosts = mapping->hosts,
+                       .count = mapping->count,
+                       .why = why,
+                       .capacity = capacity};
     *out = NULL;
     w.out = open_memstream(out, length);
-    w.rows = calloc(count + 1, sizeof(*w.rows));
-    int code = w.out == NULL || w.rows == NULL ? -ENOMEM : mapping_resolve_place(&w, seats);
+    w.rows = calloc(w.count + 1, sizeof(*w.rows));
+    int code =
+        w.out == NULL || w.rows == NULL ? -ENOMEM : mapping_resolve_place(&w, mapping->seats);
     code = code != 0 ? code : mapping_check_order(&w);
     code = code != 0 ? code : writers[format](&w);
     if (w.out != NULL && fclose(w.out) != 0 && code == 0)
@@ -224,19 +227,9 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* A plain mapping that is read. */
-struct mapping_reader {
-    const char *text;
-    size_t length;
-    uint32_t nodes; /* vertices are below this */
-    unsigned line;  /* of the last line that was read, from 1 */
-    char *why;      /* set on failure: a sentence */
-    size_t capacity;
-};
-
-static int mapping_refuse(const struct mapping_reader *reader, const char *text)
+static int mapping_refuse(struct mapping_reader *reader, const char *text)
 {
-    snprintf(reader->why, reader->capacity, "%s", text);
+    snprintf(reader->why, sizeof(reader->why), "%s", text);
     return -HOLTER_EUSAGE;
 }
 
@@ -263,7 +256,7 @@ ORDER_FUNCTION(mapping_compare_places, struct mapping_seat, ORDER(a->rank, b->ra
 
 /* Read a line.
  * @return 1: a rank and its node, 0: the line is empty or a comment, or -HOLTER_EUSAGE */
-static int mapping_read_line(const struct mapping_reader *reader, const char *at, const char *end,
+static int mapping_read_line(struct mapping_reader *reader, const char *at, const char *end,
                              struct mapping_seat *out)
 {
     uint64_t rank, node;
@@ -275,7 +268,7 @@ static int mapping_read_line(const struct mapping_reader *reader, const char *at
         !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
         return mapping_refuse(reader, "two numbers are expected, a rank and its node");
     if (node >= reader->nodes) {
-        snprintf(reader->why, reader->capacity,
+        snprintf(reader->why, sizeof(reader->why),
                  "there is no node %" PRIu64 ": the network has %" PRIu32, node, reader->nodes);
         return -HOLTER_EUSAGE;
     }
@@ -312,26 +305,22 @@ static int mapping_refuse_twice(struct mapping_reader *reader, uint64_t rank,
 {
     size_t count;
     mapping_read_lines(reader, rank, seats, &count);
-    snprintf(reader->why, reader->capacity, "rank %" PRIu64 " stands there twice", rank);
+    snprintf(reader->why, sizeof(reader->why), "rank %" PRIu64 " stands there twice", rank);
     return -HOLTER_EUSAGE;
 }
 
-int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
-                 uint32_t nodes, unsigned *line, char *why, size_t capacity)
+int mapping_read(struct mapping_seat **out, size_t *count, struct mapping_reader *reader)
 {
-    struct mapping_reader reader = {
-        .text = text, .length = length, .nodes = nodes, .why = why, .capacity = capacity};
     size_t lines = 1, used = 0;
-    for (size_t i = 0; i < length; i++)
-        lines += text[i] == '\n';
+    for (size_t i = 0; i < reader->length; i++)
+        lines += reader->text[i] == '\n';
     struct mapping_seat *seats = calloc(lines, sizeof(*seats));
-    int code = seats == NULL ? -ENOMEM : mapping_read_lines(&reader, UINT64_MAX, seats, &used);
+    int code = seats == NULL ? -ENOMEM : mapping_read_lines(reader, UINT64_MAX, seats, &used);
     if (code == 0)
         qsort(seats, used, sizeof(*seats), mapping_compare_places);
     for (size_t i = 1; code == 0 && i < used; i++)
         if (seats[i].rank == seats[i - 1].rank)
-            code = mapping_refuse_twice(&reader, seats[i].rank, seats);
-    *line = reader.line;
+            code = mapping_refuse_twice(reader, seats[i].rank, seats);
     if (code != 0) {
         free(seats);
         return code;

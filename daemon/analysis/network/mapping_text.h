@@ -48,26 +48,36 @@ struct mapping_seat {
 int mapping_format_of(const char *name);
 const char *mapping_format_name(enum mapping_format format);
 
+/** A mapping that is written; all is borrowed. */
+struct mapping {
+    const struct mapping_seat *seats; /**< each rank once, in any order */
+    size_t count;
+    const struct topology *topology; /**< gives coordinates, and names where hosts has none */
+    const char *const *hosts;        /**< by vertex, the node's host name, NULL or "": as the
+                                          topology has it; NULL: none at all */
+};
+
 /** Write a mapping.
- *  @param seats     each rank once, in any order
- *  @param topology  borrowed; gives coordinates, and names where hosts has none
- *  @param hosts     by vertex, the node's host name, NULL or "": as the topology has it; NULL: none
- * at all
  *  @param out       set to text for free(), NUL-terminated
  *  @param length    set: its length without the NUL
  *  @param why       set on failure: a sentence
  *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: the format cannot express this mapping, or a rank is
  * listed twice */
 int mapping_text(char **out, size_t *length, enum mapping_format format,
-                 const struct mapping_seat *seats, size_t count, const struct topology *topology,
-                 const char *const *hosts, char *why, size_t capacity);
+                 const struct mapping *mapping, char *why, size_t capacity);
+
+/** A plain mapping that is read. */
+struct mapping_reader {
+    const char *text; /**< borrowed */
+    size_t length;
+    uint32_t nodes; /**< vertices are below this */
+    unsigned line;  /**< of the last line that was read, from 1 */
+    char why[200];  /**< set on failure, but for -ENOMEM: a sentence */
+};
 
 /** Read a plain mapping. Empty lines and those that begin with '#' are skipped.
- *  @param nodes  vertices are below this @param out  set to memory for free(), by rank
- *  @param line   set on failure: the line
- *  @param why    set on failure: a sentence
+ *  @param out  set to memory for free(), by rank
  *  @return 0, -ENOMEM, or -HOLTER_EUSAGE */
-int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
-                 uint32_t nodes, unsigned *line, char *why, size_t capacity);
+int mapping_read(struct mapping_seat **out, size_t *count, struct mapping_reader *reader);
 
 #endif

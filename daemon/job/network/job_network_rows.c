@@ -210,9 +210,9 @@ static int route_make_rows(struct job_network *n, const struct closed_window *w)
         hot[i] = n->hot[i].link;
     struct congestion_route *routes = malloc(links * VERTEX_PAIRS * sizeof(*routes));
     const struct congestion_pair *pairs = congestion_pairs(n->congestion, &pair_count);
-    int code = routes == NULL ? -ENOMEM
-                              : congestion_routes(n->graph->topology, pairs, pair_count, hot, links,
-                                                  VERTEX_PAIRS, routes, &found);
+    const struct congestion_query query = {n->graph->topology, pairs, pair_count, hot, links,
+                                           VERTEX_PAIRS};
+    int code = routes == NULL ? -ENOMEM : congestion_routes(&query, routes, &found);
     if (code == 0)
         code = ARRAY_FIT(n->route_rows, n->route_rows_capacity, links * JOB_NETWORK_ROUTES);
     for (size_t i = 0; code == 0 && i < links; i++) {

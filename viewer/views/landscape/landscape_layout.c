@@ -211,8 +211,8 @@ int landscape_place_ranks(const struct stage *s, struct landscape_drawing *d)
         return error;
     }
     variables_add_coordinates(&v, s->model);
-    error =
-        formulas_evaluate(v.formulas, v.layout, v.inputs, v.count, d->ranks, &d->points, &d->fault);
+    const struct formula_inputs inputs = {v.inputs, v.count, d->ranks};
+    error = formulas_evaluate(v.formulas, v.layout, &inputs, &d->points, &d->fault);
     d->given = v.formulas == s->ui->landscape.given;
     free(v.values);
     for (int axis = 0; !error && axis < 3; axis++)

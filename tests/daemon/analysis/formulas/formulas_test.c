@@ -81,7 +81,8 @@ static struct formula_points evaluated(const struct formulas *f, uint32_t layout
 {
     struct formula_points points;
     struct formula_fault fault = {0};
-    int error = formulas_evaluate(f, layout, inputs, count, ranks, &points, &fault);
+    int error = formulas_evaluate(f, layout, &(struct formula_inputs){inputs, count, ranks},
+                                  &points, &fault);
     if (error)
         fail_msg("%u:%u: %s", fault.line, fault.column, fault.text);
     return points;
@@ -262,7 +263,7 @@ static void assert_fault(const char *text, unsigned line, unsigned column, const
     struct formula_points p;
     int error = formulas_parse(&f, text, strlen(text), &fault);
     if (!error)
-        error = formulas_evaluate(f, 0, NULL, 0, 5, &p, &fault);
+        error = formulas_evaluate(f, 0, &(struct formula_inputs){.ranks = 5}, &p, &fault);
     formulas_destroy(error ? f : NULL);
     assert_int_equal(error, -HOLTER_EMALFORMED);
     if (fault.line != line || fault.column != column || !strstr(fault.text, words))

@@ -353,8 +353,8 @@ static void try_routes(const struct topology *topology, const struct congestion_
     struct congestion_route *out = calloc(link_count * top + 1, sizeof(*out));
     size_t found = 0, at = 0, *order = calloc(count + 1, sizeof(*order));
     assert_true(out != NULL && order != NULL);
-    assert_int_equal(congestion_routes(topology, pairs, count, links, link_count, top, out, &found),
-                     0);
+    const struct congestion_query query = {topology, pairs, count, links, link_count, top};
+    assert_int_equal(congestion_routes(&query, out, &found), 0);
     for (size_t l = 0; l < link_count; l++) {
         size_t crossing = 0;
         for (size_t p = 0; p < count; p++) {

@@ -30,8 +30,8 @@ static void assert_text(enum mapping_format format, const struct mapping_seat *s
 {
     char *text, why[200];
     size_t length;
-    assert_int_equal(
-        mapping_text(&text, &length, format, seats, count, topology, hosts, why, sizeof(why)), 0);
+    const struct mapping mapping = {seats, count, topology, hosts};
+    assert_int_equal(mapping_text(&text, &length, format, &mapping, why, sizeof(why)), 0);
     assert_string_equal(text, wanted);
     assert_int_equal(length, strlen(wanted));
     free(text);
@@ -42,9 +42,9 @@ static void assert_refused(enum mapping_format format, const struct mapping_seat
 {
     char *text = NULL, why[200] = "";
     size_t length;
-    assert_int_equal(
-        mapping_text(&text, &length, format, seats, count, topology, NULL, why, sizeof(why)),
-        -HOLTER_EUSAGE);
+    const struct mapping mapping = {seats, count, topology, NULL};
+    assert_int_equal(mapping_text(&text, &length, format, &mapping, why, sizeof(why)),
+                     -HOLTER_EUSAGE);
     assert_string_equal(why, wanted);
     assert_null(text);
 }
@@ -173,10 +173,8 @@ static void plain_mapping_is_read_back(void **state)
     static const char text[] = "# mapping\n\n3 0\n 0 1 \r\n12\t3";
     struct mapping_seat *seats;
     size_t count;
-    unsigned line;
-    char why[200];
-    assert_int_equal(mapping_read(&seats, &count, text, strlen(text), 4, &line, why, sizeof(why)),
-                     0);
+    struct mapping_reader reader = {.text = text, .length = strlen(text), .nodes = 4};
+    assert_int_equal(mapping_read(&seats, &count, &reader), 0);
     assert_int_equal(count, 3);
     assert_int_equal(seats[0].rank, 0);
     assert_int_equal(seats[0].vertex, 1);
@@ -203,13 +201,11 @@ static void faults_of_a_mapping_are_reported_with_their_line(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct mapping_seat *seats;
         size_t count;
-        unsigned line = 0;
-        char why[200];
-        assert_int_equal(mapping_read(&seats, &count, cases[i].text, strlen(cases[i].text), 4,
-                                      &line, why, sizeof(why)),
-                         -HOLTER_EUSAGE);
-        assert_int_equal(line, cases[i].line);
-        assert_string_equal(why, cases[i].why);
+        struct mapping_reader reader = {
+            .text = cases[i].text, .length = strlen(cases[i].text), .nodes = 4};
+        assert_int_equal(mapping_read(&seats, &count, &reader), -HOLTER_EUSAGE);
+        assert_int_equal(reader.line, cases[i].line);
+        assert_string_equal(reader.why, cases[i].why);
     }
 }
 
