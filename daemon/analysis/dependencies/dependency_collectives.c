@@ -29,12 +29,9 @@ struct collective_run {
     int64_t count;
 };
 
-static int dependency_collectives_compare(const void *a, const void *b)
-{
-    const struct collective_row *x = a, *y = b;
-    return 4 * ORDER(x->comm, y->comm) + 2 * ORDER(x->repeated, y->repeated) +
-           ORDER(x->enter, y->enter);
-}
+ORDER_FUNCTION(dependency_collectives_compare, struct collective_row,
+               4 * ORDER(a->comm, b->comm) + 2 * ORDER(a->repeated, b->repeated) +
+                   ORDER(a->enter, b->enter))
 
 /* Ends of collectives of one rank that one call began. */
 struct collective_end {

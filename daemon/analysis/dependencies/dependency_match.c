@@ -28,14 +28,11 @@ struct channel {
     int64_t slack_ns;                        /* error of the two clocks against each other */
 };
 
-static int dependency_match_compare(const void *a, const void *b)
-{
-    const struct channel_end *x = a, *y = b;
-    int channel = 8 * ORDER(x->comm, y->comm) + 4 * ORDER(x->from, y->from) +
-                  2 * ORDER(x->to, y->to) + ORDER(x->tag, y->tag);
-    return 8 * channel + 4 * ORDER(x->receive, y->receive) + 2 * ORDER(x->posted_ns, y->posted_ns) +
-           ORDER(x->end, y->end);
-}
+ORDER_FUNCTION(dependency_match_compare, struct channel_end,
+               64 * ORDER(a->comm, b->comm) + 32 * ORDER(a->from, b->from) +
+                   16 * ORDER(a->to, b->to) + 8 * ORDER(a->tag, b->tag) +
+                   4 * ORDER(a->receive, b->receive) + 2 * ORDER(a->posted_ns, b->posted_ns) +
+                   ORDER(a->end, b->end))
 
 static int dependency_match_is_same(const struct channel_end *x, const struct channel_end *y)
 {

@@ -37,10 +37,7 @@ void burst_pairs_release(struct burst_pairs *pairs)
     burst_pairs_clear(pairs);
 }
 
-static int burst_pairs_compare_by_key(const void *left, const void *right)
-{
-    return burst_pair_compare(left, right);
-}
+ORDER_FUNCTION(burst_pairs_compare_by_key, struct burst_pair, burst_pair_compare(a, b))
 
 /* Rows that were in order before are merged with those that came since, at least one. Without
  * memory all are sorted. */
@@ -85,13 +82,8 @@ static void burst_pairs_add_up(struct burst_pairs *pairs)
     pairs->count = pairs->ordered = kept;
 }
 
-static int burst_pairs_compare_by_bytes(const void *left, const void *right)
-{
-    const struct burst_pair *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return burst_pairs_compare_by_key(a, b);
-}
+ORDER_FUNCTION(burst_pairs_compare_by_bytes, struct burst_pair,
+               8 * ORDER(b->bytes, a->bytes) + burst_pair_compare(a, b))
 
 /* Keep so many rows, the largest by bytes. Each pair must have one row only. */
 static void burst_pairs_fold(struct burst_pairs *pairs, uint32_t keep)

@@ -6,6 +6,7 @@
 #include "daemon/analysis/tables/heap.h"
 #include "daemon/analysis/tables/key_order.h"
 #include "daemon/analysis/tables/key_table.h"
+#include "holter/order.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 
@@ -272,12 +273,8 @@ static int64_t transfer_sum_to_window_ns(const struct transfer_clock *clock, uin
     return ns > LONGEST_NS ? LONGEST_NS : ns < -LONGEST_NS ? -LONGEST_NS : ns;
 }
 
-static int transfer_sum_compare_by_key(const void *left, const void *right)
-{
-    const struct match_half *a = left, *b = right;
-    int order = (a->key > b->key) - (a->key < b->key);
-    return order ? order : a->receive - b->receive;
-}
+ORDER_FUNCTION(transfer_sum_compare_by_key, struct match_half,
+               2 * ORDER(a->key, b->key) + ORDER(a->receive, b->receive))
 
 static void transfer_sum_fill_halves(struct transfer_sum *sum, const struct transfer_clock *clock)
 {

@@ -11,12 +11,8 @@ ORDER_FUNCTION(given_compare_ends, struct topology_given,
                2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
 
 /* Order by ends, then as given, so that errors name the same routes on every machine. */
-static int given_compare_routes(const void *a, const void *b)
-{
-    const struct topology_given *first = a, *second = b;
-    int order = given_compare_ends(a, b);
-    return order ? order : (first->path > second->path) - (first->path < second->path);
-}
+ORDER_FUNCTION(given_compare_routes, struct topology_given,
+               2 * given_compare_ends(a, b) + ORDER(a->path, b->path))
 
 /* Check that every vertex exists, is linked to the next one, and is passed once.
  * @param seen  by vertex: number of the last route that passed it */

@@ -260,13 +260,8 @@ struct overlap {
 ORDER_FUNCTION(regions_compare_places, struct overlap,
                2 * ORDER(a->former, b->former) + ORDER(a->root, b->root))
 
-static int regions_compare_shared(const void *left, const void *right)
-{
-    const struct overlap *a = left, *b = right;
-    if (a->shared != b->shared)
-        return a->shared > b->shared ? -1 : 1;
-    return regions_compare_places(left, right);
-}
+ORDER_FUNCTION(regions_compare_shared, struct overlap,
+               4 * ORDER(b->shared, a->shared) + regions_compare_places(a, b))
 
 static uint32_t regions_former_of(const struct regions *r, uint32_t vertex)
 {
