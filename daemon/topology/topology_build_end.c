@@ -1,6 +1,7 @@
 /* Checks a network that was read from a file, and makes its topology. */
 #include "daemon/topology/topology_build.h"
 
+#include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
@@ -163,13 +164,6 @@ static int topology_build_check_reach(struct build *b)
     return code;
 }
 
-static uint32_t topology_build_root_of(uint32_t *above, uint32_t v)
-{
-    while (above[v] != v)
-        v = above[v] = above[above[v]];
-    return v;
-}
-
 /* Check that no link of a tree closes a ring. */
 static int topology_build_check_tree(struct build *b)
 {
@@ -180,8 +174,8 @@ static int topology_build_check_tree(struct build *b)
         above[v] = v;
     for (uint32_t l = 0; l < b->link_count; l++) {
         const struct build_link *link = &b->links[l];
-        uint32_t a = topology_build_root_of(above, link->ends[0]),
-                 c = topology_build_root_of(above, link->ends[1]);
+        uint32_t a = disjoint_find_root(above, link->ends[0]),
+                 c = disjoint_find_root(above, link->ends[1]);
         if (a == c)
             fault_at(b->faults, link->line,
                      "the link from %s to %s closes a ring: in a tree there is one way",
