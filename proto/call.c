@@ -71,6 +71,11 @@ static uint32_t call_blocking_form(uint32_t call, int *persistent)
     return 0;
 }
 
+int call_is_blocking_send(uint32_t call)
+{
+    return call == CALL_Send || call == CALL_Ssend || call == CALL_Rsend || call == CALL_Bsend;
+}
+
 int call_is_blocking_collective(uint32_t call)
 {
     int persistent;

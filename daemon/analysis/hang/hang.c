@@ -93,11 +93,6 @@ enum hang_wait hang_wait_of(uint32_t call)
     }
 }
 
-int hang_call_sends(uint32_t call)
-{
-    return call == CALL_Send || call == CALL_Ssend || call == CALL_Rsend || call == CALL_Bsend;
-}
-
 uint64_t hang_comm_of(const struct hang_seat *seat)
 {
     return seat->in_call == CALL_Finalize ? HANG_WORLD : seat->in_call_comm;
@@ -253,18 +248,6 @@ static int hang_add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
     return 0;
 }
 
-/* The member that followed the previous one in the last window: rows usually come in the same
- * order.
- * @return KEY_NONE: another member follows this time */
-static uint32_t next_member(const struct hang_watch *w, struct key key)
-{
-    if (key_table_is(&w->members, w->member_last + 1,
-                     key)) /* it may have been added right after the previous one */
-        return w->member_last + 1;
-    uint32_t next = w->member_last < w->members.count ? w->members.after[w->member_last] : KEY_NONE;
-    return key_table_is(&w->members, next, key) ? next : KEY_NONE;
-}
-
 /* Finds a member by search, or adds it. */
 static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
 {
@@ -296,7 +279,7 @@ static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint3
 /* The member's number; KEY_NONE when the limit is reached. */
 static inline int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
 {
-    *out = next_member(w, (struct key){.hi = comm, .lo = rank});
+    *out = key_table_find_after(&w->members, (struct key){.hi = comm, .lo = rank}, w->member_last);
     if (*out == KEY_NONE)
         return find_member(w, comm, rank, out);
     w->member_last = *out;

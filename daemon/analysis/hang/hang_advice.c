@@ -112,7 +112,7 @@ static void hang_advice_add_collective(struct hang_text *line, const struct hang
 
 static void hang_advice_add_receive(struct hang_text *line, const struct hang *hang)
 {
-    int sends = hang_call_sends(hang->call);
+    int sends = call_is_blocking_send(hang->call);
     hang_advice_add_subject(line, hang);
     if (sends)
         hang_text_add(line, "%s not received what rank %" PRIu32 " sends: ",
@@ -140,7 +140,7 @@ static int hang_advice_all_are(const struct hang *hang, int (*is)(uint32_t call)
 
 static void hang_advice_add_deadlock(struct hang_text *line, const struct hang *hang)
 {
-    if (hang_advice_all_are(hang, hang_call_sends))
+    if (hang_advice_all_are(hang, call_is_blocking_send))
         hang_text_add(line, "Each of these ranks sends, and none receives before its send is done: "
                             "use MPI_Sendrecv or MPI_Isend, or let one of them receive first");
     else if (hang_advice_all_are(hang, hang_advice_receives))

@@ -80,9 +80,6 @@ struct hang_watch {
  * there */
 enum hang_wait hang_wait_of(uint32_t call);
 
-/** Whether a blocking call only sends. */
-int hang_call_sends(uint32_t call);
-
 /** Communicator of an operation that is counted; that of MPI_Finalize is MPI_COMM_WORLD. */
 uint64_t hang_comm_of(const struct hang_seat *seat);
 

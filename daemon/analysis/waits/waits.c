@@ -144,11 +144,6 @@ static int waits_add_transfers(struct waits *w)
 
 /* ---- calls in progress --------------------------------------------------- */
 
-static int waits_call_sends(uint32_t call)
-{
-    return call == CALL_Send || call == CALL_Ssend || call == CALL_Rsend || call == CALL_Bsend;
-}
-
 static int waits_is_pending(const struct waits *w, uint32_t rank, uint32_t source)
 {
     for (uint32_t p = w->ranks[rank].pending; p != NONE; p = w->next_pending[p])
@@ -198,7 +193,7 @@ static int waits_add_pending(struct waits *w)
 /* Time of this window in a send in progress whose receiver does something else. */
 static uint64_t waits_in_progress(const struct waits *w, const struct wire_rank_row *row)
 {
-    if (!waits_call_sends((uint32_t)row->in_call) || row->in_call_peer < 0 ||
+    if (!call_is_blocking_send((uint32_t)row->in_call) || row->in_call_peer < 0 ||
         !waits_receiver_is_away(w, (uint32_t)row->in_call_peer, (uint32_t)row->rank))
         return 0;
     return row->in_call_ns < w->window->length_ns ? row->in_call_ns : w->window->length_ns;
