@@ -146,10 +146,12 @@ void job_keep_rank_message(struct job *job, const struct recorded *head, const v
 void job_publish_message(const struct job *job, const struct recorded *head, const void *bytes,
                          size_t length);
 
-/** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
- *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for
- * RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start. Windows not published yet are
- * not in it. */
+/** The topics of a snapshot, in the order in which they are to be sent. @return 0: no more */
+int job_snapshot_topic(size_t i, enum wire_type *out);
+
+/** Current state in messages of one of these topics: of TOTALS the recent windows, oldest first; of
+ *  RANK_WINDOW, PAIR_WINDOW, CALL_WINDOW and CALLER_WINDOW the sums since the start. Windows not
+ *  published yet are not in it. */
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 
 const char *job_id(const struct job *job);

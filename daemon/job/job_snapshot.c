@@ -163,36 +163,44 @@ static void snapshot_caller_sums(struct job *job, const struct job_stream *strea
     snapshot_sum(job, stream, SUM_CALLERS);
 }
 
-/* One line a topic. */
+/* One line a topic; later ones refer to earlier ones. */
 static const struct {
     enum wire_type type;
     void (*publish)(struct job *job, const struct job_stream *stream);
 } snapshots[] = {
     {WIRE_TYPE_JOB, snapshot_job},
+    {WIRE_TYPE_RECORDED, snapshot_rank_messages},
     {WIRE_TYPE_PLACES, snapshot_places},
     {WIRE_TYPE_TOPOLOGY, snapshot_topology},
-    {WIRE_TYPE_NODES, snapshot_nodes},
     {WIRE_TYPE_TOTALS, snapshot_totals},
-    {WIRE_TYPE_ALERT, snapshot_alerts},
-    {WIRE_TYPE_LATENCIES, snapshot_latencies},
-    {WIRE_TYPE_REGIONS, snapshot_regions},
-    {WIRE_TYPE_HISTORY, snapshot_history},
-    {WIRE_TYPE_LATENESS, snapshot_lateness},
-    {WIRE_TYPE_LINKS, snapshot_links},
-    {WIRE_TYPE_RECORDED, snapshot_rank_messages},
-    {WIRE_TYPE_CAPTURE, snapshot_captures},
-    {WIRE_TYPE_PHASES, snapshot_phases},
-    {WIRE_TYPE_CURVE, snapshot_curve},
     {WIRE_TYPE_RANK_WINDOW, snapshot_rank_sums},
+    {WIRE_TYPE_HISTORY, snapshot_history},
     {WIRE_TYPE_PAIR_WINDOW, snapshot_pair_sums},
     {WIRE_TYPE_CALL_WINDOW, snapshot_call_sums},
+    {WIRE_TYPE_NODES, snapshot_nodes},
+    {WIRE_TYPE_REGIONS, snapshot_regions},
+    {WIRE_TYPE_LATENCIES, snapshot_latencies},
+    {WIRE_TYPE_LINKS, snapshot_links},
+    {WIRE_TYPE_PHASES, snapshot_phases},
+    {WIRE_TYPE_CURVE, snapshot_curve},
+    {WIRE_TYPE_ALERT, snapshot_alerts},
+    {WIRE_TYPE_CAPTURE, snapshot_captures},
     {WIRE_TYPE_CALLER_WINDOW, snapshot_caller_sums},
+    {WIRE_TYPE_LATENESS, snapshot_lateness},
 };
+#define TOPICS (sizeof(snapshots) / sizeof(snapshots[0]))
+
+int job_snapshot_topic(size_t i, enum wire_type *out)
+{
+    if (i < TOPICS)
+        *out = snapshots[i].type;
+    return i < TOPICS;
+}
 
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output)
 {
     const struct job_stream stream = {.job = job->info.id, .output = *output};
-    for (size_t i = 0; i < sizeof(snapshots) / sizeof(snapshots[0]); i++) {
+    for (size_t i = 0; i < TOPICS; i++) {
         if (snapshots[i].type == type)
             snapshots[i].publish(job, &stream);
     }

@@ -34,16 +34,6 @@ struct control {
     char host[HOST_NAME_CAPACITY];
 };
 
-/* The order of topics in a snapshot: later ones refer to earlier ones. */
-static const enum wire_type control_topics[] = {
-    WIRE_TYPE_JOB,         WIRE_TYPE_RECORDED,      WIRE_TYPE_PLACES,   WIRE_TYPE_TOPOLOGY,
-    WIRE_TYPE_TOTALS,      WIRE_TYPE_RANK_WINDOW,   WIRE_TYPE_HISTORY,  WIRE_TYPE_PAIR_WINDOW,
-    WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,         WIRE_TYPE_REGIONS,  WIRE_TYPE_LATENCIES,
-    WIRE_TYPE_LINKS,       WIRE_TYPE_PHASES,        WIRE_TYPE_CURVE,    WIRE_TYPE_ALERT,
-    WIRE_TYPE_CAPTURE,     WIRE_TYPE_CALLER_WINDOW, WIRE_TYPE_LATENESS,
-};
-#define TOPICS (sizeof(control_topics) / sizeof(control_topics[0]))
-
 static void control_answer(void *user, struct front *front, struct peer *peer,
                            const struct wire_request *request);
 
@@ -227,10 +217,11 @@ static void control_answer_snapshot(struct control *c, struct front *front, stru
         return;
     }
     uint64_t frame = publisher_newest_frame(c->options.publisher, job_id(job));
+    enum wire_type type;
     int code = 0;
-    for (size_t i = 0; code == 0 && i < TOPICS; i++) {
-        if (control_topic_listed(request->topic, wire_topic(control_topics[i])))
-            code = control_send_state(c, front, peer, job, control_topics[i], frame);
+    for (size_t i = 0; code == 0 && job_snapshot_topic(i, &type); i++) {
+        if (control_topic_listed(request->topic, wire_topic(type)))
+            code = control_send_state(c, front, peer, job, type, frame);
     }
     if (code == 0 && c->options.replay != NULL &&
         control_topic_listed(request->topic, wire_topic(WIRE_TYPE_REPLAY)))
