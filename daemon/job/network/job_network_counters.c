@@ -2,6 +2,7 @@
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -77,10 +78,8 @@ static void counter_pass_measured(struct job_network *n, size_t count)
         const struct network_measured *m = &n->measured[i];
         uint64_t amount = 0;
         size_t next = i;
-        for (; next < count && counter_compare_measured(m, &n->measured[next]) == 0; next++) {
-            if (__builtin_add_overflow(amount, n->measured[next].amount, &amount))
-                amount = UINT64_MAX;
-        }
+        for (; next < count && counter_compare_measured(m, &n->measured[next]) == 0; next++)
+            amount = saturated_sum(amount, n->measured[next].amount);
         amount = amount < CONGESTION_UNKNOWN ? amount : CONGESTION_UNKNOWN - 1;
         congestion_set_counter(n->congestion, m->link, amount, m->packets);
         for (i = next; i < count && n->measured[i].link == m->link;)

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/phases/phase_pauses.h"
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "daemon/job/phases/collective_table.h"
 #include "holter/error.h"
 
@@ -158,10 +159,7 @@ static void job_phases_reduce_bursts(const struct job_phases *p, struct bursts *
 /* Keep the messages of a burst for the analysis of the network. @return 0 or -ENOMEM */
 static int job_phases_keep_modelled(struct burst_rows *rows, const struct collective_messages *made)
 {
-    uint64_t others;
-    if (__builtin_add_overflow(rows->modelled_others, made->others.bytes, &others))
-        others = UINT64_MAX;
-    rows->modelled_others = others;
+    rows->modelled_others = saturated_sum(rows->modelled_others, made->others.bytes);
     if (made->count == 0)
         return 0;
     if (ARRAY_FIT(rows->modelled, rows->modelled_capacity, rows->modelled_count + made->count) != 0)

@@ -2,6 +2,8 @@
 #include "daemon/job/rows/counter_rows.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
+#include "holter/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,17 +48,6 @@ static int counter_compare(const void *a, const void *b)
     return order != 0 ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-static void counter_add_clamped(uint64_t *to, uint64_t more)
-{
-    if (__builtin_add_overflow(*to, more, to))
-        *to = UINT64_MAX;
-}
-
-static void counter_set_maximum(uint64_t *to, uint64_t other)
-{
-    *to = *to < other ? other : *to;
-}
-
 void counter_rows_sort(struct counter_rows *rows)
 {
     size_t kept = 0;
@@ -69,12 +60,12 @@ void counter_rows_sort(struct counter_rows *rows)
             rows->list[kept++] = *c;
             continue;
         }
-        counter_add_clamped(&last->sent, c->sent);
-        counter_add_clamped(&last->received, c->received);
-        counter_add_clamped(&last->dropped, c->dropped);
-        counter_add_clamped(&last->length_ns, c->length_ns);
-        counter_set_maximum(&last->speed, c->speed);
-        counter_set_maximum(&last->medium, c->medium);
+        last->sent = saturated_sum(last->sent, c->sent);
+        last->received = saturated_sum(last->received, c->received);
+        last->dropped = saturated_sum(last->dropped, c->dropped);
+        last->length_ns = saturated_sum(last->length_ns, c->length_ns);
+        last->speed = order_maximum(last->speed, c->speed);
+        last->medium = order_maximum(last->medium, c->medium);
     }
     rows->count = kept;
 }
