@@ -96,8 +96,7 @@ static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
     struct event event;
     struct ring_reader ahead = ring->reader;
     int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
-    uint64_t until =
-        match_underway(rank->matching.match, rank->matching.member, &source, begun ? &event : NULL);
+    uint64_t until = match_underway(rank->matching.member, &source, begun ? &event : NULL);
     /* More than one unread: those after the first began after it had ended. */
     if (ahead.next != ring->reader.next) {
         uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);

@@ -135,8 +135,8 @@ void match_events(struct match *match, struct match_member *member,
  *  @param event  NULL: none
  *  @return entry of the call, if its record names what it posts only when it ends; else UINT64_MAX
  */
-uint64_t match_underway(struct match *match, struct match_member *member,
-                        const struct match_source *source, const struct event *event);
+uint64_t match_underway(struct match_member *member, const struct match_source *source,
+                        const struct event *event);
 
 /** For a member of several threads: the records of all calls that began before this moment were
  *  processed, except those in progress. To be called after each round of match_events(): a round

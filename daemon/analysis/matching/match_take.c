@@ -69,14 +69,13 @@ static int match_names_message_at_entry(uint16_t call)
     return class_ == CALL_SEND && call <= CALL_Rsend;
 }
 
-uint64_t match_underway(struct match *match, struct match_member *member,
-                        const struct match_source *source, const struct event *event)
+uint64_t match_underway(struct match_member *member, const struct match_source *source,
+                        const struct event *event)
 {
     struct ring_part *ring = match_ring_of(member, source->ring);
     if (ring == NULL)
         return UINT64_MAX;
     ring->underway = (struct underway){0};
-    (void)match;
     if (event == NULL)
         return UINT64_MAX;
     enum call_class class_ = call_class_of(event->call);

@@ -349,7 +349,7 @@ static void trace_host_write_known(struct trace_host *host, struct trace_rank *r
         const struct trace_stream *stream = &host->all_streams[rank->streams[i]];
         struct match_source source = {&host->clock, i, trace_host_match_comm, rank};
         const struct event *next = stream->at < stream->count ? &stream->batch[stream->at] : NULL;
-        uint64_t until = match_underway(host->match, rank->member, &source, next);
+        uint64_t until = match_underway(rank->member, &source, next);
         uint64_t exit_ns = next == NULL ? UINT64_MAX : tick_clock_ns(&host->clock, next->t_exit);
         until = exit_ns < until ? exit_ns : until;
         known = until < known ? until : known;

@@ -204,9 +204,9 @@ static void track_feed(struct replay *r, struct match *match, struct rank *rank,
         struct event underway = *next;
         underway.t_exit = 0;
         underway.parts = 0;
-        match_underway(match, rank->member, &source, &underway);
+        match_underway(rank->member, &source, &underway);
     } else {
-        match_underway(match, rank->member, &source, NULL);
+        match_underway(rank->member, &source, NULL);
     }
 }
 

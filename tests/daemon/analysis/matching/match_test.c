@@ -100,7 +100,7 @@ static uint64_t drain_ring(struct run *run, int rank, int thread)
     const struct event *underway = ring->underway.kind != 0 ? &ring->underway : NULL;
     if (*next < ring->count)
         underway = &ring->events[*next]; /* begun, and not ended yet */
-    uint64_t until = match_underway(run->match, run->members[rank], &source, underway);
+    uint64_t until = match_underway(run->members[rank], &source, underway);
     return until < known ? until : known;
 }
 
