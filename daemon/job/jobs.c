@@ -166,13 +166,19 @@ struct job *jobs_at(const struct jobs *jobs, size_t index)
     return index < jobs->count ? jobs->list[index].job : NULL;
 }
 
-static struct job *jobs_find_id(const struct jobs *jobs, const char *id)
+static const struct entry *jobs_find_entry(const struct jobs *jobs, const char *id)
 {
     for (size_t i = jobs->count; i-- > 0;) {
         if (strcmp(job_id(jobs->list[i].job), id) == 0)
-            return jobs->list[i].job;
+            return &jobs->list[i];
     }
     return NULL;
+}
+
+static struct job *jobs_find_id(const struct jobs *jobs, const char *id)
+{
+    const struct entry *entry = jobs_find_entry(jobs, id);
+    return entry == NULL ? NULL : entry->job;
 }
 
 struct job *jobs_find(const struct jobs *jobs, const char *id)
@@ -199,10 +205,8 @@ static void jobs_add_counts(struct jobs_counts *counts, const struct job *job)
 
 uint64_t jobs_number(const struct jobs *jobs, const char *id)
 {
-    for (size_t i = jobs->count; i-- > 0;)
-        if (strcmp(job_id(jobs->list[i].job), id) == 0)
-            return jobs->list[i].number;
-    return 0;
+    const struct entry *entry = jobs_find_entry(jobs, id);
+    return entry == NULL ? 0 : entry->number;
 }
 
 static void jobs_drop(struct jobs *jobs, size_t at)
