@@ -232,37 +232,20 @@ void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_mess
 
 /* ---- requests -------------------------------------------------------------- */
 
-#define ANY_DIRECTION UINT16_MAX
-
-/* Find the post of a request in a rank with a single thread. With several threads the ends wait:
- * see call_queue.h. */
-static struct open_request *otf2_calls_find_request(const struct otf2_calls *c, uint64_t id,
-                                                    uint16_t direction)
+/* End a request with this part. @param end  its id, and what the part has no space for while it
+ * waits for the post */
+static void otf2_calls_end_request(struct otf2_calls *c, struct event *part,
+                                   struct open_request *end)
 {
-    struct open_request *request = request_table_own(c->queue.requests, id, &c->queue);
-    int goes = request != NULL && (direction == ANY_DIRECTION ||
-                                   (request->flags & (EVENT_SEND | EVENT_RECV)) == direction);
-    return goes ? request : NULL;
-}
-
-/* Add the end of a request, which waits until the other threads have reached its time. @return
- * NULL: no memory */
-static struct open_request *otf2_calls_defer_end(struct otf2_calls *c, struct event *part,
-                                                 uint64_t id)
-{
-    uint32_t number = (uint32_t)(part - c->parts);
-    struct open_request *end = call_queue_end(&c->queue, id);
-    if (end == NULL) {
-        c->error = -ENOMEM;
-        return NULL;
-    }
     end->t_post = c->enter;
-    end->flags = part->flags & (EVENT_SEND | EVENT_RECV | EVENT_CANCELLED);
-    end->position = number;
+    end->flags |= part->flags & (EVENT_SEND | EVENT_RECV | EVENT_CANCELLED);
+    end->position = (uint64_t)(part - c->parts);
     end->in_call = 1;
     part->seq = CALL_WAITS_FOR_POST;
-    c->waits[number] = c->queue.end_next - 1;
-    return end;
+    if (call_queue_end(&c->queue, end, &c->waits[end->position]) != 0) {
+        part->seq = CALL_COMPLETE;
+        c->error = -ENOMEM;
+    }
 }
 
 /* Post a request with this part. @param post  what is known of it */
@@ -312,28 +295,13 @@ void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_mes
     otf2_calls_close_single(c, time, own);
 }
 
-/* End a request whose data were known when it was posted, or never will be. */
-static void otf2_calls_end_request(struct otf2_calls *c, struct event *part, uint64_t id,
-                                   uint16_t direction)
-{
-    if (c->queue.shared) {
-        otf2_calls_defer_end(c, part, id);
-        return;
-    }
-    struct open_request *request = otf2_calls_find_request(c, id, direction);
-    if (request == NULL)
-        return;
-    call_queue_copy_post(part, request);
-    request_table_remove(c->queue.requests, request);
-}
-
 void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_SEND | EVENT_DONE);
     if (part != NULL) {
         part->peer = PEER_UNKNOWN;
-        otf2_calls_end_request(c, part, id, EVENT_SEND);
+        otf2_calls_end_request(c, part, &(struct open_request){.id = id});
     }
     otf2_calls_close_single(c, time, own);
 }
@@ -361,43 +329,15 @@ void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_mess
     otf2_calls_single(c, time, CALL_Recv, EVENT_RECV, message);
 }
 
-/* Copy the data of a completed receive to the record of its post. @return was that record still
- * waiting? */
-static int otf2_calls_report_post(struct open_request *request, const struct otf2_message *message)
-{
-    struct event *post = request == NULL ? NULL : call_queue_waiting(request);
-    if (post == NULL)
-        return 0;
-    otf2_calls_set_message(post, message);
-    post->seq = CALL_COMPLETE;
-    return 1;
-}
-
-static void otf2_calls_end_receive(struct otf2_calls *c, struct event *part,
-                                   const struct otf2_message *message, uint64_t id)
-{
-    if (c->queue.shared) {
-        otf2_calls_set_message(part, message);
-        otf2_calls_defer_end(c, part, id);
-        return;
-    }
-    struct open_request *request = otf2_calls_find_request(c, id, EVENT_RECV);
-    if (otf2_calls_report_post(request, message))
-        call_queue_copy_post(part, request);
-    else
-        part->flags |= EVENT_POST; /* as if the call that completes the receive had posted it */
-    otf2_calls_set_message(part, message);
-    if (request != NULL)
-        request_table_remove(c->queue.requests, request);
-}
-
 void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
                       uint64_t id)
 {
     int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_DONE);
-    if (part != NULL)
-        otf2_calls_end_receive(c, part, message, id);
+    if (part != NULL) {
+        otf2_calls_set_message(part, message);
+        otf2_calls_end_request(c, part, &(struct open_request){.id = id});
+    }
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
     otf2_calls_close_single(c, time, own);
@@ -406,16 +346,9 @@ void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_mes
 void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = otf2_calls_ensure_call(c, time, CALL_Wait);
-    const struct otf2_message nothing = {
-        .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
     struct event *part = otf2_calls_add_part(c, EVENT_CANCELLED);
-    if (part != NULL && !c->queue.shared) {
-        struct open_request *request = otf2_calls_find_request(c, id, ANY_DIRECTION);
-        if (request != NULL && request->flags & EVENT_RECV)
-            otf2_calls_report_post(request, &nothing);
-    }
     if (part != NULL)
-        otf2_calls_end_request(c, part, id, ANY_DIRECTION);
+        otf2_calls_end_request(c, part, &(struct open_request){.id = id});
     otf2_calls_close_single(c, time, own);
 }
 
@@ -510,39 +443,19 @@ void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t
     otf2_calls_close_single(c, time, own);
 }
 
-static void otf2_calls_end_collective(struct otf2_calls *c, struct event *part,
-                                      const struct otf2_collective *collective, uint64_t id)
-{
-    struct open_request *ended = NULL;
-    struct open_request *request = c->queue.shared ? NULL : otf2_calls_find_request(c, id, 0);
-    struct event *post = request == NULL ? NULL : call_queue_waiting(request);
-    if (post != NULL) {
-        otf2_calls_set_collective(post, collective);
-        post->seq = CALL_COMPLETE;
-    }
-    if (request != NULL) {
-        call_queue_copy_post(part, request);
-        request_table_remove(c->queue.requests, request);
-    } else if (c->queue.shared && (ended = otf2_calls_defer_end(c, part, id)) != NULL) {
-        ended->bytes =
-            collective
-                ->received; /* while it waits, its record has no space for the bytes it received */
-        ended->flags |= collective->flags;
-    }
-    if (request != NULL || ended != NULL) {
-        part->comm = collective->comm;
-        part->peer = collective->root;
-        part->bytes = collective->sent;
-    }
-}
-
 void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
                                     const struct otf2_collective *collective, uint64_t id)
 {
     int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_DONE);
-    if (part != NULL)
-        otf2_calls_end_collective(c, part, collective, id);
+    if (part != NULL) {
+        struct open_request end = {
+            .id = id, .bytes = collective->received, .flags = collective->flags};
+        part->comm = collective->comm;
+        part->peer = collective->root;
+        part->bytes = collective->sent;
+        otf2_calls_end_request(c, part, &end);
+    }
     c->totals.collectives++;
     otf2_calls_close_single(c, time, own);
 }

@@ -68,7 +68,9 @@ static struct event *call_queue_record(const struct open_request *request)
     return call_queue_item_at(q, position);
 }
 
-struct event *call_queue_waiting(struct open_request *request)
+/* The record that posted a request and waits for its end, to be completed now. @return NULL: it
+ * does not wait any more */
+static struct event *call_queue_waiting(struct open_request *request)
 {
     struct event *event = call_queue_record(request);
     request->position = REQUEST_NOWHERE;
@@ -115,18 +117,6 @@ static int call_queue_grow(void *ring_pointer, size_t element, uint32_t *capacit
     return 0;
 }
 
-struct open_request *call_queue_end(struct call_queue *q, uint64_t id)
-{
-    if (q->end_next - q->end_first == q->end_capacity &&
-        call_queue_grow(&q->ends, sizeof(*q->ends), &q->end_capacity, q->end_first, q->end_next) !=
-            0)
-        return NULL;
-    struct open_request *end = &q->ends[q->end_next++ & (q->end_capacity - 1)];
-    *end = (struct open_request){.id = id, .queue = q, .order = q->order++, .taken = 1};
-    q->requests->pending++;
-    return end;
-}
-
 struct open_request *call_queue_end_at(const struct call_queue *q, uint64_t number)
 {
     if (number < q->end_first || number >= q->end_next)
@@ -151,7 +141,8 @@ static void call_queue_name_post(struct event *end, const struct open_request *p
     end->flags |= post->flags;
 }
 
-void call_queue_copy_post(struct event *end, const struct open_request *post)
+/* Copy peer, tag and bytes of a request to the record of its end. */
+static void call_queue_copy_post(struct event *end, const struct open_request *post)
 {
     call_queue_name_post(end, post);
     end->peer = post->peer;
@@ -194,6 +185,38 @@ static int call_queue_join_requests(const struct open_request *ended, struct ope
     return 0;
 }
 
+/* Join an end with its post and forget that one. @return as call_queue_join_requests() */
+static int call_queue_join_end(struct request_table *table, const struct open_request *ended)
+{
+    struct open_request *post = request_table_match(table, ended);
+    int code = post == NULL ? -ENOENT : call_queue_join_requests(ended, post);
+    if (post != NULL)
+        request_table_remove(table, post);
+    struct event *end = code == 0 ? NULL : call_queue_record_of(ended);
+    if (end != NULL)
+        call_queue_complete_alone(end);
+    return code;
+}
+
+int call_queue_end(struct call_queue *q, struct open_request *end, uint64_t *number)
+{
+    end->queue = q;
+    end->order = q->order++;
+    end->taken = 1;
+    if (!q->shared) {
+        call_queue_join_end(q->requests, end);
+        return 0;
+    }
+    if (q->end_next - q->end_first == q->end_capacity &&
+        call_queue_grow(&q->ends, sizeof(*q->ends), &q->end_capacity, q->end_first, q->end_next) !=
+            0)
+        return -ENOMEM;
+    *number = q->end_next++;
+    *call_queue_end_at(q, *number) = *end;
+    q->requests->pending++;
+    return 0;
+}
+
 /* The oldest end of a thread. */
 static struct open_request *call_queue_head_of(const struct call_queue *q)
 {
@@ -203,14 +226,7 @@ static struct open_request *call_queue_head_of(const struct call_queue *q)
 /* @return as call_queue_join_requests() */
 static int call_queue_join_oldest(struct request_table *table, struct call_queue *q)
 {
-    const struct open_request *ended = call_queue_head_of(q);
-    struct open_request *post = request_table_match(table, ended);
-    int code = post == NULL ? -ENOENT : call_queue_join_requests(ended, post);
-    if (post != NULL)
-        request_table_remove(table, post);
-    struct event *end = code == 0 ? NULL : call_queue_record_of(ended);
-    if (end != NULL)
-        call_queue_complete_alone(end);
+    int code = call_queue_join_end(table, call_queue_head_of(q));
     q->end_first++;
     table->pending--;
     return code;

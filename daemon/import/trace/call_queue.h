@@ -62,9 +62,12 @@ uint32_t call_queue_number(struct call_queue *queue);
  * @return the request, to be filled in, valid until the next call; NULL: no memory */
 struct open_request *call_queue_begin(struct call_queue *queue, uint64_t id);
 
-/** Add the end of a request, to be joined with its post later.
- * @return the end, to be filled in; its number is end_next - 1. NULL: no memory */
-struct open_request *call_queue_end(struct call_queue *queue, uint64_t id);
+/** Add the end of a request. Its part waits for the post: it is joined with that at once if the
+ * thread is the rank's only one, and later in ranks with several threads.
+ * @param end     its id, begin, flags, bytes and part
+ * @param number  set to the number of an end that is joined later
+ * @return 0 or -ENOMEM */
+int call_queue_end(struct call_queue *queue, struct open_request *end, uint64_t *number);
 
 /** An end by its number. @return NULL: it is already joined */
 struct open_request *call_queue_end_at(const struct call_queue *queue, uint64_t number);
@@ -75,10 +78,6 @@ struct open_request *call_queue_end_at(const struct call_queue *queue, uint64_t 
  * @return 0 or -ENOMEM */
 int call_queue_put(struct call_queue *queue, const struct event *event, uint64_t waits_for,
                    uint32_t part);
-
-/** The record that posted a request and waits for its end, to be completed now. @return NULL: it
- * does not wait any more */
-struct event *call_queue_waiting(struct open_request *request);
 
 /** What the oldest record waits for. */
 enum call_wait call_queue_waits(const struct call_queue *queue);
@@ -98,10 +97,6 @@ int call_queue_is_full(const struct call_queue *queue);
 
 /** Remove the oldest records as long as they are complete. @return their number */
 uint32_t call_queue_remove(struct call_queue *queue, struct event *out, uint32_t most);
-
-/** Copy peer, tag and bytes of a request to the record of its end. @param post  the posted request
- */
-void call_queue_copy_post(struct event *end, const struct open_request *post);
 
 /** Join the ends in calls that began before a time that all threads have reached. Ends without a
  * post stay alone; if more records may follow, the queue counts them. */
