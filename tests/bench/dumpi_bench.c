@@ -58,7 +58,7 @@ static void measure_records(const char *path)
             exit(1);
         const struct trace_reader *reader = dumpi_trace_reader(trace);
         for (uint32_t s = 0; s < dumpi_trace_job(trace)->stream_count; s++)
-            for (int got; (got = reader->next(reader->user, s, batch)) > 0;)
+            for (int got; (got = reader->next(reader->user, s, UINT64_MAX, batch)) > 0;)
                 records += (uint64_t)got;
         uint64_t at, all;
         reader->progress(reader->user, &at, &all);

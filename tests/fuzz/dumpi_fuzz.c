@@ -81,7 +81,7 @@ static void read_all(struct dumpi_trace *trace)
     for (uint32_t s = 0; s < job->stream_count; s++) {
         uint64_t seq = 0;
         int got;
-        while ((got = reader->next(reader->user, s, batch)) > 0 && seq < RECORDS_MOST)
+        while ((got = reader->next(reader->user, s, UINT64_MAX, batch)) > 0 && seq < RECORDS_MOST)
             for (int i = 0; i < got; i++) {
                 FUZZ_HOLDS(batch[i].seq == seq++);
                 check(reader, job->ranks, job->rank_of[s], &batch[i]);

@@ -42,7 +42,7 @@ static inline int csv_job_has(const struct csv_job *job, uint32_t rank)
 }
 
 /** Callbacks of struct trace_reader; user is a struct csv_job. */
-int csv_stream_next(void *user, uint32_t stream, struct event *out);
+int csv_stream_next(void *user, uint32_t stream, uint64_t until, struct event *out);
 int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
 const char *csv_stream_region(void *user, uint32_t rank, uint32_t slot);
 

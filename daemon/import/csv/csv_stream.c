@@ -85,8 +85,9 @@ static uint32_t csv_stream_emit_record(const struct csv_job *job, struct csv_str
     return count;
 }
 
-int csv_stream_next(void *user, uint32_t stream, struct event *out)
+int csv_stream_next(void *user, uint32_t stream, uint64_t until, struct event *out)
 {
+    (void)until; /* no stream waits for another */
     struct csv_job *job = user;
     struct csv_stream *s = &job->streams[stream];
     struct csv_end ends[TRACE_BATCH - 1];

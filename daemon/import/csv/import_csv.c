@@ -400,8 +400,8 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
     described.name = described.app = name;
     described.command = command;
     described.window_ns = w->window_ns;
-    struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
-                                  csv_stream_comm, csv_stream_region, import_csv_on_progress};
+    struct trace_reader reader = {&m->job, csv_stream_next, csv_stream_comm, csv_stream_region,
+                                  import_csv_on_progress};
     m->out->ranks = job->seen_count;
     m->out->world = job->ranks;
     m->out->hosts = places->host_count;
@@ -418,10 +418,10 @@ struct ordering {
     struct key_table posts; /* lo: request of a receive; its number is the place in that order */
 };
 
-static int import_csv_next_ordered(void *user, uint32_t stream, struct event *out)
+static int import_csv_next_ordered(void *user, uint32_t stream, uint64_t until, struct event *out)
 {
     struct ordering *o = user;
-    int got = csv_stream_next(o->job, stream, out);
+    int got = csv_stream_next(o->job, stream, until, out);
     for (int i = 0; i < got; i++) {
         const struct key key = {.lo = out[i].request};
         if (!(out[i].flags & EVENT_RECV) || key_table_reserve(&o->posts, 1) != 0)

@@ -89,8 +89,9 @@ static int dumpi_trace_code_of(const struct dumpi_events *events)
     }
 }
 
-static int dumpi_trace_next(void *user, uint32_t number, struct event *out)
+static int dumpi_trace_next(void *user, uint32_t number, uint64_t until, struct event *out)
 {
+    (void)until; /* no stream waits for another */
     struct dumpi_trace *trace = user;
     struct stream *stream = &trace->streams[number];
     if (stream->ended)

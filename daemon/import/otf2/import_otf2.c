@@ -125,7 +125,7 @@ static int import_otf2_import_job(const char *path, const char *anchor,
         described.host_count = places->host_count;
     }
     struct trace_reader reader = {.user = process,
-                                  .next_before = otf2_process_next,
+                                  .next = otf2_process_next,
                                   .comm = otf2_process_comm,
                                   .region = otf2_process_region,
                                   .progress = otf2_process_progress};
@@ -334,7 +334,7 @@ int import_otf2_dependencies(const char *anchor, file_fault *fault, void *user,
                                         .host_count = job->host_count,
                                         .begin_ns = job->begin_ns};
     const struct trace_reader reader = {
-        .user = process, .next_before = otf2_process_next, .comm = otf2_process_comm};
+        .user = process, .next = otf2_process_next, .comm = otf2_process_comm};
     code = trace_dependencies(&described, &reader, out);
     otf2_process_stop(process);
     return code;

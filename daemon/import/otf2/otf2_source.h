@@ -40,7 +40,7 @@ int otf2_source_begin(struct otf2_source *source, const struct otf2_job *job,
                       const struct otf2_defs *defs, struct otf2_report *reports,
                       char fault[OTF2_FAULT_BYTES]);
 
-/** Next records, as trace_reader.next_before; after a restart those after reports[stream].given.
+/** Next records, as trace_reader.next; after a restart those after reports[stream].given.
  * Thread-safe. Other streams of the rank are read on as far as these records wait for theirs.
  * @param reading  set to the stream that libotf2 is about to read, before it does
  * @param fault    set with a negative error other than -EAGAIN */

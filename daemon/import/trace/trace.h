@@ -37,16 +37,15 @@ struct trace_comm {
  * time, `comm` and `region` while no stream is read. */
 struct trace_reader {
     void *user;
-    /** Read the next records of a stream. @param out  capacity TRACE_BATCH
+    /** Read the next records of a stream. Streams of one rank are read one after the other, always
+     * in the same order.
+     * @param until  only records that begin before this tick are needed; UINT64_MAX: all
+     * @param out    capacity TRACE_BATCH
      * @return their number; 0 at the end; a negative error, already reported with file and offset:
-     * the stream ends with the records before it */
-    int (*next)(void *user, uint32_t stream, struct event *out);
-    /** Used instead of next where records of a stream may wait for records of other streams of the
-     * rank; else NULL. Streams of one rank are read one after the other, always in the same order.
-     * @param until  UINT64_MAX: as next. Else only records that begin before this tick are needed
-     * @return as next; or -EAGAIN: the next record, at out->t_enter, begins later, or becomes known
-     * when records of other streams of the rank that end before it have been read */
-    int (*next_before)(void *user, uint32_t stream, uint64_t until, struct event *out);
+     * the stream ends with the records before it. -EAGAIN where records may wait for those of other
+     * streams and `until` is not UINT64_MAX: the next record, at out->t_enter, begins later, or
+     * becomes known when records of other streams of the rank that end before it have been read */
+    int (*next)(void *user, uint32_t stream, uint64_t until, struct event *out);
     /** @return 0, or 1: unknown */
     int (*comm)(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
     /** Name of a code region. Slots count from 1. NULL: there are none. @return NULL: unknown */

@@ -72,14 +72,6 @@ static int trace_dependencies_add(struct reading *r, const struct event *e)
     return dependency_calls_add(&r->out->calls, r->thread, &record);
 }
 
-static int trace_dependencies_ask(const struct reading *r, struct event *batch)
-{
-    const struct trace_reader *reader = r->reader;
-    return reader->next_before == NULL
-               ? reader->next(reader->user, r->stream, batch)
-               : reader->next_before(reader->user, r->stream, UINT64_MAX, batch);
-}
-
 /* @return 0 or -ENOMEM */
 static int trace_dependencies_stream(struct reading *r, struct event *batch)
 {
@@ -91,7 +83,7 @@ static int trace_dependencies_stream(struct reading *r, struct event *batch)
     if (r->thread == DEPENDENCY_NONE)
         return -ENOMEM;
     for (;;) {
-        int got = trace_dependencies_ask(r, batch), error = 0;
+        int got = r->reader->next(r->reader->user, r->stream, UINT64_MAX, batch), error = 0;
         if (got <= 0) {
             r->out->failed_streams += got < 0;
             return 0;

@@ -170,14 +170,6 @@ static int trace_host_reserve_regions(struct trace_rank *rank, uint32_t slot)
 
 /* ---- streams --------------------------------------------------------------- */
 
-static int trace_host_ask(const struct trace_stream *stream, const struct trace_reader *reader,
-                          uint64_t until)
-{
-    return reader->next_before == NULL
-               ? reader->next(reader->user, stream->number, stream->batch)
-               : reader->next_before(reader->user, stream->number, until, stream->batch);
-}
-
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
                         uint64_t until, uint64_t limit)
 {
@@ -188,7 +180,9 @@ int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *
     stream->later = 0;
     if (stream->batch == NULL)
         stream->batch = malloc(TRACE_BATCH * sizeof(*stream->batch));
-    int got = stream->batch == NULL ? -ENOMEM : trace_host_ask(stream, reader, until);
+    int got = stream->batch == NULL
+                  ? -ENOMEM
+                  : reader->next(reader->user, stream->number, until, stream->batch);
     if (got > 0) {
         stream->count = (uint32_t)got < TRACE_BATCH ? (uint32_t)got : TRACE_BATCH;
         return 1;

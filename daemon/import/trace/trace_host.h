@@ -83,7 +83,7 @@ void trace_desk_finish(struct trace_desk *desk);
 int trace_host_init(struct trace_host *host);
 void trace_host_finish(struct trace_host *host);
 
-/** Read further records when the batch is empty. @param until  as in trace_reader.next_before
+/** Read further records when the batch is empty. @param until  as in trace_reader.next
  * @return did the reader know the next record, or that it begins later? */
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
                         uint64_t until, uint64_t limit);

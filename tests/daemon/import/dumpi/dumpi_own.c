@@ -78,7 +78,7 @@ int records_of(struct dumpi_trace *trace, uint32_t stream, struct event *out, in
     static struct event batch[TRACE_BATCH];
     const struct trace_reader *reader = dumpi_trace_reader(trace);
     int count = 0, got;
-    while ((got = reader->next(reader->user, stream, batch)) > 0) {
+    while ((got = reader->next(reader->user, stream, UINT64_MAX, batch)) > 0) {
         assert_true(count + got <= RECORDS);
         memcpy(out + count, batch, (size_t)got * sizeof *out);
         count += got;
@@ -127,7 +127,7 @@ void dumpi_sums_of_stream(struct dumpi_sums *sums, struct dumpi_trace *trace, ui
     const struct trace_reader *reader = dumpi_trace_reader(trace);
     int got;
     *sums = (struct dumpi_sums){0};
-    while ((got = reader->next(reader->user, stream, batch)) > 0)
+    while ((got = reader->next(reader->user, stream, UINT64_MAX, batch)) > 0)
         for (int i = 0; i < got; i++)
             count_record(sums, &batch[i]);
     assert_int_equal(got, 0);

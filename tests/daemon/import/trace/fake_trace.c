@@ -17,33 +17,24 @@
 
 static const char hosts[][65] = {"alpha", "beta", "gamma"};
 
-static int fake_next(void *user, uint32_t stream, struct event *out)
-{
-    struct fake_trace *f = user;
-    uint32_t left = f->count[stream] - f->at[stream], most = f->batch ? f->batch : TRACE_BATCH;
-    uint32_t give = left < most ? left : most;
-    if (give == 0)
-        return f->fails[stream] ? -HOLTER_ECORRUPT : 0;
-    memcpy(out, f->events[stream] + f->at[stream], give * sizeof(*out));
-    f->at[stream] += give;
-    return (int)give;
-}
-
-/* A stream waits for the others of its rank: it returns what begins before a time, or else when
+/* A stream that waits for the others of its rank returns what begins before a time, or else when
  * it goes on. */
-static int fake_next_before(void *user, uint32_t stream, uint64_t until, struct event *out)
+static int fake_next(void *user, uint32_t stream, uint64_t until, struct event *out)
 {
     struct fake_trace *f = user;
+    until = f->waits ? until : UINT64_MAX;
     const struct event *left = f->events[stream] + f->at[stream];
     uint32_t count = f->count[stream], most = f->batch ? f->batch : TRACE_BATCH, give = 0;
-    for (; give < most && f->at[stream] + give < count && left[give].t_enter < until; give++)
+    for (; give < most && f->at[stream] + give < count &&
+           (left[give].t_enter < until || until == UINT64_MAX);
+         give++)
         out[give] = left[give];
     if (give == 0 && f->at[stream] < count && until != UINT64_MAX) {
         out->t_enter = left->t_enter;
         return -EAGAIN;
     }
     if (give == 0)
-        return fake_next(user, stream, out);
+        return f->fails[stream] ? -HOLTER_ECORRUPT : 0;
     f->at[stream] += give;
     return (int)give;
 }
@@ -178,11 +169,8 @@ static void count_window(void *user, uint64_t read, uint64_t all, uint64_t until
 struct trace_reader fake_trace_reader(struct fake_trace *f)
 {
     memset(f->at, 0, sizeof(f->at));
-    return (struct trace_reader){.user = f,
-                                 .next = fake_next,
-                                 .next_before = f->waits ? fake_next_before : NULL,
-                                 .comm = fake_comm,
-                                 .region = fake_region};
+    return (struct trace_reader){
+        .user = f, .next = fake_next, .comm = fake_comm, .region = fake_region};
 }
 
 int fake_trace_import(struct fake_trace *f, unsigned threads, struct trace_counts *counts)
