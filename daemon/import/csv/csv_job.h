@@ -26,7 +26,6 @@ struct csv_job {
     uint32_t *rank_of; /**< owned; ranks by stream, ascending */
     uint32_t seen_count;
     struct csv_stream *streams; /**< owned; by stream */
-    uint32_t *order;            /**< owned; communicators in the order of their names, by number */
     uint32_t *host_of;          /**< owned; by rank, UINT32_MAX: not known */
     uint32_t host_capacity, ranks;
     uint64_t zero;        /**< zero of the trace, in ns of the table's times */

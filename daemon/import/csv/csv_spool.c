@@ -14,7 +14,6 @@
 #define FIRST_ENDS 16384u
 
 struct csv_spool {
-    struct csv_spool_options options;
     int fd;
     struct csv_end *ends; /* the mapped file */
     size_t count, capacity;
@@ -59,29 +58,27 @@ static int csv_spool_grow(struct csv_spool *s)
 
 /* ---- order ----------------------------------------------------------------- */
 
-static int csv_spool_compare(const void *left, const void *right, void *user)
+static int csv_spool_compare(const void *left, const void *right)
 {
     const struct csv_end *a = left, *b = right;
-    const struct csv_spool_options *o = user;
     int order = 2 * ORDER(a->rank, b->rank) + ORDER(a->at, b->at);
     if (order == 0)
         order = 64 * ORDER(a->kind, b->kind) + 32 * ORDER(a->leave, b->leave) +
                 16 * ORDER(a->bytes, b->bytes) + 8 * ORDER(a->peer, b->peer) +
                 4 * ORDER(a->tag, b->tag) + 2 * ORDER(a->enter, b->enter) + ORDER(a->call, b->call);
-    if (order == 0 && a->communicator != b->communicator)
-        order = o->communicators(o->user, a->communicator, b->communicator);
-    return order != 0 || a->region == b->region ? order : o->regions(o->user, a->region, b->region);
+    if (order == 0)
+        order = 2 * ORDER(a->communicator, b->communicator) + ORDER(a->region, b->region);
+    return order;
 }
 
 /* ---- the spool ------------------------------------------------------------- */
 
-int csv_spool_create(struct csv_spool **out, const struct csv_spool_options *options)
+int csv_spool_create(struct csv_spool **out, const char *folder)
 {
     struct csv_spool *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return -ENOMEM;
-    s->options = *options;
-    s->fd = csv_spool_open_unnamed(options->folder);
+    s->fd = csv_spool_open_unnamed(folder);
     if (s->fd < 0) {
         int code = s->fd;
         free(s);
@@ -110,14 +107,19 @@ int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
     return code;
 }
 
-int csv_spool_sort(struct csv_spool *s, uint32_t ranks)
+int csv_spool_sort(struct csv_spool *s, uint32_t ranks, const uint16_t *communicators,
+                   const uint16_t *regions)
 {
     s->first = calloc((size_t)ranks + 2, sizeof(*s->first));
     if (s->first == NULL)
         return -ENOMEM;
     s->ranks = ranks;
+    for (size_t i = 0; i < s->count; i++) {
+        s->ends[i].communicator = communicators[s->ends[i].communicator];
+        s->ends[i].region = regions[s->ends[i].region];
+    }
     if (s->count > 1)
-        qsort_r(s->ends, s->count, sizeof(*s->ends), csv_spool_compare, &s->options);
+        qsort(s->ends, s->count, sizeof(*s->ends), csv_spool_compare);
     for (size_t i = 0; i < s->count; i++)
         s->first[s->ends[i].rank + 1]++;
     for (uint32_t r = 0; r < ranks; r++)

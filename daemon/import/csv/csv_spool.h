@@ -28,20 +28,10 @@ struct csv_end {
     uint16_t kind; /**< enum csv_end_kind */
 };
 
-/** Compare two names by their numbers, as strcmp(3) would: the numbers depend on the order of the
- * input. */
-typedef int csv_compare_names(const void *user, unsigned first, unsigned second);
-
 struct csv_spool;
 
-struct csv_spool_options {
-    const char *folder; /**< for the file; not needed after the creation */
-    csv_compare_names *communicators, *regions;
-    const void *user;
-};
-
-/** @return 0, or -errno: no file can be created */
-int csv_spool_create(struct csv_spool **out, const struct csv_spool_options *options);
+/** @param folder  for the file @return 0, or -errno: no file can be created */
+int csv_spool_create(struct csv_spool **out, const char *folder);
 
 /** NULL is fine. */
 void csv_spool_destroy(struct csv_spool *spool);
@@ -49,8 +39,12 @@ void csv_spool_destroy(struct csv_spool *spool);
 /** @return 0, or -errno: the file cannot grow */
 int csv_spool_add(struct csv_spool *spool, const struct csv_end *end);
 
-/** Sort, after all ends are added. @return 0 or -ENOMEM */
-int csv_spool_sort(struct csv_spool *spool, uint32_t ranks);
+/** Sort, after all ends are added.
+ * @param communicators, regions  by number in the ends so far: the new one, in the order of names,
+ * which does not depend on the order of the input
+ * @return 0 or -ENOMEM */
+int csv_spool_sort(struct csv_spool *spool, uint32_t ranks, const uint16_t *communicators,
+                   const uint16_t *regions);
 
 /** Read ends of a rank, starting at a position; after sorting. Thread-safe. @return their number */
 uint32_t csv_spool_read(const struct csv_spool *spool, uint32_t rank, uint64_t position,

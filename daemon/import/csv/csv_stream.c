@@ -117,7 +117,7 @@ int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm 
     }
     if (slot > job->communicators.count)
         return 1;
-    *out = (struct trace_comm){.id = 3 + job->order[slot - 1], .parent = 1, .my_rank = -1};
+    *out = (struct trace_comm){.id = 2 + slot, .parent = 1, .my_rank = -1};
     snprintf(out->name, sizeof(out->name), "%s", job->communicators.names[slot - 1]);
     return 0;
 }

@@ -272,23 +272,6 @@ static int import_csv_read_rows(struct import *m)
 
 /* ---- sorting --------------------------------------------------------------- */
 
-/* Names by their numbers plus 1; 0 is no name. */
-static int import_csv_compare_names(const struct name_table *names, unsigned first, unsigned second)
-{
-    return strcmp(first == 0 ? "" : names->names[first - 1],
-                  second == 0 ? "" : names->names[second - 1]);
-}
-
-static int import_csv_compare_communicators(const void *user, unsigned first, unsigned second)
-{
-    return import_csv_compare_names(&((const struct csv_job *)user)->communicators, first, second);
-}
-
-static int import_csv_compare_regions(const void *user, unsigned first, unsigned second)
-{
-    return import_csv_compare_names(&((const struct csv_job *)user)->regions, first, second);
-}
-
 static int import_csv_begin_spool(struct import *m, const char *path)
 {
     char folder[4096];
@@ -299,19 +282,38 @@ static int import_csv_begin_spool(struct import *m, const char *path)
         snprintf(folder, sizeof(folder), ".");
     else
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
-    struct csv_spool_options options = {folder, import_csv_compare_communicators,
-                                        import_csv_compare_regions, &m->job};
     m->job.seen = calloc(CSV_MAX_RANKS / 64, sizeof(*m->job.seen));
-    int code = m->job.seen == NULL ? -ENOMEM : csv_spool_create(&m->job.spool, &options);
+    int code = m->job.seen == NULL ? -ENOMEM : csv_spool_create(&m->job.spool, folder);
     if (code != 0)
         fault_at(&m->faults, 0, "cannot be sorted in %s: %s", folder, holter_strerror(code));
     return code;
 }
 
-static int import_csv_compare_by_name(const void *left, const void *right, void *user)
+static int import_csv_compare_names(const void *left, const void *right)
 {
-    const struct name_table *names = user;
-    return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
+    return strcmp(left, right);
+}
+
+/* Sort names, when all are added.
+ * @param numbers  set, owned: the new number by the old one, both plus 1, since 0 is no name
+ * @return 0 or -ENOMEM */
+static int import_csv_sort_names(struct name_table *names, uint16_t **numbers)
+{
+    const size_t size = sizeof *names->names;
+    char(*old)[NAME_TABLE_BYTES] = calloc(names->count + (size_t)1, size);
+    *numbers = calloc(names->count + (size_t)1, sizeof **numbers);
+    int code = old == NULL || *numbers == NULL ? -ENOMEM : 0;
+    if (code == 0 && names->count > 0) {
+        memcpy(old, names->names, names->count * size);
+        qsort(names->names, names->count, size, import_csv_compare_names);
+    }
+    for (uint32_t i = 0; code == 0 && i < names->count; i++) {
+        char(*found)[NAME_TABLE_BYTES] =
+            bsearch(old[i], names->names, names->count, size, import_csv_compare_names);
+        (*numbers)[i + 1] = (uint16_t)(found - names->names + 1);
+    }
+    free(old);
+    return code;
 }
 
 /* Ranks that no row names are silent ranks. If there are so many of them that the highest rank is
@@ -346,18 +348,13 @@ static int import_csv_begin_streams(struct csv_job *job)
 static int import_csv_sort(struct import *m)
 {
     struct csv_job *job = &m->job;
-    uint32_t count = job->communicators.count;
-    uint32_t *numbers = calloc((size_t)count + 1, sizeof(*numbers));
-    job->order = calloc((size_t)count + 1, sizeof(*job->order));
-    int code = numbers == NULL || job->order == NULL ? -ENOMEM : import_csv_begin_streams(job);
-    for (uint32_t i = 0; code == 0 && i < count; i++)
-        numbers[i] = i;
-    if (code == 0 && count > 0)
-        qsort_r(numbers, count, sizeof(*numbers), import_csv_compare_by_name, &job->communicators);
-    for (uint32_t i = 0; code == 0 && i < count; i++)
-        job->order[numbers[i]] = i;
-    free(numbers);
-    code = code != 0 ? code : csv_spool_sort(job->spool, job->ranks);
+    uint16_t *communicators = NULL, *regions = NULL;
+    int code = import_csv_sort_names(&job->communicators, &communicators);
+    code = code != 0 ? code : import_csv_sort_names(&job->regions, &regions);
+    code = code != 0 ? code : import_csv_begin_streams(job);
+    code = code != 0 ? code : csv_spool_sort(job->spool, job->ranks, communicators, regions);
+    free(communicators);
+    free(regions);
     if (code != 0)
         fault_at(&m->faults, 0, "cannot be sorted: %s", holter_strerror(code));
     return code;
@@ -484,7 +481,6 @@ static void import_csv_finish(struct import *m)
     free(job->seen);
     free(job->rank_of);
     free(job->streams);
-    free(job->order);
     free(job->host_of);
 }
 

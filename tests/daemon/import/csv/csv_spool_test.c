@@ -15,12 +15,6 @@
 #define RANKS 7u
 #define ENDS 50000u
 
-static int by_number(const void *user, unsigned first, unsigned second)
-{
-    (void)user;
-    return first < second ? -1 : first > second;
-}
-
 static uint64_t next(uint64_t *random)
 {
     *random ^= *random << 13, *random ^= *random >> 7, *random ^= *random << 17;
@@ -61,18 +55,19 @@ static uint32_t count_of(const struct csv_spool *spool, uint32_t rank)
 static void check(uint32_t count)
 {
     static struct csv_end ends[ENDS], got[ENDS];
+    static const uint16_t communicators[] = {7, 3}, regions[] = {0};
     char directory[DIRECTORY_ROOM];
     struct csv_spool *spool;
     uint64_t random = 99, total = 0;
     uint32_t at = 0;
     assert_int_equal(directory_make(directory), 0);
-    struct csv_spool_options options = {directory, by_number, by_number, NULL};
-    assert_int_equal(csv_spool_create(&spool, &options), 0);
+    assert_int_equal(csv_spool_create(&spool, directory), 0);
     for (uint32_t i = 0; i < count; i++) {
         ends[i] = some_end(&random);
         assert_int_equal(csv_spool_add(spool, &ends[i]), 0);
+        ends[i].communicator = communicators[ends[i].communicator];
     }
-    assert_int_equal(csv_spool_sort(spool, RANKS), 0);
+    assert_int_equal(csv_spool_sort(spool, RANKS, communicators, regions), 0);
     qsort(ends, count, sizeof(ends[0]), in_order);
     for (uint32_t r = 0; r < RANKS; r++) {
         total += count_of(spool, r);
@@ -101,8 +96,7 @@ static void a_folder_without_room_for_a_file_is_refused(void **state)
 {
     struct csv_spool *spool;
     (void)state;
-    struct csv_spool_options options = {"/no/such/folder", by_number, by_number, NULL};
-    assert_int_equal(csv_spool_create(&spool, &options), -ENOENT);
+    assert_int_equal(csv_spool_create(&spool, "/no/such/folder"), -ENOENT);
 }
 
 int main(void)
