@@ -30,10 +30,10 @@ int block_writer_create(struct block_writer **out);
 /** NULL is fine. */
 void block_writer_destroy(struct block_writer *writer);
 
-/** Add a copy of a message.
+/** Add a message.
  *  @param head  instance: number of the agent in the file
- *  @return 0; -ENOMEM: it was not added; -HOLTER_ELIMIT: the block has too many, or it is too long
- */
+ *  @return 0; -ENOMEM: the block cannot be packed any more; -HOLTER_ELIMIT: it was not added, since
+ *  the block has too many, or it is too long */
 int block_writer_add(struct block_writer *writer, const struct recorded *head, const void *bytes,
                      size_t length);
 

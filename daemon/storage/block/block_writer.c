@@ -1,8 +1,6 @@
-/* The writer of blocks: keeps messages until they are packed, and then takes them apart into
- * columns. */
+/* The writer of blocks: takes messages apart into columns, which it keeps until they are packed. */
 #include "daemon/storage/block/block.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "daemon/storage/block/block_columns.h"
 #include "holter/error.h"
 #include "proto/wire_table.h"
@@ -12,15 +10,9 @@
 #include <string.h>
 #include <zstd.h>
 
-struct block_item {
-    struct recorded head;
-    void *bytes; /* owned */
-    size_t length;
-};
-
 struct block_writer {
-    struct block_item *items; /* owned */
-    size_t count, capacity, bytes;
+    size_t count, bytes; /* of the messages in columns */
+    int code;            /* 0; -ENOMEM: a message is in columns only in part */
     struct block_columns columns;
     struct block_bytes plain, packed;
     struct wire_arena arena; /* of the message that is taken apart */
@@ -47,32 +39,12 @@ void block_writer_destroy(struct block_writer *w)
 {
     if (w == NULL)
         return;
-    block_writer_clear(w);
     block_columns_finish(&w->columns);
     wire_arena_finish(&w->arena);
     ZSTD_freeCCtx(w->zstd);
     free(w->plain.at);
     free(w->packed.at);
-    free(w->items);
     free(w);
-}
-
-int block_writer_add(struct block_writer *w, const struct recorded *head, const void *bytes,
-                     size_t length)
-{
-    if (w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
-        length > BLOCK_MAX_BYTES - BLOCK_BYTES)
-        return -HOLTER_ELIMIT;
-    if (ARRAY_FIT(w->items, w->capacity, w->count + 1) != 0)
-        return -ENOMEM;
-    void *copy = malloc(length + 1);
-    if (copy == NULL)
-        return -ENOMEM;
-    if (length > 0)
-        memcpy(copy, bytes, length);
-    w->items[w->count++] = (struct block_item){*head, copy, length};
-    w->bytes += length;
-    return 0;
 }
 
 size_t block_writer_messages(const struct block_writer *w)
@@ -87,9 +59,9 @@ size_t block_writer_bytes(const struct block_writer *w)
 
 void block_writer_clear(struct block_writer *w)
 {
-    for (size_t i = 0; i < w->count; i++)
-        free(w->items[i].bytes);
+    block_columns_clear(&w->columns);
     w->count = w->bytes = 0;
+    w->code = 0;
 }
 
 /* ---- columns ------------------------------------------------------------- */
@@ -194,19 +166,14 @@ static int block_writer_add_decoded(struct block_writer *w, const struct wire_me
     return code;
 }
 
-static int block_writer_add_bytes(struct block_writer *w, const struct block_item *item)
-{
-    struct block_column *column = block_columns_of(&w->columns, 0, BLOCK_HEAD_BYTES, 1);
-    return column == NULL ? -ENOMEM : block_column_add_bytes(column, item->bytes, item->length);
-}
-
 /* Take one message apart. */
-static int block_writer_add_message(struct block_writer *w, const struct block_item *item)
+static int block_writer_add_message(struct block_writer *w, const struct recorded *head,
+                                    const void *bytes, size_t length)
 {
     struct wire_message message;
     const struct wire_table *table = NULL;
     uint64_t fields = 0;
-    if (wire_decode(&message, &w->arena, item->bytes, item->length, NULL) == 0) {
+    if (wire_decode(&message, &w->arena, bytes, length, NULL) == 0) {
         table = wire_table(message.type);
         if (!is_canonical(&message, table, &fields))
             table = NULL;
@@ -214,21 +181,37 @@ static int block_writer_add_message(struct block_writer *w, const struct block_i
     const uint64_t heads[BLOCK_HEADS] = {
         [BLOCK_HEAD_MESSAGE] = table == NULL ? 0 : (uint64_t)table->type,
         [BLOCK_HEAD_FIELDS] = table == NULL ? 0 : fields,
-        [BLOCK_HEAD_LENGTH] = item->length,
-        [BLOCK_HEAD_TYPE] = item->head.type,
-        [BLOCK_HEAD_AGENT] = item->head.instance,
-        [BLOCK_HEAD_SEQ] = item->head.seq,
-        [BLOCK_HEAD_WINDOW] = item->head.window,
-        [BLOCK_HEAD_TIME] = item->head.time_ns,
-        [BLOCK_HEAD_RECEIVED] = item->head.received_ns,
+        [BLOCK_HEAD_LENGTH] = length,
+        [BLOCK_HEAD_TYPE] = head->type,
+        [BLOCK_HEAD_AGENT] = head->instance,
+        [BLOCK_HEAD_SEQ] = head->seq,
+        [BLOCK_HEAD_WINDOW] = head->window,
+        [BLOCK_HEAD_TIME] = head->time_ns,
+        [BLOCK_HEAD_RECEIVED] = head->received_ns,
     };
     int code = 0;
     for (unsigned key = BLOCK_HEAD_MESSAGE; code == 0 && key < BLOCK_HEAD_BYTES; key++)
         code = block_writer_add_head(w, (enum block_head)key, heads[key]);
     if (code != 0)
         return code;
-    return table == NULL ? block_writer_add_bytes(w, item)
-                         : block_writer_add_decoded(w, &message, table, fields);
+    if (table != NULL)
+        return block_writer_add_decoded(w, &message, table, fields);
+    struct block_column *column = block_columns_of(&w->columns, 0, BLOCK_HEAD_BYTES, 1);
+    return column == NULL ? -ENOMEM : block_column_add_bytes(column, bytes, length);
+}
+
+int block_writer_add(struct block_writer *w, const struct recorded *head, const void *bytes,
+                     size_t length)
+{
+    if (w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
+        length > BLOCK_MAX_BYTES - BLOCK_BYTES)
+        return -HOLTER_ELIMIT;
+    w->code = w->code != 0 ? w->code : block_writer_add_message(w, head, bytes, length);
+    if (w->code != 0)
+        return w->code;
+    w->count++;
+    w->bytes += length;
+    return 0;
 }
 
 /* With a checksum: changed bits hardly ever make a frame that cannot be unpacked, but one with
@@ -248,11 +231,8 @@ static int block_writer_compress(struct block_writer *w, int level)
 
 int block_writer_pack(struct block_writer *w, int level, const void **out, size_t *length)
 {
-    int code = 0;
-    block_columns_clear(&w->columns);
+    int code = w->code;
     w->plain.length = 0;
-    for (size_t i = 0; code == 0 && i < w->count; i++)
-        code = block_writer_add_message(w, &w->items[i]);
     code = code != 0 ? code : block_bytes_append_number(&w->plain, BLOCK_FORM);
     code = code != 0 ? code : block_bytes_append_number(&w->plain, w->count);
     code = code != 0 ? code : block_columns_pack(&w->columns, &w->plain);
