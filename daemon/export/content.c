@@ -34,14 +34,6 @@ struct reading {
     const struct content_options *options;
 };
 
-/* Number of a key; *fresh is set for a new one. @return the number, or -ENOMEM */
-static int64_t content_number_of(struct key_table *table, struct key key, int *fresh)
-{
-    uint32_t known = table->count, number = key_table_add(table, key);
-    *fresh = number == known;
-    return number == KEY_NONE ? -ENOMEM : (int64_t)number;
-}
-
 /* ---- ranks and hosts ------------------------------------------------------------ */
 
 static int content_fit_ranks(struct reading *r, uint64_t count)
@@ -90,29 +82,24 @@ static int content_add_rank_row(struct reading *r, const struct wire_rank_row *r
 
 /* ---- pairs and calls ------------------------------------------------------------- */
 
-static struct content_pair *content_pair_of(struct reading *r, uint64_t source, int64_t destination,
-                                            int *code)
+/* @return NULL: no memory */
+static struct content_pair *content_pair_of(struct reading *r, uint64_t source, int64_t destination)
 {
     struct content *c = r->content;
-    int fresh = 0;
-    int64_t number =
-        content_number_of(&r->pairs, (struct key){source, (uint64_t)destination}, &fresh);
-    *code = number < 0 ? (int)number : ARRAY_FIT(c->pairs, r->pair_capacity, (size_t)number + 1);
-    if (*code != 0)
+    const struct key key = {source, (uint64_t)destination};
+    uint32_t number = KEY_TABLE_EXTEND(&r->pairs, key, KEY_NONE, c->pairs, r->pair_capacity);
+    if (number == KEY_NONE)
         return NULL;
-    if (fresh) {
-        c->pairs[number] = (struct content_pair){.source = source, .destination = destination};
-        c->pair_count = (size_t)number + 1;
-    }
+    c->pairs[number].source = source;
+    c->pairs[number].destination = destination;
     return &c->pairs[number];
 }
 
 static int content_add_pair(struct reading *r, const struct wire_pair_row *row)
 {
-    int code;
-    struct content_pair *pair = content_pair_of(r, row->source, row->destination, &code);
+    struct content_pair *pair = content_pair_of(r, row->source, row->destination);
     if (pair == NULL)
-        return code;
+        return -ENOMEM;
     pair->messages = saturated_sum(pair->messages, row->messages);
     pair->bytes = saturated_sum(pair->bytes, row->bytes);
     return 0;
@@ -120,11 +107,10 @@ static int content_add_pair(struct reading *r, const struct wire_pair_row *row)
 
 static int content_add_transfer(struct reading *r, const struct wire_transfer_row *row)
 {
-    int code;
     int64_t destination = row->destination > INT64_MAX ? -1 : (int64_t)row->destination;
-    struct content_pair *pair = content_pair_of(r, row->source, destination, &code);
+    struct content_pair *pair = content_pair_of(r, row->source, destination);
     if (pair == NULL)
-        return code;
+        return -ENOMEM;
     pair->matched = saturated_sum(pair->matched, row->messages);
     pair->transfer_ns = saturated_sum(pair->transfer_ns, row->transfer_ns);
     return 0;
@@ -144,13 +130,13 @@ static int content_open_join(struct reading *r)
 static void content_add_joined(void *user, const struct joined *message)
 {
     struct reading *r = user;
-    int code;
     if (r->code != 0 || message->error_ns == UINT64_MAX)
         return;
-    struct content_pair *pair = content_pair_of(r, message->source, message->destination, &code);
-    r->code = code;
-    if (pair == NULL)
+    struct content_pair *pair = content_pair_of(r, message->source, message->destination);
+    if (pair == NULL) {
+        r->code = -ENOMEM;
         return;
+    }
     pair->matched = saturated_sum(pair->matched, 1);
     pair->transfer_ns = saturated_sum(pair->transfer_ns, message->transfer_ns);
     pair->error_ns = saturated_sum(pair->error_ns, message->error_ns);
@@ -180,17 +166,13 @@ static int content_add_halves(struct reading *r, const struct wire_window *windo
 static int content_add_call(struct reading *r, const struct wire_call_row *row)
 {
     struct content *c = r->content;
-    int fresh = 0;
-    int64_t number = content_number_of(&r->calls, (struct key){row->rank, row->call}, &fresh);
-    int code = number < 0 ? (int)number : ARRAY_FIT(c->calls, r->call_capacity, (size_t)number + 1);
-    if (code != 0)
-        return code;
-    struct content_call *call = &c->calls[number];
-    if (fresh) {
-        *call = (struct content_call){.rank = row->rank, .call = (uint16_t)row->call};
-        c->call_count = (size_t)number + 1;
-    }
-    recorded_calls_add(&call->sums, row);
+    const struct key key = {row->rank, row->call};
+    uint32_t number = KEY_TABLE_EXTEND(&r->calls, key, KEY_NONE, c->calls, r->call_capacity);
+    if (number == KEY_NONE)
+        return -ENOMEM;
+    c->calls[number].rank = row->rank;
+    c->calls[number].call = (uint16_t)row->call;
+    recorded_calls_add(&c->calls[number].sums, row);
     return 0;
 }
 
@@ -267,6 +249,8 @@ int content_read(struct content *out, const char *path, const struct content_opt
         code = content_join_to(&reading, UINT64_MAX);
     join_destroy(reading.join);
     recording_cursor_close(cursor);
+    out->pair_count = reading.pairs.count;
+    out->call_count = reading.calls.count;
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);
     key_table_finish(&reading.hosts.keys);
