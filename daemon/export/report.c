@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -411,10 +410,8 @@ static void report_put_foot(const struct page *p)
 int report_write(FILE *out, const struct export_source *source, const struct report_extras *extras)
 {
     struct report_data data;
-    struct page page = {out, source, extras, &data, calloc(CHART_BINS * PAGE_ROWS, sizeof(double))};
+    struct page page = {out, source, extras, &data};
     int code = report_data_read(&data, source->tables);
-    if (code == 0 && page.bins == NULL)
-        code = -ENOMEM;
     if (code == 0) {
         if (extras->state != NULL && extras->state[0] != '\0')
             text_copy(data.state, sizeof(data.state), extras->state);
@@ -438,7 +435,6 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
         report_put_foot(&page);
         code = fflush(out) != 0 || ferror(out) ? -EIO : 0;
     }
-    free(page.bins);
     report_data_finish(&data);
     return code;
 }

@@ -10,11 +10,6 @@
 
 #define MARKS 20 /* places for marks above a chart; neighbours of a mark stay empty */
 
-static double *report_charts_row_of(const struct page *p, unsigned row)
-{
-    return p->bins + (size_t)row * CHART_BINS;
-}
-
 static void report_charts_fill(double *bins, double value)
 {
     for (unsigned i = 0; i < CHART_BINS; i++)
@@ -133,7 +128,7 @@ static void report_charts_put_phases(const struct page *p)
 void page_curve(const struct page *p)
 {
     const struct report_data *d = p->data;
-    double *bins = report_charts_row_of(p, 0), least = 0, most = 0;
+    double bins[CHART_BINS], least = 0, most = 0;
     if (d->phase_count == 0 || d->end_ns <= d->begin_ns || d->timeless)
         return;
     report_charts_fill(bins, NAN);
@@ -225,7 +220,7 @@ void page_latency(const struct page *p)
     report_charts_put_trends(p, &chart);
     report_charts_put_flags(p, &chart);
     for (unsigned s = 0; s < REPORT_SCOPES; s++) {
-        double *bins = report_charts_row_of(p, s);
+        double bins[CHART_BINS];
         if (!any[s])
             continue;
         report_charts_fill(bins, NAN);
@@ -250,66 +245,50 @@ void page_latency(const struct page *p)
 
 /* ---- time in MPI and traffic ---------------------------------------------------------- */
 
-/* Sum a figure of windows, and the total that it is a share of, in bins. */
-static void report_charts_sum_bins(const struct page *p, const struct chart *chart, double *sums,
-                                   double *whole,
-                                   double (*figure)(const struct report_window *, unsigned),
-                                   unsigned which, double (*by)(const struct report_window *))
+/* Figures of windows that charts show. */
+enum {
+    FIGURE_MESSAGES,   /* sent, a second */
+    FIGURE_BYTES,      /* likewise */
+    FIGURE_TIME,       /* share of the ranks' time in MPI, % */
+    FIGURE_CLASS_TIME, /* and of one class of calls: the first one */
+};
+
+/* A figure as a dividend. @param by  set to its divisor */
+static double report_charts_figure_of(const struct report_window *w, unsigned figure, double *by)
+{
+    double sum = 0;
+    *by = figure < FIGURE_TIME ? (double)w->length_ns : w->rank_ns;
+    if (figure == FIGURE_MESSAGES || figure == FIGURE_BYTES)
+        return 1e9 * (figure == FIGURE_MESSAGES ? w->sent : w->bytes);
+    for (unsigned k = 0; k < REPORT_CLASSES; k++)
+        if (figure == FIGURE_TIME || figure == FIGURE_CLASS_TIME + k)
+            sum += 100 * w->class_ns[k];
+    return sum;
+}
+
+/* Set the figure of all windows of each bin; NAN where there is nothing. @return the largest one,
+ * or 0 */
+static double report_charts_fill_figure(const struct page *p, const struct chart *chart,
+                                        double *bins, unsigned figure)
 {
     const struct report_data *d = p->data;
-    report_charts_fill(sums, 0);
-    report_charts_fill(whole, 0);
+    double whole[CHART_BINS] = {0}, most = 0, by;
+    report_charts_fill(bins, 0);
     for (size_t i = 0; i < d->window_count; i++) {
         const struct report_window *w = &d->windows[i];
         unsigned first, last;
         if (!chart_bins(chart, w->start_ns, w->start_ns + w->length_ns, &first, &last))
             continue;
         for (unsigned b = first; b <= last; b++) {
-            sums[b] += figure(w, which);
-            whole[b] += by(w);
+            bins[b] += report_charts_figure_of(w, figure, &by);
+            whole[b] += by;
         }
     }
-}
-
-/* Divide the sums of bins by their totals, in place; NAN where there is nothing. @return the
- * largest quotient, or 0 */
-static double report_charts_divide(double *sums, const double *whole)
-{
-    double most = 0;
     for (unsigned b = 0; b < CHART_BINS; b++) {
-        sums[b] = whole[b] > 0 ? sums[b] / whole[b] : NAN;
-        most = isfinite(sums[b]) && sums[b] > most ? sums[b] : most;
+        bins[b] = whole[b] > 0 ? bins[b] / whole[b] : NAN;
+        most = isfinite(bins[b]) && bins[b] > most ? bins[b] : most;
     }
     return most;
-}
-
-static double report_charts_class_time(const struct report_window *w, unsigned which)
-{
-    return 100 * w->class_ns[which];
-}
-
-static double report_charts_all_time(const struct report_window *w, unsigned which)
-{
-    double sum = 0;
-    (void)which;
-    for (unsigned k = 0; k < REPORT_CLASSES; k++)
-        sum += report_charts_class_time(w, k);
-    return sum;
-}
-
-static double report_charts_rank_time(const struct report_window *w)
-{
-    return w->rank_ns;
-}
-
-static double report_charts_bytes_sent(const struct report_window *w, unsigned which)
-{
-    return 1e9 * (which == 0 ? w->sent : w->bytes);
-}
-
-static double report_charts_window_length(const struct report_window *w)
-{
-    return (double)w->length_ns;
 }
 
 void page_time(const struct page *p)
@@ -318,14 +297,11 @@ void page_time(const struct page *p)
                                                       "collective", "one-sided", "I/O",  "other"};
     const struct report_data *d = p->data;
     struct chart chart = {p->out, 174, d->begin_ns, d->end_ns, 1, CHART_PERCENT, 0, 0};
+    double low[CHART_BINS] = {0}, high[CHART_BINS], part[CHART_BINS];
     if (d->window_count == 0 || d->end_ns <= d->begin_ns || d->timeless)
         return;
-    double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
-           *part = report_charts_row_of(p, 2), *whole = report_charts_row_of(p, 3);
-    report_charts_sum_bins(p, &chart, part, whole, report_charts_all_time, 0,
-                           report_charts_rank_time);
     /* the threads of a rank together may exceed 100 percent */
-    chart.most = fmin(report_charts_divide(part, whole), 100);
+    chart.most = fmin(report_charts_fill_figure(p, &chart, part, FIGURE_TIME), 100);
     fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
           "what "
           "they were doing there.</p>\n",
@@ -335,13 +311,10 @@ void page_time(const struct page *p)
     chart_begin(&chart, "Time in MPI over time, by what ranks did there",
                 "share of the ranks' time, %");
     chart_values(&chart);
-    report_charts_fill(low, 0);
     for (unsigned k = 0; k < REPORT_CLASSES; k++) {
         char class_[8];
         int any = 0;
-        report_charts_sum_bins(p, &chart, part, whole, report_charts_class_time, k,
-                               report_charts_rank_time);
-        report_charts_divide(part, whole);
+        report_charts_fill_figure(p, &chart, part, FIGURE_CLASS_TIME + k);
         for (unsigned b = 0; b < CHART_BINS; b++) {
             high[b] = low[b] + (isfinite(part[b]) ? part[b] : 0);
             any |= high[b] > low[b];
@@ -349,32 +322,32 @@ void page_time(const struct page *p)
         snprintf(class_, sizeof(class_), "k%u", k);
         if (any)
             chart_area(&chart, low, high, class_, names[k]);
-        memcpy(low, high, CHART_BINS * sizeof(*low));
+        memcpy(low, high, sizeof(low));
     }
     report_charts_put_flags(p, &chart);
     report_charts_end(p, &chart);
     fputs("</section>\n", p->out);
 }
 
-static void report_charts_put_rate(const struct page *p, unsigned which, const char *label,
+static void report_charts_put_rate(const struct page *p, unsigned figure, const char *label,
                                    const char *line)
 {
     const struct report_data *d = p->data;
-    double *sums = report_charts_row_of(p, 0), *whole = report_charts_row_of(p, 1);
+    double bins[CHART_BINS];
     struct chart chart = {.out = p->out,
                           .height = 114,
                           .begin_ns = d->begin_ns,
                           .end_ns = d->end_ns,
                           .most = 1,
-                          .kind = which == 0 ? CHART_COUNT : CHART_BYTES};
-    report_charts_sum_bins(p, &chart, sums, whole, report_charts_bytes_sent, which,
-                           report_charts_window_length);
-    chart.most = report_charts_divide(sums, whole);
+                          .kind = figure == FIGURE_MESSAGES ? CHART_COUNT : CHART_BYTES};
+    chart.most = report_charts_fill_figure(p, &chart, bins, figure);
     fprintf(p->out, "<h3>%s</h3>\n", label);
-    chart_begin(&chart, label, which == 0 ? "messages sent in a second" : "bytes sent in a second");
+    chart_begin(&chart, label,
+                figure == FIGURE_MESSAGES ? "messages sent in a second" : "bytes sent in a second");
     chart_values(&chart);
     report_charts_put_flags(p, &chart);
-    chart_line(&chart, sums, line, which == 0 ? "messages a second" : "bytes a second");
+    chart_line(&chart, bins, line,
+               figure == FIGURE_MESSAGES ? "messages a second" : "bytes a second");
     report_charts_end(p, &chart);
 }
 
@@ -383,7 +356,7 @@ void page_traffic(const struct page *p)
     if (p->data->window_count == 0 || p->data->end_ns <= p->data->begin_ns || p->data->timeless)
         return;
     fputs("<section><h2>Messages over time</h2>\n", p->out);
-    report_charts_put_rate(p, 0, "Messages a second", "s1");
-    report_charts_put_rate(p, 1, "Bytes a second", "s2");
+    report_charts_put_rate(p, FIGURE_MESSAGES, "Messages a second", "s1");
+    report_charts_put_rate(p, FIGURE_BYTES, "Bytes a second", "s2");
     fputs("</section>\n", p->out);
 }

@@ -5,14 +5,11 @@
 #include "daemon/export/report.h"
 #include "daemon/export/report_data.h"
 
-#define PAGE_ROWS 12u /* maximum number of rows of bins of a chart */
-
 struct page {
     FILE *out;
     const struct export_source *source;
     const struct report_extras *extras;
     const struct report_data *data;
-    double *bins; /* PAGE_ROWS rows of CHART_BINS, used by one chart at a time */
 };
 
 /* Charts by time: report_charts.c. A chart without data has no section. */
