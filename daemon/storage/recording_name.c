@@ -143,16 +143,15 @@ int recording_rename(const char *path, const char *to, char *out, size_t capacit
     return code;
 }
 
-static int recording_name_last_window(const char *path, uint64_t *out)
+/* Ask a file for one number. @return 0, or why it gives none */
+static int recording_name_ask(const char *path, const char *query, int64_t *out)
 {
     struct recording_file file = {0};
     char why[256];
-    int64_t window = 0;
     int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
     if (code == 0)
-        code = recording_file_number(&file, "SELECT ifnull(max(window), 0) FROM totals", &window);
+        code = recording_file_number(&file, query, out);
     recording_file_close(&file);
-    *out = code == 0 && window > 0 ? (uint64_t)window : 0;
     return code;
 }
 
@@ -176,18 +175,18 @@ void recording_find_stop(const char *path, struct recording_stop *out)
 int recording_find_last_window(const char *base, uint64_t *out)
 {
     unsigned first, last;
-    uint64_t newest = 0, window = 0;
+    int64_t newest = 0, window = 0;
     char path[560];
     int code = 0;
     recording_parts_find(base, &first, &last);
     for (; code == 0 && first <= last; first++) {
         code = recording_part_path(base, first, path, sizeof(path));
         if (code == 0 && access(path, F_OK) == 0)
-            code = recording_name_last_window(path, &window);
+            code = recording_name_ask(path, "SELECT ifnull(max(window), 0) FROM totals", &window);
         newest = window > newest ? window : newest;
     }
     if (code == 0)
-        *out = newest;
+        *out = (uint64_t)newest;
     return code;
 }
 
@@ -278,37 +277,24 @@ static unsigned recording_name_newest_part(const char *base)
 
 static int recording_name_may_continue(const char *path, uint64_t instance)
 {
-    struct recording_file file = {0};
-    char text[256], why[256];
-    int64_t yes = 0, known = 0;
-    if (recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
-        return 0;
-    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM agent WHERE instance=%" PRId64 ")",
+    char query[256];
+    int64_t yes = 0;
+    snprintf(query, sizeof(query),
+             "SELECT EXISTS(SELECT 1 FROM agent WHERE instance=%" PRId64 ") OR"
+             " NOT EXISTS(SELECT 1 FROM job WHERE state IN ('ended', 'died'))",
              (int64_t)instance);
-    int code = recording_file_number(&file, text, &known);
-    code = code != 0 ? code
-                     : recording_file_number(&file,
-                                             "SELECT NOT EXISTS(SELECT 1 FROM job WHERE state IN"
-                                             " ('ended', 'died'))",
-                                             &yes);
-    recording_file_close(&file);
-    return code == 0 && (yes != 0 || known != 0);
+    return recording_name_ask(path, query, &yes) == 0 && yes != 0;
 }
 
 /* Does a file say that it is of another job? "a-2" is a job, too, and its first recording is named
  * as the second one of "a". */
 static int recording_name_is_of_another(const char *path, const char *job)
 {
-    struct recording_file file = {0};
-    char why[256];
     int64_t another = 0;
     char *query = sqlite3_mprintf("SELECT EXISTS(SELECT 1 FROM job WHERE job <> %Q)", job);
-    if (query != NULL && recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) == 0 &&
-        recording_file_number(&file, query, &another) != 0)
-        another = 0;
-    recording_file_close(&file);
+    int code = query == NULL ? -ENOMEM : recording_name_ask(path, query, &another);
     sqlite3_free(query);
-    return another != 0;
+    return code == 0 && another != 0;
 }
 
 static int recording_name_make_path(const char *directory, const char *job, unsigned number,
