@@ -2,6 +2,7 @@
 #include "daemon/import/import_format.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -33,12 +34,6 @@ enum import_format import_format_by_name(const char *name)
     return IMPORT_UNKNOWN;
 }
 
-static int import_format_ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), want = strlen(end);
-    return length > want && strcmp(name + length - want, end) == 0;
-}
-
 /* ---- folders --------------------------------------------------------------- */
 
 /* Length of the part of a name before "-0000.bin". @return 0: this is not the name of a rank's file
@@ -46,7 +41,7 @@ static int import_format_ends_in(const char *name, const char *end)
 static size_t import_format_prefix_of(const char *name)
 {
     size_t length = strlen(name);
-    if (!import_format_ends_in(name, ".bin"))
+    if (!text_ends(name, ".bin"))
         return 0;
     for (length -= 4; length > 0 && isdigit((unsigned char)name[length - 1]);)
         length--;
@@ -91,8 +86,8 @@ static int import_format_find_file(const char *path, enum import_format wanted, 
         return -1;
     }
     while ((entry = readdir(folder)) != NULL)
-        if ((wanted != IMPORT_DUMPI && import_format_ends_in(entry->d_name, ".otf2")) ||
-            (wanted != IMPORT_OTF2 && import_format_ends_in(entry->d_name, ".meta"))) {
+        if ((wanted != IMPORT_DUMPI && text_ends(entry->d_name, ".otf2")) ||
+            (wanted != IMPORT_OTF2 && text_ends(entry->d_name, ".meta"))) {
             found++;
             snprintf(source, capacity, "%s/%s", path, entry->d_name);
         }
@@ -253,9 +248,9 @@ enum import_format import_format_find(const char *path, enum import_format wante
         return IMPORT_PACKED;
     }
     enum import_format format = import_format_of_bytes(bytes, length);
-    if (format == IMPORT_UNKNOWN && import_format_ends_in(source, ".otf2"))
+    if (format == IMPORT_UNKNOWN && text_ends(source, ".otf2"))
         format = IMPORT_OTF2; /* libotf2 reports what is wrong with it */
-    if (format == IMPORT_UNKNOWN && import_format_ends_in(source, ".meta"))
+    if (format == IMPORT_UNKNOWN && text_ends(source, ".meta"))
         format = IMPORT_DUMPI; /* the files beside it may still be usable */
     if (format == IMPORT_UNKNOWN)
         snprintf(why, capacity, "%s: its format cannot be recognised from %s; use --format", source,

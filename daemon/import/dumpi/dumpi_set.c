@@ -5,6 +5,7 @@
 #include "daemon/import/dumpi/dumpi_ascii.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -79,14 +80,12 @@ static void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t len
 /* Split a path without its suffix, "DIRECTORY/PREFIX". */
 static int dumpi_set_place(struct dumpi_set *set, const char *path, const char *suffix)
 {
-    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    size_t length = strlen(base), cut = strlen(suffix);
+    const char *slash = strrchr(path, '/'), *base = text_base_name(path);
+    size_t length = strlen(base) - (text_ends(base, suffix) ? strlen(suffix) : 0);
     int directory = slash == NULL   ? snprintf(set->directory, sizeof set->directory, ".")
                     : slash == path ? snprintf(set->directory, sizeof set->directory, "/")
                                     : snprintf(set->directory, sizeof set->directory, "%.*s",
                                                (int)(slash - path), path);
-    if (length > cut && strcmp(base + length - cut, suffix) == 0)
-        length -= cut;
     int prefix = snprintf(set->prefix, sizeof set->prefix, "%.*s", (int)length, base);
     return directory < (int)sizeof set->directory && prefix < (int)sizeof set->prefix;
 }
@@ -105,14 +104,11 @@ static void dumpi_set_cut_number(char *prefix)
 static const char *dumpi_set_ending_of(const char *name, int ascii)
 {
     static const char *const endings[] = {".bin.txt", ".txt", ".bin.ascii", ".ascii"};
-    size_t length = strlen(name);
     if (!ascii)
-        return length > 4 && strcmp(name + length - 4, ".bin") == 0 ? ".bin" : NULL;
-    for (unsigned i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t own = strlen(endings[i]);
-        if (length > own && strcmp(name + length - own, endings[i]) == 0)
+        return text_ends(name, ".bin") ? ".bin" : NULL;
+    for (unsigned i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (text_ends(name, endings[i]))
             return endings[i];
-    }
     return NULL;
 }
 
@@ -211,8 +207,7 @@ static int dumpi_set_find_meta(const char *directory, char *out, size_t capacity
     int found = 0;
     DIR *list = opendir(directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (length <= 5 || strcmp(entry->d_name + length - 5, ".meta") != 0)
+        if (!text_ends(entry->d_name, ".meta"))
             continue;
         found++;
         if (snprintf(out, capacity, "%s/%s", directory, entry->d_name) >= (int)capacity)
@@ -303,8 +298,7 @@ static int64_t dumpi_set_find_named(struct dumpi_set *set, const char *prefix)
 /* @param named  the file of a rank that the user named; NULL: none */
 static int dumpi_set_find_all(struct dumpi_set *set, const char *named, struct faults *faults)
 {
-    const char *slash = strrchr(set->meta.prefix, '/'),
-               *prefix = slash == NULL ? set->meta.prefix : slash + 1;
+    const char *prefix = text_base_name(set->meta.prefix);
     int64_t found = dumpi_set_find_named(set, prefix);
     if (found == 0 && named == NULL) {
         set->ascii = 1;

@@ -8,6 +8,7 @@
 #include "daemon/import/trace/trace_pool.h"
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -31,9 +32,9 @@ static unsigned import_otf2_threads_of(const struct trace_wishes *wishes)
 static void import_otf2_name_job(char out[IMPORT_JOB_NAME], const char *anchor)
 {
     const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
-    const char *begin = slash == NULL ? anchor : slash + 1;
-    if (end - begin > 5 && strcmp(end - 5, ".otf2") == 0)
-        end -= 5;
+    const char *begin = text_base_name(anchor);
+    if (text_ends(begin, ".otf2"))
+        end -= strlen(".otf2");
     if (slash != NULL && slash > anchor && end - begin == 6 && strncmp(begin, "traces", 6) == 0) {
         end = slash; /* Score-P gives all archives the same name, each in a folder of its own */
         for (begin = slash; begin > anchor && begin[-1] != '/';)
@@ -210,17 +211,11 @@ static uint64_t import_otf2_measure_length(const char *anchor, const struct trac
 
 /* ---- all of it ------------------------------------------------------------- */
 
-static int import_otf2_is_called_otf2(const char *path)
-{
-    size_t length = strlen(path), end = sizeof(".otf2") - 1;
-    return length > end && strcmp(path + length - end, ".otf2") == 0;
-}
-
 /* The name of a symbolic link does not matter: its target must be an archive. */
 static int import_otf2_links_to_archive(const char *path)
 {
     char *end = realpath(path, NULL);
-    int leads = end != NULL && import_otf2_is_called_otf2(end);
+    int leads = end != NULL && text_ends(end, ".otf2");
     free(end);
     return leads;
 }
@@ -232,7 +227,7 @@ static int import_otf2_check_anchor(const char *anchor, struct faults *faults)
     int code = access(anchor, R_OK) == 0 ? 0 : -errno;
     if (code != 0) {
         fault_at(faults, 0, "%s", holter_strerror(code));
-    } else if (!import_otf2_is_called_otf2(anchor) && !import_otf2_links_to_archive(anchor)) {
+    } else if (!text_ends(anchor, ".otf2") && !import_otf2_links_to_archive(anchor)) {
         fault_at(faults, 0,
                  "the file of an archive has to be called NAME.otf2, beside its folder NAME");
         code = -HOLTER_EUSAGE;

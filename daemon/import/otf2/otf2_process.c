@@ -5,6 +5,7 @@
 #include "daemon/import/otf2/otf2_shared.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -83,12 +84,11 @@ static int otf2_process_find_files(struct otf2_process *p, const char *anchor)
     if (p->anchor == NULL || p->source == NULL)
         return -ENOMEM;
     for (int is_link = 0;; is_link = 1) {
-        size_t length = strlen(p->source);
         p->folder = strdup(p->source);
         if (p->folder == NULL)
             return -ENOMEM;
-        if (length > 5 && strcmp(p->source + length - 5, ".otf2") == 0)
-            p->folder[length - 5] = '\0';
+        if (text_ends(p->source, ".otf2"))
+            p->folder[strlen(p->folder) - strlen(".otf2")] = '\0';
         char *end = is_link || access(otf2_process_definitions_path(p, definitions), F_OK) == 0
                         ? NULL
                         : realpath(anchor, NULL);

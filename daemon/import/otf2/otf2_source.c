@@ -3,6 +3,7 @@
 
 #include "daemon/import/otf2/otf2_callbacks.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,14 +112,13 @@ static void otf2_source_describe_place(char fault[OTF2_FAULT_BYTES], const char 
 int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES])
 {
     struct otf2_source *s = calloc(1, sizeof(*s));
-    size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
     fault[0] = '\0';
     if (s == NULL || (s->folder = strdup(anchor)) == NULL) {
         free(s);
         return -ENOMEM;
     }
-    if (length > end && strcmp(anchor + length - end, ".otf2") == 0)
-        s->folder[length - end] = '\0';
+    if (text_ends(anchor, ".otf2"))
+        s->folder[strlen(anchor) - strlen(".otf2")] = '\0';
     OTF2_Error_RegisterCallback(otf2_source_on_error, NULL);
     otf2_source_capture_errors(fault);
     s->reader = OTF2_Reader_Open(anchor);
