@@ -270,23 +270,6 @@ static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t func
     return -1;
 }
 
-/* Find a function by its name: first in a cache of recent ones, as programs use few. */
-static uint32_t dumpi_ascii_function_of(struct dumpi_stream *stream, const char *name,
-                                        size_t length)
-{
-    unsigned at = (unsigned)(length * 7 + (unsigned char)name[length - 1] * 3 +
-                             (unsigned char)name[length / 2]) %
-                  64;
-    const char *recent = dumpi_layout(stream->recent[at])->name;
-    if (strncmp(name, recent, length) != 0 || recent[length] != '\0') {
-        uint32_t function = dumpi_ascii_function(name, length);
-        if (function >= DUMPI_FUNCTIONS)
-            return function;
-        stream->recent[at] = (uint16_t)function;
-    }
-    return stream->recent[at];
-}
-
 int dumpi_ascii_next(struct dumpi_stream *stream)
 {
     if (!stream->begun) {
@@ -301,7 +284,7 @@ int dumpi_ascii_next(struct dumpi_stream *stream)
                                    found == 0 ? DUMPI_ENDED : DUMPI_ENDED_EARLY);
         uint64_t number = stream->line.number;
         size_t length = dumpi_ascii_name_length(stream->line.text, ENTERING);
-        uint32_t function = dumpi_ascii_function_of(stream, stream->line.text, length);
+        uint32_t function = dumpi_ascii_function(stream->line.text, length);
         snprintf(name, sizeof name, "%.*s", (int)length, stream->line.text);
         int good = dumpi_ascii_read_head(&stream->call, stream->line.text, stream->line.length, 1);
         stream->call.function = function;

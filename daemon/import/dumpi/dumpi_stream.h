@@ -88,7 +88,6 @@ struct dumpi_stream {
     /* Text files only. */
     struct dumpi_line line;
     int held;            /**< the line is the first one of the next call */
-    uint16_t recent[64]; /**< functions by a hash of their names */
 };
 
 /** @param capacity  bytes read at a time, at least 4,096 @return 0 or -ENOMEM */
