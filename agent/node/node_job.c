@@ -277,7 +277,7 @@ static uint64_t node_job_burst_rows(const struct node_job *job)
 
 int node_job_close_window(struct node_job *job, struct wire_window *window,
                           const struct transfer_clock *clock, const struct counters *counters,
-                          struct node_job_output *output)
+                          struct window_output *output)
 {
     struct wire_counter_row counter_rows[MAXIMUM_INTERFACES];
     struct window_rows rows;
@@ -300,8 +300,7 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
     window->counters_count =
         counters == NULL ? 0 : counters_since(counters, &job->counters_reported, counter_rows);
     if (rc == 0)
-        rc = window_message_encode(window, &rows, &transfers, &bursts, &output->limits,
-                                   &output->next_seq, output->emit, output->user);
+        rc = window_message_encode(window, &rows, &transfers, &bursts, output);
     window->counters = NULL; /* the rows end here */
     if (rc >= 0) {
         if (counters != NULL)

@@ -95,14 +95,6 @@ struct match_counts node_job_match_counts(struct node_job *job);
 /** The positions of its rings are stored: keep what the matcher holds at them. */
 void node_job_store_matching(struct node_job *job);
 
-/** Where the messages of a window go. */
-struct node_job_output {
-    struct window_limits limits;
-    uint64_t next_seq; /**< number of the next message; advanced with each */
-    window_emit *emit; /**< receives each encoded message */
-    void *user;        /**< of emit */
-};
-
 /** The stage `encode`: encode the window that ends, and begin the next one.
  *  @param window    number, length and flags, clock_error_ns, host and node set by the caller; the
  *                   rest is set here
@@ -112,6 +104,6 @@ struct node_job_output {
  *  them as lost */
 int node_job_close_window(struct node_job *job, struct wire_window *window,
                           const struct transfer_clock *clock, const struct counters *counters,
-                          struct node_job_output *output);
+                          struct window_output *output);
 
 #endif

@@ -134,8 +134,9 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
         window.flags |= WINDOW_CLOCK;
     double share =
         (double)windows->budget * ((double)windows->length_ns / 1e9) / windows_count_jobs(windows);
-    struct node_job_output output = {
-        .limits = {.budget = (size_t)share, .longest = JOURNAL_BYTES / 2},
+    struct window_output output = {
+        .budget = (size_t)share,
+        .longest = JOURNAL_BYTES / 2,
         .next_seq = journal_next_seq(windows->journal),
         .emit = windows_append_window,
         .user = windows,

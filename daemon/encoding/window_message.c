@@ -327,10 +327,7 @@ ORDER_FUNCTION(window_message_compare_by_time, struct wire_half_row,
 
 struct emission {
     struct wire_buffer buffer;
-    const struct window_limits *limits;
-    uint64_t *next_seq;
-    window_emit *emit;
-    void *user;
+    struct window_output *output;
     int count;
 };
 
@@ -396,33 +393,32 @@ static int window_message_emit_parts(struct emission *to, struct wire_window par
 {
     struct wire_window whole = part;
     part.flags |= flags_at_end;
-    part.seq = *to->next_seq;
+    part.seq = to->output->next_seq;
     int rc = wire_encode(&to->buffer, WIRE_TYPE_WINDOW, &part);
-    if ((rc == -HOLTER_ELIMIT || (rc == 0 && to->buffer.length > to->limits->longest)) &&
+    if ((rc == -HOLTER_ELIMIT || (rc == 0 && to->buffer.length > to->output->longest)) &&
         window_message_is_divisible(&part))
         return window_message_emit_halves(to, &whole, flags_at_end);
     if (rc != 0)
         return rc;
-    rc = to->emit(to->user, part.seq, to->buffer.bytes, to->buffer.length);
+    rc = to->output->emit(to->output->user, part.seq, to->buffer.bytes, to->buffer.length);
     if (rc < 0)
         return rc;
-    ++*to->next_seq;
+    to->output->next_seq++;
     to->count++;
     return 0;
 }
 
 int window_message_encode(struct wire_window *window, struct window_rows *rows,
                           struct transfer_rows *transfers, const struct window_bursts *bursts,
-                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                          void *user)
+                          struct window_output *output)
 {
-    struct emission to = {.limits = limits, .next_seq = next_seq, .emit = emit, .user = user};
+    struct emission to = {.output = output};
     window_message_set_rows(window, rows, transfers);
     window->degraded |= rows->folded || transfers->folded ? DEGRADED_PAIRS : 0u;
     window->degraded |= transfers->keys_below != 0 ? DEGRADED_SAMPLES : 0u;
     int rc = bursts != NULL ? window_message_set_bursts(window, bursts, bursts->most_rows) : 0;
     if (rc == 0)
-        rc = window_message_fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
+        rc = window_message_fit_budget(&to.buffer, window, rows, transfers, bursts, output->budget);
     if (rc == 0) {
         struct wire_window part = *window;
         /* As they happened: a rank does much the same again and again, which recordings profit by.

@@ -20,11 +20,6 @@
 
 #include <stddef.h>
 
-struct window_limits {
-    size_t budget;  /**< bytes this window should take at most */
-    size_t longest; /**< bytes of one message, WIRE_MESSAGE_BYTES */
-};
-
 /** Where bursts of the window come from. */
 struct window_bursts {
     struct event_sum *sum; /**< its bursts are merged to stay in bounds */
@@ -35,18 +30,25 @@ struct window_bursts {
 /** Takes one encoded message. @return 0, or a negative error that ends the encoding */
 typedef int window_emit(void *user, uint64_t seq, const void *bytes, size_t length);
 
+/** Where the messages of a window go. */
+struct window_output {
+    size_t budget;     /**< bytes this window should take at most */
+    size_t longest;    /**< bytes of one message, at most WIRE_MESSAGE_BYTES */
+    uint64_t next_seq; /**< number of the next message; counted up for each one emitted */
+    window_emit *emit;
+    void *user; /**< of emit */
+};
+
 /** Encode a window.
  *  @param window     everything but seq, keys_below and the rows of `rows` and `transfers`;
  * degraded is added to; afterwards its counts are those that were sent
  *  @param rows       as event_sum_rows() gave them; pairs are merged in place when over budget
  *  @param transfers  as transfer_sum_rows() gave them; merged and shortened the same way
  *  @param bursts     NULL: none are encoded
- *  @param next_seq  number of the next message; counted up for each one emitted
  *  @return number of messages emitted, or a negative error of wire_encode() or emit */
 int window_message_encode(struct wire_window *window, struct window_rows *rows,
                           struct transfer_rows *transfers, const struct window_bursts *bursts,
-                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                          void *user);
+                          struct window_output *output);
 
 /** Keep the largest pairs by bytes; add up the rest by source and size class, in rows after them.
  *  @param sizes  also add up the size classes of the rest, in the largest

@@ -469,12 +469,13 @@ static int trace_host_encode(struct trace_host *host, struct wire_window *window
         .clock = {trace_host_share_times, NULL, begin_ns, begin_ns + window->length_ns},
         .most_rows = burst_gather_share(host->job->host_count),
     };
-    struct window_limits limits = {WIRE_MESSAGE_BYTES, WIRE_MESSAGE_BYTES};
+    struct window_output output = {WIRE_MESSAGE_BYTES, WIRE_MESSAGE_BYTES, *seq,
+                                   trace_host_store_message, desk};
     struct transfer_rows transfers;
     int code = transfer_sum_rows(desk->transfers, &clock, &transfers);
     if (code == 0)
-        code = window_message_encode(window, rows, &transfers, &bursts, &limits, seq,
-                                     trace_host_store_message, desk);
+        code = window_message_encode(window, rows, &transfers, &bursts, &output);
+    *seq = output.next_seq;
     return code < 0 ? code : 0;
 }
 

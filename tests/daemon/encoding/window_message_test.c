@@ -173,13 +173,11 @@ static int add_up(void *user, uint64_t seq, const void *bytes, size_t length)
 
 static void encode(struct bed *bed, struct sums *sums, size_t budget, size_t longest)
 {
-    struct window_limits limits = {budget, longest};
-    uint64_t next = sums->expected_seq = 5;
-    int parts = window_message_encode(&bed->window, &bed->rows, &bed->transfers, NULL, &limits,
-                                      &next, add_up, sums);
+    struct window_output output = {budget, longest, sums->expected_seq = 5, add_up, sums};
+    int parts = window_message_encode(&bed->window, &bed->rows, &bed->transfers, NULL, &output);
     assert_true(parts > 0);
     assert_int_equal(parts, sums->parts);
-    assert_int_equal(next, 5 + sums->parts);
+    assert_int_equal(output.next_seq, 5 + sums->parts);
 }
 
 /* Whatever was left out or split: the totals of each source are those of the rows. */
@@ -375,13 +373,11 @@ static void refusal_of_the_receiver_is_passed_on(void **state)
 {
     (void)state;
     static struct bed bed;
-    struct window_limits limits = {1u << 20, 1u << 20};
-    uint64_t next = 9;
+    struct window_output output = {1u << 20, 1u << 20, 9, refuse, NULL};
     make(&bed);
-    assert_int_equal(window_message_encode(&bed.window, &bed.rows, &bed.transfers, NULL, &limits,
-                                           &next, refuse, NULL),
+    assert_int_equal(window_message_encode(&bed.window, &bed.rows, &bed.transfers, NULL, &output),
                      -HOLTER_ELIMIT);
-    assert_int_equal(next, 9);
+    assert_int_equal(output.next_seq, 9);
 }
 
 /* Numbers that take most bytes: what is known to fit without looking does. */
@@ -520,15 +516,14 @@ static struct burst_totals encode_bursts(size_t budget, size_t longest, uint64_t
 {
     static struct bed bed;
     struct burst_totals totals = {0};
-    struct window_limits limits = {budget, longest};
-    uint64_t next = 1;
+    struct window_output output = {budget, longest, 1, add_bursts, &totals};
     struct event_sum *sum = gather(most_pairs);
     make(&bed);
     assert_int_equal(event_sum_rows(sum, &bed.rows), 0);
     struct window_bursts bursts = {
         sum, {same_time, NULL, WINDOW_BEGIN, WINDOW_BEGIN + 1000000000}, most_rows};
-    assert_true(window_message_encode(&bed.window, &bed.rows, &bed.transfers, &bursts, &limits,
-                                      &next, add_bursts, &totals) > 0);
+    assert_true(window_message_encode(&bed.window, &bed.rows, &bed.transfers, &bursts, &output) >
+                0);
     event_sum_destroy(sum);
     assert_int_equal(totals.messages, totals.pairs);
     assert_int_equal(totals.messages, RANKS * 590);
