@@ -53,9 +53,9 @@ struct exporting {
     int format; /* enum format */
     const char *output, *table;
     struct recording_span given;
-    struct content_span span; /* of what is given */
-    int graph;                /* enum export_graph; -1: option not given */
-    uint64_t edges;           /* 0: option not given */
+    struct recorded_span span; /* of what is given */
+    int graph;                 /* enum export_graph; -1: option not given */
+    uint64_t edges;            /* 0: option not given */
     int no_ranks;
     struct export_source source;
     struct content content;

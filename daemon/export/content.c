@@ -198,7 +198,7 @@ static int content_add_window(struct reading *r, const struct wire_window *windo
 
 static int content_is_in_span(const struct reading *r, const struct wire_window *window)
 {
-    const struct content_span *span = r->options->span;
+    const struct recorded_span *span = r->options->span;
     uint64_t window_ns = r->content->window_ns;
     return span == NULL || window_ns == 0 ||
            (window->window >= span->from_ns / window_ns &&

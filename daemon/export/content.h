@@ -48,11 +48,6 @@ struct content {
     uint64_t refused;                   /**< of these messages, those that cannot be decoded */
 };
 
-/** A span of time: the windows of which a part lies within. */
-struct content_span {
-    uint64_t from_ns, to_ns; /**< daemon time; to > from */
-};
-
 /** Called with a window of an agent. @return 0, or a value that ends the reading */
 typedef int content_window(void *user, const struct wire_window *window);
 
@@ -62,8 +57,8 @@ struct content_options {
                                  between nodes are not matched */
     void *user;
     const struct recording_progress *progress; /**< may be NULL */
-    const struct content_span *span; /**< only windows of it; ends in other windows are not matched.
-                                          NULL: all */
+    const struct recorded_span *span; /**< only windows of it; ends in other windows are not
+                                         matched. NULL: all */
 };
 
 /** Read all messages.

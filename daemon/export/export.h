@@ -14,10 +14,10 @@ struct export_source {
     struct tables *tables;
     const struct content *content; /**< NULL where only tables are needed */
     const struct recording_progress
-        *progress;                   /**< called while messages are read again; may be NULL */
-    const struct content_span *span; /**< tables: only rows of this time; NULL: all. The content is
+        *progress;                    /**< called while messages are read again; may be NULL */
+    const struct recorded_span *span; /**< tables: only rows of this time; NULL: all. The content is
                                           of the same span */
-    uint64_t window_ns;              /**< length of windows, where there is a span */
+    uint64_t window_ns;               /**< length of windows, where there is a span */
 };
 
 /** Tables in addition to those of tables_names[], summed from messages: "ranks", "pairs", "calls";

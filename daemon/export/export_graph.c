@@ -232,7 +232,7 @@ int export_graph_put(struct row_writer *writer, const struct export_source *sour
     char why[600];
     int code = captured_list_read(&list, source->tables, source->path, CAPTURED_ALL,
                                   source->progress, why, sizeof(why));
-    const struct content_span *span = source->span;
+    const struct recorded_span *span = source->span;
     const struct dependency_wishes wishes = {
         .from_ns = span == NULL ? 0 : (int64_t)span->from_ns,
         .to_ns = span == NULL ? 0 : (int64_t)span->to_ns - 1,

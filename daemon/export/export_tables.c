@@ -142,7 +142,7 @@ int export_names_contain(const char *const *names, const char *name)
 static int export_tables_make_query(const struct export_source *source, const char *table,
                                     char *out, size_t capacity)
 {
-    const struct content_span *span = source->span;
+    const struct recorded_span *span = source->span;
     uint64_t window_ns = source->window_ns == 0 ? 1 : source->window_ns;
     if (window_table_find(table) != NULL) {
         int used = snprintf(out, capacity, "SELECT * FROM %s", table);
@@ -156,15 +156,9 @@ static int export_tables_make_query(const struct export_source *source, const ch
         return -HOLTER_EUSAGE;
     /* Those of the file itself are never copied, and have one row at most. */
     snprintf(out, capacity, "SELECT * FROM %s", table);
-    for (size_t i = 0; i < RECORDED_TABLES; i++) {
-        if (strcmp(recorded_tables[i].name, table) != 0)
-            continue;
-        if (span == NULL)
-            recorded_table_query(&recorded_tables[i], out, capacity);
-        else
-            recorded_table_query_span(&recorded_tables[i], span->from_ns, span->to_ns, window_ns,
-                                      out, capacity);
-    }
+    for (size_t i = 0; i < RECORDED_TABLES; i++)
+        if (strcmp(recorded_tables[i].name, table) == 0)
+            recorded_table_query(&recorded_tables[i], span, window_ns, out, capacity);
     return 0;
 }
 

@@ -21,6 +21,11 @@
 
 struct recording;
 
+/** A span of time of a recording, daemon time. */
+struct recorded_span {
+    uint64_t from_ns, to_ns; /**< to > from; 0 and UINT64_MAX: no bounds */
+};
+
 /** Callback for the progress of work on a recording. */
 struct recording_progress {
     void (*show)(void *user,

@@ -42,15 +42,11 @@ const struct recorded_table recorded_tables[RECORDED_TABLES] = {
     {"capture_events", {"capture", "rank", "thread", "number"}, BY_CAPTURE, NULL, NULL},
 };
 
-struct span {
-    uint64_t from_ns, to_ns, window_ns;
-};
-
 static void table_copy_write_condition(char *out, size_t capacity, enum recorded_about about,
-                                       const struct span *span)
+                                       const struct recorded_span *span, uint64_t window_ns)
 {
     uint64_t to = span->to_ns > INT64_MAX ? INT64_MAX : span->to_ns;
-    uint64_t windows = span->window_ns == 0 ? 1 : span->window_ns;
+    uint64_t windows = window_ns == 0 ? 1 : window_ns;
     out[0] = '\0';
     if (about == BY_WINDOW)
         snprintf(out, capacity, " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
@@ -69,28 +65,17 @@ static void table_copy_write_condition(char *out, size_t capacity, enum recorded
                  span->from_ns);
 }
 
-static void recorded_table_write_query(const struct recorded_table *table, const char *condition,
-                                       char *out, size_t capacity)
+void recorded_table_query(const struct recorded_table *table, const struct recorded_span *span,
+                          uint64_t window_ns, char *out, size_t capacity)
 {
+    char condition[200] = "";
+    if (span != NULL)
+        table_copy_write_condition(condition, sizeof(condition), table->about, span, window_ns);
     size_t used =
         (size_t)snprintf(out, capacity, "SELECT * FROM %s%s ORDER BY ", table->name, condition);
     for (size_t k = 0; table->keys[k] != NULL && used < capacity; k++)
         used += (size_t)snprintf(out + used, capacity - used, "%s%s", k == 0 ? "" : ", ",
                                  table->keys[k]);
-}
-
-void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity)
-{
-    recorded_table_write_query(table, "", out, capacity);
-}
-
-void recorded_table_query_span(const struct recorded_table *table, uint64_t from_ns, uint64_t to_ns,
-                               uint64_t window_ns, char *out, size_t capacity)
-{
-    char condition[200];
-    const struct span span = {from_ns, to_ns, window_ns};
-    table_copy_write_condition(condition, sizeof(condition), table->about, &span);
-    recorded_table_write_query(table, condition, out, capacity);
 }
 
 static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_stmt *rows,
@@ -177,17 +162,16 @@ static int table_copy_query(struct recording *to, struct recording_file *from,
     return code;
 }
 
-int table_copy_span(struct recording *to, struct recording_file *from, uint64_t from_ns,
-                    uint64_t to_ns, uint64_t window_ns, uint64_t *damaged)
+int table_copy_span(struct recording *to, struct recording_file *from,
+                    const struct recorded_span *span, uint64_t window_ns, uint64_t *damaged)
 {
-    const struct span span = {from_ns, to_ns, window_ns};
     int code = 0;
     for (size_t i = 0; code == 0 && i < RECORDED_TABLES; i++) {
         const struct recorded_table *table = &recorded_tables[i];
         char where[200], sql[300];
         if (!recording_file_has(from, table->name))
             continue;
-        table_copy_write_condition(where, sizeof(where), table->about, &span);
+        table_copy_write_condition(where, sizeof(where), table->about, span, window_ns);
         snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", table->name, where);
         code = table_copy_query(to, from, table, sql);
         if (code == -HOLTER_ECORRUPT) { /* the next table may be intact */

@@ -34,23 +34,20 @@ struct recorded_table {
 
 extern const struct recorded_table recorded_tables[RECORDED_TABLES];
 
-/** Write the query for all rows of a table, in the order of its key. */
-void recorded_table_query(const struct recorded_table *table, char *out, size_t capacity);
+/** Write the query for the rows of a table, in the order of its key.
+ *  @param span  only rows that are about it: those of its windows, of what began before its end and
+ * ended after its begin, or of captures asked for within; tables that do not tell a time have all
+ * rows. NULL: all rows
+ *  @param window_ns  length of the recording's windows */
+void recorded_table_query(const struct recorded_table *table, const struct recorded_span *span,
+                          uint64_t window_ns, char *out, size_t capacity);
 
-/** The same for the rows that are about a span of time, as table_copy_span() copies them: those of
- * its windows, of what began before its end and ended after its begin, or of captures asked for
- * within. Tables that do not tell a time have all rows. */
-void recorded_table_query_span(const struct recorded_table *table, uint64_t from_ns, uint64_t to_ns,
-                               uint64_t window_ns, char *out, size_t capacity);
-
-/** Copy the rows that are about a span of time.
- *  @param to               written within its open transaction, or a new one
- *  @param from_ns, to_ns   bounds of the span, daemon time; 0 and UINT64_MAX: all rows
- *  @param window_ns        length of the windows of `from`
- *  @param damaged          counts on by the tables that are damaged: their other rows are copied
+/** Copy the rows that are about a span of time, as recorded_table_query() selects them.
+ *  @param to       written within its open transaction, or a new one
+ *  @param damaged  counts on by the tables that are damaged: their other rows are copied
  *  @return 0, -ENOMEM or -EIO */
-int table_copy_span(struct recording *to, struct recording_file *from, uint64_t from_ns,
-                    uint64_t to_ns, uint64_t window_ns, uint64_t *damaged);
+int table_copy_span(struct recording *to, struct recording_file *from,
+                    const struct recorded_span *span, uint64_t window_ns, uint64_t *damaged);
 
 /** Copy what holds at the end of a recording (job, places, network, regions, criteria, the newest
  * alerts) into the next part of that recording; rows that are damaged are left out.

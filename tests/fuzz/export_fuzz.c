@@ -214,7 +214,7 @@ static void check_json(const struct export_source *source)
 /* The tables of windows, whole and of a span. */
 static void export_windows(FILE *out, struct export_source *source)
 {
-    const struct content_span span = {11 * S, 13 * S};
+    const struct recorded_span span = {11 * S, 13 * S};
     source->window_ns = S;
     for (int part = 0; part < 2; part++) {
         source->span = part ? &span : NULL;

@@ -400,8 +400,9 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     code = code != 0 ? code : copy_begin(&t);
     code = code != 0 ? code : copy_put_all(&t, &s, progress, &cut);
     if (code == 0) {
-        code = table_copy_span(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
-                               cut.window_ns, &counts->tables);
+        const struct recorded_span span = {from_ns, to_ns};
+        code = table_copy_span(t.recording, recording_cursor_file(s.cursor), &span, cut.window_ns,
+                               &counts->tables);
         code = code != 0 ? copy_fail_writing(&t, code) : copy_update_job(&t, &cut);
         uint64_t since = copy_read_attached_ns(&s);
         code = code != 0 ? code : copy_write_part(&t, since != 0, since, copy_read_removed_ns(&s));
@@ -525,10 +526,10 @@ static int copy_merge_tables(struct target *t, struct merge *m)
     qsort(m->sources, m->count, sizeof(*m->sources),
           copy_order_by_last); /* all have been read to their ends */
     for (size_t i = 0; code == 0 && i < m->count; i++) {
-        struct recording_file *file = recording_cursor_file(m->sources[i]->cursor);
-        code =
-            table_copy_span(t->recording, file, 0, UINT64_MAX,
-                            recording_cursor_window_ns(m->sources[i]->cursor), &t->counts->tables);
+        struct recording_cursor *cursor = m->sources[i]->cursor;
+        struct recording_file *file = recording_cursor_file(cursor);
+        code = table_copy_span(t->recording, file, &(struct recorded_span){0, UINT64_MAX},
+                               recording_cursor_window_ns(cursor), &t->counts->tables);
         uint64_t start = recording_file_count(file, "SELECT start_ns FROM job");
         least = start > 0 && start < least ? start : least;
     }

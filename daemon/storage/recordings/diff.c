@@ -189,7 +189,7 @@ static int diff_open_rows(struct comparing *c, struct side *s, size_t which)
     s->more = 0;
     if (!recording_file_has(s->file, table->name))
         return 0;
-    recorded_table_query(table, sql, sizeof(sql));
+    recorded_table_query(table, NULL, 0, sql, sizeof(sql));
     int code = recording_file_prepare(s->file, &s->rows, sql);
     for (size_t k = 0; code == 0 && k < c->key_count; k++) {
         s->keys[k] = diff_find_column(s->rows, table->keys[k]);

@@ -142,7 +142,7 @@ static void a_result_may_have_more_rows_than_are_aligned_together(void **state)
 
 static void an_export_of_a_span_has_its_windows_only(void **state)
 {
-    const struct content_span span = {1700000001000000000, 1700000001000000001};
+    const struct recorded_span span = {1700000001000000000, 1700000001000000001};
     (void)state;
     source.span = &span;
     source.window_ns = 1000000000;
@@ -163,7 +163,7 @@ static void an_export_of_a_span_has_its_windows_only(void **state)
 static void sums_of_a_span_are_those_of_its_windows(void **state)
 {
     struct content part = {.pairs = NULL};
-    const struct content_span span = {1700000001000000000, 1700000002000000001};
+    const struct recorded_span span = {1700000001000000000, 1700000002000000001};
     const struct content_options options = {.span = &span};
     (void)state;
     assert_int_equal(content_read(&part, path, &options, why, sizeof(why)), 0);
