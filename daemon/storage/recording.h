@@ -33,6 +33,11 @@ struct recording_progress {
     void *user;
 };
 
+/** Report progress after each 256th message. @param progress  NULL: none
+ * @param all  messages in total; 0: not known */
+void recording_show_progress(const struct recording_progress *progress, uint64_t done,
+                             uint64_t all);
+
 /** Open a file for writing: a new one, or one to be continued.
  *  @param why  set on failure: a sentence for people
  *  @return 0, -EWOULDBLOCK when another daemon writes it, -HOLTER_EVERSION, -HOLTER_ECORRUPT,

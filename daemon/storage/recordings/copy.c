@@ -24,6 +24,8 @@ struct target {
     struct recording *recording;
     struct numbers numbers; /* numbers of the written messages */
     struct copy_counts *counts;
+    const struct recording_progress *progress;
+    uint64_t done, of; /* number of messages read, and to be read, for progress */
     char *why;
     size_t capacity;
 };
@@ -201,12 +203,6 @@ static uint64_t copy_read_removed_ns(const struct source *s)
                                 "SELECT removed_ns FROM part WHERE one = 1");
 }
 
-static void copy_show_progress(const struct recording_progress *p, uint64_t done, uint64_t of)
-{
-    if (p != NULL && p->show != NULL && done % 256 == 0 && of > 0)
-        p->show(p->user, done < of ? (double)done / (double)of : 1);
-}
-
 /* ---- span ----------------------------------------------------------------- */
 
 int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t capacity)
@@ -244,7 +240,6 @@ struct cut {
     uint64_t stop_ns;  /* no window of the cut is received later */
     uint64_t first_ns; /* arrival of the first window of the cut */
     uint64_t last_ns;  /* arrival of the newest message that was written */
-    uint64_t done, of; /* number of messages read, and to be read, for progress */
 };
 
 static int copy_is_window_in_cut(const struct cut *cut, const struct recorded *head)
@@ -275,15 +270,14 @@ static int copy_is_in_cut(const struct cut *cut, const struct source *s)
 /* Write what belongs to the cut, from the message that was read last to another one. Messages from
  * before the first window are written as if they had arrived with it: otherwise the job would seem
  * to have been silent in between. */
-static int copy_put_cut(struct target *t, struct source *s,
-                        const struct recording_progress *progress, struct cut *cut, uint64_t last)
+static int copy_put_cut(struct target *t, struct source *s, struct cut *cut, uint64_t last)
 {
     int code = 0;
     for (; code == 0 && s->more && recording_cursor_number(s->cursor) <= last &&
            s->head.received_ns <= cut->stop_ns;
          code = code != 0 ? code : copy_next(s, t)) {
         struct recorded head = s->head;
-        copy_show_progress(progress, ++cut->done, cut->of);
+        recording_show_progress(t->progress, ++t->done, t->of);
         if (!copy_is_in_cut(cut, s))
             continue;
         int early = cut->from_ns > 0 && !copy_is_window_in_cut(cut, &head);
@@ -344,14 +338,13 @@ static int copy_find_first(struct target *t, struct source *s, struct cut *cut)
     snprintf(sql, sizeof(sql),
              "SELECT sum(messages) FROM block WHERE first >= %" PRIu64 " AND begin_ns <= %" PRIu64,
              cut->start, stop_ns);
-    cut->of = recording_file_count(recording_cursor_file(s->cursor), sql);
+    t->of = recording_file_count(recording_cursor_file(s->cursor), sql);
     t->counts->damaged = 0; /* damage is counted when it is read again */
     return code;
 }
 
 /* Write the messages before `start` that are not windows, then those from there on. */
-static int copy_put_all(struct target *t, struct source *s,
-                        const struct recording_progress *progress, struct cut *cut)
+static int copy_put_all(struct target *t, struct source *s, struct cut *cut)
 {
     uint64_t at = 0, last = 0;
     int code = 0;
@@ -360,12 +353,11 @@ static int copy_put_all(struct target *t, struct source *s,
         if (more != 1 || at >= cut->start)
             break;
         code = copy_seek(t, s, at);
-        code = code != 0
-                   ? code
-                   : copy_put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
+        code =
+            code != 0 ? code : copy_put_cut(t, s, cut, last < cut->start ? last : cut->start - 1);
     }
     code = code != 0 ? code : copy_seek(t, s, cut->start);
-    code = code != 0 ? code : copy_put_cut(t, s, progress, cut, UINT64_MAX);
+    code = code != 0 ? code : copy_put_cut(t, s, cut, UINT64_MAX);
     return code != 0 ? code : copy_put_late_captures(t, s, cut);
 }
 
@@ -388,7 +380,8 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
              const struct recording_progress *progress, struct copy_counts *counts, char *why,
              size_t capacity)
 {
-    struct target t = {.path = out, .counts = counts, .why = why, .capacity = capacity};
+    struct target t = {
+        .path = out, .counts = counts, .progress = progress, .why = why, .capacity = capacity};
     struct source s = {0};
     struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
     *counts = (struct copy_counts){0};
@@ -398,7 +391,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
         recording_blocks_bound(s.cursor, from_ns, to_ns, &cut.start, &cut.stop_ns);
     code = code != 0 ? code : copy_find_first(&t, &s, &cut);
     code = code != 0 ? code : copy_begin(&t);
-    code = code != 0 ? code : copy_put_all(&t, &s, progress, &cut);
+    code = code != 0 ? code : copy_put_all(&t, &s, &cut);
     if (code == 0) {
         const struct recorded_span span = {from_ns, to_ns};
         code = table_copy_span(t.recording, recording_cursor_file(s.cursor), &span, cut.window_ns,
@@ -417,7 +410,6 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
 struct merge {
     struct source **sources; /* owned, as each of them */
     size_t count;
-    uint64_t done, of;
 };
 
 /* @return the source with the earliest message; of equal ones the first */
@@ -432,12 +424,11 @@ static struct source *copy_earliest(struct merge *m)
     return found;
 }
 
-static int copy_put_merged(struct target *t, struct merge *m,
-                           const struct recording_progress *progress)
+static int copy_put_merged(struct target *t, struct merge *m)
 {
     int code = 0;
     for (struct source *s; code == 0 && (s = copy_earliest(m)) != NULL;) {
-        copy_show_progress(progress, ++m->done, m->of);
+        recording_show_progress(t->progress, ++t->done, t->of);
         code = copy_put(t, s, &s->head, 1);
         code = code != 0 ? code : copy_next(s, t);
     }
@@ -491,7 +482,7 @@ static int copy_open_sources(struct target *t, struct merge *m, const char *cons
             continue;
         }
         m->count += code == 0;
-        m->of += this->messages;
+        t->of += this->messages;
         windows |= this->windows;
         code = code != 0 ? code : copy_check_same_job(t, m->sources[0], this);
     }
@@ -546,13 +537,14 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
                size_t capacity)
 {
-    struct target t = {.path = out, .counts = counts, .why = why, .capacity = capacity};
+    struct target t = {
+        .path = out, .counts = counts, .progress = progress, .why = why, .capacity = capacity};
     struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
     *counts = (struct copy_counts){0};
     int code = m.sources == NULL ? copy_fail(&t, -ENOMEM, out, "no memory")
                                  : copy_open_sources(&t, &m, paths);
     code = code != 0 ? code : copy_begin(&t);
-    code = code != 0 ? code : copy_put_merged(&t, &m, progress);
+    code = code != 0 ? code : copy_put_merged(&t, &m);
     code = code != 0 ? code : copy_merge_tables(&t, &m);
     code = code != 0 ? code : copy_merge_parts(&t, &m);
     code = code != 0 ? code : copy_write_stop(&t, m.sources[m.count - 1]->path, UINT64_MAX);

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_INTERVAL 256u
-
 /* A message of one recording that the other does not have at the same place. */
 struct unmatched {
     struct recorded head;
@@ -147,15 +145,6 @@ static int diff_messages_next(struct matching *m, int which)
     return code < 0 ? code : 0;
 }
 
-/* Only messages count for progress: they take nearly all of the time. */
-static void diff_messages_report_progress(const struct matching *m, uint64_t total)
-{
-    const struct recording_progress *p = &m->options->progress;
-    uint64_t done = m->table->rows[0] + m->table->rows[1];
-    if (p->show != NULL && done % PROGRESS_INTERVAL < 2 && total > 0)
-        p->show(p->user, done < total ? (double)done / (double)total : 1);
-}
-
 /* Both recordings are at the same message, as nearly always: compare directly. */
 static int diff_messages_read_both(struct matching *m)
 {
@@ -249,7 +238,9 @@ int diff_messages(struct diff *diff, const struct diff_options *options, struct 
     code = code != 0 ? code : diff_messages_next(&m, 1);
     while (code == 0 && (m.sides[0].message.more || m.sides[1].message.more)) {
         code = diff_messages_step(&m);
-        diff_messages_report_progress(&m, total);
+        /* Only messages count: they take nearly all of the time. Most come in twos. */
+        recording_show_progress(&options->progress, (table->rows[0] + table->rows[1]) / 2 * 2,
+                                total);
     }
     if (code == 0)
         diff_messages_compare_rest(&m);
