@@ -17,14 +17,19 @@
 /* The maximum size is divided into so many: a part takes one, and two stay free, for the part that
  * grows and for a commit that is larger than expected. */
 #define SIZE_SHARES 8u
-int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t capacity)
+#define FAULT_BYTES 600u
+
+int record_parts_begin(struct record_parts *p, const char *base, uint64_t max_bytes)
 {
     unsigned first, last;
-    *p = (struct record_parts){.number = 0};
+    *p = (struct record_parts){.max_bytes = max_bytes};
     snprintf(p->base, sizeof(p->base), "%s", base);
     recording_parts_find(base, &first, &last);
     p->number = last == 0 ? 1 : last;
-    return recording_part_path(base, p->number, path, capacity);
+    int code = recording_part_path(base, p->number, p->path, sizeof(p->path));
+    if (code != 0)
+        p->path[0] = '\0';
+    return code;
 }
 
 /* ---- the next part ------------------------------------------------------- */
@@ -58,7 +63,7 @@ static uint64_t record_parts_file_bytes(const struct record_parts *p, unsigned n
 
 /* Remove the oldest parts until the others leave enough free space. @return number of the first
  * part that remains */
-static unsigned record_parts_remove_oldest(const struct record_parts *p, uint64_t max_bytes)
+static unsigned record_parts_remove_oldest(const struct record_parts *p)
 {
     unsigned first, last;
     uint64_t all = 0;
@@ -66,7 +71,7 @@ static unsigned record_parts_remove_oldest(const struct record_parts *p, uint64_
     recording_parts_find(p->base, &first, &last);
     for (unsigned n = first; n < p->number; n++)
         all += record_parts_file_bytes(p, n);
-    for (; first < p->number && all > max_bytes / SIZE_SHARES * (SIZE_SHARES - 2); first++) {
+    for (; first < p->number && all > p->max_bytes / SIZE_SHARES * (SIZE_SHARES - 2); first++) {
         uint64_t bytes = record_parts_file_bytes(p, first);
         if (bytes == 0 || recording_part_path(p->base, first, path, sizeof(path)) != 0)
             continue;
@@ -135,61 +140,53 @@ static int record_parts_copy_ranks(struct recording *to, const char *from, uint6
 /* Create the next part with the state that the others have left; nothing is committed. */
 static int record_parts_begin_next(const struct record_parts *p, struct recording **out,
                                    struct recording *old, const char *path, uint64_t now_ns,
-                                   char *fault, size_t capacity)
+                                   char fault[FAULT_BYTES])
 {
     struct recording *next = NULL;
-    char old_path[560];
-    int code = recording_part_path(p->base, p->number, old_path, sizeof(old_path));
-    code = code != 0 ? code : recording_open(&next, path, fault, capacity);
+    int code = recording_open(&next, path, fault, FAULT_BYTES);
     if (code != 0) {
-        snprintf(fault, capacity, "%s", recording_error_without_path(fault, path));
+        snprintf(fault, FAULT_BYTES, "%s", recording_error_without_path(fault, path));
         return code;
     }
     *out = next;
     code = table_copy_state(next, recording_file_of(old));
-    return code != 0 ? code : record_parts_copy_ranks(next, old_path, now_ns);
+    return code != 0 ? code : record_parts_copy_ranks(next, p->path, now_ns);
 }
 
-static int record_parts_commit_next(struct record_parts *p, struct recording *next,
-                                    uint64_t max_bytes)
+static int record_parts_commit_next(struct record_parts *p, struct recording *next)
 {
     p->number++;
-    unsigned first = record_parts_remove_oldest(p, max_bytes);
+    unsigned first = record_parts_remove_oldest(p);
     p->removed_ns = first > 1 ? record_parts_read_begin(p, first) : 0;
     int code = record_parts_write_row(p, next);
     return code != 0 ? code : recording_commit(next);
 }
 
-int record_parts_next(struct record_parts *p, struct recording **recording, char *path,
-                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
-                      size_t why_capacity)
+int record_parts_next(struct record_parts *p, struct recording **recording, uint64_t now_ns,
+                      char *why, size_t capacity)
 {
     struct recording *old = *recording, *next = NULL;
-    char next_path[560], fault[600] = "", closing[200];
+    char next_path[sizeof(p->path)], fault[FAULT_BYTES] = "", closing[200];
     unsigned number = p->number + 1;
     int code = recording_part_path(p->base, number, next_path, sizeof(next_path));
-    if (code == 0 && strlen(next_path) >= capacity)
-        code = -ENAMETOOLONG;
-    code = code != 0
-               ? code
-               : record_parts_begin_next(p, &next, old, next_path, now_ns, fault, sizeof(fault));
+    code = code != 0 ? code : record_parts_begin_next(p, &next, old, next_path, now_ns, fault);
     int closed = recording_close_with_error(old, closing, sizeof(closing));
     *recording = NULL;
     if (code == 0 && closed == 0)
-        code = record_parts_commit_next(p, next, max_bytes);
+        code = record_parts_commit_next(p, next);
     if (code == 0 && closed == 0) {
-        snprintf(path, capacity, "%s", next_path);
+        memcpy(p->path, next_path, sizeof(next_path));
         *recording = next;
         return 0;
     }
     /* The text is short: paths would leave no space for the cause. */
     if (code != 0)
-        snprintf(why, why_capacity, "part %u cannot be created: %s", number,
+        snprintf(why, capacity, "part %u cannot be created: %s", number,
                  fault[0] != '\0'               ? fault
                  : code == -EIO && next != NULL ? recording_error(next)
                                                 : holter_strerror(code));
     else
-        snprintf(why, why_capacity, "part %u cannot be finished: %s", number - 1, closing);
+        snprintf(why, capacity, "part %u cannot be finished: %s", number - 1, closing);
     recording_abandon(next);
     if (next != NULL) /* nothing in it was committed */
         recording_remove(next_path);

@@ -19,7 +19,9 @@
 /** Zero-initialised is empty. */
 struct record_parts {
     char base[520];      /**< path of part 1 */
+    char path[560];      /**< of the part that is written */
     unsigned number;     /**< number of the part that is written; 0: none yet */
+    uint64_t max_bytes;  /**< of all parts together; 0: no limit */
     uint64_t removed_ns; /**< arrival of the first message in the oldest part, if older parts were
                             removed; else 0 */
     uint64_t
@@ -29,9 +31,8 @@ struct record_parts {
 
 /** Begin the recording of a job, or continue its newest part.
  * @param base  path of part 1
- * @param path  set to the file to be written
- * @return 0 or -ENAMETOOLONG */
-int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t capacity);
+ * @return 0, or -ENAMETOOLONG: parts->path is "" */
+int record_parts_begin(struct record_parts *parts, const char *base, uint64_t max_bytes);
 
 /** Has a file reached the size of a part? @param bytes  of the file and its log */
 int record_parts_is_full(uint64_t bytes, uint64_t max_bytes);
@@ -49,11 +50,9 @@ int record_parts_write_row(const struct record_parts *parts, struct recording *r
 
 /** Continue in the next part.
  * @param recording  without uncommitted changes; closed and replaced by the next part
- * @param path       of the part; updated
  * @param why        set on failure: then *recording is closed and NULL
  * @return 0 or negative */
-int record_parts_next(struct record_parts *parts, struct recording **recording, char *path,
-                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
-                      size_t why_capacity);
+int record_parts_next(struct record_parts *parts, struct recording **recording, uint64_t now_ns,
+                      char *why, size_t capacity);
 
 #endif

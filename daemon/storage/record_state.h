@@ -49,7 +49,6 @@ struct record_track {
     struct record_track *next_open; /* list of the loop */
     _Atomic int lost;               /* set by the loop: an item was lost for lack of memory */
     char job[65];
-    char path[520];
     struct recording *recording; /* NULL: closed or stopped */
     int stopped;
     struct record_parts parts;

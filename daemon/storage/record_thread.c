@@ -51,11 +51,11 @@ static void record_thread_fill_notice(struct record_notice *notice, const struct
 static void record_thread_report_moved(struct recorder *r, const struct record_track *t)
 {
     struct record_notice *notice = calloc(1, sizeof(*notice));
-    log_info("recording of job %s goes on in %s", t->job, t->path);
+    log_info("recording of job %s goes on in %s", t->job, t->parts.path);
     if (notice == NULL)
         return;
     notice->moved = 1;
-    record_thread_fill_notice(notice, t, t->path);
+    record_thread_fill_notice(notice, t, t->parts.path);
     record_thread_send_notice(r, notice);
 }
 
@@ -92,9 +92,9 @@ static int record_thread_open_recording(struct recorder *r, struct record_track 
     if (t->recording != NULL)
         return 1;
     char why[256];
-    if (t->stopped || t->path[0] == '\0')
+    if (t->stopped || t->parts.path[0] == '\0')
         return 0;
-    if (recording_open(&t->recording, t->path, why, sizeof(why)) != 0) {
+    if (recording_open(&t->recording, t->parts.path, why, sizeof(why)) != 0) {
         record_thread_stop(r, t, why);
         return 0;
     }
@@ -103,28 +103,17 @@ static int record_thread_open_recording(struct recorder *r, struct record_track 
     return 1;
 }
 
-static int record_thread_begin_track(struct record_track *t, const char *path, size_t length)
-{
-    char base[520];
-    snprintf(base, sizeof(base), "%.*s", (int)length, path);
-    int code = record_parts_begin(&t->parts, base, t->path, sizeof(t->path));
-    if (code != 0)
-        t->path[0] = '\0';
-    return code;
-}
-
 /* After a commit: continue in the next part if this one has reached its size. */
 static void record_thread_continue_part(struct recorder *r, struct record_track *t)
 {
     char why[600], fault[600];
     if (t->recording == NULL || !record_parts_needs_next(t->recording, r->options.most_bytes))
         return;
-    if (record_parts_next(&t->parts, &t->recording, t->path, sizeof(t->path), r->options.most_bytes,
-                          t->newest_ns, why, sizeof(why)) == 0) {
+    if (record_parts_next(&t->parts, &t->recording, t->newest_ns, why, sizeof(why)) == 0) {
         record_thread_report_moved(r, t);
         return;
     }
-    recording_open(&t->recording, t->path, fault, sizeof(fault)); /* to write why it stops */
+    recording_open(&t->recording, t->parts.path, fault, sizeof(fault)); /* to write why it stops */
     record_thread_stop(r, t, why);
 }
 
@@ -142,8 +131,12 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
     size_t length = zmq_msg_size(&item->message);
     int code = 0;
     record_thread_stop_if_lost(r, t);
-    if (item->action == RECORD_OPEN && record_thread_begin_track(t, bytes, length) != 0)
-        record_thread_stop(r, t, "its path is too long");
+    if (item->action == RECORD_OPEN) {
+        char base[sizeof(t->parts.base)];
+        snprintf(base, sizeof(base), "%.*s", (int)length, (const char *)bytes);
+        if (record_parts_begin(&t->parts, base, r->options.most_bytes) != 0)
+            record_thread_stop(r, t, "its path is too long");
+    }
     if (item->action == RECORD_STOP) {
         char why[256];
         snprintf(why, sizeof(why), "%.*s", (int)length, (const char *)bytes);

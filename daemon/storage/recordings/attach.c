@@ -26,8 +26,6 @@ struct windows {
 struct attach {
     struct recording *recording; /* owned; NULL after a part that could not be created */
     struct record_parts parts;
-    uint64_t max_bytes;
-    char path[560];
     char why[600];
     uint64_t messages, newest_ns;
     uint64_t uncommitted_bytes;
@@ -75,12 +73,11 @@ int attach_create(struct attach **out, const char *path, uint64_t max_bytes, cha
     snprintf(why, capacity, "no memory");
     if (a == NULL)
         return -ENOMEM;
-    a->max_bytes = max_bytes;
-    int code = record_parts_begin(&a->parts, path, a->path, sizeof(a->path));
+    int code = record_parts_begin(&a->parts, path, max_bytes);
     if (code != 0)
         snprintf(why, capacity, "%s: the path is too long", path);
     else
-        code = recording_open(&a->recording, a->path, why, capacity);
+        code = recording_open(&a->recording, a->parts.path, why, capacity);
     if (code != 0) {
         attach_destroy(a);
         return code;
@@ -241,20 +238,19 @@ static int attach_commit_recording(struct attach *a)
 
 int attach_is_due(const struct attach *a)
 {
-    return record_parts_needs_commit(a->uncommitted_bytes, a->max_bytes);
+    return record_parts_needs_commit(a->uncommitted_bytes, a->parts.max_bytes);
 }
 
 int attach_commit(struct attach *a)
 {
     int code = attach_commit_recording(a);
     a->uncommitted_bytes = 0;
-    if (code != 0 || !record_parts_needs_next(a->recording, a->max_bytes))
+    if (code != 0 || !record_parts_needs_next(a->recording, a->parts.max_bytes))
         return code;
     a->totals.before = a->totals.newest;
     a->latencies.before = a->latencies.newest;
     a->latenesses.before = a->latenesses.newest;
-    return record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->max_bytes,
-                             a->newest_ns, a->why, sizeof(a->why));
+    return record_parts_next(&a->parts, &a->recording, a->newest_ns, a->why, sizeof(a->why));
 }
 
 int attach_close(struct attach *a)
@@ -282,7 +278,7 @@ const char *attach_error(const struct attach *a, int code)
 
 const char *attach_path(const struct attach *a)
 {
-    return a->path;
+    return a->parts.path;
 }
 
 uint64_t attach_message_count(const struct attach *a)

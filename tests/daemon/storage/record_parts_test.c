@@ -20,8 +20,9 @@
 #define S UINT64_C(1000000000)
 #define MOST (UINT64_C(4) << 20)
 
-static char directory[DIRECTORY_ROOM], base[128], path[256], why[600];
+static char directory[DIRECTORY_ROOM], base[128], why[600];
 static struct record_parts parts;
+static const char *const path = parts.path;
 static struct recording *recording;
 static uint64_t seq;
 
@@ -31,7 +32,7 @@ static int set_up(void **state)
     seq = 0;
     assert_int_equal(directory_make(directory), 0);
     snprintf(base, sizeof(base), "%s/holter-job.0.hrec", directory);
-    assert_int_equal(record_parts_begin(&parts, base, path, sizeof(path)), 0);
+    assert_int_equal(record_parts_begin(&parts, base, MOST), 0);
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
     return 0;
 }
@@ -95,8 +96,7 @@ static void fill(size_t bytes)
 
 static void next(void)
 {
-    if (record_parts_next(&parts, &recording, path, sizeof(path), MOST, seq * S, why,
-                          sizeof(why)) != 0)
+    if (record_parts_next(&parts, &recording, seq * S, why, sizeof(why)) != 0)
         fail_msg("%s", why);
 }
 
@@ -220,7 +220,7 @@ static void logs_of_parts_count_too(void **state)
     for (int i = 0; i < 12; i++) {
         sqlite3 *reader;
         sqlite3_stmt *s;
-        char log[300];
+        char log[600];
         fill(MOST / 8);
         snprintf(log, sizeof(log), "%s-wal", path);
         assert_int_equal(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
@@ -262,7 +262,7 @@ static void a_recording_goes_on_with_its_newest_part(void **state)
                      0);
     assert_true(exists);
     assert_string_equal(chosen, base);
-    assert_int_equal(record_parts_begin(&parts, chosen, path, sizeof(path)), 0);
+    assert_int_equal(record_parts_begin(&parts, chosen, MOST), 0);
     assert_non_null(strstr(path, ".part2.hrec"));
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
     next();
@@ -294,7 +294,7 @@ static void a_recording_goes_on_before_a_part_that_was_not_begun(void **state)
         assert_string_equal(chosen, base);
         assert_int_equal(access(part, F_OK), -1);
     }
-    assert_int_equal(record_parts_begin(&parts, chosen, path, sizeof(path)), 0);
+    assert_int_equal(record_parts_begin(&parts, chosen, MOST), 0);
     assert_string_equal(path, base);
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
 }
@@ -321,7 +321,7 @@ static void fail_next(void)
     small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = limit.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    int code = record_parts_next(&parts, &recording, path, sizeof(path), MOST, S, why, sizeof(why));
+    int code = record_parts_next(&parts, &recording, S, why, sizeof(why));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(code, -EIO);
 }
