@@ -8,12 +8,13 @@
 
 /* ---- posting ------------------------------------------------------------------- */
 
-/* Set the message of a record. @param rank  as in the file: of the communicator, or negative */
+/* Set the message of a record. @param peer, comm  indices of these arguments; the tag follows the
+ * peer, which is a rank of the communicator, or negative */
 static void dumpi_messages_put_message(struct dumpi_events *events, struct event *record,
-                                       uint64_t bytes, int64_t rank, int64_t tag, int64_t comm,
-                                       uint32_t flags)
+                                       uint64_t bytes, unsigned peer, unsigned comm, uint32_t flags)
 {
-    struct dumpi_view view = dumpi_view_of(events, comm);
+    struct dumpi_view view = dumpi_view_of(events, dumpi_value_of(events, comm));
+    int64_t rank = dumpi_value_of(events, peer), tag = dumpi_value_of(events, peer + 1);
     int receives = (flags & EVENT_SEND) == 0;
     record->bytes = bytes;
     record->comm = view.slot;
@@ -64,9 +65,7 @@ static void dumpi_messages_put_received(const struct dumpi_events *events, struc
 static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
 {
     struct event *record = &events->queue[0];
-    dumpi_messages_put_message(events, record, dumpi_bytes_of(events, 0, 1),
-                               dumpi_value_of(events, 2), dumpi_value_of(events, 3),
-                               dumpi_value_of(events, 4), flags);
+    dumpi_messages_put_message(events, record, dumpi_bytes_of(events, 0, 1), 2, 4, flags);
     if (!(flags & EVENT_DONE))
         dumpi_store_request(events, record, dumpi_value_of(events, 5), record->bytes);
     if (flags & EVENT_PERSISTENT) /* only prepared: nothing moves yet */
@@ -79,12 +78,9 @@ static void dumpi_messages_send_and_receive(struct dumpi_events *events, unsigne
 {
     struct event in;
     memset(&in, 0, sizeof in);
-    dumpi_messages_put_message(events, &in, in_bytes, dumpi_value_of(events, source),
-                               dumpi_value_of(events, source + 1), dumpi_value_of(events, comm),
-                               RECEIVED);
+    dumpi_messages_put_message(events, &in, in_bytes, source, comm, RECEIVED);
     struct event *out = &events->queue[0];
-    dumpi_messages_put_message(events, out, out_bytes, dumpi_value_of(events, 2),
-                               dumpi_value_of(events, 3), dumpi_value_of(events, comm), SENT);
+    dumpi_messages_put_message(events, out, out_bytes, 2, comm, SENT);
     out->receive_ends = (uint64_t)(uint32_t)in.tag << 32 | (uint32_t)in.peer;
     dumpi_messages_put_received(events, &in, dumpi_messages_status_of(events, comm + 1));
     struct event *part = dumpi_record(events);
@@ -100,8 +96,7 @@ static void dumpi_messages_record_probe(struct dumpi_events *events,
                                         const struct dumpi_status *status)
 {
     struct event *record = &events->queue[0];
-    dumpi_messages_put_message(events, record, 0, dumpi_value_of(events, 0),
-                               dumpi_value_of(events, 1), dumpi_value_of(events, 2), 0);
+    dumpi_messages_put_message(events, record, 0, 0, 2, 0);
     if (status != NULL)
         dumpi_messages_put_source(events, record, status);
 }

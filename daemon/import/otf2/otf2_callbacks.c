@@ -289,15 +289,16 @@ static OTF2_CallbackCode otf2_callback_on_request_test(RECORD, uint64_t request)
 
 /* ---- one-sided calls -------------------------------------------------------- */
 
+/* @param access  with the bytes sent and received */
 static OTF2_CallbackCode otf2_callback_access_window(struct otf2_stream *stream, uint64_t ticks,
                                                      unsigned kind, OTF2_RmaWinRef window,
-                                                     uint32_t target, uint64_t sent,
-                                                     uint64_t received)
+                                                     uint32_t target, struct otf2_access access)
 {
     int inter = 0;
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
     uint32_t number = otf2_defs_window(stream->defs, window);
-    struct otf2_access access = {
-        .sent = sent, .received = received, .comm = otf2_callback_slot_of(stream, number)};
+    access.comm = otf2_callback_slot_of(stream, number);
     access.target = otf2_job_peer(stream->job, stream->rank, number, target, &inter);
     access.flags = inter ? EVENT_INTER : 0;
     uint64_t time = otf2_callback_begin(stream, ticks);
@@ -308,27 +309,23 @@ static OTF2_CallbackCode otf2_callback_access_window(struct otf2_stream *stream,
 static OTF2_CallbackCode otf2_callback_on_put(RECORD, OTF2_RmaWinRef window, uint32_t target,
                                               uint64_t bytes, uint64_t matching)
 {
-    if (otf2_callback_skip_record(user, ticks))
-        return otf2_callback_status(user);
-    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaPut, window, target,
+                                       (struct otf2_access){.sent = bytes});
 }
 
 static OTF2_CallbackCode otf2_callback_on_get(RECORD, OTF2_RmaWinRef window, uint32_t target,
                                               uint64_t bytes, uint64_t matching)
 {
-    if (otf2_callback_skip_record(user, ticks))
-        return otf2_callback_status(user);
-    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaGet, window, target,
+                                       (struct otf2_access){.received = bytes});
 }
 
 static OTF2_CallbackCode otf2_callback_on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
                                                  OTF2_RmaAtomicType type, uint64_t sent,
                                                  uint64_t received, uint64_t matching)
 {
-    if (otf2_callback_skip_record(user, ticks))
-        return otf2_callback_status(user);
-    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent,
-                                       received);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target,
+                                       (struct otf2_access){.sent = sent, .received = received});
 }
 
 /* ---- collectives ----------------------------------------------------------- */
