@@ -1,8 +1,7 @@
-/* Writes the columns of all tables of recordings into files, between two marks, or checks that
- * they are up to date. They are read from a recording that is created for this purpose, so that
- * the documentation cannot differ from the code.
+/* Prints the columns of all tables of recordings, for the documentation. They are read from a
+ * recording that is created for this purpose, so that it cannot differ from the code.
  *
- *   hrec-spec --check | --write FILE...     status 1 when a file differs or has no marks */
+ *   hrec-spec markdown | roff */
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 
@@ -10,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MAX_BYTES ((size_t)1 << 20)
-
-static const struct {
-    const char *suffix, *begin, *end;
-    int roff;
-} forms[] = {
-    {".md", "<!-- tables of recordings: made by hrec-spec -->\n", "<!-- end of them -->\n", 0},
-    {".5", ".\\\" tables: made by hrec-spec\n", ".\\\" end of them\n", 1},
-};
 
 static int hrec_spec_print_table(FILE *out, struct recording_file *file, const char *table,
                                  int roff)
@@ -58,91 +47,33 @@ static int hrec_spec_print_tables(FILE *out, struct recording_file *file, int ro
     return code;
 }
 
-static char *hrec_spec_make_tables(int roff)
+static int hrec_spec_print(int roff)
 {
     struct recording *made;
     struct recording_file file = {0};
-    char path[] = "/tmp/hrec-spec-XXXXXX", why[300], *text = NULL;
-    size_t length;
+    char path[] = "/tmp/hrec-spec-XXXXXX", why[300] = "no temporary file";
     int handle = mkstemp(path);
-    if (handle < 0)
-        return NULL;
-    close(handle);
-    int code = recording_open(&made, path, why, sizeof(why));
+    int code = handle < 0 ? -1 : 0;
+    if (handle >= 0)
+        close(handle);
+    code = code != 0 ? code : recording_open(&made, path, why, sizeof(why));
     code = code != 0 ? code : recording_close(made);
     code = code != 0 ? code : recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
-    FILE *out = open_memstream(&text, &length);
-    if (code == 0 && out != NULL)
-        code = hrec_spec_print_tables(out, &file, roff);
-    if (out != NULL)
-        fclose(out);
+    code = code != 0 ? code : hrec_spec_print_tables(stdout, &file, roff);
     recording_file_close(&file);
-    unlink(path);
-    if (code == 0)
-        return text;
-    fprintf(stderr, "hrec-spec: %s\n", why);
-    free(text);
-    return NULL;
-}
-
-static char *hrec_spec_contents(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = calloc(1, MAX_BYTES);
-    if (file == NULL || text == NULL || fread(text, 1, MAX_BYTES - 1, file) == 0) {
-        free(text);
-        text = NULL;
-    }
-    if (file != NULL)
-        fclose(file);
-    return text;
-}
-
-static int hrec_spec_write_file(const char *path, const char *text, const char *from,
-                                const char *tables, const char *rest)
-{
-    FILE *file = fopen(path, "we");
-    if (file == NULL)
-        return 1;
-    fwrite(text, 1, (size_t)(from - text), file);
-    fprintf(file, "%s%s", tables, rest);
-    return fclose(file) != 0;
-}
-
-static int hrec_spec_handle_file(const char *path, int writes)
-{
-    size_t length = strlen(path), form = 0;
-    if (length > 2 && strcmp(path + length - 2, forms[1].suffix) == 0)
-        form = 1;
-    char *text = hrec_spec_contents(path), *tables = hrec_spec_make_tables(forms[form].roff);
-    char *from = text == NULL ? NULL : strstr(text, forms[form].begin);
-    from = from == NULL ? NULL : from + strlen(forms[form].begin);
-    const char *rest = from == NULL ? NULL : strstr(from, forms[form].end);
-    int status = 1;
-    if (tables == NULL || rest == NULL) {
-        fprintf(stderr, "hrec-spec: %s: cannot be read, or has no marks\n", path);
-    } else if (writes) {
-        status = hrec_spec_write_file(path, text, from, tables, rest);
-    } else {
-        status =
-            (size_t)(rest - from) != strlen(tables) || strncmp(from, tables, strlen(tables)) != 0;
-        if (status)
-            fprintf(stderr, "hrec-spec: %s: other tables; 'ninja spec' writes those there are\n",
-                    path);
-    }
-    free(text);
-    free(tables);
-    return status;
+    if (handle >= 0)
+        unlink(path);
+    if (code != 0)
+        fprintf(stderr, "hrec-spec: %s\n", why);
+    return code != 0;
 }
 
 int main(int argc, char **argv)
 {
-    int status = 0, writes = argc > 1 && strcmp(argv[1], "--write") == 0;
-    if (argc < 3 || (!writes && strcmp(argv[1], "--check") != 0)) {
-        fputs("usage: hrec-spec --check | --write FILE...\n", stderr);
+    int roff = argc == 2 && strcmp(argv[1], "roff") == 0;
+    if (!roff && (argc != 2 || strcmp(argv[1], "markdown") != 0)) {
+        fputs("usage: hrec-spec markdown | roff\n", stderr);
         return 2;
     }
-    for (int i = 2; i < argc; i++)
-        status |= hrec_spec_handle_file(argv[i], writes);
-    return status;
+    return hrec_spec_print(roff);
 }
