@@ -134,12 +134,6 @@ static uint64_t dumpi_types_struct_size(const struct dumpi_types *types,
     return size;
 }
 
-static uint64_t dumpi_types_old_size(const struct dumpi_types *types, const struct dumpi_stream *s,
-                                     unsigned at)
-{
-    return dumpi_type_size(types, dumpi_value(s, at));
-}
-
 int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
 {
     unsigned at = 4; /* index of the argument that is the new type */
@@ -159,7 +153,8 @@ int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
     case DUMPI_Type_indexed:
     case DUMPI_Type_hindexed:
     case DUMPI_Type_create_hindexed:
-        size = dumpi_bytes_product(dumpi_types_sum_array(s, 1), dumpi_types_old_size(types, s, 3));
+        size = dumpi_bytes_product(dumpi_types_sum_array(s, 1),
+                                   dumpi_type_size(types, dumpi_value(s, 3)));
         break;
     case DUMPI_Type_struct:
     case DUMPI_Type_create_struct:
@@ -167,7 +162,8 @@ int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
         break;
     case DUMPI_Type_create_subarray:
         at = 6;
-        size = dumpi_bytes_product(dumpi_types_product_of(s, 2), dumpi_types_old_size(types, s, 5));
+        size = dumpi_bytes_product(dumpi_types_product_of(s, 2),
+                                   dumpi_type_size(types, dumpi_value(s, 5)));
         break;
     case DUMPI_Type_create_darray:
         at = 9;
@@ -176,7 +172,7 @@ int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *s)
     case DUMPI_Type_create_resized:
     case DUMPI_Type_dup:
         at = s->call.function == DUMPI_Type_dup ? 1 : 3;
-        size = dumpi_types_old_size(types, s, 0);
+        size = dumpi_type_size(types, dumpi_value(s, 0));
         break;
     case DUMPI_Type_match_size:
     case DUMPI_Type_size:
