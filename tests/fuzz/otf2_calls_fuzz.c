@@ -50,8 +50,11 @@ static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *tim
                                                  {OTF2_REGION_CALL, CALL_Start, 0}};
     uint64_t request = bytes[1] % 32;
     *time += bytes[2] % 64 - (bytes[2] >= 250 ? 60u : 0u);
-    struct otf2_message message = {
-        .peer = bytes[1] % 8, .tag = bytes[2] % 4, .bytes = bytes[1], .comm = bytes[2] % 3};
+    struct otf2_message message = {.peer = bytes[1] % 8,
+                                   .tag = bytes[2] % 4,
+                                   .bytes = bytes[1],
+                                   .request = request,
+                                   .comm = bytes[2] % 3};
     struct otf2_collective collective = {.call = bytes[1] % 2 ? CALL_Bcast : 0, .sent = bytes[1]};
     const struct otf2_region *region = &regions[bytes[1] % 8];
     switch (bytes[0] % 14) {
@@ -67,7 +70,7 @@ static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *tim
         otf2_calls_send(calls, *time, &message);
         break;
     case 5:
-        otf2_calls_isend(calls, *time, &message, request);
+        otf2_calls_isend(calls, *time, &message);
         break;
     case 6:
         otf2_calls_isend_complete(calls, *time, request);
@@ -79,7 +82,7 @@ static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *tim
         otf2_calls_recv(calls, *time, &message);
         break;
     case 9:
-        otf2_calls_irecv(calls, *time, &message, request);
+        otf2_calls_irecv(calls, *time, &message);
         break;
     case 10:
         otf2_calls_cancelled(calls, *time, request);

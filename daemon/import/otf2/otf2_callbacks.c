@@ -179,6 +179,7 @@ struct message_record {
     OTF2_CommRef comm;
     uint32_t tag;
     uint64_t bytes;
+    uint64_t request; /* of nonblocking ones */
 };
 
 static struct otf2_message otf2_callback_message(struct otf2_stream *stream,
@@ -188,6 +189,7 @@ static struct otf2_message otf2_callback_message(struct otf2_stream *stream,
     uint32_t number = otf2_callback_number_of(stream, record->comm);
     struct otf2_message message = {.tag = otf2_callback_tag(record->tag),
                                    .bytes = record->bytes,
+                                   .request = record->request,
                                    .comm = otf2_callback_slot_of(stream, number)};
     message.peer = otf2_job_peer(stream->job, stream->rank, number, record->peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
@@ -195,11 +197,9 @@ static struct otf2_message otf2_callback_message(struct otf2_stream *stream,
     return message;
 }
 
-/* Functions of otf2_calls.h that process a blocking message, a nonblocking one, and a request. */
+/* Functions of otf2_calls.h that process a message, and a request. */
 typedef void process_message(struct otf2_calls *calls, uint64_t time,
                              const struct otf2_message *message);
-typedef void process_posted(struct otf2_calls *calls, uint64_t time,
-                            const struct otf2_message *message, uint64_t request);
 typedef void process_request(struct otf2_calls *calls, uint64_t time, uint64_t request);
 
 static OTF2_CallbackCode otf2_callback_pass_message(struct otf2_stream *stream,
@@ -211,17 +211,6 @@ static OTF2_CallbackCode otf2_callback_pass_message(struct otf2_stream *stream,
         return otf2_callback_status(stream);
     struct otf2_message message = otf2_callback_message(stream, record);
     process(&stream->calls, otf2_callback_begin(stream, ticks), &message);
-    return otf2_callback_outcome(stream);
-}
-
-static OTF2_CallbackCode otf2_callback_pass_posted(struct otf2_stream *stream, OTF2_TimeStamp ticks,
-                                                   const struct message_record *record,
-                                                   uint64_t request, process_posted *process)
-{
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = otf2_callback_message(stream, record);
-    process(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
     return otf2_callback_outcome(stream);
 }
 
@@ -238,29 +227,29 @@ static OTF2_CallbackCode otf2_callback_pass_request(struct otf2_stream *stream,
 static OTF2_CallbackCode otf2_callback_on_send(RECORD, uint32_t receiver, OTF2_CommRef comm,
                                                uint32_t tag, uint64_t bytes)
 {
-    const struct message_record record = {receiver, comm, tag, bytes};
+    const struct message_record record = {receiver, comm, tag, bytes, 0};
     return otf2_callback_pass_message(user, ticks, &record, otf2_calls_send);
 }
 
 static OTF2_CallbackCode otf2_callback_on_recv(RECORD, uint32_t sender, OTF2_CommRef comm,
                                                uint32_t tag, uint64_t bytes)
 {
-    const struct message_record record = {sender, comm, tag, bytes};
+    const struct message_record record = {sender, comm, tag, bytes, 0};
     return otf2_callback_pass_message(user, ticks, &record, otf2_calls_recv);
 }
 
 static OTF2_CallbackCode otf2_callback_on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm,
                                                 uint32_t tag, uint64_t bytes, uint64_t request)
 {
-    const struct message_record record = {receiver, comm, tag, bytes};
-    return otf2_callback_pass_posted(user, ticks, &record, request, otf2_calls_isend);
+    const struct message_record record = {receiver, comm, tag, bytes, request};
+    return otf2_callback_pass_message(user, ticks, &record, otf2_calls_isend);
 }
 
 static OTF2_CallbackCode otf2_callback_on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm,
                                                 uint32_t tag, uint64_t bytes, uint64_t request)
 {
-    const struct message_record record = {sender, comm, tag, bytes};
-    return otf2_callback_pass_posted(user, ticks, &record, request, otf2_calls_irecv);
+    const struct message_record record = {sender, comm, tag, bytes, request};
+    return otf2_callback_pass_message(user, ticks, &record, otf2_calls_irecv);
 }
 
 static OTF2_CallbackCode otf2_callback_on_isend_complete(RECORD, uint64_t request)

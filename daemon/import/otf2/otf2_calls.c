@@ -274,8 +274,7 @@ static void otf2_calls_post_request(struct otf2_calls *c, uint64_t id, struct ev
     c->waits[request->position] = id;
 }
 
-void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
-                      uint64_t id)
+void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
     int own = otf2_calls_ensure_call(c, time, CALL_Isend);
     struct event *part =
@@ -288,7 +287,7 @@ void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_mes
                                     .comm = message->comm,
                                     .flags = part->flags &
                                              (EVENT_SEND | EVENT_PERSISTENT | EVENT_INTER)};
-        otf2_calls_post_request(c, id, part, &post);
+        otf2_calls_post_request(c, message->request, part, &post);
     }
     c->totals.sends++;
     c->totals.send_bytes += message->bytes;
@@ -329,14 +328,13 @@ void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_mess
     otf2_calls_single(c, time, CALL_Recv, EVENT_RECV, message);
 }
 
-void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
-                      uint64_t id)
+void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
     int own = otf2_calls_ensure_call(c, time, CALL_Wait);
     struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_DONE);
     if (part != NULL) {
         otf2_calls_set_message(part, message);
-        otf2_calls_end_request(c, part, &(struct open_request){.id = id});
+        otf2_calls_end_request(c, part, &(struct open_request){.id = message->request});
     }
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;

@@ -36,8 +36,9 @@ struct otf2_message {
     int32_t peer; /**< world rank or PEER_UNKNOWN */
     int32_t tag;
     uint64_t bytes;
-    uint16_t comm;  /**< slot, or COMM_SLOT_NONE */
-    uint16_t flags; /**< EVENT_INTER or 0 */
+    uint64_t request; /**< of nonblocking ones */
+    uint16_t comm;    /**< slot, or COMM_SLOT_NONE */
+    uint16_t flags;   /**< EVENT_INTER or 0 */
 };
 
 /** A collective with its root as a world rank. */
@@ -94,13 +95,11 @@ void otf2_calls_enter(struct otf2_calls *calls, uint64_t time, uint32_t ref,
 void otf2_calls_leave(struct otf2_calls *calls, uint64_t time, uint32_t ref,
                       const struct otf2_region *region);
 void otf2_calls_send(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message);
-void otf2_calls_isend(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message,
-                      uint64_t request);
+void otf2_calls_isend(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message);
 void otf2_calls_isend_complete(struct otf2_calls *calls, uint64_t time, uint64_t request);
 void otf2_calls_irecv_request(struct otf2_calls *calls, uint64_t time, uint64_t request);
 void otf2_calls_recv(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message);
-void otf2_calls_irecv(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message,
-                      uint64_t request);
+void otf2_calls_irecv(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message);
 void otf2_calls_cancelled(struct otf2_calls *calls, uint64_t time, uint64_t request);
 /** @return 1; 0: the access is not part of an MPI call */
 int otf2_calls_access(struct otf2_calls *calls, uint64_t time, const struct otf2_access *access);

@@ -28,6 +28,22 @@ static const struct otf2_message to_three = {.peer = 3, .tag = 5, .bytes = 100, 
 
 static struct request_table requests;
 
+static void post_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                       uint64_t request)
+{
+    struct otf2_message requested = *message;
+    requested.request = request;
+    otf2_calls_isend(c, time, &requested);
+}
+
+static void end_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                      uint64_t request)
+{
+    struct otf2_message requested = *message;
+    requested.request = request;
+    otf2_calls_irecv(c, time, &requested);
+}
+
 static void begin(struct otf2_calls *c)
 {
     request_table_init(&requests);
@@ -82,15 +98,14 @@ static void a_wait_has_a_part_for_each_request(void **state)
     (void)state;
     begin(&c);
     otf2_calls_enter(&c, 10, 1, &isend);
-    otf2_calls_isend(&c, 12, &to_three, 1001);
+    post_isend(&c, 12, &to_three, 1001);
     otf2_calls_leave(&c, 20, 1, &isend);
     otf2_calls_enter(&c, 30, 2, &irecv);
     otf2_calls_irecv_request(&c, 31, 1002);
     otf2_calls_leave(&c, 32, 2, &irecv);
     otf2_calls_enter(&c, 40, 3, &waitall);
     otf2_calls_isend_complete(&c, 45, 1001);
-    otf2_calls_irecv(&c, 46, &(struct otf2_message){.peer = 4, .tag = 6, .bytes = 70, .comm = 1},
-                     1002);
+    end_irecv(&c, 46, &(struct otf2_message){.peer = 4, .tag = 6, .bytes = 70, .comm = 1}, 1002);
     otf2_calls_leave(&c, 50, 3, &waitall);
     assert_int_equal(take(&c, e), 4);
     assert_int_equal(e[0].flags, SEND_POST);
@@ -298,7 +313,7 @@ static void post_all(struct otf2_calls *c)
     otf2_calls_enter(c, 20, 5, &start);
     otf2_calls_irecv_request(c, 21, 1002);
     otf2_calls_leave(c, 22, 5, &start);
-    otf2_calls_isend(c, 30, &to_three, 1003);
+    post_isend(c, 30, &to_three, 1003);
     otf2_calls_enter(c, 35, 6, &iallreduce);
     otf2_calls_collective_request(c, 36, 1004);
     otf2_calls_leave(c, 37, 6, &iallreduce);
@@ -314,9 +329,9 @@ static void complete_all(struct otf2_calls *c)
     inter.bytes = 90;
     inter.flags = EVENT_INTER;
     otf2_calls_enter(c, 40, 3, &waitall);
-    otf2_calls_irecv(c, 45, &inter, 1002);
+    end_irecv(c, 45, &inter, 1002);
     otf2_calls_isend_complete(c, 46, 1003);
-    otf2_calls_irecv(c, 47, &four, 1001);
+    end_irecv(c, 47, &four, 1001);
     otf2_calls_collective_complete(c, 48, &done, 1004);
     otf2_calls_leave(c, 50, 3, &waitall);
 }
@@ -398,10 +413,10 @@ static void what_an_open_call_has_posted_another_thread_may_complete(void **stat
     begin_threads(&t);
     otf2_calls_enter(&t.first, 10, 5, &start);
     otf2_calls_irecv_request(&t.first, 11, 1);
-    otf2_calls_irecv(&t.second, 20, &to_three, 1);
+    end_irecv(&t.second, 20, &to_three, 1);
     otf2_calls_enter(&t.second, 30, 3, &waitall);
     otf2_calls_isend_complete(&t.second, 31, 2);
-    otf2_calls_isend(&t.first, 12, &to_three, 2);
+    post_isend(&t.first, 12, &to_three, 2);
     call_queue_join_before(&requests, 31);
     otf2_calls_leave(&t.first, 13, 5, &start);
     otf2_calls_leave(&t.second, 32, 3, &waitall);
@@ -431,7 +446,7 @@ static void an_end_belongs_to_the_newest_post_before_it(void **state)
                 if (turn == completer_first)
                     otf2_calls_irecv_request(&t.first, 100 * i + 10, 7);
                 else
-                    otf2_calls_irecv(&t.second, 100 * i + 50, &message, 7);
+                    end_irecv(&t.second, 100 * i + 50, &message, 7);
             }
         call_queue_join_before(&requests, UINT64_MAX);
         assert_int_equal(call_queue_remove(&t.second.queue, ends, 16), 4);
@@ -495,7 +510,7 @@ static void turns_of_a_request_are_distinguished_whoever_starts_and_ends_them(vo
                 if (starts[i] == t)
                     otf2_calls_irecv_request(&c[t], 10 * i + 3, 7);
                 if (ends[i] == t)
-                    otf2_calls_irecv(&c[t], 10 * i + (i % 2 ? 13 : 8), &message, 7);
+                    end_irecv(&c[t], 10 * i + (i % 2 ? 13 : 8), &message, 7);
             }
         call_queue_join_before(&requests, UINT64_MAX);
         for (unsigned t = 0; t < TURNERS; t++)
@@ -518,12 +533,12 @@ static void a_threads_own_requests_come_first(void **state)
     begin_threads(&t);
     otf2_calls_irecv_request(&t.first, 10, 1);
     otf2_calls_irecv_request(&t.second, 11, 1);
-    otf2_calls_irecv(&t.second, 20, &to_three, 1);
+    end_irecv(&t.second, 20, &to_three, 1);
     call_queue_join_before(&requests, 21);
     assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 0);
     assert_int_equal(call_queue_remove(&t.second.queue, e, 16), 2);
     assert_int_equal(e[1].t_post, 11);
-    otf2_calls_irecv(&t.first, 30, &to_three, 1);
+    end_irecv(&t.first, 30, &to_three, 1);
     call_queue_join_before(&requests, 31);
     assert_int_equal(call_queue_remove(&t.first.queue, e, 16), 2);
     assert_int_equal(e[1].t_post, 10);
@@ -536,7 +551,7 @@ static void what_nobody_posted_waits_until_it_is_given_up(void **state)
     struct event e[16];
     (void)state;
     begin_threads(&t);
-    otf2_calls_irecv(&t.second, 20, &to_three, 1);
+    end_irecv(&t.second, 20, &to_three, 1);
     otf2_calls_isend_complete(&t.second, 21, 2);
     otf2_calls_cancelled(&t.second, 22, 3);
     assert_int_equal(call_queue_waits(&t.second.queue), CALL_WAITS_FOR_POST);
@@ -573,7 +588,7 @@ static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
     }
     assert_int_equal(c.queue.forced, 1);
     uint32_t count;
-    otf2_calls_irecv(&c, 100000000, &to_three, 99);
+    end_irecv(&c, 100000000, &to_three, 99);
     otf2_calls_close(&c);
     while ((count = call_queue_remove(&c.queue, e, 16)) > 0)
         taken += count;
@@ -590,7 +605,7 @@ static void requests_whose_end_is_never_reported_do_not_pile_up(void **state)
     request_table_init(&requests);
     otf2_calls_init(&c, &requests, 2, 5);
     for (uint32_t i = 0; i < 2 * REQUEST_TABLE_CAPACITY; i++) {
-        otf2_calls_isend(&c, i, &to_three, i);
+        post_isend(&c, i, &to_three, i);
         assert_int_equal(call_queue_remove(&c.queue, e, 16), 1);
         assert_int_equal(e[0].request, 3 + 5 * i); /* apart from those of other threads */
     }
