@@ -104,7 +104,7 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
     if (code != 0)
         return code;
     /* The pattern of a phase that is missing: dropped, or cut off. */
-    int64_t first = row[row[8].integer != 0 ? 4 : 0].integer;
+    int64_t first = row[row[7].integer != 0 ? 4 : 0].integer;
     const struct report_phase *like = report_data_phase_of(d, first);
     if ((code = key_table_reserve(&d->patterns, 1)) != 0)
         return code;
@@ -120,8 +120,7 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
         .resembles = row[4].integer,
         .height = isfinite(row[5].real) ? row[5].real : 0,
         .messages = report_data_amount(&row[6]),
-        .bytes = report_data_amount(&row[7]),
-        .returned = row[8].integer != 0,
+        .returned = row[7].integer != 0,
     };
     return 0;
 }
@@ -135,14 +134,13 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
     if (d->alert_count == REPORT_ALERTS)
         return 1;
     struct report_alert *a = &d->alerts[d->alert_count++];
-    *a = (struct report_alert){.id = row[18].integer,
+    *a = (struct report_alert){.id = row[4].integer,
                                .since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
                                .until_ns = row[2].integer,
                                .ratio = row[3].real,
                                .worst = row[13].real,
                                .progress = row[14].real,
                                .lost_ns = row[15].real};
-    report_data_copy(a->kind, sizeof(a->kind), &row[4]);
     report_data_copy(a->state, sizeof(a->state), &row[5]);
     report_data_copy(a->severity, sizeof(a->severity), &row[6]);
     report_data_copy(a->title, sizeof(a->title), &row[7]);
@@ -150,9 +148,8 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
     report_data_copy(a->ranks, sizeof(a->ranks), &row[9]);
     report_data_copy(a->nodes, sizeof(a->nodes), &row[10]);
     report_data_copy(a->advice, sizeof(a->advice), &row[11]);
-    report_data_copy(a->locality, sizeof(a->locality), &row[12]);
-    report_data_copy(a->culprit, sizeof(a->culprit), &row[16]);
-    report_data_copy(a->victims, sizeof(a->victims), &row[17]);
+    report_data_copy(a->culprit, sizeof(a->culprit), &row[12]);
+    report_data_copy(a->victims, sizeof(a->victims), &row[16]);
     return 0;
 }
 
@@ -242,12 +239,12 @@ static const struct {
      report_data_add_latency},
     {"SELECT phase.id, phase.begin_ns, phase.end_ns, phase.communities, resembles, height, "
      "messages,"
-     " bytes, returned FROM phase LEFT JOIN curve ON curve.phase = phase.id WHERE phase.begin_ns "
+     " returned FROM phase LEFT JOIN curve ON curve.phase = phase.id WHERE phase.begin_ns "
      "BETWEEN 0 AND"
      " phase.end_ns AND phase.end_ns < 4000000000000000000 ORDER BY phase.id",
      report_data_add_phase},
-    {"SELECT onset_ns, since_ns, updated_ns, ratio, kind, state, severity, title, text, ranks, "
-     "nodes, advice, locality, ratio_worst, progress, lost_ns, culprit, victims, id" ALERTS_FROM,
+    {"SELECT onset_ns, since_ns, updated_ns, ratio, id, state, severity, title, text, ranks, "
+     "nodes, advice, culprit, ratio_worst, progress, lost_ns, victims" ALERTS_FROM,
      report_data_add_alert},
     /* Alerts whose text is not JSON have no causes. */
     {"SELECT a.place, json_extract(value, '$.name'), json_extract(value, '$.share'),"
@@ -287,9 +284,7 @@ static void report_data_read_texts(struct report_data *d, struct tables *t)
     tables_text(t, "SELECT app FROM job", d->app, sizeof(d->app));
     tables_text(t, "SELECT command FROM job", d->command, sizeof(d->command));
     tables_text(t, "SELECT mpi FROM job", d->mpi, sizeof(d->mpi));
-    tables_text(t, "SELECT user FROM job", d->user, sizeof(d->user));
     tables_text(t, "SELECT state FROM job", d->state, sizeof(d->state));
-    tables_text(t, "SELECT holter FROM job", d->holter, sizeof(d->holter));
     tables_text(t, "SELECT text FROM topology", d->network, sizeof(d->network));
     tables_text(t, "SELECT fault FROM topology", d->network_fault, sizeof(d->network_fault));
 }

@@ -28,7 +28,7 @@ struct report_latency {
 
 struct report_phase {
     int64_t id, begin_ns, end_ns, communities, resembles;
-    double height, messages, bytes;
+    double height, messages;
     int returned;
     unsigned pattern; /* equal for phases of the same pattern; counted from 0 in the order of their
                          first phases */
@@ -42,8 +42,8 @@ struct report_cause {
 struct report_alert {
     int64_t id; /* its number in the recording, where some before it may be left out */
     int64_t since_ns, until_ns;
-    char kind[40], state[24], severity[24], title[300], text[1200], ranks[300], nodes[300],
-        advice[1200], locality[40], culprit[24], victims[300];
+    char state[24], severity[24], title[300], text[1200], ranks[300], nodes[300], advice[1200],
+        culprit[24], victims[300];
     double ratio, worst, progress; /* NaN: does not apply */
     double lost_ns;
     struct report_cause causes[REPORT_CAUSES];
@@ -77,7 +77,7 @@ struct report_data {
     size_t link_count;
     struct report_capture captures[REPORT_CAPTURES]; /* the first ones */
     size_t capture_count, captures_all;
-    char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
+    char app[400], command[1200], mpi[200], state[24];
     uint64_t rank_group;         /**< ranks in a row of the phases; 0 and 1: every rank */
     uint64_t matched, unmatched; /**< of the messages received since the job's start */
     uint64_t of_unwatched;       /**< other received ones: their senders are not watched */

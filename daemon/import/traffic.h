@@ -25,7 +25,6 @@ enum pairs_source { PAIRS_HOP_BYTES, PAIRS_ROUTES, PAIRS_RECORDING };
 /** A host of a recording. */
 struct pair_host {
     char name[65];
-    uint64_t cores; /**< of the host; 0: not known */
 };
 
 /** Where a process of a recording ran. */

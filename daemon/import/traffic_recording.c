@@ -48,7 +48,6 @@ static int64_t traffic_recording_add_host(struct reading *r, const struct wire_r
     if (ARRAY_FIT(p->hosts, r->host_capacity, p->host_count + (size_t)1) != 0)
         return -ENOMEM;
     struct pair_host *host = &p->hosts[p->host_count];
-    *host = (struct pair_host){.cores = ranks->cores};
     snprintf(host->name, sizeof(host->name), "%s", ranks->host);
     return p->host_count++;
 }

@@ -133,7 +133,6 @@ int csv_reader_peek(struct csv_reader *r, const char **line, size_t *length, int
 struct scan {
     char *at, *end;
     uint64_t lines;
-    int open; /* the bytes ended inside quotes */
     enum csv_fault fault;
 };
 
@@ -153,10 +152,7 @@ static void csv_reader_read_quoted(struct scan *s, struct csv_field *out)
         *to++ = *s->at;
     }
     out->length = (uint32_t)(to - out->text);
-    if (s->at == s->end)
-        s->open = 1;
-    else
-        s->at++;
+    s->at += s->at < s->end;
 }
 
 static void csv_reader_read_plain(struct scan *s, char separator, struct csv_field *out)

@@ -19,13 +19,8 @@
 
 /* ---- the reader ------------------------------------------------------------ */
 
-struct reader {
-    struct otf2_shared *shared;
-    struct otf2_source *source;
-};
-
 struct worker {
-    const struct reader *reader;
+    struct otf2_source *source;
     struct otf2_slot *slot;
 };
 
@@ -50,7 +45,7 @@ static void *otf2_shared_answer(void *user)
             continue;
         if (!atomic_compare_exchange_strong(&slot->state, &asked, OTF2_WORKING))
             continue;
-        slot->count = otf2_source_next(w->reader->source, slot->stream, slot->until, slot->events,
+        slot->count = otf2_source_next(w->source, slot->stream, slot->until, slot->events,
                                        &slot->reading, slot->fault);
         atomic_store(&slot->state, OTF2_ANSWERED);
         sem_post(&slot->answered);
@@ -69,18 +64,18 @@ static void otf2_shared_catch_crashes(void)
 static void otf2_shared_run_reader(struct otf2_shared *shared, const char *anchor,
                                    const struct otf2_defs *defs)
 {
-    struct reader reader = {.shared = shared};
+    struct otf2_source *source;
     struct worker workers[OTF2_SLOTS];
     char fault[OTF2_FAULT_BYTES];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (otf2_source_open(&reader.source, anchor, fault) != 0 ||
-        otf2_source_begin(reader.source, &shared->job, defs, shared->reports, fault) != 0) {
+    if (otf2_source_open(&source, anchor, fault) != 0 ||
+        otf2_source_begin(source, &shared->job, defs, shared->reports, fault) != 0) {
         memcpy(shared->fault, fault, sizeof(fault));
         _exit(ENDED);
     }
     for (unsigned i = 0; i < shared->slot_count; i++) {
         pthread_t thread;
-        workers[i] = (struct worker){&reader, &shared->slots[i]};
+        workers[i] = (struct worker){source, &shared->slots[i]};
         if (i + 1 == shared->slot_count)
             otf2_shared_answer(&workers[i]);
         else if (pthread_create(&thread, NULL, otf2_shared_answer, &workers[i]) != 0)
