@@ -2,6 +2,7 @@
 #ifndef HOLTER_PLAIN_TEXT_H
 #define HOLTER_PLAIN_TEXT_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,17 @@
 static inline void text_copy(char *out, size_t capacity, const char *text)
 {
     snprintf(out, capacity, "%s", text ? text : "");
+}
+
+/** Append what printf() writes to the text in a buffer, cut to what fits. */
+__attribute__((format(printf, 3, 4))) static inline void text_append(char *out, size_t capacity,
+                                                                     const char *format, ...)
+{
+    const size_t used = strlen(out);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out + used, capacity - used, format, arguments);
+    va_end(arguments);
 }
 
 static inline int text_begins(const char *text, const char *prefix)

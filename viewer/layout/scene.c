@@ -2,6 +2,7 @@
 #include "viewer/layout/scene.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/plain_text.h"
 #include "viewer/layout/mix.h"
 
 #include <math.h>
@@ -145,9 +146,8 @@ void scene_panel(struct scene *s, struct box box, color_t ground, const char *na
     va_start(arguments, name);
     vsnprintf(p->name, sizeof p->name, name, arguments);
     va_end(arguments);
-    const size_t used = strlen(p->name);
     if (s->suffix)
-        snprintf(p->name + used, sizeof p->name - used, "%s", s->suffix);
+        text_append(p->name, sizeof p->name, "%s", s->suffix);
 }
 
 void scene_end_panel_at(struct scene *s, double y)

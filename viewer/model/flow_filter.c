@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 
 #include <errno.h>
@@ -377,17 +378,15 @@ static struct quantity flow_filter_figure(double value, const char *unit)
 char *flow_filter_text(const struct flow_filter *f, char *out, size_t capacity)
 {
     const char *unit = flows_metric_unit(f->metric);
-    int used = 0;
     out[0] = 0;
     if (f->ranged && isinf(f->high))
-        used = snprintf(out, capacity, "%s from %s", flows_metric_name(f->metric),
-                        flow_filter_figure(f->low, unit).text);
+        snprintf(out, capacity, "%s from %s", flows_metric_name(f->metric),
+                 flow_filter_figure(f->low, unit).text);
     else if (f->ranged)
-        used =
-            snprintf(out, capacity, "%s %s to %s", flows_metric_name(f->metric),
-                     flow_filter_figure(f->low, unit).text, flow_filter_figure(f->high, unit).text);
-    if (f->picked && (size_t)used < capacity)
-        snprintf(out + used, capacity - (size_t)used, "%s%u %s picked", used ? ", " : "",
-                 f->set.count, flow_filter_kind_name(f->kind, f->set.count));
+        snprintf(out, capacity, "%s %s to %s", flows_metric_name(f->metric),
+                 flow_filter_figure(f->low, unit).text, flow_filter_figure(f->high, unit).text);
+    if (f->picked)
+        text_append(out, capacity, "%s%u %s picked", out[0] ? ", " : "", f->set.count,
+                    flow_filter_kind_name(f->kind, f->set.count));
     return out;
 }

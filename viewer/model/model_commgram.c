@@ -7,6 +7,7 @@
 #include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -201,13 +202,13 @@ int commgram_same(const struct commgram_request *a, const struct commgram_reques
 
 char *commgram_argument(const struct commgram_request *q, char *out, size_t capacity)
 {
-    int used = snprintf(out, capacity,
-                        "from=%" PRIu64 " to=%" PRIu64 " phases=%" PRIu64 " communities=%" PRIu64,
-                        q->from_ns, q->to_ns, q->phases, q->communities);
-    if (q->ranks[0] && used > 0 && (size_t)used < capacity)
-        used += snprintf(out + used, capacity - (size_t)used, " ranks=%s", q->ranks);
-    if (!q->modelled && used > 0 && (size_t)used < capacity)
-        snprintf(out + used, capacity - (size_t)used, " modelled=0");
+    snprintf(out, capacity,
+             "from=%" PRIu64 " to=%" PRIu64 " phases=%" PRIu64 " communities=%" PRIu64, q->from_ns,
+             q->to_ns, q->phases, q->communities);
+    if (q->ranks[0])
+        text_append(out, capacity, " ranks=%s", q->ranks);
+    if (!q->modelled)
+        text_append(out, capacity, " modelled=0");
     return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "viewer/model/model_network_parts.h"
 
 #include <errno.h>
@@ -201,9 +202,8 @@ char *what_if_text(const struct what_if *w, char *out, size_t capacity)
         snprintf(out, capacity, "reality");
         return out;
     }
-    size_t used = (size_t)snprintf(out, capacity, "suggestion %u: ", w->count);
-    for (uint32_t i = 0; i < w->count && used < capacity; i++)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", i ? " + " : "",
-                                 names[w->steps[i].kind]);
+    snprintf(out, capacity, "suggestion %u: ", w->count);
+    for (uint32_t i = 0; i < w->count; i++)
+        text_append(out, capacity, "%s%s", i ? " + " : "", names[w->steps[i].kind]);
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/tables/rank_list.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 
 #include <errno.h>
@@ -60,10 +61,9 @@ static void question_add_time(const struct ui *ui, const struct model *m, char *
                               size_t capacity)
 {
     uint64_t first, last;
-    size_t used = strlen(out);
     if (question_span(ui, m, &first, &last))
-        snprintf(out + used, capacity - used, "%s",
-                 m->group > 1 ? ", since the start" : ", in the visible time");
+        text_append(out, capacity, "%s",
+                    m->group > 1 ? ", since the start" : ", in the visible time");
 }
 
 static void question_name_routes(const struct ui *ui, const struct flows *f, uint8_t marks,
@@ -120,8 +120,8 @@ static int question_add_ranks(const struct ui *ui, const struct model *m, char *
         return 1;
     if (filtered && !(marked = question_ranks_in_sight(f, question_marks(ui), m->rank_count)))
         return 0;
-    size_t used = strlen(out);
-    used += (size_t)snprintf(out + used, capacity - used, " ranks=");
+    text_append(out, capacity, " ranks=");
+    const size_t used = strlen(out);
     rank_runs_begin(&runs, out + used, capacity - used, "");
     for (uint32_t r = 0; r < m->rank_count; r++)
         if (marked ? marked[r] : ui_marks_rank(ui, m, r))
@@ -240,10 +240,8 @@ int ui_question_make(struct ui_question *q, const struct ui *ui, const struct mo
         snprintf(why, capacity, "%s", holter_strerror(error));
     if (error)
         return error;
-    size_t used = strlen(q->argument);
     if (m->group <= 1 && question_span(ui, m, &first, &last)) /* of nodes no span is kept */
-        snprintf(q->argument + used, sizeof q->argument - used, " from=%" PRIu64 " to=%" PRIu64,
-                 first, last);
+        text_append(q->argument, sizeof q->argument, " from=%" PRIu64 " to=%" PRIu64, first, last);
     q->request.argument = q->argument;
     ui_question_subject(ui, m, kind, q->subject, sizeof q->subject);
     return 0;

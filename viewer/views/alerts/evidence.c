@@ -1,6 +1,7 @@
 /* Cards of alerts with their evidence, in three levels of detail. */
 #include "viewer/views/alerts/evidence.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
@@ -36,9 +37,8 @@ const char *evidence_state(const struct alert *a)
 /* Append a prefix and a text, unless the text is empty. */
 static void evidence_append(char *out, size_t room, const char *before, const char *text)
 {
-    size_t used = strlen(out);
-    if (*text && used < room)
-        snprintf(out + used, room - used, "%s%s", before, text);
+    if (*text)
+        text_append(out, room, "%s%s", before, text);
 }
 
 /* A list with a space after each comma, so that it can be broken between its parts. */
@@ -151,12 +151,12 @@ static void evidence_add_cost(struct pen *p, const struct alert *a, int lines)
     char text[600], victims[2 * sizeof a->victims];
     if (!isnan(a->progress)) {
         const char *does = a->state == ALERT_RESOLVED ? "made" : "makes";
-        int used = a->progress < WIRE_PROGRESS_SLOWED
-                       ? snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress",
-                                  does, 100 * a->progress)
-                       : snprintf(text, sizeof text, "the job %s progress as before", does);
-        snprintf(text + used, sizeof text - (size_t)used, ", %s lost",
-                 format_duration((double)a->lost_ns).text);
+        if (a->progress < WIRE_PROGRESS_SLOWED)
+            snprintf(text, sizeof text, "the job %s %.0f\xc2\xa0%% of its progress", does,
+                     100 * a->progress);
+        else
+            snprintf(text, sizeof text, "the job %s progress as before", does);
+        text_append(text, sizeof text, ", %s lost", format_duration((double)a->lost_ns).text);
         evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->text, 2, text);
     }
     evidence_space_list(a->victims, victims, sizeof victims);

@@ -2,6 +2,7 @@
  * room the latency in which it shows. */
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
@@ -152,12 +153,12 @@ static double alerts_view_add_list_panel(struct stage *s, struct box panel)
     const double height = alerts_view_measure(s, &table, panel.w - 20);
     panel = piece_list_panel(panel, HEAD, all->count, height);
     piece_panel(s, panel, "alerts");
-    int n = snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
-                     alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
-                     alerts_count(all, ALERT_RESOLVED));
-    if (all->dropped && n > 0)
-        snprintf(what + n, sizeof what - (size_t)n, "; %llu older ones are no longer listed",
-                 (unsigned long long)all->dropped);
+    snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
+             alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
+             alerts_count(all, ALERT_RESOLVED));
+    if (all->dropped)
+        text_append(what, sizeof what, "; %llu older ones are no longer listed",
+                    (unsigned long long)all->dropped);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};

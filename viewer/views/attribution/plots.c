@@ -1,4 +1,5 @@
 /* The three plots of the attribution view: mapping, pattern, background. */
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/attribution/view_attribution_parts.h"
 #include "viewer/views/common/pieces.h"
@@ -396,12 +397,11 @@ void attribution_add_background(struct stage *s, const struct attribution_drawin
     const struct size_courses *c = &d->sizes[NOW];
     struct attribution_plot p = {.stage = s, .drawing = d, .logarithmic = 1};
     char what[240], text[320];
-    int n = snprintf(what, sizeof what, "transfer time between nodes by size, of all ranks");
-    if (c->more && n > 0)
-        n += snprintf(what + n, sizeof what - (size_t)n, "; %u more size%s not shown", c->more,
-                      c->more == 1 ? " is" : "s are");
-    if (n > 0 && (size_t)n < sizeof what)
-        snprintf(what + n, sizeof what - (size_t)n, "\nbetween nodes, by size");
+    snprintf(what, sizeof what, "transfer time between nodes by size, of all ranks");
+    if (c->more)
+        text_append(what, sizeof what, "; %u more size%s not shown", c->more,
+                    c->more == 1 ? " is" : "s are");
+    text_append(what, sizeof what, "\nbetween nodes, by size");
     if (!attribution_begin(&p, box, "attribution.background", "A3 Background", what,
                            background_unknown(s, c, text, sizeof text)))
         return;

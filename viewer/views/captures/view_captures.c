@@ -2,6 +2,7 @@
  * each thread, with the time of the alert. */
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/captures/plot.h"
 #include "viewer/views/common/pieces.h"
@@ -17,18 +18,14 @@ enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 
 static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
                                     size_t room)
 {
-    int n = snprintf(out, room, "%s, %s", format_clock(c->asked_ns, 1).text,
-                     piece_capture_size(c).text);
-    if (n > 0 && (size_t)n < room && c->answered < c->nodes)
-        n += snprintf(out + n, room - (size_t)n, ", %llu of %llu nodes so far",
-                      (unsigned long long)c->answered, (unsigned long long)c->nodes);
-    if (n > 0 && (size_t)n < room && c->left_out)
-        n += snprintf(out + n, room - (size_t)n, ", %s more had no room here",
-                      quantity_grouped(c->left_out).text);
-    if (n > 0 && (size_t)n < room && c->error_ns && c->error_ns != WIRE_ANY &&
-        s->model->host_count > 1)
-        snprintf(out + n, room - (size_t)n, ", clocks \xc2\xb1%s",
-                 format_duration((double)c->error_ns).text);
+    snprintf(out, room, "%s, %s", format_clock(c->asked_ns, 1).text, piece_capture_size(c).text);
+    if (c->answered < c->nodes)
+        text_append(out, room, ", %llu of %llu nodes so far", (unsigned long long)c->answered,
+                    (unsigned long long)c->nodes);
+    if (c->left_out)
+        text_append(out, room, ", %s more had no room here", quantity_grouped(c->left_out).text);
+    if (c->error_ns && c->error_ns != WIRE_ANY && s->model->host_count > 1)
+        text_append(out, room, ", clocks \xc2\xb1%s", format_duration((double)c->error_ns).text);
 }
 
 /* Buttons for the next older and newer capture. @return width */
@@ -57,14 +54,13 @@ static void captures_view_add_reason(const struct stage *s, const struct capture
                                      size_t room)
 {
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
-    int n;
     if (a && !c->fault[0])
-        n = snprintf(out, room, "alert %llu: %s", (unsigned long long)a->id, a->title);
+        snprintf(out, room, "alert %llu: %s", (unsigned long long)a->id, a->title);
     else
-        n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
-    if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
-        snprintf(out + n, room - (size_t)n, "; it began %s before the oldest call here",
-                 format_duration((double)(c->begin_ns - (int64_t)a->onset_ns)).text);
+        snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
+    if (a && !c->fault[0] && (int64_t)a->onset_ns < c->begin_ns)
+        text_append(out, room, "; it began %s before the oldest call here",
+                    format_duration((double)(c->begin_ns - (int64_t)a->onset_ns)).text);
 }
 
 static void captures_view_add_head(const struct stage *s, const struct capture *c, struct box panel)

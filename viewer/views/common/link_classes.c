@@ -1,10 +1,10 @@
 /* Loads by classes of links, and a sentence about them. */
 #include "viewer/views/common/link_classes.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,15 +53,15 @@ static const char *const link_class_kinds[KINDS] = {"node", "switch", "core", "N
 
 void link_ends_text(const uint32_t counts[LINK_ENDS], char *out, size_t capacity)
 {
-    size_t used = 0;
-    for (int k = 0; k < KINDS && used < capacity; k++) {
+    out[0] = 0;
+    for (int k = 0; k < KINDS; k++) {
         const char *kind = link_class_kinds[k];
         if (counts[k])
-            used += (size_t)snprintf(out + used, capacity - used, "%s%s %s%s", used ? ", " : "",
-                                     quantity_grouped(counts[k]).text, kind,
-                                     counts[k] == 1                         ? ""
-                                     : strchr("hs", kind[strlen(kind) - 1]) ? "es"
-                                                                            : "s");
+            text_append(out, capacity, "%s%s %s%s", out[0] ? ", " : "",
+                        quantity_grouped(counts[k]).text, kind,
+                        counts[k] == 1                         ? ""
+                        : strchr("hs", kind[strlen(kind) - 1]) ? "es"
+                                                               : "s");
     }
 }
 
@@ -114,23 +114,6 @@ void link_classes_sum(struct link_classes *out, const struct topology *t, const 
 
 /* ---- the sentence ---- */
 
-struct link_sentence {
-    char *out;
-    size_t capacity, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void link_sentence_add(struct link_sentence *s,
-                                                                    const char *format, ...)
-{
-    va_list arguments;
-    if (s->used >= s->capacity)
-        return;
-    va_start(arguments, format);
-    int n = vsnprintf(s->out + s->used, s->capacity - s->used, format, arguments);
-    va_end(arguments);
-    s->used += n > 0 ? (size_t)n : 0;
-}
-
 /* Name of a group: that of its first class without the direction. */
 static void link_group_name(const struct link_classes *c, uint32_t group, char *out,
                             size_t capacity)
@@ -169,7 +152,7 @@ static int link_group_begins(const struct link_classes *c, uint32_t i)
 }
 
 /* "E carries 2.0x as much as C": the group with most bytes, and the next one. */
-static void link_sentence_compare(struct link_sentence *s, const struct link_classes *c)
+static void link_sentence_compare(char *out, size_t capacity, const struct link_classes *c)
 {
     uint32_t first = UINT32_MAX, second = UINT32_MAX, used;
     double most = 0, next = 0;
@@ -193,13 +176,13 @@ static void link_sentence_compare(struct link_sentence *s, const struct link_cla
     link_group_name(c, first, a, sizeof a);
     link_group_name(c, second, b, sizeof b);
     if (most / next < similar_ratio)
-        link_sentence_add(s, "%s and %s carry most", a, b);
+        text_append(out, capacity, "%s and %s carry most", a, b);
     else
-        link_sentence_add(s, "%s carries %.1fx as much as %s", a, most / next, b);
+        text_append(out, capacity, "%s carries %.1fx as much as %s", a, most / next, b);
 }
 
 /* "A+ and B unused": whole groups, and single directions of others. */
-static void link_sentence_unused(struct link_sentence *s, const struct link_classes *c)
+static void link_sentence_unused(char *out, size_t capacity, const struct link_classes *c)
 {
     uint32_t named = 0, more = 0, used;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -214,39 +197,38 @@ static void link_sentence_unused(struct link_sentence *s, const struct link_clas
         else
             link_group_name(c, c->classes[i].group, name, sizeof name);
         if (named < UNUSED_MAXIMUM)
-            link_sentence_add(s, "%s%s", named ? ", " : s->used ? "; " : "", name);
+            text_append(out, capacity, "%s%s", named ? ", " : out[0] ? "; " : "", name);
         named++;
         more += named > UNUSED_MAXIMUM;
     }
     if (more)
-        link_sentence_add(s, " and %u more", more);
+        text_append(out, capacity, " and %u more", more);
     if (named)
-        link_sentence_add(s, " unused");
+        text_append(out, capacity, " unused");
 }
 
 char *link_classes_text(const struct link_classes *c, const struct network *n,
                         const struct flows *f, char *out, size_t capacity)
 {
-    struct link_sentence s = {out, capacity, 0};
     char name[200];
     out[0] = 0;
     if (!c->top || f->largest_link == TOPOLOGY_NONE)
         return out;
     const int equal = c->top > 1 && c->top == f->links_used;
     if (!equal)
-        link_sentence_compare(&s, c);
-    link_sentence_unused(&s, c);
-    const char *sign = s.used ? "; " : "";
+        link_sentence_compare(out, capacity, c);
+    link_sentence_unused(out, capacity, c);
+    const char *sign = out[0] ? "; " : "";
     struct quantity load = format_si((double)f->largest, "B");
     if (equal)
-        link_sentence_add(&s, "%sall %s loaded links carry %s", sign, quantity_grouped(c->top).text,
-                          load.text);
+        text_append(out, capacity, "%sall %s loaded links carry %s", sign,
+                    quantity_grouped(c->top).text, load.text);
     else if (c->top > 1)
-        link_sentence_add(&s, "%s%s links share the top load of %s", sign,
-                          quantity_grouped(c->top).text, load.text);
+        text_append(out, capacity, "%s%s links share the top load of %s", sign,
+                    quantity_grouped(c->top).text, load.text);
     else
-        link_sentence_add(&s, "%s%s has the top load of %s, %.1fx the mean", sign,
-                          network_link_name(n, f->largest_link, name, sizeof name), load.text,
-                          f->mean > 0 ? (double)f->largest / f->mean : 0);
+        text_append(out, capacity, "%s%s has the top load of %s, %.1fx the mean", sign,
+                    network_link_name(n, f->largest_link, name, sizeof name), load.text,
+                    f->mean > 0 ? (double)f->largest / f->mean : 0);
     return out;
 }

@@ -1,6 +1,7 @@
 /* Texts, colours, legend and tooltips about links, routes and vertices. */
 #include "viewer/views/common/network_pieces.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
@@ -155,9 +156,8 @@ double piece_compare(const struct stage *s, double right, double y)
 void piece_add_state(const struct stage *s, char *out, size_t capacity)
 {
     char state[280];
-    size_t used = strlen(out);
     if (!piece_has_sizes(s->model)) /* loads are sums of what counts as a byte */
-        snprintf(out + used, capacity - used, "; 1 B is one message");
+        text_append(out, capacity, "; 1 B is one message");
     if (s->other) /* it is above each half */
         return;
     ui_network_state(s->ui, state, sizeof state);
@@ -174,10 +174,9 @@ void piece_add_state(const struct stage *s, char *out, size_t capacity)
 void piece_add_unplaced(const struct stage *s, char *out, size_t capacity)
 {
     const uint64_t bytes = s->range->flows.unplaced_bytes;
-    const size_t used = strlen(out);
     if (bytes > 0 && piece_has_sizes(s->model))
-        snprintf(out + used, capacity - used, "; not shown: %s of ranks without a place",
-                 format_si((double)bytes, "B").text);
+        text_append(out, capacity, "; not shown: %s of ranks without a place",
+                    format_si((double)bytes, "B").text);
 }
 
 uint32_t piece_better_routes(const struct suggestion *g)
@@ -224,17 +223,16 @@ color_t piece_difference_color(const struct theme *t, double share)
 char *piece_change_text(enum flow_metric metric, double before, double after, char *out,
                         size_t capacity)
 {
-    size_t used =
-        (size_t)snprintf(out, capacity, "%s %s %s", piece_metric_text(metric, before).text, arrow,
-                         piece_metric_text(metric, after).text);
+    snprintf(out, capacity, "%s %s %s", piece_metric_text(metric, before).text, arrow,
+             piece_metric_text(metric, after).text);
     double share = before > 0 ? fabs(after - before) / before : 1;
     if (share < 0.0005)
         snprintf(out, capacity, "%s as before", piece_metric_text(metric, before).text);
-    else if (before > 0 && after / before >= 10 && used < capacity)
-        snprintf(out + used, capacity - used, ", %sx",
-                 quantity_grouped((uint64_t)llround(after / before)).text);
-    else if (before > 0 && used < capacity)
-        snprintf(out + used, capacity - used, ", %+.1f\xc2\xa0%%", (after - before) / before * 100);
+    else if (before > 0 && after / before >= 10)
+        text_append(out, capacity, ", %sx",
+                    quantity_grouped((uint64_t)llround(after / before)).text);
+    else if (before > 0)
+        text_append(out, capacity, ", %+.1f\xc2\xa0%%", (after - before) / before * 100);
     return out;
 }
 
@@ -330,21 +328,18 @@ char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size
     if (vertex >= f->vertex_count)
         return out;
     uint32_t k = f->first_rank[vertex], end = f->first_rank[vertex + 1];
-    size_t used = (size_t)snprintf(out, capacity,
-                                   end - k == 1 ? "rank "
-                                   : end > k    ? "ranks "
-                                                : "no rank");
+    snprintf(out, capacity, end - k == 1 ? "rank " : end > k ? "ranks " : "no rank");
     int some = 0;
-    while (k < end && used + 24 < capacity) {
+    while (k < end && strlen(out) + 24 < capacity) {
         uint32_t first = k;
         while (k + 1 < end && f->ranks[k + 1] == f->ranks[k] + 1)
             k++;
-        used += (size_t)snprintf(out + used, capacity - used, first == k ? "%s%u" : "%s%u-%u",
-                                 some++ ? ", " : "", f->ranks[first], f->ranks[k]);
+        text_append(out, capacity, first == k ? "%s%u" : "%s%u-%u", some++ ? ", " : "",
+                    f->ranks[first], f->ranks[k]);
         k++;
     }
-    if (k < end && used < capacity)
-        snprintf(out + used, capacity - used, " and %u more", end - k);
+    if (k < end)
+        text_append(out, capacity, " and %u more", end - k);
     return out;
 }
 

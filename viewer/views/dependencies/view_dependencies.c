@@ -3,6 +3,7 @@
  * as it runs, the lateness of ranks by window. */
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/dependencies/dependency_picture.h"
@@ -29,18 +30,12 @@ static void dependencies_view_facts(const struct dependency_picture *p, const st
                                     char *out, size_t room)
 {
     const struct dependency_counts *n = &p->d.counts;
-    int used =
-        snprintf(out, room, "capture %llu, %s: %s", (unsigned long long)c->id,
-                 format_clock(c->asked_ns, 1).text, quantity_things(n->matched, "message").text);
-    if (used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, " of %s",
-                         quantity_things(p->d.ranks.lane_count, "rank").text);
-    if (p->d.collective_count && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, ", %s",
-                         quantity_things(p->d.collective_count, "collective").text);
-    if (used > 0 && (size_t)used < room)
-        snprintf(out + used, room - (size_t)used, ", %s at most late",
-                 format_duration((double)p->d.lateness_ns).text);
+    snprintf(out, room, "capture %llu, %s: %s", (unsigned long long)c->id,
+             format_clock(c->asked_ns, 1).text, quantity_things(n->matched, "message").text);
+    text_append(out, room, " of %s", quantity_things(p->d.ranks.lane_count, "rank").text);
+    if (p->d.collective_count)
+        text_append(out, room, ", %s", quantity_things(p->d.collective_count, "collective").text);
+    text_append(out, room, ", %s at most late", format_duration((double)p->d.lateness_ns).text);
 }
 
 /* What is not in the graph, or not certain. */
@@ -48,22 +43,18 @@ static void dependencies_view_doubts(const struct dependency_picture *p, const s
                                      char *out, size_t room)
 {
     const struct dependency_counts *n = &p->d.counts;
-    int used = snprintf(out, room, "%s", quantity_things(n->unmatched, "unmatched end").text);
-    if (n->aligned && used > 0 && (size_t)used < room)
-        used +=
-            snprintf(out + used, room - (size_t)used, ", %s of messages aligned by time and size",
-                     format_share((double)n->aligned / (double)(n->matched + !n->matched)).text);
-    if (n->aligned_waits && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, ", waits for neighbours aligned by time");
-    if (n->rejected && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, ", %s rejected",
-                         quantity_things(n->rejected, "pair").text);
-    if (c->without_messages && used > 0 && (size_t)used < room)
-        used += snprintf(out + used, room - (size_t)used, ", more had no room here");
-    if (c->error_ns && c->error_ns != WIRE_ANY && c->messages.host_count > 1 && used > 0 &&
-        (size_t)used < room)
-        snprintf(out + used, room - (size_t)used, ", clocks \xc2\xb1%s",
-                 format_duration((double)c->error_ns).text);
+    snprintf(out, room, "%s", quantity_things(n->unmatched, "unmatched end").text);
+    if (n->aligned)
+        text_append(out, room, ", %s of messages aligned by time and size",
+                    format_share((double)n->aligned / (double)(n->matched + !n->matched)).text);
+    if (n->aligned_waits)
+        text_append(out, room, ", waits for neighbours aligned by time");
+    if (n->rejected)
+        text_append(out, room, ", %s rejected", quantity_things(n->rejected, "pair").text);
+    if (c->without_messages)
+        text_append(out, room, ", more had no room here");
+    if (c->error_ns && c->error_ns != WIRE_ANY && c->messages.host_count > 1)
+        text_append(out, room, ", clocks \xc2\xb1%s", format_duration((double)c->error_ns).text);
 }
 
 static void dependencies_view_head(const struct stage *s, const struct dependency_picture *p,

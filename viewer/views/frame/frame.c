@@ -123,19 +123,16 @@ static void frame_format_facts(const struct stage *s, char *out, size_t capacity
     snprintf(out, capacity, "job %s%s%s ranks on %s node%s%s%s", m->job, dot,
              quantity_grouped(m->world).text, quantity_grouped(m->host_count).text,
              m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi);
-    size_t used = strlen(out);
-    if (!model_is_timeless(m) && used < capacity)
-        snprintf(out + used, capacity - used, "%s%s", dot,
-                 m->end_ns && length < INT64_C(10000000000) ? format_duration((double)length).text
-                                                            : format_elapsed(length).text);
-    used = strlen(out);
-    if (m->group > 1 && used < capacity)
-        snprintf(out + used, capacity - used, "%sby groups of %s ranks", dot,
-                 quantity_grouped(m->group).text);
-    used = strlen(out);
-    if (m->seen < m->world && used < capacity)
-        snprintf(out + used, capacity - used, "%s%llu not seen%s", dot,
-                 (unsigned long long)(m->world - m->seen), model_ended(m) ? "" : " yet");
+    if (!model_is_timeless(m))
+        text_append(out, capacity, "%s%s", dot,
+                    m->end_ns && length < INT64_C(10000000000)
+                        ? format_duration((double)length).text
+                        : format_elapsed(length).text);
+    if (m->group > 1)
+        text_append(out, capacity, "%sby groups of %s ranks", dot, quantity_grouped(m->group).text);
+    if (m->seen < m->world)
+        text_append(out, capacity, "%s%llu not seen%s", dot,
+                    (unsigned long long)(m->world - m->seen), model_ended(m) ? "" : " yet");
 }
 
 static void frame_add_header(const struct stage *s, int folded)

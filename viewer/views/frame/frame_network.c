@@ -1,5 +1,6 @@
 /* Network part of the context column. */
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -91,20 +92,20 @@ static uint32_t context_count_marked_ranks(const struct flows *f)
 /* Marked ranks: "8: 0, 2, 5-7" if the list fits in a line, else their number. */
 static char *context_format_marked(const struct flows *f, char *out, size_t room)
 {
-    size_t used =
-        (size_t)snprintf(out, room, "%s", quantity_grouped(context_count_marked_ranks(f)).text);
-    size_t count = used;
-    for (uint32_t r = 0; r < f->rank_count && used < NAMED; r++) {
+    snprintf(out, room, "%s", quantity_grouped(context_count_marked_ranks(f)).text);
+    const size_t count = strlen(out);
+    for (uint32_t r = 0; r < f->rank_count; r++) {
         uint32_t last = r;
         if (!(f->rank_marks[r] & FLOW_SELECTED))
             continue;
         while (last + 1 < f->rank_count && (f->rank_marks[last + 1] & FLOW_SELECTED))
             last++;
-        used += (size_t)snprintf(out + used, room - used, last > r ? "%s%u-%u" : "%s%u",
-                                 used > count ? ", " : ": ", r, last);
+        text_append(out, room, last > r ? "%s%u-%u" : "%s%u", out[count] ? ", " : ": ", r, last);
         r = last;
+        if (strlen(out) >= NAMED)
+            break;
     }
-    if (used > NAMED)
+    if (strlen(out) > NAMED)
         out[count] = 0;
     return out;
 }

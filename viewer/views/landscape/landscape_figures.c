@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
@@ -218,15 +219,14 @@ void landscape_format_means(const struct stage *s, const struct landscape_drawin
             selected_sum += d->colored[rank];
         }
     }
-    int n = snprintf(out, capacity, "%s of %s ranks", quantity_grouped(d->shown_count).text,
-                     quantity_grouped(d->ranks).text);
-    if (d->shown_count && n > 0 && (size_t)n < capacity)
-        n += snprintf(out + n, capacity - (size_t)n, ", mean %s",
-                      landscape_colored_text(s, d, sum / d->shown_count).text);
-    if (selected && n > 0 && (size_t)n < capacity)
-        snprintf(out + n, capacity - (size_t)n, "; %s selected, mean %s",
-                 quantity_grouped(selected).text,
-                 landscape_colored_text(s, d, selected_sum / selected).text);
+    snprintf(out, capacity, "%s of %s ranks", quantity_grouped(d->shown_count).text,
+             quantity_grouped(d->ranks).text);
+    if (d->shown_count)
+        text_append(out, capacity, ", mean %s",
+                    landscape_colored_text(s, d, sum / d->shown_count).text);
+    if (selected)
+        text_append(out, capacity, "; %s selected, mean %s", quantity_grouped(selected).text,
+                    landscape_colored_text(s, d, selected_sum / selected).text);
 }
 
 void landscape_point_at(struct stage *s, const struct landscape_drawing *d, struct box box,

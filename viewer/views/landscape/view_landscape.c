@@ -1,5 +1,6 @@
 /* View "landscape": one metric of every function or code region over all ranks, as a list, a
  * matrix, a histogram, walls in space, or points where formulas put them (ParaProf). */
+#include "holter/plain_text.h"
 #include "viewer/views/landscape/landscape_drawing.h"
 #include "viewer/views/views.h"
 
@@ -162,15 +163,14 @@ static void landscape_format_correlations(const struct landscape_drawing *d, cha
     static const char *const names[FORMULA_AXES] = {"x", "y", "z", "colour"};
     const double *values[FORMULA_AXES] = {d->points.axes[0], d->points.axes[1], d->points.axes[2],
                                           d->colored};
-    int n = snprintf(out, capacity, "Correlation:");
+    snprintf(out, capacity, "Correlation:");
     for (int i = 0; i < FORMULA_AXES; i++) {
-        for (int k = i + 1; k < FORMULA_AXES && n > 0 && (size_t)n < capacity; k++) {
+        for (int k = i + 1; k < FORMULA_AXES; k++) {
             double r = rank_calls_correlation(values[i], values[k], d->shown, d->ranks);
             if (isnan(r))
-                n += snprintf(out + n, capacity - (size_t)n, "  %s-%s none", names[i], names[k]);
+                text_append(out, capacity, "  %s-%s none", names[i], names[k]);
             else
-                n +=
-                    snprintf(out + n, capacity - (size_t)n, "  %s-%s %+.2f", names[i], names[k], r);
+                text_append(out, capacity, "  %s-%s %+.2f", names[i], names[k], r);
         }
     }
 }

@@ -1,5 +1,6 @@
 /* Better mappings and routes: questions to the daemon, their results, and the steps of the what-if.
  */
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/common/network_pieces.h"
@@ -269,8 +270,8 @@ static void better_add_steps(const struct stage *s, struct box box)
             double share = gain->before > 0 ? (gain->after - gain->before) / gain->before : 0;
             if (fabs(share) < 0.0005)
                 continue;
-            snprintf(text + used, sizeof text - used, ", %s %+.1f\xc2\xa0%%",
-                     better_measure_name(gain->name), share * 100);
+            text_append(text, sizeof text, ", %s %+.1f\xc2\xa0%%", better_measure_name(gain->name),
+                        share * 100);
             if (scene_width(s->brush.scene, TEXT_SMALL, 0, text) > width)
                 text[used] = '\0'; /* rather no figure than one that is cut */
             used = strlen(text);

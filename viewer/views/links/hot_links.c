@@ -1,6 +1,7 @@
 /* Ranking of hot links: figures of each link, order, rows with sparklines. */
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/link_classes.h"
@@ -433,17 +434,15 @@ static void hot_links_format_routes(const struct stage *s, const struct wire_lin
                                     uint32_t count, uint32_t named, char *out, size_t capacity)
 {
     char from[80], to[80];
-    size_t used = 0;
     out[0] = 0;
     if (named == 0)
         snprintf(out, capacity, ", %s", quantity_things(count, "route").text);
-    for (uint32_t i = 0; i < named && used < capacity; i++)
-        used +=
-            (size_t)snprintf(out + used, capacity - used, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
-                             piece_route_end(s->model, routes[i].source, "", from, sizeof from),
-                             piece_route_end(s->model, routes[i].destination, "", to, sizeof to));
-    if (named > 0 && count > named && used < capacity)
-        snprintf(out + used, capacity - used, " and %u more", count - named);
+    for (uint32_t i = 0; i < named; i++)
+        text_append(out, capacity, "%s%s \xe2\x86\x92 %s", i ? ", " : ": ",
+                    piece_route_end(s->model, routes[i].source, "", from, sizeof from),
+                    piece_route_end(s->model, routes[i].destination, "", to, sizeof to));
+    if (named > 0 && count > named)
+        text_append(out, capacity, " and %u more", count - named);
 }
 
 /* Second line of a row: "congested for 12 s: 0 → 31, 5 → 77 and 2 more", with as many routes as
@@ -464,22 +463,22 @@ static void hot_links_format_detail(const struct stage *s, const struct link_fig
                  piece_change_text(METRIC_LOAD, f->real, f->load, change, sizeof change));
         return;
     }
-    size_t used = (size_t)snprintf(out, capacity, "%s", piece_state_text(s, f->state).text);
+    snprintf(out, capacity, "%s", piece_state_text(s, f->state).text);
     if (live && newest && f->since && f->since <= n->window && f->state >= LINK_HOT)
-        used += (size_t)snprintf(
-            out + used, capacity - used, " for %s",
+        text_append(
+            out, capacity, " for %s",
             format_duration((double)(n->window - f->since + 1) * (double)newest->length_ns).text);
+    const size_t used = strlen(out);
     const struct wire_link_route_row *r = live ? network_routes_of(n, link, &count) : NULL;
-    for (uint32_t named = count < ROUTES ? count : ROUTES; count > 0 && used < capacity; named--) {
+    for (uint32_t named = count < ROUTES ? count : ROUTES; count > 0; named--) {
         hot_links_format_routes(s, r, count, named, out + used, capacity - used);
         if (named == 0 || scene_width(s->brush.scene, TEXT_AXIS, 0, out) <= w)
             break;
     }
-    if (count == 0 && n->topology && link_class_of(n->topology, link) < LINK_CLASSES &&
-        used < capacity) {
+    if (count == 0 && n->topology && link_class_of(n->topology, link) < LINK_CLASSES) {
         struct link_class c;
         link_class_name(&c, n->topology, link);
-        snprintf(out + used, capacity - used, ", %s", c.name);
+        text_append(out, capacity, ", %s", c.name);
     }
 }
 
@@ -539,20 +538,19 @@ static void hot_links_format_classes(const struct stage *s, const struct links_d
     const struct topology *t = s->model->network.topology;
     uint32_t counts[LINK_CLASSES] = {0};
     struct link_class c;
-    size_t used = 0;
     out[0] = 0;
     for (uint32_t i = 0; t && i < row->count; i++) {
         uint32_t number = link_class_of(t, d->order[row->at + i]);
         if (number < LINK_CLASSES)
             counts[number]++;
     }
-    for (uint32_t i = 0; t && i < row->count && used < capacity; i++) {
+    for (uint32_t i = 0; t && i < row->count; i++) {
         uint32_t link = d->order[row->at + i], number = link_class_of(t, link);
         if (number == LINK_CLASSES || !counts[number])
             continue;
         link_class_name(&c, t, link);
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s: %s", used ? ", " : "", c.name,
-                                 quantity_grouped(counts[number]).text);
+        text_append(out, capacity, "%s%s: %s", out[0] ? ", " : "", c.name,
+                    quantity_grouped(counts[number]).text);
         counts[number] = 0;
     }
 }

@@ -1,6 +1,7 @@
 /* View "matrix": cells of pairs, axes, node borders, selection, hits. */
 #include "viewer/views/matrix/view_matrix.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -342,22 +343,21 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
                                      double y, double w, int large)
 {
     char text[256] = "";
-    size_t n = 0;
     uint64_t group = s->model->group;
     if (large && group > 1 && g->per_cell <= g->least) /* there are no figures of single ranks */
-        n = (size_t)snprintf(text, sizeof text,
-                             "Each cell is what one group of %s ranks in a row sends to another. ",
-                             quantity_grouped(group).text);
+        snprintf(text, sizeof text,
+                 "Each cell is what one group of %s ranks in a row sends to another. ",
+                 quantity_grouped(group).text);
     else if (large && g->per_cell > 1)
-        n = (size_t)snprintf(text, sizeof text,
-                             "Each cell is the sum of %s \xc3\x97 %s ranks; zoom in for %s. ",
-                             quantity_grouped(g->per_cell).text, quantity_grouped(g->per_cell).text,
-                             group > 1 ? "groups of ranks" : "pairs");
+        snprintf(text, sizeof text,
+                 "Each cell is the sum of %s \xc3\x97 %s ranks; zoom in for %s. ",
+                 quantity_grouped(g->per_cell).text, quantity_grouped(g->per_cell).text,
+                 group > 1 ? "groups of ranks" : "pairs");
     else if (large)
-        n = (size_t)snprintf(text, sizeof text, "Each cell is one pair of ranks. ");
-    if (s->model->folded && n < sizeof text)
-        snprintf(text + n, sizeof text - n, "%s further pairs are not drawn.",
-                 quantity_grouped(s->model->folded).text);
+        snprintf(text, sizeof text, "Each cell is one pair of ranks. ");
+    if (s->model->folded)
+        text_append(text, sizeof text, "%s further pairs are not drawn.",
+                    quantity_grouped(s->model->folded).text);
     scene_text(s->brush.scene, x, y, w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
 

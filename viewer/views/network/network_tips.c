@@ -1,4 +1,5 @@
 /* Names and tooltips of units and routes. */
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -12,7 +13,6 @@ static void network_tips_name_coordinates(const struct topology_spec *spec, unsi
                                           uint32_t group, char *out, size_t capacity)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS] = {0};
-    size_t used = 0;
     for (uint32_t d = spec->dimension_count; d-- > 0;) {
         if (!(kept & 1u << d) || !spec->dimensions[d].size)
             continue;
@@ -20,10 +20,10 @@ static void network_tips_name_coordinates(const struct topology_spec *spec, unsi
         group /= spec->dimensions[d].size;
     }
     out[0] = 0;
-    for (uint32_t d = 0; d < spec->dimension_count && used + 24 < capacity; d++)
+    for (uint32_t d = 0; d < spec->dimension_count && strlen(out) + 24 < capacity; d++)
         if (kept & 1u << d)
-            used += (size_t)snprintf(out + used, capacity - used, "%s%s %u", used ? ", " : "",
-                                     spec->dimensions[d].name, at[d]);
+            text_append(out, capacity, "%s%s %u", out[0] ? ", " : "", spec->dimensions[d].name,
+                        at[d]);
 }
 
 char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char *out,
@@ -46,15 +46,14 @@ char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char
 static void network_tips_group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct flows *f = &s->range->flows;
-    char text[128];
-    size_t used = 0;
+    char text[128] = "";
     uint32_t listed = 0;
-    for (uint32_t v = 0; v < w->vertex_count && v < f->vertex_count && used < 60; v++) {
+    for (uint32_t v = 0; v < w->vertex_count && v < f->vertex_count && strlen(text) < 60; v++) {
         if (w->unit_of[v] != unit)
             continue;
-        for (uint32_t k = f->first_rank[v]; k < f->first_rank[v + 1] && used < 60; k++, listed++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", listed ? ", " : "",
-                                     f->ranks[k]);
+        for (uint32_t k = f->first_rank[v]; k < f->first_rank[v + 1] && strlen(text) < 60;
+             k++, listed++)
+            text_append(text, sizeof text, "%s%u", listed ? ", " : "", f->ranks[k]);
     }
     if (listed)
         tooltip_add(&s->tip, 0, "%s ranks: %s%s", quantity_grouped(w->units[unit].ranks).text, text,
@@ -82,10 +81,9 @@ static void network_tips_add_coordinates(struct stage *s, uint32_t vertex)
     const struct topology *t = s->model->network.topology;
     uint32_t at[TOPOLOGY_DIMENSIONS], count = t ? topology_coordinates(t, vertex, at) : 0;
     char text[128] = "(", name[TOPOLOGY_NAME + 1] = "";
-    size_t used = 1;
-    for (uint32_t d = 0; d < count && used + 14 < sizeof text; d++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", d ? "," : "", at[d]);
-    snprintf(text + used, sizeof text - used, ")");
+    for (uint32_t d = 0; d < count && strlen(text) + 14 < sizeof text; d++)
+        text_append(text, sizeof text, "%s%u", d ? "," : "", at[d]);
+    text_append(text, sizeof text, ")");
     if (count)
         topology_vertex_name(t, vertex, name, sizeof name);
     if (count && strcmp(name, text))

@@ -3,6 +3,7 @@
  * vertices on their way, stacked on the right-hand side of their direction. */
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/link_classes.h"
 #include "viewer/views/common/network_pieces.h"
@@ -19,7 +20,6 @@ enum { FOOT = 26 };
 static const char *network_view_things(const struct wiring *w, char *out, size_t capacity)
 {
     uint32_t counts[LINK_ENDS] = {0}, groups = 0, passed = 0;
-    size_t used = 0;
     for (uint32_t i = 0; i < w->unit_count; i++) {
         const struct wiring_unit *u = &w->units[i];
         if (u->group != NETWORK_ALONE) {
@@ -29,16 +29,15 @@ static const char *network_view_things(const struct wiring *w, char *out, size_t
         counts[u->kind]++;
         passed += u->kind == VERTEX_NODE && !u->ranks;
     }
+    out[0] = 0;
     if (groups)
-        used = (size_t)snprintf(out, capacity, "%s group%s", quantity_grouped(groups).text,
-                                groups == 1 ? "" : "s");
+        snprintf(out, capacity, "%s group%s", quantity_grouped(groups).text,
+                 groups == 1 ? "" : "s");
     char alone[120] = "";
     link_ends_text(counts, alone, sizeof alone);
-    if (used < capacity)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s",
-                                 groups && alone[0] ? ", " : "", alone);
-    if (passed && !counts[VERTEX_CORE] && !counts[VERTEX_PROCESS] && used < capacity)
-        snprintf(out + used, capacity - used, ", %s without ranks", quantity_grouped(passed).text);
+    text_append(out, capacity, "%s%s", groups && alone[0] ? ", " : "", alone);
+    if (passed && !counts[VERTEX_CORE] && !counts[VERTEX_PROCESS])
+        text_append(out, capacity, ", %s without ranks", quantity_grouped(passed).text);
     return out;
 }
 

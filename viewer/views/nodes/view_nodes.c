@@ -1,6 +1,7 @@
 /* View "nodes": cost of the monitor on each node, losses, accuracy of its clock. */
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/common/pieces.h"
@@ -57,12 +58,11 @@ static void nodes_view_format_detail(uint64_t degraded, char *out, size_t capaci
                  {DEGRADED_PAIRS, "pairs"},
                  {DEGRADED_BURSTS, "bursts"},
                  {DEGRADED_SIZES, "sizes"}};
-    size_t n = 0;
     *out = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (degraded & parts[i].bit && n < capacity)
-            n += (size_t)snprintf(out + n, capacity - n, "%s%s", n ? ", " : "", parts[i].name);
-    if (!n)
+        if (degraded & parts[i].bit)
+            text_append(out, capacity, "%s%s", *out ? ", " : "", parts[i].name);
+    if (!*out)
         snprintf(out, capacity, "none");
 }
 

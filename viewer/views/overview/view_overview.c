@@ -4,6 +4,7 @@
  * these. */
 #include "viewer/views/overview/overview_parts.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
 #include "viewer/views/commgram/view_commgram_parts.h"
@@ -67,15 +68,16 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
     struct quantity length = format_duration((double)alert_length_ns(a, model_now_ns(s->model)));
     uint32_t more = alerts_count(&s->model->alerts, ALERT_FIRING) - (a->state == ALERT_FIRING);
     struct quantity onset = format_clock((int64_t)a->onset_ns, 0);
-    int n = strstr(a->title, onset.text)
-                ? snprintf(out, room, "for %s", length.text)
-                : snprintf(out, room, "%s %s, for %s", over ? "was so from" : "since", onset.text,
-                           length.text);
-    if (!isnan(a->progress) && n > 0 && (size_t)n < room) /* its progress is in the title */
-        n += snprintf(out + n, room - (size_t)n, "; the job %s %s", over ? "lost" : "has lost",
-                      format_duration((double)a->lost_ns).text);
-    if (more && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, "; %u more alert%s", more, more == 1 ? "" : "s");
+    if (strstr(a->title, onset.text))
+        snprintf(out, room, "for %s", length.text);
+    else
+        snprintf(out, room, "%s %s, for %s", over ? "was so from" : "since", onset.text,
+                 length.text);
+    if (!isnan(a->progress)) /* its progress is in the title */
+        text_append(out, room, "; the job %s %s", over ? "lost" : "has lost",
+                    format_duration((double)a->lost_ns).text);
+    if (more)
+        text_append(out, room, "; %u more alert%s", more, more == 1 ? "" : "s");
 }
 
 /* The largest latency of a region, or of the job, in a window that has a colour of alarm in the
@@ -103,15 +105,16 @@ static void overview_format_highest(const struct latency *l, char *out, size_t r
     out[0] = 0;
     if (!worst)
         return;
-    int n = worst->scope == SERIES_JOB
-                ? snprintf(out, room, "; latency of the job was up to %s of the reference",
-                           format_ratio(most).text)
-                : snprintf(out, room, "; latency of region %llu was up to %s of the reference",
-                           (unsigned long long)worst->id, format_ratio(most).text);
+    const struct quantity ratio = format_ratio(most);
+    if (worst->scope == SERIES_JOB)
+        snprintf(out, room, "; latency of the job was up to %s of the reference", ratio.text);
+    else
+        snprintf(out, room, "; latency of region %llu was up to %s of the reference",
+                 (unsigned long long)worst->id, ratio.text);
     above -= worst->scope == SERIES_REGION;
-    if (above && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, ", high in %u %sregion%s too", above,
-                 worst->scope == SERIES_REGION ? "more " : "", above == 1 ? "" : "s");
+    if (above)
+        text_append(out, room, ", high in %u %sregion%s too", above,
+                    worst->scope == SERIES_REGION ? "more " : "", above == 1 ? "" : "s");
 }
 
 /* Links that are congested in the newest window, though no latency grows. */

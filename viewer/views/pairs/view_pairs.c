@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
@@ -129,9 +130,8 @@ static void pairs_layout(struct stage *s, struct box box)
                  rows, count.text, range.text);
     else
         snprintf(what, sizeof what, "%s, %s", count.text, range.text);
-    const size_t used = strlen(what);
     if (s->model->group > 1)
-        snprintf(what + used, sizeof what - used, "; %s", piece_grouping(s->model).text);
+        text_append(what, sizeof what, "; %s", piece_grouping(s->model).text);
     double right = panel.x + panel.w - 12;
     right -= piece_quantity_choice(s, right, panel.y + 6) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Pairs", what);

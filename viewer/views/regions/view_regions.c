@@ -3,6 +3,7 @@
  * latency. */
 #include "viewer/views/views.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
@@ -481,32 +482,23 @@ static double regions_view_add_footnote(const struct stage *s, const struct rank
         snprintf(text, sizeof text,
                  "%s ranks as %s discs, one for each %s; click one for its ranks.", ranks.text,
                  count.text, unit);
-    size_t used = strlen(text);
-    if (n->edge_count && !(n->most > 0)) {
-        snprintf(text + used, sizeof text - used, " No messages in this span of time.");
-        used = strlen(text);
-    }
-    if (s->ui->regions.colour == COLOUR_REGION && regions) {
-        snprintf(text + used, sizeof text - used, " Colour: region%s; red figure: from %s.",
-                 regions > THEME_REGIONS
-                     ? quantity_print(", grey after the first %d", THEME_REGIONS).text
-                     : "",
-                 format_ratio(region_slow).text);
-        used = strlen(text);
-    }
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s",
-                             regions_view_latency_time(s, n, time, sizeof time));
+    if (n->edge_count && !(n->most > 0))
+        text_append(text, sizeof text, " No messages in this span of time.");
+    if (s->ui->regions.colour == COLOUR_REGION && regions)
+        text_append(text, sizeof text, " Colour: region%s; red figure: from %s.",
+                    regions > THEME_REGIONS
+                        ? quantity_print(", grey after the first %d", THEME_REGIONS).text
+                        : "",
+                    format_ratio(region_slow).text);
+    text_append(text, sizeof text, "%s", regions_view_latency_time(s, n, time, sizeof time));
     const struct alert *alert = evidence_alert(s);
-    if (alert && (alert->span_count || alert->rank >= 0)) {
-        snprintf(text + used, sizeof text - used, " Red ring: what alert %llu names%s.",
-                 (unsigned long long)alert->id,
-                 alert->victims[0] ? "; yellow: ranks it delays" : "");
-        used = strlen(text);
-    }
+    if (alert && (alert->span_count || alert->rank >= 0))
+        text_append(text, sizeof text, " Red ring: what alert %llu names%s.",
+                    (unsigned long long)alert->id,
+                    alert->victims[0] ? "; yellow: ranks it delays" : "");
     if (together > 1)
-        snprintf(text + used, sizeof text - used,
-                 " For the regions %llu ranks of a node are one vertex.",
-                 (unsigned long long)together);
+        text_append(text, sizeof text, " For the regions %llu ranks of a node are one vertex.",
+                    (unsigned long long)together);
     double w = panel.w - 28, h = scene_paragraph_height(s->brush.scene, w, TEXT_AXIS, 2, text);
     scene_paragraph(s->brush.scene, panel.x + 14, panel.y + panel.h - h - 9, w, TEXT_AXIS,
                     s->brush.theme->second, 2, text);

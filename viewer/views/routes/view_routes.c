@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 
+#include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/common/network_pieces.h"
@@ -235,22 +236,19 @@ static char *routes_view_format_gains(const struct stage *s, char *out, size_t r
     const struct network_gain *length = routes_view_find_gain(g, "length"),
                               *load = routes_view_find_gain(g, "max-link");
     char gains[160];
-    size_t used;
     out[0] = 0;
     if (!g->ready)
         return out;
-    used =
-        (size_t)snprintf(out, room, "%u of %u routes better%s", piece_better_routes(g),
-                         g->route_count, s->ui->network.applied & FLOWS_ROUTES ? ", applied" : "");
-    if (length && used < room)
-        used += (size_t)snprintf(out + used, room - used, ": total length %.0f \xe2\x86\x92 %.0f",
-                                 length->before, length->after);
-    if (load && used < room)
-        used += (size_t)snprintf(out + used, room - used, "%s largest link load %s \xe2\x86\x92 %s",
-                                 length ? "," : ":", format_si(load->before, "B").text,
-                                 format_si(load->after, "B").text);
-    if (piece_route_gains(g, gains, sizeof gains) && used < room)
-        snprintf(out + used, room - used, "; %s", gains);
+    snprintf(out, room, "%u of %u routes better%s", piece_better_routes(g), g->route_count,
+             s->ui->network.applied & FLOWS_ROUTES ? ", applied" : "");
+    if (length)
+        text_append(out, room, ": total length %.0f \xe2\x86\x92 %.0f", length->before,
+                    length->after);
+    if (load)
+        text_append(out, room, "%s largest link load %s \xe2\x86\x92 %s", length ? "," : ":",
+                    format_si(load->before, "B").text, format_si(load->after, "B").text);
+    if (piece_route_gains(g, gains, sizeof gains))
+        text_append(out, room, "; %s", gains);
     return out;
 }
 
@@ -325,20 +323,16 @@ static void routes_view_add_legend(struct column_pen *c)
 static void routes_view_add_spread(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_order *o = &d->order;
-    char text[200];
-    size_t used = 0;
+    char text[200] = "";
     routes_view_heading(c, "They pass");
-    for (uint32_t l = 0; l < o->levels && used < sizeof text; l++) {
+    for (uint32_t l = 0; l < o->levels; l++) {
         uint32_t all, some;
         if (o->tiers && l == 1) {
             some = route_blocks_passed(d, -1, &all);
-            used +=
-                (size_t)snprintf(text + used, sizeof text - used, ", group: %u of %u", some, all);
+            text_append(text, sizeof text, ", group: %u of %u", some, all);
         }
         some = route_blocks_passed(d, (int)l, &all);
-        if (used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %u of %u",
-                                     l ? ", " : "", o->names[l], some, all);
+        text_append(text, sizeof text, "%s%s: %u of %u", l ? ", " : "", o->names[l], some, all);
     }
     routes_view_note(c, c->s->brush.theme->second, text);
 }

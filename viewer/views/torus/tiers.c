@@ -7,6 +7,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 #include "viewer/layout/floor_plan.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
@@ -341,11 +342,9 @@ static void tiers_format_tiers(const struct topology *t, char *out, size_t capac
 {
     const struct topology_spec *spec = topology_spec(t);
     const uint32_t count = spec->dimension_count - (spec->kind == TOPOLOGY_DRAGONFLY ? 1 : 0);
-    size_t used = 0;
     out[0] = '\0';
-    for (uint32_t d = 0; d < count && used < capacity && spec->kind != TOPOLOGY_FAT_TREE; d++)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", d ? " \xe2\x80\xba " : "",
-                                 spec->dimensions[d].name);
+    for (uint32_t d = 0; d < count && spec->kind != TOPOLOGY_FAT_TREE; d++)
+        text_append(out, capacity, "%s%s", d ? " \xe2\x80\xba " : "", spec->dimensions[d].name);
 }
 
 static void tiers_add_foot(const struct tiers_drawing *d, const struct stage *s, struct box box)

@@ -8,6 +8,7 @@
 #include "viewer/views/torus/tiers.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,11 +30,9 @@ static struct quantity torus_view_format_measured(const struct stage *s)
 static void torus_view_format_shape(const struct stage *s, char *out, size_t capacity)
 {
     const struct topology_spec *spec = topology_spec(s->model->network.topology);
-    size_t used = 0;
     out[0] = '\0';
-    for (uint32_t d = 0; d < spec->dimension_count && used < capacity; d++)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%u", d == 0 ? "" : " x ",
-                                 spec->dimensions[d].size);
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        text_append(out, capacity, "%s%u", d == 0 ? "" : " x ", spec->dimensions[d].size);
 }
 
 /* Description of the visible data for the title. */
