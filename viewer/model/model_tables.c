@@ -167,6 +167,27 @@ static uint32_t table_number(struct model *m, struct model_table *t, struct key 
     return need_scratch(m, t->capacity, t->columns) < 0 ? KEY_NONE : number;
 }
 
+/* Add the figures of a row of a message to those of its key; those of a window are gathered for the
+ * history, too. @return 0 or -ENOMEM */
+static int table_add(struct model *m, struct model_table *t, struct key key,
+                     const uint64_t *figures, int snapshot)
+{
+    const uint32_t n = table_number(m, t, key);
+    if (n == KEY_NONE)
+        return -ENOMEM;
+    uint64_t *sums = t->sums + (size_t)n * t->columns,
+             *values = m->scratch->values + (size_t)n * t->columns;
+    for (unsigned c = 0; c < t->columns; c++) {
+        const int is_maximum = t->history.max_columns >> c & 1;
+        sums[c] = is_maximum ? order_maximum(sums[c], figures[c]) : sums[c] + figures[c];
+        if (!snapshot)
+            values[c] = is_maximum ? order_maximum(values[c], figures[c]) : values[c] + figures[c];
+    }
+    if (!snapshot)
+        m->scratch->touched[n] = 1;
+    return 0;
+}
+
 /* For whom ranks waited: as many keys as there are such pairs. */
 static int tables_apply_waits(struct model *m, const struct wire_rank_window *w, int snapshot)
 {
@@ -176,14 +197,9 @@ static int tables_apply_waits(struct model *m, const struct wire_rank_window *w,
         if (row->awaited == 0 || row->rank >= MODEL_RANKS || row->awaited > MODEL_RANKS ||
             t->keys.count >= MODEL_PAIRS)
             continue;
-        uint32_t n = table_number(m, t, (struct key){row->rank, row->awaited - 1});
-        if (n == KEY_NONE)
+        if (table_add(m, t, (struct key){row->rank, row->awaited - 1}, &row->awaited_ns, snapshot) <
+            0)
             return -ENOMEM;
-        t->sums[n] += row->awaited_ns;
-        if (!snapshot) {
-            m->scratch->values[n] += row->awaited_ns;
-            m->scratch->touched[n] = 1;
-        }
     }
     return snapshot || !t->keys.count
                ? 0
@@ -369,9 +385,8 @@ static int add_contexts(struct model *m, const struct wire_pair_window *w)
     return error;
 }
 
-/* @param is_window  figures of a window are gathered for the history, too */
 static int add_pairs(struct model *m, struct model_table *t, const struct wire_pair_row *rows,
-                     uint64_t count, int is_window)
+                     uint64_t count, int snapshot)
 {
     for (uint64_t i = 0; i < count; i++) {
         const struct wire_pair_row *row = &rows[i];
@@ -382,18 +397,10 @@ static int add_pairs(struct model *m, struct model_table *t, const struct wire_p
             m->ignored++;
             continue;
         }
-        uint32_t n = table_number(m, t, (struct key){row->source, destination});
-        if (n == KEY_NONE)
+        const uint64_t figures[PAIR_COLUMNS] = {
+            [PAIR_MESSAGES] = row->messages, [PAIR_BYTES] = row->bytes};
+        if (table_add(m, t, (struct key){row->source, destination}, figures, snapshot) < 0)
             return -ENOMEM;
-        uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
-        sum[PAIR_MESSAGES] += row->messages;
-        sum[PAIR_BYTES] += row->bytes;
-        if (is_window) {
-            uint64_t *now = m->scratch->values + (size_t)n * PAIR_COLUMNS;
-            now[PAIR_MESSAGES] += row->messages;
-            now[PAIR_BYTES] += row->bytes;
-            m->scratch->touched[n] = 1;
-        }
     }
     return 0;
 }
@@ -407,24 +414,12 @@ int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int sn
     }
     m->pairs_more = snapshot && w->more;
     m->folded = w->folded;
-    int error = add_pairs(m, &m->pairs, w->pairs, w->pairs_count, !snapshot);
+    int error = add_pairs(m, &m->pairs, w->pairs, w->pairs_count, snapshot);
     if (!error)
         error = model_tables_end(m, &m->pairs, w->window, snapshot, add_contexts(m, w));
     if (!error)
-        error = add_pairs(m, &m->node_pairs, w->node_pairs, w->node_pairs_count, !snapshot);
+        error = add_pairs(m, &m->node_pairs, w->node_pairs, w->node_pairs_count, snapshot);
     return error ? error : model_tables_end(m, &m->node_pairs, w->window, snapshot, 0);
-}
-
-static void call_figures(uint64_t *to, const struct wire_call_row *row)
-{
-    to[CALLS_COUNT] += row->calls;
-    to[CALLS_BYTES] += row->bytes;
-    to[CALLS_BYTES_IN] += row->bytes_in;
-    to[CALLS_TIME_NS] += row->time_ns;
-    if (row->longest_ns > to[CALLS_LONGEST_NS])
-        to[CALLS_LONGEST_NS] = row->longest_ns;
-    if (row->rank > to[CALLS_RANKS])
-        to[CALLS_RANKS] = row->rank;
 }
 
 int tables_apply_calls(struct model *m, const struct wire_call_window *w, int snapshot)
@@ -441,27 +436,15 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
         const struct wire_call_row *row = &w->calls[i];
         uint32_t comm = model_tables_comm_of(&named, row->comm),
                  region = model_tables_region_of(&named, row->region);
-        uint32_t n = table_number(m, t, (struct key){row->call, (uint64_t)comm << 32 | region});
-        if (n == KEY_NONE) {
-            error = -ENOMEM;
-            break;
-        }
-        call_figures(t->sums + (size_t)n * CALLS_COLUMNS, row);
-        if (!snapshot) {
-            call_figures(m->scratch->values + (size_t)n * CALLS_COLUMNS, row);
-            m->scratch->touched[n] = 1;
-        }
+        const uint64_t figures[CALLS_COLUMNS] = {
+            [CALLS_COUNT] = row->calls,           [CALLS_BYTES] = row->bytes,
+            [CALLS_BYTES_IN] = row->bytes_in,     [CALLS_TIME_NS] = row->time_ns,
+            [CALLS_LONGEST_NS] = row->longest_ns, [CALLS_RANKS] = row->rank};
+        error = table_add(m, t, (struct key){row->call, (uint64_t)comm << 32 | region}, figures,
+                          snapshot);
     }
     free(named.number);
     return model_tables_end(m, t, w->window, snapshot, error);
-}
-
-static void caller_figures(uint64_t *to, const struct wire_call_row *row)
-{
-    to[CALLER_COUNT] += row->calls;
-    to[CALLER_BYTES] += row->bytes;
-    to[CALLER_BYTES_IN] += row->bytes_in;
-    to[CALLER_TIME_NS] += row->time_ns;
 }
 
 /* Adds a row; communicators are summed. @return 0 or -ENOMEM */
@@ -473,15 +456,11 @@ static int add_caller(struct model *m, const struct wire_call_row *row, uint32_t
         m->ignored++;
         return 0;
     }
-    uint32_t n = table_number(m, t, (struct key){row->rank, row->call << 32 | region});
-    if (n == KEY_NONE)
-        return -ENOMEM;
-    caller_figures(t->sums + (size_t)n * CALLER_COLUMNS, row);
-    if (!snapshot) {
-        caller_figures(m->scratch->values + (size_t)n * CALLER_COLUMNS, row);
-        m->scratch->touched[n] = 1;
-    }
-    return 0;
+    const uint64_t figures[CALLER_COLUMNS] = {[CALLER_COUNT] = row->calls,
+                                              [CALLER_BYTES] = row->bytes,
+                                              [CALLER_BYTES_IN] = row->bytes_in,
+                                              [CALLER_TIME_NS] = row->time_ns};
+    return table_add(m, t, (struct key){row->rank, row->call << 32 | region}, figures, snapshot);
 }
 
 int tables_apply_callers(struct model *m, const struct wire_caller_window *w, int snapshot)
