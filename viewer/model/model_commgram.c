@@ -236,18 +236,28 @@ void commgram_replied(struct commgram *g, int code, const char *text)
 
 /* ---- pictures ------------------------------------------------------------ */
 
+/* One table of a picture, and the rows of it in a message. */
+struct rows {
+    void *to; /* address of the pointer to the table */
+    uint32_t *count, *capacity;
+    size_t size; /* of a row, bytes */
+    const void *more;
+    uint64_t more_count;
+};
+
 /* Append rows; those beyond the bound are counted. */
-static int model_commgram_append(void **to, uint32_t *count, uint32_t *capacity, const void *rows,
-                                 uint64_t more, size_t size, uint64_t *ignored)
+static int model_commgram_append(const struct rows *r, uint64_t *ignored)
 {
-    uint64_t fit = COMMGRAM_ROWS - *count;
-    *ignored += more > fit ? more - fit : 0;
-    more = more > fit ? fit : more;
-    if (array_fit_zero(to, size, capacity, *count + more) != 0)
+    const uint64_t fit = COMMGRAM_ROWS - *r->count,
+                   more = r->more_count > fit ? fit : r->more_count;
+    *ignored += r->more_count - more;
+    if (array_fit_zero(r->to, r->size, r->capacity, *r->count + more) != 0)
         return -ENOMEM;
+    char *table;
+    memcpy(&table, r->to, sizeof table);
     if (more)
-        memcpy((char *)*to + (size_t)*count * size, rows, (size_t)more * size);
-    *count += (uint32_t)more;
+        memcpy(table + (size_t)*r->count * r->size, r->more, (size_t)more * r->size);
+    *r->count += (uint32_t)more;
     return 0;
 }
 
@@ -367,20 +377,18 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
     p->from_ns = m->from_ns;
     p->to_ns = m->to_ns;
     p->resolved = m->resolved;
-    int error =
-        model_commgram_append((void **)&p->columns, &p->column_count, &p->column_capacity,
-                              m->columns, m->columns_count, sizeof *p->columns, &p->ignored);
-    if (!error)
-        error = model_commgram_append((void **)&p->bars, &p->bar_count, &p->bar_capacity, m->bars,
-                                      m->bars_count, sizeof *p->bars, &p->ignored);
-    if (!error)
-        error =
-            model_commgram_append((void **)&p->members, &p->member_count, &p->member_capacity,
-                                  m->members, m->members_count, sizeof *p->members, &p->ignored);
-    if (!error)
-        error =
-            model_commgram_append((void **)&p->ribbons, &p->ribbon_count, &p->ribbon_capacity,
-                                  m->ribbons, m->ribbons_count, sizeof *p->ribbons, &p->ignored);
+    const struct rows tables[] = {
+        {&p->columns, &p->column_count, &p->column_capacity, sizeof *p->columns, m->columns,
+         m->columns_count},
+        {&p->bars, &p->bar_count, &p->bar_capacity, sizeof *p->bars, m->bars, m->bars_count},
+        {&p->members, &p->member_count, &p->member_capacity, sizeof *p->members, m->members,
+         m->members_count},
+        {&p->ribbons, &p->ribbon_count, &p->ribbon_capacity, sizeof *p->ribbons, m->ribbons,
+         m->ribbons_count},
+    };
+    int error = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !error; i++)
+        error = model_commgram_append(&tables[i], &p->ignored);
     if (!error && !m->more)
         error = model_commgram_complete(g);
     g->version++;
