@@ -228,6 +228,35 @@ static int ui_input_move(struct ui *ui, const struct model *m, const struct inpu
     return ui_input_drag(ui, m, dx, dy) | UI_CHANGED;
 }
 
+/* The kinds of hits that are the ground of a whole picture. */
+static const enum hit_kind grounds[] = {HIT_NETWORK,  HIT_SPACE,  HIT_TORUS,     HIT_GRAPH,
+                                        HIT_COMMGRAM, HIT_ROUTES, HIT_DEPENDENCY};
+
+static struct scene_hit ui_input_ground(const struct scene *scene, double x, double y)
+{
+    const struct scene_hit *ground = NULL;
+    for (size_t i = 0; i < sizeof grounds / sizeof *grounds && !ground; i++)
+        ground = scene_hit_under(scene, x, y, grounds[i]);
+    return ground ? *ground : (struct scene_hit){0};
+}
+
+/* The camera of the picture on a ground. @return NULL: it has none */
+static struct camera *ui_input_camera(struct ui *ui, const struct scene_hit *ground)
+{
+    switch (ground->kind) {
+    case HIT_NETWORK:
+        return &ui->graph.camera;
+    case HIT_SPACE:
+        return &ui->landscape.camera;
+    case HIT_TORUS:
+        return ground->a == 1 ? &ui->torus.space : &ui->torus.plane;
+    case HIT_GRAPH:
+        return &ui->regions.camera;
+    default:
+        return NULL;
+    }
+}
+
 static int ui_input_press(struct ui *ui, const struct model *m, const struct scene *scene,
                           const struct input *in)
 {
@@ -236,14 +265,10 @@ static int ui_input_press(struct ui *ui, const struct model *m, const struct sce
     ui->mouse.y = ui->mouse.press_y = ui->mouse.last_y = in->y;
     ui->mouse.dragging = 0;
     ui->mouse.pressed = hit ? *hit : (struct scene_hit){0};
-    const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
-    ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
-    ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_ROUTES);
-    ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_DEPENDENCY);
-    ui->mouse.ground = ground ? *ground : (struct scene_hit){0};
-    torus_press(ui, scene, in->shift, in->ctrl);
-    landscape_press(ui, scene, in->ctrl);
-    network_graph_press(ui, scene, in->shift, in->ctrl);
+    ui->mouse.ground = ui_input_ground(scene, in->x, in->y);
+    torus_press(ui, in->shift, in->ctrl);
+    landscape_press(ui, in->ctrl);
+    network_graph_press(ui, in->shift, in->ctrl);
     ui->mouse.marking = in->shift && (ui->mouse.ground.kind == HIT_COMMGRAM ||
                                       scene_hit_is_timed(&ui->mouse.pressed));
     if (ui->mouse.pressed.kind == HIT_SIZES) {
@@ -281,6 +306,8 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
                           const struct input *in)
 {
     const struct scene_hit *hit = scene_hit_under(scene, in->x, in->y, HIT_TIME);
+    const struct scene_hit ground = ui_input_ground(scene, in->x, in->y);
+    struct camera *camera = ui_input_camera(ui, &ground);
     double factor = pow(0.8, in->wheel);
     if (hit) {
         double span = hit->x1 - hit->x0;
@@ -290,26 +317,21 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
             ui_zoom_time(ui, m, factor, (int64_t)scene_hit_x(hit, in->x));
         return UI_CHANGED;
     }
-    if (scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM))
+    if (ground.kind == HIT_COMMGRAM)
         ui_command(ui, m, in->shift || in->ctrl ? COMMAND_COMMUNITIES : COMMAND_PHASES,
                    in->wheel > 0);
-    else if (torus_wheel(ui, scene, in->x, in->y, factor) ||
-             landscape_wheel(ui, scene, in->x, in->y, factor) ||
-             network_graph_wheel(ui, scene, in->x, in->y, factor))
-        return UI_CHANGED;
+    else if (camera)
+        camera_wheel(camera, &ground, in->x, in->y, factor);
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE)))
         ui_capture_wheel(ui, m, hit, in);
-    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_DEPENDENCY)))
-        ui_dependencies_wheel(ui, hit, in);
+    else if (ground.kind == HIT_DEPENDENCY)
+        ui_dependencies_wheel(ui, &ground, in);
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX)))
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
-    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES)) && ui->routes.lens &&
-             (in->shift || in->ctrl))
+    else if (ground.kind == HIT_ROUTES && ui->routes.lens && (in->shift || in->ctrl))
         ui_zoom_lens(ui, 1 / factor);
-    else if (hit)
-        ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
-    else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH)))
-        camera_wheel(&ui->regions.camera, hit, in->x, in->y, factor);
+    else if (ground.kind == HIT_ROUTES)
+        ui_zoom_routes(ui, m, factor, scene_hit_x(&ground, in->x), scene_hit_y(&ground, in->y));
     else if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST)))
         ui_scroll_list(ui, hit, -in->wheel * 3);
     else

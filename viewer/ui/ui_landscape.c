@@ -169,7 +169,7 @@ static void landscape_move_slice(struct landscape_choice *c, const struct scene_
             (struct landscape_axis){LANDSCAPE_AXIS_SLICE, fmin(fmax(scene_hit_x(hit, x), 0), 1)};
 }
 
-int landscape_press(struct ui *ui, const struct scene *scene, int ctrl)
+void landscape_press(struct ui *ui, int ctrl)
 {
     struct landscape_choice *c = &ui->landscape;
     c->drag = 0;
@@ -177,15 +177,9 @@ int landscape_press(struct ui *ui, const struct scene *scene, int ctrl)
         double at = scene_hit_x(&ui->mouse.pressed, ui->mouse.press_x);
         double to_high = fabs(at - c->high), to_low = fabs(at - c->low);
         c->handle = to_high < to_low || (to_high == to_low && at > c->high);
-        return 1;
+    } else if (ui->mouse.ground.kind == HIT_SPACE) {
+        c->drag = ctrl ? LANDSCAPE_PAN : LANDSCAPE_TURN;
     }
-    const struct scene_hit *ground =
-        scene_hit_under(scene, ui->mouse.press_x, ui->mouse.press_y, HIT_SPACE);
-    if (!ground)
-        return 0;
-    ui->mouse.ground = *ground;
-    c->drag = ctrl ? LANDSCAPE_PAN : LANDSCAPE_TURN;
-    return 1;
 }
 
 int landscape_move(struct ui *ui, double dx, double dy)
@@ -207,7 +201,7 @@ int landscape_move(struct ui *ui, double dx, double dy)
     return 1;
 }
 
-int landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks)
+void landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks)
 {
     if (hit->kind == HIT_SLICE)
         landscape_move_slice(&ui->landscape, hit, ui->mouse.x);
@@ -215,14 +209,4 @@ int landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks)
         landscape_show_all(&ui->landscape);
     else
         landscape_move_level(&ui->landscape, hit, ui->mouse.x);
-    return 1;
-}
-
-int landscape_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
-{
-    const struct scene_hit *g = scene_hit_under(scene, x, y, HIT_SPACE);
-    if (!g)
-        return 0;
-    camera_wheel(&ui->landscape.camera, g, x, y, factor);
-    return 1;
 }

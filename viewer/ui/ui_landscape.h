@@ -67,12 +67,10 @@ int landscape_passes(const struct landscape_choice *choice, double share);
 int landscape_command(struct ui *ui, const struct model *model, enum ui_command command,
                       uint64_t argument);
 
-/** Mouse: a button was pressed; the mouse moved while it is; a click on HIT_LEVEL or HIT_SLICE; the
- *  wheel was turned.
- *  @return 1: it was handled */
-int landscape_press(struct ui *ui, const struct scene *scene, int ctrl);
+/** Mouse: a button was pressed; the mouse moved while it is (@return 1: it was handled); a click on
+ * HIT_LEVEL or HIT_SLICE. */
+void landscape_press(struct ui *ui, int ctrl);
 int landscape_move(struct ui *ui, double dx, double dy);
-int landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks);
-int landscape_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor);
+void landscape_click(struct ui *ui, const struct scene_hit *hit, int clicks);
 
 #endif

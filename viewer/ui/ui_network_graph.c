@@ -288,19 +288,15 @@ static void add_point(struct network_graph *g, double x, double y)
     g->lasso[g->lasso_count++] = (struct point){x, y};
 }
 
-int network_graph_press(struct ui *ui, const struct scene *scene, int shift, int ctrl)
+void network_graph_press(struct ui *ui, int shift, int ctrl)
 {
     struct network_graph *g = &ui->graph;
-    const struct scene_hit *ground =
-        scene_hit_under(scene, ui->mouse.press_x, ui->mouse.press_y, HIT_NETWORK);
     g->drawing = NETWORK_PAN;
     g->lasso_count = 0;
-    if (!ground)
-        return 0;
-    ui->mouse.ground = *ground;
+    if (ui->mouse.ground.kind != HIT_NETWORK)
+        return;
     g->drawing = ctrl ? NETWORK_CROSSING : shift ? NETWORK_WITHIN : g->tool;
     add_point(g, ui->mouse.press_x, ui->mouse.press_y);
-    return 1;
 }
 
 int network_graph_drag(struct ui *ui, double dx, double dy)
@@ -432,18 +428,15 @@ static void open_caught(struct network_graph *g, const struct catch *c)
             open_group(g, g->group_of[v]);
 }
 
-static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const struct scene *scene)
+static void ui_graph_select_lasso(struct ui *ui, const struct model *m, const struct scene *scene)
 {
     struct network_graph *g = &ui->graph;
     const struct flows *f = ui->network.flows;
-    if (ui->mouse.ground.kind != HIT_NETWORK || g->drawing == NETWORK_PAN)
-        return 0;
-    if (!f || !m->network.topology || g->lasso_count < 3 ||
+    if (ui->mouse.ground.kind != HIT_NETWORK || g->drawing == NETWORK_PAN || !f ||
+        !m->network.topology || g->lasso_count < 3 ||
         g->vertex_count != topology_vertices(m->network.topology) ||
-        f->vertex_count != g->vertex_count) {
-        g->drawing = NETWORK_PAN;
-        return 1;
-    }
+        f->vertex_count != g->vertex_count)
+        return;
     uint32_t capacity = topology_vertices(m->network.topology);
     struct catch c = {.g = g,
                       .at = calloc(g->vertex_count + 1u, sizeof *c.at),
@@ -466,24 +459,13 @@ static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const str
     free(c.links);
     free(c.walk);
     free(c.items);
-    g->drawing = NETWORK_PAN;
-    g->lasso_count = 0;
-    return 1;
 }
 
-int network_graph_release(struct ui *ui, const struct model *m, const struct scene *scene,
-                          int dragged)
+void network_graph_release(struct ui *ui, const struct model *m, const struct scene *scene,
+                           int dragged)
 {
-    int taken = dragged && ui_graph_select_lasso(ui, m, scene);
+    if (dragged)
+        ui_graph_select_lasso(ui, m, scene);
     ui->graph.drawing = NETWORK_PAN;
     ui->graph.lasso_count = 0;
-    return taken;
-}
-
-int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
-{
-    const struct scene_hit *hit = scene_hit_under(scene, x, y, HIT_NETWORK);
-    if (hit)
-        camera_wheel(&ui->graph.camera, hit, x, y, factor);
-    return hit != NULL;
 }

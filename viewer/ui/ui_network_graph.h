@@ -66,14 +66,12 @@ int network_graph_update(struct network_graph *graph, const struct model *model,
 int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
                           uint64_t argument);
 
-/** Mouse: a button was pressed in the graph; the mouse moved; it was released after a drag.
- *  @return 1: the graph has handled it */
-int network_graph_wheel(struct ui *ui, const struct scene *scene, double x, double y,
-                        double factor);
-int network_graph_press(struct ui *ui, const struct scene *scene, int shift, int ctrl);
+/** Mouse: a button was pressed; the mouse moved (@return 1: the graph has handled it); the button
+ * was released. */
+void network_graph_press(struct ui *ui, int shift, int ctrl);
 int network_graph_drag(struct ui *ui, double dx, double dy);
-int network_graph_release(struct ui *ui, const struct model *model, const struct scene *scene,
-                          int dragged);
+void network_graph_release(struct ui *ui, const struct model *model, const struct scene *scene,
+                           int dragged);
 
 /** Closes the open groups, or shows the whole graph. */
 void network_graph_escape(struct ui *ui);

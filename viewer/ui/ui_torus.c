@@ -244,24 +244,19 @@ void torus_take_colour(struct torus_choice *t, const struct scene_hit *hit, doub
         t->low = fmin(at, t->high - 0.01);
 }
 
-int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl)
+void torus_press(struct ui *ui, int shift, int ctrl)
 {
     struct torus_choice *t = &ui->torus;
+    const struct scene_hit *ground = &ui->mouse.ground;
     t->drag = 0;
     if (ui->mouse.pressed.kind == HIT_SCALE) {
         double at = scene_hit_x(&ui->mouse.pressed, ui->mouse.press_x);
         t->handle = fabs(at - t->high) < fabs(at - t->low) || (at > t->high && t->high <= t->low);
-        return 1;
+    } else if (ground->kind == HIT_TORUS) {
+        t->drag = shift                     ? (ctrl ? TORUS_LINK_BOX : TORUS_BOX)
+                  : ground->a == 1 && !ctrl ? TORUS_TURN
+                                            : TORUS_PAN;
     }
-    const struct scene_hit *ground =
-        scene_hit_under(scene, ui->mouse.press_x, ui->mouse.press_y, HIT_TORUS);
-    if (!ground)
-        return 0;
-    ui->mouse.ground = *ground;
-    t->drag = shift                     ? (ctrl ? TORUS_LINK_BOX : TORUS_BOX)
-              : ground->a == 1 && !ctrl ? TORUS_TURN
-                                        : TORUS_PAN;
-    return 1;
 }
 
 int torus_move(struct ui *ui, double dx, double dy)
@@ -308,7 +303,7 @@ static void ui_torus_filter(struct ui *ui, const struct topology *topology,
     free(found);
 }
 
-int torus_release(struct ui *ui, const struct model *m, const struct scene *scene)
+void torus_release(struct ui *ui, const struct model *m, const struct scene *scene)
 {
     struct torus_choice *t = &ui->torus;
     enum torus_drag drag = t->drag;
@@ -316,7 +311,7 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
     t->drag = 0;
     if ((drag != TORUS_BOX && drag != TORUS_LINK_BOX) || !m->network.topology ||
         torus_projection(t, m->network.topology, 2, &p) < 0)
-        return drag != 0;
+        return;
     uint8_t *places = calloc(p.places + 1u, 1);
     for (size_t i = 0; places && i < scene->hit_count; i++) {
         const struct scene_hit *h = &scene->hits[i];
@@ -329,14 +324,4 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
     if (places)
         ui_torus_filter(ui, m->network.topology, &p, places, drag == TORUS_LINK_BOX);
     free(places);
-    return 1;
-}
-
-int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
-{
-    const struct scene_hit *g = scene_hit_under(scene, x, y, HIT_TORUS);
-    if (!g)
-        return 0;
-    camera_wheel(g->a == 1 ? &ui->torus.space : &ui->torus.plane, g, x, y, factor);
-    return 1;
 }

@@ -114,13 +114,11 @@ int torus_command(struct ui *ui, const struct model *model, enum ui_command comm
 /** Advances the animation by a window when it is due. @return 1 when it did */
 int torus_play(struct ui *ui, const struct model *model, uint64_t now_ms);
 
-/** Mouse: a button was pressed on an item of the torus; the mouse moved; it was released after a
- * drag; the wheel was turned.
- *  @return 1: the torus has handled it */
-int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl);
+/** Mouse: a button was pressed; the mouse moved (@return 1: the torus has handled it); the button
+ * was released after a drag. */
+void torus_press(struct ui *ui, int shift, int ctrl);
 int torus_move(struct ui *ui, double dx, double dy);
-int torus_release(struct ui *ui, const struct model *model, const struct scene *scene);
-int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor);
+void torus_release(struct ui *ui, const struct model *model, const struct scene *scene);
 
 /** The hidden dimension whose coordinates can be shown side by side: the largest for which there
  * are enough panels; PROJECTION_NONE: there is none. */
