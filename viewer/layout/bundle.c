@@ -181,12 +181,7 @@ int bundle_work(struct bundle *b, uint64_t units)
         b->row += STRIP;
         if (b->row < b->h)
             continue;
-        uint32_t *old = b->image.pixels;
-        int w = b->image.w, h = b->image.h;
-        b->image = (struct image){b->pixels, b->w, b->h, b->image.version + 1};
-        b->pixels = w == b->w && h == b->h ? old : NULL;
-        if (!b->pixels)
-            free(old);
+        image_show(&b->image, &b->pixels, b->w, b->h);
         b->busy = 0;
     }
     return b->busy;

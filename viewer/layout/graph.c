@@ -2,6 +2,7 @@
 #include "viewer/layout/graph.h"
 
 #include "holter/order.h"
+#include "viewer/layout/mix.h"
 
 #include <errno.h>
 #include <math.h>
@@ -62,13 +63,10 @@ void graph_finish(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Small deterministic offset that keeps vertices from coinciding (SplitMix64). */
+/* Small deterministic offset that keeps vertices from coinciding. */
 static double graph_jitter(uint64_t seed, uint64_t key)
 {
-    uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) ^ key;
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
+    return mix_jitter(seed * UINT64_C(0x9e3779b97f4a7c15) ^ key);
 }
 
 /* ---- setting up ---- */

@@ -2,6 +2,7 @@
 #ifndef HOLTER_VIEWER_LAYOUT_MIX_H
 #define HOLTER_VIEWER_LAYOUT_MIX_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,6 +17,21 @@ static inline uint64_t mix_real(uint64_t key, double part)
     uint64_t bits;
     memcpy(&bits, &part, sizeof bits);
     return mix_number(key, bits);
+}
+
+static inline uint64_t mix_reals(uint64_t key, const double *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        key = mix_real(key, parts[i]);
+    return key;
+}
+
+/** A number from -0.5 to 0.5 that looks random (SplitMix64). */
+static inline double mix_jitter(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
 }
 
 #endif

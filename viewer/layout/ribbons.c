@@ -238,13 +238,8 @@ static void ribbons_draw_bars(struct ribbons *r)
 
 static void ribbons_publish(struct ribbons *r)
 {
-    uint32_t *old = r->image.pixels;
-    int w = r->image.w, h = r->image.h;
     ribbons_draw_bars(r);
-    r->image = (struct image){r->pixels, r->w, r->h, r->image.version + 1};
-    r->pixels = w == r->w && h == r->h ? old : NULL;
-    if (!r->pixels)
-        free(old);
+    image_show(&r->image, &r->pixels, r->w, r->h);
     r->busy = 0;
 }
 

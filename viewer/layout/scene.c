@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/plain_text.h"
 #include "viewer/layout/mix.h"
+#include "viewer/layout/widgets.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,6 +58,16 @@ color_t color_mix(color_t a, color_t b, double t)
     return mixed;
 }
 
+void image_show(struct image *image, uint32_t **pixels, int w, int h)
+{
+    uint32_t *old = image->pixels;
+    const int same = image->w == w && image->h == h;
+    *image = (struct image){*pixels, w, h, image->version + 1};
+    *pixels = same ? old : NULL;
+    if (!same)
+        free(old);
+}
+
 /* Grow an array to hold `need` elements. */
 static int scene_reserve(struct scene *s, void *array, size_t *room, size_t need, size_t element)
 {
@@ -97,13 +108,6 @@ static uint64_t scene_hash_bytes(uint64_t hash, const void *bytes, size_t length
     return hash;
 }
 
-static uint64_t scene_hash_numbers(uint64_t hash, const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        hash = mix_real(hash, numbers[i]);
-    return hash;
-}
-
 static uint64_t scene_hash_item(const struct scene *s, uint64_t hash, const struct scene_item *item)
 {
     const double geometry[] = {item->box.x, item->box.y, item->box.w,
@@ -114,12 +118,11 @@ static uint64_t scene_hash_item(const struct scene *s, uint64_t hash, const stru
                              (uint64_t)item->flags,
                              item->image ? item->image->version : 0,
                              item->image ? (uint64_t)(uintptr_t)item->image : 0};
-    hash = scene_hash_numbers(hash, geometry, sizeof geometry / sizeof *geometry);
+    hash = mix_reals(hash, geometry, sizeof geometry / sizeof *geometry);
     hash = scene_hash_bytes(hash, rest, sizeof rest);
     if (item->kind == SCENE_TEXT)
         return scene_hash_bytes(hash, s->letters + item->first, item->count);
-    return item->count ? scene_hash_numbers(hash, &s->points[item->first].x, item->count * 2)
-                       : hash;
+    return item->count ? mix_reals(hash, &s->points[item->first].x, item->count * 2) : hash;
 }
 
 void scene_end(struct scene *s)
@@ -128,7 +131,7 @@ void scene_end(struct scene *s)
         struct scene_panel *panel = &s->panels[p];
         size_t last = p + 1 < s->panel_count ? s->panels[p + 1].first : s->item_count;
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
-        hash = scene_hash_numbers(hash, &panel->box.x, 4);
+        hash = mix_reals(hash, &panel->box.x, 4);
         hash = scene_hash_bytes(hash, &panel->color, sizeof panel->color);
         for (size_t i = panel->first; i < last; i++)
             hash = scene_hash_item(s, hash, &s->items[i]);
@@ -499,19 +502,14 @@ struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind,
     return hit;
 }
 
-static int scene_inside(const struct box *box, double x, double y)
-{
-    return x >= box->x && x < box->x + box->w && y >= box->y && y < box->y + box->h;
-}
-
 const char *scene_shortened_at(const struct scene *s, double x, double y)
 {
     size_t top = s->panel_count;
-    while (top > 0 && !scene_inside(&s->panels[top - 1].box, x, y))
+    while (top > 0 && !box_has(s->panels[top - 1].box, x, y))
         top--;
     for (size_t i = s->item_count; top > 0 && i-- > s->panels[top - 1].first;)
         if (s->items[i].panel == top - 1 && s->items[i].whole_count &&
-            scene_inside(&s->items[i].slot, x, y))
+            box_has(s->items[i].slot, x, y))
             return scene_whole_text(s, &s->items[i]);
     return NULL;
 }
@@ -519,7 +517,7 @@ const char *scene_shortened_at(const struct scene *s, double x, double y)
 const struct scene_hit *scene_hit_at(const struct scene *s, double x, double y)
 {
     for (size_t i = s->hit_count; i-- > 0;)
-        if (scene_inside(&s->hits[i].box, x, y))
+        if (box_has(s->hits[i].box, x, y))
             return &s->hits[i];
     return NULL;
 }
@@ -528,7 +526,7 @@ const struct scene_hit *scene_hit_under(const struct scene *s, double x, double 
                                         enum hit_kind kind)
 {
     for (size_t i = s->hit_count; i-- > 0;) {
-        if (!scene_inside(&s->hits[i].box, x, y))
+        if (!box_has(s->hits[i].box, x, y))
             continue;
         if (s->hits[i].kind == kind)
             return &s->hits[i];

@@ -70,6 +70,10 @@ struct image {
     uint64_t version;
 };
 
+/** Show a picture that is complete. @param pixels  its pixels, owned; receives those that the image
+ * showed, for the next picture of this size, or NULL */
+void image_show(struct image *image, uint32_t **pixels, int w, int h);
+
 struct point {
     double x, y;
 };

@@ -2,6 +2,7 @@
 #include "viewer/layout/spring.h"
 
 #include "holter/order.h"
+#include "viewer/layout/mix.h"
 #include "viewer/layout/quadtree.h"
 
 #include <errno.h>
@@ -150,13 +151,9 @@ static int spring_coarsen(struct level *l, struct level *up)
 
 /* ---- where they begin ---- */
 
-/* SplitMix64, -0.5 to 0.5. */
 static double spring_jitter(uint64_t key)
 {
-    uint64_t x = key * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x632be59bd9b4e019);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
+    return mix_jitter(key * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x632be59bd9b4e019));
 }
 
 static void spring_begin_cold(struct spring_layout *l)

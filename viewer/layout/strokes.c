@@ -149,8 +149,7 @@ static uint64_t strokes_key_of(const struct strokes *s, struct box box, double s
 {
     const double parts[] = {box.x, box.y, box.w, box.h, scale, ground};
     uint64_t key = s->count + s->version * UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        key = mix_real(key, parts[i]);
+    key = mix_reals(key, parts, sizeof parts / sizeof *parts);
     return key ? key : 1;
 }
 
@@ -225,12 +224,7 @@ int strokes_work(struct strokes *s, uint64_t units)
     }
     if (!s->busy || s->next < s->count)
         return s->busy;
-    uint32_t *old = s->image.pixels;
-    int same = s->image.w == s->back_w && s->image.h == s->back_h;
-    s->image = (struct image){s->back, s->back_w, s->back_h, s->image.version + 1};
-    s->back = same ? old : NULL;
-    if (!same)
-        free(old);
+    image_show(&s->image, &s->back, s->back_w, s->back_h);
     s->busy = 0;
     return 0;
 }

@@ -397,8 +397,7 @@ void landscape_points(struct stage *s, struct landscape_drawing *d, struct box b
     const double seen[] = {plot.x, plot.y, plot.w, plot.h,  e.section.ux,
                            c->x,   c->y,   c->yaw, c->pitch};
     uint64_t key = mix_number(d->key, (uint64_t)s->ui->theme);
-    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
-        key = mix_real(key, seen[i]);
+    key = mix_reals(key, seen, sizeof seen / sizeof *seen);
     key = mix_number(mix_number(key, (uint64_t)s->ui->selection.kind), s->ui->selection.a);
     key = mix_number(mix_number(key, s->ui->selection.b), s->model->version) | 1;
     if (key != d->strokes_key) {

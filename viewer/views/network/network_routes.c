@@ -402,8 +402,7 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
                    s->ui->network.colour_high[metric]);
     key = mix_real(mix_real(mix_real(key, plot->section.ux), plot->section.uy),
                    s->brush.scene->scale);
-    key = mix_real(mix_real(key, plot->section.box.x), plot->section.box.y);
-    key = mix_real(mix_real(key, plot->section.box.w), plot->section.box.h);
+    key = mix_reals(key, &plot->section.box.x, 4);
     return mix_real(mix_real(key, plot->section.cx), plot->section.cy) | 1;
 }
 

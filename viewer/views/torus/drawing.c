@@ -477,14 +477,9 @@ uint64_t torus_strokes_key(const struct stage *s, const struct torus_drawing *d,
                            const double (*where)[TORUS_KEY], int what)
 {
     const struct torus_choice *t = &s->ui->torus;
-    double parts[TORUS_KEY + 4] = {t->low, t->high, d->top, s->brush.scene->scale};
+    const double parts[] = {t->low, t->high, d->top, s->brush.scene->scale};
     uint64_t key = mix_number(mix_number(d->network_key, d->lit_key), d->color_key);
-    memcpy(parts + 4, *where, sizeof *where);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        uint64_t bits;
-        memcpy(&bits, &parts[i], sizeof bits);
-        key = mix_number(key, bits);
-    }
+    key = mix_reals(mix_reals(key, parts, sizeof parts / sizeof *parts), *where, TORUS_KEY);
     key = mix_number(mix_number(key, t->panels[panel].version), t->hidden);
     key = mix_number(key, t->fold);
     key = mix_number(mix_number(key, (uint64_t)what), (uint64_t)s->ui->theme);

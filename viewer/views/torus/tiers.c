@@ -174,19 +174,14 @@ static void tiers_add_vertices(struct tiers_drawing *d, const struct stage *s,
 static void tiers_update_strokes(struct tiers_drawing *d, const struct stage *s,
                                  const struct section *k)
 {
-    const double where[] = {k->box.x,
-                            k->box.y,
-                            k->box.w,
-                            k->box.h,
-                            k->ux,
+    const double where[] = {k->ux,
                             k->cx,
                             k->cy,
                             s->brush.scene->scale,
                             s->ui->network.colour_low[METRIC_LOAD],
                             s->ui->network.colour_high[METRIC_LOAD]};
     uint64_t key = mix_number(mix_number(d->plan_key, d->line_key), (uint64_t)s->ui->theme);
-    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
-        key = mix_real(key, where[i]);
+    key = mix_reals(mix_reals(key, &k->box.x, 4), where, sizeof where / sizeof *where);
     key = mix_number(mix_number(key, s->range->flows.marks_version), s->ui->selection.kind) | 1;
     if (d->stroke_key == key)
         return;
