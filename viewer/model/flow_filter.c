@@ -57,7 +57,7 @@ int flow_filter_active(const struct flow_filter *f)
     return f->ranged || f->picked;
 }
 
-static int flow_filter_holds(const struct flow_set *set, uint64_t item)
+int flow_set_has(const struct flow_set *set, uint64_t item)
 {
     return set->count && bsearch(&item, set->items, set->count, sizeof item, order_u64) != NULL;
 }
@@ -79,15 +79,14 @@ static int note_passing(struct flows *f, const struct flow_filter *filter)
     uint8_t *links = w->link_ok, *vertices = w->vertex_ok;
     enum flow_kind ranged = flows_kind(filter->metric);
     for (uint32_t l = 0; l < f->link_count; l++)
-        links[l] =
-            (!filter->ranged || ranged != FLOW_LINKS ||
-             flow_filter_in_range(filter, flows_value(f, filter->metric, l))) &&
-            (!filter->picked || filter->kind != FLOW_LINKS || flow_filter_holds(&filter->set, l));
+        links[l] = (!filter->ranged || ranged != FLOW_LINKS ||
+                    flow_filter_in_range(filter, flows_value(f, filter->metric, l))) &&
+                   (!filter->picked || filter->kind != FLOW_LINKS || flow_set_has(&filter->set, l));
     for (uint32_t v = 0; v < f->vertex_count; v++)
-        vertices[v] = (!filter->ranged || ranged != FLOW_VERTICES ||
-                       flow_filter_in_range(filter, flows_value(f, filter->metric, v))) &&
-                      (!filter->picked || filter->kind != FLOW_VERTICES ||
-                       flow_filter_holds(&filter->set, v));
+        vertices[v] =
+            (!filter->ranged || ranged != FLOW_VERTICES ||
+             flow_filter_in_range(filter, flows_value(f, filter->metric, v))) &&
+            (!filter->picked || filter->kind != FLOW_VERTICES || flow_set_has(&filter->set, v));
     return 0;
 }
 
@@ -98,8 +97,8 @@ static int vertices_pass(const struct flows *f, const struct model *m,
 {
     const uint8_t *ok = f->work->vertex_ok;
     int picked = filter->picked && filter->kind == FLOW_VERTICES;
-    if (picked && !flow_filter_holds(&filter->set, r->source) &&
-        !flow_filter_holds(&filter->set, r->destination))
+    if (picked && !flow_set_has(&filter->set, r->source) &&
+        !flow_set_has(&filter->set, r->destination))
         return 0;
     if (!filter->ranged || flows_kind(filter->metric) != FLOW_VERTICES)
         return 1;
@@ -134,7 +133,7 @@ static int route_passes(const struct flows *f, const struct model *m,
         !flow_filter_in_range(filter, flows_value(f, filter->metric, i)))
         return 0;
     if (filter->picked && filter->kind == FLOW_ROUTES &&
-        !flow_filter_holds(&filter->set, (uint64_t)r->source << 32 | r->destination))
+        !flow_set_has(&filter->set, (uint64_t)r->source << 32 | r->destination))
         return 0;
     return links_pass(f, filter, length) && vertices_pass(f, m, filter, r, length);
 }

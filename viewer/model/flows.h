@@ -67,6 +67,8 @@ struct flow_set {
     uint32_t count, capacity;
 };
 
+int flow_set_has(const struct flow_set *set, uint64_t item);
+
 /** The filter of all network views. Zero-initialised shows everything. A route is shown when its
  *  figure, or that of a link or vertex on it, is in the range, and when it belongs to the picked
  * set. */

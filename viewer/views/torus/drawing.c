@@ -1,7 +1,6 @@
 /* State of view "torus": sides, values of panels, emphasis, colours of nodes. */
 #include "viewer/views/torus/drawing.h"
 
-#include "holter/bisect.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
 
@@ -293,12 +292,6 @@ color_t torus_color(const struct stage *s, const struct torus_drawing *d, int pa
 
 /* ---- emphasis ---- */
 
-static int torus_drawing_in_set(const struct flow_set *set, uint64_t item)
-{
-    uint32_t low = BISECT(i, 0, set->count, set->items[i] < item);
-    return low < set->count && set->items[low] == item;
-}
-
 /* 1 if a node belongs to the selection and passes the filter. */
 static int torus_drawing_is_node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
 {
@@ -307,7 +300,7 @@ static int torus_drawing_is_node_lit(const struct stage *s, uint32_t node, const
     const struct flows *f = &s->range->flows;
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (filter->picked && filter->kind == FLOW_VERTICES) {
-        if (!torus_drawing_in_set(&filter->set, node))
+        if (!flow_set_has(&filter->set, node))
             return 0;
     } else if (flow_filter_active(filter) && f->vertex_marks && node < f->vertex_count) {
         if (!(f->vertex_marks[node] & FLOW_SHOWN))
@@ -361,7 +354,7 @@ static int torus_drawing_is_link_lit(const struct stage *s, const struct torus_d
     if (!topology_link(t, link, &from, &to))
         return 0;
     if (filter->picked && filter->kind == FLOW_LINKS)
-        return torus_drawing_in_set(&filter->set, link);
+        return flow_set_has(&filter->set, link);
     if (filter->ranged && f->link_marks && link < f->link_count &&
         !(f->link_marks[link] & FLOW_SHOWN))
         return 0;
