@@ -2,10 +2,10 @@
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "viewer/layout/mix.h"
 
 #include "holter/bisect.h"
-#include "holter/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -127,53 +127,23 @@ static void route_set_add(struct making *k, uint32_t number)
     k->set->suggested += given || route_set_add_suggested(k, r->source, r->destination);
 }
 
-struct heavy {
-    uint64_t bytes;
-    uint32_t number;
-};
-
-ORDER_FUNCTION(route_set_compare_heavier, struct heavy,
-               2 * ORDER(b->bytes, a->bytes) + ORDER(a->number, b->number))
-
-/* Histogram of bytes with eight buckets for each power of two. */
-enum { BUCKETS = 64 * 8 };
-
-static uint32_t route_set_bucket_of(uint64_t bytes)
-{
-    uint32_t power = bytes > 15 ? 60 - (uint32_t)__builtin_clzll(bytes) : 0;
-    return power * 8 + (uint32_t)(bytes >> power); /* the shifted value is 8 to 15, or 0 to 15 for
-                                                      the lowest bucket group */
-}
-
-/* Collect the routes that can be among the heaviest; only these are sorted. */
-static uint32_t route_set_candidates(const struct flows *f, uint32_t most, struct heavy *out)
-{
-    uint32_t sizes[BUCKETS] = {0}, found = 0, lowest = BUCKETS, count = 0;
-    for (uint32_t i = 0; i < f->route_count; i++)
-        sizes[route_set_bucket_of(f->routes[i].bytes)]++;
-    while (lowest > 0 && found < most)
-        found += sizes[--lowest];
-    for (uint32_t i = 0; i < f->route_count; i++)
-        if (route_set_bucket_of(f->routes[i].bytes) >= lowest)
-            out[count++] = (struct heavy){f->routes[i].bytes, i};
-    return count;
-}
-
+/* Add the routes with most bytes; all, in their own order, where they are no more than that. */
 static void route_set_add_heaviest(struct making *k, uint32_t most)
 {
     const struct flows *f = &k->stage->range->flows;
-    struct heavy *all = malloc(((size_t)f->route_count + 1) * sizeof *all);
-    if (!all) {
+    const uint32_t all = f->route_count;
+    struct key_place *places = malloc(2 * ((size_t)all + 1) * sizeof *places);
+    if (!places) {
         k->failed = 1;
         return;
     }
-    uint32_t count = route_set_candidates(f, most, all);
-    if (most < count)
-        qsort(all, count, sizeof *all, route_set_compare_heavier);
-    k->set->heaviest = most < count ? most : count;
+    for (uint32_t i = 0; i < all; i++)
+        places[i] = (struct key_place){UINT64_MAX - f->routes[i].bytes, i};
+    const struct key_place *order = most < all ? key_order(places, places + all, all) : places;
+    k->set->heaviest = most < all ? most : all;
     for (uint32_t i = 0; i < k->set->heaviest; i++)
-        route_set_add(k, all[i].number);
-    free(all);
+        route_set_add(k, order[i].place);
+    free(places);
 }
 
 static int route_set_prepare(struct making *k, const struct topology *t)
