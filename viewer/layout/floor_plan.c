@@ -191,10 +191,8 @@ static void floor_plan_fill(struct arranging *k, uint32_t tier, uint32_t first, 
 
 /* ---- trees ---- */
 
-/* Vertices of a tree by distance from its root, which is its last vertex; the vertex above each.
- * @return number of vertices reached */
-static uint32_t floor_plan_descend(const struct topology *t, uint32_t *order, uint32_t *above,
-                                   uint32_t *depth)
+uint32_t floor_plan_descend(const struct topology *t, uint32_t *order, uint32_t *above,
+                            uint32_t *depth)
 {
     const uint32_t count = topology_vertices(t);
     uint32_t links[PARENTS], seen = 1, from, to;

@@ -36,6 +36,14 @@ struct floor_plan {
     double level_height;
 };
 
+/** Walk a tree, level by level.
+ * @param order  receives its vertices by distance from its root, which is the last vertex
+ * @param above  by vertex: the one above it, of the root itself; TOPOLOGY_NONE: not reached
+ * @param depth  by vertex that was reached: its distance from the root
+ * @return number of vertices reached */
+uint32_t floor_plan_descend(const struct topology *topology, uint32_t *order, uint32_t *above,
+                            uint32_t *depth);
+
 /** Arrange a network that has tiers.
  * @param used  by vertex: 1 if it is in use; the others are drawn smaller
  * @return 0 or -ENOMEM */

@@ -2,13 +2,12 @@
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "viewer/layout/floor_plan.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NEIGHBOURS = 4096 };
 
 /* ---- Cartesian: digits by the order of dimensions ---- */
 
@@ -87,34 +86,6 @@ static void route_order_sort_by_leaves(struct route_order *o, const struct topol
 
 /* ---- trees: depth first from the last vertex, which is a switch if there is one ---- */
 
-struct walk {
-    uint32_t *parent, *next, *child,
-        *depth; /* child: first child; next: next sibling; TOPOLOGY_NONE: none */
-};
-
-static void route_order_add_children(struct walk *w, const struct topology *t, uint32_t count,
-                                     uint32_t *order)
-{
-    uint32_t links[NEIGHBOURS], seen = 1, from, to;
-    for (uint32_t v = 0; v < count; v++)
-        w->parent[v] = w->next[v] = w->child[v] = TOPOLOGY_NONE;
-    order[0] = count - 1;
-    w->parent[count - 1] = count - 1;
-    w->depth[count - 1] = 0;
-    for (uint32_t i = 0; i < seen; i++) {
-        uint32_t n = topology_out(t, order[i], links, NEIGHBOURS);
-        for (uint32_t k = n < NEIGHBOURS ? n : NEIGHBOURS; k-- > 0;) {
-            if (!topology_link(t, links[k], &from, &to) || w->parent[to] != TOPOLOGY_NONE)
-                continue;
-            w->parent[to] = from;
-            w->depth[to] = w->depth[from] + 1;
-            w->next[to] = w->child[from];
-            w->child[from] = to;
-            order[seen++] = to;
-        }
-    }
-}
-
 static int route_order_sort_by_depth(struct route_order *o, const struct topology *t)
 {
     static const char *const words[] = {"root",    "below 1", "below 2", "below 3",
@@ -122,25 +93,32 @@ static int route_order_sort_by_depth(struct route_order *o, const struct topolog
     uint32_t n = o->count, row = 0, deepest = 0, *memory = malloc((size_t)n * 4 * sizeof *memory);
     if (!memory)
         return -ENOMEM;
-    struct walk w = {memory, memory + n, memory + 2 * (size_t)n, memory + 3 * (size_t)n};
-    route_order_add_children(&w, t, n, o->vertex);
+    /* by vertex: next sibling, first child; TOPOLOGY_NONE: there is none */
+    uint32_t *above = memory, *depth = above + n, *next = depth + n, *child = next + n;
+    const uint32_t seen = floor_plan_descend(t, o->vertex, above, depth);
+    memset(next, 0xff, 2 * (size_t)n * sizeof *next);
+    for (uint32_t i = seen; i-- > 1;) { /* each one before those that were found before it */
+        const uint32_t v = o->vertex[i];
+        next[v] = child[above[v]];
+        child[above[v]] = v;
+    }
     for (uint32_t v = n - 1;;) {
-        uint32_t depth = w.depth[v] < 7 ? w.depth[v] : 7;
-        o->starts[row] = (uint8_t)depth;
+        const uint32_t level = depth[v] < 7 ? depth[v] : 7;
+        o->starts[row] = (uint8_t)level;
         o->vertex[row++] = v;
-        deepest = depth > deepest ? depth : deepest;
+        deepest = level > deepest ? level : deepest;
         uint32_t at = v;
-        v = w.child[v];
+        v = child[v];
         while (v == TOPOLOGY_NONE && at != n - 1) {
-            v = w.next[at];
-            at = w.parent[at];
+            v = next[at];
+            at = above[at];
         }
         if (v == TOPOLOGY_NONE || row == n)
             break;
     }
     for (uint32_t v = 0; v < n && row < n;
          v++) /* vertices not reached through a switch with very many links */
-        if (w.parent[v] == TOPOLOGY_NONE) {
+        if (above[v] == TOPOLOGY_NONE) {
             o->starts[row] = 0;
             o->vertex[row++] = v;
         }
