@@ -290,15 +290,9 @@ static int write_scene(FILE *file, const void *scene)
     return 0;
 }
 
-int app_is_text(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 4 && !strcmp(path + n - 4, ".txt");
-}
-
 int app_save(struct app *a, const char *path)
 {
-    if (app_is_text(path))
+    if (text_ends(path, ".txt"))
         return picture_write(path, write_scene, &a->scene);
     int error = painter_paint(&a->painter, &a->scene, a->type);
     return error ? error : png_write(&a->painter.canvas, path);

@@ -3,6 +3,7 @@
 #include "viewer/app_state.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/client.h"
 
 #include <errno.h>
@@ -170,7 +171,7 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     if (!error) {
         ui_follow_data(&a.ui, a.model, app_now_ms());
         ui_tick(&a.ui, app_now_ms() + 1000);
-        if (!app_is_text(o->snapshot))
+        if (!text_ends(o->snapshot, ".txt"))
             app_caption(&a);
         do
             app_compose(&a);

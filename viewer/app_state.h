@@ -54,9 +54,6 @@ void app_set_span(struct app *app);
 /** Make the scene of what is known and chosen. */
 void app_compose(struct app *app);
 
-/** Whether a name is that of a file of text. */
-int app_is_text(const char *path);
-
 /** Show title, time and scale of a picture in its status line. */
 void app_caption(struct app *app);
 

@@ -267,11 +267,6 @@ static int enter_samples(struct network *n)
     return 0;
 }
 
-static int model_network_compare_keys(const void *left, const void *right)
-{
-    return ORDER(*(const uint64_t *)left, *(const uint64_t *)right);
-}
-
 /* Positions of rows in order of their link. @return owned by the caller; NULL: no memory */
 static uint32_t *model_network_sort_by_link(const struct wire_link_row *links, uint32_t count)
 {
@@ -284,7 +279,7 @@ static uint32_t *model_network_sort_by_link(const struct wire_link_row *links, u
     }
     for (uint32_t i = 0; i < count; i++)
         keys[i] = links[i].link << 32 | i;
-    qsort(keys, count, sizeof *keys, model_network_compare_keys);
+    qsort(keys, count, sizeof *keys, order_u64);
     for (uint32_t i = 0; i < count; i++)
         order[i] = (uint32_t)keys[i];
     free(keys);

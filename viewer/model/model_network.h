@@ -129,6 +129,12 @@ void network_asked(struct network *network, enum suggestion_kind kind, const cha
 void network_replied(struct network *network, enum suggestion_kind kind, int code,
                      const char *text);
 
+/** What a suggestion changes of a figure, by its name; NULL: it says nothing of it. */
+const struct network_gain *suggestion_gain(const struct suggestion *suggestion, const char *name);
+
+/** Number of routes for which there is a better one. */
+uint32_t suggestion_better_routes(const struct suggestion *suggestion);
+
 /** Drops a suggestion. */
 void suggestion_clear(struct suggestion *suggestion);
 

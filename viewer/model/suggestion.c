@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void suggestion_clear(struct suggestion *s)
 {
@@ -15,6 +16,22 @@ void suggestion_clear(struct suggestion *s)
     free(s->routes);
     free(s->path);
     *s = (struct suggestion){.version = s->version + 1};
+}
+
+const struct network_gain *suggestion_gain(const struct suggestion *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->gain_count; i++)
+        if (!strcmp(s->gains[i].name, name))
+            return &s->gains[i];
+    return NULL;
+}
+
+uint32_t suggestion_better_routes(const struct suggestion *s)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->route_count; i++)
+        count += s->routes[i].count > 0;
+    return count;
 }
 
 void network_asked(struct network *n, enum suggestion_kind kind, const char *objective)

@@ -302,19 +302,10 @@ void ui_remember(struct ui *ui)
     places_leave(&ui->places, &now);
 }
 
-int ui_back(struct ui *ui)
+int ui_step_place(struct ui *ui, int forward)
 {
     struct place place = ui_place_now(ui);
-    if (!places_back(&ui->places, &place))
-        return 0;
-    ui_restore_place(ui, &place);
-    return UI_CHANGED;
-}
-
-int ui_forward(struct ui *ui)
-{
-    struct place place = ui_place_now(ui);
-    if (!places_forward(&ui->places, &place))
+    if (!(forward ? places_forward(&ui->places, &place) : places_back(&ui->places, &place)))
         return 0;
     ui_restore_place(ui, &place);
     return UI_CHANGED;

@@ -205,8 +205,7 @@ void ui_remember(struct ui *ui);
 void ui_go(struct ui *ui, enum view_id view);
 
 /** Goes back to the place before, or forward again. @return UI_CHANGED, or 0: there is none */
-int ui_back(struct ui *ui);
-int ui_forward(struct ui *ui);
+int ui_step_place(struct ui *ui, int forward);
 
 /** Follow the job of a row of the list; choices about the previous job are reset. @return enum
  * ui_effect */

@@ -27,7 +27,7 @@ static int command_choose(struct ui *ui, const struct model *model, enum ui_comm
         return command_choose(ui, model, COMMAND_VIEW,
                               room_place(model, (enum room_id)argument, ui->room_last[argument]));
     case COMMAND_BACK:
-        return argument ? ui_forward(ui) : ui_back(ui);
+        return ui_step_place(ui, argument != 0);
     case COMMAND_UNDERSTOOD:
         ui->overlay.first_run = 0;
         return UI_CHANGED | UI_UNDERSTOOD;

@@ -167,13 +167,10 @@ int ui_network_show(struct ui *ui, const struct model *m, enum suggestion_kind k
 {
     const struct suggestion *s = &m->network.suggestions[kind];
     char name[128];
-    uint32_t better = 0;
-    for (uint32_t i = 0; i < s->route_count; i++)
-        better += s->routes[i].count > 0;
     if (kind == SUGGEST_MAPPING)
         snprintf(name, sizeof name, "mapping for less %s", s->objective);
     else
-        snprintf(name, sizeof name, "%u of %u routes", better, s->route_count);
+        snprintf(name, sizeof name, "%u of %u routes", suggestion_better_routes(s), s->route_count);
     int error = what_if_push(&ui->network.what_if, m->job, &m->network, kind, name);
     if (!error && kind == SUGGEST_ROUTES && ui->network.filter.ranged && s->route_count)
         ui_network_keep_routes(ui, s);

@@ -109,20 +109,12 @@ static void advice_add_causes(struct column_pen *p, const struct alert *a, doubl
 
 /* ---- what can be done ---- */
 
-static const struct network_gain *advice_gain(const struct suggestion *s, const char *name)
-{
-    for (uint32_t i = 0; i < s->gain_count; i++)
-        if (!strcmp(s->gains[i].name, name))
-            return &s->gains[i];
-    return NULL;
-}
-
 static void advice_add_gain(struct column_pen *p, const char *name, const char *what,
                             const char *unit)
 {
     const struct theme *t = p->stage->brush.theme;
     const struct network_gain *g =
-        advice_gain(&p->stage->model->network.suggestions[SUGGEST_MAPPING], name);
+        suggestion_gain(&p->stage->model->network.suggestions[SUGGEST_MAPPING], name);
     char text[160];
     if (!g || p->y + text_line(TEXT_SMALL) > p->end)
         return;

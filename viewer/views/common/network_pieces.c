@@ -179,14 +179,6 @@ void piece_add_unplaced(const struct stage *s, char *out, size_t capacity)
                     format_si((double)bytes, "B").text);
 }
 
-uint32_t piece_better_routes(const struct suggestion *g)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->route_count; i++)
-        n += g->routes[i].count > 0;
-    return n;
-}
-
 char *piece_route_gains(const struct suggestion *g, char *out, size_t capacity)
 {
     double sums[2] = {0}, most[2] = {0};

@@ -41,9 +41,6 @@ void piece_add_state(const struct stage *stage, char *out, size_t capacity);
  *  their ranks have no place in the network; nothing where it lacks none. */
 void piece_add_unplaced(const struct stage *stage, char *out, size_t capacity);
 
-/** How many routes of an answer are better. */
-uint32_t piece_better_routes(const struct suggestion *answer);
-
 /** "heaviest link -18.4 % on average, -50.1 % at most" of the routes that are better (Visuco,
  *  section 7.1), of one route the figure alone; the length where none has less load. @return out;
  * NULL: none is better */

@@ -117,7 +117,7 @@ static double better_add_result_line(const struct stage *s, struct box box,
     double x = box.x;
     if (kind == SUGGEST_ROUTES)
         snprintf(text, sizeof text, "%s of %s routes better",
-                 quantity_grouped(piece_better_routes(g)).text,
+                 quantity_grouped(suggestion_better_routes(g)).text,
                  quantity_grouped(g->route_count).text);
     else
         snprintf(text, sizeof text, g->optimal ? "none has less %s" : "for less %s", g->objective);

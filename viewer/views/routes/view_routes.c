@@ -220,26 +220,17 @@ static void routes_view_add_fold(struct column_pen *c, const struct routes_drawi
     routes_view_note(c, c->s->brush.theme->second, text);
 }
 
-static const struct network_gain *routes_view_find_gain(const struct suggestion *g,
-                                                        const char *name)
-{
-    for (uint32_t i = 0; i < g->gain_count; i++)
-        if (!strcmp(g->gains[i].name, name))
-            return &g->gains[i];
-    return NULL;
-}
-
 /* Reduction of length and load (Visuco, section 5.1). @return "" when nothing is suggested */
 static char *routes_view_format_gains(const struct stage *s, char *out, size_t room)
 {
     const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
-    const struct network_gain *length = routes_view_find_gain(g, "length"),
-                              *load = routes_view_find_gain(g, "max-link");
+    const struct network_gain *length = suggestion_gain(g, "length"),
+                              *load = suggestion_gain(g, "max-link");
     char gains[160];
     out[0] = 0;
     if (!g->ready)
         return out;
-    snprintf(out, room, "%u of %u routes better%s", piece_better_routes(g), g->route_count,
+    snprintf(out, room, "%u of %u routes better%s", suggestion_better_routes(g), g->route_count,
              s->ui->network.applied & FLOWS_ROUTES ? ", applied" : "");
     if (length)
         text_append(out, room, ": total length %.0f \xe2\x86\x92 %.0f", length->before,
