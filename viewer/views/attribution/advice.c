@@ -101,8 +101,8 @@ static void advice_add_causes(struct column_pen *p, const struct alert *a, doubl
     while (i < a->cause_count && p->y + CAUSE + lines * text_line(TEXT_AXIS) <= end)
         advice_add_cause(p, a, i++, lines);
     if (i < a->cause_count && p->y + text_line(TEXT_AXIS) <= end) {
-        snprintf(text, sizeof text, "and %u smaller cause%s", a->cause_count - i,
-                 a->cause_count - i == 1 ? "" : "s");
+        snprintf(text, sizeof text, "and %s",
+                 quantity_things(a->cause_count - i, "smaller cause").text);
         advice_paragraph(p, TEXT_AXIS, t->second, 1, text);
     }
 }

@@ -366,11 +366,11 @@ static void piece_add_route_lines(struct stage *s, uint32_t link)
     uint32_t count;
     const struct wire_link_route_row *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
-        tooltip_add(&s->tip, 0, "%s %s %s: %s over %" PRIu64 " link%s",
+        tooltip_add(&s->tip, 0, "%s %s %s: %s over %s",
                     piece_route_end(s->model, r[i].source, "rank ", from, sizeof from), arrow,
                     piece_route_end(s->model, r[i].destination, "rank ", to, sizeof to),
-                    format_si((double)r[i].bytes, "B").text, r[i].length,
-                    r[i].length == 1 ? "" : "s");
+                    format_si((double)r[i].bytes, "B").text,
+                    quantity_things(r[i].length, "link").text);
 }
 
 void piece_link_tip(struct stage *s, uint32_t link)
@@ -434,7 +434,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
         tooltip_add(&s->tip, s->brush.theme->bad, "the network has no path between them");
         return;
     }
-    tooltip_add(&s->tip, 0, "%u link%s, hop-bytes %s", r->length, r->length == 1 ? "" : "s",
+    tooltip_add(&s->tip, 0, "%s, hop-bytes %s", quantity_things(r->length, "link").text,
                 format_si((double)r->bytes * r->length, "B").text);
     if (r->given != FLOWS_NONE)
         tooltip_add(&s->tip, s->brush.theme->info, "as suggested");

@@ -424,7 +424,7 @@ static double context_add_alerts(struct stage *s, struct box box)
     uint32_t more = alerts_count(all, ALERT_FIRING) + alerts_count(all, ALERT_PENDING) - live;
     if (more && shown && box.h - used > 20) {
         scene_textf(s->brush.scene, box.x + 2, box.y + used - 2, box.w, TEXT_SMALL, 0,
-                    s->brush.theme->bad, "and %u more alert%s", more, more == 1 ? "" : "s");
+                    s->brush.theme->bad, "and %s", quantity_things(more, "more alert").text);
         scene_hit(s->brush.scene, (struct box){box.x, box.y + used - 4, box.w, 20}, HIT_BUTTON,
                   COMMAND_VIEW, VIEW_ALERTS);
         used += 20;

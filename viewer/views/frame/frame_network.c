@@ -155,8 +155,8 @@ static void context_add_listed_route(const struct stage *s, struct box *at,
         scene_hit(s->brush.scene, line, HIT_PAIR, r->source, r->destination);
     if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
         scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
-    context_fact(s, at, name, "%s, %" PRIu64 " link%s", format_si((double)r->bytes, "B").text,
-                 r->length, r->length == 1 ? "" : "s");
+    context_fact(s, at, name, "%s, %s", format_si((double)r->bytes, "B").text,
+                 quantity_things(r->length, "link").text);
 }
 
 static void context_add_link_facts(const struct stage *s, struct box *at, uint32_t link)
@@ -268,9 +268,8 @@ static void context_add_hot_link(struct stage *s, struct box row, uint32_t link)
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s%s",
                     format_si(f.load, f.packets ? "" : "B").text, f.packets ? " packets" : "");
     else if (routes)
-        scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
-                    "%s, %u route%s", piece_state_text(s, f.state).text, routes,
-                    routes == 1 ? "" : "s");
+        scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s, %s",
+                    piece_state_text(s, f.state).text, quantity_things(routes, "route").text);
     else
         scene_text(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
                    piece_state_text(s, f.state).text);

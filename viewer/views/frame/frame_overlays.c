@@ -150,8 +150,8 @@ static void search_format(const struct stage *s, const struct selection *found, 
         break;
     default:
         host = &m->hosts[found->a];
-        snprintf(out, capacity, "%s%s, %u rank%s", strncmp(host->name, "node", 4) ? "node " : "",
-                 host->name, host->ranks, host->ranks == 1 ? "" : "s");
+        snprintf(out, capacity, "%s%s, %s", strncmp(host->name, "node", 4) ? "node " : "",
+                 host->name, quantity_things(host->ranks, "rank").text);
     }
 }
 

@@ -53,10 +53,9 @@ static void monitor_add_cost(struct monitor_pen *p, const struct monitor_cost *c
         monitor_add(p, t->text, "uplink", "%s for each node", format_si(c->uplink, "B/s").text);
     }
     if (m->daemon.known)
-        monitor_add(p, t->text, "daemon", "holterd %s on %s, %s of memory, %llu viewer%s",
-                    m->daemon.version, m->daemon.host,
-                    format_si((double)m->daemon.rss_bytes, "B").text,
-                    (unsigned long long)m->daemon.clients, m->daemon.clients == 1 ? "" : "s");
+        monitor_add(p, t->text, "daemon", "holterd %s on %s, %s of memory, %s", m->daemon.version,
+                    m->daemon.host, format_si((double)m->daemon.rss_bytes, "B").text,
+                    quantity_things(m->daemon.clients, "viewer").text);
     if (m->recording[0])
         monitor_add(p, t->text, "recording", "%s%s%s", text_base_name(m->recording),
                     m->daemon.recorded_bytes ? ", " : "",

@@ -38,7 +38,7 @@ char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char
                                       name, sizeof name);
     else
         network_vertex_name(n, u->group, name, sizeof name);
-    snprintf(out, capacity, "%s: %u node%s", name, u->vertices, u->vertices == 1 ? "" : "s");
+    snprintf(out, capacity, "%s: %s", name, quantity_things(u->vertices, "node").text);
     return out;
 }
 
@@ -116,7 +116,7 @@ void network_unit_tip(struct stage *s, const struct wiring *w, uint32_t unit)
     piece_vertex_tip(s, u->vertex);
     network_tips_add_coordinates(s, u->vertex);
     network_tips_add_host(s, u->vertex);
-    tooltip_add(&s->tip, 0, "%u partner%s", u->partners, u->partners == 1 ? "" : "s");
+    tooltip_add(&s->tip, 0, "%s", quantity_things(u->partners, "partner").text);
 }
 
 void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
@@ -136,7 +136,7 @@ void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
     tooltip_add(&s->tip, s->brush.theme->text, "\xe2\x86\x92 %s", to);
     tooltip_add(&s->tip, 0, "%s routes, %s", quantity_grouped(r->flows).text,
                 format_si((double)r->bytes, "B").text);
-    tooltip_add(&s->tip, 0, "%u link%s on average, hop-bytes %s", r->length,
-                r->length == 1 ? "" : "s", format_si(r->values[METRIC_HOP_BYTES], "B").text);
+    tooltip_add(&s->tip, 0, "%s on average, hop-bytes %s", quantity_things(r->length, "link").text,
+                format_si(r->values[METRIC_HOP_BYTES], "B").text);
     tooltip_add(&s->tip, 0, "most loaded step on the path: %s", load.text);
 }

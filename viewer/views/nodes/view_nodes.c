@@ -125,8 +125,8 @@ static void nodes_layout(struct stage *s, struct box box)
     if (m->node_count)
         panel = piece_list_panel(panel, HEAD, m->node_count, ROW);
     piece_panel(s, panel, "nodes");
-    snprintf(what, sizeof what, "%u agent%s: what watching costs there, and what it lost",
-             m->node_count, m->node_count == 1 ? "" : "s");
+    snprintf(what, sizeof what, "%s: what watching costs there, and what it lost",
+             quantity_things(m->node_count, "agent").text);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Nodes", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - HEAD};

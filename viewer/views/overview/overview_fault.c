@@ -104,8 +104,8 @@ static void overview_add_nodes(struct stage *s, struct box box, const struct ale
         scene_text(s->brush.scene, node.x + 4, node.y + 8, node.w - 8,
                    marked ? TEXT_SMALL_STRONG : TEXT_SMALL, TEXT_CENTRE | TEXT_MIDDLE,
                    marked ? t->text : t->second, host->name);
-        scene_textf(s->brush.scene, node.x + 4, node.y + 25, node.w - 8, TEXT_AXIS, TEXT_CENTRE,
-                    t->second, "%u rank%s", host->ranks, host->ranks == 1 ? "" : "s");
+        scene_text(s->brush.scene, node.x + 4, node.y + 25, node.w - 8, TEXT_AXIS, TEXT_CENTRE,
+                   t->second, quantity_things(host->ranks, "rank").text);
         scene_hit(s->brush.scene, node, HIT_NODE, order[i], 0);
     }
 }

@@ -77,7 +77,7 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
         text_append(out, room, "; the job %s %s", over ? "lost" : "has lost",
                     format_duration((double)a->lost_ns).text);
     if (more)
-        text_append(out, room, "; %u more alert%s", more, more == 1 ? "" : "s");
+        text_append(out, room, "; %s", quantity_things(more, "more alert").text);
 }
 
 /* The largest latency of a region, or of the job, in a window that has a colour of alarm in the
@@ -142,17 +142,17 @@ static const char *overview_format_calm(const struct stage *s, char *out, size_t
     for (uint32_t i = 0; i < all->count; i++)
         lost_ns += all->items[i].lost_ns;
     char highest[160], congested[160];
+    const struct quantity alerts = quantity_things(resolved, "alert");
     overview_format_highest(&s->model->latency, highest, sizeof highest);
     overview_format_congested(s, congested, sizeof congested);
     if (!resolved)
         snprintf(out, room, "no alert%s%s%s", model_ended(s->model) ? "" : " so far", congested,
                  highest);
     else if (lost_ns)
-        snprintf(out, room, "%u alert%s, all resolved; the job lost %s%s", resolved,
-                 resolved == 1 ? "" : "s", format_duration((double)lost_ns).text, congested);
+        snprintf(out, room, "%s, all resolved; the job lost %s%s", alerts.text,
+                 format_duration((double)lost_ns).text, congested);
     else
-        snprintf(out, room, "%u alert%s, all resolved%s", resolved, resolved == 1 ? "" : "s",
-                 congested);
+        snprintf(out, room, "%s, all resolved%s", alerts.text, congested);
     return !strcmp(s->model->state, "died")   ? "The job died"
            : !strcmp(s->model->state, "lost") ? "The job was lost"
            : model_ended(s->model)            ? "The job has ended"

@@ -525,8 +525,8 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     struct quantity range = piece_pairs_range_text(s);
     uint32_t regions = s->model->latency.region_count;
     if (regions)
-        snprintf(what, sizeof what, "%u group%s of ranks that communicate most, %s", regions,
-                 regions == 1 ? "" : "s", range.text);
+        snprintf(what, sizeof what, "%s of ranks that communicate most, %s",
+                 quantity_things(regions, "group").text, range.text);
     else
         snprintf(what, sizeof what, "%s; %s",
                  model_ended(s->model) ? "none was found" : "none is known yet", range.text);

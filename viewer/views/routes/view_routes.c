@@ -254,7 +254,7 @@ static void routes_view_add_better(struct column_pen *c, const struct routes_dra
                        ROUTE_LOAD);
     routes_view_button(c, "least length", n->criterion == ROUTE_LENGTH, COMMAND_REROUTE_FIRST,
                        ROUTE_LENGTH);
-    snprintf(text, sizeof text, "+%u link%s", n->delta, n->delta == 1 ? "" : "s");
+    snprintf(text, sizeof text, "+%s", quantity_things(n->delta, "link").text);
     routes_view_button(c, n->delta ? text : "no longer", n->delta > 0, COMMAND_REROUTE_DELTA,
                        (n->delta + 1) % ROUTE_DELTAS);
     routes_view_end_buttons(c);
