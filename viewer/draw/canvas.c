@@ -54,16 +54,8 @@ static struct clip canvas_touched(const struct canvas *c, double x0, double y0, 
 /* Blend a colour onto a pixel. @param opacity  0 to 255, in place of the alpha of the colour */
 static inline void canvas_blend(uint32_t *pixel, color_t color, uint32_t opacity)
 {
-    uint32_t rgb = color >> 8;
-    if (opacity >= 255) {
-        *pixel = 0xff000000u | rgb;
-        return;
-    }
-    uint32_t a = opacity + (opacity >> 7); /* 0 to 256: 255 is whole */
-    uint32_t d = *pixel, n = 256 - a;
-    uint32_t rb = ((rgb & 0xff00ffu) * a + (d & 0xff00ffu) * n) >> 8 & 0xff00ffu;
-    uint32_t g = ((rgb & 0x00ff00u) * a + (d & 0x00ff00u) * n) >> 8 & 0x00ff00u;
-    *pixel = 0xff000000u | rb | g;
+    *pixel =
+        opacity >= 255 ? color_pixel(color) : pixel_blend(*pixel, color, opacity + (opacity >> 7));
 }
 
 static inline void canvas_cover(uint32_t *pixel, color_t color, double share)
@@ -78,7 +70,7 @@ static void canvas_fill(uint32_t *row, int x0, int x1, color_t color)
     if (x0 >= x1)
         return;
     if ((color & 0xff) == 0xff) {
-        wmemset((wchar_t *)(row + x0), (wchar_t)(0xff000000u | color >> 8), (size_t)(x1 - x0));
+        wmemset((wchar_t *)(row + x0), (wchar_t)color_pixel(color), (size_t)(x1 - x0));
         return;
     }
     for (int x = x0; x < x1; x++)

@@ -157,7 +157,7 @@ static uint64_t bundle_develop(struct bundle *b)
         const float *d = b->density + i * 4;
         uint32_t *to = b->pixels + (size_t)b->row * (size_t)b->w + i;
         if (d[3] <= 0) {
-            *to = 0xff000000u | b->ground >> 8;
+            *to = color_pixel(b->ground);
             continue;
         }
         double opacity = 0.85 * (1 - exp(-(double)d[3]));

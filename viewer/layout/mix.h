@@ -19,6 +19,13 @@ static inline uint64_t mix_real(uint64_t key, double part)
     return mix_number(key, bits);
 }
 
+static inline uint64_t mix_numbers(uint64_t key, const uint64_t *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        key = mix_number(key, parts[i]);
+    return key;
+}
+
 static inline uint64_t mix_reals(uint64_t key, const double *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -106,7 +106,7 @@ void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 void ribbons_start(struct ribbons *r)
 {
     for (size_t i = 0; i < (size_t)r->w * (size_t)r->h; i++)
-        r->pixels[i] = 0xff000000u | r->ground >> 8;
+        r->pixels[i] = color_pixel(r->ground);
     r->busy = 1;
 }
 

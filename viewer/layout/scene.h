@@ -24,6 +24,21 @@ color_t color_fade(color_t color, double opacity);
 /** Mix of two opaque colours; t 0 gives a, 1 gives b. */
 color_t color_mix(color_t a, color_t b, double t);
 
+/** An opaque colour as a pixel of an image. */
+static inline uint32_t color_pixel(color_t color)
+{
+    return 0xff000000u | color >> 8;
+}
+
+/** A pixel with a colour laid over it. @param part  how much of it, 0 to 256 */
+static inline uint32_t pixel_blend(uint32_t pixel, color_t color, uint32_t part)
+{
+    const uint32_t rgb = color >> 8, rest = 256 - part;
+    const uint32_t rb = ((rgb & 0xff00ffu) * part + (pixel & 0xff00ffu) * rest) >> 8 & 0xff00ffu;
+    const uint32_t g = ((rgb & 0x00ff00u) * part + (pixel & 0x00ff00u) * rest) >> 8 & 0x00ff00u;
+    return 0xff000000u | rb | g;
+}
+
 /* ---- text ---- */
 
 enum text_style {

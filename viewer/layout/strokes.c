@@ -58,11 +58,7 @@ struct canvas_area {
 
 static void strokes_blend(uint32_t *pixel, color_t color, float share)
 {
-    uint32_t a = (uint32_t)(share * (float)((color & 0xff) + 1) + 0.5f);
-    uint32_t rgb = color >> 8, d = *pixel, n = 256 - a;
-    uint32_t rb = ((rgb & 0xff00ffu) * a + (d & 0xff00ffu) * n) >> 8 & 0xff00ffu;
-    uint32_t g = ((rgb & 0x00ff00u) * a + (d & 0x00ff00u) * n) >> 8 & 0x00ff00u;
-    *pixel = 0xff000000u | rb | g;
+    *pixel = pixel_blend(*pixel, color, (uint32_t)(share * (float)((color & 0xff) + 1) + 0.5f));
 }
 
 static void strokes_blend_pixel(const struct canvas_area *c, int x, int y, color_t color,
@@ -180,7 +176,7 @@ int strokes_begin(struct strokes *s, int w, int h, color_t ground)
     s->left = s->top = 0;
     s->scale = 1;
     for (size_t i = 0; i < count; i++)
-        s->back[i] = 0xff000000u | ground >> 8;
+        s->back[i] = color_pixel(ground);
     s->next = 0;
     s->busy = 1;
     return 0;

@@ -140,7 +140,7 @@ static void theme_fill_map(const color_t *anchors, size_t spans, color_t *map, u
         double t = at - (double)k;
         map[i] = theme_color_of(
             (struct lab){p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t});
-        pixels[i] = 0xff000000u | map[i] >> 8;
+        pixels[i] = color_pixel(map[i]);
     }
 }
 

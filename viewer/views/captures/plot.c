@@ -140,7 +140,7 @@ static void captures_plot_fill_cells(const struct stage *s, const struct capture
         color_t color = kind < LANES_KINDS          ? shades->kinds[kind][(int)(share * SHADES)]
                         : x + 1 > from && x < until ? shades->known
                                                     : shades->unknown;
-        pixels[x] = 0xff000000u | color >> 8;
+        pixels[x] = color_pixel(color);
     }
 }
 

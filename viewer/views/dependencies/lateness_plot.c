@@ -3,6 +3,7 @@
 #include "viewer/views/dependencies/lateness_plot.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/common/timeline.h"
 
@@ -113,8 +114,7 @@ static void lateness_paint(const struct stage *s, struct lateness_drawing *d,
     d->map.high = lateness_scale_end(most);
     d->worst_ns = (uint64_t)(most * length_ns);
     for (size_t i = 0; i < (size_t)r->w * (size_t)r->h; i++)
-        d->map.image.pixels[i] =
-            0xff000000u | theme_map(s->brush.theme, cells[i] / d->map.high) >> 8;
+        d->map.image.pixels[i] = color_pixel(theme_map(s->brush.theme, cells[i] / d->map.high));
     d->worst_count = d->causing_ranks = 0;
     for (uint32_t rank = 0; rank < r->ranks; rank++) {
         d->causing_ranks += caused[rank] > 0;
@@ -129,9 +129,7 @@ static int lateness_update(const struct stage *s, struct lateness_drawing *d,
 {
     const uint64_t parts[] = {s->model->version, r->first,       r->per_column,
                               (uint64_t)r->w,    (uint64_t)r->h, (uint64_t)s->ui->theme};
-    uint64_t key = 11;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 31);
+    const uint64_t key = mix_numbers(11, parts, sizeof parts / sizeof *parts);
     if (d->map.key == key)
         return 0;
     uint64_t *caused = calloc(r->ranks + (size_t)1, sizeof *caused);

@@ -136,7 +136,7 @@ static int landscape_paint_matrix(const struct stage *s, struct landscape_drawin
     for (int i = 0; i < w * h; i++) {
         double share = landscape_log_share(cells[i], largest);
         if (!isnan(share))
-            p->image.pixels[i] = 0xff000000u | theme_map(s->brush.theme, share) >> 8;
+            p->image.pixels[i] = color_pixel(theme_map(s->brush.theme, share));
     }
     p->low = largest / 1000;
     p->high = largest;

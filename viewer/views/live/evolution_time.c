@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
+#include "viewer/layout/mix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,9 +122,7 @@ const struct evolution *evolution_update(const struct stage *s)
         last = UINT64_MAX;
     }
     const uint64_t parts[] = {s->model->version, l->newest, l->series_count, first, last};
-    uint64_t key = 5;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
+    const uint64_t key = mix_numbers(5, parts, sizeof parts / sizeof *parts);
     if (e->key == key)
         return e;
     if (evolution_order_regions(l, first, last, e) < 0)

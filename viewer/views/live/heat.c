@@ -2,6 +2,7 @@
 #include "viewer/views/live/view_live_parts.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 
 #include <math.h>
@@ -55,10 +56,7 @@ static uint64_t heat_compute_key(const struct stage *s, const struct raster *r)
     const uint64_t parts[] = {
         s->model->details_version, r->first, r->last, (uint64_t)r->w, (uint64_t)r->h,
         (uint64_t)s->ui->theme};
-    uint64_t key = 7;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 31);
-    return key;
+    return mix_numbers(7, parts, sizeof parts / sizeof *parts);
 }
 
 /* Share at the bright end of the map: rounded, so that it seldom changes. */
@@ -96,7 +94,7 @@ static int heat_paint(const struct stage *s, const struct raster *r)
     for (size_t i = 0; i < cells; i++)
         if (watched[i] > 0)
             p->image.pixels[i] =
-                0xff000000u | theme_map(s->brush.theme, waiting[i] / watched[i] / p->high) >> 8;
+                color_pixel(theme_map(s->brush.theme, waiting[i] / watched[i] / p->high));
     p->key = key;
     p->image.version++;
     return 0;

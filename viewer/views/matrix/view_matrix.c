@@ -3,6 +3,7 @@
 
 #include "holter/plain_text.h"
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/matrix/distances.h"
@@ -57,10 +58,7 @@ static uint64_t matrix_view_compute_key(const struct stage *s, const struct grid
                               (uint64_t)s->ui->theme,
                               other ? other->version : 0,
                               other ? 1 + (uint64_t)s->ui->network.compare : 0};
-    uint64_t key = 3;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
-    return key;
+    return mix_numbers(3, parts, sizeof parts / sizeof *parts);
 }
 
 /* @param sign  1, or -1 to subtract */
@@ -107,11 +105,10 @@ static void matrix_view_paint_difference(const struct stage *s, struct picture *
 {
     for (size_t i = 0; i < count; i++)
         if (cells[i] != 0)
-            p->image.pixels[i] = 0xff000000u | piece_difference_color(
-                                                   s->brush.theme, p->high > 0 ? cells[i] / p->high
+            p->image.pixels[i] =
+                color_pixel(piece_difference_color(s->brush.theme, p->high > 0 ? cells[i] / p->high
                                                                    : cells[i] > 0 ? 1
-                                                                                  : -1) >>
-                                                   8;
+                                                                                  : -1));
 }
 
 static int matrix_view_shows_difference(const struct stage *s)
@@ -153,10 +150,8 @@ static int matrix_view_paint(const struct stage *s, const struct grid *g)
     double span = p->high > 0 ? log(p->high / p->low) : 1;
     for (size_t i = 0; i < count && !matrix_view_shows_difference(s); i++)
         if (cells[i] > 0)
-            p->image.pixels[i] =
-                0xff000000u | theme_map(s->brush.theme,
-                                        fmax(0.06 + 0.94 * log(cells[i] / p->low) / span, 0.02)) >>
-                                  8;
+            p->image.pixels[i] = color_pixel(
+                theme_map(s->brush.theme, fmax(0.06 + 0.94 * log(cells[i] / p->low) / span, 0.02)));
     p->key = key;
     p->per_cell = g->per_cell;
     p->image.version++;

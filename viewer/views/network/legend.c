@@ -116,7 +116,7 @@ static void network_legend_add_degrees(struct stage *s, struct network_drawing *
     uint64_t version = (uint64_t)s->ui->theme + 1;
     if (d->legend_image.version != version) {
         for (int i = 0; i < 256; i++)
-            d->legend[i] = 0xff000000u | network_in_color(t, i / 255.0) >> 8;
+            d->legend[i] = color_pixel(network_in_color(t, i / 255.0));
         d->legend_image = (struct image){d->legend, 256, 1, version};
     }
     double w = scene_width(s->brush.scene, TEXT_AXIS, 0, "only receives");

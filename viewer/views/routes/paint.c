@@ -70,7 +70,7 @@ static void route_paint_fill_pixels(const struct pen *p, double x0, double y0, d
     top = top < 0 ? 0 : top;
     right = right > p->image->w ? p->image->w : right;
     bottom = bottom > p->image->h ? p->image->h : bottom;
-    uint32_t solid = 0xff000000u | color >> 8;
+    uint32_t solid = color_pixel(color);
     for (int y = top; y < bottom; y++) {
         uint32_t *row = p->image->pixels + (size_t)y * (size_t)p->image->w;
         for (int x = left; x < right; x++)
