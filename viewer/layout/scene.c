@@ -272,6 +272,14 @@ void scene_polygon(struct scene *s, color_t color)
     scene_end_points(s, SCENE_POLYGON, 3, color);
 }
 
+void scene_shape(struct scene *s, const struct point *corners, uint32_t count, color_t color)
+{
+    scene_points(s);
+    for (uint32_t i = 0; i < count; i++)
+        scene_point(s, corners[i].x, corners[i].y);
+    scene_polygon(s, color);
+}
+
 /* ---- text ---- */
 
 double scene_width(const struct scene *s, enum text_style style, int flags, const char *text)

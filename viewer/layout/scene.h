@@ -249,6 +249,9 @@ void scene_curve(struct scene *scene, double width, color_t color);
 void scene_area(struct scene *scene, color_t color);
 void scene_polygon(struct scene *scene, color_t color);
 
+/** A polygon of these corners. */
+void scene_shape(struct scene *scene, const struct point *corners, uint32_t count, color_t color);
+
 /** A line of text in a slot: at most w wide, shortened with an ellipsis when it is longer, at its
  * end, or as TEXT_MIDDLE and TEXT_CLAUSES say; y is the top of its line. TEXT_RIGHT and TEXT_CENTRE
  * align it in the slot. Where nothing of it fits, the item is empty. What was left out is kept in

@@ -67,11 +67,9 @@ static void captures_plot_add_bars(const struct stage *s, const struct captures_
     double end = lane_x(&p->span, newest->begin_ns + (int64_t)newest->length_ns);
     if (end < 0 || end > p->span.w)
         return;
-    scene_points(s->brush.scene); /* arrowhead: the call was still running */
-    scene_point(s->brush.scene, x + end, top);
-    scene_point(s->brush.scene, x + end + 5, top + h / 2);
-    scene_point(s->brush.scene, x + end, top + h);
-    scene_polygon(s->brush.scene, t->classes[call_class_of(newest->call)]);
+    /* the call was still running */
+    const struct point arrow[] = {{x + end, top}, {x + end + 5, top + h / 2}, {x + end, top + h}};
+    scene_shape(s->brush.scene, arrow, 3, t->classes[call_class_of(newest->call)]);
 }
 
 static int captures_plot_paint_bars(const struct stage *s, const struct captures_plot *p)

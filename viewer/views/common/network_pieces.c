@@ -74,11 +74,9 @@ void piece_state_sign(const struct brush *b, double x, double y, double r, enum 
     if (state == LINK_CONGESTED) {
         scene_rect(b->scene, (struct box){x - r, y - r, 2 * r, 2 * r}, 1, color);
     } else if (state == LINK_HOT) {
-        scene_points(b->scene);
-        scene_point(b->scene, x, y - r * 1.15);
-        scene_point(b->scene, x + r * 1.15, y + r * 0.9);
-        scene_point(b->scene, x - r * 1.15, y + r * 0.9);
-        scene_polygon(b->scene, color);
+        const struct point corners[] = {
+            {x, y - r * 1.15}, {x + r * 1.15, y + r * 0.9}, {x - r * 1.15, y + r * 0.9}};
+        scene_shape(b->scene, corners, 3, color);
     } else if (state == LINK_BUSY) {
         scene_disc(b->scene, x, y, r * 0.8, color);
     } else {
@@ -254,11 +252,9 @@ static void piece_add_handle(struct stage *s, struct box map, int end, double at
     int hover = s->hover && s->hover->kind == HIT_HANDLE && s->hover->b == (uint64_t)end;
     scene_rect(s->brush.scene, (struct box){x - 1, map.y - 3, 2, map.h + 6}, 0,
                hover ? t->accent : t->text);
-    scene_points(s->brush.scene);
-    scene_point(s->brush.scene, x, map.y + map.h + 1);
-    scene_point(s->brush.scene, x + 5, map.y + map.h + 9);
-    scene_point(s->brush.scene, x - 5, map.y + map.h + 9);
-    scene_polygon(s->brush.scene, hover ? t->accent : t->text);
+    const struct point corners[] = {
+        {x, map.y + map.h + 1}, {x + 5, map.y + map.h + 9}, {x - 5, map.y + map.h + 9}};
+    scene_shape(s->brush.scene, corners, 3, hover ? t->accent : t->text);
 }
 
 double piece_metric_legend(struct stage *s, struct box box)

@@ -108,11 +108,8 @@ static void timeline_add_mark(const struct stage *s, struct box plot, double x,
     const struct theme *t = s->brush.theme;
     double foot = plot.y + plot.h;
     if (w->lost) {
-        scene_points(s->brush.scene);
-        scene_point(s->brush.scene, x, foot - 7);
-        scene_point(s->brush.scene, x + 4, foot);
-        scene_point(s->brush.scene, x - 4, foot);
-        scene_polygon(s->brush.scene, t->bad);
+        const struct point corners[] = {{x, foot - 7}, {x + 4, foot}, {x - 4, foot}};
+        scene_shape(s->brush.scene, corners, 3, t->bad);
     } else if (w->agents_missing) {
         scene_rect(s->brush.scene, (struct box){x - 1.5, foot - 5, 3, 5}, 0, t->warn);
     }

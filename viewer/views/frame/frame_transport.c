@@ -32,11 +32,10 @@ static void transport_triangle(const struct brush *b, double x, double y, double
                                color_t color)
 {
     double way = left ? -1 : 1;
-    scene_points(b->scene);
-    scene_point(b->scene, x - way * size * 0.5, y - size * 0.62);
-    scene_point(b->scene, x + way * size * 0.62, y);
-    scene_point(b->scene, x - way * size * 0.5, y + size * 0.62);
-    scene_polygon(b->scene, color);
+    const struct point corners[] = {{x - way * size * 0.5, y - size * 0.62},
+                                    {x + way * size * 0.62, y},
+                                    {x - way * size * 0.5, y + size * 0.62}};
+    scene_shape(b->scene, corners, 3, color);
 }
 
 /* Background and hit of a button. @return colour of its symbol */

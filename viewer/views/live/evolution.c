@@ -66,12 +66,8 @@ struct row {
  */
 static void evolution_add_growth_mark(const struct stage *s, double x0, double x1, double y)
 {
-    scene_points(s->brush.scene);
-    scene_point(s->brush.scene, x0, y);
-    scene_point(s->brush.scene, x0, y - 0.8);
-    scene_point(s->brush.scene, x1, y - 3.6);
-    scene_point(s->brush.scene, x1, y);
-    scene_polygon(s->brush.scene, s->brush.theme->bad);
+    const struct point corners[] = {{x0, y}, {x0, y - 0.8}, {x1, y - 3.6}, {x1, y}};
+    scene_shape(s->brush.scene, corners, 4, s->brush.theme->bad);
 }
 
 static void evolution_add_steady_mark(const struct stage *s, double x0, double x1, double y)

@@ -498,11 +498,8 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
                      network_routes_edge_width(w, plot, e) / 2),
                  left = network_routes_beside(at, &c, -half),
                  right = network_routes_beside(at, &c, half);
-    scene_points(s->brush.scene);
-    scene_point(s->brush.scene, at.x + dx * 1.6 * half, at.y + dy * 1.6 * half);
-    scene_point(s->brush.scene, left.x, left.y);
-    scene_point(s->brush.scene, right.x, right.y);
-    scene_polygon(s->brush.scene, s->brush.theme->accent);
+    const struct point corners[] = {{at.x + dx * 1.6 * half, at.y + dy * 1.6 * half}, left, right};
+    scene_shape(s->brush.scene, corners, 3, s->brush.theme->accent);
 }
 
 /* ---- the mouse ---- */

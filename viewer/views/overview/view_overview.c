@@ -172,12 +172,8 @@ static void overview_add_verdict(struct stage *s, struct box box, const struct a
     double x = box.x + 24, y = box.y + box.h / 2;
     if (bad || died) { /* a diamond; a disc of a job that is well: its shape differs as well as its
                           colour */
-        scene_points(scene);
-        scene_point(scene, x, y - 10);
-        scene_point(scene, x + 10, y);
-        scene_point(scene, x, y + 10);
-        scene_point(scene, x - 10, y);
-        scene_polygon(scene, color);
+        const struct point corners[] = {{x, y - 10}, {x + 10, y}, {x, y + 10}, {x - 10, y}};
+        scene_shape(scene, corners, 4, color);
     } else {
         scene_disc(scene, x, y, 8, color);
     }

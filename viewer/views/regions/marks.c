@@ -129,10 +129,7 @@ static void marks_draw_hull(const struct stage *s, const struct section *v, uint
     int chosen = ui_marks_node(s->ui, s->model, host);
     (void)v;
     (void)user;
-    scene_points(s->brush.scene);
-    for (uint32_t i = 0; i < count; i++)
-        scene_point(s->brush.scene, hull[i].x, hull[i].y);
-    scene_polygon(s->brush.scene, color_fade(t->second, chosen ? 0.16 : 0.06));
+    scene_shape(s->brush.scene, hull, count, color_fade(t->second, chosen ? 0.16 : 0.06));
     scene_points(s->brush.scene);
     for (uint32_t i = 0; i <= count; i++)
         scene_point(s->brush.scene, hull[i % count].x, hull[i % count].y);

@@ -53,7 +53,8 @@ int tier_lines_collect(struct tier_lines *lines, const struct flows *flows,
     return 0;
 }
 
-int tier_has_choice(const struct stage *s)
+/* Whether something is selected, or excluded by the filter: the rest is faint then. */
+static int tier_has_choice(const struct stage *s)
 {
     return s->ui->selection.kind != SELECT_NONE || flow_filter_active(&s->ui->network.filter);
 }

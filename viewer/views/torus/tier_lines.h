@@ -54,9 +54,6 @@ int tier_lines_curve(const struct floor_plan *plan, const struct section *sectio
 uint32_t tier_lines_under(const struct tier_lines *lines, const struct stage *stage,
                           const struct floor_plan *plan, const struct section *section);
 
-/** @return 1 if something is selected, or excluded by the filter: the rest is faint then */
-int tier_has_choice(const struct stage *stage);
-
 /** @param marks  of links or vertices, `count` of them @return 1 if number `i` is not faint */
 int tier_is_lit(const struct stage *stage, const uint8_t *marks, uint32_t count, uint32_t i);
 
