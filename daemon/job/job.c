@@ -279,7 +279,7 @@ static void job_restore_silence(struct job *job)
 }
 
 /* While messages are read again no agent counts as silent, so that none comes back: the alerts
- * about those that were heard after they had been raised end now. */
+ * about those that reported after they had been raised end now. */
 static void job_end_silence(struct job *job)
 {
     for (uint32_t i = 0; i < job->nodes.count; i++) {

@@ -551,10 +551,11 @@ class Nodes(unittest.TestCase):
             self.assertLess(max(windows) - min(windows), 300, 'windows of two clocks')
             table = place.holter('export', '-f', 'csv', '--table', 'pairs', recorded.path).finish().out
             mean = {}
+            unmatched = recorded.matched()[-1][1]  # none, but where a daemon had no time for many windows
             for row in csv.DictReader(table.splitlines()):
                 matched, time_ns, error_ns = (int(row[key]) for key in ('matched', 'transfer_ns', 'error_ns'))
                 if row['source'] != row['destination']:
-                    self.assertLessEqual(int(row['messages']) - matched, recorded.passed_over(), row)
+                    self.assertLessEqual(int(row['messages']) - matched, max(recorded.passed_over(), unmatched), row)
                     mean[row['source']] = (time_ns / matched, error_ns / matched)
             self.assertEqual({'0', '1'}, set(mean))
             for time_ns, error_ns in mean.values():

@@ -87,7 +87,7 @@ struct dumpi_stream {
     struct dumpi_outcome outcome;
     /* Text files only. */
     struct dumpi_line line;
-    int held;            /**< the line is the first one of the next call */
+    int held; /**< the line is the first one of the next call */
 };
 
 /** @param capacity  bytes read at a time, at least 4,096 @return 0 or -ENOMEM */
