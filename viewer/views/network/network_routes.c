@@ -400,10 +400,11 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
     key = mix_real(mix_real(mix_number(key, w->heaviest), w->most[metric]), w->most_degree);
     key = mix_real(mix_real(key, s->ui->network.colour_low[metric]),
                    s->ui->network.colour_high[metric]);
-    key = mix_real(mix_real(mix_real(key, plot->section.ux), plot->section.uy),
-                   s->brush.scene->scale);
-    key = mix_reals(key, &plot->section.box.x, 4);
-    return mix_real(mix_real(key, plot->section.cx), plot->section.cy) | 1;
+    const struct box *box = &plot->section.box;
+    const double parts[] = {plot->section.ux, plot->section.uy, s->brush.scene->scale,
+                            box->x,           box->y,           box->w,
+                            box->h,           plot->section.cx, plot->section.cy};
+    return mix_reals(key, parts, sizeof parts / sizeof *parts) | 1;
 }
 
 static void network_routes_begin_picture(const struct stage *s, struct network_drawing *d,
