@@ -16,7 +16,7 @@ const struct recorded_table recorded_tables[RECORDED_TABLES] = {
     {"nodes", {"node"}, ALWAYS, "", NULL},
     {"places", {"rank"}, ALWAYS, "", NULL},
     {"totals", {"window"}, BY_WINDOW, NULL, NULL},
-    {"alert", {"id"}, BY_SINCE, " ORDER BY id DESC LIMIT 1000", "updated_ns"},
+    {"alert", {"id"}, BY_SINCE, "", "updated_ns"},
     {"latency", {"window", "scope", "id"}, BY_WINDOW, NULL, NULL},
     {"lateness", {"window", "rank"}, BY_WINDOW, NULL, NULL},
     {"criterion", {"locality", "size_class"}, ALWAYS, "", "window"},

@@ -49,8 +49,9 @@ void recorded_table_query(const struct recorded_table *table, const struct recor
 int table_copy_span(struct recording *to, struct recording_file *from,
                     const struct recorded_span *span, uint64_t window_ns, uint64_t *damaged);
 
-/** Copy what holds at the end of a recording (job, places, network, regions, criteria, the newest
- * alerts) into the next part of that recording; rows that are damaged are left out.
+/** Copy what holds at the end of a recording (job, places, network, regions, criteria) and all
+ * alerts, whose numbers go on, into the next part of that recording; rows that are damaged are left
+ * out.
  * @return as table_copy_span() */
 int table_copy_state(struct recording *to, struct recording_file *from);
 
