@@ -394,6 +394,7 @@ static void a_rank_is_absent_before_its_start_and_after_its_end(void **state)
     }
     event_sum_clear(bed->sum);
     assert_int_equal(row_of(bed).absent_ns, 0);
+    detach(bed);
 }
 
 /* Whatever stands in the memory while it is read, reading ends and stays inside. */

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS = 14, ROW = 26, HEAD = 36 }; /* HEAD: above the rows */
 static const double most_of_all = 0.9; /* single distances are listed where they have this share */
@@ -51,7 +50,8 @@ static int distances_sum_up(const struct stage *s, struct matrix_distances *d, u
     int used = 0;
     if (ARRAY_FIT(d->sums, d->capacity, most) != 0)
         return -ENOMEM;
-    memset(d->sums, 0, most * sizeof *d->sums);
+    for (uint32_t i = 0; i < most; i++)
+        d->sums[i] = 0;
     d->total = 0;
     for (uint32_t i = 0; i < r->pairs.count; i++) {
         const double value = (double)r->pairs.figures[(size_t)i * PAIR_COLUMNS + s->quantity];
