@@ -1376,6 +1376,35 @@ static void lesser_partners_have_their_figures_beside_the_view(void **state)
     model_destroy(model);
 }
 
+/* Ranks 5 and 1 are in the groups of ranks 4 and 0, which have the figures. */
+static void the_groups_of_both_ranks_of_a_pair_are_listed_beside_the_view(void **state)
+{
+    (void)state;
+    const struct wire_rank_row ranks[] = {{.rank = 0, .wait_ns = 2400, .ranks = 4},
+                                          {.rank = 4, .wait_ns = 1200, .ranks = 4}};
+    struct wire_message m[] = {
+        {.type = WIRE_TYPE_JOB}, {.type = WIRE_TYPE_TOTALS}, {.type = WIRE_TYPE_RANK_WINDOW}};
+    struct model *model;
+    struct desk d;
+    m[0].job = (struct wire_job){.job = "1.0", .world = 8, .group = 4, .window_ns = 1000};
+    m[1].totals =
+        (struct wire_totals){.job = "1.0", .window = 1, .length_ns = 1000, .wait_ns = 3600};
+    m[2].rank_window = (struct wire_rank_window){
+        .job = "1.0", .window = 1, .length_ns = 1000, .ranks = ranks, .ranks_count = 2};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_PAIRS);
+    ui_select(&d.ui, (struct selection){SELECT_PAIR, 5, 1});
+    desk_layout(&d, model);
+    assert_true(context_has(&d, "ranks 0-3"));
+    assert_true(context_has(&d, "waits 60"));
+    assert_true(context_has(&d, "ranks 4-7"));
+    assert_true(context_has(&d, "waits 30"));
+    desk_close(&d);
+    model_destroy(model);
+}
+
 static void the_summary_counts_groups_of_ranks_that_have_figures(void **state)
 {
     (void)state;
@@ -2169,6 +2198,7 @@ int main(void)
         cmocka_unit_test(of_many_regions_each_is_one_disc_with_its_number),
         cmocka_unit_test(the_graph_moves_under_the_mouse),
         cmocka_unit_test(lesser_partners_have_their_figures_beside_the_view),
+        cmocka_unit_test(the_groups_of_both_ranks_of_a_pair_are_listed_beside_the_view),
         cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),

@@ -321,12 +321,13 @@ static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
 static void context_add_its_ranks(struct stage *s, struct box *at, const struct selection *sel)
 {
     const struct range *r = s->range;
+    const uint64_t a = model_row_of(s->model, sel->a), b = model_row_of(s->model, sel->b);
     int count = 0;
     for (uint32_t i = 0; i < r->by_waiting_count && count < NEIGHBOURS; i++) {
         uint32_t rank = r->by_waiting[i];
         char name[64], figure[64];
         if (sel->kind == SELECT_NODE ? s->model->ranks[rank].node != sel->a
-                                     : rank != sel->a && rank != sel->b)
+                                     : rank != a && rank != b)
             continue;
         snprintf(name, sizeof name, "%s", piece_rank(s->model, rank).text);
         snprintf(figure, sizeof figure, "waits %s", format_share(range_waiting(r, rank)).text);
