@@ -277,7 +277,7 @@ void follow_tick(struct client *c, uint64_t now_ns)
     /* Without frames the job may have ended, or the last frames may have been dropped, which no
      * later frame reveals. */
     if (client_is_current(c) && now_ns >= f->check_ns) {
-        f->told = 0;
+        f->has_frames = 0;
         subscribe_sync(c, "/", f->job);
         f->check_ns = client_due_ns(c, CHECK_AGAIN_HELLOS);
     }
@@ -434,14 +434,14 @@ static void client_follow_handle_sync(struct client *c, const struct frame *fram
                                       const char *behind)
 {
     struct follow *f = &c->follow;
-    f->told |= behind[0] == '/';
+    f->has_frames |= behind[0] == '/';
     if (behind[0] == '/')
         note_newest(c, frame, behind + 1);
     else if (behind[0] == '\0' && f->phase == FOLLOW_WAIT_SYNC)
         after_sync(c);
     else if (behind[0] == '\0') {
         end_sync(c);
-        if (!f->told)
+        if (!f->has_frames)
             client_follow_again(c);
     }
 }

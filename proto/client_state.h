@@ -38,7 +38,7 @@ struct follow {
     uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
     uint64_t check_ns;             /* live: when to check for missed frames */
     int unknown;                   /* the daemon does not have the job */
-    int told;                      /* by the check that is under way: the job has frames */
+    int has_frames;                /* the check under way has found frames of the job */
     uint64_t frame;                /* newest frame seen or contained in the snapshot */
     uint64_t strange;              /* unknown run whose frame caused the last hello */
     uint64_t last[CLIENT_TOPICS];  /* number of the newest frame of each topic; 0: none */

@@ -12,7 +12,7 @@ struct fake_daemon {
     char endpoint[64]; /**< set by the test */
     uint64_t instance; /**< that frames tell: of the last welcome, unless the test sets it */
     struct {
-        const char *topic; /**< NULL: that of the last frame; "": it tells of none */
+        const char *topic; /**< NULL: that of the last frame; "": the daemon has no frame */
         uint64_t number, ordinal;
         unsigned told; /**< how many times */
     } newest;          /**< frame that is told to who asks for those of a job */

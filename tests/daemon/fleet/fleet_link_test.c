@@ -430,7 +430,7 @@ static void on_event_of_late_renewals(void *user, const struct fleet_event *even
         uv_stop(user);
 }
 
-/* The worker has left out what came in between: it is told to read it again. */
+/* The worker has left out what came in between: it is sent the job's messages again. */
 static void a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again(void **state)
 {
     struct bed bed;
