@@ -87,7 +87,7 @@ static void export_perfetto_put_counter(struct trace *t, const char *title, int6
 
 static const char totals_query[] =
     "SELECT start_ns, 1e9 / length_ns AS rate, "
-    "100.0 / max(1.0 * ranks * length_ns - absent_ns, 1) AS share,"
+    "100.0 / max(" RECORDING_RANK_NS ", 1) AS share,"
     " sent AS \"messages/s\", sent_bytes AS \"bytes/s\", send_ns AS send, recv_ns AS recv,"
     " wait_ns AS wait, poll_ns AS poll, collective_ns AS collective, one_sided_ns AS \"one-sided\","
     " io_ns AS io, other_ns AS other FROM totals WHERE length_ns > 0 AND ranks > 0 ORDER BY window";

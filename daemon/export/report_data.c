@@ -42,18 +42,12 @@ static int report_data_add_window(void *user, const struct cell *row, size_t col
     if (ARRAY_FIT(d->windows, d->window_capacity, d->window_count + 1) != 0)
         return -ENOMEM;
     struct report_window *w = &d->windows[d->window_count++];
-    *w = (struct report_window){report_data_moment(&row[0]),
-                                report_data_moment(&row[1]),
-                                report_data_amount(&row[2]),
-                                report_data_amount(&row[3]),
-                                report_data_amount(&row[4]),
-                                report_data_amount(&row[5]),
-                                report_data_amount(&row[6]),
-                                0,
-                                {0}};
-    w->rank_ns = fmax(w->ranks * (double)w->length_ns - report_data_amount(&row[7]), 0);
-    for (size_t i = 0; i < REPORT_CLASSES && 8 + i < columns; i++)
-        w->class_ns[i] = report_data_amount(&row[8 + i]);
+    *w = (struct report_window){report_data_moment(&row[0]), report_data_moment(&row[1]),
+                                report_data_amount(&row[2]), report_data_amount(&row[3]),
+                                report_data_amount(&row[4]), report_data_amount(&row[5]),
+                                report_data_amount(&row[6]), {0}};
+    for (size_t i = 0; i < REPORT_CLASSES && 7 + i < columns; i++)
+        w->class_ns[i] = report_data_amount(&row[7 + i]);
     return 0;
 }
 
@@ -229,10 +223,9 @@ static const struct {
     const char *text;
     table_row *row;
 } queries[] = {
-    {"SELECT start_ns, length_ns, ranks, sent, sent_bytes, lost, agents_missing, absent_ns,"
-     " send_ns, recv_ns, wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM "
-     "totals "
-     "WHERE " PLAUSIBLE_TIMES " ORDER BY window",
+    {"SELECT start_ns, length_ns, " RECORDING_RANK_NS ", sent, sent_bytes, lost, agents_missing,"
+     " send_ns, recv_ns, wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals"
+     " WHERE " PLAUSIBLE_TIMES " ORDER BY window",
      report_data_add_window},
     {"SELECT start_ns, length_ns, scope, reference, trend FROM latency WHERE scope <> 'region'"
      " AND " PLAUSIBLE_TIMES " ORDER BY window, scope",

@@ -13,8 +13,8 @@
 
 struct report_window {
     int64_t start_ns, length_ns;
-    double ranks, sent, bytes, lost, missing;
-    double rank_ns; /* time of the ranks, summed: see ranks_time_ns() */
+    double rank_ns; /* time of the ranks, summed: see RECORDING_RANK_NS */
+    double sent, bytes, lost, missing;
     double class_ns[REPORT_CLASSES];
 };
 

@@ -116,6 +116,9 @@ int recording_part_path(const char *base, unsigned number, char *out, size_t cap
  * part; 0: there is none */
 void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 
+/** SQL: the time of the ranks in a window of `totals`, as ranks_time_ns() of holter/waiting.h. */
+#define RECORDING_RANK_NS "max(1.0 * ranks * length_ns - absent_ns, 0)"
+
 /** A query of counts of matched messages ends so: they are since the job's start, and the newest
  * ones include corrections. */
 #define RECORDING_NEWEST_MATCHED                                                                   \

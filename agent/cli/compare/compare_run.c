@@ -59,7 +59,7 @@ static int compare_run_take_window(struct compare_run *run, sqlite3_stmt *row)
                                         ns[5], ns[6], ns[7], ns[8]};
     if (run->progress_count == 0)
         run->begin_ns = begin;
-    t->rank_ns += fmax(sqlite3_column_double(row, 2) * length - sqlite3_column_double(row, 16), 0);
+    t->rank_ns += sqlite3_column_double(row, 2);
     t->lost += sqlite3_column_double(row, 3);
     t->calls += sqlite3_column_double(row, 4);
     t->sent += sqlite3_column_double(row, 5);
@@ -110,9 +110,10 @@ static int compare_run_read_tables(struct compare_run *run, struct recording_fil
     } queries[] = {
         {"job", "SELECT app, world FROM job", compare_run_take_job},
         {"totals",
-         "SELECT start_ns, length_ns, ranks, lost, calls, sent, sent_bytes, send_ns, recv_ns,"
-         " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns, send_wait_ns,"
-         " absent_ns FROM totals ORDER BY window",
+         "SELECT start_ns, length_ns, " RECORDING_RANK_NS
+         ", lost, calls, sent, sent_bytes, send_ns,"
+         " recv_ns, wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns, send_wait_ns"
+         " FROM totals ORDER BY window",
          compare_run_take_window},
         {"latency",
          "SELECT scope, total(messages), total(transfer_ns), total(delayed),"
