@@ -165,6 +165,16 @@ static void job_end(struct job *job, int wait)
     job_publish_phase_changes(&job->stream, job->phases);
 }
 
+/* The recording ends, and whether the job did is not known. */
+static void job_cut_short(struct job *job)
+{
+    job_phases_end(job->phases, 1);
+    job_alerts_check_deaths(&job->alerts, &job->stream, UINT64_MAX, job->info.end_ns);
+    if (job->info.state == JOB_RUNNING)
+        job_info_set_state(&job->info, JOB_CUT_SHORT);
+    job_publish_phase_changes(&job->stream, job->phases);
+}
+
 static void job_check_end(struct job *job, uint64_t watermark_ns)
 {
     if (job->info.state != JOB_RUNNING || job->windows.count > 0 || job->nodes.active > 0)
@@ -254,8 +264,12 @@ void job_flush(struct job *job, uint64_t now_ns)
 void job_finish(struct job *job, uint64_t now_ns)
 {
     job_publish_open(job, now_ns);
-    if (job->info.state == JOB_RUNNING || job->info.state == JOB_LOST)
-        job_end(job, 1);
+    if (job->info.state == JOB_RUNNING || job->info.state == JOB_LOST) {
+        if (job_nodes_all_final(&job->nodes))
+            job_end(job, 1);
+        else
+            job_cut_short(job);
+    }
     job_publish_changes(job, now_ns);
 }
 

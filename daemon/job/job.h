@@ -68,7 +68,13 @@ struct job_fault {
     char text[160];
 };
 
-enum job_state { JOB_RUNNING, JOB_ENDED, JOB_DIED, JOB_LOST };
+enum job_state {
+    JOB_RUNNING,
+    JOB_ENDED,
+    JOB_DIED,
+    JOB_LOST,
+    JOB_CUT_SHORT, /**< its recording, which was replayed, ends before it */
+};
 
 /** @param id  copied; see job_id_valid() @return 0 or -ENOMEM */
 int job_create(struct job **out, const char *id, const struct job_options *options,
@@ -122,8 +128,8 @@ void job_restore_alert(struct job *job, const struct wire_alert *alert);
 /** An alert of the job by its number, as it is published. @return 0: there is none */
 int job_find_alert(const struct job *job, uint64_t id, struct wire_alert *out);
 
-/** The replay of the job is over: publish all that is open, and end the job whatever its agents
- * reported. */
+/** The replay of the job is over: publish all that is open. The job has ended if the nodes of its
+ * ranks have reported so; otherwise only its recording has, and alerts that fire go on firing. */
 void job_finish(struct job *job, uint64_t now_ns);
 
 /** Where it is recorded; copied; "" for nowhere. */

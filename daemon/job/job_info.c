@@ -22,7 +22,7 @@ void job_info_finish(struct job_info *info)
 
 const char *job_state_name(enum job_state state)
 {
-    static const char *const names[] = {"running", "ended", "died", "lost"};
+    static const char *const names[] = {"running", "ended", "died", "lost", "cut short"};
     return names[state];
 }
 

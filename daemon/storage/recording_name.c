@@ -121,6 +121,8 @@ int recording_is_cut_short(const char *path, const char *state)
     unsigned first, last, number = recording_name_find_base(path, base, sizeof(base));
     recording_parts_find(base, &first, &last);
     snprintf(lock, sizeof(lock), "%s.lock", path);
+    if (strcmp(state, "cut short") == 0)
+        return 1;
     return strcmp(state, "running") == 0 && last <= number && !lock_file_is_held(lock);
 }
 

@@ -580,7 +580,7 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, nodes, WIRE_ANY, "agents that reported ranks of it")                               \
     COLUMN(U64, start_ns, WIRE_ANY, "first window's start, daemon time")                           \
     COLUMN(U64, end_ns, WIRE_ANY, "last window's end, daemon time; 0: still running")              \
-    COLUMN(STR, state, 16, "\"running\", \"ended\", \"died\" or \"lost\"")                         \
+    COLUMN(STR, state, 16, "\"running\", \"ended\", \"died\", \"lost\" or \"cut short\"")          \
     COLUMN(STR, daemon, 256,                                                                       \
            "endpoint of the daemon of the fleet that has the job; empty: the one that answers")
 
@@ -971,7 +971,9 @@ enum wire_degraded {
 /** Topic "job": description and state of the job. Published when it changes. */
 #define WIRE_JOB(FIELD)                                                                            \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
-    FIELD(2, STR, state, 16, REQUIRED, "\"running\", \"ended\", \"died\" or \"lost\"")             \
+    FIELD(2, STR, state, 16, REQUIRED,                                                             \
+          "\"running\", \"ended\", \"died\", \"lost\" (its agents stopped sending) or "            \
+          "\"cut short\" (the recording that is replayed ends before it)")                         \
     FIELD(3, STR, app, 256, REQUIRED, "path of the executable")                                    \
     FIELD(4, STR, command, 1024, OPTIONAL, "command line")                                         \
     FIELD(5, STR, mpi, 128, REQUIRED, "MPI library version")                                       \

@@ -361,16 +361,18 @@ static int copy_put_all(struct target *t, struct source *s, struct cut *cut)
     return code != 0 ? code : copy_put_late_captures(t, s, cut);
 }
 
-/* Adjust the row of the job to the span of the cut. */
+/* Adjust the row of the job to the span of the cut: of a job that went on it is no end. */
 static int copy_update_job(struct target *t, const struct cut *cut)
 {
-    char sql[240], start[48] = "start_ns", end[48] = "end_ns";
-    uint64_t length = cut->window_ns;
-    if (cut->from_ns > 0)
-        snprintf(start, sizeof(start), "%" PRIu64, cut->from_ns / length * length);
+    char sql[320];
+    uint64_t length = cut->window_ns, start = cut->from_ns / length * length, end = INT64_MAX;
     if (cut->to_ns <= INT64_MAX - length)
-        snprintf(end, sizeof(end), "%" PRIu64, ((cut->to_ns - 1) / length + 1) * length);
-    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %s, end_ns = %s", start, end);
+        end = ((cut->to_ns - 1) / length + 1) * length;
+    snprintf(sql, sizeof(sql),
+             "UPDATE job SET start_ns = max(start_ns, %" PRIu64 "),"
+             " state = CASE WHEN end_ns > %" PRIu64 " THEN 'running' ELSE state END,"
+             " end_ns = CASE WHEN end_ns > %" PRIu64 " THEN 0 ELSE end_ns END",
+             start, end, end);
     return recording_file_exec(recording_database(t->recording), sql) == 0
                ? 0
                : copy_fail_writing(t, -EIO);

@@ -418,31 +418,40 @@ static void that_an_iteration_takes_two_windows_is_published_once_it_is_known(vo
     finish_job(job);
 }
 
-static void a_hang_of_a_job_by_groups_fires_and_ends(void **state)
+/* Two nodes by groups, whose ranks make no progress from the third window of `windows` on, but in
+ * the last if it `moves_again`. */
+static struct job *make_hanging_job(const struct rules *rules, uint64_t windows, int moves_again)
 {
-    struct rules rules;
-    assert_int_equal(rules_default(&rules), 0);
     struct job_options options = {.window_ns = S,
                                   .grace_ns = 250 * MS,
                                   .lost_ns = 30 * S,
                                   .most_pairs = 1000,
                                   .most_ranks = 3, /* a group on each node */
-                                  .rules = &rules};
+                                  .rules = rules};
     struct job_output output = {&published, wanted, tell, NULL};
     struct job *job;
-    (void)state;
     assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
     appear(job, 0, 2);
     appear(job, 1, 2);
-    for (uint64_t window = FIRST; window < FIRST + 16; window++) {
+    for (uint64_t window = FIRST; window < FIRST + windows; window++) {
         for (unsigned node = 0; node < 2; node++) {
             struct report r = {.node = node,
                                .window = window,
-                               .stands_still = window > FIRST + 1 && window < FIRST + 15};
+                               .stands_still = window > FIRST + 1 &&
+                                               (!moves_again || window < FIRST + windows - 1)};
             assert_int_equal(take(job, &r, end_of(window)), 0);
         }
         advance(job, end_of(window) + 10 * MS);
     }
+    return job;
+}
+
+static void a_hang_of_a_job_by_groups_fires_and_ends(void **state)
+{
+    struct rules rules;
+    (void)state;
+    assert_int_equal(rules_default(&rules), 0);
+    struct job *job = make_hanging_job(&rules, 16, 1);
     assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 2);
     const struct wire_alert *a = &message_of(&published, WIRE_TYPE_ALERT, 0)->alert;
     assert_string_equal(a->kind, "hang");
@@ -451,6 +460,23 @@ static void a_hang_of_a_job_by_groups_fires_and_ends(void **state)
     assert_string_equal(a->title, "7 ranks wait and none goes on, except 1 of ranks 4-7");
     a = &message_of(&published, WIRE_TYPE_ALERT, 1)->alert;
     assert_string_equal(a->state, "resolved");
+    rules_finish(&rules);
+    finish_job(job);
+}
+
+static void a_hang_goes_on_where_the_recording_ends_before_the_job(void **state)
+{
+    struct rules rules;
+    (void)state;
+    assert_int_equal(rules_default(&rules), 0);
+    struct job *job = make_hanging_job(&rules, 15, 0);
+    job_finish(job, end_of(FIRST + 15));
+    assert_string_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.state, "cut short");
+    assert_int_equal(message_of(&published, WIRE_TYPE_JOB, -1)->job.end_ns, end_of(FIRST + 14));
+    assert_int_equal(count_of(&published, WIRE_TYPE_ALERT), 1);
+    const struct wire_alert *a = &message_of(&published, WIRE_TYPE_ALERT, 0)->alert;
+    assert_string_equal(a->kind, "hang");
+    assert_string_equal(a->state, "firing");
     rules_finish(&rules);
     finish_job(job);
 }
@@ -1650,6 +1676,7 @@ int main(void)
         cmocka_unit_test(a_slow_node_is_named_where_groups_have_several_nodes),
         cmocka_unit_test(that_an_iteration_takes_two_windows_is_published_once_it_is_known),
         cmocka_unit_test(a_hang_of_a_job_by_groups_fires_and_ends),
+        cmocka_unit_test(a_hang_goes_on_where_the_recording_ends_before_the_job),
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),

@@ -55,9 +55,8 @@ static void jobs_view_job_row(struct stage *s, const struct table *table, struct
     widget_cell(&s->brush, table, row, JOB, here ? t->accent : t->text, job->job);
     widget_cell(&s->brush, table, row, APP, t->text, text_base_name(job->app));
     int running = !strcmp(job->state, "running"), replay = s->model->playback.known;
-    color_t color = running && !replay                        ? t->good
-                    : running || !strcmp(job->state, "ended") ? t->second
-                                                              : t->bad;
+    int failed = !strcmp(job->state, "died") || !strcmp(job->state, "lost");
+    color_t color = failed ? t->bad : running && !replay ? t->good : t->second;
     widget_cell(&s->brush, table, row, STATE, color, running && replay ? "replay" : job->state);
     widget_cell(&s->brush, table, row, RANKS, t->text, quantity_grouped(job->ranks).text);
     widget_cell(&s->brush, table, row, NODES, t->text, quantity_grouped(job->nodes).text);

@@ -91,7 +91,8 @@ static void nodes_view_node_row(struct stage *s, const struct table *table, stru
     if (named && ui_alert_marks_node(s->model, named, host))
         evidence_mark_row(s, row, named);
     widget_cell(&s->brush, table, row, HOST, t->text, n->name);
-    if (!n->now.connected && model_ended(s->model) && strcmp(s->model->state, "lost") != 0)
+    int over = !strcmp(s->model->state, "ended") || !strcmp(s->model->state, "died");
+    if (!n->now.connected && over)
         widget_cell(&s->brush, table, row, STATE, t->second, "has left");
     else
         widget_cell(&s->brush, table, row, STATE, n->now.connected ? t->good : t->bad,

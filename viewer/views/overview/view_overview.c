@@ -73,7 +73,7 @@ static void overview_format_cost(const struct stage *s, const struct alert *a, c
     else
         snprintf(out, room, "%s %s, for %s", over ? "was so from" : "since", onset.text,
                  length.text);
-    if (!isnan(a->progress)) /* its progress is in the title */
+    if (!isnan(a->progress) && a->lost_ns > 0) /* its progress is in the title */
         text_append(out, room, "; the job %s %s", over ? "lost" : "has lost",
                     format_duration((double)a->lost_ns).text);
     if (more)
@@ -153,11 +153,12 @@ static const char *overview_format_calm(const struct stage *s, char *out, size_t
                  format_duration((double)lost_ns).text, congested);
     else
         snprintf(out, room, "%s, all resolved%s", alerts.text, congested);
-    return !strcmp(s->model->state, "died")   ? "The job died"
-           : !strcmp(s->model->state, "lost") ? "The job was lost"
-           : model_ended(s->model)            ? "The job has ended"
-           : resolved                         ? "The job is well again"
-                                              : "The job is well";
+    return !strcmp(s->model->state, "died")        ? "The job died"
+           : !strcmp(s->model->state, "lost")      ? "The job was lost"
+           : !strcmp(s->model->state, "cut short") ? "The recording ends before the job"
+           : model_ended(s->model)                 ? "The job has ended"
+           : resolved                              ? "The job is well again"
+                                                   : "The job is well";
 }
 
 static void overview_add_verdict(struct stage *s, struct box box, const struct alert *a)

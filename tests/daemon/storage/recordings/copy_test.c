@@ -103,7 +103,7 @@ static void a_cut_has_the_windows_between_and_the_ranks_before(void **state)
     assert_int_equal(made_ask(out, "SELECT min(window) FROM totals"), MADE_BEGIN + 5);
     assert_int_equal(made_ask(out, "SELECT count(*) FROM alert"), 1);
     assert_int_equal(made_ask(out, "SELECT start_ns FROM job"), at(5));
-    assert_int_equal(made_ask(out, "SELECT end_ns FROM job"), at(9));
+    assert_int_equal(made_ask(out, "SELECT end_ns FROM job"), 0); /* it went on */
 }
 
 static void captures_go_with_their_time(void **state)
@@ -147,6 +147,36 @@ static void a_cut_without_bounds_is_the_whole(void **state)
     made(a, "job.0", 0, 20);
     assert_int_equal(cut(out, -1, -1), 0);
     assert_int_equal(differences(a, out), 0);
+}
+
+static void assert_job(const char *path, const char *state, int64_t start_ns, int64_t end_ns)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT state, start_ns, end_ns FROM job", -1, &s, 0),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    assert_string_equal(sqlite3_column_text(s, 0), state);
+    assert_int_equal(sqlite3_column_int64(s, 1), start_ns);
+    assert_int_equal(sqlite3_column_int64(s, 2), end_ns);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+}
+
+static void a_job_that_goes_on_after_a_cut_has_no_end_in_it(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(b, 5, 8), 0);
+    assert_job(b, "running", (int64_t)at(5), 0);
+    assert_int_equal(cut(c, -1, 19.5), 0); /* with the whole of the last window */
+    assert_job(c, "ended", (int64_t)at(0), (int64_t)at(20));
+    assert_int_equal(cut(d, -1, 30), 0);
+    assert_job(d, "ended", (int64_t)at(0), (int64_t)at(20));
+    const char *paths[] = {b, c};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_job(out, "ended", (int64_t)at(0), (int64_t)at(20));
 }
 
 static void a_cut_of_nothing_leaves_nothing(void **state)
@@ -455,6 +485,7 @@ int main(void)
         TEST(captures_go_with_their_time),
         TEST(captures_of_the_past_go_with_the_time_that_they_end_at),
         TEST(a_cut_without_bounds_is_the_whole),
+        TEST(a_job_that_goes_on_after_a_cut_has_no_end_in_it),
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),
         TEST(what_cannot_be_begun_leaves_nothing),
