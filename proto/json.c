@@ -38,10 +38,10 @@ static void json_put_valid(FILE *out, const char *text, size_t length)
     fwrite(text + plain, 1, length - plain, out);
 }
 
-void json_text(FILE *out, const char *text)
+/* Without the quotes around it. */
+static void json_put_inner(FILE *out, const char *text)
 {
     size_t left = text ? strlen(text) : 0;
-    fputc('"', out);
     while (left > 0) {
         size_t step = utf8_prefix(text, left);
         json_put_valid(out, text, step);
@@ -52,6 +52,12 @@ void json_text(FILE *out, const char *text)
         text += step;
         left -= step;
     }
+}
+
+void json_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    json_put_inner(out, text);
     fputc('"', out);
 }
 
@@ -74,18 +80,30 @@ void json_number(FILE *out, double value)
 
 #define EXACT (UINT64_C(1) << 53) /* doubles hold all integers up to it */
 
+/* The name of a number with the suffix of its digits: a column of a query may have any name. */
+static void json_put_digits_name(FILE *out, const char *name)
+{
+    fputs(",\"", out);
+    json_put_inner(out, name);
+    fputs("_text\":", out);
+}
+
 static void json_unsigned_digits(FILE *out, const char *name, uint64_t value)
 {
-    if (value > EXACT)
-        fprintf(out, ",\"%s_text\":\"%" PRIu64 "\"", name, value);
+    if (value <= EXACT)
+        return;
+    json_put_digits_name(out, name);
+    fprintf(out, "\"%" PRIu64 "\"", value);
 }
 
 void json_signed_digits(FILE *out, const char *name, int64_t value)
 {
-    if (value >= 0)
+    if (value >= 0) {
         json_unsigned_digits(out, name, (uint64_t)value);
-    else if (value < -(int64_t)EXACT)
-        fprintf(out, ",\"%s_text\":\"%" PRId64 "\"", name, value);
+    } else if (value < -(int64_t)EXACT) {
+        json_put_digits_name(out, name);
+        fprintf(out, "\"%" PRId64 "\"", value);
+    }
 }
 
 void json_put_text(FILE *out, const char *before, const char *name, const char *value)

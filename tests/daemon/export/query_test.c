@@ -45,6 +45,19 @@ static void rows_are_text_csv_or_json(void **state)
         text, "[\n{\"n\":7,\"t\":\"a,\\\"b\",\"none\":null,\"r\":0.5,\"bytes\":\"00ff\"}]\n");
 }
 
+static void a_column_may_have_any_name_in_json(void **state)
+{
+    (void)state;
+    assert_int_equal(run_as(ROW_JSON, "SELECT 9007199254740993 AS \"a\"\"\\\n\","
+                                      " -9007199254740993 AS \"b\"\"\", 1 AS next"),
+                     0);
+    assert_json("$[0].next", "1");
+    assert_string_equal(text, "[\n{\"a\\\"\\\\\\n\":9007199254740993,"
+                              "\"a\\\"\\\\\\n_text\":\"9007199254740993\","
+                              "\"b\\\"\":-9007199254740993,"
+                              "\"b\\\"_text\":\"-9007199254740993\",\"next\":1}]\n");
+}
+
 static void each_statement_has_a_result_of_its_own(void **state)
 {
     (void)state;
@@ -193,6 +206,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(rows_are_text_csv_or_json),
+        TEST(a_column_may_have_any_name_in_json),
         TEST(each_statement_has_a_result_of_its_own),
         TEST(an_error_names_its_line_and_column),
         TEST(nothing_can_be_written_or_reached),
