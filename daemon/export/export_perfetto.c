@@ -167,7 +167,7 @@ static const char alert_query[] =
     "SELECT title, iif(onset_ns > 0, onset_ns, since_ns) AS from_ns, iif(state = 'firing',"
     " max(updated_ns, (SELECT ifnull(max(start_ns + length_ns), 0) FROM totals)), updated_ns),"
     " state, kind, severity, rule, ranks, nodes, ratio, causes, advice, text FROM alert"
-    " ORDER BY from_ns, id";
+    " WHERE " TABLES_ALERT_FIRED " ORDER BY from_ns, id";
 
 /* Slices of a track must not overlap, but alerts may: each gets the first track whose alerts have
  * ended. @return the track, or a negative error */

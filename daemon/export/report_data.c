@@ -212,12 +212,10 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 #else
 #define MATERIALIZED ""
 #endif
-/* Not those that were only pending, be it still or until they were over. */
-#define ALERTS_THAT_FIRED                                                                          \
-    " FROM alert WHERE state = 'firing' OR (state <> 'pending' AND fired_ns <> 0)"
 /* Of too many those that the first line is about, in the order of their numbers. */
 #define ALERTS_FROM                                                                                \
-    " FROM (SELECT *" ALERTS_THAT_FIRED " ORDER BY severity = 'info', state = 'firing' DESC,"      \
+    " FROM (SELECT * FROM alert WHERE " TABLES_ALERT_FIRED                                         \
+    " ORDER BY severity = 'info', state = 'firing' DESC,"                                          \
     " lost_ns DESC, id LIMIT " TEXT_OF(REPORT_ALERTS) ") ORDER BY id"
 static const struct {
     const char *text;
@@ -313,7 +311,8 @@ int report_data_read(struct report_data *out, struct tables *tables)
             return code;
     }
     report_data_read_texts(out, tables);
-    out->alerts_all = report_data_count(tables, "SELECT count(*)" ALERTS_THAT_FIRED);
+    out->alerts_all =
+        report_data_count(tables, "SELECT count(*) FROM alert WHERE " TABLES_ALERT_FIRED);
     out->rank_group = report_data_count(tables, "SELECT rank_group FROM job");
     out->matched = report_data_count(tables, "SELECT matched" RECORDING_NEWEST_MATCHED);
     out->of_unwatched = report_data_count(tables, "SELECT unwatched" RECORDING_NEWEST_MATCHED);

@@ -254,7 +254,8 @@ static void alerts_of_a_trace_that_overlap_have_tracks_of_their_own(void **state
            "(1, 'a', 0, 1700000000500000000, 1700000001500000000),"
            "(2, 'b', 1700000000400000000, 1700000000600000000, 1700000001400000000),"
            "(3, 'c', 0, 1700000001000000000, 1700000002000000000),"
-           "(4, 'd', 0, 1700000001400000000, 1700000002000000000)");
+           "(4, 'd', 0, 1700000001400000000, 1700000002000000000);"
+           "UPDATE alert SET state = 'resolved', fired_ns = since_ns");
     FILE *out = begin();
     assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
     fclose(out);
@@ -276,6 +277,26 @@ static void an_alert_of_a_trace_that_is_not_over_lasts_to_the_end(void **state)
     assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
     fclose(out);
     assert_non_null(strstr(text, "\"name\":\"a\",\"ts\":1000000.000,\"dur\":2000000.000"));
+}
+
+static void a_trace_has_no_alerts_that_never_fired(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out;
+    change("DELETE FROM alert; INSERT INTO alert(id, title, state, since_ns, fired_ns, updated_ns)"
+           " SELECT column1, column2, column3, 1700000000500000000, column4, 1700000001500000000"
+           " FROM (VALUES(1, 'over before', 'resolved', 0), (2, 'waits', 'pending', 0),"
+           " (3, 'again', 'pending', 1700000000600000000), (4, 'fires', 'firing', 0),"
+           " (5, 'fired', 'resolved', 1700000000600000000))");
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_int_equal(count_of("\"name\":\"fires\""), 1);
+    assert_int_equal(count_of("\"name\":\"fired\""), 1);
+    assert_int_equal(count_of("\"name\":\"over before\""), 0);
+    assert_int_equal(count_of("\"name\":\"waits\""), 0);
+    assert_int_equal(count_of("\"name\":\"again\""), 0);
 }
 
 static void a_trace_has_the_links_that_were_hot_longest(void **state)
@@ -425,6 +446,7 @@ int main(void)
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(an_alert_of_a_trace_that_is_not_over_lasts_to_the_end),
+        TEST(a_trace_has_no_alerts_that_never_fired),
         TEST(a_trace_has_the_links_that_were_hot_longest),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(other_types_and_times_out_of_range_are_survived),
