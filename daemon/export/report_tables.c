@@ -340,11 +340,13 @@ static int report_tables_compare_by_mpi_time(const void *a, const void *b)
     return ORDER(x, y);
 }
 
+/* @param length_ns  of the job; the rank's share is of the part in which it was there */
 static void report_tables_put_rank(const struct page *p, const struct content_rank *rank,
-                                   double whole)
+                                   uint64_t length_ns)
 {
     const struct content *c = p->source->content;
     const double time = report_tables_mpi_time(&rank->sums);
+    const double whole = ranks_time_ns(1, length_ns, rank->sums.absent_ns);
     const double share = whole > 0 ? 100 * time / whole : 0; /* of its threads together */
     fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
     report_tables_put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
@@ -361,7 +363,7 @@ void page_ranks(const struct page *p)
 {
     const struct content *c = p->source->content;
     const struct content_rank **order = malloc((c->rank_count + 1) * sizeof(*order));
-    double whole = (double)p->data->end_ns - (double)p->data->begin_ns;
+    uint64_t length_ns = (uint64_t)(p->data->end_ns - p->data->begin_ns);
     if (c->rank_count == 0 || order == NULL) {
         free(order);
         return;
@@ -383,12 +385,12 @@ void page_ranks(const struct page *p)
           p->out);
     size_t both = c->rank_count > 2 * (size_t)SHOWN ? SHOWN : c->rank_count;
     for (size_t i = 0; i < both; i++)
-        report_tables_put_rank(p, order[i], whole);
+        report_tables_put_rank(p, order[i], length_ns);
     if (both < c->rank_count) {
         fprintf(p->out, "<tr><td class=\"second\" colspan=\"6\">%zu ranks in between</td></tr>\n",
                 c->rank_count - 2 * both);
         for (size_t i = c->rank_count - both; i < c->rank_count; i++)
-            report_tables_put_rank(p, order[i], whole);
+            report_tables_put_rank(p, order[i], length_ns);
     }
     page_end_table(p->out);
     fputs("</section>\n", p->out);

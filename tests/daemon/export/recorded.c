@@ -78,7 +78,8 @@ static void keep_window(struct recording *recording, uint64_t host, uint64_t win
                                           .received = before,
                                           .received_bytes = 100 * before,
                                           .send_ns = (rank + 1) * 100000000,
-                                          .threads = 1};
+                                          .threads = 1,
+                                          .absent_ns = rank == 2 ? SECOND / 2 : 0};
         pairs[i] = (struct wire_pair_row){.source = rank,
                                           .destination = (int64_t)((rank + 1) % 4),
                                           .size_class = size_class_of(100),

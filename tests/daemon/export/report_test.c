@@ -114,6 +114,15 @@ static void a_report_names_who_loads_hot_links_most(void **state)
     assert_null(strstr(text, "<td>b to c</td>"));
 }
 
+static void shares_of_a_rank_are_of_the_time_in_which_it_was_there(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    write_report(&extras);
+    assert_non_null(strstr(text, "<td>rank 2</td><td>beta</td><td class=\"n\">60.0 %</td>"));
+    assert_non_null(strstr(text, "<td>rank 3</td><td>beta</td><td class=\"n\">40.0 %</td>"));
+}
+
 /* How far the curve's line reaches from top to bottom. */
 static double reach_of_curve(const char *svg)
 {
@@ -329,6 +338,7 @@ int main(void)
         TEST(a_report_names_who_loads_hot_links_most),
         TEST(a_report_says_that_phases_are_of_groups_of_ranks),
         TEST(a_curve_that_drops_is_seen_to),
+        TEST(shares_of_a_rank_are_of_the_time_in_which_it_was_there),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_chart_has_the_values_that_its_tooltips_show),
         TEST(ranks_have_the_time_of_all_their_threads),
