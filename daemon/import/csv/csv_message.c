@@ -34,7 +34,7 @@ static struct csv_field csv_message_trimmed(struct csv_field f)
 {
     while (f.length > 0 && (f.text[0] == ' ' || f.text[0] == '\t'))
         f.text++, f.length--;
-    while (f.length > 0 && strchr(" \t\r", f.text[f.length - 1]) != NULL)
+    while (f.length > 0 && memchr(" \t\r", f.text[f.length - 1], 3) != NULL)
         f.length--;
     return f;
 }

@@ -481,6 +481,23 @@ static void a_row_that_is_left_out_places_no_rank(void **state)
     finish(d);
 }
 
+/* As a file has them whose last blocks were never written. */
+static void zeros_behind_the_rows_are_a_bad_row(void **state)
+{
+    static const char zeros[5000];
+    struct desk *d = set_up();
+    (void)state;
+    write_table(d, "source,destination,bytes,send_begin\n0,1,1,0.001\n");
+    FILE *out = fopen(d->table, "a");
+    assert_non_null(out);
+    assert_int_equal(fwrite(zeros, 1, sizeof(zeros), out), sizeof(zeros));
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(import(d), 0);
+    assert_int_equal(d->counts.rows, 1);
+    assert_int_equal(d->counts.bad, 1);
+    finish(d);
+}
+
 static void bad_rows_are_named_and_the_rest_is_imported(void **state)
 {
     struct desk *d = set_up();
@@ -658,6 +675,7 @@ int main(void)
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
         cmocka_unit_test(a_row_whose_bytes_no_sum_can_hold_is_left_out),
         cmocka_unit_test(a_row_that_is_left_out_places_no_rank),
+        cmocka_unit_test(zeros_behind_the_rows_are_a_bad_row),
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
         cmocka_unit_test(a_hundred_faults_are_reported_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
