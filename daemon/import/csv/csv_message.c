@@ -331,7 +331,7 @@ static int csv_message_shape(const struct row *r)
 int csv_row_is_blank(const struct csv_columns *columns, const struct csv_row *row)
 {
     if (row->fault != CSV_WHOLE)
-        return 0;
+        return row->is_remark;
     if (row->count != columns->count && row->fields[0].length > 0 && row->fields[0].text[0] == '#')
         return 1;
     for (uint32_t i = 0; i < row->count; i++)

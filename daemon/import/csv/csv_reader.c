@@ -173,22 +173,35 @@ static int csv_reader_at_line_end(struct scan *s)
     return s->at == s->end || *s->at == '\n';
 }
 
+/* May a closing quote end a field here? */
+static int csv_reader_ends_field(const char *at, const char *end, char separator)
+{
+    return at == end || *at == separator || *at == '\n' ||
+           (*at == '\r' && (at + 1 == end || at[1] == '\n'));
+}
+
 /* Search for the closing quote before the row is modified: a quote that is never closed must cost
- * no more than its own line. @return 0: the bytes end before the row does */
+ * no more than its own line. A quote of a later line that ends no field belongs to that line, and
+ * closes none.
+ * @return 0: the bytes end before the row does, or the quote is not closed */
 static int csv_reader_is_closed(const char *at, const char *end, char separator)
 {
-    int inside = 0, begins = 1;
+    int inside = 0, begins = 1, spans = 0;
     for (; at < end; at++) {
-        if (inside) {
-            if (*at == '"' && at + 1 < end && at[1] == '"')
-                at++;
-            else
-                inside = *at != '"';
+        if (inside && *at == '"' && at + 1 < end && at[1] == '"') {
+            at++;
+        } else if (inside && *at == '"') {
+            inside = 0;
+            if (spans && !csv_reader_ends_field(at + 1, end, separator))
+                return 0;
+        } else if (inside) {
+            spans |= *at == '\n';
         } else if (*at == '\n') {
             return 1;
         } else {
             inside = *at == '"' && begins;
             begins = *at == separator;
+            spans = 0;
         }
     }
     return !inside;
@@ -238,7 +251,8 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
     size_t left = r->end - r->at;
     left = left < CSV_ROW_BYTES + 1 ? left : CSV_ROW_BYTES + 1;
     char *begin = r->bytes + r->at;
-    *out = (struct csv_row){.fields = r->fields, .line = r->line, .offset = r->offset};
+    *out = (struct csv_row){
+        .fields = r->fields, .line = r->line, .offset = r->offset, .is_remark = begin[0] == '#'};
     char *stop = memchr(begin, '\n', left);
     size_t until = stop == NULL ? left : (size_t)(stop - begin) + 1;
     if (memchr(begin, '"', until) != NULL) {

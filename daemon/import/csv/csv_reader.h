@@ -22,7 +22,7 @@ enum csv_fault {
     CSV_WHOLE,
     CSV_TOO_LONG,   /**< more than CSV_ROW_BYTES */
     CSV_TOO_MANY,   /**< more than CSV_FIELDS */
-    CSV_OPEN_QUOTE, /**< a quote that is never closed: its line is skipped */
+    CSV_OPEN_QUOTE, /**< a quote that nothing closes before more text: its line is skipped */
     CSV_AFTER_QUOTE /**< text after a closing quote */
 };
 
@@ -32,6 +32,7 @@ struct csv_row {
     uint64_t line;   /**< number of its first line, from 1 */
     uint64_t offset; /**< of its first byte in the file */
     enum csv_fault fault;
+    int is_remark; /**< it begins with '#', without a quote before */
 };
 
 struct csv_reader;

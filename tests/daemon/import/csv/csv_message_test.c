@@ -170,6 +170,10 @@ static void rows_that_say_nothing_are_known(void **state)
     (void)state;
     assert_true(is_blank("# measured again\n"));
     assert_true(is_blank("# one, two\n"));
+    assert_true(is_blank("# one,\"two\n"));
+    assert_true(is_blank("# one,\"two\" or three\n"));
+    assert_false(is_blank("one,\"two\n"));
+    assert_false(is_blank("\"# one\",\"two\n"));
     assert_true(is_blank(" \t \r\n"));
     assert_true(is_blank(",,,,\n"));
     assert_true(is_blank(" , ,,\n"));

@@ -98,6 +98,10 @@ static void a_quote_that_is_not_closed_costs_its_line_only(void **state)
     (void)state;
     expect("a\n\"b,c\nd,e\n", "1:a;2!3;3:d|e;");
     expect("\"a\"b,c\nd\n", "1!4;2:d;");
+    /* the quotes of a later line are those of its own fields */
+    expect("a,\"b\nc,d\ne,\"f\"\n", "1!3;2:c|d;3:e|f;");
+    expect("a,\"b\nc,\"\"\"d\"\n", "1!3;2:c|\"d;");
+    expect("a,\"b\n\",c\n", "1:a|b\n|c;");
 }
 
 static void a_mark_of_byte_order_is_passed_over(void **state)

@@ -498,6 +498,18 @@ static void zeros_behind_the_rows_are_a_bad_row(void **state)
     finish(d);
 }
 
+static void quotes_in_a_comment_cost_no_row(void **state)
+{
+    struct desk *d = set_up();
+    (void)state;
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin,region\n# as in,\"a\n"
+                                    "0,1,1,0.001,\"a\"\n0,1,1,0.002,\"b\"\n"),
+                     0);
+    assert_int_equal(d->counts.bad, 0);
+    assert_int_equal(d->counts.rows, 2);
+    finish(d);
+}
+
 static void bad_rows_are_named_and_the_rest_is_imported(void **state)
 {
     struct desk *d = set_up();
@@ -676,6 +688,7 @@ int main(void)
         cmocka_unit_test(a_row_whose_bytes_no_sum_can_hold_is_left_out),
         cmocka_unit_test(a_row_that_is_left_out_places_no_rank),
         cmocka_unit_test(zeros_behind_the_rows_are_a_bad_row),
+        cmocka_unit_test(quotes_in_a_comment_cost_no_row),
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
         cmocka_unit_test(a_hundred_faults_are_reported_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
