@@ -4,7 +4,6 @@
 #include "daemon/analysis/matching/join.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
-#include "daemon/analysis/tables/name_table.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
@@ -14,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
@@ -29,8 +29,9 @@ struct reading {
     uint64_t open;                 /* windows below it are closed */
     int code;                      /* why a matched message could not be added; 0 */
     struct key_table pairs, calls; /* numbers are positions in the arrays of content */
-    struct name_table hosts;
-    size_t pair_capacity, call_capacity, rank_capacity;
+    struct key_table agents;       /* hi: instance */
+    uint32_t *host_of;             /* owned: host of each agent */
+    size_t pair_capacity, call_capacity, rank_capacity, agent_capacity, host_capacity;
     const struct content_options *options;
 };
 
@@ -51,17 +52,51 @@ static int content_fit_ranks(struct reading *r, uint64_t count)
     return 0;
 }
 
-static int64_t content_host_of(struct reading *r, const char *name)
+static int64_t content_add_host(struct reading *r, const char *name)
 {
-    uint32_t number = name_table_number(&r->hosts, name, MOST_HOSTS);
-    if (number == NAME_TABLE_NONE)
-        return r->hosts.count >= MOST_HOSTS ? -HOLTER_ELIMIT : -ENOMEM;
-    return number;
+    struct content *c = r->content;
+    if (c->host_count == MOST_HOSTS)
+        return -HOLTER_ELIMIT;
+    if (ARRAY_FIT(c->hosts, r->host_capacity, c->host_count + (size_t)1) != 0)
+        return -ENOMEM;
+    snprintf(c->hosts[c->host_count], sizeof(*c->hosts), "%s", name);
+    return c->host_count++;
 }
 
-static int content_add_ranks(struct reading *r, const struct wire_ranks *ranks)
+/* Host of an agent, added if new, as in the daemon: hosts may share a name. A new agent continues
+ * for the one before it that had its ranks, if that one's host has this name.
+ * @param before  host of one of its ranks; UINT32_MAX: not known */
+static int64_t content_host_of(struct reading *r, uint64_t instance, const char *name,
+                               uint32_t before)
 {
-    int64_t host = content_host_of(r, ranks->host);
+    const uint32_t known = r->agents.count;
+    const uint32_t agent = KEY_TABLE_EXTEND(&r->agents, ((struct key){.hi = instance}), UINT32_MAX,
+                                            r->host_of, r->agent_capacity);
+    if (agent == KEY_NONE)
+        return -ENOMEM;
+    if (agent != known)
+        return r->host_of[agent];
+    const int goes_on = before != UINT32_MAX && strcmp(r->content->hosts[before], name) == 0;
+    int64_t host = goes_on ? before : content_add_host(r, name);
+    if (host >= 0)
+        r->host_of[agent] = (uint32_t)host;
+    return host;
+}
+
+/* @param otherwise  where the host of the rank is not known */
+static uint32_t content_host_before(const struct reading *r, uint64_t rank, uint32_t otherwise)
+{
+    const struct content *c = r->content;
+    return rank < c->rank_count && c->ranks[rank].host != UINT32_MAX ? c->ranks[rank].host
+                                                                     : otherwise;
+}
+
+static int content_add_ranks(struct reading *r, uint64_t instance, const struct wire_ranks *ranks)
+{
+    uint32_t before = UINT32_MAX;
+    for (uint64_t i = ranks->members_count; i-- > 0;)
+        before = content_host_before(r, ranks->members[i].rank, before);
+    int64_t host = content_host_of(r, instance, ranks->host, before);
     int code = host < 0 ? (int)host : content_fit_ranks(r, ranks->world);
     for (uint64_t i = 0; code == 0 && i < ranks->members_count; i++) {
         code = content_fit_ranks(r, saturated_sum(ranks->members[i].rank, 1));
@@ -149,9 +184,13 @@ static int content_join_to(struct reading *r, uint64_t window)
 }
 
 /* Ends that contradict themselves are left out. */
-static int content_add_halves(struct reading *r, const struct wire_window *window)
+static int content_add_halves(struct reading *r, uint64_t instance,
+                              const struct wire_window *window)
 {
-    int64_t host = content_host_of(r, window->host);
+    uint32_t before = UINT32_MAX;
+    for (uint64_t i = window->ranks_count; i-- > 0;)
+        before = content_host_before(r, window->ranks[i].rank, before);
+    int64_t host = content_host_of(r, instance, window->host, before);
     if (host < 0)
         return (int)host;
     int code = 0;
@@ -176,7 +215,8 @@ static int content_add_call(struct reading *r, const struct wire_call_row *row)
     return 0;
 }
 
-static int content_add_window(struct reading *r, const struct wire_window *window)
+static int content_add_window(struct reading *r, uint64_t instance,
+                              const struct wire_window *window)
 {
     struct content *c = r->content;
     int code = 0;
@@ -191,7 +231,7 @@ static int content_add_window(struct reading *r, const struct wire_window *windo
     for (uint64_t i = 0; code == 0 && i < window->calls_count; i++)
         code = content_add_call(r, &window->calls[i]);
     if (code == 0 && r->join != NULL)
-        code = content_add_halves(r, window);
+        code = content_add_halves(r, instance, window);
     const struct content_options *o = r->options;
     return code != 0 || o->window == NULL ? code : o->window(o->user, window);
 }
@@ -211,15 +251,14 @@ static int content_add_message(void *user, const struct recorded *head,
                                const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
-    (void)head;
     (void)length;
     r->content->messages++;
     r->content->refused += message == NULL;
     if (message != NULL && message->type == WIRE_TYPE_RANKS)
-        return content_add_ranks(r, &message->ranks);
+        return content_add_ranks(r, head->instance, &message->ranks);
     if (message != NULL && message->type == WIRE_TYPE_WINDOW &&
         content_is_in_span(r, &message->window))
-        return content_add_window(r, &message->window);
+        return content_add_window(r, head->instance, &message->window);
     return 0;
 }
 
@@ -253,9 +292,8 @@ int content_read(struct content *out, const char *path, const struct content_opt
     out->call_count = reading.calls.count;
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);
-    key_table_finish(&reading.hosts.keys);
-    out->hosts = reading.hosts.names;
-    out->host_count = reading.hosts.count;
+    key_table_finish(&reading.agents);
+    free(reading.host_of);
     if (code < 0)
         snprintf(why, capacity, "message %llu: %s", (unsigned long long)out->messages,
                  holter_strerror(code));

@@ -279,6 +279,28 @@ static void an_alert_of_a_trace_that_is_not_over_lasts_to_the_end(void **state)
     assert_non_null(strstr(text, "\"name\":\"a\",\"ts\":1000000.000,\"dur\":2000000.000"));
 }
 
+static void hosts_of_one_name_are_told_apart_by_their_agents(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = NULL};
+    close_source();
+    assert_int_equal(unlink(path), 0);
+    recorded_make_on(path, (const char *const[]){"alpha", "alpha"});
+    open_source();
+    assert_int_equal(content.host_count, 2);
+    /* messages between them are timed */
+    assert_int_equal(content.pair_count, 4);
+    assert_int_equal(content.pairs[1].source, 1);
+    assert_int_equal(content.pairs[1].matched, 3);
+    assert_int_equal(content.pairs[1].transfer_ns, 30000);
+    FILE *out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_HOSTS, 10), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "h0 -> h1 "));
+    write_report(&extras);
+    assert_non_null(strstr(text, "4 ranks on 2 nodes"));
+}
+
 static void a_trace_has_no_alerts_that_never_fired(void **state)
 {
     (void)state;
@@ -447,6 +469,7 @@ int main(void)
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(an_alert_of_a_trace_that_is_not_over_lasts_to_the_end),
         TEST(a_trace_has_no_alerts_that_never_fired),
+        TEST(hosts_of_one_name_are_told_apart_by_their_agents),
         TEST(a_trace_has_the_links_that_were_hot_longest),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(other_types_and_times_out_of_range_are_survived),

@@ -26,20 +26,21 @@ static void keep(struct recording *recording, enum wire_type type, const void *m
     kept_message(recording, head, type, message);
 }
 
-static void keep_ranks(struct recording *recording, uint64_t host)
+static void keep_ranks(struct recording *recording, uint64_t host, const char *name)
 {
     struct wire_member_row members[2] = {{.rank = 2 * host}, {.rank = 2 * host + 1}};
     struct wire_ranks ranks = {.seq = 1,
                                .job = "job.0",
                                .world = 4,
                                .app = "sim",
-                               .host = host == 0 ? "alpha" : "beta",
+                               .host = name,
                                .members = members,
                                .members_count = 2};
     keep(recording, WIRE_TYPE_RANKS, &ranks, host, 1, 0);
 }
 
-static void keep_window(struct recording *recording, uint64_t host, uint64_t window)
+static void keep_window(struct recording *recording, uint64_t host, const char *name,
+                        uint64_t window)
 {
     struct wire_comm_row comm = {.id = 1, .size = 4, .name = "MPI_COMM_WORLD"};
     struct wire_region_row region = {""};
@@ -92,7 +93,7 @@ static void keep_window(struct recording *recording, uint64_t host, uint64_t win
                                           .time_ns = (rank + 1) * 100000000,
                                           .longest_ns = 5000 + window - FIRST};
     }
-    struct wire_node_row node = {.host = host == 0 ? "alpha" : "beta", .ranks = 2};
+    struct wire_node_row node = {.host = name, .ranks = 2};
     struct wire_window message = {.seq = window - FIRST + 2,
                                   .job = "job.0",
                                   .host = node.host,
@@ -193,14 +194,19 @@ static void keep_results(struct recording *recording)
 
 void recorded_make(const char *path)
 {
+    recorded_make_on(path, (const char *const[]){"alpha", "beta"});
+}
+
+void recorded_make_on(const char *path, const char *const hosts[2])
+{
     struct recording *recording;
     char why[200] = "";
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
     for (uint64_t host = 0; host < 2; host++)
-        keep_ranks(recording, host);
+        keep_ranks(recording, host, hosts[host]);
     for (uint64_t w = FIRST; w < FIRST + 3; w++) {
         for (uint64_t host = 0; host < 2; host++)
-            keep_window(recording, host, w);
+            keep_window(recording, host, hosts[host], w);
     }
     keep_results(recording);
     assert_int_equal(recording_close(recording), 0);

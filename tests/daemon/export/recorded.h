@@ -14,4 +14,7 @@
  * alert with two causes, one phase that returns, one hot link. */
 void recorded_make(const char *path);
 
+/** The same with other names of the hosts, which are alpha and beta. */
+void recorded_make_on(const char *path, const char *const hosts[2]);
+
 #endif
