@@ -65,6 +65,18 @@ class Runs(unittest.TestCase):
         self.assertAlmostEqual(2, figures['duration'][0] / figures['duration'][1], delta=0.2)
         self.assertAlmostEqual(2, figures['50 % of messages after'][0] / figures['50 % of messages after'][1], delta=0.2)
 
+    def test_what_a_recording_without_results_does_not_tell_is_not_known(self):
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        after = self.path('bare.hrec')
+        self.holter('import', self.path('before.csv'), '--topology', 'torus:4m', '--ranks-per-node', 2, '--no-results',
+                    '-o', after)
+        answer = self.compare(before, after)
+        figures = {f['name']: f['after'] for f in answer['figures']}
+        for name in ('duration', 'messages', 'bytes', 'messages a second', 'calls', 'records lost'):
+            self.assertIsNone(figures[name], name)
+        self.assertEqual('', answer['most'])
+        self.assertRegex(self.holter('compare', before, after).out, r'messages +\d+ +- +-\n')
+
     def test_links_and_pairs_are_exact_and_the_largest_difference_is_first(self):
         before, after = self.both()
         answer = self.compare(before, after, '-n', 100)

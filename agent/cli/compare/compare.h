@@ -18,7 +18,7 @@ struct compare_latency {
     double relative; /**< sum over messages of the transfer time by the reference criterion */
 };
 
-/** Sums over the windows of a recording; times since the begin of its first window. */
+/** Sums over the windows of a recording; NaN: it has none. */
 struct compare_totals {
     double calls, sent, sent_bytes, lost;
     double mpi_ns, waiting_ns;
