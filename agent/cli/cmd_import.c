@@ -168,6 +168,8 @@ static int run_counters(const struct importing *i)
         return 1;
     printf("%s: %" PRIu32 " nodes, %" PRIu32 " ranks, %" PRIu64 " packets in %" PRIu32 " windows\n",
            i->output, counts.nodes, counts.ranks, counts.packets, counts.windows);
+    if (counts.unseen > 0)
+        printf("  left out     %" PRIu64 " packets between nodes without ranks\n", counts.unseen);
     if (counts.wrong_rows > 0)
         printf("  left out     %" PRIu64 " rows that are wrong\n", counts.wrong_rows);
     return counts.wrong_rows > 0;

@@ -55,6 +55,7 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
 struct import_counts {
     uint32_t nodes, ranks, windows;
     uint64_t packets, rows; /**< rows: well-formed rows of the table of links */
+    uint64_t unseen;        /**< packets between two nodes without ranks: they are not recorded */
     uint64_t wrong_rows;    /**< malformed rows of all tables, reported and left out */
 };
 

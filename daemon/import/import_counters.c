@@ -1,5 +1,6 @@
 /* Packets of torus links by code region, as a recording with one window for each visit of a region.
  */
+#include "daemon/analysis/tables/saturate.h"
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
 #include "holter/bisect.h"
@@ -477,6 +478,27 @@ static int import_counters_read_all(struct counters *c)
     return code != 0 ? code : import_counters_read_links(c);
 }
 
+/* Sum the packets. What a link carried is told by its two ends, and only hosts with ranks tell
+ * anything. @return 0 or -ENOMEM */
+static int import_counters_sum_packets(const struct counters *c, struct import_counts *out)
+{
+    uint8_t *has_ranks = calloc((size_t)c->node_count + 1, sizeof(*has_ranks));
+    if (has_ranks == NULL)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < c->rank_count; r++)
+        has_ranks[c->host_of[r]] = 1;
+    for (size_t i = 0; i < c->links.rows; i++) {
+        const struct sample *s = &c->samples[i];
+        if (s->window == NO_WINDOW)
+            continue;
+        uint64_t *sum =
+            has_ranks[s->source] || has_ranks[s->destination] ? &out->packets : &out->unseen;
+        *sum = saturated_sum(*sum, s->packets);
+    }
+    free(has_ranks);
+    return 0;
+}
+
 int import_counters(const char *path, const char *source, struct import_counts *out,
                     file_fault *tell, void *user)
 {
@@ -488,11 +510,10 @@ int import_counters(const char *path, const char *source, struct import_counts *
             .nodes = c.node_count, .ranks = c.rank_count, .windows = c.visit_count};
         out->rows = c.links.rows - c.wrong_links;
         out->wrong_rows = c.wrong_links + c.links.wrong + c.nodes.wrong + c.ranks.wrong;
-        for (size_t i = 0; i < c.links.rows; i++)
-            out->packets += c.samples[i].window == NO_WINDOW ? 0 : c.samples[i].packets;
-    } else if (code == -ENOMEM) {
-        tell(user, "no memory");
+        code = import_counters_sum_packets(&c, out);
     }
+    if (code == -ENOMEM)
+        tell(user, "no memory");
     topology_destroy(c.topology);
     counter_table_finish(&c.nodes);
     counter_table_finish(&c.links);

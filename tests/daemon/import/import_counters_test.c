@@ -226,6 +226,19 @@ static void rows_that_are_whole_are_imported(void **state)
     assert_non_null(strstr(told.text, "links:15: packets: -5 of them"));
 }
 
+static void packets_that_no_rank_is_beside_are_not_counted_as_recorded(void **state)
+{
+    (void)state;
+    struct told told;
+    /* ranks are on (0,0) and (1,0) */
+    struct import_counts counts =
+        import(meta, "", "0 0 1 0 1 5\n1 0 2 0 1 6\n2 0 1 0 1 7\n2 0 3 0 1 50\n", &told);
+    assert_string_equal(told.text, "");
+    assert_int_equal(counts.rows, 4);
+    assert_int_equal(counts.packets, 18);
+    assert_int_equal(counts.unseen, 50);
+}
+
 static void faults_of_the_first_file_are_reported_with_their_line(void **state)
 {
     (void)state;
@@ -265,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_of_each_code_region_are_those_of_the_table),
+        cmocka_unit_test(packets_that_no_rank_is_beside_are_not_counted_as_recorded),
         cmocka_unit_test(faults_of_tables_are_reported_with_their_line),
         cmocka_unit_test(rows_that_are_whole_are_imported),
         cmocka_unit_test(faults_of_the_first_file_are_reported_with_their_line),
