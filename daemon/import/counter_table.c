@@ -41,15 +41,17 @@ static int counter_table_read_head(struct counter_table *table, struct lines *li
                                    struct faults *faults)
 {
     const char *begin, *end;
-    while (lines_next(lines, &begin, &end)) {
-        if (counter_table_is_line(begin, end, "..."))
-            break;
+    int ended = 0;
+    while (!ended && lines_next(lines, &begin, &end)) {
+        ended = counter_table_is_line(begin, end, "...");
         if (begin < end && *begin == '-' && !counter_table_is_line(begin, end, "---") &&
             !counter_table_add_column(table, begin, end))
             fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is expected");
     }
     if (faults->count == 0 && table->column_count == 0)
         fault_at(faults, lines->number, "no columns are declared: this is not a table of counters");
+    else if (faults->count == 0 && !ended)
+        fault_at(faults, lines->number, "the line ... behind the columns is missing");
     return faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 

@@ -199,6 +199,10 @@ static int import_counters_read_nodes(struct counters *c)
         code = c->meta.ranks[0] == '\0' ? import_counters_default_ranks(c, list, count)
                                         : import_counters_ranks_of_table(c, list, count);
     free(list);
+    if (code == 0 && c->rank_count == 0) {
+        fault_at(c->meta.ranks[0] == '\0' ? &of_nodes : &of_ranks, 0, "there are no rows in it");
+        code = -HOLTER_EUSAGE;
+    }
     if (code != 0)
         return code;
     c->node_count = topology_nodes(c->topology);
@@ -299,6 +303,8 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
                 (struct link_row){c->samples[i].source, c->samples[i].destination, i,
                                   c->links.values[i * c->links.column_count + (size_t)region]};
     }
+    if (code == 0 && c->links.rows == 0)
+        fault_at(c->faults, 0, "there are no rows in it");
     return code != 0 ? code : *count == 0 ? -HOLTER_EUSAGE : 0;
 }
 

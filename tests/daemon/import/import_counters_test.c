@@ -167,6 +167,7 @@ static struct import_counts import(const char *about, const char *node_rows, con
     write_text(directory, "meta", about, "");
     write_text(directory, "nodes", nodes, node_rows);
     write_text(directory, "links", head, link_rows);
+    write_text(directory, "ranks", "- [mpirank, int32]\n- [nodeid, int32]\n...\n", "");
     snprintf(source, sizeof(source), "%s/meta", directory);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
     told->text[0] = '\0';
@@ -272,6 +273,26 @@ static void file_that_is_no_table_is_reported(void **state)
     assert_int_equal(counter_table_parse(&table, "1 2 3\n", 6, &faults), -HOLTER_EUSAGE);
     assert_string_equal(told.text,
                         "f:1: no columns are declared: this is not a table of counters\n");
+    told.text[0] = '\0';
+    faults.count = 0;
+    static const char unended[] = "---\n- [rank, int32]\n0\n1\n";
+    assert_int_equal(counter_table_parse(&table, unended, sizeof(unended) - 1, &faults),
+                     -HOLTER_EUSAGE);
+    assert_string_equal(told.text, "f:4: the line ... behind the columns is missing\n");
+}
+
+static void tables_without_rows_are_reported(void **state)
+{
+    (void)state;
+    struct told told;
+    static const char with_ranks[] = "---\nfiletype: projection\ntype: file\nfilename: ranks\n"
+                                     "subdomain:\n- { type: NODE }\n- { type: RANK }\n";
+    char about[600];
+    import(meta, "", "", &told);
+    assert_ends(&told, "links: there are no rows in it\n");
+    snprintf(about, sizeof(about), "%s%s", meta, with_ranks);
+    import(about, "", "0 0 1 0 1 5\n", &told);
+    assert_ends(&told, "ranks: there are no rows in it\n");
 }
 
 int main(void)
@@ -283,6 +304,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_whole_are_imported),
         cmocka_unit_test(faults_of_the_first_file_are_reported_with_their_line),
         cmocka_unit_test(file_that_is_no_table_is_reported),
+        cmocka_unit_test(tables_without_rows_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
