@@ -17,9 +17,7 @@
 
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
-#define JOIN_WINDOWS 4u        /* that are open behind the newest one, at least ... */
-#define JOIN_NS 4000000000u    /* ... and of so much time, where windows are short ... */
-#define JOIN_MAXIMUM 64u       /* ... but no more */
+#define OPEN_WINDOWS 64u       /* behind the newest one, at most */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 struct reading {
@@ -155,10 +153,8 @@ static int content_add_transfer(struct reading *r, const struct wire_transfer_ro
 
 static int content_open_join(struct reading *r)
 {
-    const uint64_t window_ns = r->content->window_ns;
-    r->lag = window_ns == 0 ? JOIN_WINDOWS : JOIN_NS / window_ns;
-    r->lag = r->lag < JOIN_WINDOWS ? JOIN_WINDOWS : r->lag < JOIN_MAXIMUM ? r->lag : JOIN_MAXIMUM;
-    const struct join_params params = {(uint32_t)r->lag, JOIN_HALVES};
+    const struct join_params params = {join_wait(r->content->window_ns), JOIN_HALVES};
+    r->lag = params.windows < OPEN_WINDOWS ? params.windows : OPEN_WINDOWS;
     return join_create(&r->join, &params);
 }
 

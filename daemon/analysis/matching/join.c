@@ -14,8 +14,18 @@
 #define MINIMUM_HALVES 16u
 #define MAXIMUM_OPEN_WINDOWS 128u /* windows; of more, the last are dropped */
 #define MAXIMUM_PAIRS (1u << 22)
+#define WAIT_NS UINT64_C(4000000000)
+#define LEAST_WAIT 4u /* windows */
 #define MAXIMUM_WINDOW (UINT64_C(1) << 62)
 #define MAXIMUM_CUTOFFS (1u << 18)
+
+uint32_t join_wait(uint64_t window_ns)
+{
+    const uint64_t wait = window_ns == 0 ? 0 : (WAIT_NS - 1) / window_ns + 1;
+    return wait < LEAST_WAIT             ? LEAST_WAIT
+           : wait < JOIN_MAXIMUM_WINDOWS ? (uint32_t)wait
+                                         : JOIN_MAXIMUM_WINDOWS;
+}
 
 int join_create(struct join **out, const struct join_params *params)
 {

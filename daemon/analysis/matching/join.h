@@ -68,6 +68,11 @@ struct join_counts {
 struct join;
 struct wire_window;
 
+/** How many windows an end waits for the other one where nothing else is asked for: four, or where
+ *  windows are short as many as take four seconds, at most JOIN_MAXIMUM_WINDOWS.
+ *  @param window_ns  0: not known */
+uint32_t join_wait(uint64_t window_ns);
+
 /** @return 0, -ENOMEM, or -HOLTER_ERANGE for parameters out of their range */
 int join_create(struct join **out, const struct join_params *params);
 void join_destroy(struct join *join);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_WINDOWS 4u        /* for which an end waits for the other one, at least ... */
-#define JOIN_S 4.0             /* ... or this long, where windows are short; seconds */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 /* ---- life ---------------------------------------------------------------- */
@@ -19,7 +17,7 @@
 static int latency_create_parts(struct job_latency *l)
 {
     struct criteria_params criteria = CRITERIA_DEFAULTS;
-    struct join_params join = {JOIN_WINDOWS, JOIN_HALVES};
+    const struct join_params join = {join_wait(l->window_ns), JOIN_HALVES};
     struct contact_params contact = CONTACT_DEFAULTS;
     struct regions_params regions = REGIONS_DEFAULTS;
     double seconds = (double)l->window_ns * 1e-9;
@@ -30,9 +28,6 @@ static int latency_create_parts(struct job_latency *l)
     criteria.half_life = half_life < 1                            ? 1
                          : half_life > CRITERIA_MAXIMUM_HALF_LIFE ? CRITERIA_MAXIMUM_HALF_LIFE
                                                                   : half_life;
-    double wait = ceil(JOIN_S / seconds);
-    if (wait > JOIN_WINDOWS)
-        join.windows = wait < JOIN_MAXIMUM_WINDOWS ? (uint32_t)wait : JOIN_MAXIMUM_WINDOWS;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);

@@ -3,6 +3,7 @@
 #include "proto/utf8.h"
 #include "tests/daemon/export/exported.h"
 #include "tests/daemon/export/recorded.h"
+#include "tests/daemon/storage/recording_writer.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -301,6 +302,60 @@ static void hosts_of_one_name_are_told_apart_by_their_agents(void **state)
     assert_non_null(strstr(text, "4 ranks on 2 nodes"));
 }
 
+/* A window of a millisecond of one of two hosts, with an end of a message from rank 0 to 1. */
+static void keep_end(struct recording *recording, uint64_t host, uint64_t window)
+{
+    const struct wire_half_row half = {.key = 7,
+                                       .receive = host,
+                                       .source = 0,
+                                       .destination = 1,
+                                       .bytes = 100,
+                                       .begin_ns = 1000,
+                                       .length_ns = 500,
+                                       .together = host,
+                                       .local_ns = 1000};
+    struct wire_node_row node = {.host = host == 0 ? "alpha" : "beta", .ranks = 1};
+    struct wire_comm_row comm = {.id = 1, .size = 2, .name = "MPI_COMM_WORLD"};
+    struct wire_region_row region = {""};
+    const struct wire_window message = {.seq = 1,
+                                        .job = "job.0",
+                                        .host = node.host,
+                                        .window = window,
+                                        .length_ns = 1000000,
+                                        .comms = &comm,
+                                        .comms_count = 1,
+                                        .regions = &region,
+                                        .regions_count = 1,
+                                        .halves = &half,
+                                        .halves_count = 1,
+                                        .clock_error_ns = 100,
+                                        .node = &node,
+                                        .node_count = 1};
+    const struct recorded head = {.instance = host + 1,
+                                  .seq = 1,
+                                  .window = window,
+                                  .time_ns = window * 1000000,
+                                  .received_ns = (window + 2) * 1000000};
+    kept_message(recording, head, WIRE_TYPE_WINDOW, &message);
+}
+
+static void a_message_may_take_as_many_windows_as_in_the_daemon(void **state)
+{
+    (void)state;
+    struct recording *recording;
+    char why[200] = "";
+    const uint64_t first = RECORDED_BEGIN_NS / 1000000;
+    close_source();
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    keep_end(recording, 0, first);
+    keep_end(recording, 1, first + 200);
+    assert_int_equal(recording_close(recording), 0);
+    open_source();
+    assert_int_equal(content.pair_count, 1);
+    assert_int_equal(content.pairs[0].matched, 1);
+}
+
 static void a_trace_has_no_alerts_that_never_fired(void **state)
 {
     (void)state;
@@ -468,6 +523,7 @@ int main(void)
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(an_alert_of_a_trace_that_is_not_over_lasts_to_the_end),
+        TEST(a_message_may_take_as_many_windows_as_in_the_daemon),
         TEST(a_trace_has_no_alerts_that_never_fired),
         TEST(hosts_of_one_name_are_told_apart_by_their_agents),
         TEST(a_trace_has_the_links_that_were_hot_longest),

@@ -286,6 +286,17 @@ static void an_end_waits_for_the_given_number_of_windows(void **state)
     free(list.rows);
 }
 
+static void an_end_waits_four_seconds_or_as_many_windows_as_may_be(void **state)
+{
+    (void)state;
+    assert_int_equal(join_wait(0), 4);
+    assert_int_equal(join_wait(UINT64_C(60000000000)), 4);
+    assert_int_equal(join_wait(1000000000), 4);
+    assert_int_equal(join_wait(900000000), 5);
+    assert_int_equal(join_wait(100000000), 40);
+    assert_int_equal(join_wait(1000), JOIN_MAXIMUM_WINDOWS);
+}
+
 static void what_comes_after_its_window_is_joined_with_the_next(void **state)
 {
     struct list list = {0};
@@ -1086,6 +1097,7 @@ int main(void)
         cmocka_unit_test(network_begins_with_the_latest_send_of_the_call),
         cmocka_unit_test(what_is_left_is_joint_while_a_send_of_the_call_is_unknown),
         cmocka_unit_test(an_end_waits_for_the_given_number_of_windows),
+        cmocka_unit_test(an_end_waits_four_seconds_or_as_many_windows_as_may_be),
         cmocka_unit_test(what_comes_after_its_window_is_joined_with_the_next),
         cmocka_unit_test(ends_beyond_the_other_nodes_sample_are_not_unmatched),
         cmocka_unit_test(ends_that_contradict_each_other_are_refused),
