@@ -77,6 +77,14 @@ class Runs(unittest.TestCase):
         self.assertEqual('', answer['most'])
         self.assertRegex(self.holter('compare', before, after).out, r'messages +\d+ +- +-\n')
 
+    def test_messages_of_a_rank_to_itself_are_a_pair(self):
+        before = self.record('before', 1000000, lambda rank: rank ^ 2)
+        after = self.record('after', 1000000, lambda rank: rank if rank == 5 else rank ^ 2)
+        pairs = {(int(p['source']), int(p['destination'])): (p['before'], p['after'])
+                 for p in self.compare(before, after, '-n', 100)['pairs']}
+        self.assertEqual((0, pairs[5, 7][0]), pairs[5, 5])
+        self.assertEqual(0, pairs[5, 7][1])
+
     def test_links_and_pairs_are_exact_and_the_largest_difference_is_first(self):
         before, after = self.both()
         answer = self.compare(before, after, '-n', 100)
