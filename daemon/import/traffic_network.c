@@ -45,6 +45,14 @@ static uint32_t traffic_network_small(uint64_t number)
     return number < UINT32_MAX ? (uint32_t)number : 0;
 }
 
+static int traffic_network_report_no_host(const struct pairs *pairs, uint32_t process, char *why,
+                                          size_t capacity)
+{
+    snprintf(why, capacity, "the recording does not contain the host of rank %" PRIu64,
+             pairs->ids[process]);
+    return -HOLTER_EUSAGE;
+}
+
 static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
                                      const struct pairs *pairs, struct tree_host *hosts,
                                      struct tree_rank *ranks, char *why, size_t capacity)
@@ -54,11 +62,8 @@ static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
         hosts[h] = (struct tree_host){.name = pairs->hosts[h].name, .lowest = TOPOLOGY_NONE};
     for (uint32_t i = pairs->processes; i-- > 0;) {
         const struct pair_place *place = &pairs->places[i];
-        if (place->host >= pairs->host_count) {
-            snprintf(why, capacity, "the recording does not contain the host of rank %" PRIu64,
-                     pairs->ids[i]);
-            return -HOLTER_EUSAGE;
-        }
+        if (place->host >= pairs->host_count)
+            return traffic_network_report_no_host(pairs, i, why, capacity);
         hosts[place->host].lowest = i;
         ranks[i] = (struct tree_rank){.rank = (uint32_t)pairs->ids[i] & INT32_MAX,
                                       .host = place->host,
@@ -87,6 +92,8 @@ static int traffic_network_seats_in_grid(uint32_t *seats, const struct pairs *pa
                      pairs->ids[i], pairs->grid.ranks, pairs->processes);
             return -HOLTER_EUSAGE;
         }
+        if (pairs->places[i].host >= pairs->host_count)
+            return traffic_network_report_no_host(pairs, i, why, capacity);
     }
     return 0;
 }

@@ -537,6 +537,47 @@ static void hosts_of_one_name_stay_two(void **state)
     directory_remove(directory);
 }
 
+/* A file may place ranks in a grid that no agent has. */
+static void a_rank_of_a_grid_whose_host_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[300], why[300];
+    struct told told = {""};
+    struct recording *recording;
+    struct pairs pairs;
+    struct topology_file grid;
+    uint32_t *seats;
+    struct wire_member_row member = {.rank = 0, .placement = ""};
+    struct wire_cart_row cart = {.id = 3, .size = 2};
+    struct wire_cart_member_row cart_members[] = {{.rank = 0, .position = 0},
+                                                  {.rank = 1, .position = 1}};
+    const struct wire_ranks ranks = {.seq = 1,
+                                     .job = "a",
+                                     .world = 2,
+                                     .app = "app",
+                                     .mpi = "mpi",
+                                     .host = "box",
+                                     .members = &member,
+                                     .members_count = 1,
+                                     .carts = &cart,
+                                     .carts_count = 1,
+                                     .cart_members = cart_members,
+                                     .cart_members_count = 2};
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.hrec", directory);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    write_message(recording, 11, WIRE_TYPE_RANKS, &ranks);
+    write_message(recording, 11, WIRE_TYPE_WINDOW,
+                  &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
+    recording_close(recording);
+    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs.grid.ranks, 2);
+    assert_int_equal(pairs_grid(&grid, &seats, &pairs, why, sizeof(why)), -HOLTER_EUSAGE);
+    assert_string_equal(why, "the recording does not contain the host of rank 1");
+    pairs_finish(&pairs);
+    directory_remove(directory);
+}
+
 /* As in the daemon. */
 static void hosts_with_the_name_of_another_vertex_make_a_tree_without_names(void **state)
 {
@@ -587,6 +628,7 @@ int main(void)
         cmocka_unit_test(damaged_lines_leave_the_network_of_the_others),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
         cmocka_unit_test(hosts_of_one_name_stay_two),
+        cmocka_unit_test(a_rank_of_a_grid_whose_host_is_not_known_is_refused),
         cmocka_unit_test(hosts_with_the_name_of_another_vertex_make_a_tree_without_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
