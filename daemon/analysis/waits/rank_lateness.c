@@ -16,7 +16,9 @@ struct late_group {
 
 void late_collectives_finish(struct late_collectives *collectives)
 {
+    key_table_finish(&collectives->callers);
     key_table_finish(&collectives->keys);
+    free(collectives->sums);
     free(collectives->groups);
     *collectives = (struct late_collectives){.capacity = 0};
 }
@@ -30,6 +32,30 @@ static int late_collectives_counts(const struct hang_calls *c, uint32_t ranks)
 {
     return c->rank < ranks && c->comm != 0 && c->calls > 0 && c->calls < MAXIMUM_CALLS &&
            call_is_blocking_collective(c->call) && call_flow_of(c->call) == CALL_FLOW_ALL;
+}
+
+/* Add up the calls of one kind that a rank makes on a communicator: the ranks of a collective need
+ * not be in the same code region. @return 0 or -ENOMEM */
+static int late_collectives_sum(struct late_collectives *l, const struct hang_calls *calls,
+                                size_t call_count, uint32_t ranks)
+{
+    key_table_clear(&l->callers);
+    for (size_t i = 0; i < call_count; i++) {
+        const struct hang_calls *c = &calls[i];
+        if (!late_collectives_counts(c, ranks))
+            continue;
+        const struct key key = {.hi = c->comm, .lo = (uint64_t)c->call << 32 | c->rank};
+        const uint32_t known = l->callers.count, at = KEY_TABLE_EXTEND(&l->callers, key, UINT32_MAX,
+                                                                       l->sums, l->sum_capacity);
+        if (at == KEY_NONE)
+            return -ENOMEM;
+        struct hang_calls *sum = &l->sums[at];
+        if (l->callers.count > known)
+            *sum = (struct hang_calls){.rank = c->rank, .call = c->call, .comm = c->comm};
+        sum->calls += c->calls;
+        sum->time_ns += c->time_ns;
+    }
+    return 0;
 }
 
 static int late_collectives_compare(struct late_collectives *l, const struct hang_calls *c)
@@ -50,20 +76,20 @@ static int late_collectives_compare(struct late_collectives *l, const struct han
 int rank_lateness_add_collectives(struct late_collectives *l, const struct hang_calls *calls,
                                   size_t call_count, struct rank_lateness *rows, uint32_t count)
 {
+    int code = late_collectives_sum(l, calls, call_count, count);
     key_table_clear(&l->keys);
-    for (size_t i = 0; i < call_count; i++)
-        if (late_collectives_counts(&calls[i], count) &&
-            late_collectives_compare(l, &calls[i]) != 0)
-            return -ENOMEM;
-    for (size_t i = 0; i < call_count; i++) {
-        if (!late_collectives_counts(&calls[i], count))
+    for (uint32_t i = 0; code == 0 && i < l->callers.count; i++)
+        if (l->sums[i].calls < MAXIMUM_CALLS)
+            code = late_collectives_compare(l, &l->sums[i]);
+    for (uint32_t i = 0; code == 0 && i < l->callers.count; i++) {
+        const struct hang_calls *c = &l->sums[i];
+        if (c->calls >= MAXIMUM_CALLS)
             continue;
-        const struct late_group *g =
-            &l->groups[key_table_find(&l->keys, late_collectives_key(&calls[i]))];
-        struct rank_lateness *row = &rows[calls[i].rank];
-        uint64_t late = g->most_ns - calls[i].time_ns, waited = calls[i].time_ns - g->least_ns;
+        const struct late_group *g = &l->groups[key_table_find(&l->keys, late_collectives_key(c))];
+        struct rank_lateness *row = &rows[c->rank];
+        uint64_t late = g->most_ns - c->time_ns, waited = c->time_ns - g->least_ns;
         row->late_ns = late > row->late_ns ? late : row->late_ns;
         row->waited_ns = waited > row->waited_ns ? waited : row->waited_ns;
     }
-    return 0;
+    return code;
 }

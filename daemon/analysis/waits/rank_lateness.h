@@ -55,6 +55,9 @@ struct late_group;
 
 /** Memory for collectives. Zero-initialised is empty. */
 struct late_collectives {
+    struct key_table callers; /**< hi: communicator, lo: call and rank */
+    struct hang_calls *sums;  /**< owned; by number: all calls of the rank, in whatever region */
+    size_t sum_capacity;
     struct key_table keys;     /**< hi: communicator, lo: call and how often it was made */
     struct late_group *groups; /**< owned; by number */
     size_t capacity;
@@ -62,7 +65,8 @@ struct late_collectives {
 
 void late_collectives_finish(struct late_collectives *collectives);
 
-/** Add the collectives of a window, of all ranks.
+/** Add the collectives of a window, of all ranks. Several rows of a rank, as for code regions, add
+ *  up.
  *  @param rows  by rank, below count; calls of other ranks are ignored @return 0 or -ENOMEM */
 int rank_lateness_add_collectives(struct late_collectives *collectives,
                                   const struct hang_calls *calls, size_t call_count,

@@ -300,6 +300,30 @@ static void ranks_are_compared_with_those_that_made_as_many_calls(void **state)
     late_collectives_finish(&collectives);
 }
 
+/* Agents report the calls of a rank by the code region that it made them in: two regions with as
+ * many calls are one sum. */
+static void calls_in_several_regions_are_compared_together(void **state)
+{
+    struct late_collectives collectives = {.capacity = 0};
+    struct rank_lateness rows[2] = {{0}};
+    const struct hang_calls calls[] = {{0, CALL_Barrier, 7, 2, 0, 900},
+                                       {0, CALL_Barrier, 7, 2, 0, 10},
+                                       {1, CALL_Barrier, 7, 2, 0, 850},
+                                       {1, CALL_Barrier, 7, 2, 0, 20}};
+    (void)state;
+    for (int window = 0; window < 2; window++) {
+        memset(rows, 0, sizeof(rows));
+        assert_int_equal(rank_lateness_add_collectives(&collectives, calls,
+                                                       sizeof(calls) / sizeof(*calls), rows, 2),
+                         0);
+        assert_int_equal(rows[0].waited_ns, 40);
+        assert_int_equal(rows[0].late_ns, 0);
+        assert_int_equal(rows[1].waited_ns, 0);
+        assert_int_equal(rows[1].late_ns, 40);
+    }
+    late_collectives_finish(&collectives);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +331,7 @@ int main(void)
         cmocka_unit_test(the_rank_that_causes_lateness_is_that_of_the_single_events),
         cmocka_unit_test(nobody_has_caused_the_lateness_of_a_message_in_flight),
         cmocka_unit_test(ranks_are_compared_with_those_that_made_as_many_calls),
+        cmocka_unit_test(calls_in_several_regions_are_compared_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
