@@ -86,11 +86,17 @@ void waits_destroy(struct waits *w)
 
 /* ---- who waits for whom -------------------------------------------------- */
 
+/* The time of all waits for one rank, if it is long enough to count: messages may have a row each,
+ * so that a single one says nothing. */
+static uint64_t waits_counted(const struct waits *w, uint64_t ns)
+{
+    return ns < w->window->length_ns / LEAST_SHARE ? 0 : ns;
+}
+
 /* @param flight  0: for the partner; 1: for a message that it had sent */
 static int waits_add_time(struct waits *w, uint32_t rank, uint64_t partner, uint64_t ns, int flight)
 {
-    if (ns < w->window->length_ns / LEAST_SHARE || ns == 0 || rank >= w->rank_end ||
-        partner >= w->rank_end || partner == rank)
+    if (ns == 0 || rank >= w->rank_end || partner >= w->rank_end || partner == rank)
         return 0;
     const struct key key = {.hi = rank, .lo = partner};
     uint32_t at = KEY_TABLE_EXTEND(&w->pairs, key, MAXIMUM_PAIRS, w->pair_ns, w->pair_capacity);
@@ -329,8 +335,8 @@ static void waits_add_lateness_of_pair(struct waits *w, uint32_t pair)
     uint32_t rank = (uint32_t)w->pairs.keys[pair].hi, partner = (uint32_t)w->pairs.keys[pair].lo;
     if (w->ranks[rank].row == NONE)
         return;
-    uint64_t waiting = waits_find_waiting(w, rank), ns = w->pair_ns[pair];
-    uint64_t flight = ns + w->flight_ns[pair];
+    uint64_t waiting = waits_find_waiting(w, rank), ns = waits_counted(w, w->pair_ns[pair]);
+    uint64_t flight = ns + waits_counted(w, w->flight_ns[pair]);
     rank_lateness_add_wait(&w->late[rank], &w->late[partner], ns < waiting ? ns : waiting);
     rank_lateness_add_flight(&w->late[rank], flight < waiting ? flight : waiting);
 }
@@ -391,9 +397,10 @@ static void waits_find_longest(struct waits *w)
     for (size_t i = 0; i < w->used_count; i++) {
         uint32_t at = w->used[i], rank = (uint32_t)w->pairs.keys[at].hi;
         uint32_t partner = (uint32_t)w->pairs.keys[at].lo;
-        uint64_t ns = w->pair_ns[at] < w->window->length_ns ? w->pair_ns[at] : w->window->length_ns;
+        uint64_t ns = waits_counted(w, w->pair_ns[at]);
+        ns = ns < w->window->length_ns ? ns : w->window->length_ns;
         w->pair_ns[at] = w->flight_ns[at] = 0;
-        if (w->ranks[rank].row == NONE)
+        if (ns == 0 || w->ranks[rank].row == NONE)
             continue;
         struct waits_row *row = &w->rows[w->ranks[rank].row];
         if (ns > row->awaited_ns || (ns == row->awaited_ns && partner + 1 < row->awaited)) {

@@ -303,6 +303,25 @@ static void nonsense_is_survived(void **state)
     assert_int_equal(waits_rows(b->waits)[1].awaited, 0);
 }
 
+/* Messages between nodes have a row each: what counts is how long a rank waited for another one in
+ * all of them. */
+static void many_short_waits_for_one_rank_add_up(void **state)
+{
+    struct bed *b = *state;
+    b->ranks[1].recv_ns = 900 * MS;
+    for (int i = 0; i < 1000; i++)
+        message(b, 0, 1, LOCALITY_INTER, 0, MS / 2);
+    message(b, 2, 3, LOCALITY_INTER, 0, MS / 2); /* too short to name anybody */
+    struct waits_row row = window(b, 1);
+    assert_int_equal(row.awaited, 1 + 0);
+    assert_int_equal(row.awaited_ns, 500 * MS);
+    assert_int_equal(waits_rows(b->waits)[0].late_ns, 500 * MS);
+    assert_int_equal(waits_rows(b->waits)[0].caused_ns, 500 * MS);
+    assert_int_equal(waits_rows(b->waits)[2].late_ns, 0);
+    assert_int_equal(waits_rows(b->waits)[3].awaited, 0);
+    assert_int_equal(window(b, 1).awaited, 0); /* nothing of it is left for the next window */
+}
+
 /* In a large job ranks wait for ever new partners. */
 static void waits_are_known_after_more_pairs_than_can_be_remembered(void **state)
 {
@@ -360,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_send_that_is_copied_to_a_buffer_does_not_wait),
         cmocka_unit_test(a_send_that_waits_for_a_buffer_waits_for_its_receiver),
         cmocka_unit_test(a_rank_does_not_wait_longer_in_sends_than_it_is_in_them),
+        BED(many_short_waits_for_one_rank_add_up),
         BED(matched_sends_count_with_the_receiver_they_waited_for),
         BED(of_sampled_messages_the_others_wait_alike),
         BED(a_send_in_progress_waits_while_its_receiver_is_elsewhere),
