@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/communities/communities.h"
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,6 +16,7 @@ struct phase_labels {
     size_t present_capacity;
     struct communities_edge *edges;
     size_t edge_capacity;
+    uint64_t between; /* messages of these edges */
 };
 
 int phase_labels_create(struct phase_labels **out)
@@ -60,6 +62,7 @@ static size_t phase_labels_count_graph(struct phase_labels *l, const struct phas
     const struct phase_edge *before = NULL;
     for (uint32_t i = 0; i < ranks; i++)
         l->present[i] = false;
+    l->between = 0;
     for (size_t i = 0; i < graph->count; i++) {
         const struct phase_edge *e = &graph->edges[i];
         bool same =
@@ -73,6 +76,7 @@ static size_t phase_labels_count_graph(struct phase_labels *l, const struct phas
         if (e->source == e->destination)
             continue;
         double weight = (double)e->messages + (double)e->bytes;
+        l->between = saturated_sum(l->between, e->messages);
         if (same)
             l->edges[count - 1].weight += weight;
         else
@@ -83,9 +87,11 @@ static size_t phase_labels_count_graph(struct phase_labels *l, const struct phas
 
 /* Labels of the ranks that communicate, at the greatest modularity; all are one community where
  * that is below the floor. */
-static int phase_labels_cut(const struct communities *c, const bool *present, uint32_t ranks,
-                            uint32_t *labels, struct phase_figures *figures)
+static int phase_labels_cut(const struct phase_labels *l, uint32_t ranks, uint32_t *labels,
+                            struct phase_figures *figures)
 {
+    const struct communities *c = l->communities;
+    const bool *present = l->present;
     uint32_t absent = 0;
     uint32_t best = communities_best(c);
     int code = communities_cut(c, ranks - best, labels);
@@ -96,8 +102,7 @@ static int phase_labels_cut(const struct communities *c, const bool *present, ui
     figures->ranks = ranks - absent;
     figures->communities = ranks - best - absent;
     figures->modularity = communities_modularity(c, best);
-    double floor =
-        communities_floor((uint32_t)figures->ranks, figures->messages + figures->modelled);
+    double floor = communities_floor((uint32_t)figures->ranks, l->between);
     bool one = figures->communities > 0 && figures->modularity < floor;
     if (one) {
         figures->communities = 1;
@@ -117,7 +122,7 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
         return -ENOMEM;
     size_t edges = phase_labels_count_graph(l, graph, ranks, figures);
     int code = ranks == 0 ? -EINVAL : communities_update(l->communities, ranks, l->edges, edges);
-    return code != 0 ? code : phase_labels_cut(l->communities, l->present, ranks, out, figures);
+    return code != 0 ? code : phase_labels_cut(l, ranks, out, figures);
 }
 
 void phase_labels_copy_state(struct state_bytes *b, struct phase_labels **out)

@@ -180,6 +180,28 @@ static void what_stays_among_few_above_the_floor_makes_communities(void **state)
     phase_labels_destroy(labels);
 }
 
+/* Messages at random that are few have communities by chance; what a rank sends to itself does not
+ * make them many. */
+static void messages_of_ranks_to_themselves_do_not_lower_the_floor(void **state)
+{
+    static struct phase_edge edges[RANKS * RANKS + 1];
+    struct phase_graph graph = {.edges = edges};
+    struct phase_labels *labels;
+    struct phase_figures figures;
+    uint32_t found[RANKS];
+    uint64_t random = 9;
+    (void)state;
+    assert_int_equal(phase_labels_create(&labels), 0);
+    for (uint32_t i = 0; i < 20; i++) {
+        edges[0] = (struct phase_edge){0, 0, 3, 0, 1000000, 8000000};
+        graph.count = 1 + make_mixed(edges + 1, 16, 0, 25 * RANKS, &random);
+        assert_int_equal(phase_labels_find(labels, RANKS, &graph, found, &figures), 0);
+        assert_true(figures.messages > 1000000);
+        assert_int_equal(figures.communities, 1);
+    }
+    phase_labels_destroy(labels);
+}
+
 static void without_ranks_there_are_sums_only(void **state)
 {
     struct phase_edge edge = {0, 1, 3, 0, 2, 6};
@@ -203,6 +225,7 @@ int main(void)
         cmocka_unit_test(phases_that_return_are_reported_as_if_they_were_new),
         cmocka_unit_test(messages_to_anybody_make_one_community),
         cmocka_unit_test(what_stays_among_few_above_the_floor_makes_communities),
+        cmocka_unit_test(messages_of_ranks_to_themselves_do_not_lower_the_floor),
         cmocka_unit_test(without_ranks_there_are_sums_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
