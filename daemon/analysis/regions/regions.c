@@ -81,7 +81,7 @@ int regions_create(struct regions **out, const struct regions_params *params)
         .max_vertices = params->max_vertices, .hub = params->hub, .max_pairs = params->max_pairs};
     regions->params = *params;
     regions->quarters = (uint32_t)lround(params->hold * QUARTERS);
-    regions->next_id = 1;
+    regions->next_id = params->first_id > 0 ? params->first_id : 1;
     int rc = correlation_create(&regions->correlation, &correlation);
     if (rc != 0) {
         regions_destroy(regions);
@@ -431,6 +431,11 @@ size_t regions_list(const struct regions *r, struct region_info *out, size_t cap
     for (size_t i = 0; out != NULL && i < r->now.list_count && i < capacity; i++)
         out[i] = r->now.list[i];
     return r->now.list_count;
+}
+
+uint32_t regions_next_id(const struct regions *r)
+{
+    return r->next_id;
 }
 
 /* ---- state -------------------------------------------------------------------------- */

@@ -50,6 +50,7 @@ struct regions_params {
     uint32_t hub;          /**< partners above which a vertex relays no path, see correlation.h */
     uint64_t max_pairs;    /**< ordered pairs with R above 0, at most 2^26: bounds the memory, which
                                     is 8 bytes for each, and while clustering up to 24 */
+    uint32_t first_id; /**< of regions; 0: 1. Above the ids of others that they take the place of */
 };
 
 #define REGIONS_DEFAULTS                                                                           \
@@ -61,7 +62,7 @@ struct regions_params {
                              .max_pairs = 1u << 24})
 
 struct region_info {
-    uint32_t id;       /**< from 1 up; never given again to another region */
+    uint32_t id;       /**< from the first one up; never given again to another region */
     uint32_t vertices; /**< how many belong to it; at least 2 */
     uint64_t since;    /**< window of the update in which it appeared */
 };
@@ -92,6 +93,9 @@ uint32_t regions_of(const struct regions *regions, uint32_t vertex);
  *  @param out  set: the first `capacity` of them; may be NULL
  *  @return how many there are */
 size_t regions_list(const struct regions *regions, struct region_info *out, size_t capacity);
+
+/** One above the largest id that was given so far. */
+uint32_t regions_next_id(const struct regions *regions);
 
 /** See state_bytes.h. */
 void regions_copy_state(struct state_bytes *b, struct regions **regions);

@@ -36,7 +36,8 @@ static int latency_close_contacts(struct job_latency *l)
     return code != 0 ? code : latency_pass_edges(l);
 }
 
-/* With too many ranks a node stands for its ranks from now on: contacts of ranks are dropped. */
+/* With too many ranks a node stands for its ranks from now on: contacts of ranks are dropped, and
+ * their regions, whose ids and trends are not those of the regions of nodes. */
 static int latency_begin_node_regions(struct job_latency *l)
 {
     struct contact_params contact = CONTACT_DEFAULTS;
@@ -46,6 +47,7 @@ static int latency_begin_node_regions(struct job_latency *l)
     int code = contact_create(&fresh_contact, &contact);
     if (code != 0)
         return code;
+    regions.first_id = regions_next_id(l->regions);
     code = regions_create(&fresh_regions, &regions);
     if (code != 0) {
         contact_destroy(fresh_contact);
@@ -56,7 +58,7 @@ static int latency_begin_node_regions(struct job_latency *l)
     l->contact = fresh_contact;
     l->regions = fresh_regions;
     l->edge_count = 0;
-    l->nodes_stand = 1;
+    l->nodes_stand = l->regions_new = 1;
     return 0;
 }
 

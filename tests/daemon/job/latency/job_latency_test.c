@@ -779,6 +779,42 @@ static void windows_of_any_length_are_judged(void **state)
     }
 }
 
+/* Where nodes stand for their ranks from some window on, since the job has more ranks than was
+ * known, their regions are others: they have ids, trends and ages of their own. */
+static void regions_of_nodes_take_over_no_id_of_regions_of_ranks(void **state)
+{
+    struct job_latency *latency;
+    struct latency_rows rows = {.times = {NULL}};
+    struct wire_regions regions;
+    struct wire_pair_row pairs[2] = {{.source = 0, .destination = 1, .messages = 9},
+                                     {.source = 0, .destination = 2, .messages = 9}};
+    struct closed_window window = {
+        .length_ns = S, .pairs = pairs, .pair_count = 2, .latency = &rows};
+    (void)state;
+    assert_int_equal(job_latency_create(&latency, S), 0);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        assert_int_equal(job_latency_place(latency, rank, rank), 0);
+    for (window.number = FIRST; window.number < FIRST + 5; window.number++)
+        assert_int_equal(job_latency_update(latency, &window), 0);
+    assert_int_equal(job_latency_regions(latency, &regions), 0);
+    assert_int_equal(regions.regions_count, 1);
+    const uint64_t of_ranks = regions.regions[0].id, last = FIRST + 10;
+    window.world = 100000;
+    assert_int_equal(job_latency_update(latency, &window), 0);
+    struct wire_latencies message;
+    assert_int_equal(job_latency_message(latency, &message), 0);
+    assert_int_equal(message.series_count, 3); /* of no region: the job, and both localities */
+    for (window.number++; window.number < last; window.number++)
+        assert_int_equal(job_latency_update(latency, &window), 0);
+    assert_int_equal(job_latency_regions(latency, &regions), 0);
+    assert_int_equal(regions.ranks_together, 1);
+    assert_int_equal(regions.regions_count, 1);
+    assert_true(regions.regions[0].id > of_ranks);
+    assert_true(regions.regions[0].since >= FIRST + 5);
+    job_latency_destroy(latency);
+    latency_rows_finish(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -809,6 +845,7 @@ int main(void)
         cmocka_unit_test_teardown(an_alert_that_is_none_by_the_rules_after_a_restart_is_over,
                                   forget),
         cmocka_unit_test(regions_have_no_more_ranks_than_the_job),
+        cmocka_unit_test(regions_of_nodes_take_over_no_id_of_regions_of_ranks),
         cmocka_unit_test_teardown(alerts_fed_again_from_a_recording_are_not_raised_twice, forget),
     };
     return cmocka_run_group_tests(tests, load_rules, finish_rules);
