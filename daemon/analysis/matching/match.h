@@ -73,7 +73,8 @@ struct match_half {
     uint32_t source, destination;
     uint64_t bytes;
     uint64_t enter_ns; /**< of the call that posted the send or completed the receive */
-    uint64_t exit_ns;  /**< of that call; enter_ns: of a send whose call does more than send */
+    uint64_t exit_ns;  /**< of that call; enter_ns: of a send whose call does more than send;
+                            UINT64_MAX: of one whose call took more than 4 s */
     uint64_t local_ns; /**< receive: latest send of those that came from this node; 0: none */
     uint32_t together; /**< receive: messages that the call completed, less those matched within
                             the node; send: 0 */

@@ -289,7 +289,7 @@ static void match_report_send_half(struct match *match, struct channel *channel,
         .destination = channel->destination,
         .bytes = send->bytes,
         .enter_ns = send->enter_ns,
-        .exit_ns = send->only_sends ? send->enter_ns + send->span_ns : send->enter_ns,
+        .exit_ns = match_send_end(send),
     };
     match->sink.half(match->sink.user, &half);
 }

@@ -464,6 +464,16 @@ static void a_send_of_many_seconds_waits_until_its_receiver_comes(void **state)
     assert_int_equal(bed->messages[0].send_wait_ns, 8000 * MS - 1000);
 }
 
+static void a_send_of_many_seconds_to_another_node_ends_no_earlier_than_it_did(void **state)
+{
+    struct bed *bed = *state;
+    give(bed, 0, event_of(CALL_Send, SENT, 2, 5, 1000, 9000 * MS));
+    match_all_added(bed->match);
+    match_settle(bed->match, 9001 * MS);
+    assert_int_equal(bed->half_count, 1);
+    assert_true(bed->halves[0].exit_ns >= 9000 * MS);
+}
+
 /* MPI_Waitall of two receives: one message from rank 0, one from `other`. */
 static void wait_for_two(struct bed *bed, int other)
 {
@@ -934,6 +944,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_send_of_a_sendrecv_does_not_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_send_of_many_seconds_waits_until_its_receiver_comes,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_send_of_many_seconds_to_another_node_ends_no_earlier_than_it_did, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_that_completes_several_waits_for_the_latest, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_waited_for_another_node_is_joint, set_up, tear_down),
