@@ -76,7 +76,7 @@ static void job_sums_convert_ranks(struct wire_rank_row *rows, const struct wire
     for (size_t i = 0; i < window->ranks_count; i++) {
         rows[i] = window->ranks[i];
         rows[i].awaited = rows[i].awaited_ns = rows[i].ranks = 0;
-        rows[i].crossing = rows[i].crossing_bytes = 0;
+        rows[i].crossing = rows[i].crossing_bytes = rows[i].send_wait_ns = 0;
     }
 }
 

@@ -180,6 +180,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
                                           .wait_ns = 1000 * rank,
                                           .threads = 1,
                                           .absent_ns = r->absent_ns,
+                                          .send_wait_ns = 7 * MS, /* only the daemon knows */
                                           .in_call_peer = -1};
         pairs[i] =
             (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
