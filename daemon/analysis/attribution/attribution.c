@@ -138,9 +138,9 @@ static void attribution_add_rank(uint64_t *figures, const struct wire_rank_row *
     figures[RANK_MPI] += attribution_clip(MPI_NS(row), length_ns);
     figures[RANK_MESSAGING] += attribution_clip(messaging, length_ns);
     figures[RANK_COLLECTIVE] += attribution_clip(row->collective_ns, length_ns);
+    figures[RANK_IO] += attribution_clip(row->io_ns, length_ns);
     figures[RANK_CALLS] += row->calls > row->polls ? row->calls - row->polls : 0;
     figures[RANK_MESSAGES] += row->sent + row->received;
-    figures[RANK_BLOCKED] += attribution_clip(row->io_ns, length_ns);
 }
 
 /* The share of samples, as a time. */

@@ -31,6 +31,7 @@ enum rank_figure {
     RANK_MESSAGING,                /**< of it, in calls of the classes send, recv, wait and poll */
     RANK_LONGEST_MPI, /**< of nodes: time in MPI, if all were in it as long as the longest one */
     RANK_COLLECTIVE,  /**< of it, in collectives */
+    RANK_IO,          /**< of it, in MPI-IO */
     RANK_CALLS,       /**< calls without polls that found nothing: measures the work done */
     RANK_MESSAGES,    /**< sent and received: mc_p of PCLVis, Eq. 7 */
     /* Of all messages, matched or not. */
@@ -46,7 +47,7 @@ enum rank_figure {
     RANK_RUNNABLE, /**< on a core or waiting for one, by samples */
     RANK_STOLEN,   /**< while its core was taken away by the host of a virtual machine */
     RANK_STOPPED,
-    RANK_BLOCKED, /**< in uninterruptible sleep; and in MPI-IO */
+    RANK_BLOCKED, /**< in uninterruptible sleep, in MPI-IO or elsewhere */
     RANK_FAULTS,  /**< major page faults */
     RANK_CLOCKED, /**< of the length, that in which the clock of its core is known */
     RANK_CLOCK,   /**< cycles of its core in that time, in thousands */

@@ -16,7 +16,7 @@ struct lateness_figures {
     double cpu;      /**< on a core */
     double queued;   /**< without a core, though it could run, and cores that were taken away */
     double stopped;  /**< by a signal */
-    double blocked;  /**< in uninterruptible sleep, for block devices, and in MPI-IO */
+    double blocked;  /**< in uninterruptible sleep or in MPI-IO, whichever is longer */
     double faults;   /**< major page faults, as many as in a second of that time */
     double clock;    /**< of its cores, kHz; 0: not known */
     double messages; /**< sent and received, likewise */

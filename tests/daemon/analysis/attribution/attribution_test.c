@@ -513,7 +513,7 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
     attribution_destroy(a);
     bytes -= memory_used();
     print_message("20,000 ranks on 2,500 nodes: %zu MB\n", bytes >> 20);
-    assert_true(bytes < (size_t)MANY * 5120);
+    assert_true(bytes < (size_t)MANY * 5376);
     free(ranks);
     transfers_finish(&transfers);
     free(scale);

@@ -115,6 +115,34 @@ static void time_without_a_core_is_no_more_than_samples_show(void **state)
     assert_int_equal(explain(&bed).causes[0].kind, CAUSE_IO);
 }
 
+static void time_blocked_in_mpi_io_counts_once(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.ranks[LATE].io_ns = 800 * MS;
+    bed.processes[LATE].user_ns = 200 * MS;
+    bed.processes[LATE].runnable = 2;
+    bed.processes[LATE].blocked = 8;
+    const struct attribution_result out = explain(&bed);
+    assert_true(out.cause_count > 0);
+    assert_int_equal(out.causes[0].kind, CAUSE_IO);
+    assert_string_equal(out.causes[0].text, "blocked in I/O for 80 % of the time, before for 0 %");
+}
+
+/* As where the file system is on another machine, and the process sleeps as in other calls. */
+static void time_in_mpi_io_counts_though_the_process_is_not_blocked(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.ranks[LATE].io_ns = 800 * MS;
+    bed.processes[LATE].user_ns = 200 * MS;
+    bed.processes[LATE].runnable = 2;
+    assert_string_equal(explain(&bed).causes[0].text,
+                        "blocked in I/O for 80 % of the time, before for 0 %");
+}
+
 static void longer_work_shows_no_other_sign(void **state)
 {
     (void)state;
@@ -196,6 +224,8 @@ int main(void)
         cmocka_unit_test(what_disturbs_the_process_is_the_cause),
         cmocka_unit_test(time_without_a_core_is_no_more_than_samples_show),
         cmocka_unit_test(windows_in_which_the_clock_is_not_known_do_not_count_as_slow),
+        cmocka_unit_test(time_blocked_in_mpi_io_counts_once),
+        cmocka_unit_test(time_in_mpi_io_counts_though_the_process_is_not_blocked),
         cmocka_unit_test(longer_work_shows_no_other_sign),
         cmocka_unit_test(advice_for_several_ranks_is_in_the_plural),
         cmocka_unit_test(without_figures_of_processes_nothing_is_known),
