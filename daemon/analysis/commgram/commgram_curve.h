@@ -61,8 +61,8 @@ struct curve_point {
     double difference;  /**< to the phase before, 0 to 1; 0 for the first */
     bool returned;      /**< the pattern is an earlier one, possibly that of the phase before: then
                            the resemblance is at least 1 - tolerance */
-    uint64_t resembles; /**< first phase of the pattern that returned, or of the most similar one
-                             other than that of the phase before; CURVE_NO_PHASE: there is none */
+    uint64_t resembles; /**< first phase of the pattern that returned, or of the most similar one;
+                             CURVE_NO_PHASE: none shares a rank with the phase */
     double resemblance; /**< to that phase: 1 - the difference, 1 if they are equal; 0: none */
     uint32_t communities; /**< of the phase */
 };
