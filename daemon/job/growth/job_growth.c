@@ -3,6 +3,7 @@
 #include "daemon/job/growth/job_growth.h"
 
 #include "daemon/job/growth/growth_state.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <math.h>
@@ -172,11 +173,6 @@ static uint64_t growth_count_messages(const struct job_growth *g, const struct s
     return messages;
 }
 
-static uint64_t growth_blocked_ns(const struct wire_rank_row *r)
-{
-    return r->recv_ns + r->wait_ns + r->collective_ns + r->poll_ns + r->send_wait_ns;
-}
-
 /* Do the ranks of a finding only seem late, since they wait themselves, as long as others do, for
  * messages that have not come yet? */
 static int growth_waits_itself(const struct job_growth *g, const struct scope_finding *finding,
@@ -192,9 +188,9 @@ static int growth_waits_itself(const struct job_growth *g, const struct scope_fi
         for (uint32_t m = 0; m < finding->member_count; m++)
             member |= r->rank < g->numbers &&
                       growth_scope_has_rank(g, &finding->members[m], (uint32_t)r->rank);
-        own += member ? (double)growth_blocked_ns(r) : 0;
+        own += member ? (double)WAITING_NS(r) : 0;
         owns += member ? ranks : 0;
-        other += member ? 0 : (double)growth_blocked_ns(r);
+        other += member ? 0 : (double)WAITING_NS(r);
         others += member ? 0 : ranks;
     }
     return owns > 0 && others > 0 && own / owns > BLOCKED * (double)window->length_ns &&

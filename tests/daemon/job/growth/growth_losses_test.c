@@ -424,6 +424,24 @@ static void messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node
     }
 }
 
+static void waits_in_sends_of_earlier_windows_excuse_no_late_rank(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < 5; seed++) {
+        struct synthetic_params p = synthetic_draw(480100 + seed, SYNTHETIC_RANK);
+        struct program_alerts alerts, expected;
+        p.onset = 30;
+        p.windows = p.onset + 10;
+        program_watch(&p, &expected);
+        program_watch_late_waits(&p, UINT64_C(5000000000), &alerts);
+        assert_int_equal(alerts.fired, expected.fired);
+        for (size_t i = 0; i < alerts.fired; i++) {
+            assert_string_equal(alerts.list[i].culprits, expected.list[i].culprits);
+            assert_int_equal(alerts.list[i].found, expected.list[i].found);
+        }
+    }
+}
+
 /* An alert about rank 3, whose messages once took 25 times as long. */
 static const char *title_at(double ratio)
 {
@@ -521,6 +539,7 @@ int main(void)
         cmocka_unit_test(ranks_that_seem_late_beside_a_slow_link_have_no_alert),
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
+        cmocka_unit_test(waits_in_sends_of_earlier_windows_excuse_no_late_rank),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(each_node_of_an_alert_is_listed_once),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),

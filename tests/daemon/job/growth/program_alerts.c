@@ -102,15 +102,28 @@ static void program_close_window(struct job_growth *growth, const struct synthet
     free(node_rows);
 }
 
-static void program_watch_by(const struct synthetic_params *p, bool by_node,
+/* Waits in sends of a rank that are of earlier windows. */
+static void program_add_late_waits(struct attribution_window *window, struct wire_rank_row *rows,
+                                   uint32_t rank, uint64_t ns)
+{
+    memcpy(rows, window->ranks, window->rank_count * sizeof(*rows));
+    for (size_t i = 0; i < window->rank_count; i++)
+        rows[i].send_wait_ns += rows[i].rank == rank ? ns : 0;
+    window->ranks = rows;
+}
+
+/* @param late_waits_ns  in each window since the onset, of the rank that is the reason */
+static void program_watch_by(const struct synthetic_params *p, bool by_node, uint64_t late_waits_ns,
                              struct program_alerts *out)
 {
     struct rules rules;
     struct job_growth *growth = NULL;
     struct job_latency *latency = NULL;
     struct synthetic_job *job = synthetic_create(p);
+    struct wire_rank_row *rows = calloc(synthetic_ranks(p), sizeof(*rows));
     memset(out, 0, sizeof(*out));
-    if (job == NULL || rules_default(&rules) != 0 || job_latency_create(&latency, WINDOW_NS) != 0 ||
+    if (job == NULL || rows == NULL || rules_default(&rules) != 0 ||
+        job_latency_create(&latency, WINDOW_NS) != 0 ||
         job_growth_create(&growth, &(struct job_growth_options){.rules = &rules,
                                                                 .latency = latency,
                                                                 .window_ns = WINDOW_NS,
@@ -130,6 +143,8 @@ static void program_watch_by(const struct synthetic_params *p, bool by_node,
         struct attribution_window window;
         out->early = w == p->onset ? out->fired : out->early;
         synthetic_window(job, w, &window);
+        if (w >= p->onset && late_waits_ns > 0)
+            program_add_late_waits(&window, rows, p->rank, late_waits_ns);
         program_close_window(growth, job, by_node ? p->nodes : 0, &window);
     }
     for (size_t i = 0; i < PROGRAM_ALERTS; i++)
@@ -138,16 +153,23 @@ static void program_watch_by(const struct synthetic_params *p, bool by_node,
     job_latency_destroy(latency);
     rules_finish(&rules);
     synthetic_destroy(job);
+    free(rows);
 }
 
 void program_watch(const struct synthetic_params *p, struct program_alerts *out)
 {
-    program_watch_by(p, false, out);
+    program_watch_by(p, false, 0, out);
 }
 
 void program_watch_groups(const struct synthetic_params *p, struct program_alerts *out)
 {
-    program_watch_by(p, true, out);
+    program_watch_by(p, true, 0, out);
+}
+
+void program_watch_late_waits(const struct synthetic_params *p, uint64_t ns,
+                              struct program_alerts *out)
+{
+    program_watch_by(p, false, ns, out);
 }
 
 bool program_names_culprit(const struct synthetic_params *p, const struct program_alert *a)

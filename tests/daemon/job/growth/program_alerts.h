@@ -33,6 +33,11 @@ void program_watch(const struct synthetic_params *params, struct program_alerts 
 /** The same of a job that is kept by groups of ranks: its alerts are about nodes. */
 void program_watch_groups(const struct synthetic_params *params, struct program_alerts *out);
 
+/** The same of a job by ranks. In each window since the onset, the rank that is the reason reports
+ *  so much waiting in sends that was in earlier windows. */
+void program_watch_late_waits(const struct synthetic_params *params, uint64_t ns,
+                              struct program_alerts *out);
+
 /** Is the culprit of an alert the reason of the program? */
 bool program_names_culprit(const struct synthetic_params *params, const struct program_alert *a);
 
