@@ -26,6 +26,12 @@ static void text_write_nodes(const struct attribution *a, const struct attributi
                  strcmp(between, ", ") == 0 ? " and " : between);
 }
 
+/* Does a text name more than one rank? */
+static int text_is_plural(const struct attribution *a, const struct attribution_finding *f)
+{
+    return a->by_node || f->rank_count != 1;
+}
+
 /* "rank 5" or "ranks 4-7", of those named; of a job by nodes "ranks of node5". */
 static void text_write_ranks(const struct attribution *a, const struct attribution_finding *f,
                              char *out, size_t capacity)
@@ -35,8 +41,8 @@ static void text_write_ranks(const struct attribution *a, const struct attributi
         text_write_nodes(a, f, ", ", list, sizeof(list));
     else
         rank_list(f->ranks, f->rank_count, list, sizeof(list));
-    snprintf(out, capacity, "rank%s %s%s", a->by_node || f->rank_count != 1 ? "s" : "",
-             a->by_node ? "of " : "", list);
+    snprintf(out, capacity, "rank%s %s%s", text_is_plural(a, f) ? "s" : "", a->by_node ? "of " : "",
+             list);
 }
 
 /* "12 times as long on the network as before (3.1 ms more)", or without what is not known. */
@@ -69,8 +75,8 @@ static void text_describe_network(const struct attribution *a, const struct attr
     else if (f->between)
         snprintf(text, capacity, "link between %s: messages take %s", nodes, longer);
     else
-        snprintf(text, capacity, "link of %.60s: messages to and from it take %s%s", nodes, longer,
-                 others);
+        snprintf(text, capacity, "link%s of %.60s: messages to and from %s take %s%s",
+                 f->all ? "s" : "", nodes, f->all ? "them" : "it", longer, others);
 }
 
 static void text_describe_late(const struct attribution *a, const struct attribution_finding *f,
@@ -90,7 +96,7 @@ static void text_describe_late(const struct attribution *a, const struct attribu
     else
         snprintf(text, capacity,
                  "%s %s late%s: outside of MPI for %.0f %% of the time, others for %.0f %%%s",
-                 ranks, f->rank_count == 1 && !a->by_node ? "is" : "are",
+                 ranks, text_is_plural(a, f) ? "are" : "is",
                  f->kind == CAUSE_COLLECTIVE      ? " at collectives"
                  : f->kind == CAUSE_LATE_RECEIVER ? " to receive"
                                                   : " to send",
@@ -110,19 +116,26 @@ static void text_describe_growth(const struct attribution_finding *f, char *text
              what, f->first);
 }
 
+static void text_describe_pattern(const struct attribution *a, const struct attribution_finding *f,
+                                  char *text, size_t capacity)
+{
+    const int several = text_is_plural(a, f);
+    char ranks[80];
+    text_write_ranks(a, f, ranks, sizeof(ranks));
+    snprintf(text, capacity,
+             "%s %s %.3g times as many messages as the mean rank (load balance %.3g), and %s "
+             "partners",
+             ranks, several ? "send and receive" : "sends and receives", f->first, f->second,
+             several ? "hold up their" : "holds up its");
+}
+
 void attribution_describe(const struct attribution *a, const struct attribution_finding *f,
                           char *text, size_t capacity)
 {
-    char ranks[80], nodes[140];
-    text_write_ranks(a, f, ranks, sizeof(ranks));
-    text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (f->rank_count == 0)
         text_describe_growth(f, text, capacity);
     else if (f->kind == CAUSE_PATTERN)
-        snprintf(text, capacity,
-                 "%s sends and receives %.3g times as many messages as the mean rank (load balance "
-                 "%.3g), and holds up its partners",
-                 ranks, f->first, f->second);
+        text_describe_pattern(a, f, text, capacity);
     else if (f->kind == CAUSE_MAPPING)
         snprintf(text, capacity,
                  "%.0f %% of messages (%.0f %% of bytes) cross nodes, %.0f %% %s; each takes "
@@ -140,8 +153,8 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
 {
     char ranks[80], nodes[140];
     text_write_ranks(a, f, ranks, sizeof(ranks));
-    text_write_nodes(a, f, f->kind == CAUSE_NETWORK && !f->between ? " or " : " and ", nodes,
-                     sizeof(nodes));
+    text_write_nodes(a, f, f->kind == CAUSE_NETWORK && !f->between && !f->all ? " or " : " and ",
+                     nodes, sizeof(nodes));
     switch (f->kind) {
     case CAUSE_MAPPING:
         snprintf(
@@ -151,16 +164,19 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
         break;
     case CAUSE_PATTERN:
         snprintf(text, capacity,
-                 "Change the communication pattern: combine the messages of %s, or spread its part "
+                 "Change the communication pattern: combine the messages of %s, or spread %s part "
                  "over more ranks.",
-                 ranks);
+                 ranks, text_is_plural(a, f) ? "their" : "its");
         break;
     case CAUSE_NETWORK:
         snprintf(
             text, capacity,
             "Move the job off %s or have %s checked; if it is traffic of others, wait until it "
             "ends.",
-            nodes, f->between ? "the link between them" : "its link");
+            nodes,
+            f->between ? "the link between them"
+            : f->all   ? "their links"
+                       : "its link");
         break;
     case CAUSE_BACKGROUND:
         snprintf(text, capacity,
@@ -169,8 +185,8 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
         break;
     case CAUSE_SLOW_NODE:
         snprintf(text, capacity,
-                 "Look at %s (frequency, temperature, other processes) and move the job off it.",
-                 nodes);
+                 "Look at %s (frequency, temperature, other processes) and move the job off %s.",
+                 nodes, f->node_count == 1 ? "it" : "them");
         break;
     case CAUSE_LATE_SENDER:
     case CAUSE_LATE_RECEIVER:
@@ -180,9 +196,8 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
             snprintf(text, capacity, "Look at what changed in the program at that time.");
         else
             snprintf(text, capacity,
-                     f->rank_count == 1 && !a->by_node
-                         ? "Balance the work: %s has more of it, or is slowed."
-                         : "Balance the work: %s have more of it, or are slowed.",
+                     text_is_plural(a, f) ? "Balance the work: %s have more of it, or are slowed."
+                                          : "Balance the work: %s has more of it, or is slowed.",
                      ranks);
         break;
     }

@@ -399,6 +399,50 @@ static void traffic_of_others_is_ranked_first(void **state)
     check_reason(SYNTHETIC_BACKGROUND);
 }
 
+/* Both links are to be looked at, not one of them. */
+static void slow_links_of_two_nodes_are_described_as_both(void **state)
+{
+    (void)state;
+    struct synthetic_params p = synthetic_draw(430088, SYNTHETIC_LINK);
+    p.onset = 30;
+    p.windows = 50;
+    p.second = SYNTHETIC_LINK;
+    p.second_place = 2;
+    const struct attribution_result r = judge(&p);
+    assert_int_equal(r.causes[0].kind, CAUSE_NETWORK);
+    assert_true(r.causes[0].all_nodes);
+    assert_non_null(strstr(r.causes[0].text, "links of node"));
+    assert_non_null(strstr(r.causes[0].text, ": messages to and from them take "));
+    assert_non_null(strstr(r.advice, " and node"));
+    assert_non_null(strstr(r.advice, " or have their links checked"));
+}
+
+static void several_ranks_with_more_messages_are_described_in_the_plural(void **state)
+{
+    (void)state;
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 4);
+    struct attribution_finding f = {.kind = CAUSE_PATTERN,
+                                    .ranks = {4, 5},
+                                    .rank_count = 2,
+                                    .nodes = {1},
+                                    .node_count = 1,
+                                    .first = 3,
+                                    .second = 2};
+    char text[256];
+    attribution_describe(a, &f, text, sizeof(text));
+    assert_string_equal(text, "ranks 4-5 send and receive 3 times as many messages as the mean "
+                              "rank (load balance 2), and hold up their partners");
+    attribution_advise(a, &f, text, sizeof(text));
+    assert_string_equal(text, "Change the communication pattern: combine the messages of ranks "
+                              "4-5, or spread their part over more ranks.");
+    f.rank_count = 1;
+    attribution_describe(a, &f, text, sizeof(text));
+    assert_string_equal(text, "rank 4 sends and receives 3 times as many messages as the mean "
+                              "rank (load balance 2), and holds up its partners");
+    finish(a, h);
+}
+
 /* Ranks without partners on other nodes do not wait: that shows no slow link of one of the three.
  */
 static void traffic_of_others_between_three_nodes_is_no_slow_link(void **state)
@@ -536,6 +580,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_link_is_ranked_first),
         cmocka_unit_test(traffic_of_others_is_ranked_first),
         cmocka_unit_test(traffic_of_others_between_three_nodes_is_no_slow_link),
+        cmocka_unit_test(slow_links_of_two_nodes_are_described_as_both),
+        cmocka_unit_test(several_ranks_with_more_messages_are_described_in_the_plural),
         cmocka_unit_test(a_slow_rank_is_ranked_first),
         cmocka_unit_test(a_slow_node_is_ranked_first),
         cmocka_unit_test(the_onset_of_a_late_rank_is_where_its_own_time_changes),
