@@ -5,6 +5,7 @@
 #include "daemon/analysis/hang/hang_watch.h"
 #include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
+#include "holter/event.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,6 +92,19 @@ enum hang_wait hang_wait_of(uint32_t call)
     default:
         return hang_counts(call) ? HANG_WAIT_COLLECTIVE : HANG_WAITS;
     }
+}
+
+int hang_sends_and_receives(uint32_t call)
+{
+    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
+}
+
+int64_t hang_source_of(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    const uint32_t first = seat->pending;
+    return first == HANG_NONE || watch->pending_next[first] != HANG_NONE
+               ? PEER_UNKNOWN
+               : watch->pending[first].source;
 }
 
 uint64_t hang_comm_of(const struct hang_seat *seat)

@@ -4,7 +4,8 @@
  * it has completed on each communicator, and whether its process runs. This defines a wait-for
  * graph: a rank in a collective waits for the members that have not reached the same call (MPI
  * orders the collectives of a communicator, so they can be counted), a rank in a receive, wait or
- * send for its peer. From each rank that waits the graph is followed to the cause:
+ * send for its peer, in MPI_Sendrecv for both of them. From each rank that waits the graph is
+ * followed to the cause:
  *   - a rank that does not wait itself (its process is stopped, dead, gone, or computes) is late;
  *   - a cycle is a deadlock.
  * A wait counts when it lasts longer than params.for_ns and longer than times_longest times the
@@ -95,7 +96,8 @@ struct hang_behind {
     enum hang_state state;
     uint64_t for_ns;  /**< how long in this state */
     uint32_t in_call; /**< its call in progress; 0: none */
-    int64_t peer;     /**< peer of that call; negative: PEER_* */
+    int64_t peer;     /**< peer of that call; of MPI_Sendrecv the destination; negative: PEER_* */
+    int64_t source;   /**< of the one receive that it waits for; PEER_UNKNOWN: none, or several */
     uint64_t comm;    /**< communicator of that call, id; 0: none */
 };
 

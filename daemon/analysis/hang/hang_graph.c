@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
+#include "holter/event.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -219,6 +220,26 @@ static int hang_graph_add_edge(struct hang_graph *g, uint32_t to, int hard)
     return 0;
 }
 
+/* Adds an edge to a peer, if it is a rank. */
+static int add_peer(struct hang_graph *g, int64_t peer, int hard)
+{
+    const int is_rank = peer >= 0 && peer < g->watch->seat_count;
+    return is_rank ? hang_graph_add_edge(g, (uint32_t)peer, hard) : 0;
+}
+
+/* MPI_Sendrecv waits for two messages: that of its source, and its own, until the destination
+ * receives it. It is unknown whether one of them is through. */
+static int add_peers_of_both(struct hang_graph *g, const struct hang_seat *s)
+{
+    const struct hang_watch *w = g->watch;
+    const int64_t source = hang_source_of(w, s), destination = s->in_call_peer;
+    const int hard = source == destination || source == PEER_NULL || destination == PEER_NULL;
+    int error = destination != source ? add_peer(g, destination, hard) : 0;
+    for (uint32_t p = s->pending; p != HANG_NONE && error == 0; p = w->pending_next[p])
+        error = add_peer(g, w->pending[p].source, hard);
+    return error;
+}
+
 /* Adds edges to the ranks whose messages a rank waits for. A call that accepts any message adds
  * none; for a call that waits for several messages it is unknown which have arrived: all pending
  * receives of its rank are listed. */
@@ -228,17 +249,16 @@ static int add_peers(struct hang_graph *g, uint32_t rank)
     const struct hang_seat *s = hang_graph_seat(g, rank);
     uint32_t count = 0;
     int error = 0, single = s->in_call != CALL_Waitall;
+    if (hang_sends_and_receives(s->in_call))
+        return add_peers_of_both(g, s);
     for (uint32_t p = s->pending; p != HANG_NONE; p = w->pending_next[p])
         count++;
     if ((s->in_call == CALL_Waitany || s->in_call == CALL_Waitsome) && count != 1)
         return 0;
-    for (uint32_t p = s->pending; p != HANG_NONE && error == 0; p = w->pending_next[p]) {
-        int64_t source = w->pending[p].source;
-        if (source >= 0 && source < w->seat_count)
-            error = hang_graph_add_edge(g, (uint32_t)source, single && count == 1);
-    }
-    if (count == 0 && s->in_call_peer >= 0 && s->in_call_peer < w->seat_count)
-        error = hang_graph_add_edge(g, (uint32_t)s->in_call_peer, single);
+    for (uint32_t p = s->pending; p != HANG_NONE && error == 0; p = w->pending_next[p])
+        error = add_peer(g, w->pending[p].source, single && count == 1);
+    if (count == 0)
+        error = add_peer(g, s->in_call_peer, single);
     return error;
 }
 

@@ -31,6 +31,7 @@ static void hang_report_set_late_ranks(struct hang_graph *g, struct hang *hang, 
                                                .for_ns = hang_state_ns(g->watch, s),
                                                .in_call = s->in_call,
                                                .peer = s->in_call_peer,
+                                               .source = hang_source_of(g->watch, s),
                                                .comm = hang_comm_of(s)};
     }
 }

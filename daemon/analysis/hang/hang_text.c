@@ -82,14 +82,29 @@ static uint64_t hang_text_seconds(uint64_t ns)
     return (ns + SECOND_NS / 2) / SECOND_NS;
 }
 
-/* The call that a rank is in: "in MPI_Recv from rank 5". */
+/* " to rank 3 and from rank 1" */
+static void hang_text_add_both_peers(struct hang_text *line, const struct hang_behind *b)
+{
+    if (b->peer >= 0)
+        hang_text_add(line, " to rank %" PRId64, b->peer);
+    if (b->source >= 0)
+        hang_text_add(line, "%s from rank %" PRId64, b->peer >= 0 ? " and" : "", b->source);
+}
+
+/* The call that a rank is in: "in MPI_Recv from rank 5". MPI_Wait may be for a send. */
 static void hang_text_add_call(struct hang_text *line, const struct hang_watch *w,
                                const struct hang_behind *b)
 {
     hang_text_add(line, "in %s", hang_text_call(b->in_call));
-    if (b->peer >= 0 && hang_counts(b->in_call) == 0 && b->in_call != CALL_Waitall &&
-        b->in_call != CALL_Waitany && b->in_call != CALL_Waitsome)
-        hang_text_add(line, " %s rank %" PRId64, b->in_call < CALL_Recv ? "to" : "from", b->peer);
+    if (hang_sends_and_receives(b->in_call))
+        hang_text_add_both_peers(line, b);
+    else if (b->peer >= 0 && hang_counts(b->in_call) == 0 && b->in_call != CALL_Waitall &&
+             b->in_call != CALL_Waitany && b->in_call != CALL_Waitsome)
+        hang_text_add(line, " %s rank %" PRId64,
+                      b->in_call < CALL_Recv                            ? "to"
+                      : b->in_call == CALL_Wait && b->source != b->peer ? "for"
+                                                                        : "from",
+                      b->peer);
     hang_text_add_comm(line, w, b->comm);
 }
 

@@ -634,6 +634,74 @@ static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
     scene_finish(s);
 }
 
+/* The tags of a shift around a ring differ: each rank sends to the next one. */
+static void a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++) {
+        enter(s, r, CALL_Sendrecv, HANG_WORLD, (r + 1) % 4);
+        s->pending[s->pending_count++] =
+            (struct wire_pending_row){.rank = r, .source = (r + 3) % 4};
+    }
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_DEADLOCK);
+    assert_non_null(
+        strstr(list.list[0].text, "rank 2 is in MPI_Sendrecv to rank 3 and from rank 1"));
+    scene_finish(s);
+}
+
+/* Large messages are shifted along a line whose last rank does not receive: all have got that of
+ * the rank before and wait for the next one. */
+static void a_rank_that_does_not_receive_from_a_sendrecv_is_named(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 7; r++) {
+        enter(s, r, CALL_Sendrecv, HANG_WORLD, r + 1);
+        s->pending[s->pending_count++] =
+            (struct wire_pending_row){.rank = r, .source = r > 0 ? (int64_t)r - 1 : PEER_NULL};
+    }
+    leave(s, 7, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_RECEIVE);
+    assert_string_equal(list.list[0].ranks, "7");
+    scene_finish(s);
+}
+
+/* The last rank of the line receives, and the one before it does not send. */
+static void a_rank_that_does_not_send_to_a_sendrecv_is_named(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 3, CALL_Sendrecv, HANG_WORLD, PEER_NULL);
+    s->pending[s->pending_count++] = (struct wire_pending_row){.rank = 3, .source = 2};
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].ranks, "2");
+    scene_finish(s);
+}
+
+static void a_wait_for_a_send_is_not_said_to_be_for_a_receive(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Wait, HANG_WORLD, 1);
+    enter(s, 1, CALL_Wait, HANG_WORLD, 0);
+    s->pending[s->pending_count++] = (struct wire_pending_row){.rank = 1, .source = 0};
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_non_null(strstr(list.list[0].text, "rank 0 is in MPI_Wait for rank 1"));
+    assert_non_null(strstr(list.list[0].text, "rank 1 is in MPI_Wait from rank 0"));
+    scene_finish(s);
+}
+
 static void a_circle_of_sends_is_a_deadlock_with_the_advice_for_sends(void **state)
 {
     struct scene *s = scene_of(6, NULL);
@@ -1282,6 +1350,10 @@ int main(void)
         cmocka_unit_test(a_waitall_for_several_messages_leads_to_the_stopped_rank),
         cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
         cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
+        cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
+        cmocka_unit_test(a_rank_that_does_not_receive_from_a_sendrecv_is_named),
+        cmocka_unit_test(a_rank_that_does_not_send_to_a_sendrecv_is_named),
+        cmocka_unit_test(a_wait_for_a_send_is_not_said_to_be_for_a_receive),
         cmocka_unit_test(a_circle_of_sends_is_a_deadlock_with_the_advice_for_sends),
         cmocka_unit_test(a_message_that_was_never_sent_is_a_circle_through_the_barrier),
         cmocka_unit_test(a_sender_that_goes_on_without_sending_is_named),
