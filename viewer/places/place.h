@@ -76,9 +76,10 @@ enum select_kind {
 
 struct selection {
     enum select_kind kind;
-    uint64_t a, b; /**< rank; source and destination; index of host; number of call; id; identity of
-                      a community and a column that shows it; link; two vertices; vertex; dimension
-                      and coordinate */
+    uint64_t a, b; /**< rank; source and destination; index of host; number of a kind of call and
+                      with which others it is summed (enum call_group); id; identity of a community
+                      and a column that shows it; link; two vertices; vertex; dimension and
+                      coordinate */
 };
 
 /* ---- back and forward ---- */

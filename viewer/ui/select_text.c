@@ -121,7 +121,7 @@ char *ui_select_text(const struct model *m, const struct selection *sel, char *o
         snprintf(out, capacity, "node:%s", m->hosts[sel->a].name);
     else if (sel->kind == SELECT_REGION)
         snprintf(out, capacity, "region:%" PRIu64, sel->a);
-    else if (sel->kind == SELECT_CALL && sel->a < m->calls.keys.count)
+    else if (sel->kind == SELECT_CALL && sel->b == GROUP_CALL && sel->a < m->calls.keys.count)
         snprintf(out, capacity, "call:%s", call_name(model_call_at(m, a).call));
     else if (sel->kind == SELECT_LINK && t && topology_link(t, a, &a, &b))
         snprintf(out, capacity, "link:%s-%s", network_vertex_name(&m->network, a, from, NAME),

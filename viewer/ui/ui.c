@@ -394,6 +394,24 @@ int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
     return s->kind == SELECT_PAIR && s->a == source && s->b == destination;
 }
 
+int ui_calls_together(const struct model *m, enum call_group by, uint64_t a, uint64_t b)
+{
+    if (a >= m->calls.keys.count || b >= m->calls.keys.count)
+        return 0;
+    const struct model_call x = model_call_at(m, (uint32_t)a), y = model_call_at(m, (uint32_t)b);
+    return by == GROUP_CALL     ? x.call == y.call
+           : by == GROUP_COMM   ? x.comm == y.comm
+           : by == GROUP_REGION ? x.region == y.region
+                                : a == b;
+}
+
+int ui_calls_selected(const struct ui *ui, const struct model *m, enum call_group by,
+                      uint64_t number)
+{
+    const struct selection *s = &ui->selection;
+    return s->kind == SELECT_CALL && s->b == (uint64_t)by && ui_calls_together(m, by, s->a, number);
+}
+
 /* Whether a rank is in a community, in the column where the community was selected. */
 static int in_community(const struct model *m, const struct selection *s, uint32_t rank)
 {

@@ -234,6 +234,13 @@ int ui_rank_selected(const struct ui *ui, uint64_t rank);
 int ui_row_selected(const struct ui *ui, const struct model *model, uint64_t first);
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);
 
+/** Whether two kinds of call, by their numbers in the model, are summed in one row. */
+int ui_calls_together(const struct model *model, enum call_group by, uint64_t a, uint64_t b);
+
+/** Whether the row in which calls are summed by that is selected. */
+int ui_calls_selected(const struct ui *ui, const struct model *model, enum call_group by,
+                      uint64_t number);
+
 /** Ranks, alerts, nodes, calls and links that a search text names: a number, or a part of a name or
  * title.
  *  @param out  room for max selections   @return how many were found, at most max */

@@ -20,7 +20,7 @@ static struct selection selection_of(const struct scene_hit *hit)
         int pair;
     } selects[] = {
         [HIT_RANK] = {SELECT_RANK, 0},     [HIT_PAIR] = {SELECT_PAIR, 1},
-        [HIT_NODE] = {SELECT_NODE, 0},     [HIT_CALL] = {SELECT_CALL, 0},
+        [HIT_NODE] = {SELECT_NODE, 0},     [HIT_CALL] = {SELECT_CALL, 1},
         [HIT_REGION] = {SELECT_REGION, 0}, [HIT_LINK] = {SELECT_LINK, 0},
         [HIT_ROUTE] = {SELECT_ROUTE, 1},   [HIT_VERTEX] = {SELECT_VERTEX, 0},
         [HIT_PLANE] = {SELECT_PLANE, 1},

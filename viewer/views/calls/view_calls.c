@@ -177,8 +177,8 @@ static void calls_view_call_row(struct stage *s, const struct table *table, stru
 {
     const struct theme *t = s->brush.theme;
     double time = (double)g->sums[CALLS_TIME_NS];
-    int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
-    piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
+    piece_row(s, row, HIT_CALL, g->number, s->ui->group,
+              ui_calls_selected(s->ui, s->model, s->ui->group, g->number), LIST_CALLS, at);
     calls_view_add_names(s, table, row, g);
     widget_cell(&s->brush, table, row, COUNT, t->text, quantity_grouped(g->sums[CALLS_COUNT]).text);
     widget_cell(&s->brush, table, row, BYTES, t->text,

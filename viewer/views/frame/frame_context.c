@@ -122,14 +122,22 @@ static void context_add_node_facts(const struct stage *s, struct box *at, uint64
     context_fact(s, at, "waiting, mean", "%s", format_share(n ? waiting / n : 0).text);
 }
 
-static void context_add_call_facts(const struct stage *s, struct box *at, uint64_t number)
+/* Sums of the calls of the row that is selected, as the row has them. */
+static void context_add_call_facts(const struct stage *s, struct box *at,
+                                   const struct selection *sel)
 {
-    if (number >= s->range->calls.count)
-        return;
-    const uint64_t *c = s->range->calls.figures + number * CALLS_COLUMNS;
-    context_fact(s, at, "calls", "%s", quantity_grouped(c[CALLS_COUNT]).text);
-    context_fact(s, at, "time", "%s", format_duration((double)c[CALLS_TIME_NS]).text);
-    context_fact(s, at, "longest", "%s", format_duration((double)c[CALLS_LONGEST_NS]).text);
+    uint64_t count = 0, time_ns = 0, longest_ns = 0;
+    for (uint32_t i = 0; i < s->range->calls.count; i++) {
+        const uint64_t *c = s->range->calls.figures + (size_t)i * CALLS_COLUMNS;
+        if (!ui_calls_together(s->model, (enum call_group)sel->b, sel->a, i))
+            continue;
+        count += c[CALLS_COUNT];
+        time_ns += c[CALLS_TIME_NS];
+        longest_ns = c[CALLS_LONGEST_NS] > longest_ns ? c[CALLS_LONGEST_NS] : longest_ns;
+    }
+    context_fact(s, at, "calls", "%s", quantity_grouped(count).text);
+    context_fact(s, at, "time", "%s", format_duration((double)time_ns).text);
+    context_fact(s, at, "longest", "%s", format_duration((double)longest_ns).text);
 }
 
 static void context_add_region_facts(const struct stage *s, struct box *at, uint64_t id)
@@ -191,6 +199,28 @@ static void context_add_community_facts(const struct stage *s, struct box *at)
     context_fact(s, at, "in sight", "not in this picture");
 }
 
+/* What the calls of a row have in common: function, communicator or code region. */
+static void context_format_calls(const struct model *m, const struct selection *sel, char *out,
+                                 size_t room)
+{
+    if (sel->a >= m->calls.keys.count) {
+        snprintf(out, room, "?");
+        return;
+    }
+    const struct model_call call = model_call_at(m, (uint32_t)sel->a);
+    const char *comm = call.comm < m->comm_count && m->comms[call.comm].id
+                           ? m->comms[call.comm].name
+                           : NULL,
+               *region = call.region < m->region_count ? m->regions[call.region].name : "";
+    if (sel->b == GROUP_COMM)
+        snprintf(out, room, comm ? "calls on %s" : "calls on no communicator",
+                 comm && *comm ? comm : "an unnamed communicator");
+    else if (sel->b == GROUP_REGION)
+        snprintf(out, room, *region ? "calls in region %s" : "calls outside regions", region);
+    else
+        snprintf(out, room, "%s", call_name(call.call));
+}
+
 static void context_format_selection(const struct stage *s, char *out, size_t room)
 {
     const struct selection *sel = &s->ui->selection;
@@ -211,10 +241,7 @@ static void context_format_selection(const struct stage *s, char *out, size_t ro
     else if (sel->kind == SELECT_COMMUNITY)
         snprintf(out, room, "community %llu", (unsigned long long)sel->a);
     else
-        snprintf(out, room, "%s",
-                 sel->a < s->model->calls.keys.count
-                     ? call_name(model_call_at(s->model, (uint32_t)sel->a).call)
-                     : "?");
+        context_format_calls(s->model, sel, out, room);
 }
 
 static double context_selection_height(const struct stage *s)
@@ -262,7 +289,7 @@ static double context_add_selection(struct stage *s, struct box box)
     else if (sel->kind == SELECT_COMMUNITY)
         context_add_community_facts(s, &inner);
     else
-        context_add_call_facts(s, &inner, sel->a);
+        context_add_call_facts(s, &inner, sel);
     return h + 12;
 }
 

@@ -168,9 +168,9 @@ static void overview_add_calls(struct stage *s, struct box box)
         double share = (double)ns[most] / (double)all;
         if (share < 0.0005)
             return;
-        int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == first[most];
-        piece_row(s, (struct box){box.x - 4, y - 2, box.w + 8, 22}, HIT_CALL, first[most], 0,
-                  selected, UI_LISTS, 0);
+        int selected = ui_calls_selected(s->ui, s->model, GROUP_CALL, first[most]);
+        piece_row(s, (struct box){box.x - 4, y - 2, box.w + 8, 22}, HIT_CALL, first[most],
+                  GROUP_CALL, selected, UI_LISTS, 0);
         scene_text(s->brush.scene, box.x, y + 1, name, TEXT_SMALL, TEXT_MIDDLE, t->text,
                    call_name(most));
         if (box.w > 260)

@@ -1,0 +1,129 @@
+/* The view of calls: rows that sum up several kinds of call, and the card of the row selected. */
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic.h"
+
+#include "holter/call.h"
+#include "viewer/ui/ui_input.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* One function on two communicators, and another one in a code region. */
+static struct model *model_with_calls(void)
+{
+    static const struct wire_comm_row comms[] = {
+        {.name = ""}, {.id = 1, .size = 8, .name = "world"}, {.id = 2, .size = 4, .name = "half"}};
+    static const struct wire_region_row regions[] = {{.name = ""}, {.name = "solve"}};
+    const uint64_t reduce = (uint64_t)call_by_name("MPI_Allreduce"),
+                   send = (uint64_t)call_by_name("MPI_Send");
+    const struct wire_call_row rows[] = {
+        {.call = reduce, .comm = 1, .calls = 100, .time_ns = 5000000000, .longest_ns = 7000000},
+        {.call = reduce, .comm = 2, .calls = 1000, .time_ns = 4000000000, .longest_ns = 9000000},
+        {.call = send, .comm = 1, .region = 1, .calls = 30, .time_ns = 1000, .longest_ns = 90}};
+    struct model *m;
+    struct synthetic job;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, 8, 4, 6, 1);
+    synthetic_begin(&job, desk_apply, m);
+    struct wire_message message = {.type = WIRE_TYPE_TOTALS};
+    message.totals = (struct wire_totals){.job = m->job,
+                                          .window = SYNTHETIC_FIRST,
+                                          .start_ns = SYNTHETIC_FIRST * SYNTHETIC_SECOND,
+                                          .length_ns = SYNTHETIC_SECOND,
+                                          .ranks = 8};
+    desk_apply(m, &message, 0);
+    message = (struct wire_message){.type = WIRE_TYPE_CALL_WINDOW};
+    message.call_window = (struct wire_call_window){.job = m->job,
+                                                    .window = SYNTHETIC_FIRST,
+                                                    .windows = 1,
+                                                    .comms = comms,
+                                                    .comms_count = 3,
+                                                    .regions = regions,
+                                                    .regions_count = 2,
+                                                    .calls = rows,
+                                                    .calls_count = 3};
+    desk_apply(m, &message, 0);
+    synthetic_finish(&job);
+    return m;
+}
+
+/* Selects the row of the view that has a text, with the mouse. */
+static void click_row(struct desk *d, const struct model *m, const char *text)
+{
+    const struct scene_item *found = NULL;
+    for (size_t i = 0; i < d->scene.item_count; i++)
+        if (!found && !strcmp(scene_text_of(&d->scene, &d->scene.items[i]), text) &&
+            !strcmp(d->scene.panels[d->scene.items[i].panel].name, "calls"))
+            found = &d->scene.items[i];
+    assert_non_null(found);
+    struct input in = {
+        .kind = INPUT_PRESS, .x = found->box.x + 2, .y = found->box.y + 4, .clicks = 1};
+    ui_input(&d->ui, m, &d->scene, &in);
+    in.kind = INPUT_RELEASE;
+    ui_input(&d->ui, m, &d->scene, &in);
+    d->ui.mouse.x = d->ui.mouse.y = -1;
+    desk_layout(d, m);
+}
+
+/* Whether a text stands in the column beside the view. */
+static int beside(const struct desk *d, const char *text)
+{
+    for (size_t i = 0; i < d->scene.item_count; i++)
+        if (!strcmp(d->scene.panels[d->scene.items[i].panel].name, "context") &&
+            !strcmp(scene_text_of(&d->scene, &d->scene.items[i]), text))
+            return 1;
+    return 0;
+}
+
+static int rows_selected(const struct desk *d)
+{
+    int n = 0;
+    for (size_t i = 0; i < d->scene.hit_count; i++)
+        n += d->scene.hits[i].kind == HIT_CALL && d->scene.hits[i].selected;
+    return n;
+}
+
+static void the_card_has_the_figures_of_the_row(void **state)
+{
+    static const struct {
+        enum call_group by;
+        const char *row, *title, *calls, *time, *longest;
+    } cases[] = {
+        {GROUP_CALL, "MPI_Allreduce", "MPI_Allreduce", "1,100", "9\xc2\xa0s", "9\xc2\xa0ms"},
+        {GROUP_COMM, "world, 8 ranks", "calls on world", "130", "5\xc2\xa0s", "7\xc2\xa0ms"},
+        {GROUP_REGION, "solve", "calls in region solve", "30", "1\xc2\xa0\xc2\xb5s",
+         "90\xc2\xa0ns"},
+        {GROUP_NONE, "half, 4 ranks", "MPI_Allreduce", "1,000", "4\xc2\xa0s", "9\xc2\xa0ms"}};
+    struct model *m = model_with_calls();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct desk d;
+        desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CALLS);
+        d.ui.group = cases[i].by;
+        desk_layout(&d, m);
+        click_row(&d, m, cases[i].row);
+        assert_int_equal(rows_selected(&d), 1);
+        assert_true(beside(&d, cases[i].title));
+        assert_true(beside(&d, cases[i].calls));
+        assert_true(beside(&d, cases[i].time));
+        assert_true(beside(&d, cases[i].longest));
+        d.ui.group = (enum call_group)((cases[i].by + 1) % (GROUP_NONE + 1));
+        desk_layout(&d, m); /* none of these rows is the selected one */
+        assert_int_equal(rows_selected(&d), 0);
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_card_has_the_figures_of_the_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
