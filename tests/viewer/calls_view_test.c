@@ -120,10 +120,31 @@ static void the_card_has_the_figures_of_the_row(void **state)
     model_destroy(m);
 }
 
+static void only_what_differs_within_a_row_is_said_to_be_several(void **state)
+{
+    struct model *m = model_with_calls();
+    struct desk d;
+    (void)state;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CALLS);
+    desk_layout(&d, m);
+    int several = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++)
+        several += !strcmp(scene_text_of(&d.scene, &d.scene.items[i]), "several");
+    assert_int_equal(several, 1); /* communicators of MPI_Allreduce, which is outside regions */
+    d.ui.group = GROUP_REGION;
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "1 kinds"));
+    assert_non_null(find_text(&d.scene, "2 kinds of call"));
+    assert_non_null(find_text(&d.scene, "MPI_Send"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_card_has_the_figures_of_the_row),
+        cmocka_unit_test(only_what_differs_within_a_row_is_said_to_be_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,7 @@ struct group {
     uint64_t key;
     uint32_t number; /* index of one kind of call in the group */
     uint32_t kinds;
+    uint8_t comms, regions; /* 1: of several */
     uint64_t sums[CALLS_COLUMNS];
 };
 
@@ -73,7 +74,11 @@ static uint32_t calls_view_gather(const struct stage *s, struct group *groups)
         if (k == n)
             groups[n++] = (struct group){.key = key, .number = i};
         struct group *g = &groups[k];
+        const struct model_call own = model_call_at(s->model, i),
+                                first = model_call_at(s->model, g->number);
         g->kinds++;
+        g->comms |= own.comm != first.comm;
+        g->regions |= own.region != first.region;
         for (int c = CALLS_COUNT; c <= CALLS_TIME_NS; c++)
             g->sums[c] += f[c];
         for (int c = CALLS_LONGEST_NS; c < CALLS_COLUMNS; c++)
@@ -136,16 +141,17 @@ static void calls_view_names(const struct stage *s, const struct group *g, struc
     struct model_call c = model_call_at(s->model, g->number);
     enum call_group by = s->ui->group;
     const char *region = c.region < s->model->region_count ? s->model->regions[c.region].name : "";
-    if (by == GROUP_CALL || by == GROUP_NONE)
+    if (by == GROUP_CALL || by == GROUP_NONE || g->kinds == 1)
         snprintf(out->function, sizeof out->function, "%s", call_name(c.call));
     else
         snprintf(out->function, sizeof out->function, "%u kinds of call", g->kinds);
     snprintf(out->comm, sizeof out->comm, "several");
-    if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
+    if (!g->comms)
         calls_view_format_comm(s, c.comm, out->comm, sizeof out->comm);
-    snprintf(out->region, sizeof out->region, "several");
-    if (by == GROUP_REGION || by == GROUP_NONE || g->kinds == 1)
-        snprintf(out->region, sizeof out->region, "%s", *region ? region : "outside");
+    snprintf(out->region, sizeof out->region, "%s",
+             g->regions ? "several"
+             : *region  ? region
+                        : "outside");
 }
 
 static void calls_view_need_names(const struct stage *s, struct table *table, const struct group *g)
