@@ -1479,6 +1479,43 @@ static void the_column_is_about_the_selection(void **state)
     model_destroy(m);
 }
 
+/* The card: the rectangle that the title lies in. */
+static struct box card_of(const struct desk *d, const char *title)
+{
+    const struct scene *s = &d->scene;
+    struct box card = {0, 0, 0, 0};
+    for (size_t i = 0; i < s->item_count && card.w <= 0; i++)
+        for (size_t k = i; k-- > 0 && !strcmp(scene_text_of(s, &s->items[i]), title);)
+            if (s->items[k].kind == SCENE_RECT && s->items[k].panel == s->items[i].panel &&
+                box_has(s->items[k].box, s->items[i].box.x, s->items[i].box.y)) {
+                card = s->items[k].box;
+                break;
+            }
+    return card;
+}
+
+static void the_card_of_a_region_has_room_for_its_trend(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_RANKS);
+    ui_select(&d.ui, (struct selection){SELECT_REGION, 3, 0});
+    desk_layout(&d, m);
+    const struct box card = card_of(&d, "region 3");
+    int found = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        if (strcmp(scene_text_of(&d.scene, item), "trend") != 0)
+            continue;
+        found++;
+        assert_true(item->box.y + item->box.h <= card.y + card.h);
+    }
+    assert_int_equal(found, 1);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void the_rail_has_rooms_and_the_tabs_what_the_job_has(void **state)
 {
     (void)state;
@@ -2202,6 +2239,7 @@ int main(void)
         cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
+        cmocka_unit_test(the_card_of_a_region_has_room_for_its_trend),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
         cmocka_unit_test(the_graph_of_regions_says_of_which_time_its_latency_is),

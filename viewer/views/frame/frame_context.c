@@ -248,7 +248,7 @@ static double context_selection_height(const struct stage *s)
 {
     static const int lines[] = {
         [SELECT_RANK] = 7,   [SELECT_PAIR] = 6,  [SELECT_NODE] = 2,     [SELECT_CALL] = 3,
-        [SELECT_REGION] = 6, [SELECT_ALERT] = 1, [SELECT_COMMUNITY] = 4};
+        [SELECT_REGION] = 7, [SELECT_ALERT] = 1, [SELECT_COMMUNITY] = 4};
     enum select_kind kind = s->ui->selection.kind;
     if (kind == SELECT_NONE)
         return 0;
