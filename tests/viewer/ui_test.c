@@ -443,6 +443,26 @@ static void search_finds_ranks_nodes_calls_and_alerts(void **state)
     assert_true(found[0].a == 1 && found[1].a == 3 && found[2].a == 0);
 }
 
+static void a_title_that_begins_with_the_number_of_its_alert_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct selection found[4];
+    struct wire_message m = {.type = WIRE_TYPE_ALERT};
+    m.alert = (struct wire_alert){.job = f->model->job,
+                                  .id = 3,
+                                  .kind = "ranks-unwatched",
+                                  .state = "firing",
+                                  .title = "3 of 64 ranks not watched",
+                                  .rank = -1};
+    into(f->model, &m, 0);
+    assert_int_equal(ui_search(f->model, "3 of 64", found, 4), 1);
+    assert_int_equal(found[0].kind, SELECT_ALERT);
+    assert_int_equal(found[0].a, 3);
+    assert_int_equal(ui_search(f->model, "3", found, 4), 3); /* rank, alert and node003 */
+    assert_int_equal(found[1].kind, SELECT_ALERT);
+    assert_int_equal(found[2].kind, SELECT_NODE);
+}
+
 static void letters_typed_into_the_search_are_no_commands(void **state)
 {
     struct fixture *f = *state;
@@ -619,6 +639,7 @@ int main(void)
         T(an_alert_selects_what_it_is_about),
         T(escape_closes_what_lies_on_top_first),
         T(search_finds_ranks_nodes_calls_and_alerts),
+        T(a_title_that_begins_with_the_number_of_its_alert_is_found),
         T(every_place_with_data_is_reached_by_keys),
         T(tab_moves_the_focus_and_enter_presses),
         T(an_address_opens_what_it_was_made_of),

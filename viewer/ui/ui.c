@@ -575,14 +575,16 @@ int ui_search(const struct model *m, const char *text, struct selection *out, in
     if (!*text)
         return 0;
     unsigned long long rank = strtoull(text, &end, 10);
-    if (end != text && !*end) {
+    const int is_number = end != text && !*end;
+    if (is_number) {
         if (rank < m->rank_count)
             findings_add(&f, SELECT_RANK, rank);
         if (alerts_find(&m->alerts, rank))
             findings_add(&f, SELECT_ALERT, rank);
     }
     for (uint32_t i = 0; i < m->alerts.count; i++)
-        if (strcasestr(m->alerts.items[i].title, text) && m->alerts.items[i].id != rank)
+        if (strcasestr(m->alerts.items[i].title, text) &&
+            !(is_number && m->alerts.items[i].id == rank)) /* that one was found by its number */
             findings_add(&f, SELECT_ALERT, m->alerts.items[i].id);
     ui_search_hosts(m, text, &f);
     ui_search_calls(m, text, &f);
