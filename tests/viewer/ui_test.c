@@ -624,6 +624,52 @@ static void choices_do_not_survive_the_job(void **state)
     assert_int_equal(ui_notice_job(&f->ui, f->model), 0);
 }
 
+/* Numbers of links, groups, code regions and rows are those of one job. */
+static void what_is_named_by_number_does_not_survive_the_job(void **state)
+{
+    struct fixture *f = *state;
+    struct ui *ui = &f->ui;
+    double column, row, extent;
+    ui_notice_job(ui, f->model);
+    ui_command(ui, f->model, COMMAND_LANDSCAPE_BY, RANK_CALLS_REGION);
+    ui_command(ui, f->model, COMMAND_LANDSCAPE_EVENT, 1); /* "halo exchange" */
+    assert_int_equal(flow_filter_pick(&ui->network.filter, FLOW_LINKS, &(uint64_t){5}, 1), 0);
+    ui_command(ui, f->model, COMMAND_LINKS_UNFOLD, 6);
+    ui_command(ui, f->model, COMMAND_NET_LEVEL, 1);
+    ui_command(ui, f->model, COMMAND_NET_OPEN, 2);
+    ui_command(ui, f->model, COMMAND_LANDSCAPE_LEVEL, UINT64_C(3000) << 32 | 4000);
+    ui_zoom_matrix(ui, f->model, 0.25, 40, 40);
+    ui->list.scroll[LIST_RANKS] = 30;
+    ui->list.cursor[LIST_RANKS] = 35;
+    struct wire_message next = {.type = WIRE_TYPE_JOB};
+    next.job = (struct wire_job){.job = "next", .state = "running", .world = 64};
+    into(f->model, &next, 0);
+    assert_int_equal(ui_notice_job(ui, f->model), 1);
+    assert_int_equal(ui->landscape.events[0].id, 0);
+    assert_int_equal(ui->landscape.by, RANK_CALLS_REGION);
+    assert_true(landscape_passes(&ui->landscape, 0));
+    assert_false(flow_filter_active(&ui->network.filter));
+    assert_int_equal(ui->network.unfolded, 0);
+    assert_int_equal(ui->graph.open_count, 0);
+    assert_false(ui->graph.chosen);
+    ui_matrix(ui, f->model, &column, &row, &extent);
+    assert_true(column == 0 && row == 0 && extent == 64);
+    assert_true(ui->list.scroll[LIST_RANKS] == 0 && ui->list.cursor[LIST_RANKS] == 0);
+}
+
+/* The numbers of functions are those of MPI. */
+static void a_function_chosen_among_metrics_is_that_of_the_next_job_too(void **state)
+{
+    struct fixture *f = *state;
+    ui_notice_job(&f->ui, f->model);
+    ui_command(&f->ui, f->model, COMMAND_LANDSCAPE_EVENT, 7);
+    struct wire_message next = {.type = WIRE_TYPE_JOB};
+    next.job = (struct wire_job){.job = "next", .state = "running", .world = 64};
+    into(f->model, &next, 0);
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 1);
+    assert_int_equal(f->ui.landscape.events[0].id, 8);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -651,6 +697,8 @@ int main(void)
         T(lists_are_walked_with_the_keys),
         T(a_job_is_chosen_with_mouse_or_enter),
         T(choices_do_not_survive_the_job),
+        T(what_is_named_by_number_does_not_survive_the_job),
+        T(a_function_chosen_among_metrics_is_that_of_the_next_job_too),
         T(new_data_glides_in_and_is_there_after_150_ms),
         cmocka_unit_test(a_short_job_fills_the_strip),
         T(an_argument_that_does_not_exist_leaves_a_choice_as_it_is),

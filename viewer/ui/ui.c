@@ -330,9 +330,29 @@ void ui_go(struct ui *ui, enum view_id view)
     ui->jobs_first = 0;
 }
 
+/* Items of the previous job that choices name by number, ranges of its figures, and where its lists
+ * and its matrix were scrolled to. */
+static void ui_forget_numbers(struct ui *ui)
+{
+    flow_filter_clear(&ui->network.filter);
+    ui->network.unfolded = 0;
+    ui->graph.open_count = ui->second_graph.open_count = 0;
+    ui->graph.chosen = ui->second_graph.chosen = 0;
+    for (int i = 0; i < LANDSCAPE_EVENTS && ui->landscape.by == RANK_CALLS_REGION; i++)
+        ui->landscape.events[i].id = 0;
+    ui->landscape.low = 0;
+    ui->landscape.high = 1;
+    ui->matrix = (struct ui_matrix_choice){0};
+    for (int i = 0; i < UI_LISTS; i++) {
+        ui->list.scroll[i] = 0;
+        ui->list.cursor[i] = i == LIST_JOBS ? ui->list.cursor[i] : 0;
+    }
+}
+
 /* Choices that mean nothing in another job. */
 static void ui_forget_job(struct ui *ui)
 {
+    ui_forget_numbers(ui);
     ui->selection = (struct selection){0};
     ui->places = (struct history_of_places){0};
     ui->regions.open = 0;
