@@ -410,6 +410,20 @@ static void escape_closes_what_lies_on_top_first(void **state)
     assert_int_equal(f->ui.selection.kind, SELECT_RANK);
 }
 
+static void escape_closes_the_menu_of_the_topology_before_it_clears_the_selection(void **state)
+{
+    struct fixture *f = *state;
+    ui_select(&f->ui, (struct selection){SELECT_RANK, 1, 0});
+    ui_go(&f->ui, VIEW_TORUS);
+    ui_command(&f->ui, f->model, COMMAND_TORUS_MENU, 0);
+    assert_int_equal(f->ui.torus.menu, 1);
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(f->ui.torus.menu, 0);
+    assert_int_equal(f->ui.selection.kind, SELECT_RANK);
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(f->ui.selection.kind, SELECT_NONE);
+}
+
 static void search_finds_ranks_nodes_calls_and_alerts(void **state)
 {
     struct fixture *f = *state;
@@ -684,6 +698,7 @@ int main(void)
         T(letters_choose_colours_time_and_drawer),
         T(an_alert_selects_what_it_is_about),
         T(escape_closes_what_lies_on_top_first),
+        T(escape_closes_the_menu_of_the_topology_before_it_clears_the_selection),
         T(search_finds_ranks_nodes_calls_and_alerts),
         T(a_title_that_begins_with_the_number_of_its_alert_is_found),
         T(every_place_with_data_is_reached_by_keys),

@@ -401,6 +401,8 @@ static int ui_input_escape(struct ui *ui, const struct model *m)
         ui->focus.on = 0;
     else if (ui->overlay.help || ui->overlay.searching || ui->overlay.drawer)
         ui->overlay.help = ui->overlay.searching = ui->overlay.drawer = 0;
+    else if (ui->view == VIEW_TORUS && ui->torus.menu)
+        ui->torus.menu = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
         return ui_command(ui, m, COMMAND_DESELECT, 0);
     else if (flow_filter_active(&ui->network.filter))
