@@ -1479,6 +1479,39 @@ static void the_column_is_about_the_selection(void **state)
     model_destroy(m);
 }
 
+/* Ranks begin near the end of the first window, all of the rest of which they are in MPI. */
+static void the_mean_time_in_mpi_is_a_share_of_the_time_of_the_ranks(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct desk d;
+    assert_int_equal(model_create(&m, 8 << 20), 0);
+    struct wire_message message = {.type = WIRE_TYPE_JOB};
+    message.job = (struct wire_job){.job = "1", .state = "running", .app = "a", .world = 4};
+    desk_apply(m, &message, 0);
+    for (int i = 0; i < 4; i++) {
+        message = (struct wire_message){.type = WIRE_TYPE_TOTALS};
+        message.totals =
+            (struct wire_totals){.job = "1",
+                                 .window = SYNTHETIC_FIRST + (uint64_t)i,
+                                 .start_ns = (SYNTHETIC_FIRST + (uint64_t)i) * SYNTHETIC_SECOND,
+                                 .length_ns = SYNTHETIC_SECOND,
+                                 .ranks = 4,
+                                 .absent_ns = i ? 0 : 4 * SYNTHETIC_SECOND * 9 / 10,
+                                 .collective_ns = 4 * SYNTHETIC_SECOND / 10};
+        desk_apply(m, &message, 0);
+    }
+    /* 0.4 of 3.1 seconds of each rank; the mean of the shares of the windows is 32.5 % */
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "mean 12.9\xc2\xa0%"));
+    ui_go(&d.ui, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "12.9\xc2\xa0% of the time is in MPI"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 /* The card: the rectangle that the title lies in. */
 static struct box card_of(const struct desk *d, const char *title)
 {
@@ -2240,6 +2273,7 @@ int main(void)
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_card_of_a_region_has_room_for_its_trend),
+        cmocka_unit_test(the_mean_time_in_mpi_is_a_share_of_the_time_of_the_ranks),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
         cmocka_unit_test(the_graph_of_regions_says_of_which_time_its_latency_is),

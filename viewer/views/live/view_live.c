@@ -58,25 +58,27 @@ static const struct strip strips[] = {
     {"mpi", "Time in MPI", "", live_view_mpi_share, 1},
 };
 
-/* Values of the newest visible window and the mean over all visible ones. */
-static void live_view_add_readings(const struct stage *s, timeline_value *value, double *newest,
+/* Values of the newest visible window and the mean over all visible ones. A share of the ranks'
+ * time counts by that time: there is less of it in a window in which ranks began or ended. */
+static void live_view_add_readings(const struct stage *s, const struct strip *strip, double *newest,
                                    double *mean)
 {
-    uint64_t first, last, n = 0;
+    uint64_t first, last;
     *newest = *mean = NAN;
     if (!ui_windows(s->ui, s->model, &first, &last))
         return;
-    double sum = 0;
+    double sum = 0, weights = 0;
     for (uint64_t k = first; k <= last; k++) {
         const struct window_totals *w = series_at(&s->model->series, k);
         if (!w)
             continue;
-        *newest = value(w);
-        sum += *newest;
-        n++;
+        const double weight = strip->stacked ? model_time_of_ranks(w) : 1;
+        *newest = strip->value(w);
+        sum += *newest * weight;
+        weights += weight;
     }
-    if (n)
-        *mean = sum / (double)n;
+    if (weights > 0)
+        *mean = sum / weights;
 }
 
 static struct quantity live_view_figure(const struct strip *strip, double value)
@@ -90,7 +92,7 @@ static void live_view_add_readout(const struct stage *s, const struct strip *str
                                   color_t color)
 {
     double newest, mean;
-    live_view_add_readings(s, strip->value, &newest, &mean);
+    live_view_add_readings(s, strip, &newest, &mean);
     struct quantity text = live_view_figure(strip, newest);
     double y = box.y + box.h / 2 - 24;
     static const enum text_style styles[] = {TEXT_LARGE, TEXT_LOGO, TEXT_TITLE};
