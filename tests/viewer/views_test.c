@@ -2031,6 +2031,29 @@ static void agents_of_a_job_that_ended_have_left_and_only_others_are_missed(void
 }
 
 /* As of a file with counts of messages: nothing was matched, no call has a time. */
+/* A bound of 0 is none: no clock is known exactly. */
+static void a_clock_of_which_nothing_is_known_is_not_called_exact(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    for (uint32_t i = 0; i < m->node_count; i++)
+        m->nodes[i].now.clock_error_ns = 0;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_NODES);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "\xc2\xb1"));
+    ui_go(&d.ui, VIEW_MONITOR);
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "\xc2\xb1"));
+    assert_non_null(find_text(&d.scene, "not known"));
+    m->nodes[0].now.clock_error_ns = 4000;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "\xc2\xb1"
+                                        "4\xc2\xa0\xc2\xb5s"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void what_has_no_times_is_not_judged(void **state)
 {
     (void)state;
@@ -2293,6 +2316,7 @@ int main(void)
         cmocka_unit_test(where_has_nodes_in_the_order_of_their_names),
         cmocka_unit_test(lists_mark_what_an_alert_names),
         cmocka_unit_test(agents_of_a_job_that_ended_have_left_and_only_others_are_missed),
+        cmocka_unit_test(a_clock_of_which_nothing_is_known_is_not_called_exact),
         cmocka_unit_test(what_has_no_times_is_not_judged),
         cmocka_unit_test(what_no_agent_has_watched_has_no_cost_and_no_nodes),
         cmocka_unit_test(a_short_job_that_ended_fills_the_visible_time),

@@ -15,7 +15,7 @@ struct monitor_cost {
 struct monitor_cost monitor_cost_of(const struct model *model);
 
 /** Uncertainty of clocks: between two nodes where the latency of pairs is computed, else between a
- * node and the daemon. WIRE_ANY: clocks are not aligned yet */
+ * node and the daemon. 0: not known; WIRE_ANY: clocks are not aligned yet */
 uint64_t monitor_clock_error(const struct model *model, const struct monitor_cost *cost);
 
 #endif

@@ -83,8 +83,8 @@ static void monitor_add_losses(struct monitor_pen *p, const struct monitor_cost 
                     quantity_matched(m->matched, m->unmatched).text);
     int watched = model_has_agents(m);
     uint64_t error = monitor_clock_error(m, c);
-    if (watched && error == WIRE_ANY)
-        monitor_add(p, t->warn, "clocks", "not aligned yet");
+    if (watched && (error == WIRE_ANY || !error))
+        monitor_add(p, t->warn, "clocks", error ? "not aligned yet" : "not known");
     else if (watched)
         monitor_add(p, t->text, "clocks", "\xc2\xb1%s", format_duration((double)error).text);
     if (watched || m->uncovered_used)

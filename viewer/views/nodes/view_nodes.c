@@ -109,8 +109,10 @@ static void nodes_view_node_row(struct stage *s, const struct table *table, stru
     int measured = !isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0;
     widget_cell(&s->brush, table, row, CALL, measured ? t->text : t->faint,
                 measured ? format_duration(n->now.call_cost_ns).text : "\xe2\x80\x93");
-    snprintf(text, sizeof text, "\xc2\xb1%s", format_duration((double)n->now.clock_error_ns).text);
-    widget_cell(&s->brush, table, row, CLOCK, t->text, text);
+    const uint64_t error = n->now.clock_error_ns == WIRE_ANY ? 0 : n->now.clock_error_ns;
+    snprintf(text, sizeof text, "\xc2\xb1%s", format_duration((double)error).text);
+    widget_cell(&s->brush, table, row, CLOCK, error ? t->text : t->faint,
+                error ? text : "\xe2\x80\x93"); /* 0: not known */
     widget_cell(&s->brush, table, row, RESTARTS, n->now.restarts ? t->warn : t->text,
                 quantity_grouped(n->now.restarts).text);
     nodes_view_format_detail(n->now.degraded, text, sizeof text);
