@@ -6,6 +6,7 @@
 #include "viewer/ui/ui_input.h"
 
 #include "holter/call.h"
+#include "holter/event.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -198,6 +199,35 @@ static void hovering_a_call_shows_what_it_is(void **state)
     place_of(&d, c, 3, call->begin_ns + (int64_t)call->length_ns / 2, &x, &y);
     point_at(&d, m, x, y);
     assert_non_null(find_text(&d.scene, "in it for "));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+/* On an intercommunicator, as after MPI_Comm_spawn, the root may be a rank of another world. */
+static void a_root_that_is_no_rank_of_the_job_has_no_number(void **state)
+{
+    static const struct {
+        int32_t peer;
+        const char *text;
+    } cases[] = {{5, "root is rank 5"},
+                 {PEER_UNKNOWN, "root is unknown"},
+                 {PEER_NULL, "root is MPI_PROC_NULL"}};
+    (void)state;
+    struct model *m = job_of(8, 20, NULL);
+    struct desk d;
+    double x, y;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_CAPTURES);
+    desk_layout(&d, m);
+    const struct capture *c = &m->captures.items[0];
+    struct capture_call *call = &c->threads[3].calls[2];
+    call->call = (uint16_t)call_by_name("MPI_Bcast");
+    place_of(&d, c, 3, call->begin_ns + (int64_t)call->length_ns / 2, &x, &y);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        call->peer = cases[i].peer;
+        point_at(&d, m, x, y);
+        assert_non_null(find_text(&d.scene, cases[i].text));
+    }
+    assert_null(find_text(&d.scene, "rank -"));
     desk_close(&d);
     model_destroy(m);
 }
@@ -422,6 +452,7 @@ int main(void)
         cmocka_unit_test(each_rank_has_a_row_with_its_calls),
         cmocka_unit_test(the_moments_of_the_alert_stand_in_it),
         cmocka_unit_test(hovering_a_call_shows_what_it_is),
+        cmocka_unit_test(a_root_that_is_no_rank_of_the_job_has_no_number),
         cmocka_unit_test(a_ring_holds_no_calls_after_it_was_read),
         cmocka_unit_test(the_wheel_zooms_about_what_lies_under_it),
         cmocka_unit_test(many_ranks_share_lanes_until_one_looks_closer),

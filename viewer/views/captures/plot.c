@@ -227,7 +227,10 @@ static void captures_plot_add_peer_line(struct stage *s, const struct capture_ca
         return;
     if (c->tag >= 0)
         snprintf(tag, sizeof tag, ", tag %lld", (long long)c->tag);
-    if (class_ == CALL_COLLECTIVE)
+    if (class_ == CALL_COLLECTIVE &&
+        word) /* of two groups of ranks, where it is in the other one */
+        tooltip_add(&s->tip, 0, "root is %s", word);
+    else if (class_ == CALL_COLLECTIVE)
         tooltip_add(&s->tip, 0, "root is rank %d", c->peer);
     else if (word)
         tooltip_add(&s->tip, 0, "%s %s%s", way, word, tag);
