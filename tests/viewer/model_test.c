@@ -122,6 +122,36 @@ static void a_span_has_the_calls_of_each_rank_in_its_windows_only(void **state)
     drop(&f);
 }
 
+static void all_but_pairs(void *user, const struct wire_message *message, int snapshot)
+{
+    if (message->type != WIRE_TYPE_PAIR_WINDOW)
+        into(user, message, snapshot);
+}
+
+static void a_span_has_its_calls_where_ranks_exchange_nothing_but_collectives(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct synthetic job;
+    struct range r = {0};
+    uint64_t calls = 0;
+    assert_int_equal(model_create(&m, 16 << 20), 0);
+    synthetic_init(&job, 27, 27, 6, 1);
+    synthetic_begin(&job, into, m);
+    for (int i = 0; i < 40; i++)
+        synthetic_window(&job, all_but_pairs, m);
+    range_update(&r, m, RANGE_SPAN, SYNTHETIC_FIRST + 30, SYNTHETIC_FIRST + 35);
+    assert_int_equal(r.calls_kind, RANGE_SPAN);
+    assert_int_equal(r.calls_covered, 6);
+    for (uint32_t i = 0; i < r.calls.count; i++)
+        if (model_call_at(m, i).call == call_by_name("MPI_Allreduce"))
+            calls += r.calls.figures[i * CALLS_COLUMNS + CALLS_COUNT];
+    assert_int_equal(calls, 6 * 12 * 27);
+    range_finish(&r);
+    synthetic_finish(&job);
+    model_destroy(m);
+}
+
 static void a_state_replaces_the_calls_of_ranks(void **state)
 {
     (void)state;
@@ -657,6 +687,7 @@ int main(void)
         cmocka_unit_test(sums_since_the_start_equal_the_windows),
         cmocka_unit_test(a_span_has_the_sums_of_its_windows_only),
         cmocka_unit_test(a_span_has_the_calls_of_each_rank_in_its_windows_only),
+        cmocka_unit_test(a_span_has_its_calls_where_ranks_exchange_nothing_but_collectives),
         cmocka_unit_test(a_state_replaces_the_calls_of_ranks),
         cmocka_unit_test(ranks_are_ordered_by_their_share_of_waiting),
         cmocka_unit_test(a_rank_that_waits_in_sends_waits_for_the_rank_it_waited_for_longest),

@@ -205,6 +205,10 @@ static void range_copy_pairs(struct range *r, const struct model *m)
 {
     range_copy(&r->pairs, m->pairs.sums, PAIR_COLUMNS);
     range_copy(&r->node_pairs, m->node_pairs.sums, PAIR_COLUMNS);
+}
+
+static void range_copy_calls(struct range *r, const struct model *m)
+{
     range_copy(&r->calls, m->calls.sums, CALLS_COLUMNS);
 }
 
@@ -213,26 +217,43 @@ static void range_copy_start(struct range *r, const struct model *m)
     range_copy(&r->waits, m->waits.sums, 1);
     range_copy(&r->ranks, m->rank_sums, RANK_COLUMNS);
     range_copy_pairs(r, m);
+    range_copy_calls(r, m);
+}
+
+static void range_extend(struct range *r, const struct history_span *span)
+{
+    if (!span->found)
+        return;
+    r->first = span->first < r->first ? span->first : r->first;
+    r->last = span->last > r->last ? span->last : r->last;
+    r->coarsest = span->coarsest > r->coarsest ? span->coarsest : r->coarsest;
 }
 
 static void range_sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     const struct history_span a = range_sum(&r->ranks, &m->rank_history, first, last);
-    struct history_span b = {0};
+    struct history_span b = {0}, c = {0};
     range_sum(&r->waits, &m->waits.history, first, last);
     if (r->pairs_kind == RANGE_START) {
         range_copy_pairs(r, m);
     } else {
         b = range_sum(&r->pairs, &m->pairs.history, first, last);
         range_sum(&r->node_pairs, &m->node_pairs.history, first, last);
-        /* maxima of windows that left cannot be taken out: all are added up */
-        history_sum(&m->calls.history, first, last, r->calls.figures, r->calls.count);
     }
-    r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
-    r->last = a.last > b.last ? a.last : b.last;
-    r->coarsest = a.coarsest > b.coarsest ? a.coarsest : b.coarsest;
+    if (r->calls_kind == RANGE_START)
+        range_copy_calls(r, m);
+    else /* maxima of windows that left cannot be taken out: all are added up */
+        c = history_sum(&m->calls.history, first, last, r->calls.figures, r->calls.count);
+    if (a.found || b.found || c.found) {
+        r->first = UINT64_MAX;
+        r->last = 0;
+    }
+    range_extend(r, &a);
+    range_extend(r, &b);
+    range_extend(r, &c);
     r->covered = a.windows;
     r->pairs_covered = b.windows;
+    r->calls_covered = c.windows;
 }
 
 /* Of equal times the lower rank, so that names do not jump. */
@@ -320,9 +341,10 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
     r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last);
     r->kind = r->fallback || range_is_whole(m, first, last) ? RANGE_START : kind;
     r->pairs_kind = range_kind_of(r, m, &m->pairs.history, first, last);
+    r->calls_kind = range_kind_of(r, m, &m->calls.history, first, last);
     r->callers_kind = range_kind_of(r, m, &m->callers.history, first, last);
-    r->first = first;
-    r->last = last;
+    r->first = kind == RANGE_NONE ? 0 : first;
+    r->last = kind == RANGE_NONE ? 0 : last;
     r->coarsest = 1;
     if (range_sum_all(r, m, first, last) < 0 || order_ranks(r) < 0 ||
         order_pairs(r, PAIR_MESSAGES) < 0 || order_pairs(r, PAIR_BYTES) < 0)

@@ -31,9 +31,12 @@ struct range {
     uint64_t covered;     /**< windows from first to last that have figures of ranks */
     /* For windows before the viewer was connected the daemon sends figures of ranks, but not of
      * pairs and calls. */
-    enum range_kind pairs_kind; /**< of pairs, calls and flows: RANGE_START also where only ranks
-                                   have details */
+    enum range_kind pairs_kind; /**< of pairs and flows: RANGE_START also where only ranks have
+                                   details */
     uint64_t pairs_covered;     /**< as covered, of pairs */
+    enum range_kind
+        calls_kind;         /**< as pairs_kind, of calls: a job may send nothing but collectives */
+    uint64_t calls_covered; /**< as covered, of calls */
 
     struct range_sums ranks; /**< RANK_COLUMNS figures a rank */
     uint32_t *

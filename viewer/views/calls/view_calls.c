@@ -241,7 +241,7 @@ static void calls_layout(struct stage *s, struct box box)
         panel = piece_list_panel(panel, HEAD, n, ROW);
     piece_panel(s, panel, "calls");
     snprintf(what, sizeof what, "whole calls that ended, all ranks, %s",
-             piece_pairs_range_text(s).text);
+             piece_calls_range_text(s).text);
     double right = panel.x + panel.w - 12;
     right -=
         widget_choice(&s->brush, right, panel.y + 6, by, 4, (int)s->ui->group, COMMAND_GROUP) + 8;

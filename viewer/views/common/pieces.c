@@ -46,6 +46,11 @@ struct quantity piece_pairs_range_text(const struct stage *s)
     return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered);
 }
 
+struct quantity piece_calls_range_text(const struct stage *s)
+{
+    return piece_format_range(s, s->range->calls_kind, s->range->calls_covered);
+}
+
 int piece_has_sizes(const struct model *m)
 {
     uint64_t messages = 0;

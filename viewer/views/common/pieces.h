@@ -9,8 +9,11 @@
  * start". */
 struct quantity piece_range_text(const struct stage *stage);
 
-/** Time span of the sums of pairs, calls and links. */
+/** Time span of the sums of pairs and links. */
 struct quantity piece_pairs_range_text(const struct stage *stage);
+
+/** Time span of the sums of calls. */
+struct quantity piece_calls_range_text(const struct stage *stage);
 
 /** The choice between visible time and since the start; right edge at x. @return width */
 double piece_range_choice(const struct stage *stage, double right, double y);

@@ -160,7 +160,7 @@ static void overview_add_calls(struct stage *s, struct box box)
     if (!all || y + 24 > box.y + box.h)
         return;
     scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, TEXT_CLAUSES, t->second,
-                "calls by time in MPI, %s", piece_pairs_range_text(s).text);
+                "calls by time in MPI, %s", piece_calls_range_text(s).text);
     for (; y + 24 <= box.y + box.h; y += 24) {
         uint16_t most = 0;
         for (unsigned call = 1; call < CALL_NUMBERS; call++)
