@@ -1,0 +1,31 @@
+"""What help texts and pages say of the same thing is the same, and is what the programs do.
+
+usage: command_pages_test.py SOURCE HOLTER
+"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+
+def page(name):
+    with open(os.path.join(SOURCE, 'docs/man', name), encoding='utf-8') as file:
+        return file.read().replace('\\-', '-')
+
+
+def text_of(*words):
+    return subprocess.run([HOLTER, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True,
+                          env={key: value for key, value in os.environ.items() if key != 'COLUMNS'}).stdout
+
+
+class CommandPages(unittest.TestCase):
+    def test_the_page_of_holter_lists_every_command(self):
+        commands = {line.split('\t')[0] for line in text_of('--list-options').splitlines()}
+        listed = re.findall(r'^\.BR holter-([a-z-]+) \(1\)$', page('holter.1').partition('.SH OPTIONS')[0], re.M)
+        self.assertEqual(commands, set(listed))
+
+
+if __name__ == '__main__':
+    SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+    unittest.main()
