@@ -25,6 +25,15 @@ class CommandPages(unittest.TestCase):
         listed = re.findall(r'^\.BR holter-([a-z-]+) \(1\)$', page('holter.1').partition('.SH OPTIONS')[0], re.M)
         self.assertEqual(commands, set(listed))
 
+    def test_formats_of_exports_have_the_same_names_everywhere(self):
+        formats = set(re.findall(r'^  (?:-f, --format|            )  ?([a-z0-9-]+)  ', text_of('export', '--help'), re.M))
+        self.assertIn('perfetto', formats)
+        with open(os.path.join(SOURCE, 'README.md'), encoding='utf-8') as file:
+            readme = re.search(r'holter export: (.*)$', file.read(), re.M).group(1)
+        line = re.search(r'^  export +write a recording as (.*)$', text_of('--help'), re.M).group(1)
+        for words in (readme, line):
+            self.assertEqual(formats, set(re.split(r', | or ', words)))
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
