@@ -29,7 +29,7 @@ static const char help[] =
     "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise\n"
     "                          HOLTER_DAEMON, or the newest session of this user on this host\n"
     "      --keys DIR          CURVE keys of an operator, when the daemon asks for them\n"
-    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5, fleet 30)\n"
     "\n"
     "Status: 0, 1 when nothing was captured, or not of all ranks that were asked for, 2 for wrong\n"
     "usage.\n";

@@ -28,7 +28,7 @@ static const char help[] =
     "      --no-collectives    omit the messages that stand for collectives\n"
     "  -f, --format FORMAT     text (default) or json, one object to a line\n"
     "  -j, --job ID            job; default: the newest running one, else the newest\n" DIAL_HELP
-    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5, fleet 30)\n"
     "\n"
     "Status: 0 when there was an answer, 1 when there was none, 2 for wrong usage.\n";
 

@@ -31,7 +31,7 @@ static const char help[] =
     "      --by rank|node      what a vertex belongs to (default rank)\n"
     "  -f, --format json|dot   one object (default), or a graph for Graphviz\n"
     "  -o, --output FILE       write there; default: standard output, -\n" DIAL_HELP
-    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5, fleet 30)\n"
     "  -h, --help              this text\n"
     "\n"
     "Status: 0, 1 when there is nothing to make a graph of, or something failed, 2 for wrong\n"

@@ -28,7 +28,8 @@ static const char help[] =
     "      --max-size SIZE     of the recording, 16M and more: it goes on in parts, of which the\n"
     "                          oldest are removed\n" DIAL_HELP
     "      --timeout SECONDS   how long the daemon may be unreachable before this fails (default "
-    "5)\n"
+    "5,\n"
+    "                          of a fleet 30)\n"
     "  -h, --help              this text\n"
     "\n"
     "Status: 0 when the job ended or a signal was received, 1 when there was nothing to record, "

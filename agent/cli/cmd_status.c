@@ -21,7 +21,8 @@ static const char help[] =
     "  -f, --format FORMAT     text (default) or json: one object\n"
     "  -j, --job ID            details of this job only\n"
     "  -v, --verbose           details of jobs that have ended, and all calls that are not "
-    "covered\n" DIAL_HELP "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "covered\n" DIAL_HELP
+    "      --timeout SECONDS   how long to wait for the daemon (default 5, fleet 30)\n"
     "\n"
     "Status: 0 when the daemon answered, 1 when it did not, 2 for wrong usage.\n";
 

@@ -24,7 +24,7 @@ static int dial_ask_fleet(struct dial *dial)
     if (!fleet_is_address(dial->endpoint))
         return 0;
     memcpy(dial->fleet, dial->endpoint, sizeof dial->fleet);
-    if (dial->patience_ns == PATIENCE_NS)
+    if (dial->patience_ns == 0)
         dial->patience_ns = FLEET_PATIENCE_NS;
     const int code =
         fleet_find(dial->fleet, dial->endpoint, sizeof dial->endpoint, why, sizeof why);
@@ -53,6 +53,8 @@ static int dial_resolve(struct dial *dial, const char *connect, const char *keys
         return connect ? 2 : 1;
     }
     const int status = dial_ask_fleet(dial);
+    if (dial->patience_ns == 0)
+        dial->patience_ns = PATIENCE_NS;
     if (status != 0)
         return status;
     if (endpoint_check(dial->endpoint, why, sizeof why)) {
@@ -82,7 +84,7 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
     all.more = options;
     dial->command = line->command;
     dial->role = dial->role == ROLE_NONE ? ROLE_VIEWER : dial->role;
-    dial->patience_ns = PATIENCE_NS;
+    dial->patience_ns = 0; /* not given: --timeout 0 is refused */
     int status = command_line_read(&all, argc, argv);
     if (status >= 0)
         return status;

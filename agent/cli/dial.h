@@ -29,7 +29,7 @@ struct dial {
     enum role role;       /**< ROLE_NONE: ROLE_VIEWER */
     const char **word;    /**< set to the argument, if any; NULL: no argument is allowed */
     int for_recording; /**< set: the argument is a recording, for which no daemon is looked for */
-    uint64_t patience_ns; /**< set: how long to wait for an unreachable daemon */
+    uint64_t patience_ns; /**< set, with an endpoint: how long to wait for an unreachable daemon */
 };
 
 /** Read the command line, options and at most one argument, and find the endpoint and keys.

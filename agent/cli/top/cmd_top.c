@@ -30,7 +30,7 @@ static const char help[] =
     "                          HOLTER_DAEMON, or the newest session of this user on this host\n"
     "      --keys DIR        CURVE keys, when the daemon asks for them\n"
     "      --timeout SECONDS how long to wait for the daemon, and with --once for a job\n"
-    "                        (default 5)\n"
+    "                        (default 5, of a fleet 30)\n"
     "\n"
     "Keys: q quit, arrows or j and k choose an alert, Enter shows its evidence, s sorts the\n"
     "ranks, p or space pauses, ? helps.\n"
@@ -322,7 +322,7 @@ static int cmd_top_run(struct top *top)
 
 int cmd_top(int argc, char **argv)
 {
-    struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
+    struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER}};
     int status = cmd_top_parse(&top, argc, argv);
     if (status >= 0)
         return status;
