@@ -20,9 +20,10 @@
 
 static const char usage[] =
     "usage: holter exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-    "Runs PROGRAM as one watched rank: mpirun -n 8 holter exec ./sim input\n"
-    "Becomes PROGRAM, so that signals and exit status are its own. Whatever goes wrong with\n"
-    "watching, PROGRAM is run all the same.\n"
+    "Runs PROGRAM as one watched rank. Becomes PROGRAM, so that signals and exit status are its\n"
+    "own. Whatever goes wrong with watching, PROGRAM is run all the same.\n"
+    "\n"
+    "  mpirun -n 8 holter exec ./sim input\n"
     "\n" SESSION_OPTIONS_USAGE
     "  --job NAME          first part of the job id (HOLTER_JOB, else the scheduler's number)\n"
     "      --strict        refuse to run PROGRAM unwatched, or when an option is wrong\n"

@@ -26,9 +26,10 @@
 static const char usage[] =
     "usage: holter run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
     "Runs COMMAND, a launcher (mpirun, mpiexec, srun), a job script or an MPI program, and\n"
-    "watches every MPI job in it: holter run -- mpirun -n 8 ./sim input Input, output, signals\n"
-    "and exit status are COMMAND's own. Whatever goes wrong with watching, COMMAND is run all the\n"
-    "same.\n"
+    "watches every MPI job in it. Input, output, signals and exit status are COMMAND's own.\n"
+    "Whatever goes wrong with watching, COMMAND is run all the same.\n"
+    "\n"
+    "  holter run -- mpirun -n 8 ./sim input\n"
     "\n"
     "  -o, --output FILE   record into FILE; %j in it is the job id, %h the host name\n"
     "      --record DIR    record into DIR/holter-<job id>.hrec (else here); it is made\n"

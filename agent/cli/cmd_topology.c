@@ -20,7 +20,6 @@ static const char help[] =
     "SHORT: torus:4,4,8, mesh:8,8m, hypercube:10, fattree:k=8,\n"
     "dragonfly:groups=9,routers=4,nodes=2,global=2 and the like.\n"
     "\n"
-    "\n"
     "cart: the process grid of the job in --recording, its largest Cartesian communicator.\n"
     "\n"
     "      --recording FILE the recording that cart is of\n"

@@ -19,11 +19,14 @@ def text_of(*words):
                           env={key: value for key, value in os.environ.items() if key != 'COLUMNS'}).stdout
 
 
+def commands():
+    return {line.split('\t')[0] for line in text_of('--list-options').splitlines()}
+
+
 class CommandPages(unittest.TestCase):
     def test_the_page_of_holter_lists_every_command(self):
-        commands = {line.split('\t')[0] for line in text_of('--list-options').splitlines()}
         listed = re.findall(r'^\.BR holter-([a-z-]+) \(1\)$', page('holter.1').partition('.SH OPTIONS')[0], re.M)
-        self.assertEqual(commands, set(listed))
+        self.assertEqual(commands(), set(listed))
 
     def test_formats_of_exports_have_the_same_names_everywhere(self):
         formats = set(re.findall(r'^  (?:-f, --format|            )  ?([a-z0-9-]+)  ', text_of('export', '--help'), re.M))
@@ -33,6 +36,14 @@ class CommandPages(unittest.TestCase):
         line = re.search(r'^  export +write a recording as (.*)$', text_of('--help'), re.M).group(1)
         for words in (readme, line):
             self.assertEqual(formats, set(re.split(r', | or ', words)))
+
+    def test_examples_in_help_texts_stand_on_lines_of_their_own(self):
+        for command in commands():
+            text = text_of(command, '--help')
+            self.assertNotIn('\n\n\n', text, command)
+            for line in text.splitlines():
+                if './sim' in line:
+                    self.assertRegex(line, r'^  (holter|mpirun) .* \./sim input$', command)
 
 
 if __name__ == '__main__':
