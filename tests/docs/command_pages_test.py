@@ -45,6 +45,14 @@ class CommandPages(unittest.TestCase):
                 if './sim' in line:
                     self.assertRegex(line, r'^  (holter|mpirun) .* \./sim input$', command)
 
+    def test_tap_and_its_page_list_every_topic(self):
+        with open(os.path.join(SOURCE, 'include/holter/wire.h'), encoding='utf-8') as file:
+            topics = set(re.findall(r'"topic ([a-z]+)"', file.read())) - {'recorded'}
+        shown = re.search(r'separated by commas: (.*?);', text_of('tap', '--help'), re.S).group(1)
+        described = re.search(r'separated by commas: (.*?)\.$', page('holter-tap.1'), re.S | re.M).group(1)
+        for text in (shown, described):
+            self.assertEqual(topics, set(re.split(r',\s+', text)))
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
