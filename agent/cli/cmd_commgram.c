@@ -22,7 +22,7 @@ static const char help[] =
     "\n"
     "      --from SECONDS      begin of the span, since the start of the job; default: its start\n"
     "      --to SECONDS        end of the span; default: the end of the job, or now\n"
-    "      --phases K          number of phases, at most all that are stored; default 24\n"
+    "      --phases K          number of phases, 1 to 256; default 24\n"
     "      --communities C     number of communities of each phase; default: as found\n"
     "      --ranks LIST        only messages from or to these ranks, such as 3,8-11\n"
     "      --no-collectives    omit the messages that stand for collectives\n"

@@ -11,10 +11,9 @@
 
 /** Lines of a command's help: the options that dial_parse() adds, except --timeout. */
 #define DIAL_HELP                                                                                  \
-    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH, or a fleet, "           \
-    "nats://HOST:PORT,...\n"                                                                       \
-    "                          [/CLUSTER[/JOB]]; default: HOLTER_DAEMON, else the\n"               \
-    "                          newest session of this user on this host\n"                         \
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH, or a fleet,\n"          \
+    "                          nats://HOST:PORT,...[/CLUSTER[/JOB]]; default: HOLTER_DAEMON,\n"    \
+    "                          else the newest session of this user on this host\n"                \
     "      --keys DIR          CURVE keys, when the daemon asks for them\n"
 
 struct dial {

@@ -53,6 +53,13 @@ class CommandPages(unittest.TestCase):
         for text in (shown, described):
             self.assertEqual(topics, set(re.split(r',\s+', text)))
 
+    def test_every_command_that_connects_to_daemons_names_fleets_in_help_and_page(self):
+        for command in commands():
+            text = text_of(command, '--help')
+            if '--connect ENDPOINT' in text and command != 'replay':
+                self.assertIn('nats://', text, command)
+                self.assertIn('nats://', page(f'holter-{command}.1'), command)
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
