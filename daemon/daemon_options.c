@@ -77,13 +77,13 @@ static const char options_usage[] =
     "                      SLURM_CLUSTER_NAME\n"
     "  --external-url URL  page about a job, named in its alerts; %j is replaced by the job's id\n"
     "  --metrics ADDRESS   HOST:PORT where Prometheus reads metrics over HTTP, as 127.0.0.1:9464:\n"
-    "                      whoever connects sees jobs, users and nodes; default: none\n"
+    "                      whoever connects sees jobs, users and nodes\n"
     "  --fleet SERVERS     join the fleet that shares the NATS servers nats://HOST:PORT,...;\n"
     "                      --cluster is its name\n"
     "  --export JOB        serve no client: record a whole job of the fleet, and exit\n"
     "  --fleet-keys DIR    credentials for these servers: user.creds, or nkey.seed and nkey.pub, "
     "or\n"
-    "                      password; ca.pem; cert.pem and key.pem\n"
+    "                      password; ca.pem; cert.pem and key.pem; default: HOLTER_FLEET_KEYS\n"
     "  --lease TIME        when the jobs of a dead daemon are taken over; default 3s\n"
     "  --checkpoint TIME   how often the state of a job is stored for that; default 60s\n"
     "  --check-rules       only check the rules and the options of alerts and metrics\n"
@@ -455,7 +455,8 @@ enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int
                                    .most_ranks = 65536,
                                    .session = getenv("HOLTER_SESSION"),
                                    .keys = getenv("HOLTER_KEYS"),
-                                   .rules = getenv("HOLTER_RULES")};
+                                   .rules = getenv("HOLTER_RULES"),
+                                   .fleet_keys = getenv("HOLTER_FLEET_KEYS")};
     int status = options_parse_words(&parser, argc, argv);
     if (status != 0)
         return status == OPTIONS_STOPPED ? OPTIONS_SHOWN : OPTIONS_WRONG;

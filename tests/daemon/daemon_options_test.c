@@ -139,6 +139,21 @@ static void rules_come_from_the_command_line_before_the_environment(void **state
     unsetenv("HOLTER_RULES");
 }
 
+static void credentials_of_a_fleet_come_from_the_command_line_before_the_environment(void **state)
+{
+    struct daemon_options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_null(o.fleet_keys);
+    setenv("HOLTER_FLEET_KEYS", "/etc/fleet", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.fleet_keys, "/etc/fleet");
+    assert_int_equal(parse(&o, why, sizeof(why), "--fleet-keys", "here"), OPTIONS_RUN);
+    assert_string_equal(o.fleet_keys, "here");
+    unsetenv("HOLTER_FLEET_KEYS");
+}
+
 static void a_fleet_needs_servers_and_a_name(void **state)
 {
     struct daemon_options o;
@@ -363,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
         cmocka_unit_test(collectives_take_part_unless_they_are_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
+        cmocka_unit_test(credentials_of_a_fleet_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(a_fleet_needs_servers_and_a_name),
         cmocka_unit_test(a_job_is_exported_from_a_fleet_into_a_recording),
         cmocka_unit_test(the_cluster_is_named_by_option_then_environment_then_slurm),
