@@ -44,8 +44,9 @@ struct capturing {
     char words[4096]; /* argument of the request */
     FILE *out;
     struct capture_view view;
-    int has_parts; /* of what was captured, at least one */
-    int printed;   /* what was captured, though it may not be of all ranks */
+    int has_parts;              /* of what was captured, at least one */
+    uint64_t answered, records; /* of all nodes so far: an agent's answer has those of its own */
+    int printed;                /* what was captured, though it may not be of all ranks */
 };
 
 static int cmd_capture_add_word(void *user, const struct command_option *option, const char *value)
@@ -73,6 +74,10 @@ static int cmd_capture_collect_message(struct capturing *c, const struct wire_me
 {
     struct wire_capture capture = wire_capture_from_captured(&message->captured);
     c->has_parts = 1;
+    c->answered += !capture.more;
+    c->records += capture.events_count;
+    capture.answered = c->answered;
+    capture.records = c->records;
     if (!c->json)
         return capture_view_add(&c->view, &capture);
     fputs("{\"topic\":\"captures\",", c->out);

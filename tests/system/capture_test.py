@@ -82,7 +82,8 @@ class Captures(unittest.TestCase):
     def they_wait(self):
         """Are all ranks but the last in the barrier at the end?"""
         time.sleep(PAUSE)
-        newest = [e for m in self.capture('--events', '1') for e in m['events']]
+        done = self.place.holter('capture', '-f', 'json', '--events', '1').finish()  # at first there is no call
+        newest = [e for line in done.out.splitlines() for e in json.loads(line)['events']]
         return sum(e['running'] and e['call_name'] == 'MPI_Barrier' for e in newest) == RANKS - 1
 
     def end(self):
@@ -152,6 +153,7 @@ class Captures(unittest.TestCase):
         time.sleep(PAUSE)
         whole = self.capture('--events', '65536')
         time.sleep(PAUSE)
+        self.assertEqual((1, sum(len(m['events']) for m in whole)), (whole[-1]['answered'], whole[-1]['records']))
         few = self.capture('--ranks', '1,3', '--events', '10')
         text = self.path('text')
         time.sleep(PAUSE)
