@@ -98,7 +98,11 @@ static int cmd_capture_end(struct capturing *c, const struct wire_reply *reply)
         terminal_print("capture: %s: %s", c->job, text);
     else if (reply->code != 0 || text[0] != '\0')
         terminal_print("capture: %s", text[0] != '\0' ? text : holter_strerror((int)reply->code));
-    return reply->code == -HOLTER_EUSAGE ? 2 : reply->code != 0 || text[0] != '\0';
+    else if (c->records == 0)
+        terminal_print("capture: nothing was captured: the ranks' memory has no call%s",
+                       strstr(c->words, "until=") != NULL ? " that had ended by then" : "");
+    return reply->code == -HOLTER_EUSAGE ? 2
+                                         : reply->code != 0 || text[0] != '\0' || c->records == 0;
 }
 
 static int cmd_capture_run(struct capturing *c)

@@ -145,6 +145,10 @@ class Captures(unittest.TestCase):
         refused = self.place.holter('capture', '--until', '+10s').finish()
         self.assertEqual(2, refused.status, str(refused))
         self.assertIn('--until +10s', refused.err)
+        time.sleep(PAUSE)
+        before = self.place.holter('capture', '--until', str(min(ends.values()) - 10**12)).finish()
+        self.assertEqual(1, before.status, str(before))
+        self.assertIn('nothing was captured', before.err)
 
     def by_hand(self, mpi):
         """All calls since the begin, as the program made them; and the newest few of some ranks."""
