@@ -60,6 +60,15 @@ class CommandPages(unittest.TestCase):
                 self.assertIn('nats://', text, command)
                 self.assertIn('nats://', page(f'holter-{command}.1'), command)
 
+    def test_the_specification_has_every_flag_of_windows(self):
+        with open(os.path.join(SOURCE, 'include/holter/wire.h'), encoding='utf-8') as file:
+            flags = re.findall(r'^    ((?:WINDOW|DEGRADED)_[A-Z]+) =\s+(\d+),', file.read(), re.M)
+        self.assertIn(('WINDOW_GAP', '2'), flags)
+        with open(os.path.join(SOURCE, 'proto/SPEC.md'), encoding='utf-8') as file:
+            rows = file.read()
+        for name, value in flags:
+            self.assertIn(f'| {value} `{name}` |', rows)
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
