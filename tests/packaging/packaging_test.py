@@ -103,10 +103,18 @@ class Installed(unittest.TestCase):
         self.assertEqual(0, compiled.returncode, compiled)
 
     def test_licence_pages_and_units_are_installed(self):
-        for name in ("doc/holter/LICENSE", "doc/holter/SPEC.md", "doc/holter/docs/install.md", "man/man1/holter-run.1"):
+        for name in ("doc/holter/LICENSE", "doc/holter/docs/install.md", "man/man1/holter-run.1"):
             self.assertTrue((self.prefix / "share" / name).exists(), name)
         for kind in ("user", "system"):
             self.assertTrue((self.prefix / "lib/systemd" / kind / "holterd.service").exists())
+
+    def test_installed_pages_find_the_specification(self):
+        pages = self.prefix / "share/doc/holter"
+        links = [(page, link) for page in [pages / "README.md", *pages.glob("docs/*.md")]
+                 for link in re.findall(r"\]\(([^)#]*SPEC\.md)", page.read_text(encoding="utf-8"))]
+        self.assertGreater(len(links), 2)
+        for page, link in links:
+            self.assertTrue((page.parent / link).exists(), (page, link))
 
     @needs("systemd-analyze")
     def test_units_are_right(self):
