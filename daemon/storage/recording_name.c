@@ -28,6 +28,16 @@ int recording_part_path(const char *base, unsigned number, char *out, size_t cap
     return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
+/* Where the number of a part begins in a name: at the last mark, as the id of the job may have one,
+ * too. @return NULL: there is none */
+static const char *recording_name_find_mark(const char *name)
+{
+    const char *mark = NULL;
+    for (const char *p = name; (p = strstr(p, ".part")) != NULL; p++)
+        mark = p;
+    return mark;
+}
+
 void recording_parts_find(const char *base, unsigned *first, unsigned *last)
 {
     char directory[520], path[560];
@@ -37,7 +47,7 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last)
              slash == NULL ? "." : base);
     DIR *entries = opendir(directory);
     for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
-        const char *number = strstr(e->d_name, ".part");
+        const char *number = recording_name_find_mark(e->d_name);
         unsigned part = 0;
         if (number == NULL || sscanf(number, ".part%u", &part) != 1 || part < 2 ||
             recording_part_path(base, part, path, sizeof(path)) != 0 ||
@@ -102,10 +112,9 @@ static int recording_name_rename_file(const char *path, const char *to)
 static unsigned recording_name_find_base(const char *path, char *base, size_t capacity)
 {
     char part[560];
-    const char *slash = strrchr(path, '/'), *mark = NULL;
+    const char *slash = strrchr(path, '/');
+    const char *mark = recording_name_find_mark(slash == NULL ? path : slash);
     unsigned number = 0;
-    for (const char *p = slash == NULL ? path : slash; (p = strstr(p, ".part")) != NULL; p++)
-        mark = p;
     int end = 0;
     if (mark != NULL && sscanf(mark, ".part%u%n", &number, &end) == 1 && number >= 2 &&
         snprintf(base, capacity, "%.*s%s", (int)(mark - path), path, mark + end) < (int)capacity &&

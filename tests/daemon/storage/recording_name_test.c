@@ -150,6 +150,22 @@ static void a_name_that_only_looks_like_a_part_is_kept(void **state)
     expect("c.hrec", "alone, too");
 }
 
+/* The id of a job may have what marks the number of a part: "sim.particles". */
+static void parts_of_a_job_whose_id_looks_like_a_part_are_found(void **state)
+{
+    unsigned first, last;
+    (void)state;
+    put("holter-sim.particles.hrec", "first");
+    put("holter-sim.particles.part2.hrec", "second");
+    put("holter-sim.particles.part3.hrec", "third");
+    recording_parts_find(below("holter-sim.particles.hrec"), &first, &last);
+    assert_int_equal(first, 1);
+    assert_int_equal(last, 3);
+    rename_to("holter-sim.particles.part3.hrec", "b.part7x.hrec", "b.part7x.part3.hrec");
+    expect("b.part7x.hrec", "first");
+    expect("b.part7x.part2.hrec", "second");
+}
+
 static void what_is_not_there_is_not_renamed(void **state)
 {
     char from[1024], out[1024];
@@ -170,6 +186,7 @@ int main(void)
         TEST(a_recording_is_renamed_with_its_log),
         TEST(parts_are_renamed_together),
         TEST(a_name_that_only_looks_like_a_part_is_kept),
+        TEST(parts_of_a_job_whose_id_looks_like_a_part_are_found),
         TEST(what_is_not_there_is_not_renamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
