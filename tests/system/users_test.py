@@ -149,6 +149,15 @@ class Users(unittest.TestCase):
             self.assertLess(0, len(all_jobs.request('snapshot', job=theirs)))
         self.end(*jobs)
 
+    def test_a_request_that_names_no_job_is_about_the_newest_one_of_the_user(self):
+        """A job of another user that began later is not in its way."""
+        jobs = self.start_both()
+        for uid in (ANN, BOB):
+            with Stream(self.endpoint, ['job'], keys=self.keys_of(uid)) as own:
+                answers = own.request('snapshot', topic='job')
+            self.assertEqual([self.ids[str(uid)]], [fields['job'] for name, fields in answers if name == 'job'])
+        self.end(*jobs)
+
     def test_the_stream_carries_nothing_of_another_user_whatever_is_subscribed_to(self):
         jobs = self.start_both()
         theirs = self.ids[str(BOB)]
