@@ -191,6 +191,21 @@ class Streams(unittest.TestCase):
             with self.assertRaises(holter.HolterError):
                 stream.request('nonsense')
 
+    def test_a_run_of_the_daemon_that_has_not_seen_the_client_answers_too(self):
+        """As after a seek of a replay, after a restart, and when the client has been silent for long."""
+        self.replay()
+        with holter.Stream(self.endpoint, timeout=lab.PATIENCE) as stream:
+            before = stream.request('replay')[0][1]
+            for moment in ('50%', '0%'):
+                asked = self.place.holter('replay', '--timeout', lab.PATIENCE, '--ask', f'seek {moment}').finish()
+                self.assertEqual(0, asked.status, asked)
+                after = stream.request('replay')[0][1]
+                self.assertLess(before['run'], after['run'])
+                before = after
+            for moment in ('50%', '0%') * 5:  # another run takes over between two requests of this client, too
+                stream.request('replay', argument=f'seek {moment}')
+                lab.wait_for(lambda: stream.request('replay')[0][1]['state'] == 'paused', 'the end of the seek')
+
     def test_keys_of_a_viewer_open_a_daemon_that_has_keys(self):
         keys, viewer = (os.path.join(self.place.dir, name) for name in ('keys', 'viewer'))
         self.place.holter('keys', keys).finish()

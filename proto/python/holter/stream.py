@@ -81,13 +81,18 @@ class Stream:
             raise HolterError(f'{self.endpoint}: no answer within {self.timeout} s')
         return receiver.recv_multipart()
 
+    def _answer(self):
+        """The next message of the daemon: its name and its fields. A refusal that a hello ends is one, any other an error."""
+        name, message = decode(self._receive(self._front)[-1])
+        if name == 'refused' and message['text'] != 'say hello first':
+            raise HolterError(f'{self.endpoint}: {message["text"]}')
+        return name, message
+
     def _greet(self):
         self._front.send(encode('hello', {'protocol': PROTOCOL, 'role': 'viewer', 'version': VERSION,
                                           'host': socket.gethostname()[:64], 'pid': os.getpid()}))
         while True:
-            name, message = decode(self._receive(self._front)[-1])
-            if name == 'refused':
-                raise HolterError(f'{self.endpoint}: {message["text"]}')
+            name, message = self._answer()
             if name == 'welcome':
                 return message
 
@@ -104,21 +109,27 @@ class Stream:
 
     def request(self, op, **fields):
         """Ask the daemon, as 'status', 'jobs' or 'snapshot' of proto/SPEC.md: [(name, fields)] of the answers."""
-        self._requests += 1
-        self._front.send(encode('request', {'id': self._requests, 'op': op, **fields}))
+        self.welcome = self._greet()  # it has forgotten a client that was silent, and another run knows none
+        self._ask(op, fields)
         answers = []
         while True:
-            name, message = decode(self._receive(self._front)[-1])
-            if name == 'refused':
-                raise HolterError(f'{self.endpoint}: {message["text"]}')
-            if name == 'welcome':  # another run of the daemon answers
-                self.welcome = message
+            name, message = self._answer()
+            if name == 'refused' or (name == 'welcome' and message['instance'] != self.welcome['instance']):
+                self.welcome = self._greet()  # of another run, which has not executed the request
+                self._ask(op, fields)
+                answers = []
+            elif name == 'welcome':
+                continue
             elif name != 'reply':
                 answers.append((name, message))
             elif message['id'] == self._requests:
                 if message['code'] != 0:
                     raise HolterError(f'{self.endpoint}: {message["text"] or message["code"]}')
                 return answers
+
+    def _ask(self, op, fields):
+        self._requests += 1
+        self._front.send(encode('request', {'id': self._requests, 'op': op, 'instance': self.welcome['instance'], **fields}))
 
     def receive(self, timeout=None):
         """The next message; None when there is none within a time in seconds (default: wait for ever)."""
