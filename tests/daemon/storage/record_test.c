@@ -244,7 +244,6 @@ static void the_newest_part_is_reported_last(void **state)
     assert_string_equal(moves.path, part);
 }
 
-/* Small jobs have small files; large ones are less work. */
 static void a_closed_recording_opens_again_for_a_late_message(void **state)
 {
     struct record_bed *b = *state;
