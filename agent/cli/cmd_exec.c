@@ -30,6 +30,20 @@ static const char usage[] =
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
+/** Find the program as it would have been found without us. mpirun of Open MPI and srun also look
+ *  in the working directory, after PATH.
+ *  @return 0 or a negative error */
+static int cmd_exec_find_program(char out[PATH_MAX], const char *name)
+{
+    char here[PATH_MAX + 2];
+    int rc = paths_search(out, PATH_MAX, name, getenv("PATH"));
+    if (rc == 0 || strchr(name, '/') != NULL ||
+        (getenv("OMPI_COMM_WORLD_SIZE") == NULL && getenv("SLURM_STEP_ID") == NULL))
+        return rc;
+    int n = snprintf(here, sizeof here, "./%s", name);
+    return n < PATH_MAX && paths_search(out, PATH_MAX, here, NULL) == 0 ? 0 : rc;
+}
+
 int cmd_exec(int argc, char **argv)
 {
     struct watch_options watch = {0};
@@ -53,14 +67,14 @@ int cmd_exec(int argc, char **argv)
         terminal_print("exec: no program is given; see `holter exec --help`");
         return 2;
     }
-    int rc = paths_search(program, sizeof program, words[0], getenv("PATH"));
+    int rc = cmd_exec_find_program(program, words[0]);
     if (rc < 0) {
         terminal_print("%s: %s", words[0], holter_strerror(rc));
         return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
     }
     if (watch_start_process(&watch, program) != 0 && strict)
         return 2;
-    execvp(words[0], words);
+    execvp(program, words);
     terminal_print("%s: %s", words[0], strerror(errno));
     return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
 }

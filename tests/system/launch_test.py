@@ -68,6 +68,14 @@ class Launch(unittest.TestCase):
                     os.unlink(path)
         self.clean()
 
+    def test_program_that_only_open_mpi_finds_in_the_working_directory(self):
+        os.symlink(lab.program('pingpong', 'openmpi'), os.path.join(self.place.output, 'sim'))
+        command = lab.mpirun('openmpi', 2, 'sim', str(ROUNDS), str(BYTES))
+        finished = self.place.watched(*command)
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+        self.clean()
+
     def test_program_without_a_launcher(self):
         finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
         self.assertEqual(0, finished.status, finished)

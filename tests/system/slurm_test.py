@@ -104,6 +104,12 @@ class Slurm(unittest.TestCase):
         self.assertEqual(0, job.status, job)
         self.recorded(self.hosts.names)
 
+    def test_program_that_only_srun_finds_in_the_working_directory(self):
+        os.symlink(self.halo, os.path.join(self.place.output, 'sim'))
+        job = self.place.holter('run', '--', 'srun', '-N', 4, '-n', 8, '--mpi=pmix', 'sim', 20, 1000).finish()
+        self.assertEqual(0, job.status, job)
+        self.recorded(self.hosts.names)
+
     def test_the_example_of_a_job_script_leaves_a_recording_in_the_folder_of_the_job(self):
         job = self.place.run('sbatch', '--wait', '--parsable', f'{SHIPPED}/job.sh', self.halo, '20', '1000')
         number = job.out.strip()
