@@ -156,8 +156,8 @@ void run_command_finish(struct run_command *command);
 void run_command_print(const struct run_session *session, const struct run_options *options,
                        const struct run_command *command);
 
-/** Put links to `holter` under the names of launchers into <session>/bin, which stands first in the
- *  PATH of job scripts. @return 0 or -errno */
+/** Put links to `holter` under the names of the launchers that are in PATH into <session>/bin,
+ * which stands first in the PATH of job scripts. @return 0 or -errno */
 int run_shim_create_links(const struct run_session *session);
 
 /** Names of launchers that job scripts use, NULL at the end. */

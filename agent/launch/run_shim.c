@@ -15,9 +15,11 @@
 const char *const run_launcher_names[] = {
     "mpirun", "mpiexec", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich", "srun", NULL};
 
+/* A launcher that is not there gets no link: scripts look whether there is an srun, and would take
+ * the link for one. */
 int run_shim_create_links(const struct run_session *session)
 {
-    char holter[PATH_MAX], path[PATH_MAX + 32];
+    char holter[PATH_MAX], path[PATH_MAX + 32], real[PATH_MAX];
     int rc = paths_self(holter, sizeof holter);
     if (rc < 0)
         return rc;
@@ -25,6 +27,8 @@ int run_shim_create_links(const struct run_session *session)
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return -errno;
     for (int i = 0; run_launcher_names[i] != NULL; i++) {
+        if (paths_search(real, sizeof real, run_launcher_names[i], getenv("PATH")) != 0)
+            continue;
         snprintf(path, sizeof path, "%s/bin/%s", session->dir, run_launcher_names[i]);
         if (symlink(holter, path) < 0 && errno != EEXIST)
             return -errno;

@@ -125,6 +125,28 @@ static void a_script_finds_our_launchers_first(void **state)
     run_command_finish(&bed.command);
 }
 
+static void a_launcher_that_is_not_there_is_not_shown_to_scripts(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], found[256];
+    struct run_session session = {0};
+    char *path = strdup(getenv("PATH") == NULL ? "/bin:/usr/bin" : getenv("PATH"));
+    assert_non_null(path);
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(found, sizeof found, "%s/mpiexec", directory);
+    assert_int_equal(symlink("/bin/true", found), 0);
+    snprintf(session.dir, sizeof session.dir, "%s", directory);
+    setenv("PATH", directory, 1);
+    assert_int_equal(run_shim_create_links(&session), 0);
+    setenv("PATH", path, 1);
+    free(path);
+    snprintf(found, sizeof found, "%s/bin/mpiexec", directory);
+    assert_int_equal(access(found, X_OK), 0);
+    snprintf(found, sizeof found, "%s/bin/srun", directory);
+    assert_int_equal(access(found, X_OK), -1);
+    assert_int_equal(directory_remove(directory), 0);
+}
+
 static void words_that_openmpi_would_split_go_on_the_line(void **state)
 {
     (void)state;
@@ -405,6 +427,7 @@ int main(void)
         cmocka_unit_test(every_application_of_hydra_is_wrapped),
         cmocka_unit_test(a_program_of_mpi_becomes_a_rank_itself),
         cmocka_unit_test(a_script_finds_our_launchers_first),
+        cmocka_unit_test(a_launcher_that_is_not_there_is_not_shown_to_scripts),
         cmocka_unit_test(words_that_openmpi_would_split_go_on_the_line),
         cmocka_unit_test(an_agent_of_the_users_own_is_kept),
         cmocka_unit_test(the_status_is_the_commands),
