@@ -69,15 +69,38 @@ static int run_shim_leave_path(const char *name)
     return rc;
 }
 
-/** "holter exec", which finds session, daemon and keys in the environment that `holter run` made.
- *  */
-static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char *holter)
+/* Words of "holter exec" with everything that a rank has to know, from the environment that `holter
+ * run` made: a launcher may keep that from its ranks (srun --export=NONE, or another host).
+ * @param out  ended by NULL */
+static void run_shim_fill_prefix(char *out[11], char *holter)
 {
     static char exec[] = "exec";
-    char *const prefix[] = {holter, exec, NULL};
+    static char *const options[][2] = {{"--session", "HOLTER_SESSION"},
+                                       {"--daemon", "HOLTER_DAEMON"},
+                                       {"--job", "HOLTER_JOB"},
+                                       {"--keys", "HOLTER_KEYS"}};
+    int n = 0;
+    out[n++] = holter;
+    out[n++] = exec;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char *value = getenv(options[i][1]);
+        if (value == NULL || value[0] == '\0')
+            continue;
+        out[n++] = options[i][0];
+        out[n++] = value;
+    }
+    out[n] = NULL;
+}
+
+static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char *holter)
+{
+    char *prefix[11];
     struct launch_line line;
     if (launcher_parse(&line, launcher, argc, argv) < 0)
         return NULL; /* for the launcher to judge */
+    run_shim_fill_prefix(prefix, holter);
+    if (!launcher_has_room(&line, argc, argv, prefix))
+        prefix[2] = NULL;
     return launcher_wrap(&line, argc, argv, prefix);
 }
 

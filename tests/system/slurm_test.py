@@ -110,6 +110,16 @@ class Slurm(unittest.TestCase):
         self.assertEqual(0, job.status, job)
         self.recorded(self.hosts.names)
 
+    def test_job_script_whose_tasks_do_not_get_its_environment(self):
+        job = os.path.join(self.place.dir, 'job')
+        with open(job, 'w', encoding='utf-8') as f:
+            f.write('#!/bin/sh\n'
+                    f'srun -N 4 -n 8 --mpi=pmix --export=TRUTH_DIR,OMPI_MCA_pml,OMPI_MCA_btl {self.halo} 20 1000\n')
+        os.chmod(job, 0o755)
+        finished = self.place.run('salloc', '-N', '4', os.path.join(lab.BUILD, 'agent', 'holter'), 'run', '--', job)
+        self.assertEqual(0, finished.status, finished)
+        self.recorded(self.hosts.names)
+
     def test_the_example_of_a_job_script_leaves_a_recording_in_the_folder_of_the_job(self):
         job = self.place.run('sbatch', '--wait', '--parsable', f'{SHIPPED}/job.sh', self.halo, '20', '1000')
         number = job.out.strip()
