@@ -104,6 +104,15 @@ static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char 
     return launcher_wrap(&line, argc, argv, prefix);
 }
 
+/* Does Open MPI put "holter exec" before the applications itself? `holter run` could not tell it to
+ * where a word has a space. */
+static int run_shim_is_fork_agent(const char *holter)
+{
+    const char *agent = getenv("OMPI_MCA_orte_fork_agent");
+    size_t length = strlen(holter);
+    return agent != NULL && strncmp(agent, holter, length) == 0 && agent[length] == ' ';
+}
+
 int run_shim_exec_launcher(const char *name, int argc, char **argv)
 {
     char real[PATH_MAX], holter[PATH_MAX];
@@ -116,8 +125,8 @@ int run_shim_exec_launcher(const char *name, int argc, char **argv)
     }
     enum launcher launcher = launcher_detect(real);
     char **words = NULL;
-    if ((launcher == LAUNCHER_HYDRA || launcher == LAUNCHER_SRUN) &&
-        paths_holter(holter, sizeof holter) == 0)
+    if (launcher != LAUNCHER_NONE && paths_holter(holter, sizeof holter) == 0 &&
+        (launcher != LAUNCHER_OPENMPI || !run_shim_is_fork_agent(holter)))
         words = run_shim_wrap(launcher, argc, argv, holter);
     execv(real, words != NULL ? words : argv);
     terminal_print("%s: %s", real, strerror(errno));

@@ -46,6 +46,16 @@ class Launch(unittest.TestCase):
         self.assertEqual([(2, 2 * ROUNDS), (3, 2 * ROUNDS), (4, 4 * ROUNDS)], self.sent(), finished)
         self.clean()
 
+    def test_job_script_where_a_path_has_a_space(self):
+        spaced = os.path.join(self.place.dir, 'a b')
+        os.mkdir(spaced, 0o700)
+        job = self.script('job', f'mpirun -n 2 {self.pingpong("openmpi")}')
+        finished = self.place.watched(job, env={'HOLTER_RUN_DIR': spaced})
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+        self.assertEqual([], os.listdir(spaced))
+        self.clean()
+
     def test_several_programs_on_one_line(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
