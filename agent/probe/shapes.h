@@ -393,6 +393,7 @@ struct arrays {
     struct request **entries;
     MPI_Status *statuses; /**< passed to the library if the application ignores them */
     MPI_Request *handles; /**< copy, made before the call that completes some of them */
+    int length;           /**< of the application's array */
 };
 
 #define ARRAYS_BYTES(count)                                                                        \
@@ -407,9 +408,9 @@ struct arrays {
 
 HOT struct arrays arrays_cut(void *memory, int count)
 {
+    struct arrays a = {.found = memory, .length = count};
     if (unlikely(!memory))
-        return (struct arrays){0};
-    struct arrays a = {.found = memory};
+        return a;
     const size_t length = count > 0 ? (size_t)count : 0;
     a.entries = (struct request **)(void *)(a.found + length);
     a.statuses = (MPI_Status *)(void *)(a.entries + length);
@@ -600,12 +601,12 @@ HOT struct request *arrays_find(const struct arrays *before, int index)
 }
 
 /** End a call that completed one of an array.
- *  @param index  MPI_UNDEFINED if the array has no active request */
+ *  @param index  MPI_UNDEFINED if the array has no active request; anything if the call failed */
 HOT void shape_any_leave(const struct scope *s, int result, int index, const struct arrays *before,
                          const MPI_Request *requests, const MPI_Status *status)
 {
     scope_exit(s);
-    if (index == MPI_UNDEFINED || index < 0) {
+    if (index == MPI_UNDEFINED || index < 0 || index >= before->length) {
         scope_what(s, result != MPI_SUCCESS ? EVENT_FAILED : 0, 0);
         scope_close(s);
     } else if (!before->handles) {
@@ -618,13 +619,14 @@ HOT void shape_any_leave(const struct scope *s, int result, int index, const str
     }
 }
 
-/** End a call that completed some of an array; statuses are in the order of the indices. */
+/** End a call that completed some of an array; statuses are in the order of the indices. After a
+ *  failure the number and the indices may be anything. */
 HOT void shape_some_leave(const struct scope *s, int result, int done, const int *indices,
                           const struct arrays *before, const MPI_Status *statuses)
 {
     uint64_t t_exit = scope_exit(s);
     uint32_t n = 0, flags = 0;
-    if (done == MPI_UNDEFINED || done < 0)
+    if (done == MPI_UNDEFINED || done < 0 || done > before->length)
         done = 0;
     if (unlikely(!before->handles)) {
         request_count_untracked(s->t, (uint64_t)done);
@@ -632,6 +634,8 @@ HOT void shape_some_leave(const struct scope *s, int result, int done, const int
         done = 0;
     }
     for (int i = 0; i < done; i++) {
+        if (unlikely(indices[i] < 0 || indices[i] >= before->length))
+            continue;
         struct request *r = arrays_find(before, indices[i]);
         if (r)
             before->found[n++] = (struct found){r, (uint32_t)i};

@@ -526,6 +526,27 @@ static void failed_calls_move_nothing(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* A call that refuses its arguments sets neither number nor indices. */
+static void outputs_of_failed_calls_are_not_read(void)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    int index = 1 << 28, number = 1 << 28, indices[2] = {1 << 28, -(1 << 28)}, flag = 1;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* asked if there is no request */
+    skip_events();
+    EXPECT(MPI_Waitany(-1, requests, &index, statuses) != MPI_SUCCESS, "Waitany");
+    EXPECT_CALL(Waitany, EVENT_FAILED);
+    EXPECT(MPI_Testany(-1, requests, &index, &flag, statuses) != MPI_SUCCESS, "Testany");
+    EXPECT_CALL(Testany, EVENT_FAILED);
+    EXPECT(MPI_Waitsome(-1, requests, &number, indices, statuses) != MPI_SUCCESS, "Waitsome");
+    EXPECT_CALL(Waitsome, EVENT_FAILED);
+    EXPECT(MPI_Testsome(-1, requests, &number, indices, statuses) != MPI_SUCCESS, "Testsome");
+    EXPECT_CALL(Testsome, EVENT_FAILED);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -552,5 +573,6 @@ int main(int argc, char **argv)
     freed_receives_are_counted();
     regions_stand_on_events_and_pausing_counts();
     failed_calls_move_nothing();
+    outputs_of_failed_calls_are_not_read();
     return witness_close();
 }
