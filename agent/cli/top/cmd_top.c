@@ -314,6 +314,7 @@ static int cmd_top_run(struct top *top)
     int status = dial_wait(&top->dial, &top->client);
     if (status)
         return status;
+    top->signals = end_signals_open(1); /* until here they end the process by themselves */
     if (client_follow(top->client, top->job, TOPICS)) {
         terminal_print("top: %s", client_error(top->client));
         return 2;
@@ -323,13 +324,12 @@ static int cmd_top_run(struct top *top)
 
 int cmd_top(int argc, char **argv)
 {
-    struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER}};
+    struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER}, .signals = -1};
     int status = cmd_top_parse(&top, argc, argv);
     if (status >= 0)
         return status;
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
-    top.signals = end_signals_open(1);
     top.view.utf8 = top_screen_utf8();
     top.view.daemon = top.dial.endpoint;
     top.page = calloc(1, sizeof *top.page);

@@ -32,6 +32,8 @@ struct bed {
     struct fake_daemon daemon;
     uint64_t instance;
     int replays;
+    int is_mute;       /* it does not answer */
+    int greeted;       /* the command has dialled it */
     uint64_t window;   /* newest one, in snapshots */
     const char *alert; /* title of the one there is, in snapshots */
     uint16_t call;     /* in which the rank is, in snapshots */
@@ -70,6 +72,9 @@ static void take_front(void *user, zmq_msg_t *identity, const struct wire_messag
     struct wire_job job = {
         .job = "lmp.0", .state = "running", .app = "/bin/lmp", .mpi = "MPI 1", .window_ns = S};
     struct wire_reply reply = {.frame = bed->frame};
+    bed->greeted = 1;
+    if (bed->is_mute)
+        return;
     if (message->type == WIRE_TYPE_HELLO) {
         fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
         return;
@@ -203,6 +208,26 @@ static void a_replay_that_was_sent_back_is_shown_where_it_is(void **state)
     wait_for(bed, "Barrier");
 }
 
+static void a_signal_ends_it_while_no_daemon_answers(void **state)
+{
+    struct bed *bed = *state;
+    int status = 0;
+    bed->is_mute = 1;
+    fake_daemon_up(&bed->daemon);
+    start(bed);
+    while (!bed->greeted) {
+        zmq_pollitem_t item = {bed->daemon.front, 0, ZMQ_POLLIN, 0};
+        zmq_poll(&item, 1, 5);
+        fake_daemon_serve(&bed->daemon, take_front, bed);
+    }
+    kill(bed->pid, SIGINT);
+    assert_int_equal(waitpid(bed->pid, &status, 0), bed->pid);
+    bed->pid = 0;
+    close(bed->terminal);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
 int main(int argc, char **argv)
 {
     if (strcmp(argv[0], "top") == 0)
@@ -211,6 +236,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         T(what_was_missed_is_made_up_for),
         T(a_replay_that_was_sent_back_is_shown_where_it_is),
+        T(a_signal_ends_it_while_no_daemon_answers),
     };
 #undef T
     return cmocka_run_group_tests(tests, NULL, NULL);
