@@ -11,9 +11,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MAXIMUM_MESSAGE_NS UINT64_C(3600000000000) /* of one message's times: an hour */
-#define MAXIMUM_MESSAGE_LOG2 (UINT64_C(64) << 16)  /* of one message's time, in 2^-16 */
-#define MAXIMUM_PAIR_CLASS 1023u                   /* size class of a row of pairs */
+#define MAXIMUM_HALF_NS UINT64_C(3600000000000) /* of the times of a message's end: an hour */
+/* Of one message's times: a year. A rank may wait in MPI_Recv for as long as the job runs. */
+#define MAXIMUM_MESSAGE_NS UINT64_C(31536000000000000)
+#define MAXIMUM_MESSAGE_LOG2 (UINT64_C(64) << 16) /* of one message's time, in 2^-16 */
+#define MAXIMUM_PAIR_CLASS 1023u                  /* size class of a row of pairs */
 /* Bursts may lie outside of their window: */
 #define MAXIMUM_CLOCK_LEAD_NS UINT64_C(60000000000) /* where a clock is not aligned yet */
 #define MAXIMUM_BEFORE_NS UINT64_C(86400000000000)  /* in the middle of a call of two days */
@@ -115,7 +117,7 @@ static int validate_calls(const struct wire_window *window, const struct window_
 
 static int validate_sum(uint64_t sum, uint64_t messages, uint64_t maximum)
 {
-    return messages <= UINT64_MAX / maximum && sum <= messages * maximum;
+    return sum <= (wide)messages * maximum;
 }
 
 static int validate_transfer(const struct wire_transfer_row *t, uint64_t ranks)
@@ -165,7 +167,7 @@ static int validate_latencies(const struct wire_window *window, const struct win
 
 static int validate_offset(int64_t ns)
 {
-    return ns >= -(int64_t)MAXIMUM_MESSAGE_NS && ns <= (int64_t)MAXIMUM_MESSAGE_NS;
+    return ns >= -(int64_t)MAXIMUM_HALF_NS && ns <= (int64_t)MAXIMUM_HALF_NS;
 }
 
 static int validate_halves(const struct wire_window *window, const struct window_limits *limits,
@@ -175,7 +177,7 @@ static int validate_halves(const struct wire_window *window, const struct window
         const struct wire_half_row *h = &window->halves[i];
         if (h->source >= limits->ranks || h->destination >= limits->ranks ||
             !validate_offset(h->begin_ns) || !validate_offset(h->local_ns) ||
-            h->length_ns > MAXIMUM_MESSAGE_NS)
+            h->length_ns > MAXIMUM_HALF_NS)
             return job_reject(fault, -HOLTER_ERANGE,
                               "window.halves[%" PRIu64 "] of ranks %" PRIu64 " and %" PRIu64
                               " has ranks or times that are out of range",
