@@ -513,6 +513,16 @@ static void daemon_on_rules_fault(void *user, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
+/* @return the exit status of a daemon that has only printed something */
+static int daemon_end_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_SUCCESS;
+    log_error("standard output: %s", strerror(errno != 0 ? errno : EIO));
+    return EXIT_FAILURE;
+}
+
 /* @return -1 to go on, or the exit status */
 static int daemon_read_command_line(struct daemon *d, int argc, char **argv)
 {
@@ -520,7 +530,7 @@ static int daemon_read_command_line(struct daemon *d, int argc, char **argv)
     enum daemon_options_verdict verdict =
         daemon_options_parse(&d->options, argc, argv, why, sizeof(why));
     if (verdict == OPTIONS_SHOWN)
-        return EXIT_SUCCESS;
+        return daemon_end_output();
     if (verdict == OPTIONS_WRONG) {
         log_error("%s", why);
         return EXIT_USAGE;
@@ -533,7 +543,7 @@ static int daemon_read_command_line(struct daemon *d, int argc, char **argv)
            d->options.rules == NULL ? "built-in rules" : d->options.rules, d->rules.count,
            d->rules.sink_count);
     rules_finish(&d->rules);
-    return EXIT_SUCCESS;
+    return daemon_end_output();
 }
 
 /* Written into a file of the user's, which keeps its mode. */

@@ -17,7 +17,7 @@ static const char usage[] =
     "       holter check-rules --print-defaults\n"
     "Checks a file of alert rules, see holter-rules(5). Every fault is "
     "reported with its line and key.\n"
-    "Status: 0 when the file is valid, 2 when it is not.\n"
+    "Status: 0 when the file is valid, 1 when that cannot be printed, 2 when it is not.\n"
     "\n"
     "      --print-defaults  print the built-in rules, as a starting point\n"
     "  -h, --help            this text\n";

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sqlite3
+import subprocess
 import unittest
 import urllib.error
 import urllib.request
@@ -261,6 +262,11 @@ sinks:
         self.assertEqual(2, checked.status, checked)
         defaults = self.place.holter('check-rules', '--print-defaults').finish()
         self.assertEqual(0, defaults.status, defaults)
+        for words in (['--print-defaults'], [self.write('right.yaml', defaults.out)]):
+            with open('/dev/full', 'w', encoding='utf-8') as full:
+                checked = subprocess.run([os.path.join(lab.BUILD, 'agent', 'holter'), 'check-rules', *words], stdout=full,
+                                         stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual((1, 'holterd: main: standard output: No space left on device\n'), (checked.returncode, checked.stderr))
         right = self.write('right.yaml', defaults.out)
         self.assertEqual(0, self.place.holter('check-rules', right).finish().status)
         finished = self.place.holter('run', '--rules', right, '--', *touch, env={'HOLTER_RULES': wrong}).finish()
