@@ -92,7 +92,7 @@ MATRIX = {
         "agent/terminal agent/launch agent/cli/text"),
     "agent/cli/compare": (
         "proto tables alignment network daemon/storage agent/terminal agent/cli/text agent/cli"),
-    "agent/cli/remap": "network network/remap agent/terminal agent/cli",
+    "agent/cli/remap": "proto network network/remap agent/terminal agent/cli",
     "agent/cli/top": "proto tables agent/terminal agent/cli/text agent/cli",
     # The viewer: facts (model), scenes (layout, views), choices (ui), pixels (draw).
     "viewer/model": "proto tables alignment sums dependencies network",

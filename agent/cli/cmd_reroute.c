@@ -1,6 +1,7 @@
 /* holter reroute: better routes for the messages that a job sends. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
+#include "agent/cli/text/text.h"
 #include "agent/cli/topology_write.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
@@ -8,6 +9,7 @@
 #include "daemon/analysis/network/reroute.h"
 #include "holter/error.h"
 #include "proto/json.h"
+#include "proto/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -254,11 +256,6 @@ static void cmd_reroute_put_path(const struct rerouting *r, FILE *out, size_t at
     }
 }
 
-static void cmd_reroute_put_plain(FILE *out, const char *name)
-{
-    fputs(name, out);
-}
-
 struct reroute_totals {
     uint64_t heaviest, heaviest_after, length, length_after;
     size_t better;
@@ -299,12 +296,14 @@ static void cmd_reroute_print_text(const struct rerouting *r)
         const struct reroute_result *b = &r->better[i];
         if (!b->better)
             continue;
-        printf("%s to %s: %" PRIu64 " bytes, links %" PRIu32 " to %" PRIu32 ", heaviest %" PRIu64
-               " to %" PRIu64 "\n  ",
-               cmd_reroute_name_of(r, r->chosen[i].source, from),
-               cmd_reroute_name_of(r, r->chosen[i].destination, to), r->chosen[i].bytes, b->length,
-               b->length_after, b->heaviest, b->heaviest_after);
-        cmd_reroute_put_path(r, stdout, i, " -> ", false, cmd_reroute_put_plain);
+        tap_print(stdout,
+                  "%s to %s: %" PRIu64 " bytes, links %" PRIu32 " to %" PRIu32 ", heaviest %" PRIu64
+                  " to %" PRIu64 "\n",
+                  cmd_reroute_name_of(r, r->chosen[i].source, from),
+                  cmd_reroute_name_of(r, r->chosen[i].destination, to), r->chosen[i].bytes,
+                  b->length, b->length_after, b->heaviest, b->heaviest_after);
+        fputs("  ", stdout);
+        cmd_reroute_put_path(r, stdout, i, " -> ", false, utf8_print_plain);
         putchar('\n');
     }
 }

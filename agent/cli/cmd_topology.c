@@ -1,6 +1,7 @@
 /* holter topology: print and check a network. */
 #include "agent/cli/cmd.h"
 #include "agent/cli/network_input.h"
+#include "agent/cli/text/text.h"
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
@@ -91,7 +92,8 @@ static void print_dimensions(const struct topology_spec *spec)
 {
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         const struct topology_dimension *dimension = &spec->dimensions[d];
-        printf("%-12s%s %" PRIu32, d == 0 ? "dimensions" : "", dimension->name, dimension->size);
+        tap_print(stdout, "%-12s%s %" PRIu32, d == 0 ? "dimensions" : "", dimension->name,
+                  dimension->size);
         if (spec->kind == TOPOLOGY_FAT_TREE)
             printf(", parents %" PRIu32, dimension->up);
         else if (spec->kind == TOPOLOGY_CARTESIAN)
@@ -104,7 +106,7 @@ static void print_dimensions(const struct topology_spec *spec)
     for (uint32_t step = 0; step < spec->dimension_count; step++)
         for (uint32_t d = 0; d < spec->dimension_count; d++)
             if (spec->dimensions[d].step == step)
-                printf("%s%s", step == 0 ? "" : ", ", spec->dimensions[d].name);
+                tap_print(stdout, "%s%s", step == 0 ? "" : ", ", spec->dimensions[d].name);
     printf("\n%-12s%s\n", "tie", ties[spec->tie]);
 }
 
@@ -112,11 +114,11 @@ static void print_route(const struct shown *s)
 {
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    printf("%-12s%" PRIu32 " links: %s", "route", s->length,
-           cmd_topology_name_of(s, s->ends[0], name));
+    tap_print(stdout, "%-12s%" PRIu32 " links: %s", "route", s->length,
+              cmd_topology_name_of(s, s->ends[0], name));
     for (uint32_t i = 0; i < s->length; i++)
         if (topology_link(s->file.topology, s->route[i], &from, &to))
-            printf(" -> %s", cmd_topology_name_of(s, to, name));
+            tap_print(stdout, " -> %s", cmd_topology_name_of(s, to, name));
     putchar('\n');
 }
 
@@ -125,7 +127,8 @@ static void cmd_topology_print_text(const struct shown *s)
     const struct topology *t = s->file.topology;
     const struct topology_spec *spec = topology_spec(t);
     char name[TOPOLOGY_NAME + 1], coordinates[100];
-    printf("%-12s%s\n%-12s%s\n%-12s%s\n", "name", spec->name, "kind", kinds[spec->kind], "from",
+    tap_print(stdout, "%-12s%s\n", "name", spec->name);
+    printf("%-12s%s\n%-12s%s\n", "kind", kinds[spec->kind], "from",
            topology_format_name(s->file.format));
     print_dimensions(spec);
     printf("%-12s%" PRIu32 "\n", "nodes", topology_nodes(t));
@@ -146,8 +149,8 @@ static void cmd_topology_print_text(const struct shown *s)
             used +=
                 (size_t)snprintf(coordinates + used, sizeof coordinates - used, "%c%" PRIu32 "%s",
                                  d == 0 ? '(' : ',', at[d], d + 1 == count ? ")" : "");
-        printf("%-12s%s node %" PRIu32 " %s\n", "", cmd_topology_name_of(s, node, name), node,
-               coordinates);
+        tap_print(stdout, "%-12s%s node %" PRIu32 " %s\n", "", cmd_topology_name_of(s, node, name),
+                  node, coordinates);
     }
     if (s->file.routes + s->file.gaps > 0)
         printf("%-12s%" PRIu32 " complete, %" PRIu32 " with a gap\n", "routes", s->file.routes,

@@ -367,6 +367,16 @@ class Files(unittest.TestCase):
         self.assertIn('bad:4: at: 3 coordinates', self.holter('topology', bad, status=1).err)
         self.holter('topology', status=2)
 
+    def test_names_of_a_network_reach_the_terminal_without_control_characters(self):
+        pairs = self.write('pairs', '0 2 9\n0 1 5\n1 3 7\n')
+        network = self.write('net', 'name: "n\\e[2J"\nkind: torus\ndimensions: [{name: "d\\e[2J", size: 4}]\n')
+        for words in (['topology', network, '--route', 0, 2], ['remap', pairs, '--topology', network, '--steps', 1],
+                      ['reroute', pairs, '--topology', network, '--delta', 2]):
+            with self.subTest(words[0]):
+                out = self.holter(*words).out
+                self.assertNotIn('\x1b', out)
+                self.assertEqual(words[0] != 'reroute', 'n?[2J' in out, out)
+
     # ---- import
 
     def test_text_of_other_systems_is_read(self):

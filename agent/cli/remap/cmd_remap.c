@@ -9,6 +9,7 @@
 #include "daemon/analysis/network/remap/remap.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -198,8 +199,9 @@ static void cmd_remap_print_table(FILE *out, const struct remapping *m)
     const char *name = topology_spec(m->input.network.topology)->name;
     if (!name[0])
         name = m->input.topology ? m->input.topology : m->input.path;
-    fprintf(out, "%" PRIu32 " ranks on %s, objective %s, seed %" PRIu64 "\n", m->problem.processes,
-            name, objectives[objective], m->problem.seed);
+    fprintf(out, "%" PRIu32 " ranks on ", m->problem.processes);
+    utf8_print_plain(out, name);
+    fprintf(out, ", objective %s, seed %" PRIu64 "\n", objectives[objective], m->problem.seed);
     fprintf(out, "%-20s %20s %20s %9s %20s\n", "measure", "before", "after", "gain", "bound");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         print_row(out, rows[i].name, rows[i].before, rows[i].after,

@@ -290,11 +290,13 @@ static void print_item(FILE *out, const struct diff_item *item)
 void diff_print_text(FILE *out, const struct diff *d, const char *const paths[2])
 {
     if (d->differences == 0) {
-        fprintf(out, "%s and %s tell the same of job %s\n", paths[0], paths[1], d->job);
+        tap_print(out, "%s and %s tell the same of job %s\n", paths[0], paths[1], d->job);
         return;
     }
-    fprintf(out, "first      %s\nsecond     %s\n\n%-14s %12s %12s %12s %12s %12s\n", paths[0],
-            paths[1], "table", "first", "second", "only first", "only second", "differing");
+    tap_print(out, "first      %s\n", paths[0]);
+    tap_print(out, "second     %s\n", paths[1]);
+    fprintf(out, "\n%-14s %12s %12s %12s %12s %12s\n", "table", "first", "second", "only first",
+            "only second", "differing");
     for (size_t i = 0; i < DIFF_TABLES; i++) {
         const struct diff_table *t = &d->tables[i];
         if (t->only[0] > 0 || t->only[1] > 0 || t->differing > 0)
