@@ -178,9 +178,28 @@ void recorder_mark_lost(struct recorder *r, const char *job)
         atomic_store_explicit(&track->lost, 1, memory_order_relaxed);
 }
 
+/* A message that is not written takes no place in the queue, which may be full for as long as a
+ * disk hangs. */
+static void record_acknowledge_refused(struct recorder *r, const struct recorded *head,
+                                       zmq_msg_t *message)
+{
+    zmq_msg_close(message);
+    zmq_msg_init(message);
+    pthread_mutex_lock(&r->mutex);
+    commit_acks_add(&r->refused_acks, head->instance, head->seq);
+    if (record_has_work(r))
+        pthread_cond_signal(&r->wake);
+    pthread_mutex_unlock(&r->mutex);
+}
+
 void recorder_queue_message(struct recorder *r, const char *job, const struct recorded *head,
                             zmq_msg_t *message)
 {
+    struct record_track *track = record_find_track(r, job);
+    if (track != NULL && track->refused) {
+        record_acknowledge_refused(r, head, message);
+        return;
+    }
     struct record_item *item = record_item_create(RECORD_MESSAGE, job);
     if (item == NULL) {
         recorder_mark_lost(r, job);
@@ -197,12 +216,17 @@ void recorder_queue_message(struct recorder *r, const char *job, const struct re
     record_item_set_message(item, why, strlen(why));
     item->action = RECORD_STOP;
     record_push_item(r, item);
+    if (track != NULL)
+        track->refused = 1;
 }
 
 void recorder_queue_result(struct recorder *r, const char *job, enum wire_type type,
                            const void *message)
 {
     struct wire_buffer buffer = {0};
+    const struct record_track *track = record_find_track(r, job);
+    if (track != NULL && track->refused)
+        return;
     struct record_item *item = record_item_create(RECORD_RESULT, job);
     int code = item == NULL ? -ENOMEM : wire_encode(&buffer, type, message);
     code = code != 0 ? code : record_item_set_message(item, buffer.bytes, buffer.length);
@@ -245,6 +269,7 @@ uint64_t recorder_file_bytes(struct recorder *r)
 static void record_on_closed(uv_handle_t *handle)
 {
     struct recorder *r = handle->data;
+    commit_acks_clear(&r->refused_acks);
     commit_acks_clear(&r->committed_acks);
     commit_acks_clear(&r->announcing_acks);
     while (r->open_tracks != NULL) {

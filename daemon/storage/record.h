@@ -1,7 +1,8 @@
 /* The recorder: a thread of its own that writes recordings, so that a slow disk delays nothing
  * else in the daemon.
  *
- * Messages and results go through a queue that is bounded in bytes. At least once a second all
+ * Messages and results go through a queue that is bounded in bytes: once a message has no place in
+ * it, nothing more of its job is queued. At least once a second all
  * recordings are committed; only then the messages are reported as committed, and their agents
  * acknowledged. When a recording cannot continue (full disk, a disk that is too slow, no memory)
  * it stops for good at its last commit, which is reported once. Later messages of its job are

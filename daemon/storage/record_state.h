@@ -48,6 +48,7 @@ struct record_track {
     struct record_track *next;
     struct record_track *next_open; /* list of the loop */
     _Atomic int lost;               /* set by the loop: an item was lost for lack of memory */
+    int refused; /* used by the loop alone: a message had no place in the queue, nothing is added */
     char job[65];
     struct recording *recording; /* NULL: closed or stopped */
     int stopped;
@@ -68,6 +69,8 @@ struct recorder {
     int commit_now; /* any item wakes the thread: nothing is uncommitted, or a file is to be closed
                      */
     int stopping;
+    struct commit_acks refused_acks; /* of messages that are not written: reported after the commit
+                                        of what is queued */
     struct commit_acks committed_acks; /* committed, not yet reported */
     struct record_notice *notices;     /* owned if `moved`, otherwise part of their tracks */
     _Atomic uint64_t bytes;

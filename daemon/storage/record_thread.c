@@ -218,12 +218,14 @@ static void record_thread_commit(struct recorder *r)
 int record_has_work(const struct recorder *r)
 {
     return r->stopping || recorder_queued_bytes(r) >= RECORD_BATCH_BYTES ||
-           (r->first != NULL && r->commit_now);
+           ((r->first != NULL || r->refused_acks.agents.count > 0) && r->commit_now);
 }
 
 /* Wait for work, but no longer than until a commit is due.
+ * @param refused  list to add those acknowledgements to that are due when the queue is committed
  * @return the whole queue, which the caller owns now */
-static struct record_item *record_thread_wait_items(struct recorder *r, int *stopping)
+static struct record_item *record_thread_wait_items(struct recorder *r, struct commit_acks *refused,
+                                                    int *stopping)
 {
     uint64_t until = r->oldest_ns == 0 ? UINT64_MAX : r->oldest_ns + COMMIT_NS;
     int code = 0;
@@ -235,6 +237,7 @@ static struct record_item *record_thread_wait_items(struct recorder *r, int *sto
     struct record_item *items = r->first;
     r->first = NULL;
     r->last = &r->first;
+    commit_acks_merge(refused, &r->refused_acks);
     *stopping = r->stopping;
     pthread_mutex_unlock(&r->mutex);
     return items;
@@ -243,13 +246,14 @@ static struct record_item *record_thread_wait_items(struct recorder *r, int *sto
 void *record_thread_run(void *user)
 {
     struct recorder *r = user;
+    struct commit_acks refused = {0};
     int stopping = 0;
     /* Where all threads share one core, publishing has priority over recording. On Linux the nice
      * value belongs to the thread (setpriority(2)). */
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT);
     pthread_setname_np(pthread_self(), RECORDER_THREAD);
     while (!stopping) {
-        struct record_item *items = record_thread_wait_items(r, &stopping);
+        struct record_item *items = record_thread_wait_items(r, &refused, &stopping);
         /* Items that arrived in the meantime are written before the commit, so that a message and
          * the results that follow from it are committed together. */
         uint64_t since = clock_mono_ns();
@@ -265,6 +269,10 @@ void *record_thread_run(void *user)
                 record_thread_commit(r);
                 since = clock_mono_ns();
             }
+        }
+        if (refused.agents.count > 0) {
+            commit_acks_merge(&r->pending, &refused);
+            r->oldest_ns = r->oldest_ns == 0 ? clock_mono_ns() : r->oldest_ns;
         }
         if (r->oldest_ns != 0 && (stopping || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
             record_thread_commit(r);

@@ -4,6 +4,8 @@
 #include "tests/daemon/storage/recording_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +17,19 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* While it is locked, the disk hangs: in place of the function that a recording is begun with. */
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
+
+int posix_fallocate(int fd, off_t from, off_t length)
+{
+    (void)fd;
+    (void)from;
+    (void)length;
+    pthread_mutex_lock(&disk);
+    pthread_mutex_unlock(&disk);
+    return 0;
+}
 
 static void begin(struct record_bed *b, const struct recorder_options *options)
 {
@@ -181,6 +196,27 @@ static void a_full_queue_ends_the_recording(void **state)
     assert_int_equal(record_bed_messages(b->path), 1);
 }
 
+/* As a file system of the network may for hours: neither messages nor results are collected. */
+static void a_disk_that_hangs_does_not_fill_the_memory(void **state)
+{
+    const struct wire_totals totals = {.job = "job.0", .window = 1, .length_ns = 1000000000};
+    struct record_bed *b = *state;
+    pthread_mutex_lock(&disk);
+    begin(b, &(struct recorder_options){.queue_bytes = 16384});
+    for (uint64_t seq = 1; seq <= 1000; seq++) {
+        keep(b, seq, 100);
+        recorder_queue_result(b->r, "job.0", WIRE_TYPE_TOTALS, &totals);
+    }
+    assert_in_range(recorder_queued_bytes(b->r), 8192, 20480);
+    pthread_mutex_unlock(&disk);
+    record_bed_rest(b, 1000);
+    record_bed_keep(b, "job.0", 1001, 100);
+    record_bed_rest(b, 1001); /* nothing else wakes the thread */
+    record_bed_end(b);
+    assert_int_equal(b->stops, 1);
+    assert_non_null(strstr(b->why, "keep up"));
+}
+
 /* More than it may have, faster than it is committed. */
 static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void **state)
 {
@@ -299,6 +335,7 @@ int main(void)
         WITH_BED(a_file_that_is_removed_stops_the_recording),
         WITH_BED(a_file_that_is_renamed_is_written_on),
         WITH_BED(a_full_queue_ends_the_recording),
+        WITH_BED(a_disk_that_hangs_does_not_fill_the_memory),
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
         WITH_BED(a_closed_recording_opens_again_for_a_late_message),
         WITH_BED(a_file_that_cannot_be_created_is_reported),
