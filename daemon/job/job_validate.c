@@ -14,6 +14,7 @@
 #define MAXIMUM_HALF_NS UINT64_C(3600000000000) /* of the times of a message's end: an hour */
 /* Of one message's times: a year. A rank may wait in MPI_Recv for as long as the job runs. */
 #define MAXIMUM_MESSAGE_NS UINT64_C(31536000000000000)
+#define MAXIMUM_MESSAGES (UINT64_C(1) << 40)      /* of a pair in a window */
 #define MAXIMUM_MESSAGE_LOG2 (UINT64_C(64) << 16) /* of one message's time, in 2^-16 */
 #define MAXIMUM_PAIR_CLASS 1023u                  /* size class of a row of pairs */
 /* Bursts may lie outside of their window: */
@@ -117,7 +118,7 @@ static int validate_calls(const struct wire_window *window, const struct window_
 
 static int validate_sum(uint64_t sum, uint64_t messages, uint64_t maximum)
 {
-    return sum <= (wide)messages * maximum;
+    return messages <= MAXIMUM_MESSAGES && sum <= (wide)messages * maximum;
 }
 
 static int validate_transfer(const struct wire_transfer_row *t, uint64_t ranks)

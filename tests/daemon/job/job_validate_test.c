@@ -16,6 +16,7 @@
 
 #define HOUR_NS UINT64_C(3600000000000)
 #define YEAR_NS (365 * 24 * HOUR_NS)
+#define MOST_MESSAGES (UINT64_C(1) << 40)
 #define WORLD 1000u
 #define MOST_ROWS 21u
 
@@ -84,7 +85,8 @@ static void halves_keep_their_limits(void **state)
 static int may_take(uint64_t sum, uint64_t messages, uint64_t each)
 {
     uint64_t most;
-    return __builtin_mul_overflow(messages, each, &most) || sum <= most;
+    return messages <= MOST_MESSAGES &&
+           (__builtin_mul_overflow(messages, each, &most) || sum <= most);
 }
 
 static void transfers_keep_their_limits(void **state)
@@ -108,7 +110,7 @@ static void transfers_keep_their_limits(void **state)
         const size_t at = any(11);
         columns[at] = about(at < 2    ? WORLD - 1
                             : at == 2 ? SIZE_CLASSES - 1
-                            : at == 3 ? 4
+                            : at == 3 ? MOST_MESSAGES
                             : at == 4 ? t->messages
                             : at < 10 ? t->messages * YEAR_NS
                                       : t->messages * (UINT64_C(64) << 16));
