@@ -24,6 +24,7 @@
 #define STATE_VERSION HOLTER_VERSION " 9"
 
 #define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
+#define LEAST_SILENCE_NS UINT64_C(2000000000)
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -143,10 +144,12 @@ void job_destroy(struct job *job)
 
 /* ---- as time goes by ----------------------------------------------------- */
 
-/* How long agents may be silent. */
+/* How long agents may be silent: where windows are short, at least as long as one may have to wait
+ * for a core of a busy node. */
 static uint64_t job_silence_bound(const struct job *job)
 {
-    return WINDOWS_OF_SILENCE * job->options.window_ns + job->options.grace_ns;
+    uint64_t windows_ns = WINDOWS_OF_SILENCE * job->options.window_ns + job->options.grace_ns;
+    return windows_ns > LEAST_SILENCE_NS ? windows_ns : LEAST_SILENCE_NS;
 }
 
 /* The job has ended when its last phases are published: large ones are analysed by a thread.
