@@ -2,6 +2,7 @@
 
 usage: command_pages_test.py SOURCE HOLTER
 """
+import glob
 import os
 import re
 import subprocess
@@ -68,6 +69,23 @@ class CommandPages(unittest.TestCase):
             rows = file.read()
         for name, value in flags:
             self.assertIn(f'| {value} `{name}` |', rows)
+
+    def test_every_page_of_a_program_has_its_exit_status(self):
+        for name in os.listdir(os.path.join(SOURCE, 'docs/man')):
+            if name.endswith('.1'):
+                self.assertIn('\n.SH EXIT STATUS\n', page(name), name)
+
+    def test_variables_that_programs_read_stand_in_a_page(self):
+        pages = ''.join(page(name) for name in os.listdir(os.path.join(SOURCE, 'docs/man')))
+        between_programs = {'HOLTER_JOB_ID', 'HOLTER_NOTE', 'HOLTER_PRELOAD_ONCE'}  # include/holter/session.h
+        read = set()
+        for folder in ('agent', 'daemon', 'proto', 'viewer'):
+            for path in glob.glob(os.path.join(SOURCE, folder, '**/*.c'), recursive=True):
+                with open(path, encoding='utf-8') as file:
+                    read.update(re.findall(r'getenv\("(HOLTER_[A-Z_]+)"\)', file.read()))
+        self.assertLess(8, len(read))
+        for name in read - between_programs:
+            self.assertIn(name, pages)
 
 
 if __name__ == '__main__':
