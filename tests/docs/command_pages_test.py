@@ -87,6 +87,14 @@ class CommandPages(unittest.TestCase):
         for name in read - between_programs:
             self.assertIn(name, pages)
 
+    def test_the_page_of_the_viewer_names_every_place(self):
+        with open(os.path.join(SOURCE, 'viewer/places/place.c'), encoding='utf-8') as file:
+            places = re.findall(r'\[VIEW_[A-Z_]+\] = \{ROOM_[A-Z]+, "([^"]+)"', file.read())
+        self.assertLess(15, len(places))
+        paragraph = re.search(r'^Places are grouped.*?^The rail', page('holter-view.1'), re.S | re.M).group(0).lower()
+        for place in places:
+            self.assertRegex(paragraph, rf'\b{place.lower()}\b')
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
