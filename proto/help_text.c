@@ -97,6 +97,7 @@ void help_text_fill(FILE *out, const char *text, int columns)
         bool usage = strncmp(line, "usage:", 6) == 0;
         if (length == 0) {
             help_text_end_block(&h);
+            h.hang = 0; /* what follows is no part of the list before */
             fputc('\n', out);
         } else if (h.at > 0 && indent == written && !usage &&
                    (indent == 0 || help_text_description(line, length) == 0)) {
@@ -104,7 +105,7 @@ void help_text_fill(FILE *out, const char *text, int columns)
         } else {
             help_text_begin_block(&h, line, length);
             written = indent == 0 ? 0 : help_text_description(line, length);
-            written = written == 0 && indent > 0 ? h.hang : written;
+            written = written == 0 && indent > 0 ? h.hang > indent ? h.hang : -1 : written;
             if (usage)
                 help_text_end_block(&h);
         }

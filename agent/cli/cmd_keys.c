@@ -21,7 +21,7 @@ static const char keys_help[] =
     "  -h, --help           this text\n"
     "\n"
     "  holter keys ~/keys && holterd --listen tcp://0.0.0.0:7000 --keys ~/keys\n"
-    "  holter keys --for viewer -o ~/viewer ~/keys      then: holter view --keys ~/viewer\n"
+    "  holter keys --for viewer -o ~/viewer ~/keys && holter view --keys ~/viewer\n"
     "\n"
     "Status: 0, 1 when it fails, 2 for wrong usage.\n";
 

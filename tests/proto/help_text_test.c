@@ -18,7 +18,10 @@ static const char text[] = "usage: holter do [OPTION]... A VERY LONG ARGUMENT\n"
                            "                      there, where\n"
                            "                      all can read it\n"
                            "      --a-long-option NAME  is explained behind it\n"
-                           "  -h, --help          this text\n";
+                           "  -h, --help          this text\n"
+                           "\n"
+                           "  holter do what takes forty of columns\n"
+                           "  holter do\n";
 
 static void assert_filled(int columns, const char *expected)
 {
@@ -40,7 +43,10 @@ static void paragraphs_and_descriptions_are_filled(void **state)
                        "\n"
                        "  -o, --output FILE   write there, where all can read it\n"
                        "      --a-long-option NAME  is explained behind it\n"
-                       "  -h, --help          this text\n");
+                       "  -h, --help          this text\n"
+                       "\n"
+                       "  holter do what takes forty of columns\n"
+                       "  holter do\n");
     assert_filled(44, "usage: holter do [OPTION]... A VERY LONG\n"
                       "ARGUMENT\n"
                       "Does what is asked for, and nothing else.\n"
@@ -49,7 +55,10 @@ static void paragraphs_and_descriptions_are_filled(void **state)
                       "                      can read it\n"
                       "      --a-long-option NAME  is explained\n"
                       "        behind it\n"
-                      "  -h, --help          this text\n");
+                      "  -h, --help          this text\n"
+                      "\n"
+                      "  holter do what takes forty of columns\n"
+                      "  holter do\n");
 }
 
 static const char *nearest(const char *word)
