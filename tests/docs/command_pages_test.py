@@ -95,6 +95,15 @@ class CommandPages(unittest.TestCase):
         for place in places:
             self.assertRegex(paragraph, rf'\b{place.lower()}\b')
 
+    def test_a_replay_that_a_command_follows_ends_by_itself(self):
+        shown = [os.path.join(SOURCE, 'README.md'), *glob.glob(os.path.join(SOURCE, 'docs/*.md')),
+                 *glob.glob(os.path.join(SOURCE, 'docs/man/*'))]
+        for path in shown:
+            with open(path, encoding='utf-8') as file:
+                for line in file.read().replace('\\-', '-').splitlines():
+                    if re.search(r'\bholter replay .*[^&]&& ', line):
+                        self.assertIn('--quit-at-end', line, path)
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
