@@ -104,6 +104,13 @@ class CommandPages(unittest.TestCase):
                     if re.search(r'\bholter replay .*[^&]&& ', line):
                         self.assertIn('--quit-at-end', line, path)
 
+    def test_the_page_of_the_daemon_names_every_variable_that_is_a_default(self):
+        with open(os.path.join(SOURCE, 'daemon/daemon_options.c'), encoding='utf-8') as file:
+            variables = set(re.findall(r'"(HOLTER_[A-Z_]+)"', file.read()))
+        self.assertIn('HOLTER_RULES', variables)
+        options = page('holterd.1').partition('.SH OPTIONS')[2].partition('.SH ')[0]
+        self.assertEqual([], sorted(variable for variable in variables if variable not in options))
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
