@@ -111,6 +111,12 @@ class CommandPages(unittest.TestCase):
         options = page('holterd.1').partition('.SH OPTIONS')[2].partition('.SH ')[0]
         self.assertEqual([], sorted(variable for variable in variables if variable not in options))
 
+    def test_ratios_of_alerts_are_shown_as_alerts_print_them(self):
+        with open(os.path.join(SOURCE, 'docs/alerts.md'), encoding='utf-8') as file:
+            shown = re.findall(r'([\d.]+)x as long', file.read())  # quantity_ratio()
+        self.assertLess(3, len(shown))
+        self.assertEqual([], [ratio for ratio in shown if float(ratio) >= 9.95 and '.' in ratio])
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
