@@ -117,6 +117,19 @@ class CommandPages(unittest.TestCase):
         self.assertLess(3, len(shown))
         self.assertEqual([], [ratio for ratio in shown if float(ratio) >= 9.95 and '.' in ratio])
 
+    def test_the_specification_has_every_word_of_requests(self):
+        code = ''
+        for name in ('daemon/job/phases/picture_ask.c', 'daemon/server/network_ask.c', 'daemon/server/capture_requests.c'):
+            with open(os.path.join(SOURCE, name), encoding='utf-8') as file:
+                code += file.read()
+        with open(os.path.join(SOURCE, 'proto/SPEC.md'), encoding='utf-8') as file:
+            rows = dict(re.findall(r'^\| `(\w+)` \| (.*) \|$', file.read().partition('| `op` | words |')[2], re.M)[:4])
+        tables = re.findall(r'words\[\] = \{\n(.*?)\{0\},.*?command_words_read\("(\w+)"', code, re.S)
+        self.assertEqual({'commgram', 'remap', 'reroute', 'capture'}, {op for _, op in tables})
+        for words, op in tables:
+            for word in re.findall(r'^ *\{"(\w+)",', words, re.M):
+                self.assertIn(f'`{word}`', rows[op], op)
+
 
 if __name__ == '__main__':
     SOURCE, HOLTER = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
