@@ -5,6 +5,7 @@
  * bounded queue until that state is here. Frames that it contains are then dropped by their
  * number. */
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/client_state.h"
 #include "proto/wire_table.h"
 
@@ -203,15 +204,13 @@ static void client_follow_ask(struct client *c, enum follow_phase phase,
 static void write_topics(uint64_t set, char out[TOPICS_ROOM])
 {
     uint64_t others = 0; /* in which the set differs from that */
-    size_t length = 0;
     const char *topic;
     out[0] = '\0';
     for (int i = 0; i < (int)CLIENT_TOPICS && topic_name(i); i++)
         others |= UINT64_C(1) << i & (set ^ all_topics());
     for (int i = 0; others && i < (int)CLIENT_TOPICS && (topic = topic_name(i)); i++) {
-        if ((set >> i & 1) && length < TOPICS_ROOM)
-            length += (size_t)snprintf(out + length, TOPICS_ROOM - length, "%s%s",
-                                       length ? "," : "", topic);
+        if (set >> i & 1)
+            text_append(out, TOPICS_ROOM, "%s%s", out[0] ? "," : "", topic);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "proto/curve_keys.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -273,9 +274,9 @@ static int curve_user_is_name(const char *user)
 /* The name of a key's file, in "users". */
 static void curve_user_file(char out[80], const uint8_t key[32])
 {
-    int used = snprintf(out, 80, USERS "/");
+    text_copy(out, 80, USERS "/");
     for (int i = 0; i < 32; i++)
-        used += snprintf(out + used, 80 - (size_t)used, "%02x", key[i]);
+        text_append(out, 80, "%02x", key[i]);
 }
 
 /* Make a pair, write it into the user's directory, and the file for the daemon. */

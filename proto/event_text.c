@@ -2,8 +2,8 @@
 #include "proto/event_text.h"
 
 #include "holter/event.h"
+#include "holter/plain_text.h"
 
-#include <stdio.h>
 
 const char *event_state_text(uint64_t flags, char out[EVENT_STATE_ROOM])
 {
@@ -24,14 +24,10 @@ const char *event_state_text(uint64_t flags, char out[EVENT_STATE_ROOM])
         {EVENT_INTER, "inter"},
         {EVENT_REFUSED, "refused"},
     };
-    size_t length = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        if ((flags & words[i].flag) == 0 || length >= EVENT_STATE_ROOM)
-            continue;
-        length += (size_t)snprintf(out + length, EVENT_STATE_ROOM - length, "%s%s",
-                                   length == 0 ? "" : " ", words[i].word);
-    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (flags & words[i].flag)
+            text_append(out, EVENT_STATE_ROOM, "%s%s", out[0] == '\0' ? "" : " ", words[i].word);
     return out;
 }
 

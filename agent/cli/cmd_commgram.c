@@ -5,6 +5,7 @@
 #include "agent/cli/text/text.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/json.h"
 
 #include <errno.h>
@@ -129,15 +130,13 @@ static int cmd_commgram_ask_all(struct asking *a)
     int status = cmd_commgram_ask(a, "snapshot", "job", NULL);
     if (status)
         return status;
-    int length = 0;
     if (!isnan(a->from))
-        length = snprintf(argument, sizeof argument, "from=%" PRIu64,
-                          a->start_ns + (uint64_t)llround(a->from * 1e9));
+        text_append(argument, sizeof argument, "from=%" PRIu64,
+                    a->start_ns + (uint64_t)llround(a->from * 1e9));
     if (!isnan(a->to))
-        length += snprintf(argument + length, sizeof argument - (size_t)length, " to=%" PRIu64,
-                           a->start_ns + (uint64_t)llround(a->to * 1e9));
-    snprintf(argument + length, sizeof argument - (size_t)length, "%s%s",
-             a->words[0] == '\0' ? "" : " ", a->words);
+        text_append(argument, sizeof argument, " to=%" PRIu64,
+                    a->start_ns + (uint64_t)llround(a->to * 1e9));
+    text_append(argument, sizeof argument, "%s%s", a->words[0] == '\0' ? "" : " ", a->words);
     return cmd_commgram_ask(a, "commgram", NULL, argument);
 }
 

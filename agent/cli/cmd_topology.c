@@ -5,6 +5,7 @@
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/json.h"
 
 #include <getopt.h>
@@ -143,12 +144,10 @@ static void cmd_topology_print_text(const struct shown *s)
     for (uint32_t h = 0; s->asked->hosts && h < s->file.host_count; h++) {
         uint32_t node = s->file.hosts[h], at[TOPOLOGY_DIMENSIONS];
         uint32_t count = topology_coordinates(t, node, at);
-        size_t used = 0;
         coordinates[0] = '\0';
-        for (uint32_t d = 0; d < count && used < sizeof coordinates - 16; d++)
-            used +=
-                (size_t)snprintf(coordinates + used, sizeof coordinates - used, "%c%" PRIu32 "%s",
-                                 d == 0 ? '(' : ',', at[d], d + 1 == count ? ")" : "");
+        for (uint32_t d = 0; d < count; d++)
+            text_append(coordinates, sizeof coordinates, "%c%" PRIu32 "%s", d == 0 ? '(' : ',',
+                        at[d], d + 1 == count ? ")" : "");
         tap_print(stdout, "%-12s%s node %" PRIu32 " %s\n", "", cmd_topology_name_of(s, node, name),
                   node, coordinates);
     }

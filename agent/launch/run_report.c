@@ -463,14 +463,13 @@ static unsigned run_report_count_unlisted(const struct run_report *report,
 static const char *run_report_describe_restarts(char *out, size_t capacity,
                                                 const struct run_session *s)
 {
-    int used = 0;
     out[0] = '\0';
     if (s->restarted > 0)
-        used = snprintf(out, capacity, "was restarted %u time%s", s->restarted,
-                        s->restarted == 1 ? "" : "s");
+        text_append(out, capacity, "was restarted %u time%s", s->restarted,
+                    s->restarted == 1 ? "" : "s");
     if (s->start_fault[0] != '\0')
-        snprintf(out + used, capacity - (size_t)used, "%s not be restarted: %s",
-                 used > 0 ? "; then it could" : "could", s->start_fault);
+        text_append(out, capacity, "%s not be restarted: %s",
+                    out[0] != '\0' ? "; then it could" : "could", s->start_fault);
     return out;
 }
 

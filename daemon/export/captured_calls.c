@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/capture_request.h"
 
 #include <errno.h>
@@ -46,11 +47,10 @@ int captured_criteria_add(struct captured_criteria *criteria, const struct wire_
 static void captured_calls_note(struct captured_calls *captured, const char *host,
                                 const char *fault)
 {
-    size_t used = strlen(captured->missing);
     if (fault == NULL || fault[0] == '\0')
         return;
-    snprintf(captured->missing + used, sizeof(captured->missing) - used, "%s%s: %s",
-             used == 0 ? "" : "; ", host, fault);
+    text_append(captured->missing, sizeof(captured->missing), "%s%s: %s",
+                captured->missing[0] == '\0' ? "" : "; ", host, fault);
 }
 
 int captured_calls_add(struct captured_calls *captured, const struct wire_captured *message)

@@ -6,6 +6,7 @@
 #include "daemon/storage/table_copy.h"
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/json.h"
 #include "proto/utf8.h"
 #include "version.h"
@@ -144,18 +145,16 @@ static int export_tables_make_query(const struct export_source *source, const ch
 {
     const struct recorded_span *span = source->span;
     uint64_t window_ns = source->window_ns == 0 ? 1 : source->window_ns;
+    snprintf(out, capacity, "SELECT * FROM %s", table);
     if (window_table_find(table) != NULL) {
-        int used = snprintf(out, capacity, "SELECT * FROM %s", table);
         if (span != NULL)
-            snprintf(out + used, capacity - (size_t)used,
-                     " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64, span->from_ns / window_ns,
-                     (span->to_ns - 1) / window_ns);
+            text_append(out, capacity, " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
+                        span->from_ns / window_ns, (span->to_ns - 1) / window_ns);
         return 0;
     }
     if (!export_names_contain(tables_names, table))
         return -HOLTER_EUSAGE;
     /* Those of the file itself are never copied, and have one row at most. */
-    snprintf(out, capacity, "SELECT * FROM %s", table);
     for (size_t i = 0; i < RECORDED_TABLES; i++)
         if (strcmp(recorded_tables[i].name, table) == 0)
             recorded_table_query(&recorded_tables[i], span, window_ns, out, capacity);

@@ -3,6 +3,7 @@
 
 #include "daemon/fleet/fleet_nats.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,12 +53,11 @@ static int fleet_find_job(struct fleet_nats *nats, const char *job, char *out, s
 
 static void fleet_find_name_jobs(const struct fleet_jobs *jobs, char *why, size_t capacity)
 {
-    size_t length = 0;
     snprintf(why, capacity,
              jobs->count == 0 ? "no job is held by a daemon of the fleet"
                               : "several jobs; add /CLUSTER/JOB, which may be:");
-    for (size_t i = 0; i < jobs->count && (length = strlen(why)) + 1 < capacity; i++)
-        snprintf(why + length, capacity - length, " %s", jobs->ids[i]);
+    for (size_t i = 0; i < jobs->count; i++)
+        text_append(why, capacity, " %s", jobs->ids[i]);
 }
 
 static int fleet_find_any(struct fleet_nats *nats, char *out, size_t capacity, char *why,

@@ -2,6 +2,7 @@
 #include "daemon/fleet/fleet_nats_state.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,10 +33,9 @@ static int keys_find(struct keys *keys, const char *name, int required, char pat
         errno = ENAMETOOLONG;
     else if (access(path, R_OK) == 0) {
         char *text = keys->report->text;
-        const size_t length = strlen(text);
         if (!keys->failed)
-            snprintf(text + length, sizeof(keys->report->text) - length, "%s%s",
-                     length == 0 ? "with " : ", ", path);
+            text_append(text, sizeof(keys->report->text), "%s%s", text[0] == '\0' ? "with " : ", ",
+                        path);
         return 1;
     }
     if (required || errno != ENOENT)

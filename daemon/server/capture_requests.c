@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/job_captures.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/command_option.h"
 #include "proto/log.h"
 #include "proto/rank_spans.h"
@@ -311,13 +312,13 @@ static void captures_finish_waiting(struct captures *c, size_t at)
     char text[1024] = "";
     if (w->count > 0) {
         const struct job *job = jobs_find(c->options.jobs, w->job);
-        size_t length = (size_t)snprintf(text, sizeof(text), "no answer from");
+        text_append(text, sizeof(text), "no answer from");
         for (size_t i = 0; job != NULL && i < w->count && i < NAMED_MAXIMUM; i++)
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s",
-                                       i == 0 ? "" : ",", job_host(job, w->instances[i]));
+            text_append(text, sizeof(text), "%s %s", i == 0 ? "" : ",",
+                        job_host(job, w->instances[i]));
         if (w->count > NAMED_MAXIMUM || job == NULL)
-            snprintf(text + length, sizeof(text) - length, "%s %zu agents",
-                     job == NULL ? "" : " and others,", w->count);
+            text_append(text, sizeof(text), "%s %zu agents", job == NULL ? "" : " and others,",
+                        w->count);
     }
     struct wire_reply reply = {
         .id = w->request, .code = w->answered == 0 ? -HOLTER_ETIMEOUT : 0, .text = text};

@@ -9,6 +9,7 @@
 #include "daemon/server/snapshot.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/host.h"
 #include "proto/log.h"
 #include "version.h"
@@ -403,9 +404,8 @@ static void control_answer(void *user, struct front *front, struct peer *peer,
         return;
     }
     char text[200];
-    int length = snprintf(text, sizeof(text), "unknown operation '%.32s'", request->op);
-    for (size_t i = 0; i < count && (size_t)length < sizeof(text); i++)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, "%s %s",
-                           i == 0 ? ":" : ",", control_operations[i].name);
+    snprintf(text, sizeof(text), "unknown operation '%.32s'", request->op);
+    for (size_t i = 0; i < count; i++)
+        text_append(text, sizeof(text), "%s %s", i == 0 ? ":" : ",", control_operations[i].name);
     control_reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
 }

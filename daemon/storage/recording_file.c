@@ -4,6 +4,7 @@
 
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -283,18 +284,16 @@ static int recording_file_exists(const char *path, const char *suffix)
 static void recording_file_make_name(const char *path, enum open_mode open_mode, char *out,
                                      size_t capacity)
 {
-    size_t used =
-        (size_t)snprintf(out, capacity, "%s%s", open_mode == READ_ONLY_MEDIA ? "file:" : "",
-                         path[0] == '/' ? "" : "./");
-    for (const char *p = path; *p != '\0' && used < capacity; p++) {
+    snprintf(out, capacity, "%s%s", open_mode == READ_ONLY_MEDIA ? "file:" : "",
+             path[0] == '/' ? "" : "./");
+    for (const char *p = path; *p != '\0'; p++) {
         int escaped = open_mode == READ_ONLY_MEDIA && strchr("%?#", *p) != NULL;
-        used += (size_t)snprintf(out + used, capacity - used, escaped ? "%%%02X" : "%c",
-                                 (unsigned char)*p);
+        text_append(out, capacity, escaped ? "%%%02X" : "%c", (unsigned char)*p);
     }
     /* Without a log nothing can change: the file alone is read. */
-    if (open_mode == READ_ONLY_MEDIA && used < capacity)
-        snprintf(out + used, capacity - used,
-                 recording_file_exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
+    if (open_mode == READ_ONLY_MEDIA)
+        text_append(out, capacity,
+                    recording_file_exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
 }
 
 static int recording_file_open_as(struct recording_file *file, const char *path,

@@ -4,11 +4,11 @@
 #include "daemon/storage/recording_bind.h"
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum statement { TOPOLOGY, PART, SEAT, LINK, WAS_HOT, COOLED, ROUTE, STATEMENTS };
@@ -130,7 +130,6 @@ static const char *recording_network_kind_name(const struct topology_spec *spec)
 static void recording_network_describe(const struct network_tables *t, char *out, size_t capacity)
 {
     const struct topology_spec *spec = &t->parts.spec;
-    size_t length = 0;
     uint64_t links = 0;
     uint32_t from, to;
     out[0] = '\0';
@@ -138,18 +137,15 @@ static void recording_network_describe(const struct network_tables *t, char *out
         return;
     for (uint32_t i = 0; i < topology_links(t->topology); i++)
         links += (uint64_t)topology_link(t->topology, i, &from, &to);
-    length += (size_t)snprintf(out, capacity, "%s", recording_network_kind_name(spec));
-    for (uint32_t d = 0; d < spec->dimension_count && length < capacity; d++)
-        length +=
-            (size_t)snprintf(out + length, capacity - length, "%s%u%s", d == 0 ? " " : " x ",
-                             spec->dimensions[d].size,
-                             spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
-                             : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
-                                                                              : "");
-    if (length < capacity)
-        snprintf(out + length, capacity - length, ": %s, %u vertices, %s",
-                 quantity_things(topology_nodes(t->topology), "node").text,
-                 topology_vertices(t->topology), quantity_things(links, "link").text);
+    text_append(out, capacity, "%s", recording_network_kind_name(spec));
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        text_append(out, capacity, "%s%u%s", d == 0 ? " " : " x ", spec->dimensions[d].size,
+                    spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
+                    : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
+                                                                     : "");
+    text_append(out, capacity, ": %s, %u vertices, %s",
+                quantity_things(topology_nodes(t->topology), "node").text,
+                topology_vertices(t->topology), quantity_things(links, "link").text);
 }
 
 static int recording_network_put_part(struct network_tables *t, const struct wire_topology *m)

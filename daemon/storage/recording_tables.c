@@ -7,13 +7,13 @@
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_network.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/json.h"
 #include "proto/wire_table.h"
 #include "version.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,35 +165,25 @@ static size_t recording_tables_list_columns(const struct plain *plain,
 
 /* ---- making -------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static void
-recording_tables_append(char *out, size_t capacity, const char *format, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out + used, capacity - used, format, args);
-    va_end(args);
-}
-
 static int recording_tables_make_plain(struct recording_tables *t, enum plain_table which)
 {
     const struct plain *plain = &plains[which];
     struct column *columns = t->plain[which].columns;
     char make[4096] = "", put[4096] = "", marks[2 * MAX_COLUMNS + 1] = "";
     size_t count = t->plain[which].count = recording_tables_list_columns(plain, columns);
-    recording_tables_append(make, sizeof(make), "CREATE TABLE IF NOT EXISTS %s(", plain->name);
-    recording_tables_append(put, sizeof(put), "INSERT OR REPLACE INTO %s(", plain->name);
+    text_append(make, sizeof(make), "CREATE TABLE IF NOT EXISTS %s(", plain->name);
+    text_append(put, sizeof(put), "INSERT OR REPLACE INTO %s(", plain->name);
     for (size_t i = 0; i < count; i++) {
-        recording_tables_append(make, sizeof(make), "%s %s, ", columns[i].name,
-                                recording_tables_sql_type(&columns[i]));
-        recording_tables_append(put, sizeof(put), "%s%s", i == 0 ? "" : ",", columns[i].name);
-        recording_tables_append(marks, sizeof(marks), "%s?", i == 0 ? "" : ",");
+        text_append(make, sizeof(make), "%s %s, ", columns[i].name,
+                    recording_tables_sql_type(&columns[i]));
+        text_append(put, sizeof(put), "%s%s", i == 0 ? "" : ",", columns[i].name);
+        text_append(marks, sizeof(marks), "%s?", i == 0 ? "" : ",");
     }
     /* A rowid table with a key of several columns would need a separate index with pages of its
      * own. */
-    recording_tables_append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
-                            plain->rows == NULL ? "" : " WITHOUT ROWID");
-    recording_tables_append(put, sizeof(put), ") VALUES(%s)", marks);
+    text_append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
+                plain->rows == NULL ? "" : " WITHOUT ROWID");
+    text_append(put, sizeof(put), ") VALUES(%s)", marks);
     const char *const text = put;
     return recording_file_make(t->db, make, &text, 1, &t->plain[which].put);
 }

@@ -3,6 +3,7 @@
 #include "daemon/storage/table_copy.h"
 
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -71,23 +72,9 @@ void recorded_table_query(const struct recorded_table *table, const struct recor
     char condition[200] = "";
     if (span != NULL)
         table_copy_write_condition(condition, sizeof(condition), table->about, span, window_ns);
-    size_t used =
-        (size_t)snprintf(out, capacity, "SELECT * FROM %s%s ORDER BY ", table->name, condition);
-    for (size_t k = 0; table->keys[k] != NULL && used < capacity; k++)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", k == 0 ? "" : ", ",
-                                 table->keys[k]);
-}
-
-static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_stmt *rows,
-                                          const int columns[MAX_COLUMNS], int count)
-{
-    size_t used = 0;
-    for (int c = 0; c < count; c++) {
-        const char *name = sqlite3_column_name(rows, columns[c]);
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s=excluded.%s", c == 0 ? "" : ",",
-                                 name, name);
-    }
-    return used;
+    snprintf(out, capacity, "SELECT * FROM %s%s ORDER BY ", table->name, condition);
+    for (size_t k = 0; table->keys[k] != NULL; k++)
+        text_append(out, capacity, "%s%s", k == 0 ? "" : ", ", table->keys[k]);
 }
 
 /* Write the INSERT for the columns that both files have. The names of a file's columns may be
@@ -99,8 +86,7 @@ static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows,
 {
     int count = 0;
     const char *time = table->time;
-    size_t used = (size_t)snprintf(out, capacity, "INSERT %sINTO %s(",
-                                   time == NULL ? "OR REPLACE " : "", table->name);
+    snprintf(out, capacity, "INSERT %sINTO %s(", time == NULL ? "OR REPLACE " : "", table->name);
     for (int c = 0; c < sqlite3_column_count(rows) && count < MAX_COLUMNS; c++) {
         const char *name = sqlite3_column_name(rows, c);
         if (name == NULL || strlen(name) > 60 ||
@@ -108,19 +94,22 @@ static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows,
             sqlite3_table_column_metadata(to, NULL, table->name, name, NULL, NULL, NULL, NULL,
                                           NULL) != SQLITE_OK)
             continue;
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", count == 0 ? "" : ",", name);
+        text_append(out, capacity, "%s%s", count == 0 ? "" : ",", name);
         columns[count++] = c;
     }
-    used += (size_t)snprintf(out + used, capacity - used, ") VALUES(");
+    text_append(out, capacity, ") VALUES(");
     for (int c = 0; c < count; c++)
-        used += (size_t)snprintf(out + used, capacity - used, "%s?", c == 0 ? "" : ",");
-    used += (size_t)snprintf(out + used, capacity - used, ")");
-    if (time != NULL) {
-        used += (size_t)snprintf(out + used, capacity - used, " ON CONFLICT DO UPDATE SET ");
-        used += table_copy_list_assignments(out + used, capacity - used, rows, columns, count);
-        snprintf(out + used, capacity - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)",
-                 time, table->name, time);
+        text_append(out, capacity, "%s?", c == 0 ? "" : ",");
+    text_append(out, capacity, ")");
+    if (time == NULL)
+        return count;
+    text_append(out, capacity, " ON CONFLICT DO UPDATE SET ");
+    for (int c = 0; c < count; c++) {
+        const char *name = sqlite3_column_name(rows, columns[c]);
+        text_append(out, capacity, "%s%s=excluded.%s", c == 0 ? "" : ",", name, name);
     }
+    text_append(out, capacity, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)", time, table->name,
+                time);
     return count;
 }
 

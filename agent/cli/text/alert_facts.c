@@ -1,6 +1,7 @@
 /* The facts of an alert as texts, for `holter tap` and `holter top`. */
 #include "agent/cli/text/alert_facts.h"
 
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -21,16 +22,14 @@ static void alert_facts_put(const struct fact_list *list, const char *name, cons
 static void alert_facts_put_latency(const struct fact_list *list, const struct wire_alert *a)
 {
     char text[1024] = ""; /* numbers of up to 310 digits */
-    size_t at = 0;
     if (isfinite(a->ratio) && a->ratio > 0)
-        at += (size_t)snprintf(text, sizeof text, "%s what it was, at worst %s",
-                               quantity_ratio(a->ratio).text, quantity_ratio(a->ratio_worst).text);
+        text_append(text, sizeof text, "%s what it was, at worst %s", quantity_ratio(a->ratio).text,
+                    quantity_ratio(a->ratio_worst).text);
     if (isfinite(a->slope) && fabs(a->slope) >= 0.005)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%+.0f %% a minute", at ? ", " : "",
-                               100 * a->slope);
+        text_append(text, sizeof text, "%s%+.0f %% a minute", text[0] ? ", " : "", 100 * a->slope);
     if (a->error_ns > 0 && a->error_ns != WIRE_ANY)
-        snprintf(text + at, sizeof text - at, "%sclocks within %s", at ? ", " : "",
-                 quantity_duration((double)a->error_ns).text);
+        text_append(text, sizeof text, "%sclocks within %s", text[0] ? ", " : "",
+                    quantity_duration((double)a->error_ns).text);
     alert_facts_put(list, "latency", text);
 }
 

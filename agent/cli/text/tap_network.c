@@ -2,6 +2,7 @@
 #include "agent/cli/text/text.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "holter/plain_text.h"
 #include "proto/quantity.h"
 
 #include <inttypes.h>
@@ -89,7 +90,6 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
                                  char text[VERTEX_TEXT])
 {
     uint64_t at[16];
-    int length = 0;
     if (vertex < names->vertex_count && names->vertices[vertex] != NULL) {
         snprintf(text, VERTEX_TEXT, "%s", names->vertices[vertex]);
         return text;
@@ -98,11 +98,10 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
         snprintf(text, VERTEX_TEXT, "#%" PRIu64, vertex);
         return text;
     }
-    for (uint64_t d = 0; d < names->size_count && length < VERTEX_TEXT; d++)
-        length += snprintf(text + length, (size_t)(VERTEX_TEXT - length), "%c%" PRIu64,
-                           d == 0 ? '(' : ',', at[d]);
-    if (length < VERTEX_TEXT)
-        snprintf(text + length, (size_t)(VERTEX_TEXT - length), ")");
+    text[0] = '\0';
+    for (uint64_t d = 0; d < names->size_count; d++)
+        text_append(text, VERTEX_TEXT, "%c%" PRIu64, d == 0 ? '(' : ',', at[d]);
+    text_append(text, VERTEX_TEXT, ")");
     return text;
 }
 

@@ -7,6 +7,7 @@
 #include "daemon/storage/recordings/diff_messages.h"
 #include "daemon/storage/table_copy.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/json.h"
 
 #include <inttypes.h>
@@ -118,12 +119,11 @@ static struct diff_item *diff_add_table_item(struct comparing *c)
 static void diff_print_key(char *out, size_t capacity, const struct comparing *c,
                            const struct side *s)
 {
-    size_t used = 0;
-    for (size_t k = 0; k < c->key_count && used < capacity; k++) {
+    for (size_t k = 0; k < c->key_count; k++) {
         char value[64];
         diff_print_value(value, sizeof(value), s->rows, s->keys[k]);
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s %s", k == 0 ? "" : ", ",
-                                 sqlite3_column_name(s->rows, s->keys[k]), value);
+        text_append(out, capacity, "%s%s %s", k == 0 ? "" : ", ",
+                    sqlite3_column_name(s->rows, s->keys[k]), value);
     }
 }
 

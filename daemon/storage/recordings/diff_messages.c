@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 #include "holter/wire.h"
 
 #include <errno.h>
@@ -84,13 +85,11 @@ static const char *diff_messages_type_name(const struct recorded *head)
 
 static void diff_messages_print_key(struct diff_item *item, const struct recorded *head)
 {
-    size_t used =
-        (size_t)snprintf(item->key, sizeof(item->key), "%s", diff_messages_type_name(head));
+    text_copy(item->key, sizeof(item->key), diff_messages_type_name(head));
     if (head->type == WIRE_TYPE_WINDOW)
-        used +=
-            (size_t)snprintf(item->key + used, sizeof(item->key) - used, " %" PRIu64, head->window);
-    snprintf(item->key + used, sizeof(item->key) - used, ", agent %" PRIx64 ", seq %" PRIu64,
-             head->instance, head->seq);
+        text_append(item->key, sizeof(item->key), " %" PRIu64, head->window);
+    text_append(item->key, sizeof(item->key), ", agent %" PRIx64 ", seq %" PRIu64, head->instance,
+                head->seq);
 }
 
 static void diff_messages_add_only(struct matching *m, int which, const struct recorded *head)

@@ -9,10 +9,10 @@
 #include "daemon/storage/sql/moment_functions.h"
 #include "daemon/storage/sql/window_rows.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define WHY 400u
@@ -61,8 +61,7 @@ static int window_module_connect(sqlite3 *db, void *table, int argc, const char 
                                  sqlite3_vtab **out, char **why)
 {
     const struct window_table *t = table;
-    char text[DECLARATION];
-    size_t used = (size_t)snprintf(text, sizeof(text), "CREATE TABLE x(");
+    char text[DECLARATION] = "CREATE TABLE x(";
     /* A forged file could make one of the tables that these read of one of them, which would then
      * read itself without end. */
     if (argc != 3 || sqlite3_stricmp(argv[2], t->name) != 0) {
@@ -70,9 +69,9 @@ static int window_module_connect(sqlite3 *db, void *table, int argc, const char 
         return SQLITE_ERROR;
     }
     for (const struct window_column *c = t->columns; c->name != NULL; c++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\"%s\" %s",
-                                 c == t->columns ? "" : ", ", c->name, c->type);
-    snprintf(text + used, sizeof(text) - used, ")");
+        text_append(text, sizeof(text), "%s\"%s\" %s", c == t->columns ? "" : ", ", c->name,
+                    c->type);
+    text_append(text, sizeof(text), ")");
     int code = sqlite3_declare_vtab(db, text);
     struct window_vtab *vtab = code == SQLITE_OK ? calloc(1, sizeof(*vtab)) : NULL;
     if (vtab == NULL)

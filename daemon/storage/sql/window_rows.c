@@ -8,6 +8,7 @@
 #include "daemon/storage/recording_file.h"
 #include "holter/call.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -96,14 +97,13 @@ static int window_rows_load_network(struct window_rows *r)
 /* Prepare the query of a plain table: its columns after the window, in the order of ours. */
 static int window_rows_prepare(struct window_rows *r)
 {
-    char sql[512];
-    size_t used = (size_t)snprintf(sql, sizeof(sql), "SELECT window");
+    char sql[512] = "SELECT window";
     for (const struct window_column *c = r->table->columns + WINDOW_COMMON_COLUMNS; c->name != NULL;
          c++)
-        used += (size_t)snprintf(sql + used, sizeof(sql) - used, ", %s", c->name);
-    snprintf(sql + used, sizeof(sql) - used,
-             " FROM main.%s WHERE window BETWEEN ? AND ? ORDER BY window, scope, id",
-             r->table->plain);
+        text_append(sql, sizeof(sql), ", %s", c->name);
+    text_append(sql, sizeof(sql),
+                " FROM main.%s WHERE window BETWEEN ? AND ? ORDER BY window, scope, id",
+                r->table->plain);
     return recording_file_prepare(recording_cursor_file(r->cursor), &r->plain, sql);
 }
 
