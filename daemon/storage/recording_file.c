@@ -103,11 +103,22 @@ int recording_file_step(struct recording_file *file, sqlite3_stmt *statement)
     return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : recording_file_error(file);
 }
 
+int recording_file_query(struct recording_file *file, sqlite3_stmt **out, const char *sql)
+{
+    int code = recording_file_prepare(file, out, sql);
+    return code != 0 ? code : recording_file_step(file, *out);
+}
+
+const char *recording_file_text(sqlite3_stmt *statement, int column)
+{
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    return text == NULL ? "" : (const char *)text;
+}
+
 int recording_file_number(struct recording_file *file, const char *sql, int64_t *out)
 {
     sqlite3_stmt *statement = NULL;
-    int code = recording_file_prepare(file, &statement, sql);
-    code = code != 0 ? code : recording_file_step(file, statement);
+    int code = recording_file_query(file, &statement, sql);
     if (code == 1)
         *out = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -126,12 +137,6 @@ int recording_file_has(struct recording_file *file, const char *table)
     snprintf(sql, sizeof(sql),
              "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'", table);
     return recording_file_count(file, sql) == 1;
-}
-
-int recording_file_run(struct recording_file *file, const char *sql)
-{
-    file->steps = 0;
-    return recording_file_exec(file->db, sql);
 }
 
 int recording_file_exec(sqlite3 *db, const char *sql)
@@ -367,15 +372,14 @@ int recording_file_open(struct recording_file *file, const char *path, enum reco
 int recording_file_hold(struct recording_file *file)
 {
     sqlite3_stmt *mode = NULL;
-    int code = recording_file_prepare(file, &mode, "PRAGMA journal_mode");
-    code = code != 0 ? code : recording_file_step(file, mode);
-    const char *name = code == 1 ? (const char *)sqlite3_column_text(mode, 0) : NULL;
+    int code = recording_file_query(file, &mode, "PRAGMA journal_mode");
     /* Without a log no process writes the file, and none can begin to while it is held. */
-    int written = name != NULL && strcmp(name, "wal") == 0;
+    int written = code == 1 && strcmp(recording_file_text(mode, 0), "wal") == 0;
     sqlite3_finalize(mode);
     if (code < 0)
         return code;
-    return written ? recording_file_run(file, "BEGIN") : 0;
+    file->steps = 0;
+    return written ? recording_file_exec(file->db, "BEGIN") : 0;
 }
 
 void recording_file_checkpoint(struct recording_file *file)

@@ -48,6 +48,13 @@ int recording_file_prepare(struct recording_file *file, sqlite3_stmt **out, cons
  * recording_file_error() */
 int recording_file_step(struct recording_file *file, sqlite3_stmt *statement);
 
+/** Prepare a statement and step to its first row. @param out  to be finalized by the caller, also
+ * on failure @return as recording_file_step() */
+int recording_file_query(struct recording_file *file, sqlite3_stmt **out, const char *sql);
+
+/** A text in the row that a statement is at; "" in place of NULL. */
+const char *recording_file_text(sqlite3_stmt *statement, int column);
+
 /** Read the first column of the first row. @return 0, -HOLTER_EEMPTY, or as recording_file_error()
  */
 int recording_file_number(struct recording_file *file, const char *sql, int64_t *out);
@@ -59,10 +66,7 @@ uint64_t recording_file_count(struct recording_file *file, const char *sql);
 /** Does the file have this table? */
 int recording_file_has(struct recording_file *file, const char *table);
 
-/** Run a statement without result. @return 0 or -EIO */
-int recording_file_run(struct recording_file *file, const char *sql);
-
-/** The same for a database. */
+/** Run statements without result. @return 0 or -EIO */
 int recording_file_exec(sqlite3 *db, const char *sql);
 
 /** Create tables, and prepare the statements that write their rows.

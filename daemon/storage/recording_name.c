@@ -173,11 +173,9 @@ void recording_find_stop(const char *path, struct recording_stop *out)
     char why[256];
     *out = (struct recording_stop){0};
     if (recording_file_open(&file, path, RECORDING_SALVAGE, why, sizeof(why)) == 0 &&
-        recording_file_prepare(&file, &s, "SELECT at_ns, why FROM stopped") == 0 &&
-        recording_file_step(&file, s) == 1) {
-        const unsigned char *text = sqlite3_column_text(s, 1);
+        recording_file_query(&file, &s, "SELECT at_ns, why FROM stopped") == 1) {
         out->at_ns = (uint64_t)sqlite3_column_int64(s, 0);
-        snprintf(out->why, sizeof(out->why), "%s", text == NULL ? "" : (const char *)text);
+        text_copy(out->why, sizeof(out->why), recording_file_text(s, 1));
     }
     sqlite3_finalize(s);
     recording_file_close(&file);

@@ -229,11 +229,6 @@ void recording_tables_destroy(struct recording_tables *t)
 
 /* ---- writing ------------------------------------------------------------- */
 
-static void recording_tables_bind_text(sqlite3_stmt *s, int at, const char *text)
-{
-    sqlite3_bind_text(s, at, text == NULL ? "" : text, -1, SQLITE_STATIC);
-}
-
 /* Bind the rows of a field as JSON. @return 0 or -ENOMEM */
 static int recording_tables_bind_rows(sqlite3_stmt *s, int at, enum wire_type type,
                                       const char *name, const void *message)
@@ -271,13 +266,13 @@ static int recording_tables_bind_slot(sqlite3_stmt *s, int at, const struct colu
         return 0;
     case WIRE_KIND_STR:
         memcpy(&text, slot, sizeof(text));
-        recording_tables_bind_text(s, at, text);
+        bind_copy(s, at, text);
         return 0;
     default:
         memcpy(&number, slot, sizeof(number));
         if (column->kind == WIRE_KIND_U64 && recording_tables_value_names(column->name) != NULL &&
             number < 4)
-            recording_tables_bind_text(s, at, recording_tables_value_names(column->name)[number]);
+            bind_copy(s, at, recording_tables_value_names(column->name)[number]);
         else
             bind_number(s, at, number);
         return 0;
@@ -303,19 +298,19 @@ static int recording_tables_put_plain(struct recording_tables *t, enum plain_tab
 static int recording_tables_put_job(struct recording_tables *t, const struct wire_job *m)
 {
     sqlite3_stmt *s = t->fixed[JOB];
-    recording_tables_bind_text(s, 1, m->job);
-    recording_tables_bind_text(s, 2, m->state);
-    recording_tables_bind_text(s, 3, m->app);
-    recording_tables_bind_text(s, 4, m->command);
-    recording_tables_bind_text(s, 5, m->mpi);
-    recording_tables_bind_text(s, 6, m->user);
+    bind_copy(s, 1, m->job);
+    bind_copy(s, 2, m->state);
+    bind_copy(s, 3, m->app);
+    bind_copy(s, 4, m->command);
+    bind_copy(s, 5, m->mpi);
+    bind_copy(s, 6, m->user);
     bind_number(s, 7, m->world);
     bind_number(s, 8, m->seen);
     bind_number(s, 9, m->start_ns);
     bind_number(s, 10, m->end_ns);
     bind_number(s, 11, m->window_ns);
-    recording_tables_bind_text(s, 12, HOLTER_VERSION);
-    recording_tables_bind_text(s, 13, m->launcher);
+    bind_copy(s, 12, HOLTER_VERSION);
+    bind_copy(s, 13, m->launcher);
     bind_number(s, 14, m->group > 1 ? m->group : 1);
     return bind_put_row(s);
 }
@@ -325,7 +320,7 @@ static int recording_tables_put_places(struct recording_tables *t, const struct 
     for (uint64_t i = 0; i < m->hosts_count; i++) {
         sqlite3_stmt *s = t->fixed[NODE];
         bind_number(s, 1, i);
-        recording_tables_bind_text(s, 2, m->hosts[i].name);
+        bind_copy(s, 2, m->hosts[i].name);
         if (bind_put_row(s) != 0)
             return -EIO;
     }
@@ -333,7 +328,7 @@ static int recording_tables_put_places(struct recording_tables *t, const struct 
         sqlite3_stmt *s = t->fixed[PLACE];
         const struct wire_place_row *place = &m->places[i];
         bind_numbers(s, 3, (uint64_t[]){place->rank, place->node, place->pid});
-        recording_tables_bind_text(s, 4, place->placement);
+        bind_copy(s, 4, place->placement);
         bind_number(s, 5, place->core);
         bind_number(s, 6, place->socket);
         bind_number(s, 7, place->numa);
@@ -465,21 +460,15 @@ struct causes {
     uint64_t count;
 };
 
-static const char *recording_tables_text_at(sqlite3_stmt *s, int column)
-{
-    const unsigned char *text = sqlite3_column_text(s, column);
-    return text == NULL ? "" : (const char *)text;
-}
-
 /* Text that is not the JSON written by this module has no causes. */
 static void recording_tables_read_causes(sqlite3_stmt *s, const char *json, struct causes *out)
 {
     out->count = 0;
-    recording_tables_bind_text(s, 1, json);
+    bind_copy(s, 1, json);
     while (out->count < MAX_CAUSES && sqlite3_step(s) == SQLITE_ROW) {
         uint64_t i = out->count++;
-        snprintf(out->names[i], sizeof(out->names[i]), "%s", recording_tables_text_at(s, 0));
-        snprintf(out->texts[i], sizeof(out->texts[i]), "%s", recording_tables_text_at(s, 2));
+        snprintf(out->names[i], sizeof(out->names[i]), "%s", recording_file_text(s, 0));
+        snprintf(out->texts[i], sizeof(out->texts[i]), "%s", recording_file_text(s, 2));
         out->rows[i] = (struct wire_cause_row){
             .name = out->names[i], .share = sqlite3_column_double(s, 1), .text = out->texts[i]};
     }
@@ -490,7 +479,7 @@ static void recording_tables_set_slot(sqlite3_stmt *s, int at, enum wire_kind ki
 {
     sqlite3_int64 number = sqlite3_column_int64(s, at);
     double real = sqlite3_column_type(s, at) == SQLITE_NULL ? NAN : sqlite3_column_double(s, at);
-    const char *text = kind == WIRE_KIND_STR ? recording_tables_text_at(s, at) : NULL;
+    const char *text = kind == WIRE_KIND_STR ? recording_file_text(s, at) : NULL;
     if (kind == WIRE_KIND_F64)
         memcpy(slot, &real, sizeof(real));
     else if (kind == WIRE_KIND_STR)
@@ -517,7 +506,7 @@ static struct wire_alert recording_tables_read_alert(sqlite3_stmt *s, sqlite3_st
             if (f->kind != WIRE_KIND_ROWS)
                 recording_tables_set_slot(s, c, f->kind, slot);
             else
-                recording_tables_read_causes(each, recording_tables_text_at(s, c), causes);
+                recording_tables_read_causes(each, recording_file_text(s, c), causes);
         }
     }
     alert.causes = causes->rows;

@@ -190,9 +190,8 @@ int table_copy_read_job(struct recording_file *from, char *job, size_t capacity)
 {
     sqlite3_stmt *row = NULL;
     job[0] = '\0';
-    if (recording_file_prepare(from, &row, "SELECT job FROM job") == 0 &&
-        recording_file_step(from, row) == 1 && sqlite3_column_text(row, 0) != NULL)
-        snprintf(job, capacity, "%s", (const char *)sqlite3_column_text(row, 0));
+    if (recording_file_query(from, &row, "SELECT job FROM job") == 1)
+        text_copy(job, capacity, recording_file_text(row, 0));
     sqlite3_finalize(row);
     return job[0] != '\0' ? 0 : -HOLTER_EEMPTY;
 }

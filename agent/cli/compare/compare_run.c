@@ -8,6 +8,7 @@
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "holter/waiting.h"
 
 #include <errno.h>
@@ -36,8 +37,7 @@ static int compare_run_query(struct compare_run *run, struct recording_file *fil
 
 static int compare_run_take_job(struct compare_run *run, sqlite3_stmt *row)
 {
-    const unsigned char *app = sqlite3_column_text(row, 0);
-    snprintf(run->app, sizeof(run->app), "%s", app != NULL ? (const char *)app : "");
+    text_copy(run->app, sizeof(run->app), recording_file_text(row, 0));
     run->world = (uint64_t)sqlite3_column_int64(row, 1);
     return 0;
 }

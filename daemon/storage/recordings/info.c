@@ -11,6 +11,7 @@
 #include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,18 +57,17 @@ static void info_add_damage(struct info *info, uint64_t after, uint64_t messages
 
 static void info_copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column)
 {
-    const unsigned char *text = sqlite3_column_text(s, column);
-    snprintf(out, capacity, "%s", text == NULL ? "" : (const char *)text);
+    text_copy(out, capacity, recording_file_text(s, column));
 }
 
 static void info_read_job(struct reading *r)
 {
     struct info *i = r->info;
     sqlite3_stmt *s = NULL;
-    int code = recording_file_prepare(r->file, &s,
-                                      "SELECT job, state, app, command, mpi, user, holter, world,"
-                                      " seen, window_ns, launcher, rank_group FROM job");
-    if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
+    int code = recording_file_query(r->file, &s,
+                                    "SELECT job, state, app, command, mpi, user, holter, world,"
+                                    " seen, window_ns, launcher, rank_group FROM job");
+    if (code == 1) {
         info_copy_text(i->job, sizeof(i->job), s, 0);
         info_copy_text(i->state, sizeof(i->state), s, 1);
         i->cut_short = recording_is_cut_short(i->path, i->state);
@@ -90,8 +90,7 @@ static void info_read_job(struct reading *r)
 static void info_read_network(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
-    if (recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
-        recording_file_step(r->file, s) == 1) {
+    if (recording_file_query(r->file, &s, "SELECT text, source FROM topology") == 1) {
         info_copy_text(r->info->network, sizeof(r->info->network), s, 0);
         info_copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
     }
@@ -101,10 +100,9 @@ static void info_read_network(struct reading *r)
 static void info_read_part(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
-    if (recording_file_prepare(r->file, &s,
-                               "SELECT part, removed_ns, attached_ns, missed FROM part"
-                               " WHERE one = 1") == 0 &&
-        recording_file_step(r->file, s) == 1) {
+    if (recording_file_query(r->file, &s,
+                             "SELECT part, removed_ns, attached_ns, missed FROM part"
+                             " WHERE one = 1") == 1) {
         r->info->part = (uint64_t)sqlite3_column_int64(s, 0);
         r->info->removed_before_ns = (uint64_t)sqlite3_column_int64(s, 1);
         r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);

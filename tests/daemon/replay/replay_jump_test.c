@@ -107,7 +107,7 @@ static void run_sql(const char *sql)
     struct recording_file file;
     char why[200];
     assert_int_equal(recording_file_open(&file, path, RECORDING_WRITE, why, sizeof(why)), 0);
-    assert_int_equal(recording_file_run(&file, sql), 0);
+    assert_int_equal(recording_file_exec(file.db, sql), 0);
     recording_file_close(&file);
 }
 

@@ -132,7 +132,7 @@ static void a_part_that_is_read_is_over_at_its_size(void **state)
     (void)state;
     fill(8192);
     assert_int_equal(recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)), 0);
-    assert_int_equal(recording_file_run(&file, "BEGIN; SELECT count(*) FROM block"), 0);
+    assert_int_equal(recording_file_exec(file.db, "BEGIN; SELECT count(*) FROM block"), 0);
     while (!record_parts_is_full(recording_bytes(recording), MOST))
         fill(8192);
     assert_true(record_parts_needs_next(recording, MOST));
