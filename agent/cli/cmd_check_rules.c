@@ -3,7 +3,6 @@
 #include "agent/terminal/command_line.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -36,12 +35,8 @@ int cmd_check_rules(int argc, char **argv)
                        print ? "no file" : "one file of rules");
         return 2;
     }
-    int rc = paths_program(daemon, sizeof daemon, "holterd");
-    if (rc < 0) {
-        terminal_print("check-rules: holterd is not installed beside holter: %s",
-                       holter_strerror(rc));
+    if (paths_holterd(daemon, sizeof daemon, "check-rules") < 0)
         return 1;
-    }
     if (print)
         execl(daemon, daemon, "--print-rules", (char *)NULL);
     else

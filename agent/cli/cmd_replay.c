@@ -200,11 +200,8 @@ int cmd_replay(int argc, char **argv)
     if (status >= 0)
         return status;
     request.arguments[2] = (char *)recording;
-    int rc = paths_program(program, sizeof program, "holterd");
-    if (rc < 0) {
-        terminal_print("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
+    if (paths_holterd(program, sizeof program, "replay") < 0)
         return 1;
-    }
     execv(program, request.arguments);
     terminal_print("replay: %s: %s", program, strerror(errno));
     return 1;

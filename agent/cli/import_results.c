@@ -4,7 +4,6 @@
 #include "agent/terminal/paths.h"
 #include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
-#include "holter/error.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,13 +48,8 @@ int import_results(const char *recording)
 {
     char program[PATH_MAX];
     FILE *out = NULL;
-    int code = paths_program(program, sizeof program, "holterd");
-    if (code < 0) {
-        terminal_print(
-            "import: the results are not made: holterd is not installed beside holter: %s",
-            holter_strerror(code));
+    if (paths_holterd(program, sizeof program, "import: the results are not made") < 0)
         return 1;
-    }
     pid_t pid = import_results_start(program, recording, &out);
     if (pid < 0) {
         terminal_print("import: the results are not made: %s: %s", program, strerror(errno));

@@ -139,13 +139,10 @@ int private_replay_start(struct private_replay *r, char *analysed)
 {
     char program[PATH_MAX], records[80];
     snprintf(r->directory, sizeof(r->directory), "/tmp/holter-replay-XXXXXX");
-    int code = paths_program(program, sizeof(program), "holterd");
-    if (code < 0) {
-        terminal_print("%s: holterd is not installed beside holter: %s", r->command,
-                       holter_strerror(code));
+    if (paths_holterd(program, sizeof(program), r->command) < 0)
         return 1;
-    }
-    if ((code = unfinished_make_directory(&r->cleaner, r->directory)) != 0) {
+    int code = unfinished_make_directory(&r->cleaner, r->directory);
+    if (code != 0) {
         terminal_print("%s: %s: %s", r->command, r->directory, holter_strerror(code));
         return 1;
     }

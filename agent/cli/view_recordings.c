@@ -140,18 +140,16 @@ static void view_recordings_end(struct view_recordings *v)
 int view_recordings_run(struct view_recordings *v)
 {
     char program[PATH_MAX];
-    int code = paths_program(program, sizeof(program), "holterd");
-    if (code < 0) {
-        terminal_print("view: holterd is not installed beside holter: %s", holter_strerror(code));
+    if (paths_holterd(program, sizeof(program), "view") < 0)
         return 1;
-    }
     for (int i = 0; i < v->count; i++) {
         if (access(v->paths[i], R_OK) != 0) {
             terminal_print("view: %s: %s", v->paths[i], strerror(errno));
             return 1;
         }
     }
-    if ((code = unfinished_make_directory(&v->cleaner, v->directory)) != 0) {
+    int code = unfinished_make_directory(&v->cleaner, v->directory);
+    if (code != 0) {
         terminal_print("view: %s: %s", v->directory, strerror(-code));
         return 1;
     }

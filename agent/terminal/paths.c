@@ -1,6 +1,7 @@
 /* Finds the programs and probes of Holter. */
 #include "agent/terminal/paths.h"
 
+#include "agent/terminal/terminal.h"
 #include "holter/error.h"
 
 #include <dirent.h>
@@ -63,6 +64,15 @@ int paths_program(char *out, size_t capacity, const char *program)
     char directory[PATH_MAX];
     int rc = own_directory(directory, sizeof directory);
     return rc < 0 ? rc : paths_program_from(out, capacity, directory, program);
+}
+
+int paths_holterd(char *out, size_t capacity, const char *command)
+{
+    int rc = paths_program(out, capacity, "holterd");
+    if (rc < 0)
+        terminal_print("%s: holterd is not installed beside holter: %s", command,
+                       holter_strerror(rc));
+    return rc;
 }
 
 int paths_holter(char *out, size_t capacity)

@@ -16,6 +16,10 @@ int paths_self(char *out, size_t capacity);
  *  @return 0, -ENOENT, or -HOLTER_ERANGE when the path does not fit */
 int paths_program(char *out, size_t capacity, const char *program);
 
+/** As paths_program() for holterd. @param command  name for the error message
+ *  @return 0, or negative after printing that it is not installed */
+int paths_holterd(char *out, size_t capacity, const char *command);
+
 /** Path of the program `holter`, by which other nodes have to start `holter exec`; of the running
  *  program when there is none beside it. @return as paths_self() */
 int paths_holter(char *out, size_t capacity);
