@@ -186,3 +186,14 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
         buffer->length = 0;
     return error;
 }
+
+int wire_copy(struct wire_message *out, struct wire_arena *arena,
+              const struct wire_message *message)
+{
+    struct wire_buffer buffer = {0};
+    int error = wire_encode(&buffer, message->type, &message->hello);
+    if (!error)
+        error = wire_decode(out, arena, buffer.bytes, buffer.length, NULL);
+    wire_buffer_finish(&buffer);
+    return error;
+}

@@ -58,7 +58,7 @@ static struct stored *cmd_status_find(const struct status *status, enum wire_typ
     return NULL;
 }
 
-/* Copy a message by encoding and decoding it. Only the newest window of a job is stored. */
+/* Only the newest window of a job is stored. */
 static int cmd_status_store_message(struct status *status, const struct wire_message *message)
 {
     struct stored *place = NULL;
@@ -74,12 +74,7 @@ static int cmd_status_store_message(struct status *status, const struct wire_mes
         place = &more[status->count++];
         *place = (struct stored){0};
     }
-    struct wire_buffer buffer = {0};
-    int error = wire_encode(&buffer, message->type, &message->hello);
-    if (!error)
-        error = wire_decode(&place->message, &place->arena, buffer.bytes, buffer.length, NULL);
-    wire_buffer_finish(&buffer);
-    return error;
+    return wire_copy(&place->message, &place->arena, message);
 }
 
 /* Remove all stored messages. */

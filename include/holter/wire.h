@@ -1606,6 +1606,13 @@ struct wire_message {
     };
 };
 
+/** Copy a message by encoding and decoding it.
+ *  @param out    set on success; must not be the message itself
+ *  @param arena  borrowed; emptied first, and owns what the copy points to
+ *  @return as wire_encode() and wire_decode() */
+int wire_copy(struct wire_message *out, struct wire_arena *arena,
+              const struct wire_message *message);
+
 /** Decode one message. Never asserts, never reads outside the bytes, allocates no more
  *  memory than the bytes can fill; hostile input costs at most time linear in its length.
  *  @param out    set on success

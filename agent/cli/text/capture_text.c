@@ -18,20 +18,18 @@ void capture_view_finish(struct capture_view *view)
     for (size_t i = 0; i < view->count; i++)
         wire_arena_finish(&view->parts[i].arena);
     free(view->parts);
-    wire_buffer_finish(&view->buffer);
     *view = (struct capture_view){0};
 }
 
 int capture_view_add(struct capture_view *view, const struct wire_capture *message)
 {
-    int rc = wire_encode(&view->buffer, WIRE_TYPE_CAPTURE, message);
-    if (rc == 0)
-        rc = ARRAY_FIT(view->parts, view->capacity, view->count + 1);
+    const struct wire_message whole = {.type = WIRE_TYPE_CAPTURE, .capture = *message};
+    int rc = ARRAY_FIT(view->parts, view->capacity, view->count + 1);
     if (rc != 0)
         return rc;
     struct capture_part *part = &view->parts[view->count];
     *part = (struct capture_part){.arena = {0}};
-    rc = wire_decode(&part->message, &part->arena, view->buffer.bytes, view->buffer.length, NULL);
+    rc = wire_copy(&part->message, &part->arena, &whole);
     if (rc == 0)
         view->count++;
     else

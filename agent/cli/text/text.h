@@ -79,7 +79,6 @@ struct capture_view {
         struct wire_message message;
     } * parts; /**< owned */
     size_t count, capacity;
-    struct wire_buffer buffer;
 };
 
 void capture_view_finish(struct capture_view *view);

@@ -34,19 +34,6 @@ void top_model_finish(struct top_model *m)
     *m = (struct top_model){0};
 }
 
-/* Copy a message by encoding and decoding it. */
-static int top_model_copy_message(const struct wire_message *message, struct wire_message *out,
-                                  struct wire_arena *arena)
-{
-    struct wire_buffer buffer = {0};
-    struct wire_fault fault;
-    int rc = wire_encode(&buffer, message->type, &message->hello);
-    if (rc == 0)
-        rc = wire_decode(out, arena, buffer.bytes, buffer.length, &fault);
-    wire_buffer_finish(&buffer);
-    return rc;
-}
-
 /* ---- job ------------------------------------------------------------------------- */
 
 static void top_model_apply_job(struct top_model *m, const struct wire_job *job, int snapshot)
@@ -330,7 +317,7 @@ static int top_model_apply_nodes(struct top_model *m, const struct wire_message 
 {
     struct wire_message nodes;
     struct wire_arena arena = {0};
-    int rc = top_model_copy_message(message, &nodes, &arena);
+    int rc = wire_copy(&nodes, &arena, message);
     if (rc != 0) {
         wire_arena_finish(&arena);
         return rc;
@@ -377,8 +364,7 @@ static int top_model_apply_alert(struct top_model *m, const struct wire_message 
         return 0;
     }
     struct top_alert *alert = calloc(1, sizeof *alert);
-    int rc =
-        alert == NULL ? -ENOMEM : top_model_copy_message(message, &alert->message, &alert->arena);
+    int rc = alert == NULL ? -ENOMEM : wire_copy(&alert->message, &alert->arena, message);
     if (rc != 0) {
         if (alert != NULL)
             free_alert(alert);
