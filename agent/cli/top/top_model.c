@@ -4,6 +4,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 #include "holter/waiting.h"
+#include "proto/wire_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -391,26 +392,6 @@ static int top_model_apply_alert(struct top_model *m, const struct wire_message 
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-static const char *top_model_job_of(const struct wire_message *message)
-{
-    switch (message->type) {
-#define OF(TYPE, name)                                                                             \
-    case WIRE_TYPE_##TYPE:                                                                         \
-        return message->name.job;
-        OF(JOB, job)
-        OF(TOTALS, totals)
-        OF(PLACES, places)
-        OF(RANK_WINDOW, rank_window)
-        OF(NODES, nodes)
-        OF(ALERT, alert)
-        OF(LATENCIES, latencies)
-        OF(REGIONS, regions)
-#undef OF
-    default:
-        return NULL;
-    }
-}
-
 static int top_model_apply_message(struct top_model *m, const struct wire_message *message,
                                    int snapshot)
 {
@@ -431,8 +412,10 @@ static int top_model_apply_message(struct top_model *m, const struct wire_messag
         return top_model_apply_alert(m, message);
     case WIRE_TYPE_LATENCIES:
         return top_model_apply_latencies(m, &message->latencies);
-    default:
+    case WIRE_TYPE_REGIONS:
         return top_model_apply_regions(m, &message->regions);
+    default:
+        return 0;
     }
 }
 
@@ -450,7 +433,7 @@ int top_model_apply(struct top_model *m, const struct wire_message *message, int
         top_model_apply_replay(&m->replay, &message->replay);
         return 0;
     }
-    const char *job = top_model_job_of(message);
+    const char *job = wire_job_of(message);
     if (job == NULL)
         return 0;
     if (strcmp(job, m->job) != 0) {
