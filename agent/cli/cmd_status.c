@@ -288,10 +288,7 @@ int cmd_status(int argc, char **argv)
             cmd_status_print_json(&status);
         else
             cmd_status_print_text(&status);
-        if (fflush(stdout) || ferror(stdout)) {
-            terminal_print("status: standard output: %s", strerror(errno));
-            result = 1;
-        }
+        result = terminal_flush_output("status");
     }
     client_destroy(status.client);
     cmd_status_release_messages(&status);

@@ -168,11 +168,7 @@ static int print_page(struct top *top)
             length--;
         printf("%.*s\n", (int)length, text);
     }
-    if (fflush(stdout) || ferror(stdout)) {
-        terminal_print("top: standard output: %s", strerror(errno));
-        return 1;
-    }
-    return 0;
+    return terminal_flush_output("top");
 }
 
 static int run_once(struct top *top)
