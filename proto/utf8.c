@@ -37,6 +37,14 @@ size_t utf8_prefix(const char *text, size_t length)
     return at;
 }
 
+size_t utf8_characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += ((uint8_t)*text & 0xc0) != 0x80;
+    return count;
+}
+
 size_t utf8_control(const char *text, size_t length)
 {
     const uint8_t *c = (const uint8_t *)text;

@@ -75,17 +75,9 @@ static char *row_writer_make_text(const struct cell *cell)
     return text;
 }
 
-static size_t row_writer_width(const char *text)
-{
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 static void row_writer_put_padded(struct row_writer *w, size_t column, const char *text)
 {
-    size_t width = row_writer_width(text);
+    size_t width = utf8_characters(text);
     int pad = width < w->widths[column] ? (int)(w->widths[column] - width) : 0;
     int last = column + 1 == w->columns;
     if (w->numbers[column])
@@ -109,7 +101,7 @@ static int row_writer_add_text(struct row_writer *w, size_t column, const struct
     char *text = row_writer_make_text(cell);
     if (text == NULL)
         return -ENOMEM;
-    size_t width = row_writer_width(text);
+    size_t width = utf8_characters(text);
     w->widths[column] = width > w->widths[column] ? width : w->widths[column];
     w->texts[w->text_count++] = text;
     return 0;

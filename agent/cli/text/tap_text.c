@@ -16,10 +16,7 @@
 
 void tap_cell(FILE *out, int width, const char *text)
 {
-    int length = 0;
-    for (const char *c = text; *c; c++)
-        length += ((unsigned char)*c & 0xc0) != 0x80;
-    int pad = abs(width) - length;
+    int pad = abs(width) - (int)utf8_characters(text);
     if (width < 0 && pad > 0)
         fprintf(out, "%*s", pad, "");
     utf8_print_plain(out, text);
