@@ -188,21 +188,16 @@ static int export_tables_put_table(FILE *out, enum row_format format,
 {
     struct row_writer writer = {.out = out, .format = format};
     char query[MOST_QUERY];
-    if (source->content != NULL && export_names_contain(export_sums, table)) {
-        int code = export_tables_put_sum(&writer, source->content, table);
-        int ended = row_writer_end(&writer);
-        return code != 0 ? code : ended;
-    }
-    if (export_names_contain(export_graphs, table)) {
-        int code = export_graph_put(&writer, source, table);
-        int ended = row_writer_end(&writer);
-        return code != 0 ? code : ended;
-    }
-    int code = export_tables_make_query(source, table, query, sizeof(query));
-    code = code != 0 ? code : tables_query(source->tables, query, row_writer_put, &writer);
+    const int is_sum = source->content != NULL && export_names_contain(export_sums, table);
+    const int is_graph = export_names_contain(export_graphs, table);
+    int code = is_sum     ? export_tables_put_sum(&writer, source->content, table)
+               : is_graph ? export_graph_put(&writer, source, table)
+                          : export_tables_make_query(source, table, query, sizeof(query));
+    if (code == 0 && !is_sum && !is_graph)
+        code = tables_query(source->tables, query, row_writer_put, &writer);
     int ended = row_writer_end(&writer);
     code = code != 0 ? code : ended;
-    return code == 0 && writer.rows == 0 && format == ROW_CSV
+    return code == 0 && writer.rows == 0 && format == ROW_CSV && !is_sum && !is_graph
                ? export_tables_put_names(out, source->tables, table)
                : code;
 }
