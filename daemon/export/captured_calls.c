@@ -34,12 +34,9 @@ void captured_list_finish(struct captured_list *list)
 
 int captured_criteria_add(struct captured_criteria *criteria, const struct wire_criterion_row *row)
 {
-    struct wire_criterion_row *more =
-        realloc(criteria->rows, (criteria->count + 1) * sizeof(*more));
-    if (more == NULL)
+    if (ARRAY_RESIZE(criteria->rows, criteria->count + 1) != 0)
         return -ENOMEM;
-    criteria->rows = more;
-    more[criteria->count++] = *row;
+    criteria->rows[criteria->count++] = *row;
     return 0;
 }
 
@@ -113,11 +110,9 @@ static int captured_list_matches(const struct captured_reading *r,
 static int captured_list_on_capture(void *user, const struct cell *row, size_t columns)
 {
     struct captured_list *list = user;
-    struct captured_calls *more = realloc(list->list, (list->count + 1) * sizeof(*more));
-    if (more == NULL)
+    if (ARRAY_RESIZE(list->list, list->count + 1) != 0)
         return -ENOMEM;
-    list->list = more;
-    more[list->count++] =
+    list->list[list->count++] =
         (struct captured_calls){.capture = columns > 1 ? (uint64_t)row[0].integer : 0,
                                 .asked_ns = columns > 1 ? (uint64_t)row[1].integer : 0};
     return 0;

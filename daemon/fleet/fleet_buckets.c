@@ -1,4 +1,5 @@
 /* The buckets of a fleet: leases, which expire, and the jobs that there are. */
+#include "daemon/analysis/tables/array.h"
 #include "daemon/fleet/fleet_nats_state.h"
 
 #include <errno.h>
@@ -116,12 +117,10 @@ void fleet_nats_forget(struct fleet_nats *nats, const char *job)
 
 static int bucket_add_id(struct fleet_jobs *jobs, const char *key)
 {
-    char(*ids)[NATS_JOB_BYTES] = realloc(jobs->ids, (jobs->count + 1) * sizeof(*ids));
-    if (ids == NULL)
+    if (ARRAY_RESIZE(jobs->ids, jobs->count + 1) != 0)
         return -ENOMEM;
-    jobs->ids = ids;
-    snprintf(ids[jobs->count], sizeof(*ids), "%s", key);
-    for (char *c = ids[jobs->count++]; *c != '\0'; c++)
+    snprintf(jobs->ids[jobs->count], sizeof(*jobs->ids), "%s", key);
+    for (char *c = jobs->ids[jobs->count++]; *c != '\0'; c++)
         *c = *c == '=' ? '.' : *c;
     return 0;
 }

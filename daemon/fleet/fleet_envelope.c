@@ -1,6 +1,7 @@
 /* Envelopes: several messages of a job in one message of a fleet's stream. */
 #include "daemon/fleet/fleet_envelope.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "holter/error.h"
 #include "holter/wire.h"
 
@@ -24,25 +25,12 @@ uint64_t fleet_get(const uint8_t *in, size_t bytes)
     return value;
 }
 
-static int envelope_reserve(struct fleet_envelope *envelope, size_t length)
-{
-    if (length <= envelope->capacity)
-        return 0;
-    size_t capacity = 2 * envelope->capacity > length ? 2 * envelope->capacity : length;
-    uint8_t *bytes = realloc(envelope->bytes, capacity);
-    if (bytes == NULL)
-        return -ENOMEM;
-    envelope->bytes = bytes;
-    envelope->capacity = capacity;
-    return 0;
-}
-
 int fleet_envelope_add(struct fleet_envelope *envelope, const struct fleet_entry *entry)
 {
     size_t at = envelope->length == 0 ? FLEET_HEAD_BYTES : envelope->length;
     if (entry->length > WIRE_MESSAGE_BYTES)
         return -HOLTER_ERANGE;
-    if (envelope_reserve(envelope, at + FLEET_ENTRY_BYTES + entry->length) != 0)
+    if (ARRAY_FIT(envelope->bytes, envelope->capacity, at + FLEET_ENTRY_BYTES + entry->length) != 0)
         return -ENOMEM;
     if (envelope->length == 0) {
         memcpy(envelope->bytes, envelope_magic, sizeof(envelope_magic));

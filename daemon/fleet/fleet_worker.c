@@ -156,11 +156,9 @@ static int worker_note_alert(struct worker_job *job, const struct wire_alert *me
         memset(&job->alerts[known], 0, (id - known) * sizeof(*job->alerts));
     }
     struct worker_alert *alert = &job->alerts[id - 1];
-    uint8_t *bytes = realloc(alert->bytes, entry->length + 1);
-    if (bytes == NULL)
+    if (array_resize(&alert->bytes, entry->length + 1) != 0)
         return -ENOMEM;
-    memcpy(bytes, entry->bytes, entry->length);
-    alert->bytes = bytes;
+    memcpy(alert->bytes, entry->bytes, entry->length);
     alert->length = entry->length;
     if (strcmp(alert->state, message->state) != 0)
         alert->seq = seq;
