@@ -8,7 +8,7 @@
 
 static const char *rank_env_var(const struct rank_env_source *s, const char *name)
 {
-    const char *value = s->variable(s->user, name);
+    const char *value = s->variable == NULL ? getenv(name) : s->variable(s->user, name);
     return value == NULL || value[0] == '\0' ? NULL : value;
 }
 

@@ -7,7 +7,8 @@
 
 /** Source of the facts, so that tests can make them up. */
 struct rank_env_source {
-    const char *(*variable)(void *user, const char *name); /**< NULL: not set */
+    /** Value of a variable, NULL: not set. NULL itself: the variables of this process. */
+    const char *(*variable)(void *user, const char *name);
     void *user;
     int32_t pid;           /**< of this process */
     int32_t parent;        /**< of its parent */

@@ -41,19 +41,13 @@ static uint64_t run_session_random_number(void)
     return number;
 }
 
-static const char *run_session_variable(void *user, const char *name)
-{
-    (void)user;
-    return getenv(name);
-}
-
 /* ---- names and places ---------------------------------------------------- */
 
 /** First part of the job ids: the scheduler's number, else the moment, which sorts recordings by
  *  time. A daemon that others use too may meet another command of the same second. */
 static void run_session_plan_job(struct run_session *s)
 {
-    struct rank_env_source source = {.variable = run_session_variable};
+    struct rank_env_source source = {.variable = NULL};
     const char *job = rank_env_job(&source);
     time_t now = time(NULL);
     struct tm tm;

@@ -37,12 +37,6 @@ struct plan {
 
 /* ---- who we are ---------------------------------------------------------- */
 
-static const char *watch_read_variable(void *user, const char *name)
-{
-    (void)user;
-    return getenv(name);
-}
-
 /** Command line of a process, its words ended by NUL and one more NUL after them. */
 static void watch_read_command(int32_t pid, char *out, size_t capacity)
 {
@@ -77,7 +71,6 @@ static void watch_find_rank(struct plan *plan)
     watch_read_proxy_command(command, sizeof command);
     host_name(host);
     struct rank_env_source source = {
-        .variable = watch_read_variable,
         .pid = getpid(),
         .parent = getppid(),
         .start = process_start_time(getpid()),
