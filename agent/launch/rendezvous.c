@@ -49,7 +49,10 @@ int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *sessi
     if (n < 0 || (size_t)n >= sizeof r->session_dir)
         return -HOLTER_ERANGE;
     n = snprintf(r->dir, sizeof r->dir, "%s/%s", r->session_dir, host);
-    return n < 0 || (size_t)n >= sizeof r->dir ? -HOLTER_ERANGE : 0;
+    if (n < 0 || (size_t)n >= sizeof r->dir)
+        return -HOLTER_ERANGE;
+    snprintf(r->ranks, sizeof r->ranks, "%s/ranks", r->dir);
+    return 0;
 }
 
 static int rendezvous_make_dir(const char *path)
@@ -59,13 +62,11 @@ static int rendezvous_make_dir(const char *path)
 
 static int rendezvous_make_dirs(const struct rendezvous *r)
 {
-    char ranks[PATH_MAX];
-    rendezvous_ranks_dir(r, ranks, sizeof ranks);
     int rc = rendezvous_make_dir(r->session_dir);
     if (rc == 0)
         rc = rendezvous_make_dir(r->dir);
     if (rc == 0)
-        rc = rendezvous_make_dir(ranks);
+        rc = rendezvous_make_dir(r->ranks);
     return rc;
 }
 
@@ -127,24 +128,15 @@ static int rendezvous_acquire_agent_lock(const struct rendezvous *r)
     return rendezvous_lock_file(path, LOCK_EX | LOCK_NB);
 }
 
-void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t capacity)
-{
-    snprintf(out, capacity, "%s/ranks", r->dir);
-}
-
 int rendezvous_each(const struct rendezvous *r,
                     void (*each)(void *user, const struct registration *registration), void *user)
 {
-    char ranks[PATH_MAX];
-    rendezvous_ranks_dir(r, ranks, sizeof ranks);
-    return registration_each(ranks, each, user);
+    return registration_each(r->ranks, each, user);
 }
 
 void rendezvous_forget(const struct rendezvous *r, int32_t pid)
 {
-    char ranks[PATH_MAX];
-    rendezvous_ranks_dir(r, ranks, sizeof ranks);
-    registration_remove(ranks, pid);
+    registration_remove(r->ranks, pid);
 }
 
 static int rendezvous_sweep_segments(const char *run_dir, const char *held_session);
@@ -176,7 +168,6 @@ static void rendezvous_sweep_before_start(const struct rendezvous *r)
 
 int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, int *lock_fd)
 {
-    char ranks[PATH_MAX];
     int gate = rendezvous_enter_gate(r, 0);
     if (gate < 0)
         return gate;
@@ -184,8 +175,7 @@ int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, in
     int rc = lock >= 0 ? 1 : lock == -EWOULDBLOCK ? 0 : lock;
     if (rc == 1)
         rendezvous_sweep_before_start(r);
-    rendezvous_ranks_dir(r, ranks, sizeof ranks);
-    int written = rc < 0 ? rc : registration_write(ranks, pid, job);
+    int written = rc < 0 ? rc : registration_write(r->ranks, pid, job);
     if (written != 0)
         rc = written;
     if (rc == 1)
@@ -306,8 +296,7 @@ static int rendezvous_remove_unless_used(const struct rendezvous *r)
     if (alive || rendezvous_has_segments(r))
         return -EBUSY;
     char path[PATH_MAX];
-    rendezvous_ranks_dir(r, path, sizeof path);
-    paths_remove_flat(path);
+    paths_remove_flat(r->ranks);
     snprintf(path, sizeof path, "%s/agent.lock", r->dir);
     unlink(path);
     snprintf(path, sizeof path, "%s/gate", r->dir);

@@ -24,6 +24,7 @@ struct rendezvous {
     char session[32];
     char session_dir[PATH_MAX - 384]; /**< <run dir>/<session> */
     char dir[PATH_MAX - 256];         /**< <run dir>/<session>/<host> */
+    char ranks[PATH_MAX - 248];       /**< <dir>/ranks: the registrations */
 };
 
 /** Name the places of a session. Makes nothing.
@@ -63,9 +64,6 @@ int rendezvous_each(const struct rendezvous *r,
 
 /** Remove a registration; none there is fine. */
 void rendezvous_forget(const struct rendezvous *r, int32_t pid);
-
-/** Directory of the registrations, to watch for changes. */
-void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t capacity);
 
 /** The agent wants to leave. Never blocks.
  *  @param lock_fd  the agent's lock; closed when 0 is returned

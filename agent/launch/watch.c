@@ -167,10 +167,9 @@ static int watch_start_agent(const struct plan *plan, int lock_fd)
 /** A `holter run` wants to know of it until its end; else it is removed with the registrations. */
 static void watch_choose_note(struct plan *plan, const struct rendezvous *rendezvous)
 {
-    char directory[PATH_MAX - 96];
-    snprintf(directory, sizeof directory, "%s/owners", rendezvous->session_dir);
-    if (access(directory, F_OK) < 0)
-        rendezvous_ranks_dir(rendezvous, directory, sizeof directory);
+    char owners[PATH_MAX - 96];
+    snprintf(owners, sizeof owners, "%s/owners", rendezvous->session_dir);
+    const char *directory = access(owners, F_OK) == 0 ? owners : rendezvous->ranks;
     snprintf(plan->note, sizeof plan->note, "%s/unwatched.%s", directory, plan->job);
 }
 

@@ -71,10 +71,8 @@ int node_create(struct node **out, const struct node_options *options)
     uv_fs_event_init(options->loop, &node->shm);
     uv_fs_event_init(options->loop, &node->ranks);
     node->shm.data = node->ranks.data = node;
-    char ranks[PATH_MAX];
-    rendezvous_ranks_dir(options->rendezvous, ranks, sizeof ranks);
     node_start_watch(&node->shm, node_on_shm, SHM_DIR);
-    node_start_watch(&node->ranks, node_on_ranks, ranks);
+    node_start_watch(&node->ranks, node_on_ranks, options->rendezvous->ranks);
     *out = node;
     return 0;
 }
