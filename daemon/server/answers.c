@@ -105,19 +105,25 @@ int answers_is_busy(const struct answers *a, const struct peer *peer)
     return w != NULL && w->picture != NULL;
 }
 
+static void answers_append_work(struct answers *a, struct answers_work *w)
+{
+    struct answers_work **end = &a->list;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = w;
+}
+
 static struct answers_work *answers_add_work(struct answers *a, struct front *front,
                                              const struct peer *peer)
 {
-    struct answers_work *w = calloc(1, sizeof(*w)), **end = &a->list;
+    struct answers_work *w = calloc(1, sizeof(*w));
     if (w == NULL)
         return NULL;
     w->front = front;
     memcpy(w->peer, peer->id, peer->id_length);
     w->peer_length = peer->id_length;
     w->end = &w->queue;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = w;
+    answers_append_work(a, w);
     return w;
 }
 
@@ -252,14 +258,10 @@ static void answers_on_idle(uv_idle_t *idle)
         a->list = w->next;
         w->next = NULL;
     }
-    if (w != NULL && (peer == NULL || w->picture == NULL)) {
+    if (w != NULL && (peer == NULL || w->picture == NULL))
         answers_destroy_work(w);
-    } else if (w != NULL) { /* the other clients go first */
-        struct answers_work **end = &a->list;
-        while (*end != NULL)
-            end = &(*end)->next;
-        *end = w;
-    }
+    else if (w != NULL) /* the other clients go first */
+        answers_append_work(a, w);
     if (a->list == NULL)
         uv_idle_stop(&a->idle);
 }

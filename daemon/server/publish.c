@@ -186,24 +186,30 @@ static int publisher_on_readable(void *user)
 
 /* ---- frames -------------------------------------------------------------- */
 
+/* Take the numbers of a job off the list. @return NULL: there are none */
+static struct publisher_counts *publisher_take_counts(struct publisher *p, const char *job)
+{
+    struct publisher_counts **at = &p->jobs;
+    while (*at != NULL && strcmp((*at)->job, job) != 0)
+        at = &(*at)->next;
+    struct publisher_counts *taken = *at;
+    if (taken != NULL)
+        *at = taken->next;
+    return taken;
+}
+
 static struct publisher_counts *publisher_get_counts(struct publisher *p, const char *job)
 {
-    for (struct publisher_counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
-        struct publisher_counts *found = *at;
-        if (strcmp(found->job, job) != 0)
-            continue;
-        *at = found->next;
-        found->next = p->jobs;
-        p->jobs = found;
-        return found;
+    struct publisher_counts *counts = publisher_take_counts(p, job);
+    if (counts == NULL) {
+        counts = calloc(1, sizeof(*counts));
+        if (counts == NULL)
+            return NULL;
+        snprintf(counts->job, sizeof(counts->job), "%s", job);
     }
-    struct publisher_counts *made = calloc(1, sizeof(*made));
-    if (made == NULL)
-        return NULL;
-    snprintf(made->job, sizeof(made->job), "%s", job);
-    made->next = p->jobs;
-    p->jobs = made;
-    return made;
+    counts->next = p->jobs;
+    p->jobs = counts;
+    return counts;
 }
 
 /* @param prefix  of the user, or "" */
@@ -214,8 +220,9 @@ static void publisher_format_topic(char *out, size_t capacity, const char *prefi
 }
 
 /* Has anybody subscribed to this topic of this job? */
-static int publisher_has_subscriber(const struct publisher *p, const char *job, enum wire_type type)
+static int publisher_has_subscriber(void *user, const char *job, enum wire_type type)
 {
+    const struct publisher *p = user;
     char prefix[PUBLISHER_PREFIX_BYTES], topic[SUBSCRIPTION_BYTES];
     if (p->socket == NULL)
         return 0;
@@ -285,15 +292,7 @@ uint64_t publisher_frames(const struct publisher *p)
 /* Forget the frame numbers of a job. */
 static void publisher_drop_job(void *user, const char *job)
 {
-    struct publisher *p = user;
-    for (struct publisher_counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
-        struct publisher_counts *gone = *at;
-        if (strcmp(gone->job, job) != 0)
-            continue;
-        *at = gone->next;
-        free(gone);
-        return;
-    }
+    free(publisher_take_counts(user, job));
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -340,11 +339,6 @@ void publisher_destroy(struct publisher *p)
 
 /* ---- for jobs ------------------------------------------------------------ */
 
-static int publisher_wants_of_job(void *user, const char *job, enum wire_type type)
-{
-    return publisher_has_subscriber(user, job, type);
-}
-
 static void publisher_publish_of_job(void *user, const char *job, enum wire_type type,
                                      const void *message)
 {
@@ -354,7 +348,7 @@ static void publisher_publish_of_job(void *user, const char *job, enum wire_type
 struct jobs_publisher publisher_for_jobs(struct publisher *publisher)
 {
     return (struct jobs_publisher){.user = publisher,
-                                   .wants = publisher_wants_of_job,
+                                   .wants = publisher_has_subscriber,
                                    .publish = publisher_publish_of_job,
                                    .forget = publisher_drop_job};
 }
