@@ -114,7 +114,7 @@ static void census_map_segment(struct census *census, struct resident *resident)
     }
 }
 
-static struct node_job *census_find_job(struct census *census, const char *id)
+struct node_job *census_find_job(const struct census *census, const char *id)
 {
     for (struct node_job *job = census->jobs; job != NULL; job = job->next)
         if (strcmp(job->id, id) == 0)

@@ -97,6 +97,9 @@ void census_copy_positions(const struct census *census, struct journal_state *st
  *  @return records that were to be reported as lost with these ranks later on */
 uint64_t census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns);
 
+/** @return the job of an id, or NULL */
+struct node_job *census_find_job(const struct census *census, const char *id);
+
 /** Take a job out of the list and free it. */
 void census_remove_job(struct census *census, struct node_job *job);
 

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOG_TOPIC "windows"
 
@@ -237,11 +236,11 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
 
 void windows_criteria(struct windows *windows, const struct wire_criteria *criteria)
 {
-    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
-        if (strcmp(job->id, criteria->job) == 0) {
-            transfer_sum_criteria(job->transfers, criteria);
-            job->burst_rows = criteria->burst_rows != 0 ? criteria->burst_rows : BURST_GATHER_ROWS;
-        }
+    struct node_job *job = census_find_job(windows->census, criteria->job);
+    if (job == NULL)
+        return;
+    transfer_sum_criteria(job->transfers, criteria);
+    job->burst_rows = criteria->burst_rows != 0 ? criteria->burst_rows : BURST_GATHER_ROWS;
 }
 
 void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budget)

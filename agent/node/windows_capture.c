@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOG_TOPIC "capture"
 #define DEATH_RECORDS 256u /* of each rank, when one has died */
@@ -27,14 +26,6 @@ static int windows_capture_append(void *user, const void *bytes, size_t length)
     if (journal_backlog(windows->journal) + length > JOURNAL_BYTES - BACKLOG)
         return -HOLTER_EFULL;
     return windows_append(windows, WIRE_TYPE_CAPTURED, bytes, length);
-}
-
-static struct node_job *windows_capture_find_job(const struct windows *windows, const char *id)
-{
-    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
-        if (strcmp(job->id, id) == 0)
-            return job;
-    return NULL;
 }
 
 enum occasion { PERSON, ALERT, DEATH };
@@ -125,7 +116,7 @@ static int windows_capture_write(struct windows *windows, struct node_job *job,
 
 int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns)
 {
-    struct node_job *job = windows_capture_find_job(windows, ask->job);
+    struct node_job *job = census_find_job(windows->census, ask->job);
     enum occasion occasion = ask->alert == 0 ? PERSON : ALERT;
     if (job == NULL || !windows->clock.known)
         return 0; /* the daemon does not wait for ever */

@@ -77,9 +77,7 @@ static void windows_count_losses(struct windows *windows)
 {
     for (uint32_t i = 0; i < windows->loss_count; i++) {
         const struct window_loss *loss = &windows->losses[i];
-        struct node_job *job = windows->census->jobs;
-        while (job != NULL && strcmp(job->id, loss->job) != 0)
-            job = job->next;
+        struct node_job *job = census_find_job(windows->census, loss->job);
         if (job != NULL)
             job->flags |= WINDOW_GAP;
         if (!loss->is_death)
