@@ -101,11 +101,11 @@ static void daemon_on_capture_ask(void *user, const uint64_t *instances, size_t 
     daemon_send_agents(user, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
 }
 
-static int daemon_on_send(void *user, const void *id, size_t length, enum wire_type type,
+static int daemon_on_send(void *user, const struct peer_id *id, enum wire_type type,
                           const void *message)
 {
     const struct daemon *d = user;
-    struct peer *peer = front_find_peer(d->front, id, length);
+    struct peer *peer = front_find_peer(d->front, id);
     return peer == NULL ? -HOLTER_EUNREACHABLE : front_send(d->front, peer, type, message);
 }
 

@@ -19,8 +19,7 @@ struct queued_request {
 
 /* The work for one peer. */
 struct answers_work {
-    uint8_t peer[PEER_ID_BYTES];
-    size_t peer_length;
+    struct peer_id peer;
     struct front *front;
     struct picture *picture; /* owned; NULL: finished, the queue is being answered */
     uint64_t id;             /* of its request */
@@ -93,8 +92,7 @@ void answers_destroy(struct answers *a)
 static struct answers_work *answers_find_work(const struct answers *a, const struct peer *peer)
 {
     struct answers_work *w = a->list;
-    while (w != NULL &&
-           (w->peer_length != peer->id_length || memcmp(w->peer, peer->id, peer->id_length) != 0))
+    while (w != NULL && !peer_has_id(peer, &w->peer))
         w = w->next;
     return w;
 }
@@ -120,8 +118,7 @@ static struct answers_work *answers_add_work(struct answers *a, struct front *fr
     if (w == NULL)
         return NULL;
     w->front = front;
-    memcpy(w->peer, peer->id, peer->id_length);
-    w->peer_length = peer->id_length;
+    w->peer = peer->id;
     w->end = &w->queue;
     answers_append_work(a, w);
     return w;
@@ -251,7 +248,7 @@ static void answers_on_idle(uv_idle_t *idle)
 {
     struct answers *a = idle->data;
     struct answers_work *w = a->list;
-    struct peer *peer = w == NULL ? NULL : front_find_peer(w->front, w->peer, w->peer_length);
+    struct peer *peer = w == NULL ? NULL : front_find_peer(w->front, &w->peer);
     if (peer != NULL && !answers_step_picture(a, w, peer))
         answers_answer_queue(a, w, peer);
     if (w != NULL) {

@@ -42,8 +42,7 @@ struct captures_track {
 
 /* An operator who waits. */
 struct captures_waiting {
-    uint8_t peer[PEER_ID_BYTES];
-    size_t peer_length;
+    struct peer_id peer;
     uint64_t request, id, until_ns;
     char job[65];
     uint64_t *instances; /* owned: agents that have not answered */
@@ -272,8 +271,7 @@ int captures_request(struct captures *c, const struct peer *peer,
         return -HOLTER_EEMPTY;
     snprintf(why, capacity, "one capture at a time: the one before has not been answered");
     for (size_t i = 0; i < c->waiting_count; i++) {
-        if (c->waiting[i].peer_length == peer->id_length &&
-            memcmp(c->waiting[i].peer, peer->id, peer->id_length) == 0)
+        if (peer_has_id(peer, &c->waiting[i].peer))
             return -HOLTER_EFULL;
     }
     snprintf(why, capacity, "%u others wait for a capture: ask again when one is there",
@@ -293,13 +291,12 @@ int captures_request(struct captures *c, const struct peer *peer,
     if (id < 0)
         return (int)id;
     struct captures_waiting *w = &c->waiting[c->waiting_count++];
-    *w = (struct captures_waiting){.peer_length = peer->id_length,
+    *w = (struct captures_waiting){.peer = peer->id,
                                    .request = request->id,
                                    .id = (uint64_t)id,
                                    .until_ns = now_ns + CAPTURES_TIMEOUT_NS,
                                    .instances = instances,
                                    .count = count};
-    memcpy(w->peer, peer->id, peer->id_length);
     snprintf(w->job, sizeof(w->job), "%s", track->job);
     return 0;
 }
@@ -322,7 +319,7 @@ static void captures_finish_waiting(struct captures *c, size_t at)
     }
     struct wire_reply reply = {
         .id = w->request, .code = w->answered == 0 ? -HOLTER_ETIMEOUT : 0, .text = text};
-    c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_REPLY, &reply);
+    c->options.send(c->options.user, &w->peer, WIRE_TYPE_REPLY, &reply);
     free(w->instances);
     memmove(w, w + 1, (c->waiting_count - at - 1) * sizeof(*w));
     c->waiting_count--;
@@ -348,8 +345,7 @@ void captures_captured(struct captures *c, uint64_t instance, const struct wire_
         struct captures_waiting *w = &c->waiting[i];
         if (w->id != captured->id || strcmp(w->job, captured->job) != 0)
             continue;
-        int code = c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_CAPTURED,
-                                   &numbered);
+        int code = c->options.send(c->options.user, &w->peer, WIRE_TYPE_CAPTURED, &numbered);
         if (!captured->more)
             captures_note_answer(w, instance);
         if (w->count == 0 || code != 0)

@@ -28,8 +28,7 @@ struct captures_options {
                 const struct wire_capture_ask *ask);
     /** Send a message to an operator who waits. @param peer  routing id
      *  @return 0, or a negative error: the peer has left, or does not read */
-    int (*send)(void *user, const void *peer, size_t length, enum wire_type type,
-                const void *message);
+    int (*send)(void *user, const struct peer_id *peer, enum wire_type type, const void *message);
 };
 
 /** @return 0 or -ENOMEM */

@@ -49,20 +49,20 @@ struct front {
 int front_send(struct front *f, struct peer *peer, enum wire_type type, const void *message)
 {
     int code = wire_encode(&f->buffer, type, message);
-    const struct msg_socket_part parts[] = {{peer->id, peer->id_length},
+    const struct msg_socket_part parts[] = {{peer->id.bytes, peer->id.length},
                                             {f->buffer.bytes, f->buffer.length}};
     return code != 0 ? code : msg_socket_send(f->socket, parts, 2);
 }
 
 int front_send_encoded(struct front *f, struct peer *peer, zmq_msg_t *encoded)
 {
-    const struct msg_socket_part id = {peer->id, peer->id_length};
+    const struct msg_socket_part id = {peer->id.bytes, peer->id.length};
     return msg_socket_send_shared(f->socket, &id, 1, encoded);
 }
 
-struct peer *front_find_peer(const struct front *f, const void *id, size_t length)
+struct peer *front_find_peer(const struct front *f, const struct peer_id *id)
 {
-    struct peer *peer = peers_find(f->peers, id, length);
+    struct peer *peer = peers_find(f->peers, id->bytes, id->length);
     return peer == NULL || peer->refused ? NULL : peer;
 }
 
@@ -133,18 +133,18 @@ static void front_refuse_peer(struct front *f, struct peer *peer, struct msg_soc
 static void front_refuse_stranger(struct front *f, struct msg_socket_message *from, int lasting,
                                   int code, const char *why)
 {
-    struct peer sender = {.id_length = zmq_msg_size(&from->parts[0])};
-    if (sender.id_length > PEER_ID_BYTES) {
+    struct peer sender = {.id.length = zmq_msg_size(&from->parts[0])};
+    if (sender.id.length > PEER_ID_BYTES) {
         front_count_rejected(f, NULL, from, "its routing id is too long");
         return;
     }
-    memcpy(sender.id, zmq_msg_data(&from->parts[0]), sender.id_length);
+    memcpy(sender.id.bytes, zmq_msg_data(&from->parts[0]), sender.id.length);
     /* Usual after each seek of a replay, as after a restart: not logged. */
     if (lasting || !f->options->replays)
         front_count_rejected(f, NULL, from, why);
     front_send_refused(f, &sender, code, why);
     struct peer *kept =
-        lasting ? peers_add(f->peers, sender.id, sender.id_length, f->emptied_ns) : NULL;
+        lasting ? peers_add(f->peers, sender.id.bytes, sender.id.length, f->emptied_ns) : NULL;
     if (kept != NULL)
         kept->refused = 1;
 }

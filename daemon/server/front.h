@@ -64,7 +64,7 @@ int front_send(struct front *front, struct peer *peer, enum wire_type type, cons
 int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encoded);
 
 /** @return the peer with a routing id; NULL: it has left, or was refused */
-struct peer *front_find_peer(const struct front *front, const void *id, size_t length);
+struct peer *front_find_peer(const struct front *front, const struct peer_id *id);
 
 /** Acknowledge the messages of an agent up to this number. */
 void front_send_ack(struct front *front, uint64_t instance, uint64_t seq);

@@ -22,8 +22,8 @@ struct peers {
 };
 
 ORDER_FUNCTION(peers_compare_ids, struct peer,
-               a->id_length != b->id_length ? ORDER(a->id_length, b->id_length)
-                                            : memcmp(a->id, b->id, a->id_length))
+               a->id.length != b->id.length ? ORDER(a->id.length, b->id.length)
+                                            : memcmp(a->id.bytes, b->id.bytes, a->id.length))
 
 ORDER_FUNCTION(peers_compare_instances, struct peer, ORDER(a->instance, b->instance))
 
@@ -42,10 +42,10 @@ void peers_destroy(struct peers *peers)
 
 struct peer *peers_find(const struct peers *peers, const void *id, size_t length)
 {
-    struct peer key = {.id_length = length};
+    struct peer key = {.id.length = length};
     if (length > PEER_ID_BYTES)
         return NULL;
-    memcpy(key.id, id, length);
+    memcpy(key.id.bytes, id, length);
     struct peer *const *found = tfind(&key, &peers->by_id, peers_compare_ids);
     return found == NULL ? NULL : *found;
 }
@@ -64,8 +64,8 @@ struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint6
     struct peer *peer = calloc(1, sizeof(*peer));
     if (peer == NULL)
         return NULL;
-    memcpy(peer->id, id, length);
-    peer->id_length = length;
+    memcpy(peer->id.bytes, id, length);
+    peer->id.length = length;
     peer->last_message_ns = peer->refilled_ns = now_ns;
     peer->messages_left = MESSAGES_BURST;
     peer->bytes_left = BYTES_BURST;
@@ -129,6 +129,11 @@ void peers_expire(struct peers *peers, uint64_t now_ns, const struct peer_limits
             left(user, peer);
         peers_remove(peers, peer);
     }
+}
+
+int peer_has_id(const struct peer *peer, const struct peer_id *id)
+{
+    return peer->id.length == id->length && memcmp(peer->id.bytes, id->bytes, id->length) == 0;
 }
 
 int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes)

@@ -10,9 +10,14 @@
 #define PEER_ID_BYTES 32u    /**< longest routing id that is served; libzmq makes ids of 5 bytes */
 #define PEERS_MAXIMUM 65536u /**< connections at one time */
 
+/** Routing id of a connection. */
+struct peer_id {
+    uint8_t bytes[PEER_ID_BYTES];
+    size_t length;
+};
+
 struct peer {
-    uint8_t id[PEER_ID_BYTES]; /**< routing id of the connection */
-    size_t id_length;
+    struct peer_id id;
     enum role role;           /**< claimed in its hello and allowed by its key */
     int refused;              /**< its messages are ignored */
     int has_left;             /**< agents: it has left in order */
@@ -59,6 +64,9 @@ struct peer_limits {
  *  @param left  called for each before it is removed; may be NULL */
 void peers_expire(struct peers *peers, uint64_t now_ns, const struct peer_limits *limits,
                   void (*left)(void *user, const struct peer *peer), void *user);
+
+/** @return whether this is the peer's id */
+int peer_has_id(const struct peer *peer, const struct peer_id *id);
 
 /** Charge a message of so many bytes to the peer's rate, a token bucket. @return 0: it sends too
  * much */

@@ -30,18 +30,13 @@ struct relay_channel {
     struct msg_stream *destination; /* worker that receives; the newer one during a takeover */
 };
 
-/* A connection that a message could not be sent to: later ones must not follow a gap. */
-struct relay_broken {
-    uint8_t id[PEER_ID_BYTES];
-    size_t length;
-};
-
 struct relay {
     struct relay_channel channels[CHANNELS];
     uv_loop_t *loop;
     uv_timer_t retry_timer;
     struct subscriptions subscriptions;
-    struct relay_broken broken[BROKEN_CAPACITY];
+    /* Connections that a message could not be sent to: later ones must not follow a gap. */
+    struct peer_id broken[BROKEN_CAPACITY];
     size_t broken_next;
     uint64_t stalled_ns; /* since when a subscriber is waited for; 0: not at all */
     int timed_out;       /* the subscriber did not keep up */
@@ -102,7 +97,7 @@ static int relay_is_broken(const struct relay *r, const struct msg_socket_part *
 {
     for (size_t i = 0; i < BROKEN_CAPACITY; i++) {
         if (r->broken[i].length == id->length && id->length > 0 &&
-            memcmp(r->broken[i].id, id->bytes, id->length) == 0)
+            memcmp(r->broken[i].bytes, id->bytes, id->length) == 0)
             return 1;
     }
     return 0;
@@ -111,11 +106,11 @@ static int relay_is_broken(const struct relay *r, const struct msg_socket_part *
 /* The peer gets nothing from now on, no sign of life either, so that it connects again. */
 static void relay_mark_broken(struct relay *r, const struct msg_socket_part *id)
 {
-    struct relay_broken *b = &r->broken[r->broken_next++ % BROKEN_CAPACITY];
-    if (id->length > sizeof(b->id))
+    struct peer_id *b = &r->broken[r->broken_next++ % BROKEN_CAPACITY];
+    if (id->length > sizeof(b->bytes))
         return;
     b->length = id->length;
-    memcpy(b->id, id->bytes, id->length);
+    memcpy(b->bytes, id->bytes, id->length);
 }
 
 static int relay_on_front_message(void *user, const struct msg_socket_part *parts, size_t count)

@@ -27,8 +27,7 @@ struct search_process {
     struct msg_stream *stream;
     pid_t process;
     struct front *front;
-    uint8_t peer[PEER_ID_BYTES];
-    size_t peer_length;
+    struct peer_id peer;
     uint64_t id;
     int reroute;
     int answered;
@@ -81,7 +80,7 @@ static void searches_end_process(struct search_process *search)
 /* @param why  text of the reply, if the search has not sent one */
 static void searches_finish(struct search_process *search, int code, const char *why)
 {
-    struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
+    struct peer *peer = front_find_peer(search->front, &search->peer);
     if (!search->answered && peer != NULL) {
         const struct wire_reply reply = {.id = search->id, .code = code, .text = why};
         front_send(search->front, peer, WIRE_TYPE_REPLY, &reply);
@@ -92,8 +91,7 @@ static void searches_finish(struct search_process *search, int code, const char 
 /* The process has ended, or its client has left. */
 static void searches_finish_unanswered(struct search_process *search)
 {
-    if (!search->answered &&
-        front_find_peer(search->front, search->peer, search->peer_length) != NULL)
+    if (!search->answered && front_find_peer(search->front, &search->peer) != NULL)
         log_warn("a search ended before it was answered");
     searches_finish(search, -HOLTER_EINTERNAL, "the search ended before it was done");
 }
@@ -117,7 +115,7 @@ static void searches_on_timer(uv_timer_t *timer)
     struct searches *s = timer->data;
     for (struct search_process *search = s->list, *next; search != NULL; search = next) {
         next = search->next;
-        if (front_find_peer(search->front, search->peer, search->peer_length) == NULL)
+        if (front_find_peer(search->front, &search->peer) == NULL)
             searches_finish_unanswered(search);
     }
 }
@@ -129,7 +127,7 @@ static void searches_on_timer(uv_timer_t *timer)
  */
 static int searches_forward(struct search_process *search, const struct msg_socket_part *encoded)
 {
-    struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
+    struct peer *peer = front_find_peer(search->front, &search->peer);
     const uint8_t *bytes = encoded->bytes;
     zmq_msg_t message;
     if (peer == NULL || zmq_msg_init_size(&message, encoded->length) != 0)
@@ -215,8 +213,7 @@ static int searches_fork(struct search_process *search, struct job *job,
 int searches_cancel(struct searches *s, const struct peer *peer, int reroute, const char *why)
 {
     for (struct search_process *search = s->list; search != NULL; search = search->next) {
-        if (search->reroute != reroute || search->peer_length != peer->id_length ||
-            memcmp(search->peer, peer->id, peer->id_length) != 0)
+        if (search->reroute != reroute || !peer_has_id(peer, &search->peer))
             continue;
         searches_finish(search, -ECANCELED, why);
         return 0;
@@ -236,8 +233,7 @@ int searches_start(struct searches *s, struct front *front, const struct peer *p
     }
     search->all = s;
     search->front = front;
-    memcpy(search->peer, peer->id, peer->id_length);
-    search->peer_length = peer->id_length;
+    search->peer = peer->id;
     search->id = id;
     search->reroute = ask->reroute;
     int code = searches_fork(search, job, ask);

@@ -57,13 +57,12 @@ static void on_ask(void *user, const uint64_t *instances, size_t count,
     snprintf(bed->reason, sizeof(bed->reason), "%s", ask->reason);
 }
 
-static int on_send(void *user, const void *peer, size_t length, enum wire_type type,
-                   const void *message)
+static int on_send(void *user, const struct peer_id *peer, enum wire_type type, const void *message)
 {
     struct bed *bed = user;
     size_t used = strlen(bed->sent);
-    assert_int_equal(length, 4);
-    assert_memory_equal(peer, "peer", 4);
+    assert_int_equal(peer->length, 4);
+    assert_memory_equal(peer->bytes, "peer", 4);
     if (bed->gone)
         return -HOLTER_EUNREACHABLE;
     if (type == WIRE_TYPE_CAPTURED) {
@@ -175,7 +174,7 @@ static int tear_down(void **state)
 
 static int ask(struct bed *bed, const char *argument, char why[256])
 {
-    struct peer peer = {.id = "peer", .id_length = 4};
+    struct peer peer = {.id = {"peer", 4}};
     struct wire_request request = {.id = 33, .op = "capture", .argument = argument};
     return captures_request(bed->captures, &peer, &request, bed->now_ns, why, 256);
 }
@@ -314,7 +313,7 @@ static void a_wrong_question_is_refused_with_the_reason(void **state)
         assert_int_equal(ask(bed, wrong[i].argument, why), wrong[i].code);
         assert_non_null(strstr(why, wrong[i].why));
     }
-    struct peer peer = {.id = "peer", .id_length = 4};
+    struct peer peer = {.id = {"peer", 4}};
     struct wire_request request = {.id = 33, .job = "other", .argument = ""};
     assert_int_equal(
         captures_request(bed->captures, &peer, &request, bed->now_ns, why, sizeof(why)),
