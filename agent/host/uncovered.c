@@ -199,13 +199,6 @@ struct mapped_files {
     uint64_t user_count;
 };
 
-/* The file under the root directory of the process, which may not be the agent's. */
-static char *uncovered_path_of(int32_t pid, const char *path)
-{
-    char *whole;
-    return asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0 ? NULL : whole;
-}
-
 static int uncovered_is_known_user(const struct mapped_files *files, const char *whole)
 {
     for (uint64_t i = 0; i < files->user_count; i++)
@@ -221,8 +214,8 @@ static void uncovered_add_file(struct mapped_files *files, int32_t pid, const ch
     if (library ? files->library != NULL
                 : files->user_count == MAXIMUM_FILES || !uncovered_is_own_binary(base))
         return;
-    char *whole = uncovered_path_of(pid, path);
-    if (whole == NULL)
+    char *whole; /* under the root directory of the process, which may not be the agent's */
+    if (asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0)
         return;
     if (library)
         files->library = whole;
