@@ -30,7 +30,6 @@ struct msg_stream {
 
 struct msg_stream_chunk {
     uv_write_t request;
-    struct msg_stream *stream;
     uint8_t bytes[];
 };
 
@@ -222,7 +221,6 @@ int msg_stream_write(struct msg_stream *s, const struct msg_socket_part *parts, 
         at = msg_stream_put_part(at, parts[i].bytes, parts[i].length);
     if (last != NULL)
         msg_stream_put_part(at, zmq_msg_data(last), zmq_msg_size(last));
-    chunk->stream = s;
     chunk->request.data = chunk;
     uv_buf_t buffer = uv_buf_init((char *)chunk->bytes, (unsigned)(sizeof(size) + length));
     int code =
