@@ -494,7 +494,9 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
         row->in_call = event->call;
         row->in_call_ns = source->end_ns - begin;
         row->in_call_comm = sum->comms[comm].row.id;
-        row->in_call_peer = event->peer;
+        /* The root of a collective is nobody that a wait for its request waits for. */
+        row->in_call_peer =
+            event_started(event) != 0 && class_ != CALL_COLLECTIVE ? PEER_NONE : event->peer;
     }
 }
 

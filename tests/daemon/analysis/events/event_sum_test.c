@@ -407,6 +407,27 @@ static void call_in_progress_is_split_exactly_at_the_boundary(void **state)
     free_fixture(&f);
 }
 
+/* The root is no rank that a message is to come from, and may be the rank itself. */
+static void a_wait_in_progress_for_a_collective_has_no_peer(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    const struct event wait = {.t_enter = 900,
+                               .kind = EVENT_CALL,
+                               .call = CALL_Wait,
+                               .peer = 0,
+                               .tag = TAG_CALL - CALL_Ibcast,
+                               .comm = 1};
+    struct sum_source source = source_of(&f, 0, 0, 1000);
+    struct window_rows rows;
+    event_sum_in_progress(f.sum, 0, &source, &wait);
+    assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+    assert_int_equal(rows.ranks[0].in_call, CALL_Wait);
+    assert_int_equal(rows.ranks[0].in_call_peer, PEER_NONE);
+    free_fixture(&f);
+}
+
 /* The exit stamp may be older than the look that still saw the call: the surplus is taken from what
  * the class gets next. */
 static void call_that_had_ended_before_it_was_seen_is_not_counted_twice(void **state)
@@ -740,6 +761,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_equal_the_batch_reference),
         cmocka_unit_test(call_in_progress_is_split_exactly_at_the_boundary),
+        cmocka_unit_test(a_wait_in_progress_for_a_collective_has_no_peer),
         cmocka_unit_test(call_that_had_ended_before_it_was_seen_is_not_counted_twice),
         cmocka_unit_test(polls_in_progress_take_no_time_until_they_find_something),
         cmocka_unit_test(a_tally_counts_as_its_records_would),

@@ -687,6 +687,22 @@ static void a_rank_that_does_not_send_to_a_sendrecv_is_named(void **state)
     scene_finish(s);
 }
 
+/* Of an immediate collective that rank 3 has not begun: nobody knows whom the others wait for. */
+static void ranks_in_waits_for_a_collective_are_no_deadlock(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 3; r++)
+        enter(s, r, CALL_Wait, HANG_WORLD, PEER_NONE);
+    leave(s, 3, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_STANDSTILL);
+    assert_string_equal(list.list[0].ranks, "3");
+    scene_finish(s);
+}
+
 static void a_wait_for_a_send_is_not_said_to_be_for_a_receive(void **state)
 {
     struct scene *s = scene_of(4, NULL);
@@ -1353,6 +1369,7 @@ int main(void)
         cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
         cmocka_unit_test(a_rank_that_does_not_receive_from_a_sendrecv_is_named),
         cmocka_unit_test(a_rank_that_does_not_send_to_a_sendrecv_is_named),
+        cmocka_unit_test(ranks_in_waits_for_a_collective_are_no_deadlock),
         cmocka_unit_test(a_wait_for_a_send_is_not_said_to_be_for_a_receive),
         cmocka_unit_test(a_circle_of_sends_is_a_deadlock_with_the_advice_for_sends),
         cmocka_unit_test(a_message_that_was_never_sent_is_a_circle_through_the_barrier),
