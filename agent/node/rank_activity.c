@@ -28,7 +28,10 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
                                          uint64_t waited_ns, struct transfer_sum *transfers)
 {
     struct match_open open[PENDING_ROWS];
+    if (event->call == CALL_Wait && (!(event->flags & EVENT_RECV) || event->request == 0))
+        return; /* waits for a send or a collective, not for a receive */
     switch (event->call) {
+    case CALL_Wait:
     case CALL_Recv:
     case CALL_Probe:
     case CALL_Mprobe:
@@ -46,12 +49,8 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     }
     if (call_class_of(event->call) != CALL_WAIT || rank->matching.member == NULL)
         return;
-    uint32_t maximum = event->call == CALL_Wait ? 1 : PENDING_ROWS;
-    uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
-    if (event->call == CALL_Wait && request == 0)
-        return; /* waits for a send or a collective, not for a receive */
     uint32_t count =
-        match_open_receives(rank->matching.match, rank->matching.member, request, open, maximum);
+        match_open_receives(rank->matching.match, rank->matching.member, open, PENDING_ROWS);
     for (uint32_t i = 0; i < count; i++)
         rank_activity_describe_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns,
                                        transfers);

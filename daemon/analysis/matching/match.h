@@ -162,10 +162,9 @@ struct match_open {
 };
 
 /** Receives that a member has posted and not completed, oldest first.
- *  @param request  list the receive of this request number first; 0: none
  *  @return how many were written, at most capacity and MATCH_MAXIMUM_OPEN */
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
-                             uint32_t request, struct match_open *out, uint32_t capacity);
+                             struct match_open *out, uint32_t capacity);
 
 struct match_counts match_counts(const struct match *match);
 

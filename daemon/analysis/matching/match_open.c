@@ -4,7 +4,6 @@
 /* The oldest so far, in the order of posting. */
 struct oldest {
     const struct match *match;
-    uint32_t request; /* comes before all others */
     struct match_open *out;
     uint64_t *posts; /* when each of them was posted */
     uint32_t count, capacity;
@@ -13,8 +12,7 @@ struct oldest {
 static void match_open_add(struct oldest *oldest, const struct receive *receive,
                            struct match_open open)
 {
-    uint64_t post_ns =
-        oldest->request != 0 && receive->request == oldest->request ? 0 : receive->post_ns;
+    const uint64_t post_ns = receive->post_ns;
     if (receive->state != RECEIVE_OPEN)
         return;
     uint32_t at = oldest->count;
@@ -32,12 +30,14 @@ static void match_open_add(struct oldest *oldest, const struct receive *receive,
 }
 
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
-                             uint32_t request, struct match_open *out, uint32_t capacity)
+                             struct match_open *out, uint32_t capacity)
 {
     uint64_t posts[MATCH_MAXIMUM_OPEN];
-    struct oldest oldest = {match, request,
-                            out,   posts,
-                            0,     capacity < MATCH_MAXIMUM_OPEN ? capacity : MATCH_MAXIMUM_OPEN};
+    struct oldest oldest = {.match = match,
+                            .out = out,
+                            .posts = posts,
+                            .capacity =
+                                capacity < MATCH_MAXIMUM_OPEN ? capacity : MATCH_MAXIMUM_OPEN};
     struct channel_walk walk = match_walk_begin(match, member->rank);
     for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
         const struct channel *channel = match_channel_at(match, i);

@@ -782,6 +782,28 @@ static void a_rank_that_waits_for_long_reports_for_what(void **state)
                      'R'); /* this process: it made no call in the window */
 }
 
+/* Partitioned requests are not among those that are matched. */
+static void a_wait_is_reported_for_the_source_of_its_request(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    struct event other = message_event(CALL_Irecv, EVENT_RECV | EVENT_POST, 0, BEGIN + 2000,
+                                       BEGIN + 3000),
+                 made = message_event(CALL_Precv_init, EVENT_RECV | EVENT_PERSISTENT, 1,
+                                      BEGIN + 4000, BEGIN + 5000),
+                 waits = message_event(CALL_Wait, EVENT_RECV | EVENT_DONE | EVENT_PERSISTENT, 1,
+                                       BEGIN + SECOND / 2, 0);
+    other.request = 1;
+    made.request = waits.request = 2;
+    fake_rank_write(&bed->fake, &other);
+    fake_rank_write(&bed->fake, &made);
+    fake_rank_enter(&bed->fake, &waits);
+    windows_process(&bed->windows, BEGIN + 3 * SECOND);
+    const struct told told = tell(bed);
+    assert_int_equal(told.pendings, 1);
+    assert_int_equal(told.pending.source, 1);
+}
+
 static void state_of_a_process_that_calls_is_not_looked_at(void **state)
 {
     struct bed *bed = *state;
@@ -1052,6 +1074,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ends_between_nodes_in_dropped_windows_count_as_passed_over,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_reports_for_what, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_wait_is_reported_for_the_source_of_its_request, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,
                                         tear_down),

@@ -208,7 +208,7 @@ static void ends_without_a_post_are_looked_for_in_a_bounded_number_of_steps(void
         struct event wait = wait_of(&crowd, &dropped);
         give(&crowd, 0, &wait, 1);
     }
-    assert_int_equal(match_open_receives(crowd.match, crowd.members[0], 0, left, 1), 1);
+    assert_int_equal(match_open_receives(crowd.match, crowd.members[0], left, 1), 1);
     match_settle_again(crowd.match); /* drops the few */
     for (uint32_t i = 0; i < MANY; i++) {
         struct event wait = wait_of(&crowd, &dropped);
@@ -216,7 +216,7 @@ static void ends_without_a_post_are_looked_for_in_a_bounded_number_of_steps(void
         if (i % TURN == 0)
             match_settle_again(crowd.match);
         if (i == 10 * TURN)
-            assert_int_equal(match_open_receives(crowd.match, crowd.members[0], 0, left, 1), 0);
+            assert_int_equal(match_open_receives(crowd.match, crowd.members[0], left, 1), 0);
     }
     struct match_counts counts = end(&crowd);
     assert_int_equal(counts.unmatched, FEW + MANY);
