@@ -4,7 +4,8 @@
 #define PENDING_NS                                                                                 \
     UINT64_C(                                                                                      \
         2000000000) /* a rank that is in one call for longer reports the receives it waits for */
-#define PENDING_ROWS 4u /* of one rank */
+/* Of one rank. One further row, from any source, stands for the others of a rank that has more. */
+#define PENDING_ROWS 8u
 
 static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot)
 {
@@ -27,7 +28,7 @@ static void rank_activity_describe_receive(const struct rank *rank, uint64_t com
 static void rank_activity_describe_waits(const struct rank *rank, const struct event *event,
                                          uint64_t waited_ns, struct transfer_sum *transfers)
 {
-    struct match_open open[PENDING_ROWS];
+    struct match_open open[PENDING_ROWS + 1];
     if (event->call == CALL_Wait && (!(event->flags & EVENT_RECV) || event->request == 0))
         return; /* waits for a send or a collective, not for a receive */
     switch (event->call) {
@@ -50,7 +51,9 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     if (call_class_of(event->call) != CALL_WAIT || rank->matching.member == NULL)
         return;
     uint32_t count =
-        match_open_receives(rank->matching.match, rank->matching.member, open, PENDING_ROWS);
+        match_open_receives(rank->matching.match, rank->matching.member, open, PENDING_ROWS + 1);
+    if (count > PENDING_ROWS)
+        open[PENDING_ROWS] = (struct match_open){.source = PEER_ANY, .tag = TAG_ANY};
     for (uint32_t i = 0; i < count; i++)
         rank_activity_describe_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns,
                                        transfers);

@@ -358,10 +358,22 @@ int hang_graph_loops(const struct hang_graph *g, uint32_t node)
     return 0;
 }
 
+/* Does a rank wait for messages of ranks that are not known? */
+static int hang_graph_waits_for_others(const struct hang_graph *g, uint32_t rank)
+{
+    const struct hang_watch *w = g->watch;
+    for (uint32_t p = hang_graph_seat(g, rank)->pending; p != HANG_NONE; p = w->pending_next[p])
+        if (w->pending[p].source == PEER_ANY)
+            return 1;
+    return 0;
+}
+
 int hang_graph_escapes(const struct hang_graph *g, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
         uint32_t n = g->order[i];
+        if (n < g->watch->seat_count && hang_graph_waits_for_others(g, n))
+            return 1;
         for (uint32_t e = g->edge_of[n]; e < g->edge_of[n + 1]; e++)
             if (g->component[g->edges[e].to] != g->component[n])
                 return 1;

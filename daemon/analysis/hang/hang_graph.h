@@ -75,8 +75,8 @@ void hang_graph_components(struct hang_graph *graph, int hard);
 /** Whether a node waits for itself. */
 int hang_graph_loops(const struct hang_graph *graph, uint32_t node);
 
-/** Whether anything in a component waits for something outside of it. @param from, to  its nodes,
- * in order */
+/** Whether anything in a component waits, or may wait, for something outside of it. @param from, to
+ * its nodes, in order */
 int hang_graph_escapes(const struct hang_graph *graph, uint32_t from, uint32_t to);
 
 /** Writes the hangs of the watch. Groups and edges must exist. */

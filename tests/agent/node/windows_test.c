@@ -549,7 +549,7 @@ static void what_dropped_windows_held_of_ended_ranks_is_counted_once(void **stat
 struct told {
     struct wire_transfer_row transfer;
     struct wire_half_row half;
-    struct wire_pending_row pending;
+    struct wire_pending_row pending, last_pending;
     struct wire_node_row node;
     struct wire_rank_row rank;
     uint64_t window, transfers, latencies, halves, pendings;
@@ -576,8 +576,10 @@ static struct told tell(struct bed *bed)
             told.transfer = window->transfers[0];
         if (window->halves_count > 0)
             told.half = window->halves[0];
-        if (window->pending_count > 0)
+        if (window->pending_count > 0) {
             told.pending = window->pending[0];
+            told.last_pending = window->pending[window->pending_count - 1];
+        }
         told.node = window->node[0];
         told.rank = window->ranks[0];
     }
@@ -780,6 +782,26 @@ static void a_rank_that_waits_for_long_reports_for_what(void **state)
     assert_int_equal(told.pending.waited_ns, 5 * SECOND / 2);
     assert_int_equal(told.rank.process_state,
                      'R'); /* this process: it made no call in the window */
+}
+
+/* The last row stands for those that are not told. */
+static void a_rank_that_waits_for_many_receives_says_that_there_are_more(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct event post = message_event(CALL_Irecv, EVENT_RECV | EVENT_POST, 0,
+                                          BEGIN + 2000 + 20 * i, BEGIN + 2010 + 20 * i);
+        post.request = 1 + i;
+        fake_rank_write(&bed->fake, &post);
+    }
+    const struct event waits = message_event(CALL_Waitall, 0, PEER_NONE, BEGIN + SECOND / 2, 0);
+    fake_rank_enter(&bed->fake, &waits);
+    windows_process(&bed->windows, BEGIN + 3 * SECOND);
+    const struct told told = tell(bed);
+    assert_int_equal(told.pendings, 9);
+    assert_int_equal(told.pending.source, 0);
+    assert_int_equal(told.last_pending.source, PEER_ANY);
 }
 
 /* Partitioned requests are not among those that are matched. */
@@ -1075,6 +1097,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_reports_for_what, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_rank_that_waits_for_many_receives_says_that_there_are_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wait_is_reported_for_the_source_of_its_request, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,

@@ -612,6 +612,27 @@ static void two_waitalls_for_each_other_are_a_deadlock(void **state)
     scene_finish(s);
 }
 
+/* Rank 0 gathers, and the others wait for its answer: of many open receives only some are told. */
+static void a_waitall_of_which_not_all_receives_are_told_is_no_deadlock(void **state)
+{
+    struct scene *s = scene_of(12, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Waitall, HANG_WORLD, PEER_NONE);
+    for (uint32_t r = 1; r < 11; r++) {
+        enter(s, r, CALL_Recv, HANG_WORLD, 0);
+        if (r <= 8)
+            s->pending[s->pending_count++] = (struct wire_pending_row){.source = r};
+    }
+    s->pending[s->pending_count++] = (struct wire_pending_row){.source = PEER_ANY};
+    leave(s, 11, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_STANDSTILL);
+    assert_string_equal(list.list[0].ranks, "11");
+    scene_finish(s);
+}
+
 static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
 {
     struct scene *s = scene_of(6, NULL);
@@ -1365,6 +1386,7 @@ int main(void)
         cmocka_unit_test(the_root_of_a_chain_is_found),
         cmocka_unit_test(a_waitall_for_several_messages_leads_to_the_stopped_rank),
         cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
+        cmocka_unit_test(a_waitall_of_which_not_all_receives_are_told_is_no_deadlock),
         cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
         cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
         cmocka_unit_test(a_rank_that_does_not_receive_from_a_sendrecv_is_named),
