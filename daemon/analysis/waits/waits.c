@@ -5,6 +5,7 @@
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/waits/rank_lateness.h"
 #include "holter/call.h"
+#include "holter/event.h"
 #include "holter/waiting.h"
 
 #include <errno.h>
@@ -177,6 +178,29 @@ static int waits_receiver_is_away(const struct waits *w, uint32_t receiver, uint
     }
 }
 
+static int waits_is_exchange(uint32_t call)
+{
+    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
+}
+
+/* Time of this window in which a rank has been in a call in progress. */
+static uint64_t waits_in_call(const struct waits *w, const struct wire_rank_row *row)
+{
+    return row->in_call_ns < w->window->length_ns ? row->in_call_ns : w->window->length_ns;
+}
+
+/* Time of this window in which a rank is seen to send to another one. */
+static uint64_t waits_sending(const struct waits *w, int64_t source, uint64_t destination)
+{
+    if (source < 0 || source >= w->rank_end || w->ranks[source].row == NONE)
+        return 0;
+    const struct wire_rank_row *r = &w->window->ranks[w->ranks[source].row];
+    const uint32_t call = (uint32_t)r->in_call;
+    const int sends = call_is_blocking_send(call) || waits_is_exchange(call);
+    return sends && r->in_call_peer == (int64_t)destination ? waits_in_call(w, r) : 0;
+}
+
+/* A receive in progress is a wait for its sender until this sends. */
 static int waits_add_pending(struct waits *w)
 {
     const struct waits_window *window = w->window;
@@ -190,19 +214,34 @@ static int waits_add_pending(struct waits *w)
         w->next_pending[i] = w->ranks[p->rank].pending;
         w->ranks[p->rank].pending = i;
         uint64_t ns = p->waited_ns < window->length_ns ? p->waited_ns : window->length_ns;
+        const uint64_t sent = waits_sending(w, p->source, p->rank);
+        ns = ns > sent ? ns - sent : 0;
         if (p->source >= 0 && waits_add_pair(w, (uint32_t)p->rank, (uint64_t)p->source, ns) != 0)
             code = -ENOMEM;
     }
     return code;
 }
 
-/* Time of this window in a send in progress whose receiver does something else. */
-static uint64_t waits_in_progress(const struct waits *w, const struct wire_rank_row *row)
+/* Time of this window in a call in progress that sends, while the receiver does something else. */
+static uint64_t waits_for_receiver(const struct waits *w, const struct wire_rank_row *row)
 {
-    if (!call_is_blocking_send((uint32_t)row->in_call) || row->in_call_peer < 0 ||
+    if (row->in_call_peer < 0 ||
         !waits_receiver_is_away(w, (uint32_t)row->in_call_peer, (uint32_t)row->rank))
         return 0;
-    return row->in_call_ns < w->window->length_ns ? row->in_call_ns : w->window->length_ns;
+    return waits_in_call(w, row);
+}
+
+/* The same of MPI_Sendrecv, as long as it is known to wait for nothing else: its source sends to
+ * it, or there is none. */
+static uint64_t waits_of_exchange(const struct waits *w, const struct wire_rank_row *row)
+{
+    const uint32_t pending = w->ranks[row->rank].pending;
+    if (!waits_is_exchange((uint32_t)row->in_call) || pending == NONE ||
+        w->next_pending[pending] != NONE)
+        return 0;
+    const int64_t source = w->window->pending[pending].source;
+    const uint64_t ns = waits_for_receiver(w, row), sent = waits_sending(w, source, row->rank);
+    return source == PEER_NULL || ns < sent ? ns : sent;
 }
 
 /* ---- waits in sends ------------------------------------------------------ */
@@ -227,7 +266,9 @@ static int waits_fill_sends(struct waits *w)
     for (size_t i = 0; i < w->window->rank_count; i++) {
         const struct wire_rank_row *row = &w->window->ranks[i];
         struct waits_rank *r = &w->ranks[row->rank];
-        uint64_t matched = waits_matched(r, row), now = waits_in_progress(w, row);
+        uint64_t matched = waits_matched(r, row), now = 0;
+        if (call_is_blocking_send((uint32_t)row->in_call))
+            now = waits_for_receiver(w, row);
         uint64_t early = r->early_ns < matched ? r->early_ns : matched;
         r->early_ns -= early;
         r->early_windows = now > 0 ? 0 : r->early_windows + 1;
@@ -235,6 +276,7 @@ static int waits_fill_sends(struct waits *w)
             r->early_ns = 0;
         r->early_ns += now;
         w->rows[i].send_wait_ns = matched - early + now;
+        now += waits_of_exchange(w, row); /* of MPI_Sendrecv all time counts as waiting anyway */
         if (now > 0 &&
             waits_add_pair(w, (uint32_t)row->rank, (uint64_t)row->in_call_peer, now) != 0)
             code = -ENOMEM;

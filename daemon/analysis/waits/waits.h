@@ -11,8 +11,10 @@
  * for whom it waits. When such a message is matched later, what was counted before is subtracted.
  *
  * A rank waits for
- *   - the sender of a message that it waits to receive, as long as that has not been sent;
- *   - the receiver of a blocking send, as above;
+ *   - the sender of a message that it waits to receive, as long as that has not been sent: of a
+ *     receive in progress, until the sender is in a blocking send to it;
+ *   - the receiver of a blocking send, as above, and that of MPI_Sendrecv where it is known to wait
+ *     for nothing else;
  *   - in collectives, for the rank of that communicator that spends least time in collectives, as
  *     that comes last: for the difference between the times of both.
  *

@@ -119,6 +119,42 @@ static void a_rank_does_not_wait_longer_in_sends_than_it_is_in_them(void **state
     assert_int_equal(WAITING_NS(&row), 155);
 }
 
+/* ---- sends and receives -------------------------------------------------- */
+
+/* Messages are shifted along a line whose last rank does not receive: the ranks before it have sent
+ * and are not waited for. */
+static void a_rank_in_a_sendrecv_waits_for_the_receiver_that_does_not_come(void **state)
+{
+    struct bed *b = *state;
+    for (uint32_t r = 0; r < RANKS - 1; r++) {
+        enter(b, r, CALL_Sendrecv, r + 1, 5000 * MS);
+        b->ranks[r].recv_ns = LENGTH;
+        b->pending[b->pending_count++] = (struct wire_pending_row){
+            .rank = r, .source = r > 0 ? (int64_t)r - 1 : PEER_NULL, .waited_ns = 5000 * MS};
+    }
+    const struct waits_row row = window(b, RANKS - 2);
+    assert_int_equal(row.awaited, 1 + RANKS - 1);
+    assert_int_equal(row.awaited_ns, LENGTH);
+    const struct waits_row *rows = waits_rows(b->waits);
+    assert_int_equal(rows[0].awaited, 0);
+    assert_int_equal(rows[0].caused_ns, 0);
+    assert_int_equal(rows[RANKS - 1].caused_ns, LENGTH);
+}
+
+/* The message was sent in the last 200 ms. */
+static void a_rank_waits_for_a_sender_until_it_sends(void **state)
+{
+    struct bed *b = *state;
+    enter(b, 1, CALL_Recv, 0, 5000 * MS);
+    enter(b, 0, CALL_Ssend, 1, 200 * MS);
+    b->ranks[1].recv_ns = LENGTH;
+    b->pending[b->pending_count++] =
+        (struct wire_pending_row){.rank = 1, .source = 0, .waited_ns = 5000 * MS};
+    const struct waits_row row = window(b, 1);
+    assert_int_equal(row.awaited, 1 + 0);
+    assert_int_equal(row.awaited_ns, 800 * MS);
+}
+
 /* ---- sends --------------------------------------------------------------- */
 
 static void matched_sends_count_with_the_receiver_they_waited_for(void **state)
@@ -380,6 +416,8 @@ int main(void)
         cmocka_unit_test(a_send_that_waits_for_a_buffer_waits_for_its_receiver),
         cmocka_unit_test(a_rank_does_not_wait_longer_in_sends_than_it_is_in_them),
         BED(many_short_waits_for_one_rank_add_up),
+        BED(a_rank_in_a_sendrecv_waits_for_the_receiver_that_does_not_come),
+        BED(a_rank_waits_for_a_sender_until_it_sends),
         BED(matched_sends_count_with_the_receiver_they_waited_for),
         BED(of_sampled_messages_the_others_wait_alike),
         BED(a_send_in_progress_waits_while_its_receiver_is_elsewhere),
