@@ -414,7 +414,14 @@ static void hang_read_times(struct hang_watch *w, struct hang_seat *seat,
         seat->stopped_ns = 0;
 }
 
-static enum hang_state hang_state_of(const struct hang_seat *seat, const struct wire_rank_row *row)
+/* Has one thread of the rank been in its call for all of the window, while others made calls? */
+static int hang_works_beside(const struct hang_watch *w, const struct wire_rank_row *row)
+{
+    return row->threads > 1 && row->in_call_ns >= w->length_ns && has_called(row);
+}
+
+static enum hang_state hang_state_of(const struct hang_watch *w, const struct hang_seat *seat,
+                                     const struct wire_rank_row *row)
 {
     if (seat->dead)
         return HANG_DEAD;
@@ -424,7 +431,7 @@ static enum hang_state hang_state_of(const struct hang_seat *seat, const struct 
         return HANG_IS_STOPPED;
     if (row->in_call != 0 && call_is_poll((uint32_t)row->in_call))
         return has_called(row) ? HANG_RUNS : HANG_POLLS;
-    if (row->in_call != 0)
+    if (row->in_call != 0 && !hang_works_beside(w, row))
         return HANG_IN_CALL;
     if (has_called(row))
         return HANG_RUNS;
@@ -447,7 +454,7 @@ static int hang_apply_rank(struct hang_watch *w, const struct wire_rank_row *row
         seat->uncounted = 1;
     hang_read_times(w, seat, row);
     w->seats_heard += seat->heard != w->window;
-    seat->state = (uint8_t)hang_state_of(seat, row);
+    seat->state = (uint8_t)hang_state_of(w, seat, row);
     seat->heard = w->window;
     seat->in_call = (uint32_t)row->in_call;
     seat->in_call_ns = row->in_call_ns;

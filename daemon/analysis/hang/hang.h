@@ -10,8 +10,9 @@
  *   - a cycle is a deadlock.
  * A wait counts when it lasts longer than params.for_ns and longer than times_longest times the
  * longest wait of its kind that ended by itself, so that long phases of computation are not
- * reported; a stopped process counts after stopped_ns, a dead one at once. Time is linear in ranks,
- * their memberships and what they wait for. Pure. Not thread-safe. */
+ * reported; a stopped process counts after stopped_ns, a dead one at once. A rank of several
+ * threads does not wait while calls of others of them end: one may be there to wait for requests.
+ * Time is linear in ranks, their memberships and what they wait for. Pure. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
 #define HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
 

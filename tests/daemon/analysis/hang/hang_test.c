@@ -633,6 +633,27 @@ static void a_waitall_of_which_not_all_receives_are_told_is_no_deadlock(void **s
     scene_finish(s);
 }
 
+/* A thread of each rank waits for requests for as long as the others work. */
+static void a_thread_that_waits_while_others_make_calls_is_no_hang(void **state)
+{
+    static const int64_t sources[] = {PEER_ANY, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        struct scene *s = scene_of(4, NULL);
+        run_calmly(s);
+        for (uint32_t r = 0; r < 4; r++) {
+            enter(s, r, CALL_Recv, HANG_WORLD, sources[i] >= 0 ? (r + 1) % 4 : sources[i]);
+            s->ranks[r].calls = 100;
+            s->ranks[r].threads = 2;
+        }
+        for (int w = 0; w < 60; w++) {
+            all_completed(s, CALL_Allreduce, 5, SECOND / 100);
+            assert_int_equal(step(s).count, 0);
+        }
+        scene_finish(s);
+    }
+}
+
 static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
 {
     struct scene *s = scene_of(6, NULL);
@@ -1387,6 +1408,7 @@ int main(void)
         cmocka_unit_test(a_waitall_for_several_messages_leads_to_the_stopped_rank),
         cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
         cmocka_unit_test(a_waitall_of_which_not_all_receives_are_told_is_no_deadlock),
+        cmocka_unit_test(a_thread_that_waits_while_others_make_calls_is_no_hang),
         cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
         cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
         cmocka_unit_test(a_rank_that_does_not_receive_from_a_sendrecv_is_named),
