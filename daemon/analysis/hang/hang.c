@@ -414,10 +414,9 @@ static void hang_read_times(struct hang_watch *w, struct hang_seat *seat,
         seat->stopped_ns = 0;
 }
 
-/* Has one thread of the rank been in its call for all of the window, while others made calls? */
-static int hang_works_beside(const struct hang_watch *w, const struct wire_rank_row *row)
+int hang_works_beside(const struct wire_rank_row *row, uint64_t length_ns)
 {
-    return row->threads > 1 && row->in_call_ns >= w->length_ns && has_called(row);
+    return row->threads > 1 && row->in_call_ns >= length_ns && has_called(row);
 }
 
 static enum hang_state hang_state_of(const struct hang_watch *w, const struct hang_seat *seat,
@@ -431,7 +430,7 @@ static enum hang_state hang_state_of(const struct hang_watch *w, const struct ha
         return HANG_IS_STOPPED;
     if (row->in_call != 0 && call_is_poll((uint32_t)row->in_call))
         return has_called(row) ? HANG_RUNS : HANG_POLLS;
-    if (row->in_call != 0 && !hang_works_beside(w, row))
+    if (row->in_call != 0 && !hang_works_beside(row, w->length_ns))
         return HANG_IN_CALL;
     if (has_called(row))
         return HANG_RUNS;

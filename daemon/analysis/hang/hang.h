@@ -155,6 +155,10 @@ void hang_set_params(struct hang_watch *watch, const struct hang_params *params)
  *  @param call  its number */
 int hang_counts(uint32_t call);
 
+/** Whether one thread of a rank was in its call for all of a window of that length, while calls of
+ *  others ended: the rank as a whole does not wait. */
+int hang_works_beside(const struct wire_rank_row *row, uint64_t length_ns);
+
 /** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
 int hang_window(struct hang_watch *watch, const struct hang_window *window);
 

@@ -12,7 +12,8 @@
  *   time, so that this is the difference of the times in it: exact where the same rank comes first
  *   in all calls, else less than the sum of the single ones.
  * - waited: likewise the time that it waited itself, for one rank in messages, or for the last of a
- *   collective; waiting for messages in flight counts here: no rank has caused that.
+ *   collective; waiting for messages in flight counts here: no rank has caused that. So does the
+ *   time in a call that is in progress at the end of the window.
  * - caused: late less waited, at least 0: what it inherited from those that it waited for is not
  *   its own. Where one rank is late and all others wait for it, directly or for each other, the
  *   others have caused nothing.

@@ -383,11 +383,31 @@ static void waits_add_lateness_of_pair(struct waits *w, uint32_t pair)
     rank_lateness_add_flight(&w->late[rank], flight < waiting ? flight : waiting);
 }
 
+/* Is it a call that ends when another rank has done its part? */
+static int waits_for_another(uint32_t call)
+{
+    const enum call_class class_ = call == 0 ? CALL_OTHER : call_class_of((uint16_t)call);
+    return class_ == CALL_RECV || class_ == CALL_WAIT || class_ == CALL_COLLECTIVE ||
+           call == CALL_Finalize || call_is_blocking_send(call);
+}
+
+/* Whoever a rank waits for in its call in progress, it waits. */
+static void waits_add_lateness_in_progress(struct waits *w)
+{
+    for (size_t i = 0; i < w->window->rank_count; i++) {
+        const struct wire_rank_row *row = &w->window->ranks[i];
+        if (waits_for_another((uint32_t)row->in_call) &&
+            !hang_works_beside(row, w->window->length_ns))
+            rank_lateness_add_flight(&w->late[row->rank], waits_in_call(w, row));
+    }
+}
+
 /* Before collectives are added to the pairs, of which they name the last rank only. */
 static int waits_add_lateness(struct waits *w)
 {
     for (size_t i = 0; i < w->used_count; i++)
         waits_add_lateness_of_pair(w, w->used[i]);
+    waits_add_lateness_in_progress(w);
     int code = rank_lateness_add_collectives(&w->collectives, w->window->calls,
                                              w->window->call_count, w->late, w->rank_end);
     for (size_t i = 0; i < w->window->rank_count; i++) {

@@ -155,6 +155,38 @@ static void a_rank_waits_for_a_sender_until_it_sends(void **state)
     assert_int_equal(row.awaited_ns, 800 * MS);
 }
 
+static void a_thread_that_waits_for_requests_is_no_excuse_for_the_others(void **state)
+{
+    struct bed *b = *state;
+    message(b, 1, 0, LOCALITY_INTRA, 0, 500 * MS);
+    b->ranks[0].recv_ns = b->ranks[1].recv_ns = LENGTH;
+    enter(b, 1, CALL_Recv, PEER_ANY, 5000 * MS);
+    b->ranks[1].calls = 100;
+    b->ranks[1].threads = 2;
+    assert_int_equal(window(b, 1).caused_ns, 500 * MS);
+}
+
+/* Rank 1 cannot send before a collective, of which rank 2 keeps it, is over. */
+static void a_rank_in_a_call_that_goes_on_has_caused_nothing(void **state)
+{
+    static const uint32_t calls[] = {CALL_Allreduce, CALL_Recv, CALL_Waitall, CALL_Finalize};
+    struct bed *b = *state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        enter(b, 0, CALL_Recv, 1, 5000 * MS);
+        enter(b, 1, calls[i], PEER_NONE, 5000 * MS);
+        b->ranks[0].recv_ns = LENGTH;
+        b->pending[b->pending_count++] =
+            (struct wire_pending_row){.rank = 0, .source = 1, .waited_ns = 5000 * MS};
+        const struct waits_row row = window(b, 1);
+        assert_int_equal(row.late_ns, LENGTH);
+        assert_int_equal(row.caused_ns, 0);
+    }
+    enter(b, 1, CALL_Allreduce, PEER_NONE, 300 * MS); /* it came late itself */
+    b->pending[b->pending_count++] =
+        (struct wire_pending_row){.rank = 0, .source = 1, .waited_ns = 6000 * MS};
+    assert_int_equal(window(b, 1).caused_ns, 700 * MS);
+}
+
 /* ---- sends --------------------------------------------------------------- */
 
 static void matched_sends_count_with_the_receiver_they_waited_for(void **state)
@@ -418,6 +450,8 @@ int main(void)
         BED(many_short_waits_for_one_rank_add_up),
         BED(a_rank_in_a_sendrecv_waits_for_the_receiver_that_does_not_come),
         BED(a_rank_waits_for_a_sender_until_it_sends),
+        BED(a_rank_in_a_call_that_goes_on_has_caused_nothing),
+        BED(a_thread_that_waits_for_requests_is_no_excuse_for_the_others),
         BED(matched_sends_count_with_the_receiver_they_waited_for),
         BED(of_sampled_messages_the_others_wait_alike),
         BED(a_send_in_progress_waits_while_its_receiver_is_elsewhere),
