@@ -13,7 +13,8 @@
  *   in all calls, else less than the sum of the single ones.
  * - waited: likewise the time that it waited itself, for one rank in messages, or for the last of a
  *   collective; waiting for messages in flight counts here: no rank has caused that. So does the
- *   time in a call that is in progress at the end of the window.
+ *   time in a call that is in progress at the end of the window. Where a collective took longer
+ *   than the window, what the rank waited without a break in the windows before counts, too.
  * - caused: late less waited, at least 0: what it inherited from those that it waited for is not
  *   its own. Where one rank is late and all others wait for it, directly or for each other, the
  *   others have caused nothing.

@@ -21,6 +21,7 @@
 struct waits_rank {
     uint64_t early_ns;      /* counted of sends in progress, and not matched yet */
     uint32_t early_windows; /* since it was last in progress */
+    uint64_t before_ns;     /* that it waited without a break up to the window */
     uint32_t row;           /* of this window; NONE: none */
     uint32_t pending;       /* its first pending receive; NONE: none */
     uint64_t send_wait_ns[LOCALITIES], messages[LOCALITIES];
@@ -402,6 +403,21 @@ static void waits_add_lateness_in_progress(struct waits *w)
     }
 }
 
+/* How late a rank is to a collective that lasts longer than the window is known at its end: what
+ * the rank has waited in the windows before is part of it. */
+static void waits_judge_lateness(struct waits *w, size_t number)
+{
+    const uint64_t length_ns = w->window->length_ns;
+    const uint64_t rank = w->window->ranks[number].rank;
+    struct rank_lateness late = w->late[rank];
+    uint64_t *before = &w->ranks[rank].before_ns;
+    const uint64_t now = late.waited_ns;
+    late.waited_ns += late.late_ns > length_ns ? *before : 0;
+    *before = now + (now >= length_ns - length_ns / 8 ? *before : 0);
+    w->rows[number].late_ns = late.late_ns;
+    w->rows[number].caused_ns = rank_lateness_caused_ns(&late);
+}
+
 /* Before collectives are added to the pairs, of which they name the last rank only. */
 static int waits_add_lateness(struct waits *w)
 {
@@ -410,11 +426,8 @@ static int waits_add_lateness(struct waits *w)
     waits_add_lateness_in_progress(w);
     int code = rank_lateness_add_collectives(&w->collectives, w->window->calls,
                                              w->window->call_count, w->late, w->rank_end);
-    for (size_t i = 0; i < w->window->rank_count; i++) {
-        const struct rank_lateness *late = &w->late[w->window->ranks[i].rank];
-        w->rows[i].late_ns = late->late_ns;
-        w->rows[i].caused_ns = rank_lateness_caused_ns(late);
-    }
+    for (size_t i = 0; i < w->window->rank_count; i++)
+        waits_judge_lateness(w, i);
     return code;
 }
 
@@ -442,6 +455,7 @@ static int waits_begin(struct waits *w, const struct waits_window *window)
         struct waits_rank *rank = &w->ranks[r];
         *rank = (struct waits_rank){.early_ns = rank->early_ns,
                                     .early_windows = rank->early_windows,
+                                    .before_ns = rank->before_ns,
                                     .row = NONE,
                                     .pending = NONE,
                                     .late_rank = NONE};

@@ -187,6 +187,60 @@ static void a_rank_in_a_call_that_goes_on_has_caused_nothing(void **state)
     assert_int_equal(window(b, 1).caused_ns, 700 * MS);
 }
 
+static void leave_all(struct bed *b)
+{
+    for (uint32_t r = 0; r < RANKS; r++)
+        b->ranks[r] = (struct wire_rank_row){.rank = r, .in_call_peer = PEER_NONE};
+}
+
+/* Rank 0 comes 4.5 s late, and rank 1 with it, since it waits for its message. */
+static void waits_of_the_windows_before_count_for_a_collective_that_lasts_longer(void **state)
+{
+    struct bed *b = *state;
+    for (uint64_t w = 1; w <= 4; w++) {
+        for (uint32_t r = 1; r < RANKS; r++) {
+            enter(b, r, r == 1 ? CALL_Recv : CALL_Allreduce, r == 1 ? 0 : PEER_NONE, w * LENGTH);
+            *(r == 1 ? &b->ranks[r].recv_ns : &b->ranks[r].collective_ns) = LENGTH;
+        }
+        window(b, 0);
+    }
+    leave_all(b);
+    message(b, 0, 1, LOCALITY_INTRA, 0, 4500 * MS);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        b->ranks[r].collective_ns = r < 2 ? 100 * MS : 600 * MS;
+        b->calls[b->call_count++] = (struct hang_calls){.rank = r,
+                                                        .call = CALL_Allreduce,
+                                                        .comm = HANG_WORLD,
+                                                        .calls = 1,
+                                                        .time_ns = r < 2 ? 100 * MS : 4600 * MS};
+    }
+    b->ranks[1].recv_ns = 500 * MS;
+    window(b, 0);
+    const struct waits_row *rows = waits_rows(b->waits);
+    assert_int_equal(rows[0].caused_ns, 4500 * MS);
+    assert_int_equal(rows[1].late_ns, 4500 * MS);
+    assert_int_equal(rows[1].caused_ns, 0);
+}
+
+/* It waits a little in each window, and comes late by itself. */
+static void short_waits_of_the_windows_before_excuse_nobody(void **state)
+{
+    struct bed *b = *state;
+    for (uint64_t w = 1; w <= 30; w++) {
+        message(b, 0, 1, LOCALITY_INTRA, 0, 100 * MS);
+        b->ranks[1].recv_ns = 100 * MS;
+        window(b, 0);
+    }
+    for (uint32_t r = 0; r < RANKS; r++)
+        b->calls[b->call_count++] = (struct hang_calls){.rank = r,
+                                                        .call = CALL_Allreduce,
+                                                        .comm = HANG_WORLD,
+                                                        .calls = 1,
+                                                        .time_ns = r == 1 ? 0 : 1500 * MS};
+    b->ranks[1].recv_ns = 0;
+    assert_int_equal(window(b, 1).caused_ns, 1400 * MS);
+}
+
 /* ---- sends --------------------------------------------------------------- */
 
 static void matched_sends_count_with_the_receiver_they_waited_for(void **state)
@@ -451,6 +505,8 @@ int main(void)
         BED(a_rank_in_a_sendrecv_waits_for_the_receiver_that_does_not_come),
         BED(a_rank_waits_for_a_sender_until_it_sends),
         BED(a_rank_in_a_call_that_goes_on_has_caused_nothing),
+        BED(waits_of_the_windows_before_count_for_a_collective_that_lasts_longer),
+        BED(short_waits_of_the_windows_before_excuse_nobody),
         BED(a_thread_that_waits_for_requests_is_no_excuse_for_the_others),
         BED(matched_sends_count_with_the_receiver_they_waited_for),
         BED(of_sampled_messages_the_others_wait_alike),
