@@ -118,8 +118,10 @@ struct hang {
     uint64_t inside;       /**< of these, those that have reached the call and do not go on in it:
                              stopped, or not heard of since */
     struct hang_behind behind[HANG_NAMED]; /**< the first of them, by rank */
-    char ranks[257];   /**< all of them, "0-3,8"; truncated after a comma and ended with "..." */
-    int few_wait;      /**< fewer ranks wait than are late: those that wait are named first */
+    char ranks[257]; /**< all of them, "0-3,8"; truncated after a comma and ended with "..." */
+    int unreceived; /**< HANG_RECEIVE: late ranks do not receive what the waiter sends; else they do
+                         not send what it waits for */
+    int few_wait;   /**< fewer ranks wait than are late: those that wait are named first */
     char waiters[257]; /**< if few_wait: the ranks in the call, or that wait for the messages */
     char title[129];   /**< one line for display */
     char text[1025];   /**< what is known, for display */

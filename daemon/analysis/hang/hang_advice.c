@@ -112,9 +112,8 @@ static void hang_advice_add_collective(struct hang_text *line, const struct hang
 
 static void hang_advice_add_receive(struct hang_text *line, const struct hang *hang)
 {
-    int sends = call_is_blocking_send(hang->call);
     hang_advice_add_subject(line, hang);
-    if (sends)
+    if (hang->unreceived)
         hang_text_add(line, "%s not received what rank %" PRIu32 " sends: ",
                       hang->behind_count == 1 ? "has" : "have", hang->waiter);
     else

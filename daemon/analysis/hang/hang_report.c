@@ -1,6 +1,7 @@
 /* Reports the hangs that follow from the wait-for graph. */
 #include "daemon/analysis/hang/hang_graph.h"
 #include "daemon/analysis/tables/rank_list.h"
+#include "holter/call.h"
 #include "holter/order.h"
 
 #include <stdlib.h>
@@ -245,6 +246,21 @@ static void find_awaited(struct hang_graph *g, int hard)
     }
 }
 
+/* Does a rank wait until another one receives its message, rather than for a message of that? */
+static int hang_report_is_unreceived(const struct hang_graph *g, const struct hang_seat *s,
+                                     uint32_t rank)
+{
+    if (call_is_blocking_send(s->in_call))
+        return 1;
+    if (s->in_call_peer != (int64_t)rank ||
+        (s->in_call != CALL_Wait && !hang_sends_and_receives(s->in_call)))
+        return 0;
+    for (uint32_t p = s->pending; p != HANG_NONE; p = g->watch->pending_next[p])
+        if (g->watch->pending[p].source == (int64_t)rank)
+            return 0;
+    return 1;
+}
+
 /* Ranks in the same state whose messages others wait for: one hang. */
 static void hang_report_awaited(struct hang_graph *g, enum hang_state state)
 {
@@ -266,6 +282,7 @@ static void hang_report_awaited(struct hang_graph *g, enum hang_state state)
     hang->comm = hang_comm_of(waiter);
     hang->call = waiter->in_call;
     hang->waiter = g->waiter[longest];
+    hang->unreceived = hang_report_is_unreceived(g, waiter, longest);
     hang->since_ns = hang_report_since(g, g->waited[longest]);
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;

@@ -712,6 +712,7 @@ static void a_rank_that_does_not_receive_from_a_sendrecv_is_named(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.list[0].kind, HANG_RECEIVE);
     assert_string_equal(list.list[0].ranks, "7");
+    assert_non_null(strstr(list.list[0].advice, "Rank 7 has not received what rank 6 sends: "));
     scene_finish(s);
 }
 
@@ -726,6 +727,21 @@ static void a_rank_that_does_not_send_to_a_sendrecv_is_named(void **state)
     struct hang_list list = steps(s, 11);
     assert_int_equal(list.count, 1);
     assert_string_equal(list.list[0].ranks, "2");
+    assert_non_null(strstr(list.list[0].advice, "Rank 2 has not sent what rank 3 waits for: "));
+    scene_finish(s);
+}
+
+static void a_rank_that_does_not_receive_what_a_wait_is_for_is_said_not_to_receive(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Wait, HANG_WORLD, 1);
+    leave(s, 1, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].ranks, "1");
+    assert_non_null(strstr(list.list[0].advice, "Rank 1 has not received what rank 0 sends: "));
     scene_finish(s);
 }
 
@@ -802,6 +818,7 @@ static void a_sender_that_goes_on_without_sending_is_named(void **state)
     (void)state;
     run_calmly(s);
     enter(s, 0, CALL_Wait, HANG_WORLD, 1);
+    s->pending[s->pending_count++] = (struct wire_pending_row){.rank = 0, .source = 1};
     struct hang_list list = steps(s, 11);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.list[0].kind, HANG_RECEIVE);
@@ -1413,6 +1430,7 @@ int main(void)
         cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
         cmocka_unit_test(a_rank_that_does_not_receive_from_a_sendrecv_is_named),
         cmocka_unit_test(a_rank_that_does_not_send_to_a_sendrecv_is_named),
+        cmocka_unit_test(a_rank_that_does_not_receive_what_a_wait_is_for_is_said_not_to_receive),
         cmocka_unit_test(ranks_in_waits_for_a_collective_are_no_deadlock),
         cmocka_unit_test(a_wait_for_a_send_is_not_said_to_be_for_a_receive),
         cmocka_unit_test(a_circle_of_sends_is_a_deadlock_with_the_advice_for_sends),
