@@ -77,6 +77,13 @@ class Runs(unittest.TestCase):
         self.assertEqual('', answer['most'])
         self.assertRegex(self.holter('compare', before, after).out, r'messages +\d+ +- +-\n')
 
+    def test_ranks_are_counted_without_the_row_of_the_job(self):
+        before = self.record('before', 1000000, lambda rank: rank ^ 2)
+        with contextlib.closing(sqlite3.connect(before)) as db:
+            db.execute('DELETE FROM job')
+            db.commit()
+        self.assertIn(f'before  {before}: job, 8 ranks, ', self.holter('compare', before, before).out)
+
     def test_messages_of_a_rank_to_itself_are_a_pair(self):
         before = self.record('before', 1000000, lambda rank: rank ^ 2)
         after = self.record('after', 1000000, lambda rank: rank if rank == 5 else rank ^ 2)

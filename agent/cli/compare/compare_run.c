@@ -129,6 +129,8 @@ static int compare_run_read_tables(struct compare_run *run, struct recording_fil
     run->seconds = NAN;
     for (size_t i = 0; code == 0 && i < sizeof(queries) / sizeof(*queries); i++)
         code = compare_run_query(run, file, queries[i].table, queries[i].sql, queries[i].take);
+    if (run->world == 0) /* the daemon ended before it wrote the row of the job */
+        run->world = run->input.pairs.processes;
     if (run->progress_count == 0) /* the recording has no results */
         run->totals = (struct compare_totals){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     return code;
