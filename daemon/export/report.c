@@ -40,11 +40,12 @@ static void report_put_given(FILE *out, const char *before, const char *text, co
 static void report_put_state(FILE *out, const struct report_data *d)
 {
     if (d->stop.at_ns > 0) {
-        fputs("cut short at ", out);
+        fputs(", cut short at ", out);
         report_put_date(out, (int64_t)d->stop.at_ns);
         html_put(out, ": ", d->stop.why, "");
     } else {
-        html_text(out, d->cut_short ? "running when the recording ends" : d->state);
+        report_put_given(out, ", ", d->cut_short ? "running when the recording ends" : d->state,
+                         "");
     }
 }
 
@@ -71,7 +72,7 @@ static void report_put_head(const struct page *p)
     fprintf(p->out, ": %s on %s", quantity_things(c->rank_count, "rank").text,
             quantity_things(c->host_count, "node").text);
     if (!d->timeless) {
-        fprintf(p->out, ", %s, ", quantity_duration((double)(d->end_ns - d->begin_ns)).text);
+        fprintf(p->out, ", %s", quantity_duration((double)(d->end_ns - d->begin_ns)).text);
         report_put_state(p->out, d);
     }
     if (d->begin_ns > 0 && !d->timeless) {

@@ -123,6 +123,17 @@ static void shares_of_a_rank_are_of_the_time_in_which_it_was_there(void **state)
     assert_non_null(strstr(text, "<td>rank 3</td><td>beta</td><td class=\"n\">40.0 %</td>"));
 }
 
+static void a_report_without_the_row_of_the_job_has_no_state(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    write_report(&extras);
+    assert_non_null(strstr(text, "4 ranks on 2 nodes, 3.00 s, ended; began "));
+    change("DELETE FROM job");
+    write_report(&extras);
+    assert_non_null(strstr(text, "4 ranks on 2 nodes, 3.00 s; began "));
+}
+
 /* How far the curve's line reaches from top to bottom. */
 static double reach_of_curve(const char *svg)
 {
@@ -338,6 +349,7 @@ int main(void)
         TEST(a_report_names_who_loads_hot_links_most),
         TEST(a_report_says_that_phases_are_of_groups_of_ranks),
         TEST(a_curve_that_drops_is_seen_to),
+        TEST(a_report_without_the_row_of_the_job_has_no_state),
         TEST(shares_of_a_rank_are_of_the_time_in_which_it_was_there),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_chart_has_the_values_that_its_tooltips_show),
