@@ -97,6 +97,13 @@ class Report(unittest.TestCase):
         self.assertEqual("default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
                          f"script-src 'sha256-{digest}'", self.page.policy)
 
+    def test_tables_are_sorted_by_all_units_that_figures_have(self):
+        printed = {unit for units in re.findall(r'units\[\] = \{("[^}]*)\}', text_of('proto/quantity.c'))
+                   for unit in re.findall(r'" (\w+)"', units)}
+        known = set(re.findall(r'(\w+)"?: [\d]', re.search(r'var units = \{(.*?)\}', self.script, re.S).group(1)))
+        self.assertIn('TiB', printed)
+        self.assertEqual({'B', 's'}, printed - known)  # which are 1
+
     def test_each_chart_says_what_its_axes_mean(self):
         self.assertEqual(7, len(self.page.plots))
         for plot in self.page.plots:
