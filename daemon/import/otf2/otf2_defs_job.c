@@ -396,18 +396,57 @@ static int otf2_job_make_comms(const struct otf2_defs *defs, struct otf2_arena *
     return code;
 }
 
+/* Names of regions that are too long for a recording, such as those of templates in C++. */
+struct long_names {
+    struct key_table texts;  /* hashes of whole names; their numbers are positions in `first` */
+    struct name_table names; /* as they are cut */
+    uint32_t *first;         /* owned: the first region of each */
+    size_t capacity;
+};
+
+/* Names that begin alike stay different ones where they are cut. @return 0 or -ENOMEM */
+static int otf2_job_name_long_region(struct long_names *l, char (*names)[64], uint32_t region,
+                                     const char *text)
+{
+    const uint32_t known = l->texts.count, known_names = l->names.count;
+    const uint32_t number = KEY_TABLE_EXTEND(&l->texts, ((struct key){.hi = key_hash(text)}),
+                                             KEY_NONE, l->first, l->capacity);
+    if (number == KEY_NONE)
+        return -ENOMEM;
+    if (number != known) {
+        memcpy(names[region], names[l->first[number]], sizeof(names[region]));
+        return 0;
+    }
+    l->first[number] = region;
+    const uint32_t name = name_table_number(&l->names, names[region], NAME_TABLE_NONE);
+    if (name == NAME_TABLE_NONE)
+        return -ENOMEM;
+    if (name == known_names)
+        return 0;
+    const size_t kept = utf8_cut(names[region], strlen(names[region]), 52);
+    snprintf(names[region] + kept, sizeof(names[region]) - kept, "#%" PRIu32, number + 1);
+    return 0;
+}
+
 static int otf2_job_make_regions(struct otf2_defs *defs, struct otf2_arena *arena,
                                  struct otf2_job *out)
 {
     otf2_defs_regions(defs);
     char(*names)[64] = otf2_arena_allocate(arena, (size_t)defs->code_regions + 1, sizeof(*names));
-    if (names == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 1; i <= defs->code_regions; i++)
-        otf2_defs_job_clean(names[i], sizeof(names[i]), otf2_text(defs, defs->region_names[i]));
+    struct long_names longs = {.capacity = 0};
+    int code = names == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 1; code == 0 && i <= defs->code_regions; i++) {
+        const char *text = otf2_text(defs, defs->region_names[i]);
+        otf2_defs_job_clean(names[i], sizeof(names[i]), text);
+        if (strlen(text) >= sizeof(names[i]))
+            code = otf2_job_name_long_region(&longs, names, i, text);
+    }
+    key_table_finish(&longs.texts);
+    name_table_finish(&longs.names);
+    free(longs.first);
     out->code_regions = (const char(*)[64])names;
     out->code_region_count = defs->code_regions + 1;
-    return 0;
+    return code;
 }
 
 int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)

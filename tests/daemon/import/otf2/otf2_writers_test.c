@@ -20,17 +20,21 @@
 #define RANKS 2u
 #define FAR 0xf0000000u /* number of a region that is far from all others */
 
-enum { R_SEND, R_RECV, R_MAIN, REGIONS };
-static const char *const names[REGIONS] = {"MPI_Ssend", "MPI_Mrecv", "main"};
+enum { R_SEND, R_RECV, R_MAIN, R_OTHER, REGIONS };
+static const char *const names[REGIONS] = {"MPI_Ssend", "MPI_Mrecv", "main", "other"};
+#define TEMPLATE "void kernels::apply<std::vector<std::pair<int, double>>, kernels::"
+static const char *const long_names[REGIONS] = {"MPI_Ssend", "MPI_Mrecv", TEMPLATE "first>()",
+                                                TEMPLATE "second>()"};
 static const char *const names_of_tau[REGIONS] = {"MPI_Ssend()", "MPI_Mrecv()  [ <size> = <100> ]",
-                                                  "int main() C [{mpi_ring.c} {5,1}-{20,1}]"};
+                                                  "int main() C [{mpi_ring.c} {5,1}-{20,1}]",
+                                                  "other"};
 
 struct bed {
     char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64], told[2000];
     OTF2_Archive *writing;
     OTF2_EvtWriter *events[RANKS];
     uint64_t time, no_length;
-    int names_last, contexts, nameless, as_tau;
+    int names_last, contexts, nameless, as_tau, long_names;
     uint64_t second; /* location of the second rank, as the list of locations has it */
     uint32_t comms;  /* besides the world: both ranks, the other way round */
     uint32_t first;  /* number of the first region */
@@ -100,7 +104,7 @@ static void write_regions(const struct bed *bed, OTF2_GlobalDefWriter *d)
     for (uint32_t i = 0; i < REGIONS; i++)
         good(OTF2_GlobalDefWriter_WriteRegion(
             d, bed->first + i, 1 + i, 0, 0, OTF2_REGION_ROLE_FUNCTION,
-            i == R_MAIN && !bed->as_tau ? OTF2_PARADIGM_COMPILER : OTF2_PARADIGM_MPI, 0, 0, 0, 0));
+            i >= R_MAIN && !bed->as_tau ? OTF2_PARADIGM_COMPILER : OTF2_PARADIGM_MPI, 0, 0, 0, 0));
     for (uint32_t i = 0; bed->contexts && i < REGIONS; i++)
         good(OTF2_GlobalDefWriter_WriteCallingContext(d, REGIONS - i, bed->first + i,
                                                       OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
@@ -143,7 +147,10 @@ static void import_it(struct bed *bed)
     if (bed->names_last && !bed->nameless)
         write_regions(bed, d);
     for (uint32_t i = 0; i < REGIONS; i++)
-        good(OTF2_GlobalDefWriter_WriteString(d, 1 + i, bed->as_tau ? names_of_tau[i] : names[i]));
+        good(OTF2_GlobalDefWriter_WriteString(d, 1 + i,
+                                              bed->as_tau       ? names_of_tau[i]
+                                              : bed->long_names ? long_names[i]
+                                                                : names[i]));
     if (!bed->names_last && !bed->nameless)
         write_regions(bed, d);
     write_places(bed, d);
@@ -189,6 +196,23 @@ static void regions_may_be_defined_before_their_names(void **state)
     pass_message(bed);
     import_well(bed);
     assert_a_message_in_its_calls(bed);
+    directory_remove(bed->directory);
+}
+
+static void regions_whose_long_names_begin_alike_are_two(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->long_names = 1;
+    pass_message(bed);
+    enter(bed, 0, R_OTHER);
+    pass_message(bed);
+    enter(bed, 0, R_SEND);
+    leave(bed, 0, R_SEND);
+    leave(bed, 0, R_OTHER);
+    import_well(bed);
+    assert_string_equal(bed->sums.region, "void kernels::apply<std::vector<std::pair<int, doubl#2");
     directory_remove(bed->directory);
 }
 
@@ -450,6 +474,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_may_be_defined_before_their_names),
+        cmocka_unit_test(regions_whose_long_names_begin_alike_are_two),
         cmocka_unit_test(regions_may_have_any_number),
         cmocka_unit_test(calls_may_be_described_by_their_calling_contexts),
         cmocka_unit_test(main_of_a_file_called_mpi_is_no_call),
