@@ -457,7 +457,7 @@ static int import_csv_place_and_write(struct import *m, const char *path, const 
     char why[CSV_WHY];
     int code = csv_places_find(&places, &m->job, m->wishes, why);
     if (code != 0) {
-        fault_at(&m->faults, 0, "%s", why);
+        fault_at(&m->faults, 0, "%s%s", m->wishes->hosts != NULL ? "hosts: " : "", why);
         return code;
     }
     code = messages != NULL ? import_csv_read_messages(m, &places, messages)

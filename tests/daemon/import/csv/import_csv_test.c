@@ -345,10 +345,11 @@ static void hosts_come_in_blocks(void **state)
     d->wishes.hosts = "node[1-2]";
     d->wishes.per_node = 2;
     assert_int_equal(import(d), -HOLTER_EUSAGE);
-    assert_non_null(strstr(d->told, "5 ranks, 2 on each, do not fit on 2 hosts"));
+    assert_non_null(
+        strstr(d->told, "messages.csv: hosts: 5 ranks, 2 on each, do not fit on 2 hosts\n"));
     d->wishes.hosts = "a,a";
     assert_int_equal(import(d), -HOLTER_EUSAGE);
-    assert_non_null(strstr(d->told, "host a is there twice"));
+    assert_non_null(strstr(d->told, "messages.csv: hosts: host a is there twice\n"));
     finish(d);
 }
 
