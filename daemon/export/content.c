@@ -5,6 +5,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/tables/saturate.h"
+#include "daemon/storage/recorded_hosts.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 #include "holter/error.h"
@@ -13,10 +14,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS (UINT64_C(1) << 24)
-#define MOST_HOSTS (1u << 20)
 #define OPEN_WINDOWS 64u       /* behind the newest one, at most */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
@@ -27,9 +26,8 @@ struct reading {
     uint64_t open;                 /* windows below it are closed */
     int code;                      /* why a matched message could not be added; 0 */
     struct key_table pairs, calls; /* numbers are positions in the arrays of content */
-    struct key_table agents;       /* hi: instance */
-    uint32_t *host_of;             /* owned: host of each agent */
-    size_t pair_capacity, call_capacity, rank_capacity, agent_capacity, host_capacity;
+    struct recorded_hosts hosts;
+    size_t pair_capacity, call_capacity, rank_capacity;
     const struct content_options *options;
 };
 
@@ -50,51 +48,9 @@ static int content_fit_ranks(struct reading *r, uint64_t count)
     return 0;
 }
 
-static int64_t content_add_host(struct reading *r, const char *name)
-{
-    struct content *c = r->content;
-    if (c->host_count == MOST_HOSTS)
-        return -HOLTER_ELIMIT;
-    if (ARRAY_FIT(c->hosts, r->host_capacity, c->host_count + (size_t)1) != 0)
-        return -ENOMEM;
-    snprintf(c->hosts[c->host_count], sizeof(*c->hosts), "%s", name);
-    return c->host_count++;
-}
-
-/* Host of an agent, added if new, as in the daemon: hosts may share a name. A new agent continues
- * for the one before it that had its ranks, if that one's host has this name.
- * @param before  host of one of its ranks; UINT32_MAX: not known */
-static int64_t content_host_of(struct reading *r, uint64_t instance, const char *name,
-                               uint32_t before)
-{
-    const uint32_t known = r->agents.count;
-    const uint32_t agent = KEY_TABLE_EXTEND(&r->agents, ((struct key){.hi = instance}), UINT32_MAX,
-                                            r->host_of, r->agent_capacity);
-    if (agent == KEY_NONE)
-        return -ENOMEM;
-    if (agent != known)
-        return r->host_of[agent];
-    const int goes_on = before != UINT32_MAX && strcmp(r->content->hosts[before], name) == 0;
-    int64_t host = goes_on ? before : content_add_host(r, name);
-    if (host >= 0)
-        r->host_of[agent] = (uint32_t)host;
-    return host;
-}
-
-/* @param otherwise  where the host of the rank is not known */
-static uint32_t content_host_before(const struct reading *r, uint64_t rank, uint32_t otherwise)
-{
-    const struct content *c = r->content;
-    return rank < c->rank_count && c->ranks[rank].host != UINT32_MAX ? c->ranks[rank].host
-                                                                     : otherwise;
-}
-
 static int content_add_ranks(struct reading *r, uint64_t instance, const struct wire_ranks *ranks)
 {
-    uint32_t before = UINT32_MAX;
-    for (uint64_t i = ranks->members_count; i-- > 0;)
-        before = content_host_before(r, ranks->members[i].rank, before);
-    int64_t host = content_host_of(r, instance, ranks->host, before);
+    const int64_t host = recorded_hosts_of_ranks(&r->hosts, instance, ranks);
     int code = host < 0 ? (int)host : content_fit_ranks(r, ranks->world);
     for (uint64_t i = 0; code == 0 && i < ranks->members_count; i++) {
         code = content_fit_ranks(r, saturated_sum(ranks->members[i].rank, 1));
@@ -183,10 +139,7 @@ static int content_join_to(struct reading *r, uint64_t window)
 static int content_add_halves(struct reading *r, uint64_t instance,
                               const struct wire_window *window)
 {
-    uint32_t before = UINT32_MAX;
-    for (uint64_t i = window->ranks_count; i-- > 0;)
-        before = content_host_before(r, window->ranks[i].rank, before);
-    int64_t host = content_host_of(r, instance, window->host, before);
+    const int64_t host = recorded_hosts_of_window(&r->hosts, instance, window);
     if (host < 0)
         return (int)host;
     int code = 0;
@@ -288,8 +241,10 @@ int content_read(struct content *out, const char *path, const struct content_opt
     out->call_count = reading.calls.count;
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);
-    key_table_finish(&reading.agents);
-    free(reading.host_of);
+    out->hosts = reading.hosts.names;
+    out->host_count = reading.hosts.count;
+    reading.hosts.names = NULL;
+    recorded_hosts_finish(&reading.hosts);
     if (code < 0)
         snprintf(why, capacity, "message %llu: %s", (unsigned long long)out->messages,
                  holter_strerror(code));

@@ -2,6 +2,7 @@
 #include "daemon/import/traffic_sums.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/storage/recorded_hosts.h"
 #include "daemon/storage/recording.h"
 #include "holter/error.h"
 
@@ -10,16 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HOSTS (1u << 20)
-
 struct reading {
     struct pair_sums sums;
-    struct pairs *pairs; /* hosts are in the order of their first messages at first */
-    struct pair_place *places;
-    size_t place_room, host_capacity;
-    struct key_table agents; /* hi: instance */
-    uint32_t *host_of;       /* owned: host of each agent */
-    size_t agent_capacity;
+    struct pairs *pairs;
+    struct recorded_hosts hosts;
+    struct pair_place *places; /* with numbers of these hosts */
+    size_t place_room;
     uint64_t world;
 };
 
@@ -39,49 +36,10 @@ static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
     return 0;
 }
 
-/* @return the index of a new host, or a negative error */
-static int64_t traffic_recording_add_host(struct reading *r, const struct wire_ranks *ranks)
-{
-    struct pairs *p = r->pairs;
-    if (p->host_count == MOST_HOSTS)
-        return -HOLTER_ELIMIT;
-    if (ARRAY_FIT(p->hosts, r->host_capacity, p->host_count + (size_t)1) != 0)
-        return -ENOMEM;
-    struct pair_host *host = &p->hosts[p->host_count];
-    snprintf(host->name, sizeof(host->name), "%s", ranks->host);
-    return p->host_count++;
-}
-
-/* Index of the host of an agent, added if new, as in the daemon: hosts may share a name. A new
- * agent continues for one before it if ranks of that one's host of this name are among its own.
- * @return its index, or a negative error */
-static int64_t traffic_recording_host_of(struct reading *r, uint64_t instance,
-                                         const struct wire_ranks *ranks)
-{
-    const uint32_t known = r->agents.count;
-    const uint32_t agent = KEY_TABLE_EXTEND(&r->agents, ((struct key){.hi = instance}), UINT32_MAX,
-                                            r->host_of, r->agent_capacity);
-    uint32_t before = UINT32_MAX;
-    if (agent == KEY_NONE)
-        return -ENOMEM;
-    if (agent != known)
-        return r->host_of[agent];
-    for (uint64_t i = 0; before == UINT32_MAX && i < ranks->members_count; i++) {
-        if (ranks->members[i].rank < r->place_room)
-            before = r->places[ranks->members[i].rank].host;
-    }
-    int64_t host = before != UINT32_MAX && strcmp(r->pairs->hosts[before].name, ranks->host) == 0
-                       ? before
-                       : traffic_recording_add_host(r, ranks);
-    if (host >= 0)
-        r->host_of[agent] = (uint32_t)host;
-    return host;
-}
-
 static int traffic_recording_add_ranks(struct reading *r, uint64_t instance,
                                        const struct wire_ranks *ranks)
 {
-    int64_t host = traffic_recording_host_of(r, instance, ranks);
+    int64_t host = recorded_hosts_of_ranks(&r->hosts, instance, ranks);
     if (host < 0)
         return (int)host;
     char why[128];
@@ -138,28 +96,26 @@ static int traffic_recording_add_message(void *user, const struct recorded *head
 static int traffic_recording_order_hosts(struct reading *r)
 {
     struct pairs *p = r->pairs;
-    uint32_t *position = calloc((size_t)p->host_count + 1, sizeof(*position)), next = 0;
-    struct pair_host *hosts = calloc((size_t)p->host_count + 1, sizeof(*hosts));
+    const uint32_t count = r->hosts.count;
+    uint32_t *position = calloc((size_t)count + 1, sizeof(*position)), next = 0;
+    p->hosts = calloc((size_t)count + 1, sizeof(*p->hosts));
     p->places = calloc((size_t)p->processes + 1, sizeof(*p->places));
-    if (position == NULL || hosts == NULL || p->places == NULL) {
+    if (position == NULL || p->hosts == NULL || p->places == NULL) {
         free(position);
-        free(hosts);
         return -ENOMEM;
     }
-    memset(position, 0xff, p->host_count * sizeof(*position));
+    memset(position, 0xff, count * sizeof(*position));
     for (uint32_t i = 0; i < p->processes; i++) {
         p->places[i] = i < r->place_room ? r->places[i] : (struct pair_place){.host = UINT32_MAX};
         uint32_t host = p->places[i].host;
         if (host == UINT32_MAX)
             continue;
         if (position[host] == UINT32_MAX) {
-            hosts[next] = p->hosts[host];
+            snprintf(p->hosts[next].name, sizeof(p->hosts[next].name), "%s", r->hosts.names[host]);
             position[host] = next++;
         }
         p->places[i].host = position[host];
     }
-    free(p->hosts);
-    p->hosts = hosts;
     p->host_count = next;
     free(position);
     return 0;
@@ -185,8 +141,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     code = code != 0 ? code : traffic_recording_order_hosts(&r);
     pair_sums_finish(&r.sums);
     free(r.places);
-    free(r.host_of);
-    key_table_finish(&r.agents);
+    recorded_hosts_finish(&r.hosts);
     if (code != 0) {
         fault_at(faults, 0, "%s", holter_strerror(code));
         pairs_finish(out);

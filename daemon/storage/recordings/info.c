@@ -3,7 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
-#include "daemon/analysis/tables/name_table.h"
+#include "daemon/storage/recorded_hosts.h"
 #include "daemon/storage/recording.h"
 #include "daemon/storage/recording_file.h"
 #include "daemon/storage/recording_tables.h"
@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_HOSTS (1u << 20)
-
 /* Windows that an agent has dropped, by its own count. */
 struct dropping {
     uint64_t reported; /* total that the agent reported last */
@@ -30,7 +28,7 @@ struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
-    struct name_table hosts;
+    struct recorded_hosts hosts;
     struct key_table agents;  /* hi: instance */
     struct dropping *dropped; /* owned: by agent */
     size_t dropped_capacity;
@@ -213,10 +211,16 @@ static int info_read_tables(struct reading *r)
 
 /* ---- messages ------------------------------------------------------------ */
 
-static int info_add_host(struct reading *r, const char *host)
+/* Hosts beyond the most that are counted are not. */
+static int info_add_host(struct reading *r, const struct recorded *head,
+                         const struct wire_message *m)
 {
-    uint32_t number = name_table_number(&r->hosts, host, MAX_HOSTS);
-    return number == NAME_TABLE_NONE && r->hosts.count < MAX_HOSTS ? -ENOMEM : 0;
+    const int64_t host = m->type == WIRE_TYPE_WINDOW
+                             ? recorded_hosts_of_window(&r->hosts, head->instance, &m->window)
+                         : m->type == WIRE_TYPE_RANKS
+                             ? recorded_hosts_of_ranks(&r->hosts, head->instance, &m->ranks)
+                             : recorded_hosts_of_agent(&r->hosts, head->instance, m->captured.host);
+    return host == -ENOMEM ? -ENOMEM : 0;
 }
 
 /* An agent reports sums since its start, which may have been long before the recording begins.
@@ -301,10 +305,7 @@ static int info_add_message_kind(struct reading *r, const struct recorded *head,
     else if (!captured)
         info_add_ranks(r->info, &m->ranks);
     int code = info_add_agent(r, head, window ? &m->window : NULL);
-    return code != 0 ? code
-                     : info_add_host(r, window     ? m->window.host
-                                        : captured ? m->captured.host
-                                                   : m->ranks.host);
+    return code != 0 ? code : info_add_host(r, head, m);
 }
 
 static int info_add_message(void *user, const struct recorded *head,
@@ -388,7 +389,6 @@ static int info_find_gaps(struct reading *r)
 static void info_finish_reading(struct reading *r)
 {
     recording_cursor_close(r->cursor);
-    key_table_finish(&r->hosts.keys);
     key_table_finish(&r->agents);
     numbers_finish(&r->numbers);
     free(r->dropped);
@@ -416,6 +416,8 @@ int info_read(struct info *out, const char *path, const struct recording_progres
     out->agents = r.agents.count;
     out->hosts = r.hosts.names;
     out->host_total = r.hosts.count;
+    r.hosts.names = NULL;
+    recorded_hosts_finish(&r.hosts);
     out->host_count = out->host_total < INFO_HOSTS ? out->host_total : INFO_HOSTS;
     if (out->windows == 0 && out->window_ns > 0) /* nothing was published, as in an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;

@@ -72,6 +72,28 @@ static void figures_are_those_of_the_messages(void **state)
     assert_int_equal(info.damage_count, 0);
 }
 
+/* A message of another agent on a host of a name that is there already. */
+static void hosts_of_one_name_are_counted_by_their_agents(void **state)
+{
+    (void)state;
+    struct recording *recording;
+    struct wire_member_row member = {.rank = 3};
+    const struct wire_ranks ranks = {
+        .seq = 1, .job = "job.0", .world = 4, .host = "b", .members = &member, .members_count = 1};
+    struct wire_member_row others = {.rank = 9};
+    struct wire_ranks other = ranks;
+    other.world = 10;
+    other.members = &others;
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    kept_message(recording, (struct recorded){.instance = 77, .seq = 1}, WIRE_TYPE_RANKS, &ranks);
+    kept_message(recording, (struct recorded){.instance = 78, .seq = 1}, WIRE_TYPE_RANKS, &other);
+    assert_int_equal(recording_close(recording), 0);
+    read_it();
+    assert_int_equal(info.agents, 4);
+    assert_int_equal(info.host_total, 3); /* the first one's agent was started again */
+    assert_string_equal(info.hosts[2], "b");
+}
+
 static void alerts_that_never_fired_are_counted_apart(void **state)
 {
     (void)state;
@@ -334,6 +356,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
+        TEST(hosts_of_one_name_are_counted_by_their_agents),
         TEST(alerts_that_never_fired_are_counted_apart),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
         TEST(a_recording_ends_before_its_job_where_nobody_writes_it_any_more),
