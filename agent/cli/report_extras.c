@@ -101,11 +101,13 @@ void report_advise(struct report_advice *out, const char *recording, const char 
                  name[0] != '\0'    ? name
                  : topology != NULL ? topology
                                     : "the network that agents reported");
-        snprintf(
-            out->command, sizeof(out->command),
-            "holter remap %.200s --objective max-link%s%.200s --format openmpi -o better.rankfile",
-            text_base_name(named), topology != NULL ? " --topology " : "",
-            topology != NULL ? topology : "");
+        snprintf(out->command, sizeof(out->command), "holter remap ");
+        text_append_word(out->command, sizeof(out->command), text_base_name(named));
+        text_append(out->command, sizeof(out->command), " --objective max-link%s",
+                    topology != NULL ? " --topology " : "");
+        if (topology != NULL)
+            text_append_word(out->command, sizeof(out->command), topology);
+        text_append(out->command, sizeof(out->command), " --format openmpi -o better.rankfile");
     }
     network_input_finish(&input);
 }

@@ -20,7 +20,7 @@ size_t report_pictures(const struct private_replay *replay, int captures,
 struct report_advice {
     struct report_measure measures[REPORT_MEASURES];
     size_t count; /**< 0: `none` says why */
-    char network[200], command[600], none[400];
+    char network[200], command[2000], none[400];
 };
 
 /** @param recording  with results; may be a temporary file

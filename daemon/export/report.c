@@ -393,12 +393,14 @@ static void report_put_pictures(const struct page *p)
 static void report_put_foot(const struct page *p)
 {
     const char *file = text_base_name(p->source->path);
+    char word[600] = "";
+    text_append_word(word, sizeof(word), file);
     html_put(p->out, "<footer><p>Made from <code>", file, "");
     fputs("</code> by Holter " HOLTER_VERSION
           ". The whole recording replays, window by window, with "
           "<code>holter replay ",
           p->out);
-    html_text(p->out, file);
+    html_text(p->out, word);
     fputs("</code> and <code>holter view</code>.</p>\n", p->out);
     if (p->data->left_out)
         fprintf(p->out, "<p>Charts show the first %u windows or phases.</p>\n", REPORT_WINDOWS);

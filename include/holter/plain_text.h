@@ -24,6 +24,22 @@ __attribute__((format(printf, 3, 4))) static inline void text_append(char *out, 
     va_end(arguments);
 }
 
+/** Append a text as one word of a shell, quoted where it must be, cut to what fits. */
+static inline void text_append_word(char *out, size_t capacity, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=.,:/@%";
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        text_append(out, capacity, "%s", text);
+        return;
+    }
+    text_append(out, capacity, "'");
+    for (; *text != '\0'; text++)
+        text_append(out, capacity, "%s%c%s", *text == '\'' ? "'\\" : "", *text,
+                    *text == '\'' ? "'" : "");
+    text_append(out, capacity, "'");
+}
+
 static inline int text_begins(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

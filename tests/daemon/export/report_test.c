@@ -123,6 +123,24 @@ static void shares_of_a_rank_are_of_the_time_in_which_it_was_there(void **state)
     assert_non_null(strstr(text, "<td>rank 3</td><td>beta</td><td class=\"n\">40.0 %</td>"));
 }
 
+static void the_command_that_replays_a_file_can_be_copied_whatever_its_name(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    char odd[250];
+    write_report(&extras);
+    assert_non_null(strstr(text, "<code>holter replay job.hrec</code>"));
+    snprintf(odd, sizeof(odd), "%s/it's; a job.hrec", directory);
+    assert_int_equal(rename(path, odd), 0);
+    source.path = odd;
+    write_report(&extras);
+    assert_non_null(strstr(text, "<code>it&#39;s; a job.hrec</code>"));
+    assert_non_null(
+        strstr(text, "<code>holter replay &#39;it&#39;\\&#39;&#39;s; a job.hrec&#39;</code>"));
+    assert_int_equal(rename(odd, path), 0);
+    source.path = path;
+}
+
 static void a_report_without_the_row_of_the_job_has_no_state(void **state)
 {
     (void)state;
@@ -349,6 +367,7 @@ int main(void)
         TEST(a_report_names_who_loads_hot_links_most),
         TEST(a_report_says_that_phases_are_of_groups_of_ranks),
         TEST(a_curve_that_drops_is_seen_to),
+        TEST(the_command_that_replays_a_file_can_be_copied_whatever_its_name),
         TEST(a_report_without_the_row_of_the_job_has_no_state),
         TEST(shares_of_a_rank_are_of_the_time_in_which_it_was_there),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
