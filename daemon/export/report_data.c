@@ -237,12 +237,13 @@ static const struct {
     {"SELECT onset_ns, since_ns, updated_ns, ratio, id, state, severity, title, text, ranks, "
      "nodes, advice, culprit, ratio_worst, progress, lost_ns, victims" ALERTS_FROM,
      report_data_add_alert},
-    /* Alerts whose text is not JSON have no causes. */
+    /* Alerts whose text is not JSON have no causes, and what is no object is none. */
     {"SELECT a.place, json_extract(value, '$.name'), json_extract(value, '$.share'),"
      " json_extract(value, '$.text')"
      " FROM (SELECT row_number() OVER () AS place, causes FROM (SELECT causes" ALERTS_FROM
      ")) AS a,"
-     " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
+     " json_each(iif(json_valid(a.causes), a.causes, '[]')) WHERE type = 'object'"
+     " ORDER BY a.place, 3 DESC",
      report_data_add_cause},
     /* One pass through the routes, which may be millions, for the few links of the report. */
     {"WITH told AS " MATERIALIZED "(SELECT link, source || ' to ' || destination AS name,"

@@ -123,6 +123,18 @@ static void shares_of_a_rank_are_of_the_time_in_which_it_was_there(void **state)
     assert_non_null(strstr(text, "<td>rank 3</td><td>beta</td><td class=\"n\">40.0 %</td>"));
 }
 
+static void causes_that_are_none_are_left_out(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET causes = '[\"x\", 1, {\"name\": \"network\", \"share\": 0.5}]'");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<td>network</td><td class=\"n\">50 %</td>"));
+    change("UPDATE alert SET causes = '\"x\"'");
+    write_report(&extras);
+    assert_non_null(strstr(text, "Alert 1: "));
+}
+
 static void the_command_that_replays_a_file_can_be_copied_whatever_its_name(void **state)
 {
     (void)state;
@@ -367,6 +379,7 @@ int main(void)
         TEST(a_report_names_who_loads_hot_links_most),
         TEST(a_report_says_that_phases_are_of_groups_of_ranks),
         TEST(a_curve_that_drops_is_seen_to),
+        TEST(causes_that_are_none_are_left_out),
         TEST(the_command_that_replays_a_file_can_be_copied_whatever_its_name),
         TEST(a_report_without_the_row_of_the_job_has_no_state),
         TEST(shares_of_a_rank_are_of_the_time_in_which_it_was_there),
