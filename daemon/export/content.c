@@ -12,6 +12,7 @@
 #include "holter/order.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -245,9 +246,9 @@ int content_read(struct content *out, const char *path, const struct content_opt
     out->host_count = reading.hosts.count;
     reading.hosts.names = NULL;
     recorded_hosts_finish(&reading.hosts);
-    if (code < 0)
-        snprintf(why, capacity, "message %llu: %s", (unsigned long long)out->messages,
-                 holter_strerror(code));
+    if (code < 0) /* damage is met behind the last message, all else in it */
+        snprintf(why, capacity, "%s: message %" PRIu64 ": %s", path,
+                 out->messages + (code == -HOLTER_ECORRUPT), holter_strerror(code));
     if (out->pair_count > 0)
         qsort(out->pairs, out->pair_count, sizeof(*out->pairs), content_compare_by_pair);
     if (out->call_count > 0)

@@ -467,6 +467,30 @@ static void tables_that_are_missing_are_empty_and_reported(void **state)
     assert_int_equal(length, 0);
 }
 
+static void damage_is_reported_with_the_file_and_the_message(void **state)
+{
+    (void)state;
+    sqlite3 *db;
+    char why[300], expected[300];
+    close_source();
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TABLE next AS SELECT * FROM block;"
+                                  "UPDATE next SET first = first + messages, data = zeroblob(20);"
+                                  "INSERT INTO block SELECT * FROM next; DROP TABLE next",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(content_read(&content, path, &(struct content_options){0}, why, sizeof(why)),
+                     -HOLTER_ECORRUPT);
+    snprintf(expected, sizeof(expected), "%s: message 9: ", path);
+    assert_memory_equal(why, expected, strlen(expected));
+    content_finish(&content);
+    assert_int_equal(unlink(path), 0);
+    recorded_make(path);
+    open_source();
+}
+
 static void tables_of_a_file_that_is_written_fit_together(void **state)
 {
     (void)state;
@@ -530,6 +554,7 @@ int main(void)
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty_and_reported),
+        TEST(damage_is_reported_with_the_file_and_the_message),
         TEST(tables_of_a_file_that_is_written_fit_together),
         TEST(what_is_no_recording_is_reported),
     };
