@@ -52,6 +52,7 @@ struct record_track {
     char job[65];
     struct recording *recording; /* NULL: closed or stopped */
     int stopped;
+    int ended; /* the job has: opened again for what comes late, it is closed after the commit */
     struct record_parts parts;
     uint64_t newest_ns; /* arrival of the newest message, daemon time */
     struct record_notice

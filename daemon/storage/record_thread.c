@@ -144,6 +144,7 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
         return;
     }
     if (item->action == RECORD_CLOSE) {
+        t->ended = 1;
         code = t->recording == NULL ? 0 : recording_commit(t->recording);
         if (code != 0) {
             record_thread_stop_on_error(r, t, code);
@@ -161,6 +162,8 @@ static void record_thread_write_item(struct recorder *r, struct record_track *t,
     } else if (item->action == RECORD_RESULT) {
         struct wire_message message;
         code = wire_decode(&message, &r->arena, bytes, length, NULL);
+        if (code == 0 && message.type == WIRE_TYPE_JOB && strcmp(message.job.state, "running") == 0)
+            t->ended = 0; /* it was only lost */
         /* All messages of the union begin at the same address. */
         code = code != 0 ? code : recording_write_result(t->recording, message.type, &message.job);
     }
@@ -205,6 +208,10 @@ static void record_thread_commit(struct recorder *r)
             record_thread_stop_on_error(r, t, code);
         else
             record_thread_continue_part(r, t);
+        if (t->ended) {
+            recording_close(t->recording);
+            t->recording = NULL;
+        }
         bytes += t->recording == NULL ? 0 : recording_bytes(t->recording);
     }
     atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);

@@ -292,6 +292,29 @@ static void a_closed_recording_opens_again_for_a_late_message(void **state)
     assert_int_equal(record_bed_messages(b->path), 12);
 }
 
+/* What comes late leaves neither a log nor a lock behind until the daemon ends, which may be months
+ * later. */
+static void a_recording_that_was_opened_for_a_late_message_is_closed_again(void **state)
+{
+    struct wire_job job = {.job = "job.0", .state = "running", .window_ns = 1000000000};
+    struct record_bed *b = *state;
+    char log[200];
+    snprintf(log, sizeof(log), "%s-wal", b->path);
+    begin(b, NULL);
+    keep(b, 1, 100);
+    recorder_close(b->r, "job.0");
+    keep(b, 2, 100);
+    record_bed_rest(b, 2);
+    assert_int_not_equal(access(log, F_OK), 0);
+    recorder_queue_result(b->r, "job.0", WIRE_TYPE_JOB, &job);
+    keep(b, 3, 100);
+    record_bed_rest(b, 3);
+    assert_int_equal(access(log, F_OK), 0); /* a job that goes on is written on */
+    record_bed_end(b);
+    assert_int_equal(b->stops, 0);
+    assert_int_equal(record_bed_messages(b->path), 123);
+}
+
 /* As that of a fleet's job that this daemon takes a second time. */
 static void after_a_recording_that_stopped_another_one_of_the_job_is_begun(void **state)
 {
@@ -338,6 +361,7 @@ int main(void)
         WITH_BED(a_disk_that_hangs_does_not_fill_the_memory),
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
         WITH_BED(a_closed_recording_opens_again_for_a_late_message),
+        WITH_BED(a_recording_that_was_opened_for_a_late_message_is_closed_again),
         WITH_BED(a_file_that_cannot_be_created_is_reported),
         WITH_BED(the_newest_part_is_reported_last),
         WITH_BED(after_a_recording_that_stopped_another_one_of_the_job_is_begun),
