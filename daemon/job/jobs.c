@@ -239,8 +239,15 @@ static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance)
 {
     char path[512];
     int exists = 0;
-    if (recording_choose_path(jobs->options.record, job_id(job), instance, path, sizeof(path),
-                              &exists) != 0) {
+    int code = recording_choose_path(jobs->options.record, job_id(job), instance, path,
+                                     sizeof(path), &exists);
+    if (code == 0 && exists && recording_has_other_windows(path, jobs->options.job.window_ns)) {
+        log_warn("job %s: its windows have another length now: %s is not continued", job_id(job),
+                 path);
+        exists = 0;
+        code = recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path));
+    }
+    if (code != 0) {
         job_recording_stopped(job, "the path is too long", jobs->now_ns);
         return;
     }

@@ -149,6 +149,11 @@ int recording_is_cut_short(const char *path, const char *state);
 int recording_choose_path(const char *directory, const char *job, uint64_t instance, char *out,
                           size_t capacity, int *exists);
 
+/** Does a recording have windows of another length? Then its tables cannot be continued: a window is
+ * named by its number in them, and a time is found by that.
+ * @param base  path of the first part */
+int recording_has_other_windows(const char *base, uint64_t window_ns);
+
 /** Number of the newest window that has a committed row in `totals`, in all parts. A daemon that
  * was killed may have committed messages of later windows.
  * @param base  path of the first part

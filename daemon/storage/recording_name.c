@@ -199,6 +199,17 @@ int recording_find_last_window(const char *base, uint64_t *out)
     return code;
 }
 
+int recording_has_other_windows(const char *base, uint64_t window_ns)
+{
+    unsigned first, last;
+    int64_t recorded = 0;
+    char path[560];
+    recording_parts_find(base, &first, &last);
+    return last > 0 && recording_part_path(base, last, path, sizeof(path)) == 0 &&
+           recording_name_ask(path, "SELECT window_ns FROM job", &recorded) == 0 && recorded > 0 &&
+           (uint64_t)recorded != window_ns;
+}
+
 /* ---- directories --------------------------------------------------------- */
 
 static int recording_name_make_directories(const char *path)

@@ -2,6 +2,7 @@
 #include "daemon/job/jobs.h"
 
 #include "tests/daemon/agent_words.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -104,6 +106,52 @@ static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **stat
     assert_null(jobs_find(jobs, "job.0"));
     assert_non_null(jobs_find(jobs, "job.79"));
     jobs_destroy(jobs, 1000 * S);
+}
+
+/* ---- a job that is recorded by two daemons, one after the other ------------------------ */
+
+/* A daemon with windows of this length records a rank, and ends while the job runs. */
+static void record_with_windows_of(const char *directory, uint64_t window_ns)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = window_ns, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .record = directory,
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    const struct wire_member_row member = {.rank = 0, .pid = 1, .placement = ""};
+    struct wire_message ranks = {.type = WIRE_TYPE_RANKS};
+    struct jobs *jobs;
+    uv_loop_t loop;
+    char why[256];
+    ranks.ranks = (struct wire_ranks){.seq = 1,
+                                      .job = "job.0",
+                                      .world = 1,
+                                      .app = "/bin/app",
+                                      .mpi = "MPI",
+                                      .host = "n0",
+                                      .members = &member,
+                                      .members_count = 1};
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(jobs_create(&jobs, &loop, &options, why, sizeof(why)), 0);
+    give(jobs, 1, &ranks, 100 * S);
+    jobs_advance(jobs, 100 * S, 100 * S);
+    jobs_destroy(jobs, 100 * S);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+static void a_recording_is_continued_only_with_windows_of_the_same_length(void **state)
+{
+    char directory[DIRECTORY_ROOM], path[DIRECTORY_ROOM + 32];
+    (void)state;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/holter-job.0-2.hrec", directory);
+    record_with_windows_of(directory, S);
+    record_with_windows_of(directory, S);
+    assert_int_not_equal(access(path, F_OK), 0);
+    record_with_windows_of(directory, S / 2);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(directory_remove(directory), 0);
 }
 
 /* ---- a job that another daemon resumes --------------------------------------------- */
@@ -291,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
+        cmocka_unit_test(a_recording_is_continued_only_with_windows_of_the_same_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
