@@ -220,17 +220,25 @@ static void jobs_drop(struct jobs *jobs, size_t at)
     jobs->count--;
 }
 
+/* A long job that has just ended is older than those that came and went meanwhile: dropped is the
+ * one that ended first. */
 static void jobs_drop_ended(struct jobs *jobs)
 {
-    size_t ended = 0, oldest = 0;
+    size_t ended = 0, first = 0;
+    uint64_t first_ns = UINT64_MAX;
     for (size_t i = jobs->count; i-- > 0;) {
+        struct wire_job_row row;
         if (job_state(jobs->list[i].job) == JOB_RUNNING)
             continue;
+        job_describe(jobs->list[i].job, &row);
         ended++;
-        oldest = i;
+        if (row.end_ns > first_ns)
+            continue;
+        first = i;
+        first_ns = row.end_ns;
     }
     if (ended > MAXIMUM_ENDED_JOBS || (ended > 0 && jobs->count == JOBS_MAXIMUM))
-        jobs_drop(jobs, oldest);
+        jobs_drop(jobs, first);
 }
 
 /* ---- adding -------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include <uv.h>
 #include <zmq.h>
 
-/** Maximum of jobs in memory; the oldest ended jobs are dropped for new ones. */
+/** Maximum of jobs in memory; those that ended first are dropped for new ones. */
 #define JOBS_MAXIMUM 1024u
 
 struct jobs;

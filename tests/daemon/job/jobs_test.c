@@ -56,14 +56,11 @@ static void give(struct jobs *jobs, uint64_t instance, const struct wire_message
     zmq_msg_close(&bytes);
 }
 
-/* A job of one rank that lasts one window. */
-static void run_job(struct jobs *jobs, unsigned number)
+static void begin_job(struct jobs *jobs, unsigned number, uint64_t now_ns)
 {
     char id[16];
-    const uint64_t window = 100 + number, now_ns = (window + 1) * S;
     struct wire_member_row member = {.rank = 0, .pid = 1, .placement = ""};
-    struct wire_rank_row row = {.rank = 0, .calls = 1, .in_call_peer = -1};
-    struct wire_message ranks = {.type = WIRE_TYPE_RANKS}, report = {.type = WIRE_TYPE_WINDOW};
+    struct wire_message ranks = {.type = WIRE_TYPE_RANKS};
     snprintf(id, sizeof(id), "job.%u", number);
     ranks.ranks = (struct wire_ranks){.seq = 1,
                                       .job = id,
@@ -73,6 +70,16 @@ static void run_job(struct jobs *jobs, unsigned number)
                                       .host = "n0",
                                       .members = &member,
                                       .members_count = 1};
+    give(jobs, number + 1, &ranks, now_ns);
+}
+
+static void end_job(struct jobs *jobs, unsigned number, uint64_t window)
+{
+    char id[16];
+    const uint64_t now_ns = (window + 1) * S;
+    struct wire_rank_row row = {.rank = 0, .calls = 1, .in_call_peer = -1};
+    struct wire_message report = {.type = WIRE_TYPE_WINDOW};
+    snprintf(id, sizeof(id), "job.%u", number);
     report.window = (struct wire_window){.seq = 2,
                                          .job = id,
                                          .host = "n0",
@@ -81,9 +88,15 @@ static void run_job(struct jobs *jobs, unsigned number)
                                          .flags = WINDOW_FINAL,
                                          .ranks = &row,
                                          .ranks_count = 1};
-    give(jobs, number + 1, &ranks, window * S);
     give(jobs, number + 1, &report, now_ns);
     jobs_advance(jobs, now_ns, now_ns);
+}
+
+/* A job of one rank that lasts one window. */
+static void run_job(struct jobs *jobs, unsigned number)
+{
+    begin_job(jobs, number, (100 + number) * S);
+    end_job(jobs, number, 100 + number);
 }
 
 static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **state)
@@ -105,6 +118,27 @@ static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **stat
     }
     assert_null(jobs_find(jobs, "job.0"));
     assert_non_null(jobs_find(jobs, "job.79"));
+    jobs_destroy(jobs, 1000 * S);
+}
+
+/* It is the oldest of them, but viewers still look at it. */
+static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void **state)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 300 * S, .most_pairs = 100},
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    struct jobs *jobs;
+    char why[256];
+    (void)state;
+    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    begin_job(jobs, 0, 100 * S);
+    for (unsigned i = 1; i < MANY; i++)
+        run_job(jobs, i);
+    end_job(jobs, 0, 100 + MANY);
+    assert_int_equal(job_state(jobs_find(jobs, "job.0")), JOB_ENDED);
+    run_job(jobs, MANY + 1);
+    assert_non_null(jobs_find(jobs, "job.0"));
     jobs_destroy(jobs, 1000 * S);
 }
 
@@ -340,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
         cmocka_unit_test(a_recording_is_continued_only_with_windows_of_the_same_length),
+        cmocka_unit_test(a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
