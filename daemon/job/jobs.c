@@ -8,6 +8,7 @@
 #include "daemon/storage/recording_network.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/log.h"
 
 #include <errno.h>
@@ -291,6 +292,15 @@ static int jobs_add(struct jobs *jobs, const char *id, const struct jobs_state *
     return 0;
 }
 
+/* Is the recording of a job named as a further part of another job's, which would go on in it, and
+ * remove it in the end? */
+static int jobs_is_named_as_part(const char *id)
+{
+    const char *dot = strrchr(id, '.');
+    return dot != NULL && text_begins(dot, ".part") && dot[5] != '\0' &&
+           dot[5 + strspn(dot + 5, "0123456789")] == '\0';
+}
+
 static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *message,
                             uint64_t instance, struct job **out, struct job_fault *fault)
 {
@@ -298,6 +308,11 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     *out = jobs_find_id(jobs, id);
     if (*out != NULL)
         return 0;
+    if (jobs_is_named_as_part(id)) {
+        snprintf(fault->text, sizeof(fault->text),
+                 "job id '%.64s' ends as the name of a part of a recording", id);
+        return -HOLTER_ERANGE;
+    }
     int code = jobs_add(jobs, id, NULL, out, fault);
     if (code == 0 && jobs->recorder != NULL)
         jobs_record(jobs, *out, instance);

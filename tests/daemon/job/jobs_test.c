@@ -1,6 +1,7 @@
 /* All jobs of a daemon: its counts; jobs of a fleet that another daemon resumes. */
 #include "daemon/job/jobs.h"
 
+#include "holter/error.h"
 #include "tests/daemon/agent_words.h"
 #include "tests/directory.h"
 
@@ -139,6 +140,43 @@ static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void 
     assert_int_equal(job_state(jobs_find(jobs, "job.0")), JOB_ENDED);
     run_job(jobs, MANY + 1);
     assert_non_null(jobs_find(jobs, "job.0"));
+    jobs_destroy(jobs, 1000 * S);
+}
+
+/* The job before the last point would go on in its recording. */
+static void a_job_that_is_named_as_a_part_of_a_recording_is_refused(void **state)
+{
+    static const struct {
+        const char *id;
+        int code;
+    } cases[] = {{"lmp.4711.part2", -HOLTER_ERANGE},
+                 {".part2", -HOLTER_ERANGE},
+                 {"lmp.part2.4711", 0},
+                 {"lmp.particles", 0},
+                 {"lmp.part", 0}};
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    struct jobs *jobs;
+    char why[256];
+    (void)state;
+    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wire_member_row member = {.rank = 0, .pid = 1, .placement = ""};
+        struct wire_message ranks = {.type = WIRE_TYPE_RANKS};
+        struct job_fault fault;
+        zmq_msg_t bytes;
+        ranks.ranks = (struct wire_ranks){.seq = 1,
+                                          .job = cases[i].id,
+                                          .world = 1,
+                                          .host = "n0",
+                                          .members = &member,
+                                          .members_count = 1};
+        zmq_msg_init_size(&bytes, 1);
+        assert_int_equal(jobs_ingest(jobs, i + 1, &ranks, &bytes, 100 * S, &fault), cases[i].code);
+        zmq_msg_close(&bytes);
+    }
     jobs_destroy(jobs, 1000 * S);
 }
 
@@ -374,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
         cmocka_unit_test(a_recording_is_continued_only_with_windows_of_the_same_length),
+        cmocka_unit_test(a_job_that_is_named_as_a_part_of_a_recording_is_refused),
         cmocka_unit_test(a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
