@@ -19,15 +19,9 @@ static const char schema[] =
     " source_tag INTEGER, PRIMARY KEY(capture, rank, thread, number)) WITHOUT ROWID;";
 
 static const char *const texts[CAPTURE_STATEMENTS] = {
-    /* The parts of a capture come from several nodes: the first time, the newest counts, and all
-     * reasons why something is missing are combined. */
     [CAPTURE] =
         "INSERT INTO captures(id, asked_ns, at_ns, reason, alert, nodes, answered, records, fault) "
-        "VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
-        " at_ns = min(at_ns, excluded.at_ns), answered = excluded.answered,"
-        " records = excluded.records, fault = CASE WHEN excluded.fault = '' OR fault ="
-        " excluded.fault OR length(fault) > 4096 THEN fault WHEN fault = '' THEN excluded.fault"
-        " ELSE fault || '; ' || excluded.fault END",
+        "VALUES(?,?,?,?,?,?,?,?,?)" CAPTURE_JOIN,
     [EVENT] = "INSERT OR REPLACE INTO capture_events(capture, rank, thread, number, host, kind,"
               " call, enter_ns, exit_ns, peer, tag, bytes, bytes_in, comm, comm_name, region,"
               " request, state, posted_ns, source, source_tag)"

@@ -2,6 +2,7 @@
  * only one of the two files has are left out, and so are rows that cannot be read. */
 #include "daemon/storage/table_copy.h"
 
+#include "daemon/storage/recording_captures.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
 
@@ -13,34 +14,36 @@
 #define MAX_COLUMNS 128
 
 const struct recorded_table recorded_tables[RECORDED_TABLES] = {
-    {"job", {"one"}, ALWAYS, "", NULL},
-    {"nodes", {"node"}, ALWAYS, "", NULL},
-    {"places", {"rank"}, ALWAYS, "", NULL},
-    {"totals", {"window"}, BY_WINDOW, NULL, NULL},
-    {"alert", {"id"}, BY_SINCE, "", "updated_ns"},
-    {"latency", {"window", "scope", "id"}, BY_WINDOW, NULL, NULL},
-    {"lateness", {"window", "rank"}, BY_WINDOW, NULL, NULL},
-    {"criterion", {"locality", "size_class"}, ALWAYS, "", "window"},
+    {"job", {"one"}, ALWAYS, "", NULL, NULL},
+    {"nodes", {"node"}, ALWAYS, "", NULL, NULL},
+    {"places", {"rank"}, ALWAYS, "", NULL, NULL},
+    {"totals", {"window"}, BY_WINDOW, NULL, NULL, NULL},
+    {"alert", {"id"}, BY_SINCE, "", "updated_ns", NULL},
+    {"latency", {"window", "scope", "id"}, BY_WINDOW, NULL, NULL, NULL},
+    {"lateness", {"window", "rank"}, BY_WINDOW, NULL, NULL, NULL},
+    {"criterion", {"locality", "size_class"}, ALWAYS, "", "window", NULL},
     {"region",
      {"id"},
      ALWAYS,
      " WHERE id IN (SELECT region FROM (SELECT region, max(since) FROM region_member GROUP BY"
      " rank))",
-     "window"},
+     "window",
+     NULL},
     {"region_member",
      {"rank", "since"},
      ALWAYS,
      " AS m WHERE since = (SELECT max(since) FROM region_member WHERE rank = m.rank)",
+     NULL,
      NULL},
-    {"phase", {"id"}, BY_BEGIN, NULL, NULL},
-    {"curve", {"phase"}, BY_BEGIN, NULL, NULL},
-    {"topology", {"one"}, ALWAYS, "", NULL},
-    {"topology_part", {"part"}, ALWAYS, "", NULL},
-    {"seat", {"rank"}, ALWAYS, "", NULL},
-    {"link", {"window", "link"}, BY_WINDOW, NULL, NULL},
-    {"link_route", {"window", "link", "source", "destination"}, BY_WINDOW, NULL, NULL},
-    {"captures", {"id"}, BY_ASKED, NULL, NULL},
-    {"capture_events", {"capture", "rank", "thread", "number"}, BY_CAPTURE, NULL, NULL},
+    {"phase", {"id"}, BY_BEGIN, NULL, NULL, NULL},
+    {"curve", {"phase"}, BY_BEGIN, NULL, NULL, NULL},
+    {"topology", {"one"}, ALWAYS, "", NULL, NULL},
+    {"topology_part", {"part"}, ALWAYS, "", NULL, NULL},
+    {"seat", {"rank"}, ALWAYS, "", NULL, NULL},
+    {"link", {"window", "link"}, BY_WINDOW, NULL, NULL, NULL},
+    {"link_route", {"window", "link", "source", "destination"}, BY_WINDOW, NULL, NULL, NULL},
+    {"captures", {"id"}, BY_ASKED, NULL, NULL, CAPTURE_JOIN},
+    {"capture_events", {"capture", "rank", "thread", "number"}, BY_CAPTURE, NULL, NULL, NULL},
 };
 
 static void table_copy_write_condition(char *out, size_t capacity, enum recorded_about about,
@@ -86,7 +89,8 @@ static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows,
 {
     int count = 0;
     const char *time = table->time;
-    snprintf(out, capacity, "INSERT %sINTO %s(", time == NULL ? "OR REPLACE " : "", table->name);
+    const int replaces = time == NULL && table->join == NULL;
+    snprintf(out, capacity, "INSERT %sINTO %s(", replaces ? "OR REPLACE " : "", table->name);
     for (int c = 0; c < sqlite3_column_count(rows) && count < MAX_COLUMNS; c++) {
         const char *name = sqlite3_column_name(rows, c);
         if (name == NULL || strlen(name) > 60 ||
@@ -100,7 +104,7 @@ static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows,
     text_append(out, capacity, ") VALUES(");
     for (int c = 0; c < count; c++)
         text_append(out, capacity, "%s?", c == 0 ? "" : ",");
-    text_append(out, capacity, ")");
+    text_append(out, capacity, ")%s", table->join == NULL ? "" : table->join);
     if (time == NULL)
         return count;
     text_append(out, capacity, " ON CONFLICT DO UPDATE SET ");

@@ -30,6 +30,7 @@ struct recorded_table {
     /** Of a table that holds the last state of a thing: the column with the time of the state. Of
      * two rows with the same key the newer one is kept. NULL: the one that is copied last. */
     const char *time;
+    const char *join; /**< SQL: what becomes of two rows with the same key; NULL: as above */
 };
 
 extern const struct recorded_table recorded_tables[RECORDED_TABLES];

@@ -229,6 +229,22 @@ static void cuts_merged_are_the_whole_in_any_order(void **state)
     assert_int_equal(differences(a, out), 0);
 }
 
+/* A part may have begun between the answers of two nodes. */
+static void a_capture_in_two_parts_is_one_when_they_are_merged(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 10);
+    made(b, "job.0", 10, 20);
+    made_ask(a, "INSERT INTO captures VALUES(1, 9, 10, 'alert 3', 3, 2, 1, 100, 'a ring is full')");
+    made_ask(b, "INSERT INTO captures VALUES(1, 9, 12, 'alert 3', 3, 2, 2, 150, '')");
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(out, "SELECT at_ns FROM captures"), 10);
+    assert_int_equal(made_ask(out, "SELECT answered FROM captures"), 2);
+    assert_int_equal(made_ask(out, "SELECT records FROM captures"), 150);
+    assert_int_equal(made_ask(out, "SELECT fault = 'a ring is full' FROM captures"), 1);
+}
+
 static void what_is_in_no_part_is_counted(void **state)
 {
     (void)state;
@@ -490,6 +506,7 @@ int main(void)
         TEST(what_is_there_is_not_overwritten),
         TEST(what_cannot_be_begun_leaves_nothing),
         TEST(cuts_merged_are_the_whole_in_any_order),
+        TEST(a_capture_in_two_parts_is_one_when_they_are_merged),
         TEST(what_is_in_no_part_is_counted),
         TEST(a_cut_of_the_middle_changes_nothing_of_the_whole),
         TEST(a_cut_of_the_first_window_of_a_cut_has_its_ranks),
