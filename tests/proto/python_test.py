@@ -107,6 +107,14 @@ class Recordings(unittest.TestCase):
             with self.assertRaisesRegex(holter.HolterError, 'no recording of schema'):
                 holter.Recording(path, EXTENSION)
 
+    def test_an_error_behind_the_first_row_is_one_of_holter(self):
+        """As of damage in the middle of a file, whatever the rows are for."""
+        sql = "SELECT CASE value WHEN 2 THEN json('{') ELSE value END FROM json_each('[1, 2]')"
+        with holter.Recording(RECORDING, EXTENSION) as recording, mock.patch.dict(sys.modules, pandas=mock.Mock()):
+            for read in (recording.query, recording.to_pandas):
+                with self.assertRaisesRegex(holter.HolterError, 'malformed JSON'):
+                    read(sql)
+
     def test_without_pandas_a_data_frame_is_refused_with_the_reason(self):
         with holter.Recording(RECORDING, EXTENSION) as recording, mock.patch.dict(sys.modules, {'pandas': None}):
             with self.assertRaisesRegex(holter.HolterError, 'needs pandas'):

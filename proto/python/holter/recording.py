@@ -67,9 +67,13 @@ class Recording:
 
     def query(self, sql, parameters=()):
         """The rows of one statement, as a list of dictionaries."""
+        return [dict(row) for row in self._read(self.execute(sql, parameters))]
+
+    def _read(self, cursor):
+        """The rows of a cursor: the recording may be damaged behind the first one."""
         try:
-            return [dict(row) for row in self.execute(sql, parameters)]
-        except sqlite3.Error as error:  # while rows are read
+            return cursor.fetchall()
+        except sqlite3.Error as error:
             raise HolterError(f'{self.path}: {error}') from error
 
     def _select(self, table, begin, end):
@@ -102,4 +106,4 @@ class Recording:
             what, parameters = self._select(what, begin, end)
         cursor = self.execute(what, parameters)
         names = [column[0] for column in cursor.description]
-        return pandas.DataFrame([tuple(row) for row in cursor], columns=names)
+        return pandas.DataFrame([tuple(row) for row in self._read(cursor)], columns=names)
