@@ -140,17 +140,17 @@ int recording_is_cut_short(const char *path, const char *state);
 
 /** Choose the file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on if the
  * directory has the recording of an ended job of that name, or of another job. The newest recording
- * of the job is continued if it was still running, or if its newest part has messages of this
- * agent. A part without content, whose daemon was killed while creating it, is removed, and so is a
- * single file without tables.
+ * of the job is continued if no process writes it and the job was still running, or its newest part
+ * has messages of this agent. A part without content, whose daemon was killed while creating it, is
+ * removed, and so is a single file without tables.
  * @param out     path of the first part, whether it still exists or not
  * @param exists  set to whether there is a recording to continue
  * @return 0, or -ENAMETOOLONG */
 int recording_choose_path(const char *directory, const char *job, uint64_t instance, char *out,
                           size_t capacity, int *exists);
 
-/** Does a recording have windows of another length? Then its tables cannot be continued: a window is
- * named by its number in them, and a time is found by that.
+/** Does a recording have windows of another length? Then its tables cannot be continued: a window
+ * is named by its number in them, and a time is found by that.
  * @param base  path of the first part */
 int recording_has_other_windows(const char *base, uint64_t window_ns);
 

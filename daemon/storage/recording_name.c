@@ -317,6 +317,15 @@ static int recording_name_is_of_another(const char *path, const char *job)
     return code == 0 && another != 0;
 }
 
+/* Is a file being written? Two daemons that share a directory, as a home directory on two hosts,
+ * may have jobs of one id. */
+static int recording_name_is_written(const char *path)
+{
+    char lock_path[600];
+    snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
+    return lock_file_is_held(lock_path);
+}
+
 static int recording_name_make_path(const char *directory, const char *job, unsigned number,
                                     char *out, size_t capacity)
 {
@@ -362,7 +371,7 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
             break;
         if (recording_name_is_of_another(path, job))
             continue;
-        *exists = recording_name_may_continue(path, instance);
+        *exists = !recording_name_is_written(path) && recording_name_may_continue(path, instance);
         if (*exists)
             return 0;
         break;

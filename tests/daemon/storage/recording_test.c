@@ -293,6 +293,27 @@ static void an_ended_job_s_file_is_left_alone(void **state)
     assert_true(exists);
 }
 
+/* A daemon on another host has a job of the same id, and the directory is shared. */
+static void a_file_that_is_being_written_is_left_alone(void **state)
+{
+    char chosen[128];
+    int exists = 1;
+    (void)state;
+    put_state("running");
+    struct recording *r = recording_bed_open();
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_non_null(strstr(chosen, "holter-job.0-2.hrec"));
+    assert_false(exists);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
 /* A running job has a recording of the name of another job's second one. */
 static void put_second(const char *id, char path[160])
 {
@@ -386,6 +407,7 @@ int main(void)
         RECORDING_BED(a_running_job_s_file_is_continued),
         RECORDING_BED(a_file_that_was_not_begun_is_begun),
         RECORDING_BED(an_ended_job_s_file_is_left_alone),
+        RECORDING_BED(a_file_that_is_being_written_is_left_alone),
         RECORDING_BED(a_file_of_another_job_is_not_continued),
         RECORDING_BED(a_running_job_s_file_is_found_before_that_of_another_job),
         RECORDING_BED(other_files_are_refused),
