@@ -620,10 +620,6 @@ static void where_it_has_not_been_sums_are_those_since_the_start(void **state)
     desk_layout(&b->desk, b->model);
     assert_non_null(find_text(&b->desk.scene, "since the start (no finer figures received)"));
     assert_true(b->desk.range.total[PAIR_MESSAGES] > 0);
-    playback_clear(playback(b)); /* of a live job a silent minute is one */
-    b->desk.range.valid = 0;
-    desk_layout(&b->desk, b->model);
-    assert_null(find_text(&b->desk.scene, "no finer figures"));
 }
 
 static void totals_and_ranks(void *user, const struct wire_message *message, int snapshot)
@@ -652,6 +648,35 @@ static void where_only_ranks_are_known_sums_of_pairs_are_those_since_the_start(v
     b->desk.ui.view = VIEW_MATRIX;
     desk_layout(&b->desk, b->model);
     assert_non_null(find_text(&b->desk.scene, "10\xc2\xa0s of the last 60\xc2\xa0s"));
+}
+
+/* As a viewer that connects late to a live job: of the minute before it did
+ * it has totals and figures of ranks only. */
+static void where_a_live_job_was_not_followed_sums_are_those_since_the_start(void **state)
+{
+    struct bed *b = *state;
+    struct series *s = &b->model->series;
+    playback_clear(playback(b));
+    b->desk.ui.view = VIEW_MATRIX;
+    b->job.window = SYNTHETIC_FIRST + 200;
+    for (int i = 0; i < 70; i++)
+        synthetic_window(&b->job, totals_and_ranks, b->model);
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "since the start (no finer figures received)"));
+    assert_true(b->desk.range.total[PAIR_MESSAGES] > 0);
+    for (int i = 0; i < 10; i++)
+        synthetic_window(&b->job, desk_apply, b->model);
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "10\xc2\xa0s of the last 60\xc2\xa0s"));
+    for (uint64_t i = 200; i < 270; i++) { /* a silent minute is one */
+        struct window_totals *w = &s->windows[SYNTHETIC_FIRST + i - s->first];
+        w->ranks = 0;
+        w->sent = w->calls = 0;
+    }
+    b->desk.range.valid = 0;
+    desk_layout(&b->desk, b->model);
+    assert_null(find_text(&b->desk.scene, " of the last 60\xc2\xa0s"));
+    assert_non_null(find_text(&b->desk.scene, "last 60\xc2\xa0s"));
 }
 
 static void help_lists_the_keys(void **state)
@@ -712,6 +737,7 @@ int main(void)
         T(nor_where_it_has_been_nowhere),
         T(where_it_has_not_been_sums_are_those_since_the_start),
         T(where_only_ranks_are_known_sums_of_pairs_are_those_since_the_start),
+        T(where_a_live_job_was_not_followed_sums_are_those_since_the_start),
         T(help_lists_the_keys),
     };
 #undef T

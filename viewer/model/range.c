@@ -306,12 +306,27 @@ static int has_details(const struct history *h, uint64_t first, uint64_t last)
     return 0;
 }
 
-/* A replay has details of where it was, which may be elsewhere; of a live job a silent minute is
- * one. */
-static int lacks_details(const struct model *m, const struct history *h, uint64_t first,
-                         uint64_t last)
+/* In how many windows there was something. The newest one is left out: its totals may be here
+ * before its figures. */
+static void range_count_busy(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
-    return !has_details(h, first, last) && (!h->count || m->playback.known);
+    const struct series *s = &m->series;
+    r->busy = r->pairs_busy = r->calls_busy = 0;
+    first = first > s->first ? first : s->first;
+    for (uint64_t w = first; w <= last && w + 1 < s->first + s->count; w++) {
+        const struct window_totals *t = series_at(s, w);
+        r->busy += t && t->ranks;
+        r->pairs_busy += t && t->sent;
+        r->calls_busy += t && t->calls;
+    }
+}
+
+/* A replay has details of where it was, which may be elsewhere; a live job of since when it is
+ * followed. Of that a silent minute is one. */
+static int lacks_details(const struct model *m, const struct history *h, uint64_t first,
+                         uint64_t last, uint64_t busy)
+{
+    return !has_details(h, first, last) && (!h->count || m->playback.known || busy);
 }
 
 /* Is the whole job asked for? Its sums are then those since the start, which also hold what was
@@ -324,9 +339,10 @@ static int range_is_whole(const struct model *m, uint64_t first, uint64_t last)
 
 /* The kind of what one history holds: without details since the start, too. */
 static enum range_kind range_kind_of(const struct range *r, const struct model *m,
-                                     const struct history *h, uint64_t first, uint64_t last)
+                                     const struct history *h, uint64_t busy)
 {
-    return r->kind != RANGE_NONE && lacks_details(m, h, first, last) ? RANGE_START : r->kind;
+    return r->kind != RANGE_NONE && lacks_details(m, h, r->first, r->last, busy) ? RANGE_START
+                                                                                 : r->kind;
 }
 
 int range_update(struct range *r, const struct model *m, enum range_kind kind, uint64_t first,
@@ -338,13 +354,14 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
         return 0;
     if (kind == RANGE_NONE)
         first = last = UINT64_MAX; /* no window has this number */
-    r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last);
+    range_count_busy(r, m, first, last);
+    r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last, r->busy);
     r->kind = r->fallback || range_is_whole(m, first, last) ? RANGE_START : kind;
-    r->pairs_kind = range_kind_of(r, m, &m->pairs.history, first, last);
-    r->calls_kind = range_kind_of(r, m, &m->calls.history, first, last);
-    r->callers_kind = range_kind_of(r, m, &m->callers.history, first, last);
     r->first = kind == RANGE_NONE ? 0 : first;
     r->last = kind == RANGE_NONE ? 0 : last;
+    r->pairs_kind = range_kind_of(r, m, &m->pairs.history, r->pairs_busy);
+    r->calls_kind = range_kind_of(r, m, &m->calls.history, r->calls_busy);
+    r->callers_kind = range_kind_of(r, m, &m->callers.history, r->calls_busy);
     r->coarsest = 1;
     if (range_sum_all(r, m, first, last) < 0 || order_ranks(r) < 0 ||
         order_pairs(r, PAIR_MESSAGES) < 0 || order_pairs(r, PAIR_BYTES) < 0)

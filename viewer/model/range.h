@@ -37,6 +37,9 @@ struct range {
     enum range_kind
         calls_kind;         /**< as pairs_kind, of calls: a job may send nothing but collectives */
     uint64_t calls_covered; /**< as covered, of calls */
+    /** Windows from first to last in which by the totals ranks reported, sent messages, made calls.
+     * More than are covered where the viewer of a live job connected later or missed some. */
+    uint64_t busy, pairs_busy, calls_busy;
 
     struct range_sums ranks; /**< RANK_COLUMNS figures a rank */
     uint32_t *

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* @param covered  windows with figures   @param busy  windows with something to have figures of */
 static struct quantity piece_format_range(const struct stage *s, enum range_kind kind,
-                                          uint64_t covered)
+                                          uint64_t covered, uint64_t busy)
 {
     const struct range *r = s->range;
     const struct window_totals *w = series_newest(&s->model->series);
@@ -25,8 +26,8 @@ static struct quantity piece_format_range(const struct stage *s, enum range_kind
     double length = (double)((r->last - r->first + 1) * w->length_ns);
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
     struct quantity part = {""};
-    /* a replay may have visited only some of the windows */
-    if (s->model->playback.known && covered && covered < r->last - r->first + 1)
+    /* a replay may have visited only some of the windows, a live job be followed since then only */
+    if (covered && covered < r->last - r->first + 1 && (s->model->playback.known || covered < busy))
         part = quantity_print("%s of ", format_duration((double)(covered * w->length_ns)).text);
     if (s->ui->time.follow && (!s->model->playback.known || r->last + 1 >= newest))
         return quantity_print("%s%s%s", part.text, part.text[0] ? "the last " : "last ",
@@ -38,17 +39,19 @@ static struct quantity piece_format_range(const struct stage *s, enum range_kind
 
 struct quantity piece_range_text(const struct stage *s)
 {
-    return piece_format_range(s, s->range->kind, s->range->covered);
+    return piece_format_range(s, s->range->kind, s->range->covered, s->range->busy);
 }
 
 struct quantity piece_pairs_range_text(const struct stage *s)
 {
-    return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered);
+    return piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered,
+                              s->range->pairs_busy);
 }
 
 struct quantity piece_calls_range_text(const struct stage *s)
 {
-    return piece_format_range(s, s->range->calls_kind, s->range->calls_covered);
+    return piece_format_range(s, s->range->calls_kind, s->range->calls_covered,
+                              s->range->calls_busy);
 }
 
 int piece_has_sizes(const struct model *m)
