@@ -1460,6 +1460,16 @@ static void the_column_lists_nothing_where_all_is_alike(void **state)
     model_destroy(m);
 }
 
+/* Rows in the column that begin with a text. */
+static int context_rows(const struct desk *d, const char *begin)
+{
+    int rows = 0;
+    for (size_t i = 0; i < d->scene.item_count; i++)
+        rows += !strcmp(d->scene.panels[d->scene.items[i].panel].name, "context") &&
+                !strncmp(scene_text_of(&d->scene, &d->scene.items[i]), begin, strlen(begin));
+    return rows;
+}
+
 static void the_column_is_about_the_selection(void **state)
 {
     (void)state;
@@ -1475,6 +1485,23 @@ static void the_column_is_about_the_selection(void **state)
     desk_layout(&d, m);
     assert_true(context_has(&d, "Its ranks") && context_has(&d, "waits "));
     desk_check(&d, "node");
+    desk_close(&d);
+    model_destroy(m);
+}
+
+/* Of 26,000 pairs a thousand are sorted: most ranks have none among them. */
+static void the_column_names_the_partners_of_any_rank(void **state)
+{
+    (void)state;
+    struct model *m = model_of(4096, 2, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_RANKS);
+    for (uint32_t rank = 5; rank < 4096; rank += 409) {
+        ui_select(&d.ui, (struct selection){SELECT_RANK, rank, 0});
+        desk_layout(&d, m);
+        assert_true(context_has(&d, "Talks to"));
+        assert_int_equal(context_rows(&d, "to rank ") + context_rows(&d, "from rank "), 6);
+    }
     desk_close(&d);
     model_destroy(m);
 }
@@ -2295,6 +2322,7 @@ int main(void)
         cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_column_is_about_the_selection),
+        cmocka_unit_test(the_column_names_the_partners_of_any_rank),
         cmocka_unit_test(the_card_of_a_region_has_room_for_its_trend),
         cmocka_unit_test(the_mean_time_in_mpi_is_a_share_of_the_time_of_the_ranks),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { DELAYED = 8, NEIGHBOURS = 6 }; /* maximum of pairs by delay, of neighbours */
 
@@ -324,23 +325,44 @@ static void context_add_neighbour(struct stage *s, struct box *at, enum hit_kind
     at->h -= 27;
 }
 
-/* The pairs of a rank with most bytes or messages. */
+/* The pairs of a rank with most bytes or messages, by number. Those of most ranks of a large job
+ * are not among the largest of all, which are sorted: they are looked for.
+ * @return how many */
+static int context_find_partners(const struct stage *s, uint64_t rank, uint32_t found[NEIGHBOURS])
+{
+    const uint64_t *figures = s->range->pairs.figures;
+    int count = 0;
+    for (uint32_t i = 0; i < s->range->pairs.count; i++) {
+        const uint64_t figure = figures[(size_t)i * PAIR_COLUMNS + s->quantity];
+        struct model_pair p = model_pair_at(&s->model->pairs, i);
+        if ((p.source != rank && p.destination != rank) || p.destination == PAIR_OTHERS ||
+            !figures[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
+            continue;
+        int at = count;
+        while (at > 0 && figures[(size_t)found[at - 1] * PAIR_COLUMNS + s->quantity] < figure)
+            at--;
+        if (at == NEIGHBOURS)
+            continue;
+        count += count < NEIGHBOURS;
+        memmove(found + at + 1, found + at, (size_t)(count - 1 - at) * sizeof *found);
+        found[at] = i;
+    }
+    return count;
+}
+
 static void context_add_partners(struct stage *s, struct box *at, uint64_t rank)
 {
-    const struct range *r = s->range;
-    enum pair_column q = s->quantity;
-    int count = 0;
-    for (uint32_t i = 0; i < r->top_count[q] && count < NEIGHBOURS; i++) {
-        struct model_pair p = model_pair_at(&s->model->pairs, r->top[q][i]);
+    const enum pair_column q = s->quantity;
+    uint32_t found[NEIGHBOURS];
+    const int count = context_find_partners(s, rank, found);
+    for (int i = 0; i < count; i++) {
+        struct model_pair p = model_pair_at(&s->model->pairs, found[i]);
+        const uint64_t figure = s->range->pairs.figures[(size_t)found[i] * PAIR_COLUMNS + q];
         char name[64];
-        if ((p.source != rank && p.destination != rank) || p.destination == PAIR_OTHERS)
-            continue;
         snprintf(name, sizeof name, "%s %s", p.source == rank ? "to" : "from",
                  piece_rank(s->model, p.source == rank ? p.destination : p.source).text);
-        context_add_neighbour(
-            s, at, HIT_PAIR, p.source, p.destination, name,
-            piece_quantity(q, r->pairs.figures[(size_t)r->top[q][i] * PAIR_COLUMNS + q]).text);
-        count++;
+        context_add_neighbour(s, at, HIT_PAIR, p.source, p.destination, name,
+                              piece_quantity(q, figure).text);
     }
 }
 
