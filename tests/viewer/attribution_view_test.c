@@ -189,6 +189,43 @@ static void a_selection_restricts_what_is_counted(void **state)
     model_destroy(m);
 }
 
+/* Figures of each fourth rank only, as the daemon sends them of a job by groups of four. */
+static void by_fours(void *user, const struct wire_message *message, int snapshot)
+{
+    struct wire_message some = *message;
+    static struct wire_rank_row rows[64];
+    if (message->type == WIRE_TYPE_RANK_WINDOW) {
+        some.rank_window.ranks = rows;
+        some.rank_window.ranks_count = 0;
+        for (uint64_t i = 0; i < message->rank_window.ranks_count; i++)
+            if (message->rank_window.ranks[i].rank % 4 == 0)
+                rows[some.rank_window.ranks_count++] = message->rank_window.ranks[i];
+    }
+    desk_apply(user, &some, snapshot);
+}
+
+static void in_a_job_by_groups_a_rank_counts_with_its_group(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct synthetic job;
+    struct desk d;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, 64, 16, 26, 1);
+    synthetic_begin(&job, desk_apply, m);
+    m->group = 4;
+    for (int i = 0; i < 30; i++)
+        synthetic_window(&job, by_fours, m);
+    synthetic_finish(&job);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_ATTRIBUTION);
+    d.ui.selection = (struct selection){SELECT_RANK, 6, 0};
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "sent no message"));
+    assert_non_null(find_text(&d.scene, "ranks 4-7, "));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +236,7 @@ int main(void)
         cmocka_unit_test(the_gain_of_a_mapping_is_the_one_that_the_daemon_predicts),
         cmocka_unit_test(what_is_not_known_is_said_with_the_reason),
         cmocka_unit_test(a_selection_restricts_what_is_counted),
+        cmocka_unit_test(in_a_job_by_groups_a_rank_counts_with_its_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

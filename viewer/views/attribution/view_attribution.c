@@ -3,6 +3,8 @@
  * lines; beside it the causes of the current alert and what can be done. */
 #include "viewer/views/views.h"
 
+#include "daemon/analysis/tables/rank_list.h"
+
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
 #include "viewer/views/attribution/view_attribution_parts.h"
@@ -24,7 +26,8 @@ static void attribution_drawing_destroy(struct attribution_drawing *d)
 
 /* ---- figures ---- */
 
-/* Which ranks count: those selected, or all. @return a hash of them; 0: there is no memory */
+/* Which ranks count: those selected, in a job by groups with their groups, or all. @return a hash
+ * of them; 0: there is no memory */
 static uint64_t attribution_mark(const struct stage *s, struct attribution_drawing *d)
 {
     const struct model *m = s->model;
@@ -36,7 +39,8 @@ static uint64_t attribution_mark(const struct stage *s, struct attribution_drawi
     d->ranks = m->rank_count;
     d->marked = 0;
     for (uint32_t r = 0; r < m->rank_count; r++) {
-        marks[r] = (uint8_t)(ui_marks_rank(s->ui, m, r) != 0);
+        marks[r] =
+            (uint8_t)(ui_marks_rank(s->ui, m, r) || ui_row_selected(s->ui, m, model_row_of(m, r)));
         d->marked += marks[r];
         if (marks[r])
             key = mix_number(key, r + 1);
@@ -218,6 +222,17 @@ void attribution_end(const struct attribution_plot *p)
 
 /* ---- the whole ---- */
 
+/* @return 0: there is no room for them */
+static int attribution_list_ranks(const struct attribution_drawing *d, char *out, size_t capacity)
+{
+    struct rank_runs runs;
+    rank_runs_begin(&runs, out, capacity, "");
+    for (uint32_t r = 0; r < d->ranks; r++)
+        if (d->marks[r])
+            rank_runs_add(&runs, r, r);
+    return rank_runs_end(&runs);
+}
+
 /* "ranks 0-3, 60 s; thin and faint: as long a time before it", and its first part after a newline
  */
 static void attribution_format_scope(const struct stage *s, const struct attribution_drawing *d,
@@ -231,7 +246,7 @@ static void attribution_format_scope(const struct stage *s, const struct attribu
         span = quantity_print("whole time");
     if (!d->marked)
         snprintf(ranks, sizeof ranks, "all ranks");
-    else if (!ui_marked_ranks(s->ui, s->model, ranks, sizeof ranks))
+    else if (!attribution_list_ranks(d, ranks, sizeof ranks))
         snprintf(ranks, sizeof ranks, "%s selected ranks", quantity_grouped(d->marked).text);
     const char *kind = d->marked && ranks[0] >= '0' && ranks[0] <= '9' && d->marked > 1 ? "ranks "
                        : d->marked == 1                                                 ? "rank "
