@@ -152,6 +152,35 @@ static void a_click_on_a_rank_selects_it_in_every_view(void **state)
     model_destroy(m);
 }
 
+/* The rank of a row of its list. */
+static uint64_t rank_in_row(const struct desk *d, uint32_t row)
+{
+    for (size_t i = 0; i < d->scene.hit_count; i++)
+        if (d->scene.hits[i].list == LIST_LANDSCAPE + 1 && d->scene.hits[i].row == row)
+            return d->scene.hits[i].a;
+    return UINT64_MAX;
+}
+
+static void keys_step_through_the_ranks_of_its_list(void **state)
+{
+    (void)state;
+    static const int keys[] = {KEY_DOWN, KEY_DOWN, KEY_UP, KEY_PAGE_DOWN};
+    struct model *m = job_of(64);
+    struct desk d;
+    open_desk(&d, m, LANDSCAPE_LIST, "");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct input in = {.kind = INPUT_KEY, .key = keys[i]};
+        ui_input(&d.ui, m, &d.scene, &in);
+        desk_layout(&d, m);
+        ui_settle(&d.ui, m, &d.scene);
+        assert_int_equal(d.ui.selection.kind, SELECT_RANK);
+        assert_int_equal(d.ui.selection.a, rank_in_row(&d, d.ui.list.cursor[LIST_LANDSCAPE]));
+    }
+    assert_true(d.ui.list.cursor[LIST_LANDSCAPE] > 9); /* a page further */
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void values_outside_the_range_vanish(void **state)
 {
     (void)state;
@@ -347,6 +376,7 @@ int main(void)
         cmocka_unit_test(every_shape_keeps_its_place_at_every_size),
         cmocka_unit_test(functions_and_metrics_are_chosen_by_clicks),
         cmocka_unit_test(a_click_on_a_rank_selects_it_in_every_view),
+        cmocka_unit_test(keys_step_through_the_ranks_of_its_list),
         cmocka_unit_test(values_outside_the_range_vanish),
         cmocka_unit_test(slices_and_means_go_along_each_axis),
         cmocka_unit_test(the_point_of_a_rank_can_be_pointed_at),

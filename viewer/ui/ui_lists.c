@@ -34,11 +34,12 @@ static int view_list(const struct ui *ui)
         enum view_id view;
         int list;
     } lists[] = {
-        {VIEW_LIVE, LIST_SERIES},      {VIEW_ALERTS, LIST_ALERTS},
-        {VIEW_PAIRS, LIST_PAIRS},      {VIEW_RANKS, LIST_RANKS},
-        {VIEW_CALLS, LIST_CALLS},      {VIEW_NODES, LIST_NODES},
-        {VIEW_JOBS, LIST_JOBS},        {VIEW_LINKS, LIST_LINKS},
-        {VIEW_CAPTURES, LIST_CAPTURE}, {VIEW_DEPENDENCIES, LIST_DEPENDENCY},
+        {VIEW_LIVE, LIST_SERIES},         {VIEW_ALERTS, LIST_ALERTS},
+        {VIEW_PAIRS, LIST_PAIRS},         {VIEW_RANKS, LIST_RANKS},
+        {VIEW_CALLS, LIST_CALLS},         {VIEW_NODES, LIST_NODES},
+        {VIEW_JOBS, LIST_JOBS},           {VIEW_LINKS, LIST_LINKS},
+        {VIEW_CAPTURES, LIST_CAPTURE},    {VIEW_DEPENDENCIES, LIST_DEPENDENCY},
+        {VIEW_LANDSCAPE, LIST_LANDSCAPE},
     };
     if (ui->overlay.searching)
         return LIST_FOUND;
