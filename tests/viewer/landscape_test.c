@@ -181,6 +181,46 @@ static void keys_step_through_the_ranks_of_its_list(void **state)
     model_destroy(m);
 }
 
+/* Calls of each fourth rank only, as the daemon sends them of a job by groups of four. */
+static void by_fours(void *user, const struct wire_message *message, int snapshot)
+{
+    static struct wire_call_row rows[256];
+    struct wire_message some = *message;
+    if (message->type == WIRE_TYPE_CALLER_WINDOW) {
+        some.caller_window.calls = rows;
+        some.caller_window.calls_count = 0;
+        for (uint64_t i = 0; i < message->caller_window.calls_count; i++)
+            if (message->caller_window.calls[i].rank % 4 == 0)
+                rows[some.caller_window.calls_count++] = message->caller_window.calls[i];
+    }
+    desk_apply(user, &some, snapshot);
+}
+
+static void of_a_job_by_groups_only_the_groups_have_values(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct synthetic job;
+    struct desk d;
+    assert_int_equal(model_create(&m, 16 << 20), 0);
+    synthetic_init(&job, 64, 16, 6, 1);
+    synthetic_begin(&job, desk_apply, m);
+    m->group = 4;
+    for (int i = 0; i < 5; i++)
+        synthetic_window(&job, by_fours, m);
+    synthetic_finish(&job);
+    open_desk(&d, m, LANDSCAPE_LIST, "");
+    ui_select(&d.ui, (struct selection){SELECT_RANK, 6, 0});
+    click_on(&d, m, HIT_BUTTON, COMMAND_LANDSCAPE_EVENT, (uint64_t)call_by_name("MPI_Allreduce"));
+    click_on(&d, m, HIT_BUTTON, COMMAND_LANDSCAPE_FIGURE, RANK_FIGURE_CALLS);
+    assert_shows(&d, "16 of 16 groups of 4 ranks, mean 60; 1 selected, mean 60");
+    assert_true(rank_in_row(&d, 15) % 4 == 0 && rank_in_row(&d, 16) == UINT64_MAX);
+    click_on(&d, m, HIT_BUTTON, COMMAND_LANDSCAPE_SHAPE, LANDSCAPE_MATRIX);
+    assert_shows(&d, "Each cell is the mean of the groups in it");
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void values_outside_the_range_vanish(void **state)
 {
     (void)state;
@@ -377,6 +417,7 @@ int main(void)
         cmocka_unit_test(functions_and_metrics_are_chosen_by_clicks),
         cmocka_unit_test(a_click_on_a_rank_selects_it_in_every_view),
         cmocka_unit_test(keys_step_through_the_ranks_of_its_list),
+        cmocka_unit_test(of_a_job_by_groups_only_the_groups_have_values),
         cmocka_unit_test(values_outside_the_range_vanish),
         cmocka_unit_test(slices_and_means_go_along_each_axis),
         cmocka_unit_test(the_point_of_a_rank_can_be_pointed_at),

@@ -78,6 +78,12 @@ struct quantity landscape_quantity(enum rank_figure figure, double value);
 struct quantity landscape_colored_text(const struct stage *stage,
                                        const struct landscape_drawing *drawing, double value);
 
+/** Whether the selection marks a rank, or one of its group. */
+int landscape_marks(const struct stage *stage, uint32_t rank);
+
+/** What has a figure: "ranks", or "groups of 2 ranks". */
+struct quantity landscape_unit(const struct model *model);
+
 /** Sentence about the mean of what is visible, and of the selected ranks. */
 void landscape_format_means(const struct stage *stage, const struct landscape_drawing *drawing,
                             char *out, size_t capacity);

@@ -139,12 +139,12 @@ static int landscape_fill_values(const struct stage *s, struct landscape_drawing
     return array_resize(&d->shown, d->ranks + 1);
 }
 
-static void landscape_find_range(struct landscape_drawing *d)
+static void landscape_find_range(const struct model *m, struct landscape_drawing *d)
 {
     d->low = INFINITY;
     d->high = -INFINITY;
     for (uint32_t rank = 0; rank < d->ranks; rank++) {
-        if (!isfinite(d->colored[rank]))
+        if (!isfinite(d->colored[rank]) || model_row_of(m, rank) != rank)
             continue;
         d->low = fmin(d->low, d->colored[rank]);
         d->high = fmax(d->high, d->colored[rank]);
@@ -158,7 +158,8 @@ static void landscape_filter(const struct stage *s, struct landscape_drawing *d)
     d->shown_count = 0;
     for (uint32_t rank = 0; rank < d->ranks; rank++) {
         double share = landscape_share(d, d->colored[rank]);
-        d->shown[rank] = isfinite(share) && landscape_passes(&s->ui->landscape, share);
+        d->shown[rank] = isfinite(share) && landscape_passes(&s->ui->landscape, share) &&
+                         model_row_of(s->model, rank) == rank;
         d->shown_count += d->shown[rank];
     }
 }
@@ -178,7 +179,7 @@ static int landscape_update_figures(const struct stage *s, struct landscape_draw
         return -ENOMEM;
     if (d->points.axes[FORMULA_COLOR])
         d->colored = d->points.axes[FORMULA_COLOR];
-    landscape_find_range(d);
+    landscape_find_range(s->model, d);
     return 0;
 }
 
@@ -205,6 +206,23 @@ int landscape_update(const struct stage *s, struct landscape_drawing *d)
 
 /* ---- words ---- */
 
+int landscape_marks(const struct stage *s, uint32_t rank)
+{
+    return ui_marks_rank(s->ui, s->model, rank) || ui_row_selected(s->ui, s->model, rank);
+}
+
+struct quantity landscape_unit(const struct model *m)
+{
+    return m->group > 1 ? quantity_print("groups of %llu ranks", (unsigned long long)m->group)
+                        : quantity_print("ranks");
+}
+
+/* Ranks that have figures: of a job by groups the first of each. */
+static uint64_t landscape_rows(const struct model *m, uint64_t ranks)
+{
+    return m->group > 1 ? (ranks + m->group - 1) / m->group : ranks;
+}
+
 void landscape_format_means(const struct stage *s, const struct landscape_drawing *d, char *out,
                             size_t capacity)
 {
@@ -214,13 +232,14 @@ void landscape_format_means(const struct stage *s, const struct landscape_drawin
         if (!d->shown[rank])
             continue;
         sum += d->colored[rank];
-        if (s->ui->selection.kind != SELECT_NONE && ui_marks_rank(s->ui, s->model, rank)) {
+        if (landscape_marks(s, rank)) {
             selected++;
             selected_sum += d->colored[rank];
         }
     }
-    snprintf(out, capacity, "%s of %s ranks", quantity_grouped(d->shown_count).text,
-             quantity_grouped(d->ranks).text);
+    snprintf(out, capacity, "%s of %s %s", quantity_grouped(d->shown_count).text,
+             quantity_grouped(landscape_rows(s->model, d->ranks)).text,
+             landscape_unit(s->model).text);
     if (d->shown_count)
         text_append(out, capacity, ", mean %s",
                     landscape_colored_text(s, d, sum / d->shown_count).text);

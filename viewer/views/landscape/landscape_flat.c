@@ -75,8 +75,7 @@ void landscape_list(struct stage *s, struct landscape_drawing *d, struct box box
         uint32_t rank = s->pictures->order[i];
         struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 1};
         double value = d->colored[rank], share = landscape_share(d, value);
-        piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_LANDSCAPE,
-                  i);
+        piece_row(s, row, HIT_RANK, rank, 0, landscape_marks(s, rank), LIST_LANDSCAPE, i);
         widget_cell(&s->brush, table, row, RANK, t->text, quantity_print("%u", rank).text);
         widget_cell(&s->brush, table, row, NODE, t->second, model_host_of(s->model, rank));
         widget_cell(&s->brush, table, row, VALUE, t->text,
@@ -91,13 +90,14 @@ void landscape_list(struct stage *s, struct landscape_drawing *d, struct box box
 
 /* ---- matrix ---- */
 
-/* Value of a cell: the mean of its ranks; NaN: none of them has one. */
+/* Value of a cell: the mean of its ranks, or of the groups that have ranks in it; NaN: none of them
+ * has one. */
 static double landscape_cell(const struct stage *s, const struct landscape_drawing *d,
                              uint32_t event, uint32_t first, uint32_t last)
 {
     double sum = 0;
     uint32_t n = 0;
-    for (uint32_t rank = first; rank < last; rank++) {
+    for (uint32_t rank = (uint32_t)model_row_of(s->model, first); rank < last; rank++) {
         double value = rank_calls_value(&d->calls, event, rank, s->ui->landscape.events[0].figure);
         if (isnan(value) || !d->shown[rank])
             continue;
@@ -218,9 +218,11 @@ void landscape_matrix(struct stage *s, struct landscape_drawing *d, struct box b
                                    landscape_quantity(figure, d->matrix.high).text);
     char text[160];
     snprintf(text, sizeof text,
-             d->matrix.per_cell > 1 ? "Each cell is the mean of up to %llu ranks; colours are "
-                                      "logarithmic."
-                                    : "Each cell is one rank; colours are logarithmic.",
+             s->model->group > 1      ? "Each cell is the mean of the groups in it; colours are "
+                                        "logarithmic."
+             : d->matrix.per_cell > 1 ? "Each cell is the mean of up to %llu ranks; colours are "
+                                        "logarithmic."
+                                      : "Each cell is one rank; colours are logarithmic.",
              (unsigned long long)d->matrix.per_cell);
     scene_text(s->brush.scene, box.x, y + 18, box.w - legend - 12, TEXT_AXIS, 0, t->faint, text);
 }
@@ -239,11 +241,11 @@ static void landscape_count_bars(const struct stage *s, const struct landscape_d
     *bars = (struct landscape_bars){.most = 1};
     for (uint32_t rank = 0; rank < d->ranks; rank++) {
         double share = landscape_share(d, d->colored[rank]);
-        if (!isfinite(share))
+        if (!isfinite(share) || model_row_of(s->model, rank) != rank)
             continue;
         int bin = share >= 1 ? BINS - 1 : (int)(share * BINS);
         bars->counts[bin]++;
-        if (s->ui->selection.kind != SELECT_NONE && ui_marks_rank(s->ui, s->model, rank))
+        if (landscape_marks(s, rank))
             bars->marked[bin]++;
         if (bars->counts[bin] > bars->most)
             bars->most = bars->counts[bin];
@@ -275,7 +277,8 @@ static void landscape_add_bar(struct stage *s, const struct landscape_drawing *d
               (uint64_t)(low * LANDSCAPE_LEVELS) << 32 | (uint64_t)(high * LANDSCAPE_LEVELS));
     if (!box_has(cell, s->brush.mouse_x, s->brush.mouse_y))
         return;
-    tooltip_add(&s->tip, 0, "%s ranks", quantity_grouped(bars->counts[i]).text);
+    tooltip_add(&s->tip, 0, "%s %s", quantity_grouped(bars->counts[i]).text,
+                landscape_unit(s->model).text);
     tooltip_add(&s->tip, t->second, "%s to %s", landscape_value_at(s, d, low).text,
                 landscape_value_at(s, d, high).text);
 }

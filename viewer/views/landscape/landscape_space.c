@@ -84,7 +84,8 @@ static void walls_fill(const struct stage *s, const struct landscape_drawing *d,
         for (uint32_t event = 0; event < w->count; event++) {
             double sum = 0;
             uint32_t n = 0;
-            for (uint32_t rank = wall_first_rank(d, w, cell); rank < last; rank++) {
+            uint32_t rank = (uint32_t)model_row_of(s->model, wall_first_rank(d, w, cell));
+            for (; rank < last; rank++) {
                 double value = rank_calls_value(&d->calls, event, rank, figure);
                 if (!event)
                     w->marked[cell] |= s->ui->selection.kind != SELECT_NONE &&
