@@ -34,6 +34,21 @@ static int criteria_is_usable(const struct wire_criterion_row *row)
     return row->locality < 2 && row->size_class < SIZE_CLASSES && row->recent_ns > 0;
 }
 
+/* Of the usable rows; one of messages within nodes and between them counts once. */
+static uint32_t criteria_count_classes(const struct latency *l)
+{
+    uint8_t used[SIZE_CLASSES] = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->criteria_count; i++) {
+        const struct wire_criterion_row *row = &l->criteria[i];
+        if (!criteria_is_usable(row) || used[row->size_class])
+            continue;
+        used[row->size_class] = 1;
+        count++;
+    }
+    return count;
+}
+
 static double criteria_x(const struct criteria_plot *p, double bytes)
 {
     return p->box.x + 12 + (log2(bytes) - p->left) / (p->right - p->left) * (p->box.w - 24);
@@ -296,12 +311,13 @@ static void criteria_layout(struct stage *s, struct box box)
     }
     if (p.box.h < 60)
         return;
+    const uint32_t classes = criteria_count_classes(l);
     criteria_add_keys(s, (struct box){panel.x + 12, panel.y + 36, panel.w - 24, 16});
     scene_textf(s->brush.scene, panel.x + 14, p.box.y + p.box.h + 22, panel.w - 28, TEXT_AXIS, 0,
                 s->brush.theme->second,
-                "%u size classes in use; bytes of a message to the right, time upwards, both "
+                "%u size class%s in use; bytes of a message to the right, time upwards, both "
                 "logarithmic.",
-                l->criteria_count);
+                classes, classes == 1 ? "" : "es");
     criteria_draw(&p);
 }
 
