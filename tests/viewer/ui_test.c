@@ -513,6 +513,25 @@ static void the_matrix_zooms_around_a_cell_and_stays_in_the_job(void **state)
     assert_true(extent == 64);
 }
 
+static void what_the_keys_zoom_one_key_shows_as_a_whole(void **state)
+{
+    struct fixture *f = *state;
+    static const enum view_id views[] = {VIEW_OVERVIEW, VIEW_LIVE, VIEW_PAIRS, VIEW_CALLS,
+                                         VIEW_COMMGRAM};
+    int64_t begin, end, oldest, last;
+    ui_whole_time(f->model, &oldest, &last);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        f->ui.view = views[i];
+        for (int k = 0; k < 4; k++)
+            type_text(f, "+");
+        ui_visible(&f->ui, f->model, &begin, &end);
+        assert_true(end - begin < (last - oldest) / 2);
+        type_text(f, "0");
+        ui_visible(&f->ui, f->model, &begin, &end);
+        assert_true(begin == oldest && end == last);
+    }
+}
+
 static void lists_are_walked_with_the_keys(void **state)
 {
     struct fixture *f = *state;
@@ -709,6 +728,7 @@ int main(void)
         T(an_alert_marks_its_culprit),
         T(letters_typed_into_the_search_are_no_commands),
         T(the_matrix_zooms_around_a_cell_and_stays_in_the_job),
+        T(what_the_keys_zoom_one_key_shows_as_a_whole),
         T(lists_are_walked_with_the_keys),
         T(a_job_is_chosen_with_mouse_or_enter),
         T(choices_do_not_survive_the_job),

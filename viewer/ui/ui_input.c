@@ -532,8 +532,8 @@ static const struct {
     {KEYS_ALL, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_HOME, 0},
     {KEYS_ALL, IN(VIEW_TORUS), COMMAND_TORUS_HOME, 0},
     {KEYS_ALL, IN(VIEW_REGIONS), COMMAND_GRAPH_ALL, 0},
-    {KEYS_ALL, IN(VIEW_COMMGRAM), COMMAND_TIME_ALL, 0},
-    {KEYS_ALL, 0, COMMAND_MATRIX_ALL, 0},
+    {KEYS_ALL, IN(VIEW_MATRIX), COMMAND_MATRIX_ALL, 0},
+    {KEYS_ALL, 0, COMMAND_TIME_ALL, 0},
     {KEYS_PAUSE, 0, COMMAND_REPLAY_PLAY, 0},
     {KEYS_STEP, 0, COMMAND_REPLAY_STEP, WHICH},
     {KEYS_SPEED, 0, COMMAND_REPLAY_SPEED, WHICH},
@@ -584,6 +584,8 @@ static int key_special(struct ui *ui, const struct model *m, enum key_id id, int
         return zoom_key(ui, m, which == 1 ? 2 : 0.5);
     if (id == KEYS_QUIT)
         return UI_QUIT;
+    if (id == KEYS_ALL && (ui->view == VIEW_OVERVIEW || ui->view == VIEW_LIVE)) /* they have both */
+        return ui_command(ui, m, COMMAND_MATRIX_ALL, 0) | ui_command(ui, m, COMMAND_TIME_ALL, 0);
     if (id == KEYS_FIGURE && ui->view == VIEW_NETWORK) /* figures of routes only */
         return ui_command(ui, m, COMMAND_METRIC, metric < METRIC_LOAD ? metric + 1u : METRIC_BYTES);
     if (id == KEYS_FIGURE && ui->view == VIEW_LANDSCAPE)
