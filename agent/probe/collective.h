@@ -65,23 +65,32 @@ HOT struct parts parts_same(int64_t count, MPI_Datatype type)
     return (struct parts){.kind = PARTS_SAME, .count = count, .type = type};
 }
 
+/* Counts and types that are NULL are for the library to refuse. */
 HOT struct parts parts_counted(const int *counts, MPI_Datatype type)
 {
+    if (unlikely(!counts))
+        return parts_same(0, type);
     return (struct parts){.kind = PARTS_COUNTED, .counts = counts, .type = type};
 }
 
 HOT struct parts parts_large(const MPI_Count *counts, MPI_Datatype type)
 {
+    if (unlikely(!counts))
+        return parts_same(0, type);
     return (struct parts){.kind = PARTS_LARGE, .large = counts, .type = type};
 }
 
 HOT struct parts parts_counted_types(const int *counts, const MPI_Datatype *types)
 {
+    if (unlikely(!counts || !types))
+        return parts_same(0, MPI_DATATYPE_NULL);
     return (struct parts){.kind = PARTS_COUNTED, .counts = counts, .types = types};
 }
 
 HOT struct parts parts_large_types(const MPI_Count *counts, const MPI_Datatype *types)
 {
+    if (unlikely(!counts || !types))
+        return parts_same(0, MPI_DATATYPE_NULL);
     return (struct parts){.kind = PARTS_LARGE, .large = counts, .types = types};
 }
 

@@ -152,7 +152,7 @@ def wait(call):
 def test(call):
     return Wrapper(STATUS + "\nconst uint64_t handle = HANDLE(*request);\n"
                    "struct request *early = request_find_before_call(handle);",
-                   "shape_test_leave(&s, result, early, handle, request, *flag, used_status);", status="used_status")
+                   "shape_test_leave(&s, result, early, handle, request, result == MPI_SUCCESS && *flag, used_status);", status="used_status")
 
 
 @shape("get_status")
@@ -446,6 +446,24 @@ def declaration(parameters, large):
     return ", ".join(words)
 
 
+# Shapes that read a handle before the call.
+READS = ("wait", "test", "start", "cancel", "request_free", "mrecv", "imrecv", "comm_free", "type_free", "win_free",
+         "session_finalize")
+
+
+def missing(call):
+    """Conditions under which a pointer that the wrapper follows is NULL: the library is to refuse the call."""
+    conditions = []
+    for p in call.parameters:
+        if p.name in ("array_of_requests", "array_of_indices"):
+            conditions.append(f"(!{p.name} && {call.parameters[0].name} > 0)")
+        elif p.name in ("flag", "indx", "outcount") and p.type == "int *" and call.shape != "test":
+            conditions.append(f"!{p.name}")
+        elif call.shape in READS and p.type.startswith("MPI_") and p.type != "MPI_Status *" and p.type.endswith("*"):
+            conditions.append(f"!{p.name}")
+    return conditions
+
+
 def write_wrapper(out, call, name, large):
     """Both wrappers of one function, around one body that is inlined into each."""
     parameters = [p for p in call.parameters if p.type != "..."]
@@ -456,8 +474,9 @@ def write_wrapper(out, call, name, large):
     straight = ", ".join(given)
     inner = declaration(parameters, large) + (", const void *argument" if variadic else "")
     inner = "" if inner == "void" else ", " + inner
+    unwatched = " || ".join([*missing(call), f"!scope_open(&s, CALL_{call.name})"])
     out.write(f"HOT int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
-              f"    if (unlikely(!scope_open(&s, CALL_{call.name})))\n        return real({straight});\n"
+              f"    if (unlikely({unwatched}))\n        return real({straight});\n"
               f"{indent(wrapper.before)}    const int result = real({passed});\n{indent(wrapper.after)}"
               "    return result;\n}\n\n")
     for prefix in ("MPI_", "PMPI_"):

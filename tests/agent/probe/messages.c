@@ -547,6 +547,27 @@ static void outputs_of_failed_calls_are_not_read(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* The library refuses such calls. Most leave no record. */
+static void pointers_that_are_missing_are_for_the_library_to_refuse(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int flag = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    skip_events();
+    EXPECT(MPI_Wait(NULL, MPI_STATUS_IGNORE) != MPI_SUCCESS, "Wait");
+    EXPECT(MPI_Test(NULL, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS, "Test");
+    EXPECT(MPI_Waitall(2, NULL, MPI_STATUSES_IGNORE) != MPI_SUCCESS, "Waitall");
+    EXPECT(MPI_Waitany(1, &request, NULL, MPI_STATUS_IGNORE) != MPI_SUCCESS, "Waitany");
+    EXPECT_SILENCE();
+    EXPECT(MPI_Test(&request, NULL, MPI_STATUS_IGNORE) != MPI_SUCCESS, "flag of Test");
+    EXPECT_CALL(Test, EVENT_FAILED);
+    EXPECT(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE) == MPI_SUCCESS, "nothing to wait for");
+    EXPECT_CALL(Waitall, 0);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -574,5 +595,6 @@ int main(int argc, char **argv)
     regions_stand_on_events_and_pausing_counts();
     failed_calls_move_nothing();
     outputs_of_failed_calls_are_not_read();
+    pointers_that_are_missing_are_for_the_library_to_refuse();
     return witness_close();
 }
