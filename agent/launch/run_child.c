@@ -76,11 +76,14 @@ void run_child_hold_signals(sigset_t *before)
 int run_child_end_requested(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction action;
     sigset_t pending;
     if (sigpending(&pending) < 0)
         return 0;
+    /* One that is ignored, as below nohup, is pending, too, while it is blocked. */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (sigismember(&pending, ends[i]) == 1)
+        if (sigismember(&pending, ends[i]) == 1 && sigaction(ends[i], NULL, &action) == 0 &&
+            action.sa_handler != SIG_IGN)
             return 1;
     return 0;
 }

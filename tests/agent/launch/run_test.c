@@ -214,6 +214,22 @@ static void signals_are_passed_on(void **state)
     }
 }
 
+static void signals_that_are_ignored_request_no_end(void **state)
+{
+    (void)state;
+    sigset_t before;
+    signal(SIGHUP, SIG_DFL);
+    run_child_hold_signals(&before);
+    raise(SIGHUP);
+    assert_int_equal(run_child_end_requested(), 1);
+    signal(SIGHUP, SIG_IGN); /* as nohup does; what is pending is gone */
+    raise(SIGHUP);
+    assert_int_equal(run_child_end_requested(), 0);
+    signal(SIGHUP, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    signal(SIGHUP, SIG_DFL);
+}
+
 static void the_command_has_the_signal_mask_that_we_had(void **state)
 {
     (void)state;
@@ -432,6 +448,7 @@ int main(void)
         cmocka_unit_test(an_agent_of_the_users_own_is_kept),
         cmocka_unit_test(the_status_is_the_commands),
         cmocka_unit_test(signals_are_passed_on),
+        cmocka_unit_test(signals_that_are_ignored_request_no_end),
         cmocka_unit_test(the_command_has_the_signal_mask_that_we_had),
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
         cmocka_unit_test(what_is_given_of_alerts_and_metrics_goes_to_the_daemon),
