@@ -361,6 +361,8 @@ void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm chil
 {
     const struct comm *from = comm_find(t, parent);
     struct comm made = *from;
+    made.sources = -1; /* its neighbours are published under its own id */
+    made.absent = 0;
     uint64_t id = comm_mix_hash(comm_next_child_id(from), 5);
     if (child == MPI_COMM_NULL || from->slot >= COMM_SLOT_OTHER)
         return;

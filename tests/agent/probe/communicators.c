@@ -360,6 +360,11 @@ static void neighbours_are_noted_at_the_first_collective_of_them(void)
         MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, copy);
     expect_sources(copy, before, 4, sources);
     before = atomic_load(&witness_segment->sources_made);
+    MPI_Comm_dup(copy, &graph); /* of one whose neighbours are known */
+    MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, graph);
+    expect_sources(graph, before, 4, sources);
+    MPI_Comm_free(&graph);
+    before = atomic_load(&witness_segment->sources_made);
     sources[0] = sources[1] = (rank + 1) % size;
     sources[2] = rank;
     to[0] = to[1] = (rank + size - 1) % size;
