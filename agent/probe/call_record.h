@@ -334,6 +334,10 @@ HOT const struct request *request_add(const struct scope *s, uint64_t handle, ui
     return request;
 }
 
+/** The library has given a request another handle.
+ *  @return its entry under that; NULL: there is no memory for it, and it is counted as untracked */
+COLD struct request *request_move(struct thread *t, struct request *request, uint64_t handle);
+
 HOT void request_remove(struct request *request)
 {
     __atomic_store_n(&request->handle, 0, __ATOMIC_RELEASE);

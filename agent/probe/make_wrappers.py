@@ -221,13 +221,13 @@ def testall(call):
 @shape("start")
 def start(call):
     return Wrapper("const uint64_t handle = HANDLE(*request);\nstruct request *r = request_find(handle);\n"
-                   "shape_start_enter(&s, r);", "shape_start_leave(&s, result, r, handle);")
+                   "shape_start_enter(&s, r);", "shape_start_leave(&s, result, r, handle, HANDLE(*request));")
 
 
 @shape("startall")
 def startall(call):
-    return Wrapper("shape_start_enter(&s, request_find_first_known(count, array_of_requests));",
-                   "shape_startall_leave(&s, result, count, array_of_requests);")
+    return Wrapper(copied("count") + "\nshape_start_enter(&s, request_find_first_known(count, array_of_requests));",
+                   "shape_startall_leave(&s, result, &before, array_of_requests);")
 
 
 @shape("cancel")

@@ -119,6 +119,22 @@ struct request *request_add_displaced(uint64_t handle)
     return request_add_chained(handle);
 }
 
+struct request *request_move(struct thread *t, struct request *request, uint64_t handle)
+{
+    struct request *to = request_add_displaced(handle);
+    if (to) {
+        to->t_post = request->t_post;
+        to->bytes = request->bytes;
+        to->ends = request->ends;
+        to->place = request->place;
+        __atomic_store_n(&to->handle, handle, __ATOMIC_RELEASE);
+    } else {
+        request_count_untracked(t, 1);
+    }
+    request_remove(request);
+    return to;
+}
+
 uint32_t request_failure_flags(int result)
 {
     int class_ = MPI_SUCCESS;

@@ -673,9 +673,14 @@ HOT void request_mark_started(const struct scope *s, struct request *r)
     r->flags = (uint16_t)(r->flags & ~(REQUEST_IDLE | REQUEST_CANCELLED));
 }
 
-HOT void shape_start_leave(const struct scope *s, int result, struct request *r, uint64_t handle)
+/** @param handle, after  of the request before and after the call: Open MPI replaces a buffered one
+ *                        that is started again before its former message has left */
+HOT void shape_start_leave(const struct scope *s, int result, struct request *r, uint64_t handle,
+                           uint64_t after)
 {
     scope_exit(s);
+    if (unlikely(r && after != handle) && result == MPI_SUCCESS)
+        r = request_move(s->t, r, after);
     if (r && result == MPI_SUCCESS)
         request_mark_started(s, r);
     else
@@ -696,11 +701,25 @@ HOT struct request *request_find_first_known(int count, const MPI_Request *reque
     return NULL;
 }
 
-HOT void shape_startall_leave(const struct scope *s, int result, int count,
+HOT void arrays_move_replaced(const struct scope *s, const struct arrays *before,
+                              const MPI_Request *requests)
+{
+    for (int i = 0; before->handles && i < before->length; i++) {
+        uint64_t handle = HANDLE(before->handles[i]);
+        struct request *r = HANDLE(requests[i]) != handle ? request_find(handle) : NULL;
+        if (unlikely(r != NULL))
+            request_move(s->t, r, HANDLE(requests[i]));
+    }
+}
+
+HOT void shape_startall_leave(const struct scope *s, int result, const struct arrays *before,
                               const MPI_Request *requests)
 {
     uint64_t t_exit = scope_exit(s);
+    const int count = before->length;
     unsigned known = 0;
+    if (result == MPI_SUCCESS)
+        arrays_move_replaced(s, before, requests);
     for (int i = 0; i < count; i++)
         known += request_find(HANDLE(requests[i])) != NULL;
     uint32_t flags = result != MPI_SUCCESS ? EVENT_FAILED : 0;

@@ -325,6 +325,42 @@ static void persistent_requests_count_at_each_start(void)
     EXPECT_CALL(Request_free, 0);
 }
 
+/* Open MPI gives a buffered request another handle if it is started again before its former message
+ * has left. */
+static void buffered_requests_that_are_started_again_count(void)
+{
+    enum { TIMES = 3, SPACE = TIMES * (sizeof big_out + MPI_BSEND_OVERHEAD) };
+    MPI_Request request[2];
+    char *space = malloc(2 * SPACE);
+    int bytes;
+    skip_events();
+    MPI_Buffer_attach(space, 2 * SPACE);
+    for (int i = 0; i < 2; i++)
+        MPI_Bsend_init(big_out, sizeof big_out, MPI_CHAR, other, 41 + i, MPI_COMM_WORLD,
+                       &request[i]);
+    skip_events();
+    const uint32_t sent = EVENT_SEND | EVENT_PERSISTENT;
+    for (int i = 0; i < TIMES; i++) {
+        MPI_Start(&request[0]);
+        check_message(EXPECT_CALL(Start, sent | EVENT_POST), other, 41, sizeof big_out);
+        MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+        check_message(EXPECT_CALL(Wait, sent | EVENT_DONE), other, 41, sizeof big_out);
+        MPI_Startall(1, &request[1]);
+        check_message(EXPECT_CALL(Startall, sent | EVENT_POST), other, 42, sizeof big_out);
+        MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+        check_message(EXPECT_CALL(Wait, sent | EVENT_DONE), other, 42, sizeof big_out);
+    }
+    for (int i = 0; i < 2 * TIMES; i++)
+        MPI_Recv(big_in, sizeof big_in, MPI_CHAR, other, 41 + i % 2, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Buffer_detach(&space, &bytes);
+    for (int i = 0; i < 2; i++)
+        MPI_Request_free(&request[i]);
+    free(space);
+    skip_events();
+}
+
 static void a_cancelled_receive_moved_nothing(void)
 {
     MPI_Request request;
@@ -589,6 +625,7 @@ int main(int argc, char **argv)
     }
     polls_that_find_nothing_leave_no_record();
     persistent_requests_count_at_each_start();
+    buffered_requests_that_are_started_again_count();
     a_cancelled_receive_moved_nothing();
     matched_probes_hand_the_message_on();
     freed_receives_are_counted();
