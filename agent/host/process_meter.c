@@ -159,16 +159,42 @@ void process_meter_sample(struct process_meter *meter)
         meter_note_state(meter, fields);
 }
 
-static uint64_t meter_find(const char *text, const char *label)
+/* @param label  begins with the end of the line before @return 1: its line is complete */
+static int meter_find(const char *text, const char *label, uint64_t *out)
 {
     const char *at = strstr(text, label);
-    return at == NULL ? 0 : strtoull(at + strlen(label), NULL, 10);
+    if (at == NULL || strchr(at + 1, '\n') == NULL)
+        return 0;
+    *out = strtoull(at + strlen(label), NULL, 10);
+    return 1;
+}
+
+/* They are the last lines of the status, behind lists of groups and cores of any length. */
+static void meter_read_switches(int file, struct meter_counts *out)
+{
+    char text[4096];
+    size_t kept = 0;
+    off_t offset = 0;
+    ssize_t n;
+    while (file >= 0 && (n = pread(file, text + kept, sizeof(text) - 1 - kept, offset)) > 0) {
+        offset += n;
+        kept += (size_t)n;
+        text[kept] = '\0';
+        meter_find(text, "\nvoluntary_ctxt_switches:", &out->voluntary);
+        if (meter_find(text, "\nnonvoluntary_ctxt_switches:", &out->involuntary))
+            return;
+        const char *last = strrchr(text, '\n');
+        kept = last == NULL ? 0 : strlen(last);
+        if (kept == sizeof(text) - 1) /* a long line, of which the rest is not wanted, too */
+            kept = 0;
+        memmove(text, last == NULL ? text : last, kept);
+    }
 }
 
 static void meter_count(const struct process_meter *meter, const uint64_t fields[STAT_FIELDS],
                         struct meter_counts *out)
 {
-    char text[4096], *at = text;
+    char text[128], *at = text;
     *out = (struct meter_counts){
         .user_ns = meter_ticks_ns(fields[STAT_USER]),
         .system_ns = meter_ticks_ns(fields[STAT_SYSTEM]),
@@ -180,10 +206,7 @@ static void meter_count(const struct process_meter *meter, const uint64_t fields
         (void)strtoull(at, &at, 10); /* time on a core */
         out->queued_ns = strtoull(at, NULL, 10);
     }
-    if (meter_read(meter->files[METER_STATUS], text, sizeof(text)) > 0) {
-        out->voluntary = meter_find(text, "\nvoluntary_ctxt_switches:");
-        out->involuntary = meter_find(text, "\nnonvoluntary_ctxt_switches:");
-    }
+    meter_read_switches(meter->files[METER_STATUS], out);
 }
 
 /* Counts that went back (a file that could not be read) have not grown. */

@@ -107,6 +107,24 @@ static void counts_are_those_since_the_last_row(void **state)
     assert_int_equal(bed->row.queued_ns, 0);
 }
 
+static void switches_are_found_behind_a_list_of_many_groups(void **state)
+{
+    struct bed *bed = *state;
+    static char text[12000];
+    assert_int_equal(process_meter_take(bed->meter, SECOND, 0, &bed->row), 0);
+    for (size_t groups = 3900; groups < 4400; groups++) {
+        const int used = snprintf(text, sizeof text, "Name:\trank\nGroups:\t%0*d \nSeccomp:\t0\n",
+                                  (int)groups * 2, 1);
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "voluntary_ctxt_switches:\t%zu\nnonvoluntary_ctxt_switches:\t%zu\n", 5 * groups,
+                 7 * groups);
+        put(bed, "proc/7/task/7/status", text);
+        assert_int_equal(process_meter_take(bed->meter, groups * SECOND, 0, &bed->row), 1);
+        assert_int_equal(bed->row.voluntary, groups == 3900 ? 5 * 3900 - 4 : 5);
+        assert_int_equal(bed->row.involuntary, groups == 3900 ? 7 * 3900 - 3 : 7);
+    }
+}
+
 static void states_are_counted_in_samples(void **state)
 {
     static const char states[] = "RTSDtDR";
@@ -240,6 +258,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_are_those_since_the_last_row, make_bed, remove_bed),
+        cmocka_unit_test_setup_teardown(switches_are_found_behind_a_list_of_many_groups, make_bed,
+                                        remove_bed),
         cmocka_unit_test_setup_teardown(states_are_counted_in_samples, make_bed, remove_bed),
         cmocka_unit_test_setup_teardown(
             a_process_that_was_on_its_core_all_the_time_is_looked_at_with_each_row_only, make_bed,
