@@ -5,6 +5,14 @@
 
 #include "agent/probe/shapes.h"
 
+/** A call in progress, inside which MPI_Abort or MPI_Finalize is called, does not return: a handler
+ *  of errors aborts, or has left the call by an exception or longjmp(3). */
+HOT void scope_end_unfinished(void)
+{
+    if (thread_self.gate == GATE_INSIDE)
+        thread_self.gate = 0;
+}
+
 HOT void probe_set_finalized(void)
 {
     atomic_store_explicit(&probe.segment->state, SEGMENT_FINALIZED, memory_order_release);

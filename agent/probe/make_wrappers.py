@@ -28,6 +28,12 @@ class Wrapper:
 
     def __init__(self, before, after, **arguments):
         self.before, self.after, self.arguments = before, after, arguments
+        self.first = ""  # before the scope is opened
+
+    def end_of_all(self):
+        """Nothing that was begun before this call goes on after it."""
+        self.first = "scope_end_unfinished();"
+        return self
 
 
 SHAPES = {}
@@ -384,7 +390,7 @@ def mpi_init(call):
 
 @shape("finalize")
 def finalize(call):
-    return Wrapper("shape_plain_enter(&s);\nprobe_on_finalize();", COMM_LEAVE.format("probe_set_finalized()"))
+    return Wrapper("shape_plain_enter(&s);\nprobe_on_finalize();", COMM_LEAVE.format("probe_set_finalized()")).end_of_all()
 
 
 @shape("session_init")
@@ -400,7 +406,7 @@ def session_finalize(call):
 
 @shape("abort")
 def abort(call):
-    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_set_aborted(errorcode);", "shape_plain_leave(&s, result);")
+    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_set_aborted(errorcode);", "shape_plain_leave(&s, result);").end_of_all()
 
 
 @shape("pcontrol")
@@ -476,7 +482,7 @@ def write_wrapper(out, call, name, large):
     inner = "" if inner == "void" else ", " + inner
     unwatched = " || ".join([*missing(call), f"!scope_open(&s, CALL_{call.name})"])
     out.write(f"HOT int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
-              f"    if (unlikely({unwatched}))\n        return real({straight});\n"
+              f"{indent(wrapper.first)}    if (unlikely({unwatched}))\n        return real({straight});\n"
               f"{indent(wrapper.before)}    const int result = real({passed});\n{indent(wrapper.after)}"
               "    return result;\n}\n\n")
     for prefix in ("MPI_", "PMPI_"):

@@ -116,6 +116,14 @@ class Ranks(Failure):
         death = self.crash('mpich', 'abort', 7)
         self.assertEqual((1, 7), (death['aborted'], death['abort_code']))
 
+    def test_mpi_abort_in_a_handler_of_errors_under_open_mpi(self):
+        death = self.crash('openmpi', 'abort-in-handler', 7)
+        self.assertEqual((1, 7), (death['aborted'], death['abort_code']))
+
+    def test_mpi_abort_in_a_handler_of_errors_under_mpich(self):
+        death = self.crash('mpich', 'abort-in-handler', 7)
+        self.assertEqual((1, 7), (death['aborted'], death['abort_code']))
+
     def test_exit_without_finalize_under_open_mpi(self):
         self.crash('openmpi', 'exit', 5)
 

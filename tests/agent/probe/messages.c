@@ -4,6 +4,7 @@
 #include "tests/agent/probe/witness.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -604,6 +605,27 @@ static void pointers_that_are_missing_are_for_the_library_to_refuse(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+static jmp_buf after_failure;
+
+static void jump(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm;
+    (void)error;
+    longjmp(after_failure, 1);
+}
+
+/* As an exception of C++ does. Of the calls after it only the end is seen. */
+static void a_call_that_a_handler_has_left(void)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(jump, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    if (setjmp(after_failure) == 0)
+        MPI_Send(big_out, 1, MPI_CHAR, witness_size + 5, 1, MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -633,5 +655,6 @@ int main(int argc, char **argv)
     failed_calls_move_nothing();
     outputs_of_failed_calls_are_not_read();
     pointers_that_are_missing_are_for_the_library_to_refuse();
+    a_call_that_a_handler_has_left();
     return witness_close();
 }

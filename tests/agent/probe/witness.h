@@ -113,6 +113,10 @@ static inline int witness_close(void)
     int all = 0;
     MPI_Allreduce(&witness_failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
+    if (atomic_load(&witness_segment->state) != SEGMENT_FINALIZED) {
+        fprintf(stderr, "rank %d: the end is not noted\n", witness_rank);
+        return 1;
+    }
     if (witness_rank == 0 && all == 0)
         printf("as it should be\n");
     return all == 0 ? 0 : 1;

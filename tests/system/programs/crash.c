@@ -4,6 +4,7 @@
  * - kill: kills itself with SIGKILL
  * - segv: stores through a null pointer
  * - abort: calls MPI_Abort with CODE
+ * - abort-in-handler: likewise, in a handler of errors
  * - exit: leaves through exit(CODE) without MPI_Finalize
  * - none: goes on to the end: the run without the crash
  * - kill-in-call: kills itself from a signal handler while it waits in MPI_Recv */
@@ -18,6 +19,23 @@ static void kill_self(int signal)
 {
     (void)signal;
     kill(getpid(), SIGKILL);
+}
+
+static int code_of_handler;
+
+static void abort_in_handler(MPI_Comm *comm, int *error, ...)
+{
+    (void)error;
+    MPI_Abort(*comm, code_of_handler);
+}
+
+static void fail_in_handler(int code)
+{
+    MPI_Errhandler handler;
+    code_of_handler = code;
+    MPI_Comm_create_errhandler(abort_in_handler, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Send(&code, 1, MPI_INT, 1 << 20, 1, MPI_COMM_WORLD); /* there is no such rank */
 }
 
 static void die(const char *how, int code)
@@ -36,6 +54,8 @@ static void die(const char *how, int code)
         *nowhere = 1;
     if (strcmp(how, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, code);
+    if (strcmp(how, "abort-in-handler") == 0)
+        fail_in_handler(code);
     if (strcmp(how, "exit") == 0)
         exit(code);
     truth_broken("there is no way to die called %s", how);
