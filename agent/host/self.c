@@ -20,7 +20,7 @@ static uint64_t self_parse_kilobytes(const char *text, const char *label)
 
 uint64_t self_resident(void)
 {
-    char text[4096];
+    char text[64 * 1024]; /* the line of groups comes first, with some bytes for each of the user */
     process_file(text, sizeof text, 0, "status");
     return self_parse_kilobytes(text, "RssAnon:") + self_parse_kilobytes(text, "RssFile:");
 }

@@ -1,9 +1,11 @@
 /* What is read of a rank's process, from trees of files like those of /proc and /sys. */
 #include "agent/host/process_meter.h"
 
+#include "agent/host/self.h"
 #include "tests/directory.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,6 +125,18 @@ static void switches_are_found_behind_a_list_of_many_groups(void **state)
         assert_int_equal(bed->row.voluntary, groups == 3900 ? 5 * 3900 - 4 : 5);
         assert_int_equal(bed->row.involuntary, groups == 3900 ? 7 * 3900 - 3 : 7);
     }
+}
+
+static void own_memory_is_found_behind_a_list_of_many_groups(void **state)
+{
+    static gid_t groups[1000];
+    (void)state;
+    for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
+        groups[i] = 100000 + i;
+    if (setgroups(sizeof groups / sizeof *groups, groups) != 0)
+        skip();
+    assert_true(self_resident() > 0);
+    assert_int_equal(setgroups(0, NULL), 0);
 }
 
 static void states_are_counted_in_samples(void **state)
@@ -260,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(counts_are_those_since_the_last_row, make_bed, remove_bed),
         cmocka_unit_test_setup_teardown(switches_are_found_behind_a_list_of_many_groups, make_bed,
                                         remove_bed),
+        cmocka_unit_test(own_memory_is_found_behind_a_list_of_many_groups),
         cmocka_unit_test_setup_teardown(states_are_counted_in_samples, make_bed, remove_bed),
         cmocka_unit_test_setup_teardown(
             a_process_that_was_on_its_core_all_the_time_is_looked_at_with_each_row_only, make_bed,
