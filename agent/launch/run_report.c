@@ -57,15 +57,19 @@ static int run_report_ask(struct client *client, const char *op, const char *job
 /* ---- waiting for the agents ---------------------------------------------- */
 
 struct presence {
-    const char *prefix; /**< of our job ids */
+    const struct run_session *session;
     uint64_t agents;
     uint64_t jobs;    /**< ours */
     uint64_t running; /**< of our jobs */
 };
 
-static int run_report_is_ours(const char *prefix, const char *job)
+/** A daemon of somebody else may have jobs of other commands of the same job of the scheduler. */
+static int run_report_is_ours(const struct run_session *s, const char *job, const char *session)
 {
-    return job != NULL && strncmp(job, prefix, strlen(prefix)) == 0;
+    char prefix[64];
+    session_job_id(prefix, s->job, "");
+    return job != NULL && text_begins(job, prefix) &&
+           (session == NULL || session[0] == '\0' || strcmp(session, s->key) == 0);
 }
 
 static void run_report_store_status(void *user, const struct wire_message *message)
@@ -76,7 +80,7 @@ static void run_report_store_status(void *user, const struct wire_message *messa
     p->agents = message->status.agents;
     for (uint64_t i = 0; i < message->status.jobs_count; i++) {
         const struct wire_job_row *job = &message->status.jobs[i];
-        int ours = job->daemon[0] == '\0' && run_report_is_ours(p->prefix, job->job);
+        int ours = job->daemon[0] == '\0' && run_report_is_ours(p->session, job->job, job->session);
         p->jobs += (uint64_t)ours;
         p->running += ours && strcmp(job->state, "running") == 0;
     }
@@ -98,12 +102,11 @@ static int run_report_is_expecting(const struct run_session *s, const struct pre
 }
 
 /** @return 1 when all is reported, 0 when patience ended, or a negative error */
-static int run_report_await_agents(struct client *client, const struct run_session *s,
-                                   const char *prefix)
+static int run_report_await_agents(struct client *client, const struct run_session *s)
 {
     uint64_t deadline = clock_mono_ns() + LEAVE_TIMEOUT;
     for (;;) {
-        struct presence p = {.prefix = prefix};
+        struct presence p = {.session = s};
         struct client_message unused;
         int rc = run_report_ask(client, "status", NULL, NULL, run_report_store_status, &p);
         if (rc < 0)
@@ -122,15 +125,15 @@ static int run_report_await_agents(struct client *client, const struct run_sessi
 
 struct listing {
     struct run_report *report;
-    const char *prefix;
+    const struct run_session *session;
 };
 
 static void run_report_store_job(void *user, const struct wire_message *message)
 {
     struct listing *l = user;
     struct run_report *r = l->report;
-    if (message->type != WIRE_TYPE_JOB || !run_report_is_ours(l->prefix, message->job.job) ||
-        r->count == MAX_JOBS)
+    if (message->type != WIRE_TYPE_JOB || r->count == MAX_JOBS ||
+        !run_report_is_ours(l->session, message->job.job, message->job.session))
         return;
     struct run_job *jobs = realloc(r->jobs, (r->count + 1) * sizeof *jobs);
     if (jobs == NULL)
@@ -188,13 +191,11 @@ static void run_report_store_sums(void *user, const struct wire_message *message
 static int run_report_collect_status(struct run_report *report, struct client *client,
                                      const struct run_session *s)
 {
-    char prefix[64];
-    session_job_id(prefix, s->job, "");
-    int rc = run_report_await_agents(client, s, prefix);
+    int rc = run_report_await_agents(client, s);
     if (rc < 0)
         return rc;
     report->complete = rc;
-    struct listing listing = {report, prefix};
+    struct listing listing = {report, s};
     rc = run_report_ask(client, "jobs", NULL, NULL, run_report_store_job, &listing);
     for (unsigned i = 0; rc == 0 && i < report->count; i++)
         rc = run_report_ask(client, "snapshot", report->jobs[i].id,

@@ -102,6 +102,7 @@ int node_job_create(struct node_job **out, struct rank *first, struct journal *j
     rank_copy_text(job->app, sizeof job->app, segment->app, sizeof segment->app);
     rank_copy_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
     rank_copy_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
+    rank_copy_text(job->session, sizeof job->session, segment->session, sizeof segment->session);
     node_job_read_user(job->user, sizeof job->user);
     node_job_read_launcher(job, first->pid);
     job->command_rank = UINT64_MAX;
@@ -235,6 +236,7 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
         .command = job->command,
         .probe = job->probe,
         .launcher = job->launcher,
+        .session = job->session,
     };
     int rc = carts_list_rows(&job->carts, all, &message);
     if (rc == 0)

@@ -16,6 +16,7 @@ struct node_job {
     char id[64];
     uint64_t world;
     char app[256], mpi[128], probe[32], user[64], command[1024];
+    char session[32];
     const char *launcher;           /**< name; static. "": not known */
     int local_size;                 /**< ranks that it has started on this node; -1: not known */
     uint64_t command_rank;          /**< lowest rank seen: `command` is its command line */

@@ -500,6 +500,7 @@ void job_describe(const struct job *job, struct wire_job_row *out)
         .start_ns = job_start_ns(job),
         .end_ns = info->state == JOB_RUNNING ? 0 : info->end_ns,
         .state = job_state_name(info->state),
+        .session = info->session,
     };
 }
 

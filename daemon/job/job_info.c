@@ -104,6 +104,7 @@ void job_info_merge(struct job_info *info, const struct wire_ranks *ranks)
     job_info_set_text(info, info->mpi, sizeof(info->mpi), ranks->mpi);
     job_info_set_text(info, info->user, sizeof(info->user), ranks->user);
     job_info_set_text(info, info->launcher, sizeof(info->launcher), ranks->launcher);
+    job_info_set_text(info, info->session, sizeof(info->session), ranks->session);
     info->changed |= info->world == 0;
     info->world = ranks->world;
     uint64_t lowest = UINT64_MAX;

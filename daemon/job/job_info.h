@@ -18,6 +18,7 @@ struct job_info {
     int changed; /**< since it was published */
 
     char app[257], command[1025], mpi[129], user[65], launcher[65], recording[513];
+    char session[32];
     uint64_t world;            /**< size of MPI_COMM_WORLD; 0: not known yet */
     uint64_t group;            /**< consecutive ranks in a row of the sums; 0: one */
     uint64_t span;             /**< windows in which it does the same work; 0: not known */

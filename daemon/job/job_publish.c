@@ -45,6 +45,7 @@ void job_publish_info(const struct job_stream *stream, const struct job_info *in
         .launcher = info->launcher,
         .group = info->group,
         .span = info->span,
+        .session = info->session,
     };
     job_stream_publish(stream, WIRE_TYPE_JOB, &message);
     free(rows);

@@ -582,7 +582,8 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, end_ns, WIRE_ANY, "last window's end, daemon time; 0: still running")              \
     COLUMN(STR, state, 16, "\"running\", \"ended\", \"died\", \"lost\" or \"cut short\"")          \
     COLUMN(STR, daemon, 256,                                                                       \
-           "endpoint of the daemon of the fleet that has the job; empty: the one that answers")
+           "endpoint of the daemon of the fleet that has the job; empty: the one that answers")    \
+    COLUMN(STR, session, 31, "session key of its ranks; empty: not known")
 
 /** An agent, with its cost and losses. */
 #define WIRE_NODE_ROW(COLUMN)                                                                      \
@@ -724,7 +725,8 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
           "Cartesian communicators of two ranks or more that ranks on this node have made")        \
     FIELD(14, ROWS(cart_member), cart_members, WIRE_MAX_ROWS, OPTIONAL,                            \
           "ranks on this node in them")                                                            \
-    FIELD(15, STR, launcher, 64, OPTIONAL, "program that started the ranks; empty: not known")
+    FIELD(15, STR, launcher, 64, OPTIONAL, "program that started the ranks; empty: not known")     \
+    FIELD(16, STR, session, 31, OPTIONAL, "session key of the ranks; empty: not known")
 
 /** One window of one job on one node. Merging two of the same window adds their rows. */
 #define WIRE_WINDOW(FIELD)                                                                         \
@@ -996,7 +998,8 @@ enum wire_degraded {
     FIELD(17, U64, span, WIRE_ANY, OPTIONAL,                                                       \
           "windows in which it does about the same work each time, by which growth is judged: "    \
           "more than 1 where its iterations take about as long as a window, or longer; 0: not "    \
-          "known")
+          "known")                                                                                 \
+    FIELD(18, STR, session, 31, OPTIONAL, "session key of its ranks; empty: not known")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \

@@ -1,6 +1,7 @@
 """How programs are brought under watch: launchers, job scripts, terminals, many runs at a time."""
 import os
 import pty
+import re
 import resource
 import select
 import signal
@@ -201,6 +202,20 @@ class Launch(unittest.TestCase):
         self.assertEqual(2, len(self.place.recordings()))
         for path in self.place.recordings():
             self.assertTrue(os.path.basename(path).startswith('holter-'), path)
+        daemon.kill(signal.SIGTERM)
+        daemon.finish()
+        self.clean()
+
+    def test_steps_of_one_job_of_the_scheduler_at_a_shared_daemon_are_told_of_once(self):
+        daemon = self.place.daemon()
+        command = lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())
+        told = []
+        for words in (command, command, ['true']):
+            finished = self.place.holter('run', '--', *words, env={'HOLTER_JOB': '777'}).finish()
+            self.assertEqual(0, finished.status, finished)
+            told.append(re.findall(r'^holter: job (777\.\S+) ', finished.err, re.MULTILINE))
+        self.assertEqual([1, 1, 0], [len(jobs) for jobs in told], told)
+        self.assertNotEqual(told[0], told[1])
         daemon.kill(signal.SIGTERM)
         daemon.finish()
         self.clean()
