@@ -169,16 +169,18 @@ static int view_options_select(void *user, const struct command_option *option, 
     return ui_select_kind(text) == SELECT_NONE ? -1 : 0;
 }
 
-/* "before.hrec,after.hrec" */
+/* "before.hrec,after.hrec", or "before.hrec//after.hrec", where names may have commas */
 static int view_options_names(void *user, const struct command_option *option, const char *text)
 {
     struct options *o = user;
-    char *comma = strchr(text, ',');
+    const char *between = strstr(text, "//"), *second = between ? between + 2 : NULL;
     (void)option;
-    if (!comma || comma == text || !comma[1])
+    if (!between && (between = strchr(text, ',')) != NULL)
+        second = between + 1;
+    if (!between || between == text || !second[0])
         return -1;
-    snprintf(o->name_text[0], sizeof o->name_text[0], "%.*s", (int)(comma - text), text);
-    snprintf(o->name_text[1], sizeof o->name_text[1], "%s", comma + 1);
+    snprintf(o->name_text[0], sizeof o->name_text[0], "%.*s", (int)(between - text), text);
+    snprintf(o->name_text[1], sizeof o->name_text[1], "%s", second);
     for (int i = 0; i < 2; i++)
         o->names[i] = o->name_text[i];
     return 0;

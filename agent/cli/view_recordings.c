@@ -81,8 +81,8 @@ static int view_recordings_start_viewer(struct view_recordings *v)
     if (v->whole)
         words[count++] = "--play";
     if (v->count > 1) {
-        snprintf(names, sizeof(names), "%.255s,%.255s", text_base_name(v->paths[0]),
-                 text_base_name(v->paths[1]));
+        snprintf(names, sizeof(names), "%.255s//%.255s", text_base_name(v->paths[0]),
+                 text_base_name(v->paths[1])); /* which have no '/' */
         words[count++] = "--against";
         words[count++] = endpoints[1];
         words[count++] = "--names";

@@ -156,6 +156,21 @@ static void mappings_are_kept_in_their_order(void **state)
     assert_non_null(strstr(why, "mapping"));
 }
 
+static void names_of_two_jobs_may_have_commas(void **state)
+{
+    struct options o;
+    (void)state;
+    assert_int_equal(parse(&o, "--names a.hrec,b.hrec"), 0);
+    assert_string_equal(o.names[0], "a.hrec");
+    assert_string_equal(o.names[1], "b.hrec");
+    assert_int_equal(parse(&o, "--names ,1.hrec//x,2.hrec"), 0);
+    assert_string_equal(o.names[0], ",1.hrec");
+    assert_string_equal(o.names[1], "x,2.hrec");
+    assert_int_not_equal(parse(&o, "--names //b"), 0);
+    assert_int_not_equal(parse(&o, "--names a//"), 0);
+    assert_int_not_equal(parse(&o, "--names a,"), 0);
+}
+
 static void what_is_wrong_is_named(void **state)
 {
     static const char *const lines[][2] = {
@@ -203,6 +218,7 @@ int main(void)
         cmocka_unit_test(the_network_has_options),
         cmocka_unit_test(the_landscape_has_a_shape_and_a_layout),
         cmocka_unit_test(mappings_are_kept_in_their_order),
+        cmocka_unit_test(names_of_two_jobs_may_have_commas),
         cmocka_unit_test(what_is_wrong_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
