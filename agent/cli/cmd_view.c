@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +63,21 @@ static int cmd_view_start_finder(const char *address)
     return -1;
 }
 
+/* Is a word this option, which may be shortened to so many characters, and have a value? */
+static bool cmd_view_is_option(const char *word, const char *name, size_t least)
+{
+    const size_t length = strcspn(word, "=");
+    return length >= least && length <= strlen(name) && memcmp(word, name, length) == 0;
+}
+
 /* @return the value of --connect that begins at this word, NULL: it is another one */
 static const char *cmd_view_endpoint(char *const *words)
 {
-    static const char option[] = "--connect=";
-    if (strncmp(words[0], option, strlen(option)) == 0)
-        return words[0] + strlen(option);
-    if (strcmp(words[0], "-c") == 0 || strcmp(words[0], "--connect") == 0)
+    if (cmd_view_is_option(words[0], "--connect", strlen("--con"))) {
+        const char *value = strchr(words[0], '=');
+        return value != NULL ? value + 1 : words[1];
+    }
+    if (strcmp(words[0], "-c") == 0)
         return words[1];
     return strncmp(words[0], "-c", 2) == 0 ? words[0] + 2 : NULL;
 }
@@ -84,7 +93,9 @@ static const char *cmd_view_address(int argc, char **argv)
         const char *value = cmd_view_endpoint(argv + i);
         if (value != NULL && fleet_is_address(value))
             return value;
-        address = value != NULL || view_recordings_is_name(argv[i]) ? NULL : address;
+        if (value != NULL || view_recordings_is_name(argv[i]) ||
+            cmd_view_is_option(argv[i], "--ssh", strlen("--ss")))
+            address = NULL;
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             address = strcmp(argv[i], texts[k]) == 0 ? NULL : address;
     }

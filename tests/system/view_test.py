@@ -99,6 +99,16 @@ class Pictures(unittest.TestCase):
         self.assertIn(after, applied)
         self.assertEqual((1600, 900), png_size(self.snapshot('links.png', *links, '--suggest', 'routes')))
 
+    def test_options_that_name_a_daemon_go_before_a_fleet_in_the_environment(self):
+        env = {'HOLTER_DAEMON': 'nats://127.0.0.1:1/c', 'HOLTER_SSH': '/bin/false'}
+        for words, why in ((['--ssh', 'login1'], 'ssh login1 failed'), (['--ss=login1'], 'ssh login1 failed'),
+                           (['--conn', 'bad://d'], 'bad://d'), (['--con=bad://d'], 'bad://d'), (['-cbad://d'], 'bad://d'),
+                           ([], 'nats://127.0.0.1:1')):
+            with self.subTest(words=words):
+                finished = self.place.holter('view', '--snapshot', os.path.join(self.place.dir, 'none.png'), *words, env=env).finish()
+                self.assertNotEqual(0, finished.status, finished)
+                self.assertIn(why, finished.err)
+
     def test_what_cannot_be_selected_is_reported(self):
         self.replay('par-comm-data/hopbyte/MiniAMR_Vesta_n64_c1_s2_hopbyte.txt', '--format', 'hopbyte', '--topology',
                     'torus:2,2,4,2,2')
