@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: holter import [OPTION]... -o FILE.hrec SOURCE\n"
@@ -112,6 +113,14 @@ static int check_pipe(struct importing *i)
     return status ? status : -1;
 }
 
+/* A file that could be read, but says nothing of its format. */
+static int cmd_import_is_unknown_file(const struct importing *i, enum import_format found)
+{
+    struct stat status;
+    return found == IMPORT_UNKNOWN && access(i->file, R_OK) == 0 && stat(i->file, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
 /* @return -1 to go on, or the exit status */
 static int find_format(struct importing *i)
 {
@@ -128,7 +137,8 @@ static int find_format(struct importing *i)
         return 1;
     }
     if (found == IMPORT_PACKED || (i->format == IMPORT_UNKNOWN && found == IMPORT_UNKNOWN)) {
-        terminal_print("import: %s", why);
+        terminal_print("import: %s%s", why,
+                       cmd_import_is_unknown_file(i, found) ? "; use --format" : "");
         return 1;
     }
     i->format = i->format == IMPORT_UNKNOWN ? found : i->format;

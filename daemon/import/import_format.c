@@ -253,7 +253,7 @@ enum import_format import_format_find(const char *path, enum import_format wante
     if (format == IMPORT_UNKNOWN && text_ends(source, ".meta"))
         format = IMPORT_DUMPI; /* the files beside it may still be usable */
     if (format == IMPORT_UNKNOWN)
-        snprintf(why, capacity, "%s: its format cannot be recognised from %s; use --format", source,
+        snprintf(why, capacity, "%s: its format cannot be recognised from %s", source,
                  length == 0 ? "an empty file" : "its beginning");
     return format;
 }

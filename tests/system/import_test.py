@@ -235,6 +235,10 @@ class Traces(unittest.TestCase):
         empty = os.path.join(self.place.dir, 'empty')
         open(empty, 'w').close()
         self.assertIn('use --format', self.holter('import', empty, '-o', self.recording, status=1).err)
+        self.assertNotIn('use --format', self.holter('import', empty + '2', '-o', self.recording, status=1).err)
+        # The option of this command is the format of what it writes.
+        told = self.holter('graph', empty, status=1).err
+        self.assertEqual(f'holter: graph: {empty}: its format cannot be recognised from an empty file\n', told)
         self.holter('import', folder, '-o', self.recording)
         self.assertIn('is a recording of Holter already',
                       self.holter('import', self.recording, '-o', self.recording + '2', status=1).err)
