@@ -37,6 +37,18 @@ void top_model_finish(struct top_model *m)
 
 /* ---- job ------------------------------------------------------------------------- */
 
+/* Windows are numbered by their length: those of a daemon that was started again with another one
+ * are neither before nor after those that are known. */
+static void top_model_set_window_length(struct top_model *m, uint64_t window_ns)
+{
+    if (m->window_ns != 0 && window_ns != 0 && window_ns != m->window_ns) {
+        m->series_count = m->rank_count = 0;
+        m->window = m->rank_window = 0;
+        m->rates.known = false;
+    }
+    m->window_ns = window_ns;
+}
+
 static void top_model_apply_job(struct top_model *m, const struct wire_job *job, int snapshot)
 {
     if (snapshot) { /* the current alerts follow it, and the regions from their begin */
@@ -52,7 +64,7 @@ static void top_model_apply_job(struct top_model *m, const struct wire_job *job,
     m->seen = job->seen;
     m->start_ns = job->start_ns;
     m->end_ns = job->end_ns;
-    m->window_ns = job->window_ns;
+    top_model_set_window_length(m, job->window_ns);
 }
 
 /* A correction of an older window is not of the newest one. */

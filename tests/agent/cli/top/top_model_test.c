@@ -194,6 +194,37 @@ static void another_job_starts_from_scratch(void **state)
     top_model_finish(&model);
 }
 
+/* A daemon that serves the job after another one may have longer windows. */
+static void windows_of_another_length_are_not_older_ones(void **state)
+{
+    struct top_model model = {0};
+    struct wire_rank_row rank = {.sent = 8};
+    struct wire_series_row row = {.scope = SERIES_JOB, .messages = 1, .reference = 2};
+    (void)state;
+    story_tell(&model, 30);
+    const struct wire_message messages[] = {
+        {.type = WIRE_TYPE_JOB,
+         .job = {.job = "lmp.0", .state = "running", .window_ns = 10 * model.window_ns}},
+        {.type = WIRE_TYPE_TOTALS,
+         .totals = {.job = "lmp.0", .window = 3, .length_ns = 1000000000, .sent = 8}},
+        {.type = WIRE_TYPE_RANK_WINDOW,
+         .rank_window = {.job = "lmp.0",
+                         .window = 3,
+                         .length_ns = 1000000000,
+                         .ranks = &rank,
+                         .ranks_count = 1}},
+        {.type = WIRE_TYPE_LATENCIES,
+         .latencies = {.job = "lmp.0", .window = 3, .series = &row, .series_count = 1}}};
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        assert_int_equal(top_model_apply(&model, &messages[i], 1), 0);
+    assert_int_equal(model.window, 3);
+    assert_int_equal(model.series_count, 1);
+    assert_int_equal(model.rank_count, 1);
+    assert_true(model.ranks[0].messages == 8);
+    assert_true(model.rates.messages == 8);
+    top_model_finish(&model);
+}
+
 static void ranks_of_one_window_come_in_parts(void **state)
 {
     struct top_model model = {0};
@@ -283,6 +314,7 @@ int main(void)
         cmocka_unit_test(an_alert_that_never_fired_is_gone_when_it_is_over),
         cmocka_unit_test(the_current_state_replaces_the_alerts),
         cmocka_unit_test(another_job_starts_from_scratch),
+        cmocka_unit_test(windows_of_another_length_are_not_older_ones),
         cmocka_unit_test(ranks_of_one_window_come_in_parts),
         cmocka_unit_test(rates_are_those_of_the_newest_window),
         cmocka_unit_test(progress_is_that_of_an_alert_that_fires),
