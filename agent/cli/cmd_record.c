@@ -224,7 +224,7 @@ static int cmd_record_finish(struct record *r, int status)
     if (gaps > 0)
         printf(", %" PRIu64 " did not come", gaps);
     putchar('\n');
-    return fflush(stdout) != 0 || messages == 0 ? 1 : status;
+    return terminal_flush_output("record") != 0 || messages == 0 ? 1 : status;
 }
 
 int cmd_record(int argc, char **argv)

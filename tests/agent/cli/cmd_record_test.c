@@ -57,6 +57,8 @@ static pid_t start_daemon(const char *option, const char *value)
 }
 
 /* Standard error of the recorder goes to a file. */
+static const char *output; /* of the recorder; NULL: what it says is kept */
+
 static pid_t start_recorder(const char *option, const char *value)
 {
     char log[128];
@@ -66,7 +68,7 @@ static pid_t start_recorder(const char *option, const char *value)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(fd, STDOUT_FILENO);
+    dup2(output == NULL ? fd : open(output, O_WRONLY), STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
     unsetenv("HOLTER_KEYS");
     unsetenv("HOLTER_SESSION");
@@ -379,6 +381,24 @@ static void what_cannot_be_written_is_reported_before_a_job_comes(void **state)
     assert_non_null(strstr(said(), "--output cannot be ''"));
 }
 
+static void it_says_why_its_last_line_cannot_be_printed(void **state)
+{
+    struct peer agent;
+    (void)state;
+    pid_t daemon = start_daemon(NULL, NULL);
+    peer_come(&bed, &agent, "agent", 11);
+    output = "/dev/full";
+    pid_t recorder = start_recorder(NULL, NULL);
+    output = NULL;
+    begin(&agent, recorder);
+    send_window(&agent, 1, 1, WINDOW_FINAL);
+    await_ack(&agent, 3);
+    assert_ended(recorder, 1);
+    assert_non_null(strstr(said(), "record: standard output: No space left on device"));
+    peer_hang_up(&agent);
+    daemon_bed_stop(daemon);
+}
+
 static void it_says_which_job_it_waits_for(void **state)
 {
     (void)state;
@@ -407,6 +427,7 @@ int main(int argc, char **argv)
         TEST(a_large_one_goes_on_in_parts_of_which_old_ones_go),
         TEST(it_goes_on_with_the_daemon_that_follows_a_killed_one),
         TEST(what_cannot_be_written_is_reported_before_a_job_comes),
+        TEST(it_says_why_its_last_line_cannot_be_printed),
         TEST(it_says_which_job_it_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
