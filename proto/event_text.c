@@ -4,7 +4,6 @@
 #include "holter/event.h"
 #include "holter/plain_text.h"
 
-
 const char *event_state_text(uint64_t flags, char out[EVENT_STATE_ROOM])
 {
     static const struct {

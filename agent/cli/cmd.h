@@ -19,7 +19,7 @@
     X(remap, "find a better mapping of ranks to nodes")                                            \
     X(reroute, "find better routes")                                                               \
     X(import, "convert a trace or table to a recording")                                           \
-    X(export, "write a recording as csv, json, perfetto, otf2-summary or dot")                             \
+    X(export, "write a recording as csv, json, perfetto, otf2-summary or dot")                     \
     X(sql, "ask a recording in SQL")                                                               \
     X(info, "print what a recording contains")                                                     \
     X(cut, "copy a part of a recording")                                                           \
