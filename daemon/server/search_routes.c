@@ -140,6 +140,16 @@ static void routing_add_route(struct routing *r, uint32_t source, uint32_t desti
                                .given_length = given == NULL ? 0 : given->length};
 }
 
+static int routing_has_route(const struct routing *r, uint32_t source, uint32_t destination)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->chosen[i].source == source && r->chosen[i].destination == destination)
+            return 1;
+    }
+    return 0;
+}
+
+/* A route that is asked for twice is answered once. */
 static int routing_add_requested(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
@@ -152,6 +162,8 @@ static int routing_add_requested(struct routing *r)
                      a->destination);
             return -HOLTER_EUSAGE;
         }
+        if (routing_has_route(r, a->source, a->destination))
+            continue;
         const struct remap_flow *found = remap_flows_find(&r->flows, a->source, a->destination);
         routing_add_route(r, a->source, a->destination, found == NULL ? 0 : found->bytes);
     }

@@ -455,7 +455,7 @@ static void better_routes_come_with_their_vertices(void **state)
         hops += m->hops[i].vertex == m->hops[i].destination;
     assert_int_equal(hops, better);
     assert_int_equal(peer_reply(&p)->code, 0);
-    peer_ask(&p, 6, "reroute", NULL, "routes=0-3,5-0 first=length");
+    peer_ask(&p, 6, "reroute", NULL, "routes=0-3,5-0,0-3 first=length");
     peer_receive(&p);
     assert_int_equal(m->routes_count, 2);
     assert_int_equal(m->routes[0].source, 0);
