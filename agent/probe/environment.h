@@ -6,11 +6,13 @@
 #include "agent/probe/shapes.h"
 
 /** A call in progress, inside which MPI_Abort or MPI_Finalize is called, does not return: a handler
- *  of errors aborts, or has left the call by an exception or longjmp(3). */
+ *  of errors aborts, or has left the call by an exception or longjmp(3). Where such a call calls
+ *  itself, as below another tool that counts calls, it is recorded once. */
 HOT void scope_end_unfinished(void)
 {
-    if (thread_self.gate == GATE_INSIDE)
+    if (thread_self.gate == GATE_INSIDE && !thread_self.ending)
         thread_self.gate = 0;
+    thread_self.ending = 1;
 }
 
 HOT void probe_set_finalized(void)

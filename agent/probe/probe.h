@@ -164,6 +164,7 @@ struct thread {
     const struct type_size *type; /**< datatype used last; never NULL */
     uint16_t region;              /**< innermost */
     uint16_t depth;               /**< regions open */
+    uint16_t ending;              /**< MPI_Finalize or MPI_Abort was called */
     uint16_t regions[REGION_DEPTH];
     struct type_size types[TYPE_CAPACITY];
     void *scratch; /**< of memory_scratch(); owned */

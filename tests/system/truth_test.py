@@ -71,6 +71,11 @@ class Programs(Watched):
         with lab.Lab() as place:
             self.watched(place, 3, 'collectives', 4)
 
+    def test_another_tool_between_program_and_library(self):
+        with lab.Lab() as place:
+            place.env['LD_PRELOAD'] = os.path.join(lab.BUILD, 'tests', 'system', f'layer.{self.mpi}.so')
+            self.watched(place, 2, 'pingpong', 100, 100)
+
     def test_one_sided(self):
         with lab.Lab() as place:
             self.watched(place, 4, 'onesided', 5)
