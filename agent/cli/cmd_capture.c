@@ -46,6 +46,7 @@ struct capturing {
     struct capture_view view;
     int has_parts;              /* of what was captured, at least one */
     uint64_t answered, records; /* of all nodes so far: an agent's answer has those of its own */
+    char fault[400];            /* the first one, with its host */
     int printed;                /* what was captured, though it may not be of all ranks */
 };
 
@@ -78,6 +79,8 @@ static int cmd_capture_collect_message(struct capturing *c, const struct wire_me
     c->records += capture.events_count;
     capture.answered = c->answered;
     capture.records = c->records;
+    if (c->fault[0] == '\0' && capture.fault != NULL && capture.fault[0] != '\0')
+        snprintf(c->fault, sizeof c->fault, "%s: %s", capture.host, capture.fault);
     if (!c->json)
         return capture_view_add(&c->view, &capture);
     fputs("{\"topic\":\"captures\",", c->out);
@@ -98,6 +101,8 @@ static int cmd_capture_end(struct capturing *c, const struct wire_reply *reply)
         terminal_print("capture: %s: %s", c->job, text);
     else if (reply->code != 0 || text[0] != '\0')
         terminal_print("capture: %s", text[0] != '\0' ? text : holter_strerror((int)reply->code));
+    else if (c->records == 0 && c->fault[0] != '\0')
+        terminal_print("capture: nothing was captured: %s", c->fault);
     else if (c->records == 0)
         terminal_print("capture: nothing was captured: the ranks' memory has no call%s",
                        strstr(c->words, "until=") != NULL ? " that had ended by then" : "");
