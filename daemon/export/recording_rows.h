@@ -51,8 +51,8 @@ double tables_number(struct tables *tables, const char *query, double otherwise)
 /** Read one text, truncated to fit; "" when there is none. */
 void tables_text(struct tables *tables, const char *query, char *out, size_t capacity);
 
-/** SQL: condition of alerts to be told: not those that were only pending, be it still or until they
- * were over. */
+/** SQL: condition of alerts that fired: neither those that are pending, nor those that were only
+ * pending until they were over. */
 #define TABLES_ALERT_FIRED "(state = 'firing' OR (state <> 'pending' AND fired_ns <> 0))"
 
 /** Names of the tables of recordings, in the order of export; terminated by NULL. */

@@ -484,8 +484,8 @@ static int import_counters_read_all(struct counters *c)
     return code != 0 ? code : import_counters_read_links(c);
 }
 
-/* Sum the packets. What a link carried is told by its two ends, and only hosts with ranks tell
- * anything. @return 0 or -ENOMEM */
+/* Sum the packets. The counters of a link are in the windows of its two ends, and only hosts with
+ * ranks have windows. @return 0 or -ENOMEM */
 static int import_counters_sum_packets(const struct counters *c, struct import_counts *out)
 {
     uint8_t *has_ranks = calloc((size_t)c->node_count + 1, sizeof(*has_ranks));

@@ -1,6 +1,6 @@
-/* The hosts of a recording, told apart by their agents as the daemon does: hosts may share a name.
- * An agent that was started again goes on for the one before it, if that one had one of its ranks
- * on a host of its name. Memory: linear in hosts, agents and ranks. */
+/* The hosts of a recording, one for each agent as in the daemon: hosts may share a name. An agent
+ * that was started again goes on for the one before it, if that one had one of its ranks on a host
+ * of its name. Memory: linear in hosts, agents and ranks. */
 #ifndef HOLTER_DAEMON_STORAGE_RECORDED_HOSTS_H
 #define HOLTER_DAEMON_STORAGE_RECORDED_HOSTS_H
 

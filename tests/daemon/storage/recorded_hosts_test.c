@@ -56,7 +56,7 @@ static void an_agent_that_was_started_again_is_on_the_host_of_its_ranks(void **s
     assert_int_equal(of_ranks(13, "box", 1), 0);
     assert_int_equal(of_window(14, "box", 3), 1);
     /* a rank of this number on a host of another name is one of another host */
-    assert_int_equal(of_ranks(15, "crate", 0), 2);
+    assert_int_equal(of_ranks(15, "shelf", 0), 2);
     /* a part of a recording may begin with windows */
     assert_int_equal(of_window(16, "barrel", 9), 3);
     assert_int_equal(of_ranks(17, "barrel", 9), 3);
