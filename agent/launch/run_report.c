@@ -452,9 +452,8 @@ static unsigned run_report_count_unlisted(const struct run_report *report,
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
         struct stat status;
         count += text_begins(e->d_name, begin) && text_ends(e->d_name, ".hrec") &&
-                 strstr(e->d_name, ".part") == NULL &&
-                 fstatat(dirfd(d), e->d_name, &status, 0) == 0 && status.st_mtime >= s->started &&
-                 !run_report_is_listed(report, e->d_name);
+                 !recording_is_part(e->d_name) && fstatat(dirfd(d), e->d_name, &status, 0) == 0 &&
+                 status.st_mtime >= s->started && !run_report_is_listed(report, e->d_name);
     }
     if (d != NULL)
         closedir(d);

@@ -133,6 +133,9 @@ struct recording_stop {
 /** Read that from a recording. What cannot be read is as if it were not there. */
 void recording_find_stop(const char *path, struct recording_stop *out);
 
+/** Is it, by its name, a further part of a recording? */
+int recording_is_part(const char *path);
+
 /** Does a recording end before its job? The job was running, no process writes the recording any
  * more, and no part follows.
  * @param state  of the job, as recorded */

@@ -124,6 +124,12 @@ static unsigned recording_name_find_base(const char *path, char *base, size_t ca
     return 1;
 }
 
+int recording_is_part(const char *path)
+{
+    char base[560];
+    return recording_name_find_base(path, base, sizeof(base)) > 1;
+}
+
 int recording_is_cut_short(const char *path, const char *state)
 {
     char base[560], lock[600];

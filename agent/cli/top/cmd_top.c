@@ -185,7 +185,8 @@ static int run_once(struct top *top)
         if (client_is_current(top->client) && top->model.job[0])
             break;
         if (clock_mono_ns() >= end) {
-            terminal_print("top: there is no job at %s", top->dial.endpoint);
+            terminal_print("top: there is no job%s%s at %s", top->job != NULL ? " " : "",
+                           top->job != NULL ? top->job : "", top->dial.endpoint);
             return 1;
         }
         poll(watched, 2, CHECK_MS);

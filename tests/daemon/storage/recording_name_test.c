@@ -158,6 +158,8 @@ static void parts_of_a_job_whose_id_looks_like_a_part_are_found(void **state)
     put("holter-sim.particles.hrec", "first");
     put("holter-sim.particles.part2.hrec", "second");
     put("holter-sim.particles.part3.hrec", "third");
+    assert_false(recording_is_part("holter-sim.particles.hrec"));
+    assert_true(recording_is_part("holter-sim.particles.part2.hrec"));
     recording_parts_find(below("holter-sim.particles.hrec"), &first, &last);
     assert_int_equal(first, 1);
     assert_int_equal(last, 3);
