@@ -30,11 +30,16 @@ static const struct {
     [CSV_DESTINATION_HOST] = {"destination_host", 0, 0},
 };
 
+static int csv_message_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static struct csv_field csv_message_trimmed(struct csv_field f)
 {
-    while (f.length > 0 && (f.text[0] == ' ' || f.text[0] == '\t'))
+    while (f.length > 0 && csv_message_is_blank(f.text[0]))
         f.text++, f.length--;
-    while (f.length > 0 && memchr(" \t\r", f.text[f.length - 1], 3) != NULL)
+    while (f.length > 0 && csv_message_is_blank(f.text[f.length - 1]))
         f.length--;
     return f;
 }
