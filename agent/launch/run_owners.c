@@ -16,15 +16,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MAXIMUM_ATTEMPTS 100
+
 int run_owners_join(const struct run_session *session)
 {
     char owners[PATH_MAX + 8], host[HOST_NAME_CAPACITY];
+    int rc = 0;
     snprintf(owners, sizeof owners, "%s/owners", session->dir);
     host_name(host);
-    if ((mkdir(session->dir, 0700) < 0 && errno != EEXIST) ||
-        (mkdir(owners, 0700) < 0 && errno != EEXIST))
-        return -errno;
-    return registration_write(owners, (int32_t)getpid(), host);
+    for (int attempts = 0; attempts < MAXIMUM_ATTEMPTS; attempts++) {
+        if ((mkdir(session->dir, 0700) < 0 && errno != EEXIST) ||
+            (mkdir(owners, 0700) < 0 && errno != EEXIST))
+            rc = -errno;
+        else
+            rc = registration_write(owners, (int32_t)getpid(), host);
+        if (rc != -ENOENT) /* another run has swept them away between two steps */
+            break;
+    }
+    return rc;
 }
 
 struct run_owners_census {
@@ -42,7 +51,8 @@ static void run_owners_count(void *user, const struct registration *owner)
         owner->pid != census->self && (owner->alive || strcmp(owner->word, host) != 0);
 }
 
-/** @return how many are registered, when none of them lives but for this process; else -1 */
+/** @return how many are registered, when none of them lives but for this process; -1: one does;
+ *  -ENOENT: no list has been made yet */
 static int run_owners_find_dead(const char *dir, int32_t self)
 {
     char owners[PATH_MAX + 8];
@@ -125,16 +135,36 @@ static int run_owners_have_ranks(const char *dir)
     return others > 0;
 }
 
+/* Remove the directories of a run that was killed before it was registered in them, if there is
+ * nothing else: a session may be used without a run, and one that begins makes them again. */
+static void run_owners_remove_unused(const char *dir)
+{
+    char owners[PATH_MAX + 8];
+    snprintf(owners, sizeof owners, "%s/owners", dir);
+    DIR *d = opendir(owners);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        if (e->d_name[0] == '.') /* a registration that is not complete; "." and ".." refuse */
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d != NULL)
+        closedir(d);
+    rmdir(owners);
+    rmdir(dir);
+}
+
 void run_owners_sweep(const char *run_dir)
 {
     char dir[PATH_MAX];
     rendezvous_sweep(run_dir); /* what no agent serves on this host any more */
     DIR *d = opendir(run_dir);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        if (session_key_valid(e->d_name) &&
-            snprintf(dir, sizeof dir, "%s/%s", run_dir, e->d_name) < (int)sizeof dir &&
-            run_owners_find_dead(dir, 0) > 0 && !run_owners_have_ranks(dir))
+        if (!session_key_valid(e->d_name) ||
+            snprintf(dir, sizeof dir, "%s/%s", run_dir, e->d_name) >= (int)sizeof dir)
+            continue;
+        const int dead = run_owners_find_dead(dir, 0);
+        if (dead > 0 && !run_owners_have_ranks(dir))
             run_owners_remove(dir);
+        else if (dead == 0 || dead == -ENOENT)
+            run_owners_remove_unused(dir);
     }
     if (d != NULL)
         closedir(d);

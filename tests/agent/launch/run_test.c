@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -436,6 +437,57 @@ static void what_is_given_of_alerts_and_metrics_goes_to_the_daemon(void **state)
     free(words);
 }
 
+static void make_file(const char *directory, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+static void make_directories(const char *directory, const char *session, int owners)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, session);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/%s/owners", directory, session);
+    assert_int_equal(owners ? mkdir(path, 0700) : 0, 0);
+}
+
+static int is_there(const char *directory, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return access(path, F_OK) == 0;
+}
+
+static void a_session_whose_run_was_killed_before_it_was_registered_is_swept(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM];
+    assert_int_equal(directory_make(directory), 0);
+    make_directories(directory, "a1", 0);
+    make_directories(directory, "b2", 1);
+    make_directories(directory, "c3", 1);
+    make_file(directory, "c3/owners/.4711");
+    make_directories(directory, "d4", 0); /* of a daemon that was started without a run */
+    make_file(directory, "d4/holterd.sock");
+    run_owners_sweep(directory);
+    assert_false(is_there(directory, "a1"));
+    assert_false(is_there(directory, "b2"));
+    assert_false(is_there(directory, "c3"));
+    assert_true(is_there(directory, "d4/holterd.sock"));
+    struct run_session session = {.key = "e5"};
+    snprintf(session.dir, sizeof session.dir, "%s/e5", directory);
+    assert_int_equal(run_owners_join(&session), 0);
+    run_owners_sweep(directory);
+    assert_true(is_there(directory, "e5/owners"));
+    run_owners_leave(&session);
+    assert_false(is_there(directory, "e5"));
+    assert_int_equal(directory_remove(directory), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +509,7 @@ int main(void)
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
         cmocka_unit_test(ranks_that_no_agent_reports_are_missing),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
+        cmocka_unit_test(a_session_whose_run_was_killed_before_it_was_registered_is_swept),
         cmocka_unit_test(this_host_is_not_elsewhere),
         cmocka_unit_test(host_files_are_read_as_launchers_read_them),
     };
