@@ -76,6 +76,11 @@ int call_is_blocking_send(uint32_t call)
     return call == CALL_Send || call == CALL_Ssend || call == CALL_Rsend || call == CALL_Bsend;
 }
 
+int call_is_exchange(uint32_t call)
+{
+    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
+}
+
 int call_is_blocking_collective(uint32_t call)
 {
     int persistent;

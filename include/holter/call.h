@@ -49,6 +49,9 @@ enum call_flow call_flow_of(uint32_t call);
 /** Is it a blocking call that only sends? */
 int call_is_blocking_send(uint32_t call);
 
+/** Is it MPI_Sendrecv or MPI_Sendrecv_replace? */
+int call_is_exchange(uint32_t call);
+
 /** Is it a collective, and neither immediate nor persistent? */
 int call_is_blocking_collective(uint32_t call);
 /** Does it make the request of a persistent collective? */

@@ -94,11 +94,6 @@ enum hang_wait hang_wait_of(uint32_t call)
     }
 }
 
-int hang_sends_and_receives(uint32_t call)
-{
-    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
-}
-
 int64_t hang_source_of(const struct hang_watch *watch, const struct hang_seat *seat)
 {
     const uint32_t first = seat->pending;

@@ -249,7 +249,7 @@ static int add_peers(struct hang_graph *g, uint32_t rank)
     const struct hang_seat *s = hang_graph_seat(g, rank);
     uint32_t count = 0;
     int error = 0, single = s->in_call != CALL_Waitall;
-    if (hang_sends_and_receives(s->in_call))
+    if (call_is_exchange(s->in_call))
         return add_peers_of_both(g, s);
     for (uint32_t p = s->pending; p != HANG_NONE; p = w->pending_next[p])
         count++;

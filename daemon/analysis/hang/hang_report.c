@@ -253,7 +253,7 @@ static int hang_report_is_unreceived(const struct hang_graph *g, const struct ha
     if (call_is_blocking_send(s->in_call))
         return 1;
     if (s->in_call_peer != (int64_t)rank ||
-        (s->in_call != CALL_Wait && !hang_sends_and_receives(s->in_call)))
+        (s->in_call != CALL_Wait && !call_is_exchange(s->in_call)))
         return 0;
     for (uint32_t p = s->pending; p != HANG_NONE; p = g->watch->pending_next[p])
         if (g->watch->pending[p].source == (int64_t)rank)

@@ -96,7 +96,7 @@ static void hang_text_add_call(struct hang_text *line, const struct hang_watch *
                                const struct hang_behind *b)
 {
     hang_text_add(line, "in %s", hang_text_call(b->in_call));
-    if (hang_sends_and_receives(b->in_call))
+    if (call_is_exchange(b->in_call))
         hang_text_add_both_peers(line, b);
     else if (b->peer >= 0 && hang_counts(b->in_call) == 0 && b->in_call != CALL_Waitall &&
              b->in_call != CALL_Waitany && b->in_call != CALL_Waitsome)

@@ -80,9 +80,6 @@ struct hang_watch {
  * there */
 enum hang_wait hang_wait_of(uint32_t call);
 
-/** Is the call MPI_Sendrecv or the like? */
-int hang_sends_and_receives(uint32_t call);
-
 /** Source of the one receive that a rank waits for. @return a rank or PEER_*; PEER_UNKNOWN: it
  * waits for none, or for several */
 int64_t hang_source_of(const struct hang_watch *watch, const struct hang_seat *seat);

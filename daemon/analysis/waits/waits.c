@@ -179,11 +179,6 @@ static int waits_receiver_is_away(const struct waits *w, uint32_t receiver, uint
     }
 }
 
-static int waits_is_exchange(uint32_t call)
-{
-    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
-}
-
 /* Time of this window in which a rank has been in a call in progress. */
 static uint64_t waits_in_call(const struct waits *w, const struct wire_rank_row *row)
 {
@@ -197,7 +192,7 @@ static uint64_t waits_sending(const struct waits *w, int64_t source, uint64_t de
         return 0;
     const struct wire_rank_row *r = &w->window->ranks[w->ranks[source].row];
     const uint32_t call = (uint32_t)r->in_call;
-    const int sends = call_is_blocking_send(call) || waits_is_exchange(call);
+    const int sends = call_is_blocking_send(call) || call_is_exchange(call);
     return sends && r->in_call_peer == (int64_t)destination ? waits_in_call(w, r) : 0;
 }
 
@@ -237,7 +232,7 @@ static uint64_t waits_for_receiver(const struct waits *w, const struct wire_rank
 static uint64_t waits_of_exchange(const struct waits *w, const struct wire_rank_row *row)
 {
     const uint32_t pending = w->ranks[row->rank].pending;
-    if (!waits_is_exchange((uint32_t)row->in_call) || pending == NONE ||
+    if (!call_is_exchange((uint32_t)row->in_call) || pending == NONE ||
         w->next_pending[pending] != NONE)
         return 0;
     const int64_t source = w->window->pending[pending].source;
