@@ -182,15 +182,23 @@ static struct job *jobs_find_id(const struct jobs *jobs, const char *id)
     return entry == NULL ? NULL : entry->job;
 }
 
+struct job *jobs_find_newest(const struct jobs *jobs, const char *user)
+{
+    struct job *newest = NULL;
+    for (size_t i = jobs->count; i-- > 0;) {
+        struct job *job = jobs->list[i].job;
+        if (user[0] != '\0' && strcmp(job_user(job), user) != 0)
+            continue;
+        if (job_state(job) == JOB_RUNNING)
+            return job;
+        newest = newest == NULL ? job : newest;
+    }
+    return newest;
+}
+
 struct job *jobs_find(const struct jobs *jobs, const char *id)
 {
-    if (id != NULL && id[0] != '\0')
-        return jobs_find_id(jobs, id);
-    for (size_t i = jobs->count; i-- > 0;) {
-        if (job_state(jobs->list[i].job) == JOB_RUNNING)
-            return jobs->list[i].job;
-    }
-    return jobs->count > 0 ? jobs->list[jobs->count - 1].job : NULL;
+    return id != NULL && id[0] != '\0' ? jobs_find_id(jobs, id) : jobs_find_newest(jobs, "");
 }
 
 static void jobs_add_counts(struct jobs_counts *counts, const struct job *job)

@@ -150,7 +150,11 @@ uint64_t jobs_last_recorded(const struct jobs *jobs, uint64_t instance);
 /** Is no job running? */
 int jobs_idle(const struct jobs *jobs);
 
-/** @param id  NULL or "": the newest running one, else the newest @return NULL: none */
+/** The newest running job of a user, else the newest one.
+ *  @param user  "": of any @return NULL: none */
+struct job *jobs_find_newest(const struct jobs *jobs, const char *user);
+
+/** @param id  NULL or "": jobs_find_newest() of any user @return NULL: none */
 struct job *jobs_find(const struct jobs *jobs, const char *id);
 
 /** A number that no other job gets, also not a later one of the same id, whose memory may lie where

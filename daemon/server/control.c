@@ -83,26 +83,12 @@ static int control_shows(const struct peer *peer, const struct job *job)
     return peer->user[0] == '\0' || strcmp(job_user(job), peer->user) == 0;
 }
 
-/* The newest running job that the client may see, else the newest one: jobs of others, which may
- * have begun later, do not count. */
-static struct job *control_find_newest(const struct control *c, const struct peer *peer)
-{
-    struct job *job, *newest = NULL, *running = NULL;
-    for (size_t i = 0; (job = jobs_at(c->options.jobs, i)) != NULL; i++) {
-        if (!control_shows(peer, job))
-            continue;
-        newest = job;
-        running = job_state(job) == JOB_RUNNING ? job : running;
-    }
-    return running != NULL ? running : newest;
-}
-
 /* @return NULL also for a job that the client may not see: it does not learn that there is one */
 static struct job *control_find_job(const struct control *c, const struct peer *peer,
                                     const char *id)
 {
     if (id == NULL || id[0] == '\0')
-        return control_find_newest(c, peer);
+        return jobs_find_newest(c->options.jobs, peer->user);
     struct job *job = jobs_find(c->options.jobs, id);
     return job != NULL && control_shows(peer, job) ? job : NULL;
 }
