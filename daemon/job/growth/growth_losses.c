@@ -395,7 +395,7 @@ static int losses_took_link_for_ranks(const struct job_growth *g, const struct s
     return same;
 }
 
-/* Where links of several nodes are slow, some windows do not tell whose they are. */
+/* Where links of several nodes are slow, in some windows it is unknown whose they are. */
 static void losses_follow(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;

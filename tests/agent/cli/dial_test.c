@@ -20,7 +20,7 @@ static uint64_t patience(char *endpoint, char *option, char *value)
     char name[] = "status", connect[] = "-c";
     char *words[] = {name, connect, endpoint, option, value, NULL};
     struct dial dial = {.role = ROLE_VIEWER};
-    optind = 0; /* getopt() begins anew */
+    optind = 0; /* so that getopt() reads a new command line, see getopt(3) */
     dial_parse(&dial, &line, option == NULL ? 3 : 5, words);
     return dial.patience_ns;
 }

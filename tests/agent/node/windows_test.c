@@ -784,7 +784,7 @@ static void a_rank_that_waits_for_long_reports_for_what(void **state)
                      'R'); /* this process: it made no call in the window */
 }
 
-/* The last row stands for those that are not told. */
+/* The last row stands for the receives that are not listed. */
 static void a_rank_that_waits_for_many_receives_says_that_there_are_more(void **state)
 {
     struct bed *bed = *state;

@@ -612,8 +612,8 @@ static void two_waitalls_for_each_other_are_a_deadlock(void **state)
     scene_finish(s);
 }
 
-/* Rank 0 gathers, and the others wait for its answer: of many open receives only some are told. */
-static void a_waitall_of_which_not_all_receives_are_told_is_no_deadlock(void **state)
+/* Rank 0 gathers, and the others wait for its answer; of many open receives some are listed. */
+static void a_waitall_of_which_not_all_receives_are_listed_is_no_deadlock(void **state)
 {
     struct scene *s = scene_of(12, NULL);
     (void)state;
@@ -1424,7 +1424,7 @@ int main(void)
         cmocka_unit_test(the_root_of_a_chain_is_found),
         cmocka_unit_test(a_waitall_for_several_messages_leads_to_the_stopped_rank),
         cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
-        cmocka_unit_test(a_waitall_of_which_not_all_receives_are_told_is_no_deadlock),
+        cmocka_unit_test(a_waitall_of_which_not_all_receives_are_listed_is_no_deadlock),
         cmocka_unit_test(a_thread_that_waits_while_others_make_calls_is_no_hang),
         cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
         cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
