@@ -413,14 +413,14 @@ void census_end_window(struct census *census, struct node_job *job, uint64_t win
     }
 }
 
-void census_report_absence(const struct census *census, const struct node_job *job,
-                           uint64_t begin_ns, uint64_t end_ns)
+void census_report_presence(const struct census *census, const struct node_job *job,
+                            uint64_t begin_ns, uint64_t end_ns)
 {
     for (uint32_t i = 0; i < census->count; i++) {
         const struct resident *resident = census->residents[i];
         if (resident->stage >= JOINED && resident->job == job && resident->rank->sum == job->sum)
-            rank_report_absence(resident->rank, begin_ns, end_ns,
-                                resident->ended ? resident->ended_ns : UINT64_MAX);
+            rank_report_presence(resident->rank, begin_ns, end_ns,
+                                 resident->ended ? resident->ended_ns : UINT64_MAX);
     }
 }
 

@@ -80,10 +80,11 @@ void census_sample_processes(struct census *census, uint64_t now_ns);
 void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks, uint64_t steal_ns);
 
-/** Report of all ranks in the sums of a job how much of a window they were not there.
+/** Report of all ranks in the sums of a job how much of a window they were not there,
+ *  and of their service threads.
  *  @param begin_ns  of the window, CLOCK_MONOTONIC  @param end_ns  its end */
-void census_report_absence(const struct census *census, const struct node_job *job,
-                           uint64_t begin_ns, uint64_t end_ns);
+void census_report_presence(const struct census *census, const struct node_job *job,
+                            uint64_t begin_ns, uint64_t end_ns);
 
 /** The window of a job is closed: store how far its rings are summed. */
 void census_store_positions(struct census *census, struct node_job *job);

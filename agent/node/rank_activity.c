@@ -79,14 +79,17 @@ void rank_report_state(const struct rank *rank, char state, uint64_t window_ns)
         event_sum_state(rank->sum, rank->index, state);
 }
 
-void rank_report_absence(const struct rank *rank, uint64_t begin_ns, uint64_t end_ns,
-                         uint64_t ended_ns)
+void rank_report_presence(struct rank *rank, uint64_t begin_ns, uint64_t end_ns, uint64_t ended_ns)
 {
     const uint64_t started_ns = rank->segment->mono_start_ns;
     const uint64_t from_ns = started_ns > begin_ns ? started_ns : begin_ns;
     const uint64_t until_ns = ended_ns < end_ns ? ended_ns : end_ns;
     const uint64_t present_ns = until_ns > from_ns ? until_ns - from_ns : 0;
+    struct ring_sum *rings[SEGMENT_RINGS];
+    for (uint32_t i = 0; i < rank->open; i++)
+        rings[i] = &rank->rings[i].sum;
     event_sum_absence(rank->sum, rank->index, end_ns - begin_ns - present_ns);
+    event_sum_service(rank->sum, rank->index, rings, rank->open, from_ns, from_ns + present_ns);
 }
 
 /* The ring whose thread was active last. */

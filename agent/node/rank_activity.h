@@ -15,11 +15,11 @@ void rank_report_pending(const struct rank *rank, const struct drain_clocks *clo
  *  Call after rank_end_window(). @param state  0: not known */
 void rank_report_state(const struct rank *rank, char state, uint64_t window_ns);
 
-/** Report how much of a window passed before the rank initialised MPI and after it ended.
+/** Report how much of a window passed before the rank initialised MPI and after it ended, and how
+ *  long its service threads waited in the rest.
  *  @param begin_ns  of the window, like the other times CLOCK_MONOTONIC  @param end_ns  its end
  *  @param ended_ns  when its process ended; UINT64_MAX: it runs */
-void rank_report_absence(const struct rank *rank, uint64_t begin_ns, uint64_t end_ns,
-                         uint64_t ended_ns);
+void rank_report_presence(struct rank *rank, uint64_t begin_ns, uint64_t end_ns, uint64_t ended_ns);
 
 /** Whether MPI_Finalize has returned. */
 int rank_has_finalized(const struct rank *rank);

@@ -124,9 +124,9 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
         .node_count = 1,
         .clock_error_ns = windows_error_of_halves(windows, now_ns),
     };
-    census_report_absence(windows->census, job,
-                          daemon_clock_mono(&windows->clock, number * windows->length_ns),
-                          daemon_clock_mono(&windows->clock, (number + 1) * windows->length_ns));
+    census_report_presence(windows->census, job,
+                           daemon_clock_mono(&windows->clock, number * windows->length_ns),
+                           daemon_clock_mono(&windows->clock, (number + 1) * windows->length_ns));
     struct transfer_clock clock = {windows_daemon_time, &windows->clock,
                                    number * windows->length_ns};
     uint64_t ends = transfer_sum_sampled(job->transfers);

@@ -66,6 +66,7 @@ static size_t export_tables_make_rank(const struct content *c, size_t index, str
         export_tables_number("untracked", r->untracked),
         export_tables_number("threads", r->threads),
         export_tables_number("tallied", r->tallied),
+        export_tables_number("service_ns", r->service_ns),
     };
     memcpy(row, cells, sizeof(cells));
     return sizeof(cells) / sizeof(*cells);

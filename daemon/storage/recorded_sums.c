@@ -40,5 +40,6 @@ void recorded_rank_add(struct wire_rank_row *sum, const struct wire_rank_row *ro
     recorded_sum_add(&sum->untracked, row->untracked);
     recorded_sum_add(&sum->tallied, row->tallied);
     recorded_sum_add(&sum->absent_ns, row->absent_ns);
+    recorded_sum_add(&sum->service_ns, row->service_ns);
     sum->threads = row->threads > sum->threads ? row->threads : sum->threads;
 }

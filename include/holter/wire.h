@@ -137,7 +137,9 @@
            "published: of the messages sent, those that are not known to stay within a node")      \
     COLUMN(U64, crossing_bytes, WIRE_ANY, "published: bytes of them")                              \
     COLUMN(U64, absent_ns, WIRE_ANY,                                                               \
-           "time of the window before MPI was initialised and after the process ended")
+           "time of the window before MPI was initialised and after the process ended")            \
+    COLUMN(U64, service_ns, WIRE_ANY,                                                              \
+           "waiting of threads that serve requests while others of the rank work: in no class")
 
 /** A rank that came later to messages or collectives than the ranks that it had them with: logical
  *  steps that they have in common (Isaacs et al.). See daemon/analysis/waits/rank_lateness.h. */

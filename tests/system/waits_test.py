@@ -48,6 +48,27 @@ class Waits(unittest.TestCase):
         self.assertIn('for rank', texts[1])
         self.assertRegex(texts[2], r'% of the time in MPI, [1-9]\d? % waiting')
 
+    def test_a_thread_that_waits_for_requests_is_no_waiting_of_its_rank(self):
+        with lab.Lab() as place:
+            control = os.path.join(place.dir, 'control')
+            os.mkdir(control)
+            job = place.holter('run', '--window', WINDOW, '--',
+                               *lab.mpirun('openmpi', 4, lab.program('causes', 'openmpi'), control, 'serve'))
+            lab.wait_for(lambda: not job.alive() or self.ranks(place)[0] > 0, 'the first window')
+            first = self.ranks(place)[0]
+            lab.wait_for(lambda: self.ranks(place)[0] >= first + 4 * SETTLED, 'windows')
+            self.assertTrue(job.alive(), str(job))
+            rows = self.ranks(place)[1]
+            with open(os.path.join(control, 'end'), 'w', encoding='utf-8'):
+                pass
+            finished = job.finish()
+            self.assertEqual(0, finished.status, str(finished))
+            print(*rows.values(), finished.err, sep='\n')
+            for row in rows.values():
+                waiting = sum(row[f'{name}_ns'] for name in ('recv', 'wait', 'poll', 'collective'))
+                self.assertLess(waiting, 0.8 * row['service_ns'])  # it computes for 0.6 of the time
+            self.assertRegex(finished.err, r' [1-7]?\d % of the time in MPI')
+
     def test_a_late_receiver_under_open_mpi(self):
         with lab.Lab() as place:
             self.check_late_receiver(place, lab.mpirun('openmpi', 2), 'openmpi')

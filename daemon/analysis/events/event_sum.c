@@ -17,6 +17,15 @@
 /* A record that ends later than now by more than the clocks can differ is invalid. */
 #define CLOCK_TOLERANCE_NS UINT64_C(1000000000)
 
+/* Shares of the time in which a rank was there: that a service thread waits at least, and that its
+ * threads wait together if they do so at one time. The second allows for calls that are counted in
+ * the window after theirs. */
+#define SERVING 0.9
+#define CONCURRENT 1.05
+
+static const enum call_class waiting_classes[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE};
+#define WAITING_CLASSES (sizeof waiting_classes / sizeof *waiting_classes)
+
 /* Position 0 of both dictionaries stands for "none" and "outside". */
 static void event_sum_init_dictionaries(struct event_sum *sum)
 {
@@ -343,6 +352,7 @@ static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *rin
     uint64_t pay = ring->owed_ns[class_] < ns ? ring->owed_ns[class_] : ns;
     ring->owed_ns[class_] -= pay;
     rank->class_ns[class_] += ns - pay;
+    ring->window_ns[class_] += ns - pay;
 }
 
 /* @return time in the call, nanoseconds, as far as it is later than the ring's previous call */
@@ -572,6 +582,60 @@ void event_sum_state(struct event_sum *sum, int rank, char state)
 void event_sum_absence(struct event_sum *sum, int rank, uint64_t absent_ns)
 {
     sum->ranks[rank].row.absent_ns = absent_ns;
+}
+
+/* Was a thread in one call all the time in which another ended calls? */
+static int event_sum_is_blocked(struct ring_sum *const *rings, uint32_t count, uint64_t from_ns)
+{
+    uint32_t blocked = 0, active = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        blocked += rings[i]->accounted_ns > from_ns && rings[i]->accounted_from_ns <= from_ns;
+        active += rings[i]->last_exit_ns > from_ns;
+    }
+    return blocked > 0 && active > 0;
+}
+
+static uint64_t event_sum_waiting_of(const struct ring_sum *ring)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < WAITING_CLASSES; i++)
+        ns += ring->window_ns[waiting_classes[i]];
+    return ns;
+}
+
+static void event_sum_take_service(struct rank_sum *rank, const struct ring_sum *ring)
+{
+    for (size_t i = 0; i < WAITING_CLASSES; i++) {
+        uint64_t *ns = &rank->class_ns[waiting_classes[i]];
+        const uint64_t own_ns = ring->window_ns[waiting_classes[i]],
+                       taken_ns = own_ns < *ns ? own_ns : *ns;
+        *ns -= taken_ns;
+        rank->row.service_ns += taken_ns;
+    }
+}
+
+void event_sum_service(struct event_sum *sum, int rank, struct ring_sum *const *rings,
+                       uint32_t count, uint64_t from_ns, uint64_t to_ns)
+{
+    const double present_ns = (double)(to_ns - from_ns);
+    uint64_t waiting_ns = 0, least_ns = UINT64_MAX;
+    uint32_t least = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t ns = event_sum_waiting_of(rings[i]);
+        waiting_ns += ns;
+        least = ns < least_ns ? i : least;
+        least_ns = ns < least_ns ? ns : least_ns;
+    }
+    const int at_one_time =
+        (double)waiting_ns > CONCURRENT * present_ns || event_sum_is_blocked(rings, count, from_ns);
+    for (uint32_t i = 0; i < count; i++) {
+        struct ring_sum *ring = rings[i];
+        ring->serves = (ring->serves || at_one_time) &&
+                       (double)event_sum_waiting_of(ring) > SERVING * present_ns;
+        if (ring->serves && i != least)
+            event_sum_take_service(&sum->ranks[rank], ring);
+        memset(ring->window_ns, 0, sizeof ring->window_ns);
+    }
 }
 
 uint32_t event_sum_epoch(const struct event_sum *sum)

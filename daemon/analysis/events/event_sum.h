@@ -7,13 +7,13 @@
  *   A call, its bytes and its messages count in the window in which they are summed, which the
  * caller makes the window of the call's exit. A call's time is split at window boundaries: at the
  * end of a window event_sum_in_progress() counts the time so far, and its exit counts only the
- * rest; so the class times of all windows add up to the whole time. Polling calls are the
- * exception: one that is in progress may yet turn out to have found nothing, and is then in the
- * tally with its whole time; so its time counts when it ends. Every record is in `events` and in
- * the sums, or in `lost`. What a tally holds counts in the window in which the tally is read; its
- * records are in `tallied`, too, and in no burst.
- *   Messages and calls of collectives are also gathered in bursts, see
- * daemon/analysis/events/burst_gather.h: in the window in which they count, whenever they were.
+ * rest; so the class times of all windows, with service_ns, add up to the whole time. Polling calls
+ * are the exception: one that is in progress may yet turn out to have found nothing, and is then in
+ * the tally with its whole time; so its time counts when it ends. Every record is in `events` and
+ * in the sums, or in `lost`. What a tally holds counts in the window in which the tally is read;
+ * its records are in `tallied`, too, and in no burst. Messages and calls of collectives are also
+ * gathered in bursts, see daemon/analysis/events/burst_gather.h: in the window in which they count,
+ * whenever they were.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_EVENT_SUM_H
 #define HOLTER_DAEMON_ANALYSIS_EVENTS_EVENT_SUM_H
@@ -32,12 +32,14 @@ struct ring_sum {
     uint32_t accounted_class;       /**< enum call_class of that call */
     uint64_t owed_ns[CALL_CLASSES]; /**< counted too much: a call in progress had ended earlier than
                                        seen */
-    uint64_t untracked;             /**< as last sampled */
+    uint64_t window_ns[CALL_CLASSES]; /**< time in calls of this window */
+    uint64_t untracked;               /**< as last sampled */
     uint64_t lost;         /**< records that are neither taken nor in the tally, as counted */
     uint64_t last_exit_ns; /**< exit of the last call, CLOCK_MONOTONIC */
     int32_t last_peer;     /**< of the last call */
     uint16_t last_call;    /**< last call that ended; 0: none */
     uint16_t last_comm;    /**< its communicator slot */
+    uint8_t serves;        /**< its thread waits while others of its rank work */
 };
 
 /** From slots in a rank's tables to positions in the window's dictionaries. The owner raises the
@@ -130,6 +132,18 @@ void event_sum_state(struct event_sum *sum, int rank, char state);
 
 /** Time of this window in which the rank was not there, see struct wire_rank_row. */
 void event_sum_absence(struct event_sum *sum, int rank, uint64_t absent_ns);
+
+/** At the end of a window: find the service threads of a rank, which wait for requests in MPI
+ *  calls while its other threads work (a progress engine, a server of tasks). Their waiting is not
+ *  the rank's: service_ns has it instead of the times of its classes. A thread is one while it
+ *  waits for nearly all of each window, from the window on in which another thread of the rank was
+ *  seen in calls at the same time: of threads that take turns, all waiting is the rank's. The
+ *  thread that waited least is never one.
+ *  @param rings    of all its threads; their window_ns begins anew
+ *  @param from_ns  since when in the window the rank was there, CLOCK_MONOTONIC
+ *  @param to_ns    until when */
+void event_sum_service(struct event_sum *sum, int rank, struct ring_sum *const *rings,
+                       uint32_t count, uint64_t from_ns, uint64_t to_ns);
 
 /** Count records as lost with a rank by its number in MPI_COMM_WORLD. @return 0: it is not known */
 int event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost);

@@ -39,7 +39,8 @@
     X(other_ns)                                                                                    \
     X(send_wait_ns)                                                                                \
     X(absent_ns)
-#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked) X(tallied) X(crossing) X(crossing_bytes)
+#define RANK_SUMS(X)                                                                               \
+    RANK_TOTALS(X) X(untracked) X(tallied) X(crossing) X(crossing_bytes) X(service_ns)
 
 /** The ranks of a node together. */
 struct node_row {

@@ -392,7 +392,18 @@ int trace_host_open(struct trace_host *host, struct trace_desk *desk)
     return 0;
 }
 
-static int trace_host_end_streams(struct trace_host *host, uint64_t end_ns)
+/* Threads beyond those that a watched rank can have are never taken for service threads. */
+static void trace_host_find_service(struct trace_host *host, struct trace_rank *rank,
+                                    uint64_t begin_ns, uint64_t end_ns)
+{
+    struct ring_sum *rings[SEGMENT_RINGS];
+    uint32_t count = 0;
+    for (; count < rank->stream_count && count < SEGMENT_RINGS; count++)
+        rings[count] = &host->all_streams[rank->streams[count]].sum;
+    event_sum_service(rank->sum, rank->index, rings, count, begin_ns, end_ns);
+}
+
+static int trace_host_end_streams(struct trace_host *host, uint64_t begin_ns, uint64_t end_ns)
 {
     int going_on = 0;
     for (uint32_t i = 0; i < host->rank_count; i++) {
@@ -408,6 +419,7 @@ static int trace_host_end_streams(struct trace_host *host, uint64_t end_ns)
         event_sum_losses(rank->sum, rank->index, 0, 0,
                          host->job->threads_of != NULL ? host->job->threads_of[rank->rank]
                                                        : rank->stream_count);
+        trace_host_find_service(host, rank, begin_ns, end_ns);
     }
     event_sum_sort_bursts(host->desk->sum);
     match_settle(host->match, end_ns);
@@ -533,9 +545,9 @@ static int trace_host_write_capture(struct trace_host *host, uint64_t window, ui
 
 int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq)
 {
-    uint64_t end_ns = (window + 1) * window_ns;
+    const uint64_t end_ns = (window + 1) * window_ns;
     int code = 0;
-    int going_on = trace_host_end_streams(host, end_ns);
+    int going_on = trace_host_end_streams(host, end_ns - window_ns, end_ns);
     host->settled_ns = end_ns;
     if (!going_on) {
         trace_host_end_members(host);

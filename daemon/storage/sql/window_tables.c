@@ -79,6 +79,7 @@ static const struct window_column rank_columns[] = {
     COUNT(rank, untracked),
     COUNT(rank, threads),
     COUNT(rank, tallied),
+    COUNT(rank, service_ns),
     NAMED(rank, "in_call", "TEXT", WINDOW_CALL, in_call),
     COUNT(rank, in_call_ns),
     END,

@@ -389,7 +389,7 @@ static void a_rank_is_absent_before_its_start_and_after_its_end(void **state)
         {s + 50, s + 70, s + 1000, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        rank_report_absence(bed->rank, cases[i].begin, cases[i].end, cases[i].ended);
+        rank_report_presence(bed->rank, cases[i].begin, cases[i].end, cases[i].ended);
         assert_int_equal(row_of(bed).absent_ns, cases[i].absent);
     }
     event_sum_clear(bed->sum);

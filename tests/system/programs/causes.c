@@ -1,14 +1,16 @@
-/* causes DIRECTORY: a simulation whose ranks load their cores little. In every step each rank
- * sleeps, computes for a given time of its core, exchanges messages with its two neighbours in a
- * ring, and joins an Allreduce. Rank 1 has the last core alone, the others share the first one.
+/* causes DIRECTORY [serve]: a simulation whose ranks load their cores little. In every step each
+ * rank sleeps, computes for a given time of its core, exchanges messages with its two neighbours in
+ * a ring, and joins an Allreduce. Rank 1 has the last core alone, the others share the first one.
  * Files in the directory control the job, and may come and go: while work.RANK exists, that rank
  * computes four times as long; with write.RANK it writes to a file for 40 ms in each
  * step and waits for the disk; with end the job ends. Each rank writes its process to
- * DIRECTORY/pid.RANK. */
+ * DIRECTORY/pid.RANK. With serve, a thread of each rank waits in MPI_Recv for requests, of which
+ * the one that comes ends it. */
 #define _GNU_SOURCE
 #include "truth.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,22 +117,56 @@ static void step(void)
     exchange();
 }
 
+static void *serve(void *comm)
+{
+    char request;
+    MPI_Recv(&request, 1, MPI_BYTE, MPI_ANY_SOURCE, 0, *(MPI_Comm *)comm, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void start_serving(pthread_t *thread, MPI_Comm *comm)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    if (pthread_create(thread, NULL, serve, comm) != 0)
+        truth_broken("no thread");
+}
+
+static void end_serving(pthread_t thread, MPI_Comm comm)
+{
+    char request = 0;
+    MPI_Send(&request, 1, MPI_BYTE, rank, 0, comm);
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
+    int provided;
+    pthread_t server;
+    MPI_Comm requests;
     char end[4096];
     if (argc < 2)
         return 2;
     directory = argv[1];
     snprintf(end, sizeof end, "%s/end", directory);
-    truth_init(&argc, &argv, &rank, &size);
+    const int serves = argc > 2 && strcmp(argv[2], "serve") == 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    truth_start_as("MPI_Init_thread", rank, size);
+    if (provided < MPI_THREAD_MULTIPLE)
+        truth_broken("threads may not call MPI at one time");
     bind_to_core();
     write_pid();
+    if (serves)
+        start_serving(&server, &requests);
     for (int over = 0; !over;) {
         int seen = rank == 0 && access(end, F_OK) == 0;
         step();
         CALL_BYTES(sizeof over, sizeof over, Allreduce, &seen, &over, 1, MPI_INT, MPI_MAX,
                    MPI_COMM_WORLD);
     }
+    if (serves)
+        end_serving(server, requests);
     truth_finish();
     return 0;
 }

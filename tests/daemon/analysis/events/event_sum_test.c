@@ -428,6 +428,106 @@ static void a_wait_in_progress_for_a_collective_has_no_peer(void **state)
     free_fixture(&f);
 }
 
+/* One window of rank 0: calls of two threads, where a call without an end goes beyond it. */
+static struct wire_rank_row window_of_threads(struct fixture *f, uint64_t window,
+                                              const struct event *of_first,
+                                              const struct event *of_second)
+{
+    const uint64_t begin = window * WINDOW_NS, end = begin + WINDOW_NS;
+    const struct event *calls[] = {of_first, of_second};
+    struct ring_sum *rings[] = {&f->rings[0][0], &f->rings[0][1]};
+    struct window_rows rows;
+    event_sum_clear(f->sum);
+    reset_tables(f);
+    for (int i = 0; i < 2; i++) {
+        struct sum_source source = source_of(f, 0, i, end);
+        if (calls[i]->t_exit != 0)
+            assert_int_equal(event_sum_events(f->sum, 0, &source, calls[i], 1), 1);
+        else
+            event_sum_in_progress(f->sum, 0, &source, calls[i]);
+    }
+    event_sum_service(f->sum, 0, rings, 2, begin, end);
+    assert_int_equal(event_sum_rows(f->sum, &rows), 0);
+    return rows.ranks[0];
+}
+
+static struct event call_of(uint16_t call, double from, double to)
+{
+    return (struct event){.t_enter = (uint64_t)(from * WINDOW_NS),
+                          .t_exit = (uint64_t)(to * WINDOW_NS),
+                          .kind = EVENT_CALL,
+                          .call = call,
+                          .peer = 2,
+                          .comm = 1};
+}
+
+static void waiting_of_a_thread_that_serves_requests_is_not_that_of_its_rank(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    const struct event request = call_of(CALL_Recv, 0.5, 0);
+    struct event exchange = call_of(CALL_Waitall, 0.6, 0.8);
+    struct wire_rank_row row = window_of_threads(&f, 0, &exchange, &request);
+    assert_int_equal(row.recv_ns, WINDOW_NS / 2); /* it has not waited for a whole window yet */
+    assert_int_equal(row.service_ns, 0);
+    exchange = call_of(CALL_Waitall, 1.1, 1.3);
+    row = window_of_threads(&f, 1, &exchange, &request);
+    assert_int_equal(row.recv_ns, 0);
+    assert_int_equal(row.wait_ns, WINDOW_NS / 5);
+    assert_int_equal(row.service_ns, WINDOW_NS);
+    free_fixture(&f);
+}
+
+static void a_thread_that_serves_request_after_request_is_seen_by_the_sum_of_waiting(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    struct event request = call_of(CALL_Recv, 0.02, 0.97),
+                 exchange = call_of(CALL_Waitall, 0.5, 0.7);
+    struct wire_rank_row row = window_of_threads(&f, 0, &exchange, &request);
+    assert_int_equal(row.recv_ns, 0);
+    assert_int_equal(row.service_ns, WINDOW_NS * 95 / 100);
+    /* Once it is known for one, it stays one while it waits for as long. */
+    request = call_of(CALL_Recv, 1.02, 1.97);
+    exchange = call_of(CALL_Waitall, 1.5, 1.51);
+    row = window_of_threads(&f, 1, &exchange, &request);
+    assert_int_equal(row.recv_ns, 0);
+    assert_int_equal(row.wait_ns, WINDOW_NS / 100);
+    request = call_of(CALL_Recv, 2.02, 2.5);
+    exchange = call_of(CALL_Waitall, 2.5, 2.51);
+    row = window_of_threads(&f, 2, &exchange, &request);
+    assert_int_equal(row.recv_ns, WINDOW_NS * 48 / 100);
+    assert_int_equal(row.service_ns, 0);
+    free_fixture(&f);
+}
+
+static void waiting_of_threads_that_take_turns_is_that_of_their_rank(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    const struct event long_wait = call_of(CALL_Waitall, 0.01, 0.96),
+                       short_wait = call_of(CALL_Waitall, 0.97, 0.99);
+    const struct wire_rank_row row = window_of_threads(&f, 0, &short_wait, &long_wait);
+    assert_int_equal(row.wait_ns, WINDOW_NS * 97 / 100);
+    assert_int_equal(row.service_ns, 0);
+    free_fixture(&f);
+}
+
+static void a_rank_waits_while_all_of_its_threads_do(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    const struct event request = call_of(CALL_Recv, 0, 0), exchange = call_of(CALL_Waitall, 0, 0);
+    const struct wire_rank_row row = window_of_threads(&f, 0, &exchange, &request);
+    assert_int_equal(row.wait_ns + row.recv_ns, WINDOW_NS);
+    assert_int_equal(row.service_ns, WINDOW_NS);
+    free_fixture(&f);
+}
+
 /* The exit stamp may be older than the look that still saw the call: the surplus is taken from what
  * the class gets next. */
 static void call_that_had_ended_before_it_was_seen_is_not_counted_twice(void **state)
@@ -762,6 +862,10 @@ int main(void)
         cmocka_unit_test(windows_equal_the_batch_reference),
         cmocka_unit_test(call_in_progress_is_split_exactly_at_the_boundary),
         cmocka_unit_test(a_wait_in_progress_for_a_collective_has_no_peer),
+        cmocka_unit_test(waiting_of_a_thread_that_serves_requests_is_not_that_of_its_rank),
+        cmocka_unit_test(a_thread_that_serves_request_after_request_is_seen_by_the_sum_of_waiting),
+        cmocka_unit_test(waiting_of_threads_that_take_turns_is_that_of_their_rank),
+        cmocka_unit_test(a_rank_waits_while_all_of_its_threads_do),
         cmocka_unit_test(call_that_had_ended_before_it_was_seen_is_not_counted_twice),
         cmocka_unit_test(polls_in_progress_take_no_time_until_they_find_something),
         cmocka_unit_test(a_tally_counts_as_its_records_would),
