@@ -26,14 +26,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "holter-view: %s; try --help\n", why);
         return 2;
     }
-    if (options.show_help) {
+    if (options.show_help)
         help_text_print(stdout, options_help);
-        return 0;
-    }
-    if (options.show_version) {
+    else if (options.show_version)
         puts("holter-view " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")");
-        return 0;
-    }
+    if (options.show_help || options.show_version)
+        return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
     const struct sigaction action = {.sa_handler = view_main_stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

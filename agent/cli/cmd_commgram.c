@@ -118,8 +118,10 @@ static int cmd_commgram_ask(struct asking *a, const char *op, const char *topic,
     }
     int status = cmd_commgram_receive_answers(a, id);
     fclose(a->out);
-    if (status == 0)
-        fwrite(text, 1, length, stdout);
+    if (status == 0 && fwrite(text, 1, length, stdout) < length) {
+        terminal_print("commgram: standard output: %s", strerror(errno));
+        status = 1;
+    }
     free(text);
     return status;
 }

@@ -91,7 +91,7 @@ static int agent_main_read_options(struct command_line *line, int argc, char **a
         return optind < argc
                    ? agent_main_report_usage("an argument that is not expected", argv[optind])
                    : -1;
-    return 0;
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
 struct setting {
