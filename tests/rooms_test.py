@@ -62,7 +62,8 @@ MATRIX = {
     "daemon/job/network": "proto tables latency network daemon/topology daemon/job/rows",
     "daemon/job/hang": "tables hang daemon/alert daemon/job/rows",
     "daemon/job/growth": (
-        "proto tables scopes attribution daemon/alert daemon/job/latency daemon/job/network"),
+        "proto tables sums latency scopes attribution daemon/alert daemon/job/rows "
+        "daemon/job/latency daemon/job/network"),
     "daemon/job": (
         "proto tables clocks sums groups latency hang waits daemon/topology "
         "daemon/storage/block daemon/storage daemon/alert daemon/job/rows "

@@ -311,6 +311,7 @@ static void bench_programs(uint64_t first, uint64_t seeds, uint32_t nodes)
 struct situation {
     const char *name;
     uint32_t windows;       /* from the onset to the end */
+    uint32_t onset;         /* 0: ONSET */
     uint32_t nodes, ranks;  /* ranks: of a node; 0: drawn */
     bool from_start, small; /* nothing has to be said */
     bool master;
@@ -332,6 +333,9 @@ static const struct situation situations[] = {
     {.name = "master and workers", .windows = 20, .nodes = 5, .ranks = 2, .master = true},
     {.name = "an iteration in 2.5 windows", .windows = 20, .iterations = 0.4},
     {.name = "2.5 windows, for 60", .windows = 60, .iterations = 0.4},
+    {.name = "an iteration in 3.3 windows", .windows = 100, .onset = 200, .iterations = 0.3},
+    {.name = "an iteration in 5 windows", .windows = 150, .onset = 300, .iterations = 0.2},
+    {.name = "an iteration in 10 windows", .windows = 300, .onset = 600, .iterations = 0.1},
     {.name = "three iterations a window", .windows = 20, .iterations = 3},
     {.name = "an iteration a window", .windows = 20, .iterations = 0.9},
     {.name = "10 % for 60 windows", .windows = 60, .small = true, .params.share = 0.1},
@@ -417,7 +421,7 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     p.node = c->master ? 0 : p.node % p.nodes;
     p.rank = c->master ? 0 : p.rank % synthetic_ranks(&p);
     p.style = c->master ? STYLE_MASTER : p.style;
-    p.onset = c->from_start ? 0 : ONSET;
+    p.onset = c->from_start ? 0 : c->onset > 0 ? c->onset : ONSET;
     p.windows = p.onset + c->windows;
     if (c->params.second != SYNTHETIC_CALM && reason != SYNTHETIC_CALM) {
         const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;

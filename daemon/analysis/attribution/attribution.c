@@ -123,6 +123,23 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node)
     return node < a->node_count && a->nodes[node].name[0] != '\0' ? a->nodes[node].name : "a node";
 }
 
+int attribution_restart(struct attribution **out)
+{
+    const struct attribution *a = *out;
+    struct attribution *fresh = NULL;
+    int code = attribution_create(&fresh);
+    for (uint32_t r = 0; code == 0 && r < a->placed; r++)
+        if (a->node_of[r] != ATTRIBUTION_NO_NODE)
+            code = attribution_place(fresh, r, a->node_of[r], a->nodes[a->node_of[r]].name);
+    if (code != 0) {
+        attribution_destroy(fresh);
+        return code;
+    }
+    attribution_destroy(*out);
+    *out = fresh;
+    return 0;
+}
+
 /* ---- adding a window ----------------------------------------------------- */
 
 static uint64_t attribution_clip(uint64_t ns, uint64_t length_ns)

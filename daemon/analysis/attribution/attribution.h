@@ -48,6 +48,10 @@ void attribution_destroy(struct attribution *a);
  *  @return 0 or -ENOMEM: as many as before */
 int attribution_keep(struct attribution *a, uint32_t windows);
 
+/** Begin anew: of the windows so far nothing is known, but ranks are where they were.
+ *  @return 0 or -ENOMEM: nothing has changed */
+int attribution_restart(struct attribution **attribution);
+
 /** Where a rank lives. Ranks without a node count as alone on a node without a name.
  *  @param node  number of the node, below 2^20
  *  @param name  for texts; copied, cut at 64 bytes

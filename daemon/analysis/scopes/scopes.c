@@ -53,6 +53,23 @@ void scopes_destroy(struct scopes *s)
     free(s);
 }
 
+int scopes_restart(struct scopes **out)
+{
+    const struct scopes *s = *out;
+    struct scopes *fresh = NULL;
+    int code = scopes_create(&fresh);
+    for (uint32_t r = 0; code == 0 && r < s->ranks; r++)
+        code = s->node_of[r] == SCOPE_NO_NODE ? 0 : scopes_place(fresh, r, s->node_of[r]);
+    if (code != 0) {
+        scopes_destroy(fresh);
+        return code;
+    }
+    fresh->next_id = s->next_id;
+    scopes_destroy(*out);
+    *out = fresh;
+    return 0;
+}
+
 int scopes_place(struct scopes *s, uint32_t rank, uint32_t node)
 {
     if (rank >= MAXIMUM_RANKS || node >= MAXIMUM_RANKS)

@@ -105,6 +105,10 @@ struct scopes;
 int scopes_create(struct scopes **out);
 void scopes_destroy(struct scopes *scopes);
 
+/** Begin anew: of the windows so far nothing is known, but ranks are where they were, and findings
+ *  get further numbers. Routes are to be set again. @return 0 or -ENOMEM: nothing has changed */
+int scopes_restart(struct scopes **scopes);
+
 /** Where a rank runs. @return 0, -ENOMEM, or -ERANGE from rank or node 2^20 up */
 int scopes_place(struct scopes *scopes, uint32_t rank, uint32_t node);
 

@@ -442,7 +442,7 @@ void growth_describe(struct job_growth *g, struct growth_episode *e,
     v->ratio_worst = f->worst;
     v->slope = (f->ratio - 1) * 60e9 /
                ((double)(window->number - f->onset + 1) * (double)window->length_ns);
-    v->onset_ns = f->onset * g->options.window_ns;
+    v->onset_ns = f->onset * growth_window_ns(g);
     v->progress = progress_share(&g->progress, window->number - f->onset + 1);
     v->lost_ns = (uint64_t)fmax(e->lost_ns, 0);
     snprintf(v->culprit, sizeof(v->culprit), "%s", evidence_kind_name(f->members[0].kind));

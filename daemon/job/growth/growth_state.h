@@ -6,6 +6,7 @@
 #include "daemon/analysis/attribution/attribution.h"
 #include "daemon/analysis/scopes/scopes.h"
 #include "daemon/analysis/scopes/work_progress.h"
+#include "daemon/job/growth/growth_join.h"
 #include "daemon/job/growth/job_growth.h"
 
 #include <stdint.h>
@@ -58,6 +59,8 @@ struct growth_gradual {
 
 struct job_growth {
     struct job_growth_options options;
+    struct growth_join join;
+    /* By windows as they are judged: joined ones, if any are. */
     struct scopes *scopes;
     struct growth_losses losses;
     struct growth_gradual gradual;
@@ -72,6 +75,12 @@ struct job_growth {
     uint32_t numbers; /**< above the last one that stands for ranks: see growth_by_node() */
     struct attribution_result result;
 };
+
+/** Time between the begins of two windows as they are judged. */
+static inline uint64_t growth_window_ns(const struct job_growth *g)
+{
+    return g->options.window_ns * growth_join_span(&g->join);
+}
 
 /** In jobs by groups of ranks the numbers of nodes stand for ranks: in scopes, in the attribution,
  * and in the rows of messages. */

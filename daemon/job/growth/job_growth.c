@@ -42,6 +42,7 @@ void job_growth_destroy(struct job_growth *g)
         return;
     scopes_destroy(g->scopes);
     attribution_destroy(g->attribution);
+    growth_join_finish(&g->join);
     free(g);
 }
 
@@ -141,7 +142,7 @@ static void episode_report(struct job_growth *g, struct growth_episode *e,
     e->reported_members = e->finding.member_count;
     e->reported_first = e->finding.members[0];
     growth_describe(g, e, window);
-    growth_report(g, e, (window->number + 1) * g->options.window_ns);
+    growth_report(g, e, (window->number + 1) * growth_window_ns(g));
 }
 
 /* Is an update worth reporting? The ratio has changed, or the scopes have. */
@@ -210,7 +211,7 @@ static int episode_is_raised(const struct job_growth *g, const struct growth_epi
 static void episode_begin(struct job_growth *g, const struct rule *rule,
                           const struct scope_finding *finding, const struct closed_window *window)
 {
-    const uint64_t now_ns = (window->number + 1) * g->options.window_ns;
+    const uint64_t now_ns = (window->number + 1) * growth_window_ns(g);
     for (size_t i = 0; i < GROWTH_EPISODES; i++) {
         struct growth_episode *e = &g->episodes[i];
         if (e->rule != NULL)
@@ -249,7 +250,7 @@ static int episode_check_end(struct job_growth *g, struct growth_episode *e, uin
 static void episode_continue(struct job_growth *g, struct growth_episode *e,
                              const struct closed_window *window)
 {
-    const uint64_t now_ns = (window->number + 1) * g->options.window_ns;
+    const uint64_t now_ns = (window->number + 1) * growth_window_ns(g);
     e->lost_ns += progress_lost_ns(&g->progress, 1, window->length_ns);
     if (e->finding.id != g->gradual.finding.id) /* sudden growth is seen as without it */
         attribution_disturbed(g->attribution, e->finding.onset);
@@ -409,7 +410,8 @@ static void growth_list_findings(struct job_growth *g)
     }
 }
 
-int job_growth_update(struct job_growth *g, const struct closed_window *window)
+/* @param window  as it is judged */
+static int growth_judge(struct job_growth *g, const struct closed_window *window)
 {
     const int keep_code = growth_keep_windows(g);
     const int code = growth_attribute(g, window);
@@ -422,13 +424,66 @@ int job_growth_update(struct job_growth *g, const struct closed_window *window)
     for (const struct rule *rule = NULL;
          (rule = rules_next(g->options.rules, RULE_LATENCY, rule)) != NULL;)
         growth_watch_rule(g, rule, window);
-    growth_end_gone(g, (window->number + 1) * g->options.window_ns);
+    growth_end_gone(g, (window->number + 1) * growth_window_ns(g));
     return code != 0 ? code : scopes_code != 0 ? scopes_code : keep_code;
+}
+
+/* Figures of other windows are of no use. What had an alert has none until it is found again. */
+static int growth_begin_anew(struct job_growth *g, uint32_t span, uint64_t now_ns)
+{
+    int code = scopes_restart(&g->scopes);
+    code = code != 0 ? code : attribution_restart(&g->attribution);
+    if (code != 0)
+        return code;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++) {
+        if (g->episodes[i].rule != NULL)
+            episode_resolve(g, &g->episodes[i], "iterations are of another length", now_ns);
+    }
+    growth_join_set_span(&g->join, span);
+    g->progress = (struct progress){.before = 0};
+    g->losses = (struct growth_losses){.count = g->losses.count};
+    g->gradual = (struct growth_gradual){.onset = 0};
+    g->routes = 0;
+    return 0;
+}
+
+/* A job that was never judged by joined windows, or has no alert, may be judged by others. Its
+ * iterations may be longer because of what there is an alert about. */
+static int growth_follow_iterations(struct job_growth *g, const struct closed_window *window)
+{
+    const int was_known = g->join.is_known;
+    const uint32_t span = growth_join_follow(&g->join, window);
+    int fires = 0;
+    for (size_t i = 0; i < GROWTH_EPISODES; i++)
+        fires |= g->episodes[i].rule != NULL && g->episodes[i].state == ALERT_FIRING;
+    return span == growth_join_span(&g->join) || (fires && was_known)
+               ? 0
+               : growth_begin_anew(g, span, window->number * g->options.window_ns);
+}
+
+static int growth_judge_joined(struct job_growth *g, const struct closed_window *newest)
+{
+    struct closed_window joined;
+    return growth_join_take(&g->join, newest, &joined) ? growth_judge(g, &joined) : 0;
+}
+
+int job_growth_update(struct job_growth *g, const struct closed_window *window)
+{
+    int code = growth_follow_iterations(g, window);
+    if (g->join.span <= 1)
+        return growth_judge(g, window);
+    if (growth_join_begins(&g->join, window))
+        code = growth_judge_joined(g, window);
+    if (growth_join_add(&g->join, window) != 0) {
+        growth_join_give_up(&g->join);
+        return growth_begin_anew(g, 1, window->number * g->options.window_ns);
+    }
+    return growth_join_ends(&g->join, window) ? growth_judge_joined(g, window) : code;
 }
 
 uint64_t job_growth_span(const struct job_growth *g)
 {
-    return progress_steady_span(&g->progress);
+    return progress_steady_span(&g->progress) * growth_join_span(&g->join);
 }
 
 void job_growth_end(struct job_growth *g, uint64_t now_ns)
@@ -474,6 +529,7 @@ void job_growth_copy_state(struct state_bytes *b, struct job_growth **out,
     g->options = *options;
     scopes_copy_state(b, &g->scopes, growth_route, options->network);
     attribution_copy_state(b, &g->attribution);
+    growth_join_copy_state(b, &g->join);
     if (b->reads)
         growth_find_rules(g);
 }

@@ -14,6 +14,7 @@
 
 #define FIRST_SEED 11u
 #define SEEDS 6u
+#define LONG_SEED 2800000u
 
 /* Programs of which one alert fires in the end, and names its reason and the cause. */
 static uint32_t count_named(enum synthetic_reason reason, uint32_t nodes)
@@ -424,6 +425,29 @@ static void messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node
     }
 }
 
+/* Without joined windows three of the six culprits are named, five of these jobs have wrong alerts,
+ * and so have two of the three calm ones. */
+static void culprits_are_named_where_an_iteration_takes_ten_windows(void **state)
+{
+    static const enum synthetic_reason reasons[] = {SYNTHETIC_CALM, SYNTHETIC_RANK, SYNTHETIC_NODE};
+    uint32_t named = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 9; i++) {
+        struct synthetic_params p = synthetic_draw(LONG_SEED + i / 3, reasons[i % 3]);
+        struct program_alerts alerts;
+        p.iterations = 0.1;
+        p.preemption = 0;
+        p.onset = 600;
+        p.windows = p.onset + 300;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.early, 0);
+        for (size_t k = 0; k < alerts.fired; k++)
+            assert_true(program_names_culprit(&p, &alerts.list[k]));
+        named += alerts.fired;
+    }
+    assert_int_equal(named, 5);
+}
+
 static void waits_in_sends_of_earlier_windows_excuse_no_late_rank(void **state)
 {
     (void)state;
@@ -539,6 +563,7 @@ int main(void)
         cmocka_unit_test(ranks_that_seem_late_beside_a_slow_link_have_no_alert),
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
+        cmocka_unit_test(culprits_are_named_where_an_iteration_takes_ten_windows),
         cmocka_unit_test(waits_in_sends_of_earlier_windows_excuse_no_late_rank),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(each_node_of_an_alert_is_listed_once),
