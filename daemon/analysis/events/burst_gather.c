@@ -2,6 +2,7 @@
 #include "daemon/analysis/events/burst_gather.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "holter/call.h"
 #include "holter/order.h"
@@ -277,26 +278,31 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
     };
 }
 
-ORDER_FUNCTION(burst_gather_compare_by_bytes, struct wire_burst_pair_row,
-               8 * ORDER(b->bytes, a->bytes) + 4 * ORDER(a->source, b->source) +
-                   2 * ORDER(a->destination, b->destination) + ORDER(a->size_class, b->size_class))
-
-ORDER_FUNCTION(burst_gather_compare_by_key, struct wire_burst_pair_row,
-               4 * ORDER(a->source, b->source) + 2 * ORDER(a->destination, b->destination) +
-                   ORDER(a->size_class, b->size_class))
-
-/* Keep the `keep` pairs of a burst with the most bytes, and add the rest to its "others". */
-static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
-                              uint64_t keep)
+/* Keep the `keep` pairs of a burst with the most bytes, of equal ones the first, and add the rest
+ * to its "others". @return 0 or -ENOMEM */
+static int burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
+                             uint64_t keep)
 {
-    qsort(pairs, burst->pairs, sizeof *pairs, burst_gather_compare_by_bytes);
-    for (uint64_t i = keep; i < burst->pairs; i++) {
-        burst->other_messages += pairs[i].messages;
-        burst->other_bytes += pairs[i].bytes;
+    const uint64_t count = burst->pairs;
+    struct key_place *places = malloc((2 * count + 1) * sizeof *places);
+    if (places == NULL)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < count; i++)
+        places[i] = (struct key_place){~pairs[i].bytes, (uint32_t)i};
+    const struct key_place *sorted = key_order(places, places + count, count);
+    for (uint64_t i = keep; i < count; i++) {
+        struct wire_burst_pair_row *row = &pairs[sorted[i].place];
+        burst->other_messages += row->messages;
+        burst->other_bytes += row->bytes;
         burst->other_pairs++;
+        row->messages = 0; /* it has one at least otherwise */
     }
-    burst->pairs = keep;
-    qsort(pairs, keep, sizeof *pairs, burst_gather_compare_by_key);
+    free(places);
+    burst->pairs = 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (pairs[i].messages > 0)
+            pairs[burst->pairs++] = pairs[i];
+    return 0;
 }
 
 static int burst_gather_reserve_pairs(struct burst_gather *gather, uint64_t need)
@@ -354,8 +360,9 @@ static int burst_gather_append_set(struct burst_gather *gather, struct bursts *s
     if (rows > maximum) { /* there is one burst */
         struct wire_burst_row *burst = &gather->rows.bursts[gather->rows.burst_count - 1];
         gather->rows.pair_count -= burst->pairs;
-        burst_gather_fold(burst, gather->rows.pairs + gather->rows.pair_count,
-                          maximum < 2 ? 0 : maximum - 1);
+        if (burst_gather_fold(burst, gather->rows.pairs + gather->rows.pair_count,
+                              maximum < 2 ? 0 : maximum - 1) != 0)
+            return -ENOMEM;
         gather->rows.pair_count += burst->pairs;
     }
     return 0;

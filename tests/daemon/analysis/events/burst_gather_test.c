@@ -263,6 +263,46 @@ static void rows_stay_in_bounds_and_sums_exact(void **state)
     }
 }
 
+static uint64_t bytes_of_pair(uint32_t number)
+{
+    return 1 + number * 37 % 10;
+}
+
+/* Pairs that keep a row before this one does: those with more bytes, of equal ones those with the
+ * lower ranks. */
+static uint32_t pairs_before(uint32_t number, uint32_t count)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < count; i++)
+        before += bytes_of_pair(i) > bytes_of_pair(number) ||
+                  (bytes_of_pair(i) == bytes_of_pair(number) &&
+                   i % 64 * PAIRS + i / 64 < number % 64 * PAIRS + number / 64);
+    return before;
+}
+
+static void pairs_with_the_most_bytes_keep_their_rows(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, KEPT = 120 };
+    struct bed bed;
+    struct burst_rows rows;
+    uint32_t last = 0;
+    make(&bed);
+    for (uint32_t i = 0; i < COUNT; i++)
+        send_message(&bed, BEGIN, i, bytes_of_pair(i));
+    struct sums sums = ask(&bed, 1 + KEPT, &rows);
+    assert_int_equal(rows.pairs_count, KEPT);
+    assert_int_equal(sums.others, COUNT - KEPT);
+    for (uint64_t i = 0; i < rows.pairs_count; i++) {
+        const uint32_t source = (uint32_t)rows.pairs[i].source;
+        const uint32_t destination = (uint32_t)rows.pairs[i].destination;
+        assert_true(pairs_before(destination * 64 + source, COUNT) < KEPT);
+        assert_true(i == 0 || source * PAIRS + destination > last);
+        last = source * PAIRS + destination;
+    }
+    burst_gather_destroy(bed.gather);
+}
+
 static void pair_that_is_not_known_counts_without_a_row(void **state)
 {
     (void)state;
@@ -434,6 +474,7 @@ int main(void)
         cmocka_unit_test(moments_are_bursts_while_there_are_few),
         cmocka_unit_test(pairs_have_the_messages_that_were_put_in),
         cmocka_unit_test(rows_stay_in_bounds_and_sums_exact),
+        cmocka_unit_test(pairs_with_the_most_bytes_keep_their_rows),
         cmocka_unit_test(pair_that_is_not_known_counts_without_a_row),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(hostile_times_and_sizes_do_no_harm),
