@@ -2,6 +2,7 @@
 #include "daemon/analysis/events/burst_pairs.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,7 +10,8 @@
 #include <string.h>
 
 #define FIRST_CAPACITY (2 * BURST_PAIRS_MINIMUM)
-#define ROWS_KEPT 256u /* by a table that is released */
+#define ROWS_KEPT 256u    /* by a table that is released */
+#define ROWS_COMPARED 16u /* so few rows are sorted by comparing them */
 
 int burst_pairs_init(struct burst_pairs *pairs)
 {
@@ -39,6 +41,32 @@ void burst_pairs_release(struct burst_pairs *pairs)
 
 ORDER_FUNCTION(burst_pairs_compare_by_key, struct burst_pair, burst_pair_compare(a, b))
 
+/* By the parts of the key, the least one first. Without memory by comparing. */
+static void burst_pairs_sort_rows(struct burst_pair *rows, uint32_t count)
+{
+    struct burst_pair *copy = count > ROWS_COMPARED ? malloc(count * sizeof(*copy)) : NULL;
+    struct key_place *places = copy != NULL ? malloc(2 * (size_t)count * sizeof(*places)) : NULL;
+    if (places == NULL) {
+        qsort(rows, count, sizeof(*rows), burst_pairs_compare_by_key);
+        free(copy);
+        return;
+    }
+    memcpy(copy, rows, count * sizeof(*copy));
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct key_place){copy[i].size_class, i};
+    struct key_place *at = key_order(places, places + count, count);
+    for (uint32_t i = 0; i < count; i++)
+        at[i].key = burst_pair_ranks(&copy[at[i].place]);
+    at = key_order(at, at == places ? places + count : places, count);
+    for (uint32_t i = 0; i < count; i++)
+        at[i].key = copy[at[i].place].modelled;
+    at = key_order(at, at == places ? places + count : places, count);
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = copy[at[i].place];
+    free(copy);
+    free(places);
+}
+
 /* Rows that were in order before are merged with those that came since, at least one. Without
  * memory all are sorted. */
 static void burst_pairs_sort(struct burst_pairs *pairs)
@@ -47,11 +75,11 @@ static void burst_pairs_sort(struct burst_pairs *pairs)
     struct burst_pair *const rows = pairs->rows;
     struct burst_pair *const spare = pairs->ordered > 0 ? malloc(later * sizeof(*spare)) : NULL;
     if (spare == NULL) {
-        qsort(rows, pairs->count, sizeof(*rows), burst_pairs_compare_by_key);
+        burst_pairs_sort_rows(rows, pairs->count);
         return;
     }
     memcpy(spare, rows + pairs->ordered, later * sizeof(*spare));
-    qsort(spare, later, sizeof(*spare), burst_pairs_compare_by_key);
+    burst_pairs_sort_rows(spare, later);
     for (uint32_t i = pairs->ordered, j = later; j > 0;) {
         const bool earlier_is_next = i > 0 && burst_pair_compare(&rows[i - 1], &spare[j - 1]) > 0;
         rows[i + j - 1] = earlier_is_next ? rows[i - 1] : spare[j - 1];
