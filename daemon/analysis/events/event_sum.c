@@ -406,10 +406,10 @@ static inline void event_sum_count_calls(struct rank_sum *rank, struct call_sum 
     event_sum_add_call_bytes(call, s->kind.class_, s->event);
 }
 
-static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank, struct ring_sum *ring,
+/* @param call  NULL: there is no row for it */
+static void event_sum_add_call(struct rank_sum *rank, struct ring_sum *ring, struct call_sum *call,
                                const struct summed *s)
 {
-    struct call_sum *call = event_sum_call_of(sum, rank, s);
     const int is_call = s->event->kind == EVENT_CALL;
     uint64_t time = is_call ? event_sum_add_call_time(rank, ring, s) : 0;
     event_sum_count_calls(rank, call, s, (uint64_t)is_call, time);
@@ -443,18 +443,26 @@ static inline struct summed event_sum_make_summed(const struct event_sum *sum,
                            .kind = event_sum_kind_of(sum, event->call)};
 }
 
+/* Do both count in the same row of calls, if any? */
+static inline int event_sum_is_alike(const struct event *a, const struct event *b)
+{
+    return a->call == b->call && a->comm == b->comm && a->region == b->region;
+}
+
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
                         const struct event *events, size_t count)
 {
     struct rank_sum *to = &sum->ranks[rank];
     struct tick_times times = tick_times_begin(source->clock);
+    const uint64_t latest_ns = source->now_ns + CLOCK_TOLERANCE_NS;
     const struct event *last_call = NULL;
+    struct summed summed = {0};
+    struct call_sum *call = NULL;
     size_t taken = 0;
     for (; taken < count; taken++) {
         const struct event *event = &events[taken];
         tick_times_convert(&times, event->t_enter, event->t_exit);
-        if (times.exit_ns > source->now_ns + CLOCK_TOLERANCE_NS || event->kind < EVENT_CALL ||
-            event->kind > EVENT_REGION) {
+        if (times.exit_ns > latest_ns || event->kind < EVENT_CALL || event->kind > EVENT_REGION) {
             to->row.lost++;
             continue;
         }
@@ -463,13 +471,17 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
         to->row.events++;
         if (event->kind == EVENT_REGION)
             continue;
-        struct summed summed = event_sum_make_summed(sum, source->tables, event);
+        if (summed.event == NULL || !event_sum_is_alike(summed.event, event)) {
+            summed = event_sum_make_summed(sum, source->tables, event);
+            call = event_sum_call_of(sum, to, &summed);
+        }
+        summed.event = event;
         summed.enter_ns = times.enter_ns;
         summed.exit_ns = times.exit_ns;
         event_sum_add_message(sum, to, &summed);
         if (summed.kind.burst != BURST_NO_COLLECTIVE)
             event_sum_add_collective(sum, to, &summed);
-        event_sum_add_call(sum, to, source->ring, &summed);
+        event_sum_add_call(to, source->ring, call, &summed);
         if (event->kind == EVENT_CALL)
             last_call = event;
     }
