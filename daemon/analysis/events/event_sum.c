@@ -274,6 +274,11 @@ static uint32_t event_sum_add_pair(struct event_sum *sum, struct rank_sum *rank,
     return rank->last_pair = number;
 }
 
+static inline int event_sum_is_sent(const struct event *event)
+{
+    return (event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST);
+}
+
 /* Messages of one record, or of several whose bytes are added up.
  * @return number of the sum of their pair; KEY_NONE: they are none that were sent */
 static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank_sum *rank,
@@ -285,7 +290,7 @@ static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank
     uint32_t number = KEY_NONE;
     if (event->peer == PEER_NULL)
         return KEY_NONE;
-    if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
+    if (event_sum_is_sent(event)) {
         row->sent += messages;
         row->sent_bytes += event->bytes;
         int64_t destination =
@@ -304,7 +309,7 @@ static inline uint32_t event_sum_add_messages(struct event_sum *sum, struct rank
 static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
                                   const struct summed *s)
 {
-    uint16_t size_class = s->event->flags & EVENT_SEND ? size_class_of(s->event->bytes) : 0;
+    uint16_t size_class = event_sum_is_sent(s->event) ? size_class_of(s->event->bytes) : 0;
     uint32_t number = event_sum_add_messages(sum, rank, s, 1, size_class);
     if (number != KEY_NONE)
         event_sum_log_message(sum, number, s);
