@@ -18,8 +18,7 @@
 
 #define LINE 64u
 
-/* Space for more nodes, in lines of their own. */
-static int match_pool_grow(struct pool *pool)
+int match_pool_grow(struct pool *pool)
 {
     uint32_t capacity = pool->capacity < INITIAL_CAPACITY ? INITIAL_CAPACITY : 2 * pool->capacity;
     void *nodes = aligned_alloc(LINE, (capacity * pool->each + LINE - 1) / LINE * LINE);
@@ -33,20 +32,6 @@ static int match_pool_grow(struct pool *pool)
     pool->nodes = nodes;
     pool->capacity = capacity;
     return 0;
-}
-
-uint32_t match_pool_allocate(struct pool *pool)
-{
-    if (pool->free_count > 0)
-        return pool->free[--pool->free_count];
-    if (pool->used == pool->maximum || (pool->used == pool->capacity && match_pool_grow(pool) != 0))
-        return NONE;
-    return pool->used++;
-}
-
-void match_pool_release(struct pool *pool, uint32_t number)
-{
-    pool->free[pool->free_count++] = number;
 }
 
 /* ---- ranks --------------------------------------------------------------- */
@@ -237,8 +222,9 @@ static __attribute__((noinline)) uint32_t match_make_channel(struct match *match
     return number;
 }
 
-uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
-                       int32_t tag)
+/* The channel with this name, made when there is none. @return NONE: no space */
+static uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source,
+                              uint32_t destination, int32_t tag)
 {
     uint32_t slot = match_slot(match, comm, source, destination, tag);
     while (match->slots != NULL && match->slots[slot] != 0) {
@@ -252,6 +238,29 @@ uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint
         slot = (slot + 1) & match->slot_mask;
     }
     return match_make_channel(match, comm, source, destination, tag);
+}
+
+uint32_t match_channel_of(const struct taken *t, int sends)
+{
+    const struct event *event = t->event;
+    struct match *match = t->match;
+    if (event->peer < 0 || (uint64_t)event->peer >= match->world || event->tag < 0 || t->comm == 0)
+        return NONE;
+    uint32_t own = t->member->rank, other = (uint32_t)event->peer;
+    uint32_t number =
+        match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
+    if (number == NONE) {
+        match_count_dropped(match, event);
+        return NONE;
+    }
+    struct channel *channel = match_channel_at(match, number);
+    uint32_t incomplete = sends ? CHANNEL_SENDS_INCOMPLETE : CHANNEL_RECEIVES_INCOMPLETE;
+    if (channel->flags & incomplete) {
+        channel->flags &= ~incomplete;
+        if (!t->fresh)
+            channel_mark_desynchronised(match, channel);
+    }
+    return number;
 }
 
 void match_touch(struct match *match, uint32_t number)

@@ -19,29 +19,6 @@ void match_count_dropped(struct match *match, const struct event *event)
         match->counts.unmatched++;
 }
 
-uint32_t match_channel_of(const struct taken *t, int sends)
-{
-    const struct event *event = t->event;
-    struct match *match = t->match;
-    if (event->peer < 0 || (uint64_t)event->peer >= match->world || event->tag < 0 || t->comm == 0)
-        return NONE;
-    uint32_t own = t->member->rank, other = (uint32_t)event->peer;
-    uint32_t number =
-        match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
-    if (number == NONE) {
-        match_count_dropped(match, event);
-        return NONE;
-    }
-    struct channel *channel = match_channel_at(match, number);
-    uint32_t incomplete = sends ? CHANNEL_SENDS_INCOMPLETE : CHANNEL_RECEIVES_INCOMPLETE;
-    if (channel->flags & incomplete) {
-        channel->flags &= ~incomplete;
-        if (!t->fresh)
-            channel_mark_desynchronised(match, channel);
-    }
-    return number;
-}
-
 /* Entry of the call that posted what this record ends, in ticks: a persistent request has the same
  * number in all its starts. 0: not known. */
 static uint64_t match_post_time_of(const struct event *event)

@@ -301,16 +301,30 @@ static inline uint64_t match_send_end(const struct send *send)
 
 /* ---- match_channel.c: stored ends and channels ----------------------------------------------- */
 
+/** Make space for more nodes, in cache lines of their own. @return 0 or -ENOMEM */
+int match_pool_grow(struct pool *pool);
+
 /** @return number of a node whose content is not set; NONE: no space */
-uint32_t match_pool_allocate(struct pool *pool);
-void match_pool_release(struct pool *pool, uint32_t number);
+static inline uint32_t match_pool_allocate(struct pool *pool)
+{
+    if (pool->free_count > 0)
+        return pool->free[--pool->free_count];
+    if (pool->used == pool->maximum || (pool->used == pool->capacity && match_pool_grow(pool) != 0))
+        return NONE;
+    return pool->used++;
+}
+
+static inline void match_pool_release(struct pool *pool, uint32_t number)
+{
+    pool->free[pool->free_count++] = number;
+}
 
 struct peer *match_peer(struct match *match, uint32_t rank);
 struct match_member *match_member_of(const struct match *match, uint32_t rank);
 
-/** The channel with this name, made when there is none. @return NONE: no space */
-uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
-                       int32_t tag);
+/** The channel of the message of this record, made when there is none. @return NONE: there is no
+ * message, or it cannot be matched */
+uint32_t match_channel_of(const struct taken *t, int sends);
 
 /** Channels of a rank, one after the other, none twice. */
 struct channel_walk {
@@ -346,10 +360,6 @@ void channel_mark_desynchronised(struct match *match, struct channel *channel);
 void match_sweep(struct match *match);
 
 /* ---- match_find.c: the ends that a record is about ------------------------------------------ */
-
-/** The channel of the message of this record. @return NONE: there is no message, or it cannot be
- * matched */
-uint32_t match_channel_of(const struct taken *t, int sends);
 
 /** The send that this record ends. @return NONE: not there */
 uint32_t match_find_send(const struct taken *t, const struct channel *channel);
