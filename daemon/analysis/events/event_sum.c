@@ -250,27 +250,35 @@ int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uin
 
 /* ---- records ------------------------------------------------------------- */
 
-/* @return number of the sum; KEY_NONE: there is no memory for it */
-static uint32_t event_sum_add_pair(struct event_sum *sum, struct rank_sum *rank, struct key key,
-                                   uint64_t messages, uint64_t bytes)
+/* Apart from event_sum_add_pair(), which finds nearly all messages without it.
+ * @return number of the sum; KEY_NONE: there is no memory for it */
+static __attribute__((noinline)) uint32_t
+event_sum_change_pair(struct event_sum *sum, const struct rank_sum *rank, struct key key)
 {
-    uint32_t number = key_table_find_after(&sum->pair_index, key, rank->last_pair);
-    struct pair_sum *pair =
-        number != KEY_NONE ? &sum->pairs[number] : event_sum_find_pair(sum, key, sum->most_pairs);
+    struct pair_sum *pair = event_sum_find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
         sum->folded = 1;
-        pair = event_sum_find_pair(sum,
-                                   event_sum_pair_key(key.hi >> 32, OTHERS, 0, 0, key.lo & 0xffff),
-                                   sum->most_pairs + MAXIMUM_OVERFLOW_ROWS);
+        key = event_sum_pair_key(key.hi >> 32, OTHERS, 0, 0, key.lo & 0xffff);
+        pair = event_sum_find_pair(sum, key, sum->most_pairs + MAXIMUM_OVERFLOW_ROWS);
     }
     if (pair == NULL)
         return KEY_NONE;
-    pair->messages += messages;
-    pair->bytes += bytes;
-    if (number == KEY_NONE) {
-        number = (uint32_t)(pair - sum->pairs);
-        key_table_set_after(&sum->pair_index, rank->last_pair, number);
-    }
+    uint32_t number = (uint32_t)(pair - sum->pairs);
+    key_table_set_after(&sum->pair_index, rank->last_pair, number);
+    return number;
+}
+
+/* @return as event_sum_change_pair() */
+static inline uint32_t event_sum_add_pair(struct event_sum *sum, struct rank_sum *rank,
+                                          struct key key, uint64_t messages, uint64_t bytes)
+{
+    uint32_t number = key_table_find_after(&sum->pair_index, key, rank->last_pair);
+    if (number == KEY_NONE)
+        number = event_sum_change_pair(sum, rank, key);
+    if (number == KEY_NONE)
+        return KEY_NONE;
+    sum->pairs[number].messages += messages;
+    sum->pairs[number].bytes += bytes;
     return rank->last_pair = number;
 }
 
@@ -420,8 +428,8 @@ static void event_sum_add_call(struct rank_sum *rank, struct ring_sum *ring, str
     event_sum_count_calls(rank, call, s, (uint64_t)is_call, time);
     if (call == NULL || !is_call)
         return;
-    if (event_started(s->event) != 0 &&
-        (s->kind.class_ == CALL_WAIT || s->kind.class_ == CALL_POLL))
+    if ((s->kind.class_ == CALL_WAIT || s->kind.class_ == CALL_POLL) &&
+        event_started(s->event) != 0)
         call->collective_ns += time;
     if (time > call->longest_ns)
         call->longest_ns = time;
