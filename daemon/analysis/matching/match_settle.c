@@ -78,7 +78,7 @@ void match_settle_in_group(struct match *match, uint32_t number)
 }
 
 /* Settle a receive that has left its channel as a message or as one end of a message. */
-static void match_settle_receive(struct match *match, const struct channel *channel,
+static inline void match_settle_receive(struct match *match, const struct channel *channel,
                                  uint32_t number)
 {
     struct receive *receive = match_receive_at(match, number);
@@ -123,7 +123,7 @@ static uint32_t match_pop_receive(struct match *match, struct channel *channel)
 }
 
 /* Bind a send and a receive that have left the channel. @return 0: they contradict each other */
-static int match_bind_pair(struct match *match, struct channel *channel, uint32_t send_number,
+static inline int match_bind_pair(struct match *match, struct channel *channel, uint32_t send_number,
                            uint32_t receive_number)
 {
     const struct send *send = match_send_at(match, send_number);
