@@ -279,21 +279,17 @@ static uint64_t burst_log_count_rows(struct burst_desk *desk)
 /* Merge nearest bursts until their rows are within bounds. */
 static void burst_log_fit_rows(struct burst_desk *desk, const struct burst_bounds *bounds)
 {
-    bursts_reduce(desk->shape, bounds->bursts);
-    uint32_t count = bursts_count(desk->shape);
-    uint64_t rows = burst_log_count_rows(desk);
-    if (rows <= bounds->rows)
-        return;
-    if (1 + (uint64_t)desk->index.count >= bounds->rows)
-        count = 1; /* no number of bursts would do, or no other */
-    for (; count > 1 && rows > bounds->rows; rows = burst_log_count_rows(desk)) {
+    /* With so many pairs no number of bursts would do, or no other. */
+    uint32_t count = 1 + (uint64_t)desk->index.count >= bounds->rows ? 1 : bounds->bursts;
+    bursts_reduce(desk->shape, count);
+    while ((count = bursts_count(desk->shape)) > 1) {
+        uint64_t rows = burst_log_count_rows(desk);
+        if (rows <= bounds->rows)
+            return;
         uint64_t share = count * bounds->rows / rows; /* if all have the same pairs */
         uint32_t fewer = count * 3 / 4;
-        count = share < fewer ? (uint32_t)share : fewer;
-        count = count == 0 ? 1 : count;
-        bursts_reduce(desk->shape, count);
+        bursts_reduce(desk->shape, share < fewer ? (uint32_t)share : fewer);
     }
-    bursts_reduce(desk->shape, count);
 }
 
 /* @return the place of the pair's row in the burst that is added up */

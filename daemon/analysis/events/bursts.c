@@ -203,8 +203,8 @@ static uint32_t bursts_find_nearest(const struct bursts *set)
 void bursts_reduce(struct bursts *set, uint32_t maximum)
 {
     maximum = maximum == 0 ? 1 : maximum;
-    while (set->count > maximum)
-        bursts_merge_at(set, bursts_find_nearest(set));
+    while (set->count > maximum) /* in any order, if all become one */
+        bursts_merge_at(set, maximum == 1 ? 0 : bursts_find_nearest(set));
 }
 
 void bursts_join_near(struct bursts *set, uint64_t apart_ns)
