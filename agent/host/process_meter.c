@@ -105,10 +105,9 @@ void process_meter_close(struct process_meter *meter)
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* @param fields  receives the fields up to number `last`; the state is its letter
- * @return 0: it is gone */
-static int meter_read_stat(const struct process_meter *meter, uint64_t fields[STAT_FIELDS],
-                           int last)
+/* @param fields  receives all fields; without `all` the state, and the processor of one that runs
+ *                and whose clock may be known. The state is its letter. @return 0: it is gone */
+static int meter_read_stat(const struct process_meter *meter, uint64_t fields[STAT_FIELDS], int all)
 {
     char text[1024];
     memset(fields, 0, STAT_FIELDS * sizeof(*fields));
@@ -119,6 +118,8 @@ static int meter_read_stat(const struct process_meter *meter, uint64_t fields[ST
         return 0;
     fields[STAT_STATE] = (unsigned char)at[2];
     at += 3;
+    const int has_clock = fields[STAT_STATE] == 'R' && !meter->has_no_clock;
+    const int last = all ? STAT_FIELDS - 1 : has_clock ? STAT_PROCESSOR : STAT_STATE;
     for (int f = STAT_STATE + 1; f <= last; f++)
         fields[f] = strtoull(at, &at, 10);
     return 1;
@@ -154,8 +155,7 @@ static void meter_note_state(struct process_meter *meter, const uint64_t fields[
 void process_meter_sample(struct process_meter *meter)
 {
     uint64_t fields[STAT_FIELDS];
-    if (meter != NULL && !meter->is_busy &&
-        meter_read_stat(meter, fields, meter->has_no_clock ? STAT_STATE : STAT_PROCESSOR))
+    if (meter != NULL && !meter->is_busy && meter_read_stat(meter, fields, 0))
         meter_note_state(meter, fields);
 }
 
@@ -222,7 +222,7 @@ int process_meter_take(struct process_meter *meter, uint64_t now_ns, uint64_t st
     struct meter_counts now;
     if (meter == NULL)
         return 0;
-    const int is_there = meter_read_stat(meter, fields, STAT_FIELDS - 1);
+    const int is_there = meter_read_stat(meter, fields, 1);
     meter->state = (char)fields[STAT_STATE];
     if (!is_there || now_ns <= meter->begin_ns)
         return 0;
