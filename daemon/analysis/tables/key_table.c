@@ -9,6 +9,7 @@
 
 #define INITIAL_CAPACITY 16u
 #define MAXIMUM_KEYS (1u << 31)
+#define SPARSE 32u /* places for each key, of a table that is cleared key by key */
 
 void key_table_finish(struct key_table *table)
 {
@@ -18,13 +19,17 @@ void key_table_finish(struct key_table *table)
     *table = (struct key_table){0};
 }
 
-/* What is held stands between the place that its hash names and the next empty one. */
+/* What is held stands between the place that its hash names and the next empty one. Unless few
+ * places are used it is cheaper to write them all than to find those. */
 void key_table_clear(struct key_table *table)
 {
-    for (uint32_t i = 0; i < table->count; i++)
-        for (uint32_t at = key_table_hash_of(table->keys[i]) & table->mask; table->index[at] != 0;
-             at = (at + 1) & table->mask)
-            table->index[at] = 0;
+    if (table->count > table->mask / SPARSE)
+        memset(table->index, 0, ((size_t)table->mask + 1) * sizeof(*table->index));
+    else
+        for (uint32_t i = 0; i < table->count; i++)
+            for (uint32_t at = key_table_hash_of(table->keys[i]) & table->mask;
+                 table->index[at] != 0; at = (at + 1) & table->mask)
+                table->index[at] = 0;
     table->count = 0;
 }
 
