@@ -193,7 +193,8 @@ uint32_t topology_reverse(const struct topology *topology, uint32_t link)
     uint32_t from, to;
     if (!topology_link(topology, link, &from, &to))
         return TOPOLOGY_NONE;
-    return topology->rules->reverse(topology, link);
+    return topology->rules->reverse ? topology->rules->reverse(topology, link)
+                                    : topology->rules->between(topology, to, from);
 }
 
 double topology_capacity(const struct topology *topology, uint32_t link)
@@ -219,7 +220,11 @@ uint32_t topology_distance(const struct topology *topology, uint32_t source, uin
     if (source == destination)
         return 0;
     const struct topology_given *given = topology_given_find(topology, source, destination);
-    return given ? given->count - 1 : topology->rules->distance(topology, source, destination);
+    if (given)
+        return given->count - 1;
+    return topology->rules->distance
+               ? topology->rules->distance(topology, source, destination)
+               : topology->rules->route(topology, source, destination, NULL, 0);
 }
 
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,

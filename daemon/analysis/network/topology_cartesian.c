@@ -203,19 +203,6 @@ static uint32_t cartesian_between(const struct topology *topology, uint32_t from
            cartesian_port_towards(grid->size[along], a, b, direction);
 }
 
-static uint32_t cartesian_reverse(const struct topology *topology, uint32_t link)
-{
-    const struct topology_grid *grid = &topology->grid;
-    struct place place = cartesian_port_axis(topology, link);
-    uint32_t d = place.dimension, end = cartesian_port_end(topology, &place), port = 1 - place.port;
-    if (grid->size[d] == 2)
-        port = 0;
-    else if (topology->spec.dimensions[d].connection == TOPOLOGY_ALL)
-        port = cartesian_port_towards(grid->size[d], end, place.at, ACROSS);
-    return cartesian_move_node(grid, place.node, d, place.at, end) * grid->ports + grid->port[d] +
-           port;
-}
-
 static uint32_t cartesian_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
                               uint32_t capacity)
 {
@@ -319,7 +306,6 @@ const struct topology_rules topology_cartesian = {
     .make = cartesian_make,
     .link = cartesian_link,
     .between = cartesian_between,
-    .reverse = cartesian_reverse,
     .out = cartesian_out,
     .distance = cartesian_distance,
     .route = cartesian_route,

@@ -144,13 +144,6 @@ static uint32_t dragonfly_between(const struct topology *topology, uint32_t from
     return dragonfly_global_link(&shape, group, other);
 }
 
-static uint32_t dragonfly_reverse(const struct topology *topology, uint32_t link)
-{
-    uint32_t from, to;
-    return dragonfly_link(topology, link, &from, &to) ? dragonfly_between(topology, to, from)
-                                                      : TOPOLOGY_NONE;
-}
-
 static uint32_t dragonfly_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
                               uint32_t capacity)
 {
@@ -191,18 +184,10 @@ static uint32_t dragonfly_route(const struct topology *topology, uint32_t source
     return count;
 }
 
-static uint32_t dragonfly_distance(const struct topology *topology, uint32_t source,
-                                   uint32_t destination)
-{
-    return dragonfly_route(topology, source, destination, NULL, 0);
-}
-
 const struct topology_rules topology_dragonfly = {
     .make = dragonfly_make,
     .link = dragonfly_link,
     .between = dragonfly_between,
-    .reverse = dragonfly_reverse,
     .out = dragonfly_out,
-    .distance = dragonfly_distance,
     .route = dragonfly_route,
 };

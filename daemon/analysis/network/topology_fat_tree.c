@@ -171,13 +171,6 @@ static uint32_t fat_tree_between(const struct topology *topology, uint32_t from,
     return TOPOLOGY_NONE;
 }
 
-static uint32_t fat_tree_reverse(const struct topology *topology, uint32_t link)
-{
-    uint32_t from, to;
-    fat_tree_link(topology, link, &from, &to);
-    return fat_tree_between(topology, to, from);
-}
-
 static uint32_t fat_tree_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
                              uint32_t capacity)
 {
@@ -235,7 +228,6 @@ const struct topology_rules topology_fat_tree = {
     .finish = fat_tree_finish,
     .link = fat_tree_link,
     .between = fat_tree_between,
-    .reverse = fat_tree_reverse,
     .out = fat_tree_out,
     .distance = fat_tree_distance,
     .route = fat_tree_route,

@@ -183,12 +183,6 @@ static uint32_t graph_route(const struct topology *topology, uint32_t source, ui
     return count;
 }
 
-static uint32_t graph_distance(const struct topology *topology, uint32_t source,
-                               uint32_t destination)
-{
-    return graph_route(topology, source, destination, NULL, 0);
-}
-
 static int graph_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
                          uint32_t link)
 {
@@ -208,7 +202,6 @@ const struct topology_rules topology_graph = {
     .between = topology_edges_between,
     .reverse = topology_edges_reverse,
     .out = topology_edges_out,
-    .distance = graph_distance,
     .route = graph_route,
     .crosses = graph_crosses,
 };

@@ -24,9 +24,11 @@ struct topology_rules {
     void (*finish)(struct topology *topology); /**< NULL: nothing to free */
     int (*link)(const struct topology *topology, uint32_t link, uint32_t *from, uint32_t *to);
     uint32_t (*between)(const struct topology *topology, uint32_t from, uint32_t to);
+    /** NULL: no two links lead from one vertex to the same other one. */
     uint32_t (*reverse)(const struct topology *topology, uint32_t link);
     uint32_t (*out)(const struct topology *topology, uint32_t vertex, uint32_t *links,
                     uint32_t capacity);
+    /** NULL: the length of the route. */
     uint32_t (*distance)(const struct topology *topology, uint32_t source, uint32_t destination);
     uint32_t (*route)(const struct topology *topology, uint32_t source, uint32_t destination,
                       uint32_t *links, uint32_t capacity);

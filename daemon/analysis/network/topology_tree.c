@@ -112,14 +112,6 @@ static uint32_t tree_common_ancestor(const struct vertex *vertices, uint32_t a, 
     return a;
 }
 
-static uint32_t tree_distance(const struct topology *topology, uint32_t source,
-                              uint32_t destination)
-{
-    const struct vertex *vertices = ((const struct tree *)topology->state)->vertices;
-    uint32_t top = tree_common_ancestor(vertices, source, destination);
-    return vertices[source].depth + vertices[destination].depth - 2 * vertices[top].depth;
-}
-
 static uint32_t tree_route(const struct topology *topology, uint32_t source, uint32_t destination,
                            uint32_t *links, uint32_t capacity)
 {
@@ -155,7 +147,6 @@ const struct topology_rules topology_tree = {
     .between = topology_edges_between,
     .reverse = topology_edges_reverse,
     .out = topology_edges_out,
-    .distance = tree_distance,
     .route = tree_route,
     .crosses = tree_crosses,
 };
