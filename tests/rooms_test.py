@@ -40,7 +40,7 @@ MATRIX = {
     ANALYSIS + "phases": "tables events",
     ANALYSIS + "commgram": "tables communities phases",
     ANALYSIS + "network": "tables",
-    ANALYSIS + "network/remap": "network",
+    ANALYSIS + "network/remap": "tables network",
     ANALYSIS + "formulas": "",
     # The daemon.
     "daemon/encoding": "matching events",

@@ -32,16 +32,16 @@ struct reroute {
     const struct topology *topology; /* borrowed */
     struct reroute_graph graph;
     uint32_t link_count;
-    uint64_t *loads;      /* owned */
-    struct reach *reach;  /* owned; `best` is UINT64_MAX between searches */
-    struct visit *visits; /* owned; `level` is NONE between searches */
-    uint32_t *now,
-        *next; /* owned; vertices to examine, with this number of hops and with the next */
-    uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
-    uint32_t *old;              /* owned; the topology's route */
+    struct arena memory; /* of all arrays but `many` */
+    uint64_t *loads;
+    struct reach *reach;  /* `best` is UINT64_MAX between searches */
+    struct visit *visits; /* `level` is NONE between searches */
+    uint32_t *now, *next; /* vertices to examine, with this number of hops and with the next */
+    uint32_t *seen, seen_count; /* vertices whose reach or visit is set */
+    uint32_t *old;              /* the topology's route */
     uint32_t old_capacity;
-    uint64_t *kept;  /* owned; loads of the old route's links while its bytes are subtracted */
-    uint32_t *found; /* owned; space for all vertices */
+    uint64_t *kept;  /* loads of the old route's links while its bytes are subtracted */
+    uint32_t *found; /* space for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
     size_t many_capacity;
 };
@@ -65,17 +65,16 @@ static int reroute_init(struct reroute *r)
     uint32_t vertices = topology_vertices(r->topology);
     r->link_count = topology_links(r->topology);
     r->old_capacity = topology_diameter(r->topology) + 1;
-    r->loads = calloc((size_t)r->link_count + 1, sizeof(*r->loads));
-    r->reach = malloc(vertices * sizeof(*r->reach));
-    r->visits = malloc(vertices * sizeof(*r->visits));
-    r->now = malloc(vertices * sizeof(*r->now));
-    r->next = malloc(vertices * sizeof(*r->next));
-    r->seen = malloc((vertices + 2) * sizeof(*r->seen));
-    r->found = malloc(vertices * sizeof(*r->found));
-    r->old = malloc(r->old_capacity * sizeof(*r->old));
-    r->kept = malloc(r->old_capacity * sizeof(*r->kept));
-    if (r->loads == NULL || r->reach == NULL || r->visits == NULL || r->now == NULL ||
-        r->next == NULL || r->seen == NULL || r->found == NULL || r->old == NULL || r->kept == NULL)
+    ARENA_TAKE(&r->memory, r->loads, (size_t)r->link_count + 1);
+    ARENA_TAKE(&r->memory, r->reach, vertices);
+    ARENA_TAKE(&r->memory, r->visits, vertices);
+    ARENA_TAKE(&r->memory, r->now, vertices);
+    ARENA_TAKE(&r->memory, r->next, vertices);
+    ARENA_TAKE(&r->memory, r->seen, vertices + 2);
+    ARENA_TAKE(&r->memory, r->found, vertices);
+    ARENA_TAKE(&r->memory, r->old, r->old_capacity);
+    ARENA_TAKE(&r->memory, r->kept, r->old_capacity);
+    if (r->memory.failed)
         return -ENOMEM;
     for (uint32_t v = 0; v < vertices; v++) {
         r->reach[v].best = UINT64_MAX;
@@ -104,15 +103,7 @@ void reroute_destroy(struct reroute *r)
     if (r == NULL)
         return;
     reroute_graph_finish(&r->graph);
-    free(r->loads);
-    free(r->reach);
-    free(r->visits);
-    free(r->now);
-    free(r->next);
-    free(r->seen);
-    free(r->found);
-    free(r->old);
-    free(r->kept);
+    arena_finish(&r->memory);
     free(r->many);
     free(r);
 }

@@ -2,16 +2,10 @@
 #include "daemon/analysis/network/reroute_graph.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE TOPOLOGY_NONE
 #define BEYOND (UINT32_MAX / 2) /* longer than any route; small enough to be added to */
-
-static void *graph_allocate(size_t count, size_t size)
-{
-    return calloc(count + 1, size);
-}
 
 /* Sort the links by the vertex at one end. */
 static void graph_sort_links(struct reroute_graph *g, const struct topology *topology)
@@ -47,13 +41,12 @@ static void graph_shift_first(uint32_t *first, uint32_t count, uint32_t end)
 static int graph_init_links(struct reroute_graph *g, const struct topology *topology)
 {
     uint32_t links = topology_links(topology), end = 0, from, to;
-    g->first = graph_allocate(g->vertex_count + 1, sizeof(*g->first));
-    g->edges = graph_allocate(links, sizeof(*g->edges));
-    g->begin = graph_allocate(links, sizeof(*g->begin));
-    g->first_in = graph_allocate(g->vertex_count + 1, sizeof(*g->first_in));
-    g->in = graph_allocate(links, sizeof(*g->in));
-    if (g->first == NULL || g->edges == NULL || g->begin == NULL || g->first_in == NULL ||
-        g->in == NULL)
+    ARENA_TAKE(&g->memory, g->first, g->vertex_count + 1u);
+    ARENA_TAKE(&g->memory, g->edges, links);
+    ARENA_TAKE(&g->memory, g->begin, links);
+    ARENA_TAKE(&g->memory, g->first_in, g->vertex_count + 1u);
+    ARENA_TAKE(&g->memory, g->in, links);
+    if (g->memory.failed)
         return -ENOMEM;
     graph_sort_links(g, topology);
     for (uint32_t link = 0; link < links; link++)
@@ -70,10 +63,10 @@ int reroute_graph_init(struct reroute_graph *g, const struct topology *topology)
     g->topology = topology;
     g->vertex_count = topology_vertices(topology);
     g->destination = NONE;
-    g->closed = graph_allocate(g->vertex_count, sizeof(*g->closed));
-    g->distance = malloc((g->vertex_count + 1) * sizeof(*g->distance));
-    g->known = graph_allocate(g->vertex_count, sizeof(*g->known));
-    if (g->closed == NULL || g->distance == NULL || g->known == NULL)
+    ARENA_TAKE(&g->memory, g->closed, g->vertex_count);
+    ARENA_TAKE(&g->memory, g->distance, g->vertex_count);
+    ARENA_TAKE(&g->memory, g->known, g->vertex_count);
+    if (g->memory.failed)
         return -ENOMEM;
     memset(g->distance, 0xff, g->vertex_count * sizeof(*g->distance));
     if (spec->kind == TOPOLOGY_FAT_TREE || spec->kind == TOPOLOGY_DRAGONFLY)
@@ -85,14 +78,7 @@ int reroute_graph_init(struct reroute_graph *g, const struct topology *topology)
 
 void reroute_graph_finish(struct reroute_graph *g)
 {
-    free(g->first);
-    free(g->edges);
-    free(g->begin);
-    free(g->closed);
-    free(g->distance);
-    free(g->known);
-    free(g->first_in);
-    free(g->in);
+    arena_finish(&g->memory);
 }
 
 /* Search breadth first, against the links. */

@@ -4,6 +4,7 @@
 #define HOLTER_ANALYSIS_NETWORK_REROUTE_GRAPH_H
 
 #include "daemon/analysis/network/topology.h"
+#include "daemon/analysis/tables/arena.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,19 +16,20 @@ struct reroute_edge {
 struct reroute_graph {
     const struct topology *topology; /**< borrowed */
     uint32_t vertex_count;
-    uint32_t *first; /**< owned; by vertex: position of its first edge; and the end of the last */
-    struct reroute_edge *edges; /**< owned */
-    uint32_t *begin;            /**< owned; vertex that a link leaves, by link */
-    uint8_t *closed;            /**< owned; 1: no route passes through this vertex */
+    struct arena memory; /**< of all arrays */
+    uint32_t *first;     /**< by vertex: position of its first edge; and the end of the last */
+    struct reroute_edge *edges;
+    uint32_t *begin; /**< vertex that a link leaves, by link */
+    uint8_t *closed; /**< 1: no route passes through this vertex */
 
     uint32_t destination; /**< of the distances; TOPOLOGY_NONE: none yet */
-    uint32_t *distance;   /**< owned; links to the destination; TOPOLOGY_NONE: not asked for yet */
-    uint32_t *known; /**< owned; measured: vertices whose distance is known; else the queue of the
-                        search */
+    uint32_t *distance;   /**< links to the destination; TOPOLOGY_NONE: not asked for yet */
+    uint32_t *known;      /**< measured: vertices whose distance is known; else the queue of the
+                             search */
     uint32_t known_count;
 
     bool measured; /**< the topology knows the distance: it is asked for vertices that matter */
-    uint32_t *first_in, *in; /**< owned; by the vertex that links enter: where they come from */
+    uint32_t *first_in, *in; /**< by the vertex that links enter: where they come from */
 };
 
 /** @return 0 or -ENOMEM; reroute_graph_finish() is due in either case */

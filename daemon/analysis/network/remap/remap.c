@@ -158,8 +158,8 @@ static int remap_copy_movable(struct remap *r, const struct remap_problem *probl
     const uint32_t n = problem->processes;
     const uint32_t count = problem->selected != NULL ? problem->selected_count : n;
     bool *seen = calloc((size_t)n + 1, sizeof(*seen));
-    r->movable = malloc(((size_t)n + 1) * sizeof(*r->movable));
-    int rc = seen != NULL && r->movable != NULL ? 0 : -ENOMEM;
+    ARENA_TAKE(&r->memory, r->movable, (size_t)n + 1);
+    int rc = seen != NULL && !r->memory.failed ? 0 : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         const uint32_t p = problem->selected != NULL ? problem->selected[i] : i;
         if (p >= n || seen[p]) {
@@ -177,18 +177,15 @@ static int remap_copy_movable(struct remap *r, const struct remap_problem *probl
 static int remap_allocate(struct remap *r, const struct remap_problem *problem)
 {
     const size_t n = problem->processes;
-    r->node = malloc((n + 1) * sizeof(*r->node));
-    r->given = malloc((n + 1) * sizeof(*r->given));
-    r->best = malloc((n + 1) * sizeof(*r->best));
-    r->seats = malloc((n + 1) * sizeof(*r->seats));
-    r->scratch = malloc((n + 1) * sizeof(*r->scratch));
-    r->grid_slots = malloc((n + 1) * sizeof(*r->grid_slots));
-    r->loads = malloc(((size_t)topology_links(r->topology) + 1) * sizeof(*r->loads));
-    r->route = malloc(((size_t)topology_diameter(r->topology) + 1) * sizeof(*r->route));
-    return r->node && r->given && r->best && r->seats && r->scratch && r->grid_slots && r->loads &&
-                   r->route
-               ? 0
-               : -ENOMEM;
+    ARENA_TAKE(&r->memory, r->node, n + 1);
+    ARENA_TAKE(&r->memory, r->given, n + 1);
+    ARENA_TAKE(&r->memory, r->best, n + 1);
+    ARENA_TAKE(&r->memory, r->seats, n + 1);
+    ARENA_TAKE(&r->memory, r->scratch, n + 1);
+    ARENA_TAKE(&r->memory, r->grid_slots, n + 1);
+    ARENA_TAKE(&r->memory, r->loads, (size_t)topology_links(r->topology) + 1);
+    ARENA_TAKE(&r->memory, r->route, (size_t)topology_diameter(r->topology) + 1);
+    return r->memory.failed ? -ENOMEM : 0;
 }
 
 /* Are routes equally long in both directions? This is known of regular networks; other networks
@@ -277,15 +274,7 @@ void remap_destroy(struct remap *r)
     remap_search_finish(&r->search);
     remap_places_finish(&r->places);
     remap_graph_finish(&r->graph);
-    free(r->movable);
-    free(r->node);
-    free(r->given);
-    free(r->best);
-    free(r->seats);
-    free(r->scratch);
-    free(r->grid_slots);
-    free(r->loads);
-    free(r->route);
+    arena_finish(&r->memory);
     free(r);
 }
 

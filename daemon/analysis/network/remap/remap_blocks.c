@@ -3,6 +3,7 @@
  * tests/bench/remap_bench.c shows the effect of a change. */
 #include "daemon/analysis/network/remap/remap_blocks.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -40,12 +41,13 @@ struct remap_blocks {
     const struct remap_places *places; /* dimensions; a ring of 4 counts as two of size 2 */
     struct unit units[UNITS];          /* dimensions, and halves of rings of 4 */
     uint32_t unit_count;
-    uint32_t room;     /* seats of each spot */
-    uint32_t *key;     /* of each spot */
-    uint32_t *spot_at; /* of each key */
-    uint32_t *slots;   /* slot of each process in the present mapping */
-    uint32_t *next;    /* slot of each process in the mapping that is tried */
-    uint32_t *block;   /* block of each process */
+    uint32_t room;       /* seats of each spot */
+    struct arena memory; /* of all arrays */
+    uint32_t *key;       /* of each spot */
+    uint32_t *spot_at;   /* of each key */
+    uint32_t *slots;     /* slot of each process in the present mapping */
+    uint32_t *next;      /* slot of each process in the mapping that is tried */
+    uint32_t *block;     /* block of each process */
     double cost, best;
     uint64_t random;
 
@@ -130,13 +132,13 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
     b->random = seed;
     b->best = HUGE_VAL;
     b->room = places->first[1];
-    b->key = malloc(m * sizeof(*b->key));
-    b->spot_at = malloc(m * sizeof(*b->spot_at));
-    b->slots = malloc((n + 1) * sizeof(*b->slots));
-    b->next = malloc((n + 1) * sizeof(*b->next));
-    b->block = malloc((n + 1) * sizeof(*b->block));
-    b->weights = malloc(MAX_BLOCKS * MAX_BLOCKS * sizeof(*b->weights));
-    if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights) {
+    ARENA_TAKE(&b->memory, b->key, m);
+    ARENA_TAKE(&b->memory, b->spot_at, m);
+    ARENA_TAKE(&b->memory, b->slots, n + 1);
+    ARENA_TAKE(&b->memory, b->next, n + 1);
+    ARENA_TAKE(&b->memory, b->block, n + 1);
+    ARENA_TAKE(&b->memory, b->weights, MAX_BLOCKS * MAX_BLOCKS);
+    if (b->memory.failed) {
         remap_blocks_destroy(b);
         return -ENOMEM;
     }
@@ -153,12 +155,7 @@ void remap_blocks_destroy(struct remap_blocks *b)
 {
     if (b == NULL)
         return;
-    free(b->key);
-    free(b->spot_at);
-    free(b->slots);
-    free(b->next);
-    free(b->block);
-    free(b->weights);
+    arena_finish(&b->memory);
     free(b);
 }
 

@@ -1,6 +1,8 @@
 /* Depth-first branch and bound over the permutations of a few processes: see remap_exact.h. */
 #include "daemon/analysis/network/remap/remap_exact.h"
 
+#include "daemon/analysis/tables/arena.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@ struct movable_flow {
 
 struct remap_exact {
     struct remap_exact_problem problem; /* the arrays it points to are borrowed */
+    struct arena memory;                /* of all arrays */
     uint32_t *slots; /* slot of each process; TOPOLOGY_NONE: movable and not placed yet */
     uint32_t *best;
     struct movable_flow *flows_of_movable; /* flows of movable processes, grouped by process; a flow
@@ -141,7 +144,7 @@ static int remap_exact_list_flows(struct remap_exact *x, const uint32_t *at)
             x->touch_first[d + 1] = total;
         }
         if (pass == 0)
-            x->flows_of_movable = malloc(((size_t)total + 1) * sizeof(*x->flows_of_movable));
+            ARENA_TAKE(&x->memory, x->flows_of_movable, (size_t)total + 1);
         if (x->flows_of_movable == NULL)
             return -ENOMEM;
     }
@@ -176,14 +179,12 @@ int remap_exact_create(struct remap_exact **out, const struct remap_exact_proble
     if (x == NULL)
         return -ENOMEM;
     x->problem = *problem;
-    x->slots = malloc((n + 1) * sizeof(*x->slots));
-    x->best = malloc((n + 1) * sizeof(*x->best));
-    x->route =
-        malloc(((size_t)topology_diameter(problem->places->topology) + 1) * sizeof(*x->route));
+    ARENA_TAKE(&x->memory, x->slots, n + 1);
+    ARENA_TAKE(&x->memory, x->best, n + 1);
+    ARENA_TAKE(&x->memory, x->route, (size_t)topology_diameter(problem->places->topology) + 1);
     if (problem->objective == REMAP_MAX_LINK)
-        x->loads = calloc((size_t)topology_links(problem->places->topology) + 1, sizeof(*x->loads));
-    bool room = x->slots && x->best && x->route;
-    room = room && (x->loads != NULL || problem->objective != REMAP_MAX_LINK);
+        ARENA_TAKE(&x->memory, x->loads, (size_t)topology_links(problem->places->topology) + 1);
+    bool room = !x->memory.failed;
     if (room) {
         memcpy(x->slots, problem->slots, n * sizeof(*x->slots));
         memcpy(x->best, problem->slots, n * sizeof(*x->best));
@@ -201,11 +202,7 @@ void remap_exact_destroy(struct remap_exact *x)
 {
     if (x == NULL)
         return;
-    free(x->slots);
-    free(x->best);
-    free(x->flows_of_movable);
-    free(x->loads);
-    free(x->route);
+    arena_finish(&x->memory);
     free(x);
 }
 

@@ -103,12 +103,11 @@ int remap_graph_init(struct remap_graph *graph, const struct remap_problem *prob
     uint32_t *start = malloc(((size_t)n + 1) * sizeof(*start));
     int rc = -ENOMEM;
     *graph = (struct remap_graph){.processes = n};
-    graph->flows = malloc(edges * sizeof(*graph->flows));
-    graph->flow_first = malloc(((size_t)n + 1) * sizeof(*graph->flow_first));
-    graph->first = malloc(((size_t)n + 1) * sizeof(*graph->first));
-    graph->partners = malloc(2 * edges * sizeof(*graph->partners));
-    if (both && room && start && graph->flows && graph->flow_first && graph->first &&
-        graph->partners) {
+    ARENA_TAKE(&graph->memory, graph->flows, edges);
+    ARENA_TAKE(&graph->memory, graph->flow_first, (size_t)n + 1);
+    ARENA_TAKE(&graph->memory, graph->first, (size_t)n + 1);
+    ARENA_TAKE(&graph->memory, graph->partners, 2 * edges);
+    if (both && room && start && !graph->memory.failed) {
         const uint32_t count = remap_graph_copy_flows(graph->flows, problem);
         remap_graph_sort_flows(graph->flows, room, count, start, n);
         graph->flow_count = remap_graph_merge_flows(graph->flows, count);
@@ -124,10 +123,7 @@ int remap_graph_init(struct remap_graph *graph, const struct remap_problem *prob
 
 void remap_graph_finish(struct remap_graph *graph)
 {
-    free(graph->flows);
-    free(graph->flow_first);
-    free(graph->first);
-    free(graph->partners);
+    arena_finish(&graph->memory);
     *graph = (struct remap_graph){0};
 }
 

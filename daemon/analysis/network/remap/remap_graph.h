@@ -4,6 +4,7 @@
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_GRAPH_H
 
 #include "daemon/analysis/network/remap/remap.h"
+#include "daemon/analysis/tables/arena.h"
 #include "holter/message_key.h"
 
 /** What one process sends to another; each pair occurs once. */
@@ -20,6 +21,7 @@ struct remap_partner {
 struct remap_graph {
     uint32_t processes;
     uint32_t flow_count;
+    struct arena memory;            /**< of all arrays */
     struct remap_flow *flows;       /**< by sender, then receiver */
     uint32_t *flow_first;           /**< of each sender; processes + 1 */
     uint32_t *first;                /**< of each process in `partners`; processes + 1 */

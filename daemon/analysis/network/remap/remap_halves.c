@@ -3,6 +3,7 @@
 #include "daemon/analysis/network/remap/remap_halves.h"
 
 #include "daemon/analysis/network/remap/remap_metis.h"
+#include "daemon/analysis/tables/arena.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ struct remap_halves {
     const struct remap_places *places;
     enum remap_cut cut;
     uint32_t seed;
+    struct arena memory; /* of all arrays */
     uint32_t *slots;     /* slots in the order of ranges */
     uint32_t *processes; /* processes in the order of ranges */
     uint32_t *result;    /* slot of each process */
@@ -38,17 +40,16 @@ int remap_halves_create(struct remap_halves **out, const struct remap_graph *gra
     if (h == NULL)
         return -ENOMEM;
     *h = (struct remap_halves){.graph = graph, .places = places, .cut = cut, .seed = seed};
-    h->slots = malloc((n + 1) * sizeof(*h->slots));
-    h->processes = malloc((n + 1) * sizeof(*h->processes));
-    h->result = malloc((n + 1) * sizeof(*h->result));
-    h->middle = calloc(n + 1, sizeof(*h->middle));
-    h->part = malloc((n + 1) * sizeof(*h->part));
-    h->index = malloc((n + 1) * sizeof(*h->index));
-    h->key = malloc((n + 1) * sizeof(*h->key));
-    h->begin = malloc((n + 2) * sizeof(*h->begin));
-    h->next = malloc((n + 2) * sizeof(*h->next));
-    if (!h->slots || !h->processes || !h->result || !h->middle || !h->part || !h->index ||
-        !h->key || !h->begin || !h->next) {
+    ARENA_TAKE(&h->memory, h->slots, n + 1);
+    ARENA_TAKE(&h->memory, h->processes, n + 1);
+    ARENA_TAKE(&h->memory, h->result, n + 1);
+    ARENA_TAKE(&h->memory, h->middle, n + 1);
+    ARENA_TAKE(&h->memory, h->part, n + 1);
+    ARENA_TAKE(&h->memory, h->index, n + 1);
+    ARENA_TAKE(&h->memory, h->key, n + 1);
+    ARENA_TAKE(&h->memory, h->begin, n + 2);
+    ARENA_TAKE(&h->memory, h->next, n + 2);
+    if (h->memory.failed) {
         remap_halves_destroy(h);
         return -ENOMEM;
     }
@@ -67,15 +68,7 @@ void remap_halves_destroy(struct remap_halves *h)
 {
     if (h == NULL)
         return;
-    free(h->slots);
-    free(h->processes);
-    free(h->result);
-    free(h->middle);
-    free(h->part);
-    free(h->index);
-    free(h->key);
-    free(h->begin);
-    free(h->next);
+    arena_finish(&h->memory);
     free(h);
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/analysis/network/remap/remap_halves.h"
 #include "daemon/analysis/network/remap/remap_links.h"
 #include "daemon/analysis/network/remap/remap_search.h"
+#include "daemon/analysis/tables/arena.h"
 
 #define REMAP_STEP 12000000u /**< work in one step, in units of remap.c */
 #define REMAP_POOL 6u
@@ -48,6 +49,7 @@ struct remap {
     struct remap_graph graph;
     struct remap_places places;
     struct remap_search search;
+    struct arena memory; /* of all arrays below, but for those of starts */
     uint32_t *movable;
     uint32_t movable_count;
     uint32_t *node;  /* of each slot, for inter-node measures */

@@ -1,6 +1,8 @@
 /* Annealing against the load of the largest_load loaded links: see remap_links.h. */
 #include "daemon/analysis/network/remap/remap_links.h"
 
+#include "daemon/analysis/tables/arena.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct touched {
 
 struct remap_links {
     struct remap_links_problem problem;
+    struct arena memory; /* of all arrays */
     bool *moves;
     uint32_t *slot, *at, *best;
     uint32_t *in_first, *in; /* flows to each process; processes + 1 */
@@ -281,24 +284,21 @@ int remap_links_create(struct remap_links **out, const struct remap_links_proble
     l->problem = *problem;
     l->random = problem->seed;
     l->route_capacity = topology_diameter(topology);
-    l->moves = calloc(n + 1, sizeof(*l->moves));
-    l->slot = malloc((n + 1) * sizeof(*l->slot));
-    l->at = malloc((n + 1) * sizeof(*l->at));
-    l->best = malloc((n + 1) * sizeof(*l->best));
-    l->in_first = malloc((n + 1) * sizeof(*l->in_first));
-    l->in = malloc((flows + 1) * sizeof(*l->in));
-    l->crossing = malloc((flows + 1) * sizeof(*l->crossing));
-    l->loads = malloc(((size_t)topology_links(topology) + 1) * sizeof(*l->loads));
-    l->route = malloc(((size_t)l->route_capacity + 1) * sizeof(*l->route));
-    bool route_capacity = l->moves && l->slot && l->at && l->best && l->in_first && l->in &&
-                          l->crossing && l->loads && l->route;
-    if (route_capacity) {
+    ARENA_TAKE(&l->memory, l->moves, n + 1);
+    ARENA_TAKE(&l->memory, l->slot, n + 1);
+    ARENA_TAKE(&l->memory, l->at, n + 1);
+    ARENA_TAKE(&l->memory, l->best, n + 1);
+    ARENA_TAKE(&l->memory, l->in_first, n + 1);
+    ARENA_TAKE(&l->memory, l->in, flows + 1);
+    ARENA_TAKE(&l->memory, l->crossing, flows + 1);
+    ARENA_TAKE(&l->memory, l->loads, (size_t)topology_links(topology) + 1);
+    ARENA_TAKE(&l->memory, l->route, (size_t)l->route_capacity + 1);
+    if (!l->memory.failed) {
         remap_links_list_incoming(l);
         l->undo_capacity = remap_links_max_touched(l);
-        l->undo = malloc(l->undo_capacity * sizeof(*l->undo));
-        route_capacity = l->undo != NULL;
+        ARENA_TAKE(&l->memory, l->undo, l->undo_capacity);
     }
-    if (!route_capacity) {
+    if (l->memory.failed) {
         remap_links_destroy(l);
         return -ENOMEM;
     }
@@ -311,15 +311,6 @@ void remap_links_destroy(struct remap_links *l)
 {
     if (l == NULL)
         return;
-    free(l->moves);
-    free(l->slot);
-    free(l->at);
-    free(l->best);
-    free(l->in_first);
-    free(l->in);
-    free(l->crossing);
-    free(l->loads);
-    free(l->route);
-    free(l->undo);
+    arena_finish(&l->memory);
     free(l);
 }

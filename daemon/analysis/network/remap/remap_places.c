@@ -23,10 +23,10 @@ static int remap_places_make_slots(struct remap_places *places, const struct rem
 {
     const uint32_t n = problem->processes;
     struct seat_entry *all = malloc(((size_t)n + 1) * sizeof(*all));
-    places->vertex = malloc(((size_t)n + 1) * sizeof(*places->vertex));
-    places->spot = malloc(((size_t)n + 1) * sizeof(*places->spot));
-    places->first = malloc(((size_t)n + 2) * sizeof(*places->first));
-    if (!all || !places->vertex || !places->spot || !places->first) {
+    ARENA_TAKE(&places->memory, places->vertex, (size_t)n + 1);
+    ARENA_TAKE(&places->memory, places->spot, (size_t)n + 1);
+    ARENA_TAKE(&places->memory, places->first, (size_t)n + 2);
+    if (all == NULL || places->memory.failed) {
         free(all);
         return -ENOMEM;
     }
@@ -63,7 +63,7 @@ static void remap_places_add_dimension(struct remap_places *places,
 static bool remap_places_set_coordinates(struct remap_places *places)
 {
     const uint32_t count = places->dimension_count;
-    places->coordinates = malloc(((size_t)places->spots + 1) * count * sizeof(uint32_t));
+    ARENA_TAKE(&places->memory, places->coordinates, ((size_t)places->spots + 1) * count);
     return places->coordinates != NULL;
 }
 
@@ -144,7 +144,7 @@ static int remap_places_fill_table(struct remap_places *places)
     const uint32_t m = places->spots;
     if (m > REMAP_MAX_TABLE)
         return 0;
-    places->table = malloc((size_t)m * m * sizeof(*places->table) + 1);
+    ARENA_TAKE(&places->memory, places->table, (size_t)m * m);
     if (places->table == NULL)
         return -ENOMEM;
     for (uint32_t a = 0; a < m; a++)
@@ -165,7 +165,7 @@ static int remap_places_fill_steps(struct remap_places *places)
         return 0;
     for (uint32_t d = 0; d < places->dimension_count; d++)
         capacity += (size_t)places->dimensions[d].size * places->dimensions[d].size;
-    places->steps = malloc((capacity + 1) * sizeof(*places->steps));
+    ARENA_TAKE(&places->memory, places->steps, capacity + 1);
     if (places->steps == NULL)
         return -ENOMEM;
     double *step = places->steps;
@@ -293,9 +293,9 @@ static int remap_places_find_near(struct remap_places *places)
                            topology_spec(places->topology)->kind == TOPOLOGY_CARTESIAN;
     struct near_list list = {0};
     uint32_t *spot_of = malloc(((size_t)vertices + 1) * sizeof(*spot_of));
-    places->near_first = malloc(((size_t)m + 1) * sizeof(*places->near_first));
-    places->near = malloc(((size_t)m * REMAP_MOST_NEAR + 1) * sizeof(*places->near));
-    if (!spot_of || !places->near_first || !places->near) {
+    ARENA_TAKE(&places->memory, places->near_first, (size_t)m + 1);
+    ARENA_TAKE(&places->memory, places->near, (size_t)m * REMAP_MOST_NEAR + 1);
+    if (spot_of == NULL || places->memory.failed) {
         free(spot_of);
         return -ENOMEM;
     }
@@ -325,13 +325,6 @@ int remap_places_init(struct remap_places *places, const struct remap_problem *p
 
 void remap_places_finish(struct remap_places *places)
 {
-    free(places->vertex);
-    free(places->spot);
-    free(places->first);
-    free(places->coordinates);
-    free(places->steps);
-    free(places->table);
-    free(places->near_first);
-    free(places->near);
+    arena_finish(&places->memory);
     *places = (struct remap_places){0};
 }

@@ -9,6 +9,7 @@
 #define HOLTER_DAEMON_ANALYSIS_NETWORK_REMAP_REMAP_PLACES_H
 
 #include "daemon/analysis/network/remap/remap.h"
+#include "daemon/analysis/tables/arena.h"
 
 /** Costs are stored in tables if the sizes of the dimensions add up to no more. */
 #define REMAP_MAX_WIDTH 160u
@@ -27,9 +28,10 @@ struct remap_places {
     const struct topology *topology;
     bool inter_node;
     uint32_t slots, spots;
-    uint32_t *vertex; /**< of each slot */
-    uint32_t *spot;   /**< of each slot */
-    uint32_t *first;  /**< slot of each spot; spots + 1 */
+    struct arena memory; /**< of all arrays */
+    uint32_t *vertex;    /**< of each slot */
+    uint32_t *spot;      /**< of each slot */
+    uint32_t *first;     /**< slot of each spot; spots + 1 */
 
     struct remap_dimension dimensions[TOPOLOGY_DIMENSIONS];
     uint32_t dimension_count; /**< 0: distance is no sum over dimensions */

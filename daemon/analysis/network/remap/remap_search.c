@@ -26,16 +26,13 @@ int remap_search_init(struct remap_search *search, const struct remap_graph *gra
                                     .movable = movable,
                                     .movable_count = count,
                                     .random = seed};
-    search->moves = calloc(n + 1, sizeof(*search->moves));
-    search->slot = malloc((n + 1) * sizeof(*search->slot));
-    search->at = malloc((n + 1) * sizeof(*search->at));
-    search->chance = malloc(REMAP_CHANCES * sizeof(*search->chance));
-    if (places->steps != NULL && n * places->width <= MAX_TABLE_ENTRIES) {
-        search->table = malloc((n * places->width + 1) * sizeof(*search->table));
-        if (search->table == NULL)
-            return -ENOMEM;
-    }
-    if (!search->moves || !search->slot || !search->at || !search->chance)
+    ARENA_TAKE(&search->memory, search->moves, n + 1);
+    ARENA_TAKE(&search->memory, search->slot, n + 1);
+    ARENA_TAKE(&search->memory, search->at, n + 1);
+    ARENA_TAKE(&search->memory, search->chance, REMAP_CHANCES);
+    if (places->steps != NULL && n * places->width <= MAX_TABLE_ENTRIES)
+        ARENA_TAKE(&search->memory, search->table, n * places->width + 1);
+    if (search->memory.failed)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         search->moves[movable[i]] = true;
@@ -46,11 +43,7 @@ int remap_search_init(struct remap_search *search, const struct remap_graph *gra
 
 void remap_search_finish(struct remap_search *search)
 {
-    free(search->moves);
-    free(search->slot);
-    free(search->at);
-    free(search->table);
-    free(search->chance);
+    arena_finish(&search->memory);
     *search = (struct remap_search){0};
 }
 

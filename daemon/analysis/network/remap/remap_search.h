@@ -9,6 +9,7 @@
 
 #include "daemon/analysis/network/remap/remap_graph.h"
 #include "daemon/analysis/network/remap/remap_places.h"
+#include "daemon/analysis/tables/arena.h"
 
 #define REMAP_CHANCES 2048u
 
@@ -17,9 +18,10 @@ struct remap_search {
     const struct remap_places *places; /**< borrowed */
     const uint32_t *movable;           /**< borrowed; processes that may move */
     uint32_t movable_count;
-    bool *moves;    /**< may this process move? */
-    uint32_t *slot; /**< of each process */
-    uint32_t *at;   /**< process in each slot */
+    struct arena memory; /**< of all arrays */
+    bool *moves;         /**< may this process move? */
+    uint32_t *slot;      /**< of each process */
+    uint32_t *at;        /**< process in each slot */
     double *table;  /**< processes x width: cost at each coordinate; NULL: added up each time */
     double *chance; /**< table of -ln(u) for uniformly distributed u */
     double cost;    /**< sum over pairs of weight x distance */
