@@ -5,6 +5,7 @@
 #include "daemon/analysis/commgram/commgram_curve.h"
 #include "daemon/analysis/commgram/commgram_graph.h"
 #include "daemon/analysis/commgram/commgram_ribbons.h"
+#include "daemon/analysis/tables/arena.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
@@ -27,18 +28,19 @@ struct act {
 
 struct commgram {
     struct commgram_params params;
-    bool *only; /* owned; by rank: its messages are shown; NULL: all are */
+    struct arena memory; /* of arrays by rank or phase */
+    bool *only;          /* by rank: its messages are shown; NULL: all are */
     struct commgram_graph graph;
-    struct curve *curve;             /* owned; of the communities that are found: heights */
-    struct curve *drawn;             /* owned; of those that are drawn: identities */
-    uint32_t *found;                 /* owned; of each rank in the last phase: what is found */
-    uint32_t *labels;                /* owned; likewise: what is drawn */
-    uint32_t *identity;              /* owned; [phase][rank], or COMMGRAM_ABSENT */
-    uint32_t *seated;                /* owned; scratch, by rank */
-    struct wire_column_row *columns; /* owned */
-    struct act *acts;                /* owned; by phase */
-    uint32_t count;                  /* phases */
-    struct phase_edge *edges;        /* owned; shown edges of the last phase */
+    struct curve *curve; /* owned; of the communities that are found: heights */
+    struct curve *drawn; /* owned; of those that are drawn: identities */
+    uint32_t *found;     /* of each rank in the last phase: what is found */
+    uint32_t *labels;    /* likewise: what is drawn */
+    uint32_t *identity;  /* [phase][rank], or COMMGRAM_ABSENT */
+    uint32_t *seated;    /* scratch, by rank */
+    struct wire_column_row *columns;
+    struct act *acts;         /* by phase */
+    uint32_t count;           /* phases */
+    struct phase_edge *edges; /* owned; shown edges of the last phase */
     size_t edge_count, edge_capacity;
     struct wire_ribbon_row *ribbons; /* owned */
     size_t ribbon_count, ribbon_capacity;
@@ -68,7 +70,7 @@ static int commgram_keep_selected(struct commgram *c)
     const struct commgram_params *p = &c->params;
     if (p->only_count == 0)
         return 0;
-    c->only = calloc(p->ranks, sizeof(*c->only));
+    ARENA_TAKE(&c->memory, c->only, p->ranks);
     if (c->only == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < p->only_count; i++)
@@ -87,16 +89,15 @@ int commgram_create(struct commgram **out, const struct commgram_params *params)
     struct curve_params curve = CURVE_DEFAULTS;
     curve.most_ranks = params->ranks;
     c->params = *params;
-    c->found = malloc(params->ranks * sizeof(*c->found));
-    c->labels = malloc(params->ranks * sizeof(*c->labels));
-    c->seated = malloc(params->ranks * sizeof(*c->seated));
-    c->identity = malloc((size_t)params->phases * params->ranks * sizeof(*c->identity));
-    c->columns = calloc(params->phases, sizeof(*c->columns));
-    c->acts = calloc(params->phases, sizeof(*c->acts));
+    ARENA_TAKE(&c->memory, c->found, params->ranks);
+    ARENA_TAKE(&c->memory, c->labels, params->ranks);
+    ARENA_TAKE(&c->memory, c->seated, params->ranks);
+    ARENA_TAKE(&c->memory, c->identity, (size_t)params->phases * params->ranks);
+    ARENA_TAKE(&c->memory, c->columns, params->phases);
+    ARENA_TAKE(&c->memory, c->acts, params->phases);
     if (commgram_graph_init(&c->graph, params) != 0 || curve_create(&c->curve, &curve) != 0 ||
         curve_create(&c->drawn, &curve) != 0 || commgram_keep_selected(c) != 0 ||
-        c->found == NULL || c->labels == NULL || c->seated == NULL || c->identity == NULL ||
-        c->columns == NULL || c->acts == NULL) {
+        c->memory.failed) {
         commgram_destroy(c);
         return -ENOMEM;
     }
@@ -117,13 +118,7 @@ void commgram_destroy(struct commgram *c)
     commgram_bars_finish(&c->bars);
     commgram_names_finish(&c->names[0]);
     commgram_names_finish(&c->names[1]);
-    free(c->only);
-    free(c->found);
-    free(c->labels);
-    free(c->identity);
-    free(c->seated);
-    free(c->columns);
-    free(c->acts);
+    arena_finish(&c->memory);
     free(c->edges);
     free(c->ribbons);
     free(c);

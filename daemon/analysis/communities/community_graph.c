@@ -1,6 +1,7 @@
 /* Weighted undirected graphs: build, contract, compare, modularity. */
 #include "daemon/analysis/communities/community_graph.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -148,20 +149,21 @@ int community_graph_build(struct community_graph *out, uint32_t vertices,
 /* ---- contraction --------------------------------------------------------------- */
 
 struct contraction {
-    uint32_t *first;  /* of each part's members, in `member` */
-    uint32_t *member; /* vertices by part */
-    uint32_t *seen;   /* parts that have a sum */
-    double *sum;      /* of each part; zero between rows */
+    struct arena memory; /* of all arrays */
+    uint32_t *first;     /* of each part's members, in `member` */
+    uint32_t *member;    /* vertices by part */
+    uint32_t *seen;      /* parts that have a sum */
+    double *sum;         /* of each part; zero between rows */
 };
 
 static int contraction_init(struct contraction *c, const struct community_graph *g,
                             const uint32_t *part, uint32_t parts)
 {
-    c->first = calloc((size_t)parts + 2, sizeof(*c->first));
-    c->member = malloc(((size_t)g->vertices + 1) * sizeof(*c->member));
-    c->seen = malloc(((size_t)parts + 1) * sizeof(*c->seen)); /* written one past the last */
-    c->sum = calloc((size_t)parts + 1, sizeof(*c->sum));
-    if (c->first == NULL || c->member == NULL || c->seen == NULL || c->sum == NULL)
+    ARENA_TAKE(&c->memory, c->first, (size_t)parts + 2);
+    ARENA_TAKE(&c->memory, c->member, (size_t)g->vertices + 1);
+    ARENA_TAKE(&c->memory, c->seen, (size_t)parts + 1); /* written one past the last */
+    ARENA_TAKE(&c->memory, c->sum, (size_t)parts + 1);
+    if (c->memory.failed)
         return -ENOMEM;
     for (uint32_t v = 0; v < g->vertices; v++)
         c->first[part[v] + 2]++;
@@ -169,14 +171,6 @@ static int contraction_init(struct contraction *c, const struct community_graph 
     for (uint32_t v = 0; v < g->vertices; v++)
         c->member[c->first[part[v] + 1]++] = v;
     return 0;
-}
-
-static void contraction_finish(struct contraction *c)
-{
-    free(c->first);
-    free(c->member);
-    free(c->seen);
-    free(c->sum);
 }
 
 static void contract_row(struct contraction *c, struct community_graph *out, uint32_t self,
@@ -217,7 +211,7 @@ int community_graph_contract(struct community_graph *out, const struct community
                  : rc;
     for (uint32_t p = 0; rc == 0 && p < parts; p++)
         contract_row(&c, &g, p, graph, part);
-    contraction_finish(&c);
+    arena_finish(&c.memory);
     g.total = graph->total;
     if (rc == 0)
         *out = g;

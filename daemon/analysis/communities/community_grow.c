@@ -1,6 +1,7 @@
 /* Agglomeration: merges of neighbouring clusters, the best first. */
 #include "daemon/analysis/communities/community_tree.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "daemon/analysis/tables/disjoint_sets.h"
 #include "daemon/analysis/tables/heap.h"
 #include "holter/order.h"
@@ -44,14 +45,15 @@ struct growth {
     struct community_tree *tree;
     enum community_by by;
     uint32_t vertices, count; /* clusters from the graph; with those that merged */
-    struct cluster *clusters; /* owned; as all arrays: capacity of twice the vertices */
-    uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
-    double *sum;              /* owned; zero between searches */
-    uint32_t *seen;           /* owned; clusters that have a sum */
-    struct link *rows;        /* owned; the vertices' links */
-    struct candidate *heap;   /* owned; the best is first; owners may have merged since */
-    uint32_t waiting;         /* in the heap */
-    uint64_t looks;           /* links that may still be examined */
+    struct arena memory;      /* of all arrays, with room for twice the vertices */
+    struct cluster *clusters;
+    uint32_t *parent;       /* itself, or the cluster that it merged into */
+    double *sum;            /* zero between searches */
+    uint32_t *seen;         /* clusters that have a sum */
+    struct link *rows;      /* the vertices' links */
+    struct candidate *heap; /* the best is first; owners may have merged since */
+    uint32_t waiting;       /* in the heap */
+    uint64_t looks;         /* links that may still be examined */
 };
 
 static bool community_grow_is_before(const struct candidate *a, const struct candidate *b)
@@ -262,20 +264,17 @@ static int growth_init(struct growth *g, struct community_tree *tree,
                        const struct community_graph *graph)
 {
     size_t capacity = 2 * (size_t)graph->vertices + 1, links = graph->first[graph->vertices];
-    *g =
-        (struct growth){.tree = tree,
-                        .vertices = graph->vertices,
-                        .count = graph->vertices,
-                        .clusters = malloc(capacity * sizeof(*g->clusters)),
-                        .parent = malloc(capacity * sizeof(*g->parent)),
-                        .sum = calloc(capacity, sizeof(*g->sum)),
-                        .seen = malloc(capacity * sizeof(*g->seen)), /* written one past the last */
-                        .rows = malloc((links + 1) * sizeof(*g->rows)),
-                        .heap = malloc(capacity * sizeof(*g->heap)),
-                        .looks = (links + graph->vertices) * MAXIMUM_LOOKS};
-    bool ok = g->clusters != NULL && g->parent != NULL && g->sum != NULL && g->seen != NULL &&
-              g->rows != NULL && g->heap != NULL;
-    return ok ? 0 : -ENOMEM;
+    *g = (struct growth){.tree = tree,
+                         .vertices = graph->vertices,
+                         .count = graph->vertices,
+                         .looks = (links + graph->vertices) * MAXIMUM_LOOKS};
+    ARENA_TAKE(&g->memory, g->clusters, capacity);
+    ARENA_TAKE(&g->memory, g->parent, capacity);
+    ARENA_TAKE(&g->memory, g->sum, capacity);
+    ARENA_TAKE(&g->memory, g->seen, capacity); /* written one past the last */
+    ARENA_TAKE(&g->memory, g->rows, links + 1);
+    ARENA_TAKE(&g->memory, g->heap, capacity);
+    return g->memory.failed ? -ENOMEM : 0;
 }
 
 static void growth_fill(struct growth *g, const struct community_graph *graph,
@@ -303,12 +302,7 @@ static void growth_finish(struct growth *g, uint32_t filled)
 {
     for (uint32_t i = 0; i < filled; i++)
         free_links(&g->clusters[i]);
-    free(g->clusters);
-    free(g->parent);
-    free(g->sum);
-    free(g->seen);
-    free(g->rows);
-    free(g->heap);
+    arena_finish(&g->memory);
 }
 
 int community_tree_grow(struct community_tree *tree, const struct community_graph *graph,

@@ -1,6 +1,8 @@
 /* Moving single vertices between communities while modularity grows. */
 #include "daemon/analysis/communities/community_moving.h"
 
+#include "daemon/analysis/tables/arena.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,29 +54,26 @@ double community_quality(const struct community_graph *g, const uint32_t *label)
 struct moving {
     const struct community_graph *graph;
     double per_total;
-    uint32_t *label;   /* borrowed */
-    double *strength;  /* owned; of each community */
-    uint32_t *members; /* owned; of each community: how many */
-    double *sum;       /* owned; weight to each community; zero between searches */
-    uint32_t *seen;    /* owned; communities that have a sum */
-    uint32_t *empty;   /* owned; labels without members */
+    uint32_t *label;     /* borrowed */
+    struct arena memory; /* of all arrays below */
+    double *strength;    /* of each community */
+    uint32_t *members;   /* of each community: how many */
+    double *sum;         /* weight to each community; zero between searches */
+    uint32_t *seen;      /* communities that have a sum */
+    uint32_t *empty;     /* labels without members */
     uint32_t empties;
 };
 
 static int moving_init(struct moving *m, const struct community_graph *g, uint32_t *label)
 {
     size_t capacity = (size_t)g->vertices + 1;
-    *m =
-        (struct moving){.graph = g,
-                        .per_total = g->total > 0 ? 1 / g->total : 0,
-                        .label = label,
-                        .strength = calloc(capacity, sizeof(*m->strength)),
-                        .members = calloc(capacity, sizeof(*m->members)),
-                        .sum = calloc(capacity, sizeof(*m->sum)),
-                        .seen = malloc(capacity * sizeof(*m->seen)), /* written one past the last */
-                        .empty = malloc(capacity * sizeof(*m->empty))};
-    if (m->strength == NULL || m->members == NULL || m->sum == NULL || m->seen == NULL ||
-        m->empty == NULL)
+    *m = (struct moving){.graph = g, .per_total = g->total > 0 ? 1 / g->total : 0, .label = label};
+    ARENA_TAKE(&m->memory, m->strength, capacity);
+    ARENA_TAKE(&m->memory, m->members, capacity);
+    ARENA_TAKE(&m->memory, m->sum, capacity);
+    ARENA_TAKE(&m->memory, m->seen, capacity); /* written one past the last */
+    ARENA_TAKE(&m->memory, m->empty, capacity);
+    if (m->memory.failed)
         return -ENOMEM;
     for (uint32_t v = 0; v < g->vertices; v++) {
         m->strength[label[v]] += g->strength[v];
@@ -84,15 +83,6 @@ static int moving_init(struct moving *m, const struct community_graph *g, uint32
         if (m->members[c] == 0)
             m->empty[m->empties++] = c;
     return 0;
-}
-
-static void moving_finish(struct moving *m)
-{
-    free(m->strength);
-    free(m->members);
-    free(m->sum);
-    free(m->seen);
-    free(m->empty);
 }
 
 /* The community in which a vertex, removed from its own, gains most: its own if none is better.
@@ -217,7 +207,7 @@ int community_move(const struct community_graph *graph, uint32_t *label, const b
     if (rc == 0)
         move_all(&moving, &queue);
     queue_finish(&queue);
-    moving_finish(&moving);
+    arena_finish(&moving.memory);
     return rc;
 }
 
@@ -237,7 +227,7 @@ static int64_t community_moving_refine(const struct community_graph *g, const ui
         if (to != refined[v])
             community_moving_move_vertex(&m, v, to);
     }
-    moving_finish(&m);
+    arena_finish(&m.memory);
     return rc < 0 ? rc : community_number(refined, g->vertices);
 }
 

@@ -385,30 +385,21 @@ int hang_graph_escapes(const struct hang_graph *g, uint32_t from, uint32_t to)
 
 static void hang_graph_finish(struct hang_graph *g)
 {
-    free(g->entries);
+    arena_finish(&g->memory);
     free(g->absent);
-    free(g->groups);
-    free(g->group_of);
-    free(g->edge_of);
     free(g->edges);
-    free(g->component);
-    free(g->hang_of);
-    free(g->named);
-    free(g->waited);
-    free(g->completed);
 }
 
 static int allocate_ranks(struct hang_graph *g)
 {
     size_t ranks = (size_t)g->watch->seat_count + 1;
-    g->entries = calloc(ranks, sizeof(*g->entries));
-    g->groups = calloc(ranks, sizeof(*g->groups));
-    g->group_of = malloc(ranks * sizeof(*g->group_of));
-    g->named = calloc(2 * ranks, sizeof(*g->named));
-    g->waited = calloc(ranks, sizeof(*g->waited));
-    g->completed = calloc(ranks, sizeof(*g->completed));
-    if (g->entries == NULL || g->groups == NULL || g->group_of == NULL || g->named == NULL ||
-        g->waited == NULL || g->completed == NULL)
+    ARENA_TAKE(&g->memory, g->entries, ranks);
+    ARENA_TAKE(&g->memory, g->groups, ranks);
+    ARENA_TAKE(&g->memory, g->group_of, ranks);
+    ARENA_TAKE(&g->memory, g->named, 2 * ranks);
+    ARENA_TAKE(&g->memory, g->waited, ranks);
+    ARENA_TAKE(&g->memory, g->completed, ranks);
+    if (g->memory.failed)
         return -ENOMEM;
     g->waiter = g->named + ranks;
     memset(g->group_of, 0xff, ranks * sizeof(*g->group_of));
@@ -419,10 +410,10 @@ static int allocate_nodes(struct hang_graph *g)
 {
     size_t nodes = (size_t)g->watch->seat_count + g->group_count;
     g->nodes = (uint32_t)nodes;
-    g->edge_of = calloc(nodes + 1, sizeof(*g->edge_of));
-    g->component = calloc(7 * nodes + 1, sizeof(*g->component));
-    g->hang_of = malloc((nodes + 1) * sizeof(*g->hang_of));
-    if (g->edge_of == NULL || g->component == NULL || g->hang_of == NULL)
+    ARENA_TAKE(&g->memory, g->edge_of, nodes + 1);
+    ARENA_TAKE(&g->memory, g->component, 7 * nodes + 1);
+    ARENA_TAKE(&g->memory, g->hang_of, nodes + 1);
+    if (g->memory.failed)
         return -ENOMEM;
     g->visit = g->component + nodes;
     g->low = g->visit + nodes;

@@ -8,6 +8,7 @@
 #define HOLTER_DAEMON_ANALYSIS_HANG_HANG_GRAPH_H
 
 #include "daemon/analysis/hang/hang_watch.h"
+#include "daemon/analysis/tables/arena.h"
 
 /* A rank in a counted call, or a member that is in no such call. */
 struct hang_entry {
@@ -34,6 +35,7 @@ struct hang_edge {
 
 struct hang_graph {
     struct hang_watch *watch;
+    struct arena memory;        /* of all arrays but `absent` and `edges`, which are owned */
     struct hang_entry *entries; /* ranks in counted calls, sorted */
     uint32_t entry_count;
     struct hang_entry *absent; /* members in no counted call; sorted for each communicator */

@@ -2,6 +2,7 @@
  * (trace_host.h) sum and match them window by window. */
 #include "daemon/import/trace/trace.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "daemon/analysis/tables/saturate.h"
 #include "daemon/import/import_file.h"
 #include "daemon/import/trace/trace_host.h"
@@ -30,6 +31,7 @@ struct import {
     struct import_job file_job;
     struct import_file *file;
     struct trace_pool *pool;
+    struct arena memory; /* of all arrays */
     struct trace_stream *streams;
     uint32_t *of_rank; /* streams by rank */
     struct trace_rank *ranks;
@@ -96,16 +98,15 @@ static int trace_make_tables(struct import *m)
     const struct trace_job *job = m->job;
     unsigned threads = trace_pool_threads(m->pool);
     uint32_t desks = threads < job->host_count ? threads : job->host_count;
-    m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
-    m->of_rank = calloc((size_t)job->stream_count + 1, sizeof(*m->of_rank));
-    m->dry = calloc((size_t)job->stream_count + 1, sizeof(*m->dry));
-    m->turns = calloc((size_t)job->ranks + 1, sizeof(*m->turns));
-    m->ranks = calloc((size_t)job->ranks + 1, sizeof(*m->ranks));
-    m->hosts = calloc((size_t)job->host_count + 1, sizeof(*m->hosts));
-    m->desks = calloc((size_t)desks + 1, sizeof(*m->desks));
-    m->wants = calloc((size_t)desks + 1, sizeof(*m->wants));
-    if (m->streams == NULL || m->of_rank == NULL || m->dry == NULL || m->turns == NULL ||
-        m->ranks == NULL || m->hosts == NULL || m->desks == NULL || m->wants == NULL)
+    ARENA_TAKE(&m->memory, m->streams, (size_t)job->stream_count + 1);
+    ARENA_TAKE(&m->memory, m->of_rank, (size_t)job->stream_count + 1);
+    ARENA_TAKE(&m->memory, m->dry, (size_t)job->stream_count + 1);
+    ARENA_TAKE(&m->memory, m->turns, (size_t)job->ranks + 1);
+    ARENA_TAKE(&m->memory, m->ranks, (size_t)job->ranks + 1);
+    ARENA_TAKE(&m->memory, m->hosts, (size_t)job->host_count + 1);
+    ARENA_TAKE(&m->memory, m->desks, (size_t)desks + 1);
+    ARENA_TAKE(&m->memory, m->wants, (size_t)desks + 1);
+    if (m->memory.failed)
         return -ENOMEM;
     trace_group_streams(m);
     int code = 0;
@@ -444,14 +445,7 @@ static void trace_finish(struct import *m)
         trace_capture_finish(&m->streams[s].kept);
     }
     trace_pool_destroy(m->pool);
-    free(m->streams);
-    free(m->of_rank);
-    free(m->dry);
-    free(m->turns);
-    free(m->ranks);
-    free(m->hosts);
-    free(m->desks);
-    free(m->wants);
+    arena_finish(&m->memory);
 }
 
 static int trace_is_complete(const struct trace_job *job)
