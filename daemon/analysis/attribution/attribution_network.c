@@ -1,6 +1,7 @@
 /* Delay that begins between nodes: a link, traffic of other jobs, the mapping, slow collectives. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -163,6 +164,7 @@ struct contact {
 };
 
 struct links {
+    struct arena memory; /* of all arrays */
     struct link *list;
     uint32_t count;
     struct node_links *nodes;
@@ -603,21 +605,12 @@ static int network_is_node_itself(const struct view *v, uint32_t node)
 
 static int network_allocate_links(struct links *l, const struct view *v)
 {
-    l->list = calloc((size_t)v->a->pairs.count + 1, sizeof(*l->list));
-    l->nodes = calloc((size_t)v->a->node_count + 1, sizeof(*l->nodes));
-    l->between = calloc((size_t)v->a->node_count + 1, sizeof(*l->between));
-    l->contacts = calloc((size_t)v->a->node_count + 1, sizeof(*l->contacts));
-    l->joint = calloc((size_t)v->a->node_count + 1, sizeof(*l->joint));
-    return l->list && l->nodes && l->between && l->contacts && l->joint ? 0 : -ENOMEM;
-}
-
-static void network_free_links(struct links *l)
-{
-    free(l->list);
-    free(l->nodes);
-    free(l->between);
-    free(l->contacts);
-    free(l->joint);
+    ARENA_TAKE(&l->memory, l->list, (size_t)v->a->pairs.count + 1);
+    ARENA_TAKE(&l->memory, l->nodes, (size_t)v->a->node_count + 1);
+    ARENA_TAKE(&l->memory, l->between, (size_t)v->a->node_count + 1);
+    ARENA_TAKE(&l->memory, l->contacts, (size_t)v->a->node_count + 1);
+    ARENA_TAKE(&l->memory, l->joint, (size_t)v->a->node_count + 1);
+    return l->memory.failed ? -ENOMEM : 0;
 }
 
 /* Find where the excess of network time comes from. @return 0 or -ENOMEM */
@@ -638,7 +631,7 @@ static int network_explain_excess(struct view *v, struct attribution_finding *f,
         network_name_ranks(v, f, values);
         f->second = network_window_spread(v, onset);
     }
-    network_free_links(&links);
+    arena_finish(&links.memory);
     return error;
 }
 

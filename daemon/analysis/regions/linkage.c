@@ -1,6 +1,7 @@
 /* Average-linkage clustering by a nearest-neighbour chain: see linkage.h. */
 #include "daemon/analysis/regions/linkage.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/order.h"
@@ -38,12 +39,13 @@ struct cluster {
 
 struct linkage {
     uint32_t capacity;
-    struct cluster *clusters; /* owned; indexed by vertex, as all arrays here */
-    uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
-    uint32_t *size;           /* owned */
-    uint64_t *sum;            /* owned; zero except while links are gathered */
-    uint32_t *seen;           /* owned; clusters whose sum is not zero */
-    uint32_t *chain;          /* owned; each cluster is the nearest of the one before it */
+    struct arena memory; /* of all arrays, which are indexed by vertex */
+    struct cluster *clusters;
+    uint32_t *parent; /* itself, or the cluster that it merged into */
+    uint32_t *size;
+    uint64_t *sum;   /* zero except while links are gathered */
+    uint32_t *seen;  /* clusters whose sum is not zero */
+    uint32_t *chain; /* each cluster is the nearest of the one before it */
     uint32_t length;
     const struct correlation *correlation;
     struct linkage_history history;
@@ -58,23 +60,11 @@ int linkage_create(struct linkage **out)
     return 0;
 }
 
-static void linkage_free_arrays(struct linkage *l)
-{
-    array_release(&l->clusters);
-    free(l->parent);
-    free(l->size);
-    array_release(&l->sum);
-    free(l->seen);
-    free(l->chain);
-    l->parent = l->size = l->seen = l->chain = NULL;
-    l->capacity = 0;
-}
-
 void linkage_destroy(struct linkage *linkage)
 {
     if (linkage == NULL)
         return;
-    linkage_free_arrays(linkage);
+    arena_finish(&linkage->memory);
     free(linkage);
 }
 
@@ -82,18 +72,16 @@ static int linkage_reserve(struct linkage *l, uint32_t need)
 {
     if (need <= l->capacity)
         return 0;
-    linkage_free_arrays(l);
-    l->clusters = calloc(need, sizeof(*l->clusters));
-    l->parent = malloc(need * sizeof(*l->parent));
-    l->size = malloc(need * sizeof(*l->size));
-    l->sum = calloc(need, sizeof(*l->sum));
-    l->seen = malloc((need + 1) * sizeof(*l->seen)); /* written one past the last */
-    l->chain = malloc(need * sizeof(*l->chain));
-    if (l->clusters == NULL || l->parent == NULL || l->size == NULL || l->sum == NULL ||
-        l->seen == NULL || l->chain == NULL) {
-        linkage_free_arrays(l);
+    arena_finish(&l->memory);
+    l->capacity = 0;
+    ARENA_TAKE(&l->memory, l->clusters, need);
+    ARENA_TAKE(&l->memory, l->parent, need);
+    ARENA_TAKE(&l->memory, l->size, need);
+    ARENA_TAKE(&l->memory, l->sum, need);
+    ARENA_TAKE(&l->memory, l->seen, need + 1); /* written one past the last */
+    ARENA_TAKE(&l->memory, l->chain, need);
+    if (l->memory.failed)
         return -ENOMEM;
-    }
     l->capacity = need;
     return 0;
 }
