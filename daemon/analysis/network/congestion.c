@@ -10,17 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAXIMUM_LOG 0x1p30 /* a pair's sum of logarithms is cut to it, so that units fit */
-
-static bool congestion_check_params(const struct congestion_params *params)
-{
-    return params->half_life > 0 && params->recent > 0 && params->cool_share > 0 &&
-           params->hot_share >= params->cool_share && params->cool_times > 0 &&
-           params->hot_times >= 1 && params->hot_times >= params->cool_times &&
-           params->minimum_load >= 0 && params->fast > 0 && params->slow >= params->fast &&
-           params->minimum_matched >= 1 && isfinite(params->half_life) &&
-           isfinite(params->recent) && isfinite(params->slow);
-}
+#define RECENT_HALF_LIFE 2.0 /* of the weights in recent loads, windows */
+#define MAXIMUM_LOG 0x1p30   /* a pair's sum of logarithms is cut to it, so that units fit */
 
 static int congestion_init_links(struct congestion *c)
 {
@@ -45,16 +36,12 @@ static int congestion_init_links(struct congestion *c)
     return code;
 }
 
-int congestion_create(struct congestion **out, const struct topology *topology,
-                      const struct congestion_params *params)
+int congestion_create(struct congestion **out, const struct topology *topology)
 {
-    if (!congestion_check_params(params))
-        return -HOLTER_ERANGE;
     struct congestion *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return -ENOMEM;
     c->topology = topology;
-    c->params = *params;
     c->link_count = topology_links(topology);
     c->tracks = calloc((size_t)c->link_count + 1, sizeof(*c->tracks));
     int code = c->tracks == NULL ? -ENOMEM : link_loads_create(&c->loads, topology);
@@ -140,11 +127,11 @@ static struct congestion_fading congestion_begin_window(struct congestion *c, ui
                                                         double seconds)
 {
     const double gap = c->started ? (double)(window - c->window) : 1;
-    const double one = exp2(-1 / c->params.half_life), recent_one = exp2(-1 / c->params.recent);
+    const double one = exp2(-1 / CONGESTION_HALF_LIFE), recent_one = exp2(-1 / RECENT_HALF_LIFE);
     const struct congestion_fading fading = {pow(one, gap), pow(recent_one, gap)};
     /* Windows left out weigh as much as this one: a geometric series. */
-    double weight = one < 1 ? (1 - fading.average) / (1 - one) : gap;
-    double recent_weight = recent_one < 1 ? (1 - fading.recent) / (1 - recent_one) : gap;
+    const double weight = (1 - fading.average) / (1 - one);
+    const double recent_weight = (1 - fading.recent) / (1 - recent_one);
     c->weight = c->weight * fading.average + weight;
     c->recent_seconds = c->recent_seconds * fading.recent + recent_weight * seconds;
     c->first_window = c->started ? c->first_window : window;

@@ -2,32 +2,32 @@
  * messages that cross it are slow (Visuco, sections 4.1 and 7.1).
  *
  * A link's load is the bytes of all routes over it in a window. Two means are kept in which a
- * window's weight halves every so many windows: the average that is published (half_life) and the
- * recent load, bytes a second, by which links are judged (recent).
+ * window's weight halves every so many windows: the average that is published (10 windows) and the
+ * recent load, bytes a second, by which links are judged (2 windows).
  *
  * - idle: no bytes in this window, and not hot.
  * - busy: bytes, and not hot.
  * - hot: where the link's capacity is known: the recent load, modelled or measured in bytes,
- *   whichever is larger, is above hot_share of it, until it is below cool_share. Where it is not
- *   known: the recent modelled load is above hot_times the mean of the loaded links of its kind and
- *   above minimum_load, until it is below cool_times that mean or half of minimum_load.
+ *   whichever is larger, is above 70 % of it, until it is below 50 %. Where it is not known: the
+ *   recent modelled load is above four times the mean of the loaded links of its kind and above
+ *   1 MB/s, until it is below three times that mean or half of 1 MB/s.
  * - congested: hot, and the geometric mean of the relative latencies of matched messages that
- *   crossed the link in the recent windows, with the same weights, is above slow, until it is below
- *   fast; and there were at least minimum_matched of them (weighted), until there are fewer than
- *   half as many. The reference of latencies is a low quantile of what is usual, so ordinary
- *   windows are a little above 1.
+ *   crossed the link in the recent windows, with the same weights, is above 1.2, until it is below
+ *   1.05; and there were at least 16 of them (weighted), until there are fewer than half as many.
+ *   The reference of latencies is a low quantile of what is usual, so ordinary windows are a little
+ *   above 1.
  *
  * Links are loaded that carry at least a hundredth of what the most loaded one of their kind does:
  * a barrier over all links does not make those of the halo exchange hot. A kind are links of equal
  * make: from and to vertices of the same sort (node, switch ...) as far from the nodes; each
  * all-to-all dimension is a kind of its own, and so are the links between groups of a dragonfly. So
- * no link is hot where all that are used carry about the same, nor where only hot_times of them or
- * fewer are used: the mean of a few means nothing.
+ * no link is hot where all that are used carry about the same, nor where only four of them or fewer
+ * are used: the mean of a few means nothing.
  *
- * A link becomes hot only after two windows, at most `hold` apart, whose own loads are above the
- * limit: a single window does not suffice, however large. Hot and congested begin and end at the
- * earliest `hold` windows after the last change to or from hot or congested, and after the first
- * window: a link does not flap, and the start of a job does not count.
+ * A link becomes hot only after two windows, at most CONGESTION_HOLD apart, whose own loads are
+ * above the limit: a single window does not suffice, however large. Hot and congested begin and end
+ * at the earliest so many windows after the last change to or from hot or congested, and after the
+ * first window: a link does not flap, and the start of a job does not count.
  *
  * Each window is summed up from its pairs alone. No result depends on the order of pairs:
  * logarithms are summed as integers, in units of 2^-20.
@@ -45,6 +45,8 @@
 #include <stdint.h>
 
 #define CONGESTION_UNKNOWN UINT64_MAX /**< measured: there is no counter */
+#define CONGESTION_HALF_LIFE 10.0     /**< of the weights in averages, windows */
+#define CONGESTION_HOLD 3u            /**< windows for which a state is kept at least */
 
 /** Numbers as those of enum link_state on the wire. */
 enum congestion_state {
@@ -53,32 +55,6 @@ enum congestion_state {
     CONGESTION_HOT,
     CONGESTION_CONGESTED,
 };
-
-struct congestion_params {
-    double half_life;         /**< of the weights in averages, windows; above 0 */
-    double recent;            /**< of the weights in recent loads, windows; above 0 */
-    double hot_share;         /**< of the capacity; above 0 */
-    double cool_share;        /**< of the capacity; above 0, at most hot_share */
-    double hot_times;         /**< the mean load of the kind; at least 1 */
-    double cool_times;        /**< the mean load of the kind; above 0, at most hot_times */
-    double minimum_load;      /**< bytes a second */
-    double slow, fast;        /**< relative latencies, fast at most slow, above 0 */
-    uint64_t minimum_matched; /**< messages in the recent windows, at least 1 */
-    uint32_t hold;            /**< windows */
-};
-
-#define CONGESTION_DEFAULTS                                                                        \
-    ((struct congestion_params){.half_life = 10,                                                   \
-                                .recent = 2,                                                       \
-                                .hot_share = 0.7,                                                  \
-                                .cool_share = 0.5,                                                 \
-                                .hot_times = 4,                                                    \
-                                .cool_times = 3,                                                   \
-                                .minimum_load = 1e6,                                               \
-                                .slow = 1.2,                                                       \
-                                .fast = 1.05,                                                      \
-                                .minimum_matched = 16,                                             \
-                                .hold = 3})
 
 /** What one vertex sent to another in a window. Pairs with equal vertices are left out. */
 struct congestion_pair {
@@ -111,9 +87,8 @@ struct congestion;
 
 /** @param topology  borrowed for the life of the congestion
  *  @param out       owned by the caller; set on success
- *  @return 0, -ENOMEM, -HOLTER_ERANGE: a parameter is outside its range */
-int congestion_create(struct congestion **out, const struct topology *topology,
-                      const struct congestion_params *params);
+ *  @return 0 or -ENOMEM */
+int congestion_create(struct congestion **out, const struct topology *topology);
 
 /** NULL is fine. */
 void congestion_destroy(struct congestion *congestion);

@@ -3,6 +3,18 @@
 
 #include <math.h>
 
+/* Where a link becomes hot, and is no longer: shares of its capacity, multiples of the mean load of
+ * its kind; and the least load of which that multiple counts, bytes a second. */
+#define HOT_SHARE 0.7
+#define COOL_SHARE 0.5
+#define HOT_TIMES 4
+#define COOL_TIMES 3
+#define MINIMUM_LOAD 1e6
+/* Relative latencies above which it becomes congested, and below which it is no longer; and of how
+ * many messages in the recent windows. */
+#define SLOW 1.2
+#define FAST 1.05
+#define MINIMUM_MATCHED 16
 #define LOADED_SHARE 0.01 /* of the most loaded link of the kind: a link with more is loaded */
 #define MINIMUM_SUM 1e-3  /* a weighted sum below it counts as nothing */
 
@@ -24,8 +36,7 @@ static void judge_update_averages(struct link_track *track, uint64_t bytes,
 
 /* Averages of measured bytes and of the modelled ones beside them fade by windows with a counter:
  * one that reports every other window is no slower. */
-static void judge_update_counters(const struct congestion *c, struct link_track *track,
-                                  uint64_t bytes, double recent_fading)
+static void judge_update_counters(struct link_track *track, uint64_t bytes, double recent_fading)
 {
     track->counter = track->next_counter;
     track->next_counter = CONGESTION_UNKNOWN;
@@ -34,7 +45,7 @@ static void judge_update_counters(const struct congestion *c, struct link_track 
     double measured = has_bytes ? (double)track->counter : 0;
     track->recent_measured = judge_clip_sum(track->recent_measured * recent_fading + measured);
     if (has_bytes) {
-        const double fading = exp2(-1 / c->params.half_life);
+        const double fading = exp2(-1 / CONGESTION_HALF_LIFE);
         track->measured = judge_clip_sum(track->measured * fading + measured);
         track->modelled = judge_clip_sum(track->modelled * fading + (double)bytes);
     }
@@ -74,9 +85,8 @@ static double judge_mean_of_kind(const struct congestion *c, const struct link_t
 /* @return bytes a second above which a link becomes hot */
 static double judge_hot_limit(const struct congestion *c, const struct link_track *track)
 {
-    return track->capacity > 0
-               ? c->params.hot_share * track->capacity
-               : fmax(c->params.hot_times * judge_mean_of_kind(c, track), c->params.minimum_load);
+    return track->capacity > 0 ? HOT_SHARE * track->capacity
+                               : fmax(HOT_TIMES * judge_mean_of_kind(c, track), MINIMUM_LOAD);
 }
 
 /* Measured bytes count only against a capacity: loads that are compared with those of other links
@@ -89,9 +99,9 @@ static double judge_larger_load(const struct link_track *track, double modelled,
 static bool judge_stays_hot(const struct congestion *c, const struct link_track *track, double load)
 {
     if (track->capacity > 0)
-        return load >= c->params.cool_share * track->capacity;
-    return load > 0 && load >= c->params.cool_times * judge_mean_of_kind(c, track) &&
-           load >= c->params.minimum_load / 2;
+        return load >= COOL_SHARE * track->capacity;
+    return load > 0 && load >= COOL_TIMES * judge_mean_of_kind(c, track) &&
+           load >= MINIMUM_LOAD / 2;
 }
 
 /* @param load  recent load  @param window_load  that of this window alone */
@@ -102,7 +112,7 @@ static bool judge_becomes_hot(const struct congestion *c, struct link_track *tra
     if (!(window_load > limit))
         return false;
     bool twice =
-        track->over_limit != CONGESTION_UNKNOWN && c->window - track->over_limit <= c->params.hold;
+        track->over_limit != CONGESTION_UNKNOWN && c->window - track->over_limit <= CONGESTION_HOLD;
     track->over_limit = c->window;
     return twice && load > limit;
 }
@@ -119,23 +129,22 @@ static bool judge_is_hot(const struct congestion *c, struct link_track *track, u
                              judge_larger_load(track, (double)bytes, counted) / c->seconds);
 }
 
-static bool judge_is_slow(const struct congestion *c, const struct link_track *track)
+static bool judge_is_slow(const struct link_track *track)
 {
-    const double minimum_matched = (double)c->params.minimum_matched;
     double latency = track->matched > 0 ? exp(track->log_latency / track->matched) : 0;
     if (track->state == CONGESTION_CONGESTED)
-        return latency >= c->params.fast && track->matched >= minimum_matched / 2;
-    return latency > c->params.slow && track->matched >= minimum_matched;
+        return latency >= FAST && track->matched >= MINIMUM_MATCHED / 2.0;
+    return latency > SLOW && track->matched >= MINIMUM_MATCHED;
 }
 
 static void judge_update_state(struct congestion *c, struct link_track *track, uint64_t bytes)
 {
     enum congestion_state state = bytes > 0 ? CONGESTION_BUSY : CONGESTION_IDLE;
     if (judge_is_hot(c, track, bytes))
-        state = judge_is_slow(c, track) ? CONGESTION_CONGESTED : CONGESTION_HOT;
+        state = judge_is_slow(track) ? CONGESTION_CONGESTED : CONGESTION_HOT;
     bool is_held = state >= CONGESTION_HOT || track->state >= CONGESTION_HOT;
     uint64_t held_since = track->changed > c->first_window ? track->changed : c->first_window;
-    if (state == track->state || (is_held && c->window - held_since < c->params.hold))
+    if (state == track->state || (is_held && c->window - held_since < CONGESTION_HOLD))
         return;
     if (is_held)
         track->changed = c->window;
@@ -150,7 +159,7 @@ void congestion_judge_links(struct congestion *c, struct congestion_fading fadin
     for (uint32_t link = 0; link < c->link_count; link++) {
         struct link_track *track = &c->tracks[link];
         judge_update_averages(track, loads[link].bytes, &latencies[link], fading);
-        judge_update_counters(c, track, loads[link].bytes, fading.recent);
+        judge_update_counters(track, loads[link].bytes, fading.recent);
     }
     judge_sum_kinds(c);
     for (uint32_t link = 0; link < c->link_count; link++)

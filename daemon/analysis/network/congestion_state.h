@@ -9,10 +9,10 @@
 
 #define CONGESTION_NO_KIND UINT32_MAX /**< the number stands for no link */
 
-/** One link. Sums over windows are weighted: see `half_life` and `recent` in congestion.h. */
+/** One link. Sums over windows are weighted, as in averages or as in recent loads. */
 struct link_track {
-    double average;                 /**< bytes, weights of `half_life` */
-    double recent;                  /**< bytes, weights of `recent`, as the next three */
+    double average;                 /**< bytes, weights of averages */
+    double recent;                  /**< bytes, weights of recent loads, as the next three */
     double log_latency, matched;    /**< logarithms of relative latencies, and their messages */
     double recent_measured;         /**< bytes counted by interfaces */
     double measured, modelled;      /**< as `average`, over the windows that have a byte counter */
@@ -38,7 +38,6 @@ struct link_kind {
 
 struct congestion {
     const struct topology *topology; /* borrowed */
-    struct congestion_params params;
     uint32_t link_count, kind_count;
     struct link_loads *loads;      /* owned; bytes and messages of the last window */
     struct link_loads *latencies;  /* owned; as bytes the sum of logarithms in units of

@@ -470,7 +470,7 @@ int job_network_follow_links(struct job_network *n)
     if (n->graph == NULL || n->congestion != NULL)
         return 0;
     network_count_links(n->graph);
-    return congestion_create(&n->congestion, n->graph->topology, &CONGESTION_DEFAULTS);
+    return congestion_create(&n->congestion, n->graph->topology);
 }
 
 /* ---- queries ------------------------------------------------------------------------------- */

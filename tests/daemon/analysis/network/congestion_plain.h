@@ -19,7 +19,7 @@
 static inline struct congestion *create(const struct topology *topology)
 {
     struct congestion *congestion = NULL;
-    assert_int_equal(congestion_create(&congestion, topology, &CONGESTION_DEFAULTS), 0);
+    assert_int_equal(congestion_create(&congestion, topology), 0);
     return congestion;
 }
 
@@ -60,7 +60,7 @@ static inline void assert_window(const struct congestion *congestion,
             sums[route[k]].log_sum += pairs[p].log_latency;
         }
     }
-    double fade = exp2(-1 / CONGESTION_DEFAULTS.half_life);
+    double fade = exp2(-1 / CONGESTION_HALF_LIFE);
     plain->weight = plain->weight * fade + 1;
     for (uint32_t link = 0; link < links; link++) {
         struct congestion_link out;

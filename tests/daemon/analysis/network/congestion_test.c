@@ -229,7 +229,7 @@ static void states_hold_for_a_while(void **state)
         bool hot = described.state >= CONGESTION_HOT;
         assert_true(described.since <= w);
         if (hot != was) {
-            assert_true(w - changed >= CONGESTION_DEFAULTS.hold);
+            assert_true(w - changed >= CONGESTION_HOLD);
             assert_int_equal(described.since, w);
             changed = w;
             changes++;
@@ -429,12 +429,6 @@ static void what_makes_no_sense_is_left_out(void **state)
     assert_int_equal(count_state(congestion, topology, CONGESTION_BUSY), 0);
     congestion_destroy(congestion);
     congestion_destroy(NULL);
-    struct congestion_params bad = CONGESTION_DEFAULTS;
-    bad.cool_share = 0.9;
-    assert_int_equal(congestion_create(&congestion, topology, &bad), -HOLTER_ERANGE);
-    bad = CONGESTION_DEFAULTS;
-    bad.half_life = (double)NAN;
-    assert_int_equal(congestion_create(&congestion, topology, &bad), -HOLTER_ERANGE);
     topology_destroy(topology);
 }
 

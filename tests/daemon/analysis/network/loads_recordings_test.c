@@ -250,7 +250,7 @@ static size_t count_hot(const struct topology *topology, const struct congestion
 {
     struct congestion *congestion = NULL;
     size_t hot = 0;
-    assert_int_equal(congestion_create(&congestion, topology, &CONGESTION_DEFAULTS), 0);
+    assert_int_equal(congestion_create(&congestion, topology), 0);
     for (uint64_t window = 0; window < 10; window++)
         assert_int_equal(congestion_update(congestion, window, 1, pairs, count), 0);
     *largest = 0;
@@ -372,7 +372,7 @@ static void measured_packets_are_reported_link_by_link(void **state)
     struct counted *rows = read_counters(&count);
     struct congestion_link *listed = calloc(topology_links(topology), sizeof(*listed));
     assert_non_null(listed);
-    assert_int_equal(congestion_create(&congestion, topology, &CONGESTION_DEFAULTS), 0);
+    assert_int_equal(congestion_create(&congestion, topology), 0);
     uint64_t all = 0;
     for (int region = -2; region < REGIONS; region++) {
         uint64_t told = 0, sum = tell(congestion, topology, rows, count, region, &links);
