@@ -1,5 +1,6 @@
 /* The network of a recording: the one that it contains, else the tree of the hosts and cores that
  * agents reported; or the grid of its processes. */
+#include "daemon/analysis/tables/arena.h"
 #include "daemon/import/traffic.h"
 #include "daemon/storage/recording.h"
 #include "daemon/topology/network_tree.h"
@@ -54,27 +55,36 @@ static int traffic_network_report_no_host(const struct pairs *pairs, uint32_t pr
 }
 
 static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
-                                     const struct pairs *pairs, struct tree_host *hosts,
-                                     struct tree_rank *ranks, char *why, size_t capacity)
+                                     const struct pairs *pairs, char *why, size_t capacity)
 {
     struct topology_spec spec = {.name = ""};
-    for (uint32_t h = 0; h < pairs->host_count; h++)
+    struct arena memory = {.newest = NULL};
+    struct tree_host *hosts;
+    struct tree_rank *ranks;
+    ARENA_TAKE(&memory, hosts, pairs->host_count);
+    ARENA_TAKE(&memory, ranks, pairs->processes);
+    int code = memory.failed ? -ENOMEM : 0;
+    for (uint32_t h = 0; code == 0 && h < pairs->host_count; h++)
         hosts[h] = (struct tree_host){.name = pairs->hosts[h].name, .lowest = TOPOLOGY_NONE};
-    for (uint32_t i = pairs->processes; i-- > 0;) {
+    for (uint32_t i = pairs->processes; code == 0 && i-- > 0;) {
         const struct pair_place *place = &pairs->places[i];
-        if (place->host >= pairs->host_count)
-            return traffic_network_report_no_host(pairs, i, why, capacity);
+        if (place->host >= pairs->host_count) {
+            code = traffic_network_report_no_host(pairs, i, why, capacity);
+            break;
+        }
         hosts[place->host].lowest = i;
         ranks[i] = (struct tree_rank){.rank = (uint32_t)pairs->ids[i] & INT32_MAX,
                                       .host = place->host,
                                       .core = traffic_network_small(place->core),
                                       .numa = traffic_network_small(place->numa)};
     }
-    int code = network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
+    code =
+        code != 0 ? code : network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
     code = code != 0 ? code : network_tree_topology(&out->topology, &spec, why, capacity);
     topology_spec_finish(&spec);
     for (uint32_t i = 0; code == 0 && i < pairs->processes; i++)
         seats[i] = ranks[i].vertex;
+    arena_finish(&memory);
     return code != 0 ? code : topology_file_index(out);
 }
 
@@ -144,14 +154,9 @@ int pairs_network(struct topology_file *out, uint32_t **seats, const struct pair
     if (code == NETWORK_IS_RECORDED) {
         code = pairs_seats(&found, pairs, &file, 0, why, capacity);
     } else if (code == NETWORK_IS_DERIVED) {
-        struct tree_host *hosts = calloc((size_t)pairs->host_count + 1, sizeof(*hosts));
-        struct tree_rank *ranks = calloc((size_t)pairs->processes + 1, sizeof(*ranks));
         found = calloc((size_t)pairs->processes + 1, sizeof(*found));
-        code = hosts == NULL || ranks == NULL || found == NULL
-                   ? -ENOMEM
-                   : traffic_network_make_tree(&file, found, pairs, hosts, ranks, why, capacity);
-        free(hosts);
-        free(ranks);
+        code =
+            found == NULL ? -ENOMEM : traffic_network_make_tree(&file, found, pairs, why, capacity);
     }
     if (code != 0) {
         free(found);
