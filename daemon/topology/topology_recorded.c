@@ -254,9 +254,8 @@ static void topology_recorded_add_route(struct topology_file *out, struct topolo
 static int topology_recorded_finish(struct topology_file *out, struct topology_infer *infer,
                                     struct topology_spec *spec, struct faults *faults)
 {
-    struct topology_findings findings;
     char why[300];
-    int code = topology_infer_finish(infer, spec, &findings, why, sizeof(why));
+    int code = topology_infer_finish(infer, spec, why, sizeof(why));
     if (code == 0) {
         struct build build;
         build_begin(&build, faults);
@@ -359,7 +358,6 @@ static int topology_recorded_try_counts(struct topology_file *out, const struct 
                                         struct faults *faults)
 {
     struct topology_spec spec = *shape;
-    struct topology_findings findings;
     char why[300];
     uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS];
     struct topology_infer *infer = topology_recorded_begin_infer(&spec);
@@ -371,7 +369,7 @@ static int topology_recorded_try_counts(struct topology_file *out, const struct 
         topology_recorded_coordinates_of(&spec, counts->list[i].destination / per_node, b);
         code = topology_infer_hops(infer, a, b, counts->list[i].hops);
     }
-    code = code != 0 ? code : topology_infer_finish(infer, &spec, &findings, why, sizeof(why));
+    code = code != 0 ? code : topology_infer_finish(infer, &spec, why, sizeof(why));
     if (code == 0)
         code = topology_recorded_finish(out, infer, &spec, faults);
     topology_infer_destroy(infer);

@@ -14,7 +14,7 @@
 struct topology_infer {
     uint32_t dimensions;
     uint32_t size[TOPOLOGY_DIMENSIONS];
-    uint32_t routes, counts, ties, returns;
+    uint32_t routes, returns;
     uint32_t legs[TOPOLOGY_DIMENSIONS];  /* bit c: connection c fits all legs along the dimension */
     uint32_t rules[TOPOLOGY_DIMENSIONS]; /* bit t: rule t fits all ties, if it is a ring */
     uint32_t before[TOPOLOGY_DIMENSIONS]
@@ -125,7 +125,6 @@ static void infer_add_leg(struct topology_infer *infer, const struct leg *leg)
     if (!(fits & 1u << TOPOLOGY_TORUS) || size <= 2 || 2 * leg->hops != size)
         return;
     int up = leg->up == leg->hops;
-    infer->ties++;
     infer->rules[d] &= (up ? 1u << TOPOLOGY_TIE_PLUS : 1u << TOPOLOGY_TIE_MINUS) |
                        (up == (leg->from % 2 == 0) ? 1u << TOPOLOGY_TIE_PARITY : 0);
 }
@@ -237,7 +236,6 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
         minimum += low == UINT32_MAX ? 0 : low;
         maximum += high;
     }
-    infer->counts++;
     if (minimum != maximum || minimum != hops)
         infer_keep_ways(infer, (const uint32_t(*)[WAYS])length, hops);
     return 0;
@@ -315,7 +313,7 @@ static int infer_decide_by_legs(const struct topology_infer *infer, struct topol
 }
 
 static int infer_decide_tie(const struct topology_infer *infer, struct topology_spec *spec,
-                            struct topology_findings *found, const struct topology_why *why)
+                            const struct topology_why *why)
 {
     uint32_t rules = (1u << WAYS) - 1, t = 0;
     for (uint32_t d = 0; d < infer->dimensions; d++)
@@ -327,7 +325,6 @@ static int infer_decide_tie(const struct topology_infer *infer, struct topology_
         t++;
     if (!(rules >> spec->tie & 1))
         spec->tie = t;
-    found->ties = infer->ties;
     return 0;
 }
 
@@ -358,26 +355,6 @@ static int infer_decide_order(const struct topology_infer *infer, struct topolog
     return 0;
 }
 
-/* Count the pairs whose order is known, directly or through other dimensions (Warshall). */
-static void infer_count_order(const struct topology_infer *infer, struct topology_findings *found)
-{
-    uint32_t after[TOPOLOGY_DIMENSIONS] = {0};
-    uint32_t count =
-        infer->dimensions < TOPOLOGY_DIMENSIONS ? infer->dimensions : TOPOLOGY_DIMENSIONS;
-    for (uint32_t a = 0; a < count; a++)
-        for (uint32_t b = 0; b < count; b++)
-            after[a] |= (uint32_t)(infer->before[a][b] > 0) << b;
-    for (uint32_t k = 0; k < count; k++)
-        for (uint32_t a = 0; a < count; a++)
-            if (after[a] >> k & 1)
-                after[a] |= after[k];
-    for (uint32_t a = 0; a < count; a++)
-        for (uint32_t b = 0; b < a; b++) {
-            found->pairs += infer->size[a] > 1 && infer->size[b] > 1;
-            found->ordered += (after[a] >> b & 1) | (after[b] >> a & 1);
-        }
-}
-
 static int infer_check_sizes(const struct topology_infer *infer, const struct topology_spec *spec)
 {
     if (spec->kind != TOPOLOGY_CARTESIAN || spec->dimension_count != infer->dimensions)
@@ -389,18 +366,17 @@ static int infer_check_sizes(const struct topology_infer *infer, const struct to
     return (uint32_t)spec->tie > TOPOLOGY_TIE_MINUS ? -1 : 0;
 }
 
-int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec,
-                          struct topology_findings *found, char *why, size_t capacity)
+int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec, char *why,
+                          size_t capacity)
 {
     struct topology_why reason = {why, capacity};
     if (infer_check_sizes(infer, spec) != 0)
         return topology_refuse(&reason, "the network has other dimensions than the recording");
     struct topology_spec result = *spec;
-    struct topology_findings all = {.routes = infer->routes, .counts = infer->counts};
     int error = infer->ways ? infer_decide_by_counts(infer, &result, &reason)
                             : infer_decide_by_legs(infer, &result, &reason);
     if (!error)
-        error = infer_decide_tie(infer, &result, &all, &reason);
+        error = infer_decide_tie(infer, &result, &reason);
     if (error)
         return error;
     for (uint32_t d = 0; d < infer->dimensions; d++)
@@ -411,9 +387,7 @@ int topology_infer_finish(const struct topology_infer *infer, struct topology_sp
     error = infer_decide_order(infer, &result, &reason);
     if (error)
         return error;
-    infer_count_order(infer, &all);
     *spec = result;
-    *found = all;
     return 0;
 }
 

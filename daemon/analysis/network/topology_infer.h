@@ -15,15 +15,6 @@
 
 struct topology_infer;
 
-/** How much of the answer is known from the evidence. */
-struct topology_findings {
-    uint32_t routes, counts; /**< that were added */
-    uint32_t pairs;          /**< of dimensions longer than 1 */
-    uint32_t
-        ordered; /**< of these pairs, those whose order follows from routes, also through others */
-    uint32_t ties; /**< legs half way round a ring */
-};
-
 /** @param dimensions  1 to TOPOLOGY_DIMENSIONS
  *  @param size        of each, at least 1; at most TOPOLOGY_MAX_VERTICES nodes
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
@@ -49,8 +40,8 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
  * Unchanged on failure
  *  @param why    set on failure: what contradicts what
  *  @return 0 or -HOLTER_EUSAGE: no network of this kind fits, or the spec has other sizes */
-int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec,
-                          struct topology_findings *found, char *why, size_t capacity);
+int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec, char *why,
+                          size_t capacity);
 
 /** Shape and routing of a Blue Gene/Q partition: A, B, C, D, E, nodes row-major.
  *  Of 32, 64, 128, 256, 512, 1024 and 2048 nodes as recorded routes and hop counts have it (1024: D
