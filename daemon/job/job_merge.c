@@ -63,7 +63,6 @@ int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks 
     struct job_node *node = job->nodes.list[agent->node];
     job_info_merge(&job->info, ranks);
     merge_choose_groups(job);
-    node->cores = ranks->cores;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         if (merge_place(job, agent->node, &ranks->members[i]) != 0)
             return job_reject(fault, -ENOMEM, "no memory for the places of ranks");

@@ -16,8 +16,7 @@ struct job_node {
     uint64_t first_window; /**< number of its first window; UINT64_MAX: none yet */
     uint64_t last_window;
     uint64_t last_message_ns; /**< when its last message came, daemon time */
-    uint64_t cores;
-    int final; /**< no window follows last_window */
+    int final;                /**< no window follows last_window */
     int lost_contact;
     uint64_t matched, unmatched, rejected; /**< by all its agents, see the row */
     struct wire_node_row row; /**< newest report of the agent on itself; its host points here */

@@ -50,8 +50,7 @@ struct peer *match_peer(struct match *match, uint32_t rank)
         return NULL;
     struct peer *peer = &match->peers[number];
     if (peer->place == 0) /* it is new */
-        *peer = (struct peer){.rank = rank,
-                              .place = match->all_added ? PLACE_ELSEWHERE : PLACE_UNKNOWN,
+        *peer = (struct peer){.place = match->all_added ? PLACE_ELSEWHERE : PLACE_UNKNOWN,
                               .from = {NONE, NONE},
                               .to = {NONE, NONE}};
     return peer;

@@ -3,7 +3,6 @@
 
 /* The oldest so far, in the order of posting. */
 struct oldest {
-    const struct match *match;
     struct match_open *out;
     uint64_t *posts; /* when each of them was posted */
     uint32_t count, capacity;
@@ -33,8 +32,7 @@ uint32_t match_open_receives(const struct match *match, const struct match_membe
                              struct match_open *out, uint32_t capacity)
 {
     uint64_t posts[MATCH_MAXIMUM_OPEN];
-    struct oldest oldest = {.match = match,
-                            .out = out,
+    struct oldest oldest = {.out = out,
                             .posts = posts,
                             .capacity =
                                 capacity < MATCH_MAXIMUM_OPEN ? capacity : MATCH_MAXIMUM_OPEN};

@@ -185,7 +185,6 @@ enum place {
 
 /** A member, or a rank that members communicate with. */
 struct peer {
-    uint32_t rank;
     uint8_t place;
     uint64_t since_ns; /**< begin of waiting; 0: the next match_settle() */
     /** First and last channel of which it is source, destination; NONE. */

@@ -102,7 +102,6 @@ int scopes_window(struct scopes *s, uint64_t number, uint64_t length_ns,
         return -ERANGE;
     s->number = number;
     scopes_drop_ended(s);
-    scopes_newest(s)->window = number;
     int code = scopes_forget(s);
     code = code != 0 ? code : scopes_collect(s, transfers);
     code = code != 0 ? code : scopes_reserve_tables(s);

@@ -56,7 +56,6 @@ struct scope_row {
 struct scope_rows {
     struct scope_row *list; /**< owned */
     size_t count, capacity;
-    uint64_t window; /**< its number */
 };
 
 /** Weighted sums of rows, of each locality: of the weights and of the products with y. Every

@@ -24,7 +24,7 @@ uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t fun
     if (ARRAY_FIT(comms->comms, comms->capacity, comms->count + (size_t)1) != 0)
         return DUMPI_NOBODY;
     struct comm *comm = &comms->comms[comms->count];
-    *comm = (struct comm){.id = id, .function = function};
+    *comm = (struct comm){.id = id};
     comm->parent = parent < comms->count ? comms->comms[parent].id : 0;
     comm->made_from = parent;
     strncpy(comm->name, dumpi_layout(function)->name, sizeof comm->name - 1);

@@ -87,7 +87,6 @@ struct comm {
     uint32_t size;
     int32_t *members; /* points into a member list, which copies share; NULL: see identity */
     uint8_t identity, self, copy, inter, doubtful;
-    uint16_t function;  /* the function that made it */
     uint32_t made_from; /* position; DUMPI_NOBODY */
     int32_t *dims;      /* of a Cartesian communicator; owned */
     uint32_t dim_count;

@@ -77,7 +77,6 @@ struct dumpi_stream {
     const struct dumpi_file *file; /**< borrowed */
     struct dumpi_reader reader;
     int32_t cpu_base_s, wall_base_s;
-    uint8_t mask; /**< of the last call: the masks of successive calls differ in few bits */
     int begun;
     struct dumpi_call call;
     int32_t *words; /**< arrays of the call */

@@ -115,7 +115,6 @@ int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const
                                                        .numa = network_clamp_number(numa)};
     if (r->node == place.node && r->core == place.core && r->numa == place.numa)
         return 0;
-    n->placed += r->node == NETWORK_NO_NODE;
     n->lowest_moved |=
         r->node != NETWORK_NO_NODE && r->node != node && n->nodes[r->node].lowest == rank;
     *r = place;

@@ -46,7 +46,6 @@ struct job_network {
     uint32_t *seats;     /**< by rank */
     uint32_t *by_vertex; /**< ranks that have a vertex, by vertex, then by rank */
     uint32_t placed_ranks, seat_capacity;
-    uint64_t placed; /**< ranks that have a node */
 
     struct network_grid grid;    /**< of processes; kept where it is asked for */
     int grid_changed;            /**< since `graph` was made of it */

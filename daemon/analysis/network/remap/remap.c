@@ -42,7 +42,7 @@ static void remap_add_route(struct remap *r, uint32_t from, uint32_t to, double 
 static void remap_measure(struct remap *r, const uint32_t *slots, struct remap_measures *measures)
 {
     const uint32_t links = topology_links(r->topology);
-    struct remap_measures m = {.link = TOPOLOGY_NONE};
+    struct remap_measures m = {.hop_bytes = 0};
     memset(r->loads, 0, (size_t)links * sizeof(*r->loads));
     for (uint32_t i = 0; i < r->graph.flow_count; i++) {
         const struct remap_flow *f = &r->graph.flows[i];
@@ -54,10 +54,7 @@ static void remap_measure(struct remap *r, const uint32_t *slots, struct remap_m
         m.inter_node_messages += r->node[u] != r->node[v] ? f->messages : 0;
     }
     for (uint32_t link = 0; link < links; link++)
-        if (r->loads[link] > m.max_link) {
-            m.max_link = r->loads[link];
-            m.link = link;
-        }
+        m.max_link = fmax(m.max_link, r->loads[link]);
     *measures = m;
 }
 

@@ -93,7 +93,6 @@ struct remap_problem {
 struct remap_measures {
     double hop_bytes;
     double max_link;            /**< bytes over the most loaded directed link */
-    uint32_t link;              /**< that link; TOPOLOGY_NONE: all are idle */
     double inter_node_bytes;    /**< between different nodes */
     double inter_node_messages; /**< likewise */
 };
