@@ -2,6 +2,7 @@
  * agents of the hosts would have sent. */
 #include "daemon/import/import.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "holter/bisect.h"
 #include "holter/size_class.h"
 
@@ -146,22 +147,18 @@ static int import_write_window(struct import *m, uint32_t host, const struct imp
 
 int import_window(struct import *m, const struct import_window *window)
 {
-    struct rows rows = {.ranks = calloc((size_t)m->job->ranks + 1, sizeof(*rows.ranks)),
-                        .pairs = calloc(window->pair_count + 1, sizeof(*rows.pairs)),
-                        .burst_pairs = calloc(window->pair_count + 1, sizeof(*rows.burst_pairs)),
-                        .counters = calloc(window->counter_count + 1, sizeof(*rows.counters))};
-    int code = rows.ranks == NULL || rows.pairs == NULL || rows.burst_pairs == NULL ||
-                       rows.counters == NULL
-                   ? -ENOMEM
-                   : 0;
+    struct arena memory = {.newest = NULL};
+    struct rows rows = {.pair_count = 0};
     size_t counter = 0;
+    ARENA_TAKE(&memory, rows.ranks, (size_t)m->job->ranks + 1);
+    ARENA_TAKE(&memory, rows.pairs, window->pair_count + 1);
+    ARENA_TAKE(&memory, rows.burst_pairs, window->pair_count + 1);
+    ARENA_TAKE(&memory, rows.counters, window->counter_count + 1);
+    int code = memory.failed ? -ENOMEM : 0;
     import_sum_ranks(m, window);
     for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++)
         code = import_write_window(m, h, window, &rows, &counter);
-    free(rows.ranks);
-    free(rows.pairs);
-    free(rows.burst_pairs);
-    free(rows.counters);
+    arena_finish(&memory);
     m->window++;
     if (code == -ENOMEM)
         m->error = "no memory";

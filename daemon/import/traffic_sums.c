@@ -71,8 +71,7 @@ static uint32_t traffic_sums_position(const uint64_t *ids, size_t count, uint64_
     return found == NULL ? UINT32_MAX : (uint32_t)(found - ids);
 }
 
-/* @param edges  set to the edges between processes, or (selves) of processes to themselves; for
- * free()
+/* @param edges  set to the edges between processes, or (selves) of processes to themselves
  * @return 0 or -ENOMEM */
 static int traffic_sums_find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
                                    struct remap_edge **edges, size_t *count)
@@ -115,20 +114,8 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
         free(ids);
         return -HOLTER_ELIMIT;
     }
-    struct pairs result = {.processes = (uint32_t)count, .ids = ids};
-    int code = traffic_sums_find_edges(s, &result, 0, &result.edges, &result.edge_count);
-    code = code != 0 ? code
-                     : traffic_sums_find_edges(s, &result, 1, &result.selves, &result.self_count);
-    if (code != 0) {
-        free(result.edges);
-        free(ids);
-        return code;
-    }
-    out->processes = result.processes;
-    out->ids = result.ids;
-    out->edges = result.edges;
-    out->edge_count = result.edge_count;
-    out->selves = result.selves;
-    out->self_count = result.self_count;
-    return 0;
+    out->processes = (uint32_t)count;
+    out->ids = ids;
+    int code = traffic_sums_find_edges(s, out, 0, &out->edges, &out->edge_count);
+    return code != 0 ? code : traffic_sums_find_edges(s, out, 1, &out->selves, &out->self_count);
 }

@@ -22,8 +22,8 @@ struct pair_sums {
 int pair_sums_add(struct pair_sums *sums, const struct pair_sum *pair);
 
 /** Make the ids, processes and edges of pairs.
- * @param world  number of ranks; UINT32_MAX: see traffic.h @return 0, -ENOMEM or -HOLTER_ELIMIT:
- * nothing is set */
+ * @param world  number of ranks; UINT32_MAX: see traffic.h @return 0, -ENOMEM or -HOLTER_ELIMIT;
+ * then, too, the pairs are to be finished */
 int pair_sums_result(const struct pair_sums *sums, uint32_t world, struct pairs *out);
 
 void pair_sums_finish(struct pair_sums *sums);

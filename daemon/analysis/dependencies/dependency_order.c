@@ -1,6 +1,7 @@
 /* An order in which no event stands before one that it depends on. */
 #include "daemon/analysis/dependencies/dependency_state.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "holter/call.h"
 
 #include <errno.h>
@@ -189,22 +190,17 @@ static void dependency_order_run(struct ordering *o, struct dependency_counts *c
 
 int dependency_order(struct dependency_ends *e, uint32_t **order, struct dependency_counts *counts)
 {
+    struct arena memory = {.newest = NULL}; /* of all arrays but the order */
     struct ordering o = {.e = e};
     size_t ranks = e->rank_count + (size_t)1;
-    o.next = malloc(ranks * sizeof *o.next);
-    o.ready = malloc(ranks * sizeof *o.ready);
-    o.passed = calloc(ranks, sizeof *o.passed);
-    o.done = calloc(e->count + (size_t)1, sizeof *o.done);
-    o.order = malloc((e->count + (size_t)1) * sizeof *o.order);
-    int enough = o.next && o.ready && o.passed && o.done && o.order;
-    if (enough)
+    ARENA_TAKE(&memory, o.next, ranks);
+    ARENA_TAKE(&memory, o.ready, ranks);
+    ARENA_TAKE(&memory, o.passed, ranks);
+    ARENA_TAKE(&memory, o.done, e->count + (size_t)1);
+    o.order = memory.failed ? NULL : malloc((e->count + (size_t)1) * sizeof *o.order);
+    if (o.order)
         dependency_order_run(&o, counts);
-    else
-        free(o.order);
-    *order = enough ? o.order : NULL;
-    free(o.next);
-    free(o.ready);
-    free(o.passed);
-    free(o.done);
-    return enough ? 0 : -ENOMEM;
+    *order = o.order;
+    arena_finish(&memory);
+    return o.order ? 0 : -ENOMEM;
 }

@@ -1,6 +1,7 @@
 /* Kinds of links: see congestion.h. */
 #include "daemon/analysis/network/congestion_kinds.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "holter/order.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ struct work {
     uint32_t *out; /* links that leave a vertex */
     uint32_t capacity;
     struct made *made;
+    struct arena memory; /* of all arrays */
 };
 
 /* Search breadth first from all nodes. */
@@ -108,25 +110,19 @@ int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t 
         uint32_t out = topology_out(topology, v, NULL, 0);
         w.capacity = out > w.capacity ? out : w.capacity;
     }
-    w.distance = malloc(w.vertices);
-    w.group = calloc(w.vertices, sizeof(*w.group));
-    w.queue = malloc(w.vertices * sizeof(*w.queue));
-    w.out = malloc(w.capacity * sizeof(*w.out));
-    w.made = malloc(((size_t)w.links + 1) * sizeof(*w.made));
-    int code = w.distance && w.group && w.queue && w.out && w.made ? 0 : -ENOMEM;
-    uint32_t *group = w.group;
+    ARENA_TAKE(&w.memory, w.distance, w.vertices);
+    if (dragonfly)
+        ARENA_TAKE(&w.memory, w.group, w.vertices);
+    ARENA_TAKE(&w.memory, w.queue, w.vertices);
+    ARENA_TAKE(&w.memory, w.out, w.capacity);
+    ARENA_TAKE(&w.memory, w.made, (size_t)w.links + 1);
+    const int code = w.memory.failed ? -ENOMEM : 0;
     if (code == 0) {
         if (dragonfly)
             kinds_find_groups(&w);
-        else
-            w.group = NULL;
         kinds_measure_distances(&w);
         kinds_number_links(&w, kinds, count);
     }
-    free(w.distance);
-    free(group);
-    free(w.queue);
-    free(w.out);
-    free(w.made);
+    arena_finish(&w.memory);
     return code;
 }

@@ -14,43 +14,29 @@ void topology_spec_finish(struct topology_spec *spec)
     memset(spec, 0, sizeof *spec);
 }
 
-/* @return 0 or -ENOMEM; an empty array is NULL */
-static int spec_copy_array(void **out, const void *from, uint32_t count, size_t size)
+/* @return a copy, owned by the caller; NULL: it is empty, or there is no memory (-ENOMEM) */
+static void *spec_copy_array(const void *from, uint32_t count, size_t size, int *error)
 {
-    *out = NULL;
-    if (count == 0)
-        return 0;
-    *out = malloc(count * size);
-    if (!*out)
-        return -ENOMEM;
-    memcpy(*out, from, count * size);
-    return 0;
+    void *copy = count == 0 ? NULL : malloc(count * size);
+    if (copy)
+        memcpy(copy, from, count * size);
+    else if (count != 0)
+        *error = -ENOMEM;
+    return copy;
 }
 
 int topology_spec_copy(struct topology_spec *out, const struct topology_spec *spec)
 {
-    void *vertices = NULL, *edges = NULL, *routes = NULL, *path = NULL;
-    int error =
-        spec_copy_array(&vertices, spec->vertices, spec->vertex_count, sizeof *spec->vertices);
-    if (!error)
-        error = spec_copy_array(&edges, spec->edges, spec->edge_count, sizeof *spec->edges);
-    if (!error)
-        error = spec_copy_array(&routes, spec->routes, spec->route_count, sizeof *spec->routes);
-    if (!error)
-        error = spec_copy_array(&path, spec->path, spec->path_count, sizeof *spec->path);
-    if (error) {
-        free(vertices);
-        free(edges);
-        free(routes);
-        free(path);
-        return error;
-    }
+    int error = 0;
     *out = *spec;
-    out->vertices = vertices;
-    out->edges = edges;
-    out->routes = routes;
-    out->path = path;
-    return 0;
+    out->vertices =
+        spec_copy_array(spec->vertices, spec->vertex_count, sizeof *spec->vertices, &error);
+    out->edges = spec_copy_array(spec->edges, spec->edge_count, sizeof *spec->edges, &error);
+    out->routes = spec_copy_array(spec->routes, spec->route_count, sizeof *spec->routes, &error);
+    out->path = spec_copy_array(spec->path, spec->path_count, sizeof *spec->path, &error);
+    if (error)
+        topology_spec_finish(out);
+    return error;
 }
 
 /* Does a route correct dimension a before b by default? */

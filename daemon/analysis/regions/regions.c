@@ -1,6 +1,7 @@
 /* Communication regions: components, the cut of the hierarchy, and the identities of regions. */
 #include "daemon/analysis/regions/regions.h"
 
+#include "daemon/analysis/tables/arena.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/bisect.h"
@@ -344,11 +345,12 @@ static int regions_identify(const struct regions *r, struct partition *p, uint64
                             uint32_t *next_id)
 {
     size_t capacity = (size_t)p->vertices + 1;
-    struct overlap *overlaps = malloc(capacity * sizeof(*overlaps));
-    uint32_t *sizes = calloc(capacity, sizeof(*sizes));
-    struct region_info *infos = calloc(capacity, sizeof(*infos));
-    bool *taken = calloc(r->now.list_count + 1, sizeof(*taken));
-    int rc = overlaps == NULL || sizes == NULL || infos == NULL || taken == NULL ? -ENOMEM : 0;
+    struct arena memory = {.newest = NULL};
+    struct overlap *overlaps = arena_take(&memory, capacity, sizeof(*overlaps));
+    uint32_t *sizes = arena_take(&memory, capacity, sizeof(*sizes));
+    struct region_info *infos = arena_take(&memory, capacity, sizeof(*infos));
+    bool *taken = arena_take(&memory, r->now.list_count + 1, sizeof(*taken));
+    const int rc = memory.failed ? -ENOMEM : 0;
     if (rc == 0) {
         for (uint32_t v = 0; v < p->vertices; v++)
             sizes[disjoint_find_root(p->parent, v)]++;
@@ -356,10 +358,7 @@ static int regions_identify(const struct regions *r, struct partition *p, uint64
         regions_inherit_ids(r, overlaps, count, sizes, infos, taken);
         regions_number_new(p, sizes, infos, window, next_id);
     }
-    free(overlaps);
-    free(sizes);
-    free(infos);
-    free(taken);
+    arena_finish(&memory);
     return rc;
 }
 
