@@ -3,7 +3,6 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_order.h"
-#include "holter/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,15 +69,6 @@ double range_latency_error(const struct range *r, uint32_t rank)
 
 /* ---- orders -------------------------------------------------------------- */
 
-struct weighted {
-    double weight;
-    uint32_t item;
-};
-
-/* Heaviest first; equal weights in order of items, so that lists do not jump. */
-ORDER_FUNCTION(range_compare_heavier, struct weighted,
-               2 * ORDER(b->weight, a->weight) + ORDER(a->item, b->item))
-
 /* Most waiting first; equal shares in order of ranks. */
 static int order_ranks(struct range *r)
 {
@@ -103,53 +93,25 @@ static int order_ranks(struct range *r)
     return 0;
 }
 
-/* Restore the heap below i; the root is the lightest of those kept. */
-static void range_sift(struct weighted *heap, uint32_t n, uint32_t i)
-{
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= n)
-            return;
-        if (child + 1 < n && range_compare_heavier(&heap[child + 1], &heap[child]) > 0)
-            child++;
-        if (range_compare_heavier(&heap[child], &heap[i]) <= 0)
-            return;
-        struct weighted swap = heap[i];
-        heap[i] = heap[child];
-        heap[child] = swap;
-        i = child;
-    }
-}
-
+/* Largest first; equal ones in order of pairs, so that lists do not jump. */
 static int order_pairs(struct range *r, enum pair_column column)
 {
-    struct weighted *heap = malloc(RANGE_TOP_PAIRS * sizeof *heap);
-    if (!heap || array_resize(&r->top[column], RANGE_TOP_PAIRS * sizeof **r->top) != 0) {
-        free(heap);
+    struct key_place *places = malloc(2 * ((size_t)r->pairs.count + 1) * sizeof *places);
+    if (!places || array_resize(&r->top[column], RANGE_TOP_PAIRS * sizeof **r->top) != 0) {
+        free(places);
         return -ENOMEM;
     }
-    uint32_t *top = r->top[column];
     uint32_t n = 0;
-    uint64_t least = 0; /* of those kept, once their number is the maximum */
     for (uint32_t i = 0; i < r->pairs.count; i++) {
         const uint64_t *pair = r->pairs.figures + (size_t)i * PAIR_COLUMNS;
-        /* of equal weights the first one stays */
-        if ((n == RANGE_TOP_PAIRS && pair[column] <= least) || !pair[PAIR_MESSAGES])
-            continue;
-        int full = n == RANGE_TOP_PAIRS;
-        n += !full;
-        heap[full ? 0 : n - 1] = (struct weighted){(double)pair[column], i};
-        if (n < RANGE_TOP_PAIRS)
-            continue;
-        for (uint32_t k = full ? 1 : n / 2; k-- > 0;)
-            range_sift(heap, n, k);
-        least = (uint64_t)heap[0].weight;
+        if (pair[PAIR_MESSAGES])
+            places[n++] = (struct key_place){UINT64_MAX - pair[column], i};
     }
-    qsort(heap, n, sizeof *heap, range_compare_heavier);
-    for (uint32_t i = 0; i < n; i++)
-        top[i] = heap[i].item;
-    r->top_count[column] = n;
-    free(heap);
+    const struct key_place *sorted = key_order(places, places + n, n);
+    r->top_count[column] = n < RANGE_TOP_PAIRS ? n : RANGE_TOP_PAIRS;
+    for (uint32_t i = 0; i < r->top_count[column]; i++)
+        r->top[column][i] = sorted[i].place;
+    free(places);
     return 0;
 }
 
