@@ -218,12 +218,12 @@ static void pairs_to_routes(struct flows *f, const struct model *m, const struct
     for (uint32_t i = 0; i < w->pair_count; i++) {
         struct model_pair pair = model_pair_at(flows_pair_table(m), i);
         uint32_t route = w->route_of_pair[i];
-        if (route >= w->all_count || w->slot[route] == FLOWS_NONE)
+        if (route == FLOWS_NONE)
             continue;
         flows_group_ranks(m, &pair);
         if (p->kind == PICK_PAIR ? pair.source == p->a && pair.destination == p->b
                                  : is_picked(p, pair.source) || is_picked(p, pair.destination))
-            select_route(f, w->slot[route]);
+            select_route(f, route);
     }
 }
 
@@ -233,8 +233,7 @@ static void routes_to_ranks(struct flows *f, const struct model *m)
     for (uint32_t i = 0; i < w->pair_count; i++) {
         struct model_pair pair = model_pair_at(flows_pair_table(m), i);
         uint32_t route = w->route_of_pair[i];
-        if (route >= w->all_count || w->slot[route] == FLOWS_NONE ||
-            !(f->route_marks[w->slot[route]] & FLOW_SELECTED))
+        if (route == FLOWS_NONE || !(f->route_marks[route] & FLOW_SELECTED))
             continue;
         flows_group_ranks(m, &pair);
         if (pair.source < f->rank_count)

@@ -4,19 +4,16 @@
 
 #include <math.h>
 
-/* Adds a route to the links and vertices on it. One whose way is not found is said to have none. */
+/* Adds a route to the links and vertices on it. */
 static void flow_loads_add_links(struct flows *f, const struct model *m, uint32_t number)
 {
     struct flow *r = &f->routes[number];
     struct flow_vertex *from = &f->vertices[r->source], *to = &f->vertices[r->destination];
     uint32_t *links = f->work->walk;
-    uint32_t length = r->length == TOPOLOGY_NONE
-                          ? TOPOLOGY_NONE
-                          : flows_walk(f, m, number, links, f->work->walk_capacity);
-    if (length == TOPOLOGY_NONE || length > f->work->walk_capacity) {
-        r->length = TOPOLOGY_NONE;
+    uint32_t length = flows_walk(f, m, number, links, f->work->walk_capacity);
+    r->length = length > f->work->walk_capacity ? TOPOLOGY_NONE : length;
+    if (r->length == TOPOLOGY_NONE)
         return;
-    }
     from->out += r->messages;
     from->out_bytes += r->bytes;
     to->in += r->messages;

@@ -13,20 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STORED_LINKS (UINT32_C(4) << 20) /* 16 MiB */
-
 /* ---- memory -------------------------------------------------------------- */
-
-static void plan_finish(struct flow_work *w)
-{
-    array_release(&w->all);
-    array_release(&w->route_of_pair);
-    array_release(&w->slot);
-    array_release(&w->ways);
-    array_release(&w->first_way);
-    w->all_count = w->pair_count = 0;
-    w->planned = 0;
-}
 
 static void flows_figures_clear(struct flows *f)
 {
@@ -41,7 +28,7 @@ static void flows_figures_clear(struct flows *f)
 void flows_finish(struct flows *f)
 {
     if (f->work) {
-        plan_finish(f->work);
+        free(f->work->route_of_pair);
         free(f->work->walk);
         free(f->work->link_ok);
         free(f->work->vertex_ok);
@@ -72,7 +59,7 @@ static int flows_renew(void *array, size_t count, size_t size)
     return 0;
 }
 
-/* ---- the way of each pair ------------------------------------------------ */
+/* ---- the routes of the pairs ----------------------------------------------- */
 
 static uint32_t flows_seat_of(const struct model *m, const struct what_if *shown, uint32_t rank)
 {
@@ -83,20 +70,24 @@ static uint32_t flows_seat_of(const struct model *m, const struct what_if *shown
     return better < topology_vertices(m->network.topology) ? better : seat;
 }
 
-/* Keys of the pairs with a route: the source vertex is in the upper half. */
-static uint32_t key_pairs(struct flow_work *w, const struct model *m, const struct what_if *shown,
+/* Keys of the pairs with a route: the source vertex is in the upper half. What the others send is
+ * summed up here. @param figures  of each pair */
+static uint32_t key_pairs(struct flows *f, const struct model *m, const uint64_t *figures,
                           struct key_place *out)
 {
+    struct flow_work *w = f->work;
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
         struct model_pair p = model_pair_at(flows_pair_table(m), i);
-        uint32_t from = flows_seat_of(m, shown, p.source);
-        uint32_t to =
-            p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : flows_seat_of(m, shown, p.destination);
+        uint64_t bytes = figures[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
+        uint32_t from = flows_seat_of(m, f->shown, p.source);
+        uint32_t to = p.destination == PAIR_OTHERS ? TOPOLOGY_NONE
+                                                   : flows_seat_of(m, f->shown, p.destination);
+        w->route_of_pair[i] = FLOWS_NONE;
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
-            w->route_of_pair[i] = FLOWS_UNPLACED;
+            f->unplaced_bytes += bytes;
         else if (from == to)
-            w->route_of_pair[i] = FLOWS_LOCAL;
+            f->local_bytes += bytes;
         else
             out[n++] = (struct key_place){(uint64_t)from << 32 | to, i};
     }
@@ -116,46 +107,42 @@ static uint32_t given_route(const struct what_if *shown, uint32_t source, uint32
     return r ? (uint32_t)(r - shown->routes) : FLOWS_NONE;
 }
 
-static void number_routes(struct flow_work *w, const struct model *m, const struct what_if *shown,
-                          const struct key_place *sorted, uint32_t count)
+/* One route for all pairs between two vertices, if they have sent something.
+ * @param sorted  pairs by their keys, as are figures by pairs */
+static void flows_add_routes(struct flows *f, const uint64_t *figures,
+                             const struct key_place *sorted, uint32_t count)
 {
-    w->all_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!i || sorted[i].key != sorted[i - 1].key) {
-            struct flow *f = &w->all[w->all_count++];
-            *f = (struct flow){.source = (uint32_t)(sorted[i].key >> 32),
-                               .destination = (uint32_t)sorted[i].key,
-                               .number = w->all_count - 1};
-            f->given = given_route(shown, f->source, f->destination);
-            f->length = f->given != FLOWS_NONE
-                            ? shown->routes[f->given].count - 1
-                            : topology_distance(m->network.topology, f->source, f->destination);
+    for (uint32_t i = 0, next; i < count; i = next) {
+        struct flow r = {.source = (uint32_t)(sorted[i].key >> 32),
+                         .destination = (uint32_t)sorted[i].key};
+        for (next = i; next < count && sorted[next].key == sorted[i].key; next++) {
+            const uint64_t *p = figures + (size_t)sorted[next].place * PAIR_COLUMNS;
+            r.bytes += p[PAIR_BYTES];
+            r.messages += p[PAIR_MESSAGES];
         }
-        w->route_of_pair[sorted[i].place] = w->all_count - 1;
+        if (!r.messages && !r.bytes)
+            continue;
+        for (uint32_t k = i; k < next; k++)
+            f->work->route_of_pair[sorted[k].place] = f->route_count;
+        r.given = given_route(f->shown, r.source, r.destination);
+        f->routes[f->route_count++] = r;
     }
 }
 
-static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
-                     const struct what_if *shown)
+/* @param figures  of each pair, work->pair_count of them */
+static int flows_make_routes(struct flows *f, const struct model *m, const uint64_t *figures)
 {
-    plan_finish(w);
-    struct key_place *places = malloc(2 * ((size_t)pairs + 1) * sizeof *places);
-    w->route_of_pair = malloc(((size_t)pairs + 1) * sizeof *w->route_of_pair);
-    int error = -ENOMEM;
-    if (places && w->route_of_pair) {
-        w->pair_count = pairs;
-        uint32_t n = key_pairs(w, m, shown, places);
-        w->all = malloc(((size_t)n + 1) * sizeof *w->all);
-        w->slot = malloc(((size_t)n + 1) * sizeof *w->slot);
-        if (w->all && w->slot) {
-            number_routes(w, m, shown, key_order(places, places + n, n), n);
-            error = 0;
-        }
-    }
+    struct flow_work *w = f->work;
+    struct key_place *places = malloc(2 * ((size_t)w->pair_count + 1) * sizeof *places);
+    int error = places ? array_resize(&w->route_of_pair,
+                                      ((size_t)w->pair_count + 1) * sizeof *w->route_of_pair)
+                       : -ENOMEM;
+    const uint32_t n = error ? 0 : key_pairs(f, m, figures, places);
+    error = error ? error : flows_renew(&f->routes, n, sizeof *f->routes);
+    error = error ? error : flows_renew(&f->route_marks, n, 1);
+    if (!error)
+        flows_add_routes(f, figures, key_order(places, places + n, n), n);
     free(places);
-    if (error)
-        plan_finish(w);
-    w->planned = !error;
     return error;
 }
 
@@ -187,34 +174,6 @@ static int flows_list_ranks(struct flows *f, const struct model *m, const struct
 
 /* ---- what they carry ----------------------------------------------------- */
 
-/* @param figures  of each pair */
-static void flows_add_pairs(struct flows *f, const uint64_t *figures)
-{
-    struct flow_work *w = f->work;
-    for (uint32_t i = 0; i < w->all_count; i++)
-        w->all[i].bytes = w->all[i].messages = 0;
-    for (uint32_t i = 0; i < w->pair_count; i++) {
-        const uint64_t *p = figures + (size_t)i * PAIR_COLUMNS;
-        uint32_t route = w->route_of_pair[i];
-        if (route == FLOWS_UNPLACED) {
-            f->unplaced_bytes += p[PAIR_BYTES];
-        } else if (route == FLOWS_LOCAL) {
-            f->local_bytes += p[PAIR_BYTES];
-        } else {
-            w->all[route].bytes += p[PAIR_BYTES];
-            w->all[route].messages += p[PAIR_MESSAGES];
-        }
-    }
-    f->route_count = 0;
-    for (uint32_t i = 0; i < w->all_count; i++) {
-        w->slot[i] = FLOWS_NONE;
-        if (!w->all[i].messages && !w->all[i].bytes)
-            continue;
-        w->slot[i] = f->route_count;
-        f->routes[f->route_count++] = w->all[i];
-    }
-}
-
 /* Room for the links of the longest route. */
 static int make_walk(struct flow_work *w, const struct model *m, const struct what_if *shown)
 {
@@ -225,75 +184,25 @@ static int make_walk(struct flow_work *w, const struct model *m, const struct wh
     return flows_renew(&w->walk, longest, sizeof *w->walk);
 }
 
-static uint32_t flows_find_way(const struct topology *t, const struct what_if *shown,
-                               const struct flow *r, uint32_t *links, uint32_t capacity)
+static int flows_compute(struct flows *f, const struct model *m, const struct range *r)
 {
-    if (r->given == FLOWS_NONE)
-        return topology_route(t, r->source, r->destination, links, capacity);
-    const struct network_reroute *g = &shown->routes[r->given];
-    for (uint32_t k = 0; k + 1 < g->count && k < capacity; k++)
-        links[k] =
-            topology_link_between(t, shown->path[g->first + k], shown->path[g->first + k + 1]);
-    return g->count - 1;
-}
-
-/* Stores the links of all routes, which every span of time and every filter need. Where they are
- * too many, or a route is not as long as its ends are apart, they are found each time. */
-static int flows_store_ways(struct flow_work *w, const struct model *m, const struct what_if *shown)
-{
-    size_t total = 0, used = 0;
-    for (uint32_t i = 0; i < w->all_count; i++)
-        total += w->all[i].length == TOPOLOGY_NONE ? 0 : w->all[i].length;
-    if (total > STORED_LINKS)
-        return 0;
-    w->ways = malloc((total + 1) * sizeof *w->ways);
-    w->first_way = malloc(((size_t)w->all_count + 1) * sizeof *w->first_way);
-    if (!w->ways || !w->first_way)
-        return -ENOMEM;
-    w->first_way[0] = 0;
-    for (uint32_t i = 0; i < w->all_count; i++) {
-        const struct flow *r = &w->all[i];
-        uint32_t left = (uint32_t)(total - used), length = 0;
-        if (r->length != TOPOLOGY_NONE)
-            length = flows_find_way(m->network.topology, shown, r, w->ways + used, left);
-        if (length > left) {
-            array_release(&w->ways);
-            return 0;
-        }
-        used += length;
-        w->first_way[i + 1] = used;
-    }
-    return 0;
-}
-
-static int flows_compute(struct flows *f, const struct model *m, const struct range *r, int replan)
-{
-    struct flow_work *w = f->work;
-    const struct what_if *shown = f->shown;
     const struct topology *t = m->network.topology;
+    const struct range_sums *sums = m->group > 1 ? &r->node_pairs : &r->pairs;
     const uint32_t known = flows_pair_table(m)->keys.count;
-    uint32_t pairs = m->group > 1 ? r->node_pairs.count : r->pairs.count;
-    pairs = pairs < known ? pairs : known;
     flows_figures_clear(f);
-    if (replan || !w->planned || w->pair_count != pairs) {
-        w->planned = 0;
-        if (make_plan(w, m, pairs, shown) < 0 || flows_list_ranks(f, m, shown) < 0 ||
-            make_walk(w, m, shown) < 0 || flows_store_ways(w, m, shown) < 0)
-            return -ENOMEM;
-    }
-    if (flows_renew(&f->routes, w->all_count, sizeof *f->routes) < 0 ||
-        flows_renew(&f->route_marks, w->all_count, 1) < 0 ||
+    f->work->pair_count = sums->count < known ? sums->count : known;
+    if (flows_list_ranks(f, m, f->shown) < 0 || make_walk(f->work, m, f->shown) < 0 ||
         flows_renew(&f->loads, topology_links(t), sizeof *f->loads) < 0 ||
         flows_renew(&f->messages, topology_links(t), sizeof *f->messages) < 0 ||
         flows_renew(&f->link_marks, topology_links(t), 1) < 0 ||
         flows_renew(&f->vertices, topology_vertices(t), sizeof *f->vertices) < 0 ||
         flows_renew(&f->vertex_marks, topology_vertices(t), 1) < 0 ||
-        flows_renew(&f->rank_marks, m->rank_count, 1) < 0)
+        flows_renew(&f->rank_marks, m->rank_count, 1) < 0 ||
+        flows_make_routes(f, m, sums->figures) < 0)
         return -ENOMEM;
     f->link_count = topology_links(t);
     f->vertex_count = topology_vertices(t);
     f->rank_count = m->rank_count;
-    flows_add_pairs(f, m->group > 1 ? r->node_pairs.figures : r->pairs.figures);
     flow_loads_compute(f, m);
     return 0;
 }
@@ -313,16 +222,16 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r,
                               .what_if = shown ? shown->version : 0,
                               .ranks = m->rank_count};
     struct flow_origin *was = &w->origin;
-    int same_ways = was->known && was->model == m && was->network == now.network &&
-                    was->what_if == now.what_if && !strcmp(w->job, m->job);
     f->shown = shown;
-    if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)
+    if (was->known && was->model == m && was->network == now.network &&
+        was->what_if == now.what_if && was->sums == now.sums && was->ranks == now.ranks &&
+        !strcmp(w->job, m->job) && !w->resting)
         return 0;
     w->resting = 0;
     int error = 0;
     f->applied = shown ? what_if_kinds(shown) : 0;
     if (n->topology && r->valid)
-        error = flows_compute(f, m, r, !same_ways);
+        error = flows_compute(f, m, r);
     else
         flows_figures_clear(f);
     if (error) {
@@ -351,14 +260,15 @@ void flows_rest(struct flows *f)
 uint32_t flows_walk(const struct flows *f, const struct model *m, uint32_t route, uint32_t *links,
                     uint32_t capacity)
 {
-    const struct flow_work *w = f->work;
+    const struct topology *t = m->network.topology;
     const struct flow *r = &f->routes[route];
-    if (!w->ways || r->length == TOPOLOGY_NONE)
-        return flows_find_way(m->network.topology, f->shown, r, links, capacity);
-    size_t first = w->first_way[r->number], length = w->first_way[r->number + 1] - first;
-    for (size_t k = 0; k < length && k < capacity; k++)
-        links[k] = w->ways[first + k];
-    return (uint32_t)length;
+    if (r->given == FLOWS_NONE)
+        return topology_route(t, r->source, r->destination, links, capacity);
+    const struct what_if *s = f->shown;
+    const struct network_reroute *g = &s->routes[r->given];
+    for (uint32_t k = 0; k + 1 < g->count && k < capacity; k++)
+        links[k] = topology_link_between(t, s->path[g->first + k], s->path[g->first + k + 1]);
+    return g->count - 1;
 }
 
 int flows_crosses(const struct flows *f, const struct model *m, uint32_t route, uint32_t link)

@@ -3,9 +3,9 @@
  * placement of ranks.
  * Suggested placements and routes may replace the real ones: everything here is then as it would be
  * with them. Results are stored between frames and computed again only when sums, topology or the
- * applied suggestions changed. The route of each pair of ranks changes only with placements and new
- * pairs, and is stored until then.
- * Memory: about 16 bytes a pair of ranks, 80 bytes a pair of vertices, 17 a link, 50 a vertex. */
+ * applied suggestions changed.
+ * Memory: 4 bytes a pair of ranks, 33 a pair of vertices that exchange messages, 17 a link, 50 a
+ * vertex. */
 #ifndef HOLTER_VIEWER_MODEL_FLOWS_H
 #define HOLTER_VIEWER_MODEL_FLOWS_H
 
@@ -25,9 +25,8 @@ enum flow_applied {
 struct flow {
     uint32_t source, destination; /**< vertices, never the same */
     uint32_t length;              /**< links on it; TOPOLOGY_NONE: there is no route */
-    uint32_t given;  /**< suggested route that is used: index in what_if.routes; FLOWS_NONE: the
-                        topology's */
-    uint32_t number; /**< among all routes of the pairs seen so far */
+    uint32_t given; /**< suggested route that is used: index in what_if.routes; FLOWS_NONE: the
+                       topology's */
     uint64_t messages, bytes;
 };
 
@@ -133,8 +132,7 @@ struct range;
 int flows_update(struct flows *flows, const struct model *model, const struct range *range,
                  const struct what_if *shown);
 
-/** No view shows flows: drops the figures until the next update, but not the routes of the pairs.
- */
+/** No view shows flows: drops the figures until the next update. */
 void flows_rest(struct flows *flows);
 
 void flows_finish(struct flows *flows);

@@ -4,10 +4,6 @@
 
 #include "viewer/model/flows.h"
 
-/** Route index of pairs without a route. */
-#define FLOWS_UNPLACED (UINT32_MAX - 1)
-#define FLOWS_LOCAL (UINT32_MAX - 2)
-
 /** Versions of the inputs that the figures were computed from. */
 struct flow_origin {
     int known;
@@ -34,16 +30,10 @@ struct flow_work {
     uint64_t ranked_version; /**< of the flows that were ranked */
     int ranked;
 
-    int planned;
-    struct flow *all; /**< owned; all routes of the pairs seen so far */
-    uint32_t all_count;
-    uint32_t *slot; /**< owned; index in flows.routes of each, FLOWS_NONE: not in use now */
-    uint32_t *route_of_pair; /**< owned; number in all, by pair */
+    uint32_t *route_of_pair; /**< owned; index in flows.routes by pair, FLOWS_NONE: it has none */
     uint32_t pair_count;
 
-    uint32_t *ways; /**< owned; links of all routes, one after the other; NULL: too many to store */
-    size_t *first_way; /**< owned; where those of each begin, and the end of the last */
-    uint32_t *walk;    /**< owned; capacity for the links of a route */
+    uint32_t *walk; /**< owned; capacity for the links of a route */
     uint32_t walk_capacity;
     uint8_t *link_ok, *vertex_ok; /**< owned; 1: not excluded by the filter */
 };
