@@ -9,7 +9,6 @@
 #include "viewer/draw/window.h"
 #include "viewer/first_run.h"
 #include "viewer/link/connection.h"
-#include "viewer/link/waker.h"
 #include "viewer/picture_caption.h"
 #include "viewer/save_mapping.h"
 #include "viewer/ui/ui_address.h"
@@ -37,8 +36,7 @@
 enum {
     HISTORY_BUDGET = 512 << 20, /* bytes of details kept of ranks, pairs and calls */
     FRAME_MS = 16,
-    IDLE_MS = 500,
-    PICTURE_MS = 100,         /* to look again whether a picture may be asked for */
+    LOOK_MS = 50,             /* to look again whether messages came, while nothing changes */
     MAPPING_BYTES = 64 << 20, /* longest file of a mapping */
 };
 
@@ -242,9 +240,9 @@ void app_set_span(struct app *a)
 static void want_picture(struct app *a)
 {
     struct commgram_request wish;
-    a->picture_due = a->ui.view == VIEW_COMMGRAM && !a->ui.jobs_first &&
-                     ui_commgram_request(&a->ui, a->model, &wish) &&
-                     connection_picture(a->connection, a->model, &wish, app_now_ms()) == 1;
+    if (a->ui.view == VIEW_COMMGRAM && !a->ui.jobs_first &&
+        ui_commgram_request(&a->ui, a->model, &wish))
+        connection_picture(a->connection, a->model, &wish, app_now_ms());
 }
 
 /* Facts and choices to a scene. */
@@ -485,8 +483,6 @@ static void control_replay(struct app *a)
         else
             transport_settle(t);
     }
-    a->replay_due =
-        t->wanted || transport_pending(t) || (a->other_connection && !app_other_is_complete(a));
 }
 
 /* ---- the window ---------------------------------------------------------- */
@@ -564,8 +560,7 @@ static void app_do_small(struct app *a, int effects)
         first_run_end();
 }
 
-static int app_loop(struct app *a, struct window *window, struct waker *waker,
-                    const volatile sig_atomic_t *stop)
+static int app_loop(struct app *a, struct window *window, const volatile sig_atomic_t *stop)
 {
     int offered = 0, changed = 1;
     uint64_t shown = 0;
@@ -573,8 +568,7 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
         int had_notice = a->ui.overlay.notice[0] != 0;
         uint64_t now = app_now_ms(), due = shown + FRAME_MS;
         int busy = changed || a->ui.time.moving || a->sums_old || a->pictures.busy;
-        int soon = a->picture_due || a->replay_due || a->ui.torus.playing;
-        int wait = !busy ? soon ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
+        int wait = !busy ? LOOK_MS : now < due ? (int)(due - now) : 0;
         int effects = app_handle_inputs(a, window, wait);
         if (effects & UI_QUIT)
             return 0;
@@ -587,7 +581,6 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
         if (effects & UI_CAPTURE)
             read_back(a);
         int news = app_turn(a, window, &offered);
-        waker_rearm(waker);
         int moved = ui_tick(&a->ui, app_now_ms());
         changed |= news || moved || effects || a->sums_old || a->pictures.busy ||
                    had_notice != (a->ui.overlay.notice[0] != 0);
@@ -605,7 +598,6 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
 {
     struct app a;
     struct window *window = NULL;
-    struct waker *waker = NULL;
     char why[512] = "";
     int error = app_start(&a, o);
     if (!error) {
@@ -616,13 +608,10 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
     if (!error) {
         window_size(window, &a.ui.w, &a.ui.h);
         a.ui.overlay.first_run = first_run_is();
-        error = waker_start(&waker, connection_fd(a.connection), window_wake);
-        if (!error)
-            error = app_loop(&a, window, waker, stop);
+        error = app_loop(&a, window, stop);
         if (error)
             log_error("%s", holter_strerror(error));
     }
-    waker_stop(waker);
     window_close(window);
     app_finish(&a);
     return error ? 1 : 0;

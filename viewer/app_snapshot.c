@@ -16,14 +16,14 @@ enum {
     SILENCE_MS = 60000,  /* longest wait for data, while none arrives */
     PROGRESS_MS = 10000, /* between two reports about a search that runs */
     ANSWER_MS = 30000,   /* longest wait for a picture of the CommGram */
+    LOOK_MS = 5,         /* to look again whether messages came */
 };
 
-/* Wait for messages and take them in. */
-static void app_snapshot_wait(struct app *a, int wait_ms)
+/* Take in the messages that came; where there are none, wait a little. */
+static void app_snapshot_wait(struct app *a)
 {
-    struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
-    poll(&fd, wait_ms > 0, wait_ms);
-    connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
+    if (connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS) == 0)
+        poll(NULL, 0, LOOK_MS);
     app_note_connection(a);
     app_other_pump(a);
 }
@@ -69,7 +69,7 @@ static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
     if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_request(&a->ui, a->model, &wish))
         return 0;
     while ((due = connection_picture(a->connection, a->model, &wish, app_now_ms())) == 1) {
-        app_snapshot_wait(a, 50);
+        app_snapshot_wait(a);
         if (*stop)
             return -EINTR;
         if (app_now_ms() - start_ms > ANSWER_MS) {
@@ -136,7 +136,7 @@ static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
             error = await_search(a, &idle_ms, &reported_ms);
         if (error)
             return error;
-        app_snapshot_wait(a, waiting ? 50 : 0);
+        app_snapshot_wait(a);
     }
     return 0;
 }
@@ -148,7 +148,7 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     uint64_t start_ms = app_now_ms();
     uint64_t news_ms = start_ms, facts = 0, longest_ms = (uint64_t)(o->after * 1000) + SILENCE_MS;
     while (!error && !app_snapshot_complete(&a, start_ms)) {
-        app_snapshot_wait(&a, 100);
+        app_snapshot_wait(&a);
         if (o->play && a.model->version != facts)
             news_ms = app_now_ms(); /* a long recording is played as long as it needs */
         facts = a.model->version;

@@ -31,8 +31,6 @@ struct app {
     int suggested;                  /* bits 1 << enum suggestion_kind: it was asked for */
     int applied;                    /* likewise: it was shown */
     int span_set;                   /* the span that was asked for is in sight */
-    int picture_due;                /* a picture of the CommGram is asked for, or will be */
-    int replay_due;                 /* likewise something of a replay */
     struct connection *other_connection; /* of the second run; NULL: there is none */
     struct model *other_model;           /* likewise */
     struct other_run other;

@@ -415,8 +415,8 @@ int main(int argc, char **argv)
     measure(&d, "ranks, data", VIEW_RANKS, data);
     d.screen.ui.mouse.x = d.screen.ui.mouse.y = -1;
     double idle = measure(&d, "idle", VIEW_LIVE, nothing);
-    /* when nothing changes the window wakes twice a second, and then lays out at most once */
-    printf("idle: %.3f %% of a core (2 wake-ups a second, laid out each time)\n", 2 / idle * 100);
+    /* when nothing else changes the window lays out for the replies about the daemon's status */
+    printf("idle: %.3f %% of a core (laid out twice a second)\n", 2 / idle * 100);
     double least = fmin(fmin(live, zoomed), streamed);
     printf("budget of 30 frames/s at 4,096 ranks: %s\n", ranks > 4096  ? "for smaller jobs"
                                                          : least >= 30 ? "met"

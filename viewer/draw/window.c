@@ -93,14 +93,9 @@ void window_close(struct window *win)
         SDL_DestroyTexture(win->texture);
     if (win->renderer)
         SDL_DestroyRenderer(win->renderer);
-    /* Under X, window_wake() sends a message to the window through a connection of its own. The
-     * server may receive it after the window was destroyed, which Xlib answers by exit(1): the
-     * server destroys the window when the process ends. */
-    if (!window_is_of_x()) {
-        if (win->window)
-            SDL_DestroyWindow(win->window);
-        SDL_Quit();
-    }
+    if (win->window)
+        SDL_DestroyWindow(win->window);
+    SDL_Quit();
     free(win);
 }
 
@@ -259,12 +254,6 @@ int window_wait(struct window *win, int timeout_ms, struct input *in)
 int window_copy(const char *text)
 {
     return SDL_SetClipboardText(text) == 0;
-}
-
-void window_wake(void)
-{
-    SDL_Event event = {.type = SDL_USEREVENT};
-    SDL_PushEvent(&event);
 }
 
 /* ---- pictures ------------------------------------------------------------ */

@@ -24,15 +24,12 @@ double window_scale(const struct window *window);
 void window_size(const struct window *window, double *w, double *h);
 
 /** Wait for the next event.
- *  @return 1 when input was set, 0 when none came in time, 2 for an event that is no input (woken,
- * or the window must be shown again) */
+ *  @return 1 when input was set, 0 when none came in time, 2 for an event that is no input, such as
+ * that the window must be shown again */
 int window_wait(struct window *window, int timeout_ms, struct input *input);
 
 /** Put a text into the clipboard. @return 0: the window system refused */
 int window_copy(const char *text);
-
-/** Wake window_wait() from another thread. */
-void window_wake(void);
 
 /** Show what the painter changed; all of it when the window system lost the picture. */
 void window_show(struct window *window, const struct painter *painter);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 enum {
@@ -31,7 +30,6 @@ static const char *const operations[SUGGESTIONS] = {"remap", "reroute"};
 
 struct connection {
     struct client *client;
-    int watch; /* epoll descriptor: readable when the client's is, whichever client that is */
     struct finder finder;
     const char *key_dir; /* borrowed; NULL: as found for the endpoint */
     char job[128];       /* that is followed; "": the newest */
@@ -63,12 +61,6 @@ struct connection {
         now_ms; /* since when there is no connection, 0: there is one; newest known time */
 };
 
-static int connection_watch(struct connection *c)
-{
-    struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(c->watch, EPOLL_CTL_ADD, client_fd(c->client), &event) == 0 ? 0 : -errno;
-}
-
 /* Requests that are open are not answered any more. */
 static void connection_forget_requests(struct connection *c)
 {
@@ -84,7 +76,6 @@ int connection_open(struct connection **out, const struct connection_options *o,
     char found[256], keys[512] = "";
     if (!c)
         return -ENOMEM;
-    c->watch = -1;
     c->finder.fd = o->finder;
     c->key_dir = o->key_dir;
     struct client_options options = {.key_dir = o->key_dir,
@@ -123,9 +114,6 @@ int connection_open(struct connection **out, const struct connection_options *o,
     snprintf(c->job, sizeof c->job, "%s", c->chosen ? o->job : "");
     if (!error && (error = client_follow(c->client, o->job, NULL)) < 0)
         snprintf(why, capacity, "job %s: %s", o->job ? o->job : "", holter_strerror(error));
-    c->watch = epoll_create1(EPOLL_CLOEXEC);
-    if (!error && (error = c->watch < 0 ? -errno : connection_watch(c)) < 0)
-        snprintf(why, capacity, "%s: %s", c->endpoint, holter_strerror(error));
     if (error) {
         connection_close(c);
         return error;
@@ -141,8 +129,6 @@ void connection_close(struct connection *c)
     client_destroy(c->client);
     ssh_close(c->tunnel);
     held_state_finish(&c->held);
-    if (c->watch >= 0)
-        close(c->watch);
     if (c->finder.fd > 0)
         close(c->finder.fd);
     free(c);
@@ -162,7 +148,6 @@ static void connection_move(struct connection *c, const char *endpoint)
     client_follow(client, c->job[0] ? c->job : NULL, NULL);
     client_destroy(c->client);
     c->client = client;
-    connection_watch(c);
     connection_forget_requests(c);
     snprintf(c->endpoint, sizeof c->endpoint, "%s", endpoint);
 }
@@ -473,11 +458,6 @@ int connection_follow(struct connection *c, const char *job, const char *daemon)
 int connection_is_current(const struct connection *c)
 {
     return client_is_current(c->client) && !c->holding;
-}
-
-int connection_fd(const struct connection *c)
-{
-    return c->watch;
 }
 
 /* Whether an interruption is due to a seek: each seek starts a new run of the replay, to which the

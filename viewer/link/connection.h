@@ -73,9 +73,6 @@ int connection_follow(struct connection *connection, const char *job, const char
 /** Whether the whole current state of the job was received, so that further messages are new. */
 int connection_is_current(const struct connection *connection);
 
-/** Descriptor that is readable when connection_pump() has work. */
-int connection_fd(const struct connection *connection);
-
 /** Returns enum client_state. Sets the endpoint as shown to the user, the last error as text ("":
  * none) and the number of missed frames. */
 int connection_state(const struct connection *connection);

@@ -250,11 +250,6 @@ int transport_next(struct transport *t, const struct playback *p, uint64_t now_m
     return 0;
 }
 
-int transport_pending(const struct transport *t)
-{
-    return t->due != 0 || t->steps != 0;
-}
-
 void transport_settle(struct transport *t)
 {
     t->wanted &=

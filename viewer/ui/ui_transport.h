@@ -55,9 +55,6 @@ void transport_release(struct ui *ui);
 int transport_next(struct transport *transport, const struct playback *playback, uint64_t now_ms,
                    char *out, size_t capacity);
 
-/** Whether a request is still to be sent. */
-int transport_pending(const struct transport *transport);
-
 /** All requests were answered: the daemon's state is shown from now on. */
 void transport_settle(struct transport *transport);
 
