@@ -4,6 +4,7 @@
 #include "daemon/storage/lock_file.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 #include <zmq.h>
 
 #define IPC "ipc://"
+#define TCP "tcp://"
 #define LOCK ".lock"
 
 /* Does a process listen there, though the lock is free? Then it is another program. */
@@ -55,6 +57,38 @@ static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *w
     return 0;
 }
 
+/* @return 0 or an error of errno(3) */
+static int listen_try(void *socket, const char *endpoint)
+{
+    const int ipv6 = strncmp(endpoint, TCP "[", strlen(TCP "[")) == 0;
+    zmq_setsockopt(socket, ZMQ_IPV6, &ipv6, sizeof(ipv6));
+    return zmq_bind(socket, endpoint) == 0 ? 0 : zmq_errno();
+}
+
+/* Listen on the first address of a host that is this machine's: libzmq does not look names up here.
+ * @return as listen_try() */
+static int listen_try_name(void *socket, const char *endpoint)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char host[NI_MAXHOST], address[NI_MAXHOST], numeric[NI_MAXHOST + 16];
+    const char *name = endpoint + strlen(TCP), *port = strrchr(endpoint, ':');
+    int error = ENODEV;
+    snprintf(host, sizeof(host), "%.*s", (int)(port - name), name);
+    if (getaddrinfo(host, NULL, &hints, &found) != 0)
+        return error;
+    for (const struct addrinfo *at = found; error != 0 && at != NULL; at = at->ai_next) {
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof(address), NULL, 0,
+                        NI_NUMERICHOST) != 0)
+            continue;
+        snprintf(numeric, sizeof(numeric), at->ai_family == AF_INET6 ? TCP "[%s]%s" : TCP "%s%s",
+                 address, port);
+        error = listen_try(socket, numeric);
+    }
+    freeaddrinfo(found);
+    return error;
+}
+
 int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, char *why,
                 size_t capacity)
 {
@@ -64,14 +98,17 @@ int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, 
             return code;
     }
     mode_t before = umask(0177);
-    int error = zmq_bind(socket, endpoint) == 0 ? 0 : zmq_errno();
+    int error = listen_try(socket, endpoint);
+    if (error == ENODEV) /* of libzmq: it is neither an address nor an interface */
+        error = listen_try_name(socket, endpoint);
     umask(before);
     if (error == EADDRINUSE)
         snprintf(why, capacity,
                  "%s is in use, perhaps by another daemon: stop it, or choose another --listen",
                  endpoint);
     else if (error != 0)
-        snprintf(why, capacity, "cannot listen on %s: %s", endpoint, zmq_strerror(error));
+        snprintf(why, capacity, "cannot listen on %s: %s", endpoint,
+                 error == ENODEV ? "no host of that name is known" : zmq_strerror(error));
     return -error;
 }
 

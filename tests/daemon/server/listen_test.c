@@ -3,6 +3,7 @@
 #include "tests/directory.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,6 +124,57 @@ static void an_endpoint_that_cannot_be_listened_on_is_reported(void **state)
     end_of_zmq();
 }
 
+/* Does this machine have the loopback address of IPv6? */
+static int has_ipv6(void)
+{
+    const struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    int has = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+static void an_ipv6_address_is_listened_on(void **state)
+{
+    struct listen_locks locks = {0};
+    char bound[64] = "";
+    size_t length = sizeof(bound);
+    (void)state;
+    if (has_ipv6()) {
+        assert_int_equal(listen_bind(&locks, socket_of_ours, "tcp://[::1]:*", why, sizeof(why)), 0);
+        zmq_getsockopt(socket_of_ours, ZMQ_LAST_ENDPOINT, bound, &length);
+        assert_memory_equal(bound, "tcp://[::1]:", strlen("tcp://[::1]:"));
+    }
+    end_of_zmq();
+}
+
+#define FORTY "0123456789abcdefghijklmnopqrstuvwxyz0123"
+
+static void a_name_of_this_host_is_listened_on(void **state)
+{
+    struct listen_locks locks = {0};
+    (void)state;
+    assert_int_equal(listen_bind(&locks, socket_of_ours, "tcp://localhost:*", why, sizeof(why)), 0);
+    /* Longer than a part of a name may be, so that nobody is asked for it. */
+    const char *nowhere = "tcp://" FORTY FORTY ":*";
+    assert_int_equal(listen_bind(&locks, socket_of_ours, nowhere, why, sizeof(why)), -ENODEV);
+    assert_non_null(strstr(why, "no host of that name is known"));
+    end_of_zmq();
+}
+
+static void an_address_of_ipv4_remains_one(void **state)
+{
+    struct listen_locks locks = {0};
+    char bound[64] = "";
+    size_t length = sizeof(bound);
+    (void)state;
+    assert_int_equal(listen_bind(&locks, socket_of_ours, "tcp://*:*", why, sizeof(why)), 0);
+    assert_int_equal(zmq_getsockopt(socket_of_ours, ZMQ_LAST_ENDPOINT, bound, &length), 0);
+    assert_memory_equal(bound, "tcp://0.0.0.0:", strlen("tcp://0.0.0.0:"));
+    end_of_zmq();
+}
+
 #define WITH_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make, clean)
 
 int main(void)
@@ -133,6 +185,9 @@ int main(void)
         WITH_DIRECTORY(another_programs_socket_is_respected),
         WITH_DIRECTORY(a_port_in_use_is_reported),
         WITH_DIRECTORY(an_endpoint_that_cannot_be_listened_on_is_reported),
+        WITH_DIRECTORY(an_ipv6_address_is_listened_on),
+        WITH_DIRECTORY(a_name_of_this_host_is_listened_on),
+        WITH_DIRECTORY(an_address_of_ipv4_remains_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
