@@ -21,6 +21,7 @@
 #include "version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -598,10 +599,20 @@ static int daemon_export(struct daemon *d)
     return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Let no other file take the place of a standard file that is closed: what is logged would be
+ * written there, and libuv aborts when it closes one. Writing and reading fails as before. */
+static void daemon_fill_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon d;
     struct replay_options replay_options;
+    daemon_fill_standard_files();
     log_start("holterd", -1);
     int status = daemon_read_command_line(&d, argc, argv);
     if (status >= 0)

@@ -411,6 +411,33 @@ static void an_agent_that_leaves_in_order_is_not_waited_for(void **state)
     daemon_bed_stop(pid);
 }
 
+/* Start the daemon without standard input and output, as shells do for <&- and >&-. */
+static pid_t start_without_files(void)
+{
+    int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    fflush(stdout);
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    pid_t daemon = start(NULL, NULL);
+    dup2(input, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    close(input);
+    close(output);
+    return daemon;
+}
+
+static void a_daemon_without_standard_files_serves_and_leaves_in_order(void **state)
+{
+    struct peer viewer;
+    (void)state;
+    pid_t daemon = start_without_files();
+    peer_dial(&bed, &viewer, NULL, ROLE_VIEWER);
+    peer_greet(&viewer, "viewer", 0);
+    peer_hang_up(&viewer);
+    daemon_bed_stop(daemon);
+}
+
 #define AS_PROCESS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -429,6 +456,7 @@ int main(int argc, char **argv)
         AS_PROCESS(with_keys_the_key_gives_the_role),
         AS_PROCESS(when_idle_it_leaves_by_itself),
         AS_PROCESS(an_agent_that_leaves_in_order_is_not_waited_for),
+        AS_PROCESS(a_daemon_without_standard_files_serves_and_leaves_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
