@@ -95,8 +95,8 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
                        argv[optind], dial->command);
         return 2;
     }
-    if (dial->for_recording && *dial->word) {
-        if (!connect && !keys)
+    if (dial->live ? !*dial->live : dial->for_recording && *dial->word) {
+        if ((!connect && !keys) || !*dial->word)
             return -1;
         terminal_print("%s: --%s is of a daemon, and %s is a recording", dial->command,
                        connect ? "connect" : "keys", *dial->word);

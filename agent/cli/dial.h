@@ -28,6 +28,7 @@ struct dial {
     enum role role;       /**< ROLE_NONE: ROLE_VIEWER */
     const char **word;    /**< set to the argument, if any; NULL: no argument is allowed */
     int for_recording; /**< set: the argument is a recording, for which no daemon is looked for */
+    const int *live;   /**< not NULL: a daemon is looked for only where this is not 0 */
     uint64_t patience_ns; /**< set, with an endpoint: how long to wait for an unreachable daemon */
 };
 

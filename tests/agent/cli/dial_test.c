@@ -41,10 +41,31 @@ static void a_time_that_is_given_holds_even_if_it_is_that_of_a_single_daemon(voi
     assert_int_equal(patience(fleet, option, five), 5 * SECOND);
 }
 
+static void no_daemon_is_looked_for_where_a_recording_is_read(void **state)
+{
+    (void)state;
+    static const struct command_option none[] = {{0}};
+    const struct command_line line = {"graph", "", none, .user = NULL};
+    char name[] = "graph", file[] = "a.hrec";
+    char *words[] = {name, file, NULL};
+    const char *word = NULL;
+    int live = 0;
+    struct dial dial = {.role = ROLE_OPERATOR, .word = &word, .live = &live};
+    setenv("HOLTER_DAEMON", NO_SERVER, 1);
+    optind = 0;
+    assert_int_equal(dial_parse(&dial, &line, 2, words), -1);
+    assert_string_equal(word, "a.hrec");
+    live = 1;
+    optind = 0;
+    assert_int_equal(dial_parse(&dial, &line, 2, words), 1);
+    unsetenv("HOLTER_DAEMON");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fleet_is_waited_for_longer_as_a_lease_has_to_expire),
+        cmocka_unit_test(no_daemon_is_looked_for_where_a_recording_is_read),
         cmocka_unit_test(a_time_that_is_given_holds_even_if_it_is_that_of_a_single_daemon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
