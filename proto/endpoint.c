@@ -102,7 +102,10 @@ int endpoint_check(const char *endpoint, char *why, size_t capacity)
     const char *tcp = endpoint_skip_prefix(endpoint, "tcp://"),
                *ipc = endpoint_skip_prefix(endpoint, "ipc://");
     struct address address;
-    if (tcp)
+    if (endpoint_list_count(endpoint) > 1)
+        reason =
+            "several daemons, where one is expected, or a fleet's servers, nats://HOST:PORT,...";
+    else if (tcp)
         reason = parse_tcp(tcp, &address);
     else if (ipc)
         reason = check_ipc(ipc);

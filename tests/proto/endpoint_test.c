@@ -51,6 +51,8 @@ static void bad_endpoints_are_refused_with_a_reason(void **state)
         {"ipc://relative", "begin at the root"},
         {"ipc://", "begin at the root"},
         {"ipc://@abstract", "begin at the root"},
+        {"tcp://a:5555,tcp://b:5555", "several daemons"},
+        {"ipc:///a,ipc:///b", "several daemons"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char why[256] = "";
