@@ -134,7 +134,8 @@ static int cmd_capture_run(struct capturing *c)
 
 int cmd_capture(int argc, char **argv)
 {
-    struct capturing c = {.dial = {.role = ROLE_OPERATOR, .word = &c.job}, .output = "-"};
+    struct capturing c = {.dial = {.role = ROLE_OPERATOR, .word = &c.job, .job = &c.job},
+                          .output = "-"};
     const struct command_option options[] = {
         {"ranks", .set = cmd_capture_add_word},  {"events", .set = cmd_capture_add_word},
         {"until", .set = cmd_capture_set_until}, {"format", 'f', .json = &c.json},

@@ -180,6 +180,7 @@ int cmd_commgram(int argc, char **argv)
     };
     const struct command_line line = {"commgram", help, options, .user = &a};
     a.dial.word = &a.recording;
+    a.dial.job = &a.job;
     a.dial.for_recording = 1;
     int status = dial_parse(&a.dial, &line, argc, argv);
     if (status >= 0)

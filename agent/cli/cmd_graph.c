@@ -260,8 +260,9 @@ static int cmd_graph_run(struct graphing *g)
 
 int cmd_graph(int argc, char **argv)
 {
-    struct graphing g = {.dial = {.role = ROLE_OPERATOR, .word = &g.argument, .live = &g.live},
-                         .output = "-"};
+    struct graphing g = {
+        .dial = {.role = ROLE_OPERATOR, .word = &g.argument, .job = &g.argument, .live = &g.live},
+        .output = "-"};
     int status = cmd_graph_parse(&g, argc, argv);
     if (status >= 0)
         return status;

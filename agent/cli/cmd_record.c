@@ -229,7 +229,7 @@ static int cmd_record_finish(struct record *r, int status)
 
 int cmd_record(int argc, char **argv)
 {
-    struct record r = {.dial = {.word = &r.job}};
+    struct record r = {.dial = {.word = &r.job, .job = &r.job}};
     const struct command_option options[] = {
         {"output", 'o', .recording = &r.output},
         {"max-size", .bytes = &r.most_bytes, .least = RECORD_MINIMUM_BYTES},

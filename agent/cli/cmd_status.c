@@ -268,7 +268,7 @@ static void cmd_status_print_json(const struct status *status)
 
 int cmd_status(int argc, char **argv)
 {
-    struct status status = {.json = 0};
+    struct status status = {.dial = {.job = &status.job}};
     const struct command_option options[] = {
         {"format", 'f', .json = &status.json},
         {"job", 'j', .text = &status.job},

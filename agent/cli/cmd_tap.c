@@ -210,7 +210,7 @@ static int cmd_tap_run(struct tap *tap)
 
 int cmd_tap(int argc, char **argv)
 {
-    struct tap tap = {.json = 0};
+    struct tap tap = {.dial = {.job = &tap.job}};
     const struct command_option options[] = {
         {"topic", 't', .text = &tap.topics},
         {"format", 'f', .json = &tap.json},

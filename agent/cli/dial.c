@@ -23,7 +23,12 @@ static int dial_ask_fleet(struct dial *dial)
     char why[512];
     if (!fleet_is_address(dial->endpoint))
         return 0;
-    memcpy(dial->fleet, dial->endpoint, sizeof dial->fleet);
+    if (dial->job == NULL || *dial->job == NULL || **dial->job == '\0')
+        memcpy(dial->fleet, dial->endpoint, sizeof dial->fleet);
+    else if (fleet_address_set_job(dial->endpoint, *dial->job, dial->fleet, sizeof dial->fleet)) {
+        terminal_print("%s: %s", dial->command, holter_strerror(-HOLTER_ERANGE));
+        return 2;
+    }
     if (dial->patience_ns == 0)
         dial->patience_ns = FLEET_PATIENCE_NS;
     const int code =

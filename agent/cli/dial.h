@@ -19,14 +19,15 @@
 struct dial {
     const char *command; /**< set: name for error messages, "tap" */
     char endpoint[PATH_MAX];
-    char fleet[PATH_MAX]; /**< address of a fleet, see fleet_find(), which has named the endpoint;
-                             "": none */
-    uint64_t found_ns;    /**< CLOCK_MONOTONIC when the fleet was asked last */
-    char keys[PATH_MAX];  /**< "": none */
-    int named;            /**< the endpoint was given by an option */
-    int keys_named;       /**< the key directory was given by an option */
-    enum role role;       /**< ROLE_NONE: ROLE_VIEWER */
-    const char **word;    /**< set to the argument, if any; NULL: no argument is allowed */
+    char fleet[PATH_MAX];   /**< address of a fleet, see fleet_find(), which has named the endpoint;
+                               "": none */
+    uint64_t found_ns;      /**< CLOCK_MONOTONIC when the fleet was asked last */
+    char keys[PATH_MAX];    /**< "": none */
+    int named;              /**< the endpoint was given by an option */
+    int keys_named;         /**< the key directory was given by an option */
+    enum role role;         /**< ROLE_NONE: ROLE_VIEWER */
+    const char **word;      /**< set to the argument, if any; NULL: no argument is allowed */
+    const char *const *job; /**< where an option or the argument names a job; NULL: nowhere */
     int for_recording; /**< set: the argument is a recording, for which no daemon is looked for */
     const int *live;   /**< not NULL: a daemon is looked for only where this is not 0 */
     uint64_t patience_ns; /**< set, with an endpoint: how long to wait for an unreachable daemon */

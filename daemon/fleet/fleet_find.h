@@ -14,6 +14,9 @@ const char *fleet_address_path(const char *address);
 /** The job that an address of a fleet names; borrowed. @return NULL: none */
 const char *fleet_address_job(const char *address);
 
+/** Write the address with another job, or with one. @return 0, or -HOLTER_ERANGE: it is too long */
+int fleet_address_set_job(const char *address, const char *job, char *out, size_t capacity);
+
 /** Ask the fleet's servers where a job is. What they ask for is read from the directory in
  * HOLTER_FLEET_KEYS.
  *  @param address  nats://HOST:PORT,...[/CLUSTER[/JOB]]; without a job there must be one only

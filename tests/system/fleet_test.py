@@ -335,6 +335,10 @@ class Fleets(unittest.TestCase):
         none = self.place.holter('status', '-c', f'{fleet.url}/default/three').finish()
         self.assertEqual(1, none.status, none)
         self.assertIn('no daemon of the fleet holds job three', none.err)
+        for words in (['status', '-f', 'json'], ['tap', '--topic', 'job', '--count', '1', '-f', 'json'], ['top', '--once']):
+            named = self.place.holter(*words, '-c', fleet.url, '-j', names['two']).finish()
+            self.assertEqual(0, named.status, named)
+            self.assertIn(names['two'], named.out)
         address = f"{fleet.url}/default/{names['one']}"
         status = self.place.holter('status', '-c', address, '-f', 'json').finish()
         self.assertEqual([names['one']], [j['job'] for j in json.loads(status.out)['jobs']])
