@@ -410,6 +410,18 @@ const char *job_host(const struct job *job, uint64_t instance)
     return node == KEY_NONE ? "?" : job->nodes.list[node]->host;
 }
 
+int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks)
+{
+    if (job->info.state == JOB_RUNNING || job_nodes_find_agent(&job->nodes, instance) != NULL)
+        return 0;
+    for (uint64_t i = 0; i < ranks->members_count; i++) {
+        const struct job_place *place = job_places_find(&job->places, ranks->members[i].rank);
+        if (place != NULL && place->pid != ranks->members[i].pid)
+            return 1;
+    }
+    return 0;
+}
+
 enum job_state job_state(const struct job *job)
 {
     return job->info.state;

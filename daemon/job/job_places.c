@@ -18,6 +18,12 @@ uint32_t job_places_find_node(const struct job_places *places, uint64_t rank)
     return at == KEY_NONE ? KEY_NONE : places->list[at].node;
 }
 
+const struct job_place *job_places_find(const struct job_places *places, uint64_t rank)
+{
+    uint32_t at = key_table_find(&places->keys, (struct key){.hi = rank});
+    return at == KEY_NONE ? NULL : &places->list[at];
+}
+
 struct job_place *job_places_add(struct job_places *places, uint64_t rank)
 {
     uint32_t known = places->keys.count;

@@ -27,6 +27,9 @@ void job_places_finish(struct job_places *places);
 /** Number of the node that a rank runs on; KEY_NONE: not known. */
 uint32_t job_places_find_node(const struct job_places *places, uint64_t rank);
 
+/** The place of a rank; borrowed until the next one is added. @return NULL: not known */
+const struct job_place *job_places_find(const struct job_places *places, uint64_t rank);
+
 /** The place of a rank, which may be new. @return NULL without memory */
 struct job_place *job_places_add(struct job_places *places, uint64_t rank);
 

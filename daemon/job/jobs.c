@@ -313,9 +313,13 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
                             uint64_t instance, struct job **out, struct job_fault *fault)
 {
     const char *id = job_message_job(message);
-    *out = jobs_find_id(jobs, id);
-    if (*out != NULL)
+    const struct entry *entry = jobs_find_entry(jobs, id);
+    *out = entry == NULL ? NULL : entry->job;
+    if (entry != NULL && (entry->streamed || message->type != WIRE_TYPE_RANKS ||
+                          !job_is_followed_by(entry->job, instance, &message->ranks)))
         return 0;
+    if (entry != NULL)
+        jobs_drop(jobs, (size_t)(entry - jobs->list));
     if (jobs_is_named_as_part(id)) {
         snprintf(fault->text, sizeof(fault->text),
                  "job id '%.64s' ends as the name of a part of a recording", id);

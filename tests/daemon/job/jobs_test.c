@@ -57,10 +57,12 @@ static void give(struct jobs *jobs, uint64_t instance, const struct wire_message
     zmq_msg_close(&bytes);
 }
 
-static void begin_job(struct jobs *jobs, unsigned number, uint64_t now_ns)
+/* @param pid  of its rank @param instance  of its agent */
+static void begin_run(struct jobs *jobs, unsigned number, uint64_t pid, uint64_t instance,
+                      uint64_t now_ns)
 {
     char id[16];
-    struct wire_member_row member = {.rank = 0, .pid = 1, .placement = ""};
+    struct wire_member_row member = {.rank = 0, .pid = pid, .placement = ""};
     struct wire_message ranks = {.type = WIRE_TYPE_RANKS};
     snprintf(id, sizeof(id), "job.%u", number);
     ranks.ranks = (struct wire_ranks){.seq = 1,
@@ -71,7 +73,12 @@ static void begin_job(struct jobs *jobs, unsigned number, uint64_t now_ns)
                                       .host = "n0",
                                       .members = &member,
                                       .members_count = 1};
-    give(jobs, number + 1, &ranks, now_ns);
+    give(jobs, instance, &ranks, now_ns);
+}
+
+static void begin_job(struct jobs *jobs, unsigned number, uint64_t now_ns)
+{
+    begin_run(jobs, number, 1, number + 1, now_ns);
 }
 
 static void end_job(struct jobs *jobs, unsigned number, uint64_t window)
@@ -140,6 +147,45 @@ static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void 
     assert_int_equal(job_state(jobs_find(jobs, "job.0")), JOB_ENDED);
     run_job(jobs, MANY + 1);
     assert_non_null(jobs_find(jobs, "job.0"));
+    jobs_destroy(jobs, 1000 * S);
+}
+
+static void a_job_of_the_id_of_one_that_has_ended_is_another_job(void **state)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    struct jobs *jobs;
+    char why[256];
+    (void)state;
+    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    run_job(jobs, 0);
+    const uint64_t number = jobs_number(jobs, "job.0");
+    begin_run(jobs, 0, 1, 70, 110 * S); /* the same process: its agent was started again */
+    assert_int_equal(jobs_number(jobs, "job.0"), number);
+    begin_run(jobs, 0, 2, 1, 110 * S); /* an agent of the first run */
+    assert_int_equal(jobs_number(jobs, "job.0"), number);
+    begin_run(jobs, 0, 3, 71, 110 * S);
+    assert_int_not_equal(jobs_number(jobs, "job.0"), number);
+    assert_int_equal(job_count_closed(jobs_find(jobs, "job.0")), 0);
+    jobs_destroy(jobs, 1000 * S);
+}
+
+static void a_running_job_takes_all_reports_of_its_id(void **state)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    struct jobs *jobs;
+    char why[256];
+    (void)state;
+    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    begin_job(jobs, 0, 100 * S);
+    const uint64_t number = jobs_number(jobs, "job.0");
+    begin_run(jobs, 0, 3, 71, 110 * S);
+    assert_int_equal(jobs_number(jobs, "job.0"), number);
     jobs_destroy(jobs, 1000 * S);
 }
 
@@ -409,6 +455,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
         cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
+        cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_is_another_job),
+        cmocka_unit_test(a_running_job_takes_all_reports_of_its_id),
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
         cmocka_unit_test(a_recording_is_continued_only_with_windows_of_the_same_length),
