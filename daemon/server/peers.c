@@ -57,9 +57,25 @@ struct peer *peers_find_instance(const struct peers *peers, uint64_t instance)
     return found == NULL ? NULL : *found;
 }
 
+/* Remove the peer that was refused first, if one was: it need not be connected any more. */
+static void peers_drop_refused(struct peers *peers)
+{
+    struct peer *first = NULL;
+    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
+        if (peer->refused && (first == NULL || peer->last_message_ns < first->last_message_ns))
+            first = peer;
+    }
+    if (first != NULL)
+        peers_remove(peers, first);
+}
+
 struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint64_t now_ns)
 {
-    if (length > PEER_ID_BYTES || peers->count >= PEERS_MAXIMUM)
+    if (length > PEER_ID_BYTES)
+        return NULL;
+    if (peers->count >= PEERS_MAXIMUM)
+        peers_drop_refused(peers);
+    if (peers->count >= PEERS_MAXIMUM)
         return NULL;
     struct peer *peer = calloc(1, sizeof(*peer));
     if (peer == NULL)

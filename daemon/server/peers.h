@@ -43,7 +43,8 @@ void peers_destroy(struct peers *peers);
 struct peer *peers_find(const struct peers *peers, const void *id, size_t length);
 struct peer *peers_find_instance(const struct peers *peers, uint64_t instance);
 
-/** @return a new peer, or NULL when there are too many or no memory */
+/** @return a new peer, in place of one that was refused if there are too many; NULL: there are too
+ *  many others, or no memory */
 struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint64_t now_ns);
 
 /** Set the instance of an agent. An older connection of the same agent is removed. */

@@ -115,11 +115,25 @@ static void there_is_a_bound(void **state)
     assert_null(peers_add(peers, longest, sizeof(longest), 0));
 }
 
+/* An agent that is refused comes back every few seconds, each time by a connection of its own. */
+static void those_that_were_refused_first_give_their_places_to_new_ones(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < PEERS_MAXIMUM; i++)
+        peers_add(peers, &i, sizeof(i), i)->refused = i == 7 || i == 9;
+    assert_non_null(peers_add(peers, "one", 3, PEERS_MAXIMUM));
+    assert_null(peers_find(peers, &(uint32_t){7}, 4));
+    assert_non_null(peers_find(peers, &(uint32_t){9}, 4));
+    assert_non_null(peers_add(peers, "two", 3, PEERS_MAXIMUM));
+    assert_null(peers_add(peers, "three", 5, PEERS_MAXIMUM));
+}
+
 #define WITH_PEERS(test) cmocka_unit_test_setup_teardown(test, make, finish)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_PEERS(those_that_were_refused_first_give_their_places_to_new_ones),
         WITH_PEERS(peers_are_found_by_id_and_by_instance),
         WITH_PEERS(an_agent_that_dials_again_replaces_its_older_connection),
         WITH_PEERS(a_flood_is_stopped_and_a_journal_is_not),
