@@ -201,5 +201,6 @@ int fleet_nats_renew(struct fleet_nats *nats, const char *job, const char *value
 
 void fleet_nats_release(struct fleet_nats *nats, uint64_t revision)
 {
-    bucket_delete(nats, FLEET_LEASES, revision);
+    if (fleet_nats_is_connected(nats)) /* else it expires */
+        bucket_delete(nats, FLEET_LEASES, revision);
 }

@@ -329,6 +329,11 @@ void fleet_nats_close(struct fleet_nats *nats)
     free(nats);
 }
 
+int fleet_nats_is_connected(struct fleet_nats *nats)
+{
+    return natsConnection_Status(nats->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
 size_t fleet_nats_maximum(const struct fleet_nats *nats)
 {
     int64_t maximum = natsConnection_GetMaxPayload(nats->connection);
@@ -638,7 +643,8 @@ void fleet_subscription_close(struct fleet_subscription *subscription)
     subscription->closed = 1;
     pthread_cond_broadcast(&subscription->changed);
     pthread_mutex_unlock(&subscription->mutex);
-    natsSubscription_Unsubscribe(inner);
+    if (fleet_nats_is_connected(subscription->nats)) /* else the server forgets it by itself */
+        natsSubscription_Unsubscribe(inner);
     natsSubscription_Destroy(inner);
     subscription_release(subscription);
 }

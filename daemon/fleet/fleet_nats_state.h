@@ -64,6 +64,9 @@ natsStatus fleet_nats_dial(struct fleet_nats *nats, int soon, natsConnection **o
 natsStatus fleet_nats_listen(struct fleet_nats *nats, natsConnection *connection,
                              const char *subject, natsMsgHandler handler, natsSubscription **out);
 
+/** Is there a server? Else each request waits for an answer in vain. */
+int fleet_nats_is_connected(struct fleet_nats *nats);
+
 natsStatus fleet_nats_open_clock(struct fleet_nats *nats);
 void fleet_nats_close_clock(struct fleet_nats *nats);
 

@@ -38,16 +38,22 @@ static void pause_shortly(void)
     nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-static uint64_t received_bytes(void)
+/* @return bytes received @param sent  set to the number of messages sent */
+static uint64_t count_traffic(const struct fleet_nats *nats, uint64_t *sent)
 {
     natsStatistics *statistics;
-    uint64_t messages, bytes, sent_messages, sent_bytes, reconnects;
+    uint64_t messages, bytes, sent_bytes, reconnects;
     assert_int_equal(natsStatistics_Create(&statistics), NATS_OK);
-    natsConnection_GetStats(tested->nats->connection, statistics);
-    natsStatistics_GetCounts(statistics, &messages, &bytes, &sent_messages, &sent_bytes,
-                             &reconnects);
+    natsConnection_GetStats(nats->connection, statistics);
+    natsStatistics_GetCounts(statistics, &messages, &bytes, sent, &sent_bytes, &reconnects);
     natsStatistics_Destroy(statistics);
     return bytes;
+}
+
+static uint64_t received_bytes(void)
+{
+    uint64_t sent;
+    return count_traffic(tested->nats, &sent);
 }
 
 /* Each message says which one it is. */
@@ -114,7 +120,8 @@ static pid_t start_server(const char *directory, int port)
 static void connect_link(uv_loop_t *loop, int port, pid_t server,
                          void (*event)(void *user, const struct fleet_event *event))
 {
-    char servers[64], why[512];
+    static char servers[64]; /* borrowed by the link */
+    char why[512];
     snprintf(servers, sizeof(servers), "nats://127.0.0.1:%d", port);
     const struct fleet_link_options options = {
         .loop = loop,
@@ -468,6 +475,33 @@ static void a_lease_that_is_acquired_by_its_holder_begins_again(void **state)
     bed_finish(&bed);
 }
 
+/* A daemon that ends without servers would wait for each of its jobs. */
+static void without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for(void **state)
+{
+    struct bed bed;
+    struct fleet_nats *nats;
+    struct fleet_subscription *reading;
+    uint64_t revision, before, after;
+    char why[512];
+    (void)state;
+    bed_init(&bed, on_event_of_nothing);
+    const struct fleet_nats_options options = {
+        .servers = tested->options.nats.servers, .cluster = "test", .lease_ns = lease_ns};
+    assert_int_equal(fleet_nats_connect(&nats, &options, why, sizeof(why)), 0);
+    assert_int_equal(fleet_nats_acquire(nats, JOB, "here", &revision), 0);
+    assert_int_equal(fleet_nats_subscribe(&reading, nats, JOB, 1, on_message, NULL), 0);
+    kill(bed.server, SIGKILL);
+    while (natsConnection_Status(nats->connection) == NATS_CONN_STATUS_CONNECTED)
+        pause_shortly();
+    count_traffic(nats, &before);
+    fleet_subscription_close(reading);
+    fleet_nats_release(nats, revision);
+    count_traffic(nats, &after);
+    assert_int_equal(before, after);
+    fleet_nats_close(nats);
+    bed_finish(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_kept),
         cmocka_unit_test(a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
+        cmocka_unit_test(without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
