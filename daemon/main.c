@@ -16,6 +16,7 @@
 #include "daemon/server/zap.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
+#include "proto/endpoint.h"
 #include "proto/host.h"
 #include "proto/log.h"
 #include "version.h"
@@ -277,7 +278,7 @@ static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *c
 static void daemon_describe_endpoint(const struct daemon *d, char *out, size_t capacity)
 {
     static const char *const any[] = {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"};
-    const char *endpoint = d->options.listen[0];
+    const char *endpoint = endpoint_for_others(d->options.listen, d->options.listen_count);
     char host[HOST_NAME_CAPACITY];
     snprintf(out, capacity, "%s", endpoint);
     for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)

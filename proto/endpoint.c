@@ -199,3 +199,11 @@ int endpoint_is_local(const char *endpoint)
         return ntohl(ipv4.s_addr) >> 24 == 127;
     return strcmp(address.host, "localhost") == 0;
 }
+
+const char *endpoint_for_others(const char *const *endpoints, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!endpoint_is_local(endpoints[i]))
+            return endpoints[i];
+    return endpoints[0];
+}

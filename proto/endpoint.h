@@ -28,4 +28,7 @@ int endpoint_is_private(const char *endpoint);
 /** Can this machine alone reach it: ipc, or an address of the loopback network? */
 int endpoint_is_local(const char *endpoint);
 
+/** Of the endpoints of a daemon, the first that other machines reach; else the first. */
+const char *endpoint_for_others(const char *const *endpoints, size_t count);
+
 #endif

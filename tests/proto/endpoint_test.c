@@ -63,6 +63,15 @@ static void bad_endpoints_are_refused_with_a_reason(void **state)
     }
 }
 
+static void clients_of_other_machines_are_told_an_endpoint_that_they_reach(void **state)
+{
+    const char *const mixed[] = {"ipc:///run/d", "tcp://127.0.0.1:1", "tcp://*:2", "tcp://a:3"};
+    (void)state;
+    assert_string_equal(endpoint_for_others(mixed, 4), "tcp://*:2");
+    assert_string_equal(endpoint_for_others(mixed, 2), "ipc:///run/d");
+    assert_string_equal(endpoint_for_others(mixed + 3, 1), "tcp://a:3");
+}
+
 static void a_path_leaves_space_for_the_stream_endpoint(void **state)
 {
     (void)state;
@@ -143,6 +152,7 @@ static void a_list_is_cut_where_endpoints_begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clients_of_other_machines_are_told_an_endpoint_that_they_reach),
         cmocka_unit_test(good_endpoints_are_taken),
         cmocka_unit_test(bad_endpoints_are_refused_with_a_reason),
         cmocka_unit_test(a_path_leaves_space_for_the_stream_endpoint),
