@@ -93,9 +93,9 @@ struct quantity quantity_measured(double ns, double error_ns)
 struct quantity quantity_clock(uint64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
-    struct tm local;
+    struct tm utc;
     char day[16];
-    if (ns == 0 || !localtime_r(&seconds, &local) || !strftime(day, sizeof day, "%H:%M:%S", &local))
+    if (ns == 0 || !gmtime_r(&seconds, &utc) || !strftime(day, sizeof day, "%H:%M:%S", &utc))
         return quantity_print("-");
     return quantity_print("%s.%03u", day, (unsigned)(ns / 1000000 % 1000));
 }

@@ -47,7 +47,8 @@ struct quantity quantity_duration(double ns);
 /** Duration with the bound of its error, where there is one: "84.0 µs ± 150 µs". */
 struct quantity quantity_measured(double ns, double error_ns);
 
-/** Time of day of a point in daemon time, local, "14:03:22.125"; "-" for 0. */
+/** Time of day of a point in daemon time, UTC as in the texts of alerts and in what options take,
+ *  "14:03:22.125"; "-" for 0. */
 struct quantity quantity_clock(uint64_t ns);
 
 /** Share, "12.3 %"; "-" when the whole is 0. */
