@@ -92,6 +92,8 @@ char *sink_alertmanager_body(const struct sink_delivery *delivery, uint64_t repe
 {
     const struct wire_alert *a = &delivery->message->alert;
     uint64_t begin = a->onset_ns != 0 && a->onset_ns < a->since_ns ? a->onset_ns : a->since_ns;
+    const uint64_t end =
+        strcmp(a->state, "resolved") == 0 ? a->updated_ns : now_ns + REPEATS_TO_END * repeat_ns;
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -102,9 +104,8 @@ char *sink_alertmanager_body(const struct sink_delivery *delivery, uint64_t repe
     sink_put_generator(out, delivery);
     alertmanager_put_annotations(out, a);
     alertmanager_put_time(out, "startsAt", begin);
-    alertmanager_put_time(out, "endsAt",
-                          strcmp(a->state, "resolved") == 0 ? a->updated_ns
-                                                            : now_ns + REPEATS_TO_END * repeat_ns);
+    /* One that ends before it begins, as a clock was set back, is refused. */
+    alertmanager_put_time(out, "endsAt", end > begin ? end : begin);
     fputs("}]", out);
     if (fclose(out) != 0) {
         free(text);
