@@ -15,18 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The address with another job. @param job  "": the one of the address */
-static void cmd_view_name_job(const char *address, const char *job, char *out, size_t capacity)
-{
-    const char *path = fleet_address_path(address);
-    const size_t kept =
-        path == NULL ? strlen(address) : (size_t)(path + 1 + strcspn(path + 1, "/") - address);
-    if (job[0] == '\0')
-        snprintf(out, capacity, "%s", address);
-    else
-        snprintf(out, capacity, "%.*s%s/%s", (int)kept, address, path == NULL ? "/" : "", job);
-}
-
 /* Beside the viewer: answers each line, a job, with the job and the endpoint of the daemon that
  * holds it now, until the viewer has ended. */
 static void cmd_view_answer(const char *address, int fd)
@@ -36,8 +24,10 @@ static void cmd_view_answer(const char *address, int fd)
     FILE *questions = fdopen(fd, "r");
     while (questions != NULL && fgets(job, sizeof job, questions) != NULL) {
         job[strcspn(job, "\n")] = '\0';
-        cmd_view_name_job(address, job, named, sizeof named);
-        if (fleet_find(named, endpoint, sizeof endpoint, why, sizeof why) != 0)
+        if (fleet_address_set_job(address, job, named, sizeof named) != 0)
+            continue;
+        if (fleet_find(job[0] == '\0' ? address : named, endpoint, sizeof endpoint, why,
+                       sizeof why) != 0)
             continue;
         const int length = snprintf(answer, sizeof answer, "%s %s\n", job, endpoint);
         send(fd, answer, (size_t)length, MSG_NOSIGNAL);
@@ -70,16 +60,18 @@ static bool cmd_view_is_option(const char *word, const char *name, size_t least)
     return length >= least && length <= strlen(name) && memcmp(word, name, length) == 0;
 }
 
-/* @return the value of --connect that begins at this word, NULL: it is another one */
-static const char *cmd_view_endpoint(char *const *words)
+/* @param name  of an option that has a value, and a letter @param least  see cmd_view_is_option()
+ * @return its value, if it begins at this word; NULL: it is another one */
+static const char *cmd_view_value(char *const *words, const char *name, size_t least)
 {
-    if (cmd_view_is_option(words[0], "--connect", strlen("--con"))) {
+    const char letter[] = {'-', name[2], '\0'};
+    if (cmd_view_is_option(words[0], name, least)) {
         const char *value = strchr(words[0], '=');
         return value != NULL ? value + 1 : words[1];
     }
-    if (strcmp(words[0], "-c") == 0)
+    if (strcmp(words[0], letter) == 0)
         return words[1];
-    return strncmp(words[0], "-c", 2) == 0 ? words[0] + 2 : NULL;
+    return strncmp(words[0], letter, 2) == 0 ? words[0] + 2 : NULL;
 }
 
 /* The address of a fleet among the arguments, or else in the environment, where all clients look
@@ -90,7 +82,7 @@ static const char *cmd_view_address(int argc, char **argv)
     const char *address = getenv("HOLTER_DAEMON");
     for (int i = 1; i < argc; i++) {
         static const char *const texts[] = {"-h", "--help", "-V", "--version"};
-        const char *value = cmd_view_endpoint(argv + i);
+        const char *value = cmd_view_value(argv + i, "--connect", strlen("--con"));
         if (value != NULL && fleet_is_address(value))
             return value;
         if (value != NULL || view_recordings_is_name(argv[i]) ||
@@ -106,8 +98,14 @@ static const char *cmd_view_address(int argc, char **argv)
  * @return the exit status, where the viewer was not started */
 static int cmd_view_fleet(const char *viewer, const char *address, int argc, char **argv)
 {
-    char endpoint[PATH_MAX], why[512], socket_text[16];
+    char endpoint[PATH_MAX], named[PATH_MAX], why[512], socket_text[16];
     const char *job = fleet_address_job(address);
+    for (int i = 1; i < argc; i++) {
+        const char *given = cmd_view_value(argv + i, "--job", strlen("--j"));
+        job = given != NULL && given[0] != '\0' ? given : job;
+    }
+    if (job != NULL && fleet_address_set_job(address, job, named, sizeof named) == 0)
+        address = named;
     const int code = fleet_find(address, endpoint, sizeof endpoint, why, sizeof why);
     if (code != 0) {
         terminal_print("view: %s", why);

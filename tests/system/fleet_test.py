@@ -339,6 +339,11 @@ class Fleets(unittest.TestCase):
             named = self.place.holter(*words, '-c', fleet.url, '-j', names['two']).finish()
             self.assertEqual(0, named.status, named)
             self.assertIn(names['two'], named.out)
+        picture = os.path.join(self.place.output, 'named.txt')
+        viewed = self.place.holter('view', '-c', fleet.url, f"--job={names['two']}", '--snapshot', picture).finish()
+        self.assertEqual(0, viewed.status, viewed)
+        with open(picture, encoding='utf-8') as f:
+            self.assertIn(names['two'], f.read())
         address = f"{fleet.url}/default/{names['one']}"
         status = self.place.holter('status', '-c', address, '-f', 'json').finish()
         self.assertEqual([names['one']], [j['job'] for j in json.loads(status.out)['jobs']])
