@@ -387,6 +387,7 @@ static char *daemon_on_metrics(void *user, enum metrics_format format, size_t *l
                                             .cluster = d->options.cluster,
                                             .window_ns = d->options.window_ns,
                                             .started_ns = d->started_ns,
+                                            .now_ns = timeline_now(&d->timeline),
                                             .records = d->options.record != NULL};
     struct metrics_snapshot snapshot;
     char *text = NULL;

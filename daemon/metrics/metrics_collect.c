@@ -226,26 +226,42 @@ static void metrics_collect_daemon(struct metrics_daemon *out, const struct metr
     };
 }
 
+int metrics_lists_job(enum job_state state, uint64_t end_ns, uint64_t now_ns)
+{
+    return state == JOB_RUNNING ||
+           ((state == JOB_DIED || state == JOB_LOST) && now_ns < end_ns + METRICS_STAY_NS);
+}
+
+static int metrics_is_listed(const struct job *job, uint64_t now_ns)
+{
+    struct wire_job_row row;
+    job_describe(job, &row);
+    return metrics_lists_job(job_state(job), row.end_ns, now_ns);
+}
+
 int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *sources)
 {
     struct metrics_snapshot s = {
         .version = HOLTER_VERSION, .cluster = sources->cluster, .fleet = sources->fleet};
-    size_t running = 0, capacity = METRICS_NODES;
+    size_t running = 0, listed = 0, capacity = METRICS_NODES;
     int code = 0;
     struct job *job;
     metrics_collect_daemon(&s.daemon, sources);
-    for (size_t i = 0; (job = jobs_at(sources->jobs, i)) != NULL; i++)
+    for (size_t i = 0; (job = jobs_at(sources->jobs, i)) != NULL; i++) {
         running += job_state(job) == JOB_RUNNING;
-    s.jobs = calloc(running + 1, sizeof(*s.jobs));
+        listed += (size_t)metrics_is_listed(job, sources->now_ns);
+    }
+    s.jobs = calloc(listed + 1, sizeof(*s.jobs));
     if (s.jobs == NULL)
         return -ENOMEM;
     for (size_t i = 0; code == 0 && (job = jobs_at(sources->jobs, i)) != NULL; i++) {
-        if (job_state(job) != JOB_RUNNING)
+        if (!metrics_is_listed(job, sources->now_ns))
             continue;
         struct metrics_job *row = &s.jobs[s.job_count++];
         code = metrics_collect_job(row, job, &capacity);
-        s.daemon.publish_delay_seconds =
-            fmax(s.daemon.publish_delay_seconds, row->publish_delay_seconds);
+        if (job_state(job) == JOB_RUNNING)
+            s.daemon.publish_delay_seconds =
+                fmax(s.daemon.publish_delay_seconds, row->publish_delay_seconds);
     }
     s.daemon.jobs = (double)running;
     if (code != 0) {

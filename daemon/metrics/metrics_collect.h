@@ -9,6 +9,9 @@
 #include "daemon/server/publish.h"
 
 #define METRICS_NODES 16384u /**< on a page, of all jobs together */
+/** So long a job that did not end in order stays on the page: Prometheus may read it once a minute,
+ * and waits for five minutes before it reports a silent agent. */
+#define METRICS_STAY_NS UINT64_C(600000000000)
 
 /** Borrowed, all of these. */
 struct metrics_sources {
@@ -20,11 +23,16 @@ struct metrics_sources {
     const char *cluster;               /**< NULL: no name is known */
     uint64_t window_ns;
     uint64_t started_ns; /**< when the daemon was started, daemon time */
+    uint64_t now_ns;     /**< daemon time */
     int records;         /**< whether jobs are recorded */
 };
 
 /** @param out  to be finished @return 0 or -ENOMEM */
 int metrics_collect(struct metrics_snapshot *out, const struct metrics_sources *sources);
+
+/** Is a job on the page? Its alerts are to be seen also where it ends with them.
+ *  @param end_ns  end of its newest window */
+int metrics_lists_job(enum job_state state, uint64_t end_ns, uint64_t now_ns);
 
 /** The figures of one job, without its agents. */
 void metrics_fill_job(struct metrics_job *out, const char *id, const struct job_figures *figures);

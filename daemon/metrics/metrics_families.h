@@ -51,7 +51,7 @@
     X(states_stored, COUNTER, "", "states of jobs that it gave to the servers")                    \
     X(rejected, COUNTER, "", "messages of the servers that are not what they should be")
 
-/** holter_job_*: each running job. */
+/** holter_job_*: each running job, and those that metrics_lists_job() keeps. */
 #define METRICS_JOB(X)                                                                             \
     X(start_time_seconds, GAUGE, "seconds", "begin of its first window, since 1970")               \
     X(ranks_expected, GAUGE, "", "size of MPI_COMM_WORLD")                                         \

@@ -202,6 +202,20 @@ class Metrics(unittest.TestCase):
             self.assertEqual(receivers, routed.out.strip(), routed)
         self.clean()
 
+    def test_the_alert_about_a_job_that_died_is_still_on_the_page(self):
+        port = lab.free_port()
+        daemon = self.place.daemon('--window', '100ms', '--metrics', f'127.0.0.1:{port}')
+        self.place.holter('run', '--', *lab.mpirun('openmpi', 2, lab.program('crash', 'openmpi'), 'kill', 5)).finish()
+
+        def states():
+            status = json.loads(self.place.holter('status', '-f', 'json').finish().out)
+            return [job['state'] for job in status['daemon']['jobs']]
+        lab.wait_for(lambda: 'died' in states(), 'the end of the job')
+        alerts = series(fetch(f'http://127.0.0.1:{port}/metrics'), 'holter_job_alerts')
+        self.assertEqual([1], [count for labels, count in alerts.items() if 'rank-died' in labels and 'critical' in labels])
+        self.assertEqual(0, self.stop(daemon).status)
+        self.clean()
+
     def test_holter_run_serves_metrics_and_goes_without_where_it_cannot(self):
         port = lab.free_port()
         page = f'http://127.0.0.1:{port}/metrics'

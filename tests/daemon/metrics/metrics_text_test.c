@@ -240,6 +240,17 @@ static void before_the_first_window_ratios_are_not_known(void **state)
                 isnan(job.start_time_seconds) && isnan(job.ranks_expected));
 }
 
+static void a_job_that_died_or_was_lost_stays_on_the_page_for_a_while(void **state)
+{
+    const uint64_t later = 100 * S + METRICS_STAY_NS;
+    (void)state;
+    assert_true(metrics_lists_job(JOB_RUNNING, 100 * S, 2 * later));
+    assert_false(metrics_lists_job(JOB_ENDED, 100 * S, 100 * S));
+    assert_true(metrics_lists_job(JOB_DIED, 100 * S, later - 1));
+    assert_true(metrics_lists_job(JOB_LOST, 100 * S, later - 1));
+    assert_false(metrics_lists_job(JOB_DIED, 100 * S, later));
+}
+
 static void agents_of_one_node_are_one_series(void **state)
 {
     const struct wire_node_row rows[] = {
@@ -293,6 +304,7 @@ int main(void)
         cmocka_unit_test(each_metric_stands_once),
         cmocka_unit_test(figures_of_a_job_are_in_base_units),
         cmocka_unit_test(before_the_first_window_ratios_are_not_known),
+        cmocka_unit_test(a_job_that_died_or_was_lost_stays_on_the_page_for_a_while),
         cmocka_unit_test(agents_of_one_node_are_one_series),
         cmocka_unit_test(nodes_beyond_the_room_of_a_page_are_counted),
     };
