@@ -2,6 +2,7 @@
 #include "daemon/server/search_state.h"
 
 #include "daemon/analysis/network/remap/remap_flows.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "holter/error.h"
 #include "holter/order.h"
 
@@ -140,34 +141,31 @@ static void routing_add_route(struct routing *r, uint32_t source, uint32_t desti
                                .given_length = given == NULL ? 0 : given->length};
 }
 
-static int routing_has_route(const struct routing *r, uint32_t source, uint32_t destination)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        if (r->chosen[i].source == source && r->chosen[i].destination == destination)
-            return 1;
-    }
-    return 0;
-}
-
 /* A route that is asked for twice is answered once. */
 static int routing_add_requested(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
     uint32_t vertices = topology_vertices(r->search->topology);
-    for (size_t i = 0; i < ask->route_count; i++) {
+    struct key_table known = {.count = 0}; /* numbers of the chosen ones */
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < ask->route_count; i++) {
         const struct ask_route *a = &ask->routes[i];
         if (a->source >= vertices || a->destination >= vertices || a->source == a->destination) {
             snprintf(r->search->why, sizeof(r->search->why),
                      "reroute: '%u-%u': two vertices of the network are expected", a->source,
                      a->destination);
-            return -HOLTER_EUSAGE;
+            code = -HOLTER_EUSAGE;
+            continue;
         }
-        if (routing_has_route(r, a->source, a->destination))
+        uint32_t number = key_table_add(&known, (struct key){a->source, a->destination});
+        code = number == KEY_NONE ? -ENOMEM : 0;
+        if (number != r->count)
             continue;
         const struct remap_flow *found = remap_flows_find(&r->flows, a->source, a->destination);
         routing_add_route(r, a->source, a->destination, found == NULL ? 0 : found->bytes);
     }
-    return 0;
+    key_table_finish(&known);
+    return code;
 }
 
 /* Set the heaviest links of all flows, on the routes in force. */
