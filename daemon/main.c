@@ -296,6 +296,7 @@ static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
                                           .keys = d->options.fleet_keys,
                                           .endpoint = endpoint,
                                           .instance = d->instance,
+                                          .users = d->server_options.users,
                                           .lease_ns = d->options.lease_ns,
                                           .checkpoint_ns = d->options.checkpoint_ns,
                                           .publisher = publisher_for_jobs(d->publisher),

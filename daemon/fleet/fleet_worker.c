@@ -298,6 +298,18 @@ void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
+/* Does the user whom a report names own the job? The gateway has compared it with the agent's key,
+ * but knows only of jobs that it holds itself whose they are. */
+static int worker_admits(const struct fleet *fleet, const struct worker_job *job,
+                         const struct wire_message *message)
+{
+    if (!fleet->options.users || message->type != WIRE_TYPE_RANKS || message->ranks.user == NULL)
+        return 1;
+    const struct job *known = jobs_find(fleet->jobs, job->id);
+    const char *owner = known == NULL ? "" : job_user(known), *named = message->ranks.user;
+    return owner[0] == '\0' || named[0] == '\0' || strcmp(owner, named) == 0;
+}
+
 static int worker_ingest(struct fleet *fleet, struct worker_job *job,
                          const struct fleet_entry *entry, struct job_fault *fault)
 {
@@ -312,6 +324,10 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
     }
     if (job_message_seq(&message) == 0 || strcmp(job_message_job(&message), job->id) != 0)
         return -HOLTER_EDENIED;
+    if (!worker_admits(fleet, job, &message)) {
+        snprintf(fault->text, sizeof(fault->text), "the job is another user's than the report's");
+        return -HOLTER_EDENIED;
+    }
     if (zmq_msg_init_size(&bytes, entry->length) != 0)
         return -ENOMEM;
     memcpy(zmq_msg_data(&bytes), entry->bytes, entry->length);
