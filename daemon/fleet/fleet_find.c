@@ -79,8 +79,11 @@ int fleet_find(const char *address, char *out, size_t capacity, char *why, size_
     struct fleet_address parts = {.job = NULL};
     struct fleet_nats *nats;
     int code = fleet_address_parse(&parts, address, why, why_capacity);
-    const struct fleet_nats_options options = {
-        .servers = parts.servers, .cluster = parts.cluster, .keys = getenv(KEYS_VARIABLE)};
+    const char *keys = getenv(KEYS_VARIABLE);
+    const struct fleet_nats_options options = {.servers = parts.servers,
+                                               .cluster = parts.cluster,
+                                               .keys =
+                                                   keys != NULL && keys[0] != '\0' ? keys : NULL};
     code = code != 0 ? code : fleet_nats_connect(&nats, &options, why, why_capacity);
     if (code != 0)
         return code;

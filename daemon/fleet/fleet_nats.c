@@ -241,13 +241,19 @@ static void nats_describe_failure(const struct fleet_nats *nats, const char *ste
                                   char *why, size_t capacity)
 {
     const char *detail = nats_GetLastError(NULL), *said = NULL;
+    const int is_client = nats->options.on_control == NULL;
+    if (is_client && s == NATS_NOT_FOUND) {
+        snprintf(why, capacity, "%.200s: no daemon has joined a fleet \"%s\" there; %s",
+                 nats->options.servers, nats->cluster, nats->keys.text);
+        return;
+    }
     if (nats->connection != NULL)
         natsConnection_GetLastError(nats->connection, &said);
     if (said != NULL && said[0] != '\0')
         detail = said;
-    snprintf(why, capacity, "--fleet %.200s: %s: %s%s%.200s; %s", nats->options.servers, step,
-             natsStatus_GetText(s), detail == NULL ? "" : ": ", detail == NULL ? "" : detail,
-             nats->keys.text);
+    snprintf(why, capacity, "%s%.200s: %s: %s%s%.200s; %s", is_client ? "" : "--fleet ",
+             nats->options.servers, step, natsStatus_GetText(s), detail == NULL ? "" : ": ",
+             detail == NULL ? "" : detail, nats->keys.text);
 }
 
 static void nats_init_completion(struct fleet_nats *nats)

@@ -475,7 +475,8 @@ static void a_lease_that_is_acquired_by_its_holder_begins_again(void **state)
     bed_finish(&bed);
 }
 
-/* A daemon that ends without servers would wait for each of its jobs. */
+/* A daemon that ends without servers would wait for each of its jobs. The last test: a second
+ * connection ends with libnats. */
 static void without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for(void **state)
 {
     struct bed bed;
