@@ -85,8 +85,9 @@ static int fat_tree_make(struct topology *topology, const struct topology_why *w
         if (levels->m[l] == 0 || levels->w[l] == 0)
             return topology_refuse(why, "level %u of the fat tree has no %s", l,
                                    levels->m[l] ? "parents" : "children");
+        if (levels->m[l] > 1) /* otherwise no two nodes meet at this level first */
+            topology->diameter = 2 * l;
     }
-    topology->diameter = 2 * levels->height;
     return fat_tree_count_levels(topology, levels, why);
 }
 
