@@ -82,12 +82,11 @@ static int alignment_covers(const struct alignment *out, const struct run_phase 
     return out->matched > 0 && 2 * matched[0] >= all[0] && 2 * matched[1] >= all[1];
 }
 
-/* Moments that would not ascend in both runs are left out: phases of a damaged recording may
- * overlap. */
+/* Moments that would descend in a run are left out: phases of a damaged recording may overlap. */
 static void alignment_add_time(struct alignment *out, double first, double second)
 {
     const size_t n = out->time_count;
-    if (n > 0 && !(first > out->times[n - 1][0] && second >= out->times[n - 1][1]))
+    if (n > 0 && !(first >= out->times[n - 1][0] && second >= out->times[n - 1][1]))
         return;
     out->times[n][0] = first;
     out->times[n][1] = second;

@@ -30,7 +30,8 @@ struct alignment {
     uint32_t *match;    /**< owned; by phase of the first run: that of the second, ALIGNMENT_NONE */
     uint32_t count;     /**< phases of the first run */
     uint32_t matched;   /**< of them, those with a match */
-    double (*times)[2]; /**< owned; corresponding moments of both runs, ascending in both */
+    double (*times)[2]; /**< owned; corresponding moments of both runs, not descending in either: of
+                             several for one moment of the first run the last is meant */
     size_t time_count;  /**< by_phase: at least one; otherwise 0 */
 };
 

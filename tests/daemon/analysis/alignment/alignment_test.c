@@ -122,6 +122,33 @@ static void no_way_of_matching_has_more_bytes(void **state)
     }
 }
 
+/* As in traces, whose clock begins with the first message. */
+static void a_phase_that_begins_at_zero_is_aligned_from_its_begin(void **state)
+{
+    const struct run_phase first[] = {phase_of(0, 10, 1000)}, second[] = {phase_of(6, 16, 1000)};
+    struct alignment a;
+    (void)state;
+    assert_int_equal(0, alignment_make(&a, first, 1, second, 1));
+    assert_true(a.by_phase);
+    assert_float_equal(6, alignment_time(&a, 0), 1e-9);
+    assert_float_equal(11, alignment_time(&a, 5), 1e-9);
+    alignment_finish(&a);
+}
+
+static void a_phase_without_a_pause_before_it_is_aligned_from_its_begin(void **state)
+{
+    const struct run_phase first[] = {phase_of(0, 10, 1000), phase_of(10, 20, 5000)},
+                           second[] = {phase_of(0, 10, 1000), phase_of(11, 14, 90),
+                                       phase_of(15, 25, 5000)};
+    struct alignment a;
+    (void)state;
+    assert_int_equal(0, alignment_make(&a, first, 2, second, 3));
+    assert_true(a.by_phase);
+    assert_float_equal(9, alignment_time(&a, 9), 1e-9);
+    assert_float_equal(20, alignment_time(&a, 15), 1e-9);
+    alignment_finish(&a);
+}
+
 static void overlapping_phases_of_a_damaged_recording_keep_time_ascending(void **state)
 {
     const struct run_phase first[] = {phase_of(0, 50, 1000), phase_of(10, 20, 1000),
@@ -147,6 +174,8 @@ int main(void)
         cmocka_unit_test(equal_phases_are_matched_from_the_begin),
         cmocka_unit_test(runs_of_other_phases_are_aligned_by_time),
         cmocka_unit_test(no_way_of_matching_has_more_bytes),
+        cmocka_unit_test(a_phase_that_begins_at_zero_is_aligned_from_its_begin),
+        cmocka_unit_test(a_phase_without_a_pause_before_it_is_aligned_from_its_begin),
         cmocka_unit_test(overlapping_phases_of_a_damaged_recording_keep_time_ascending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
