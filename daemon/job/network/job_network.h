@@ -12,8 +12,9 @@
  * Those of a rank without a vertex, and those that an agent folded together, count as unplaced.
  * Only messages that ranks send each other count, not what an MPI library makes of collectives, and
  * no corrections. Beside each load stands what the interface of the node has counted, where one is
- * known to belong to the link: of links between two nodes that of the sender. In the tree the link
- * of a host has the interfaces of its fastest medium together.
+ * known to belong to the link: of links between two nodes that of the sender. In the tree, and
+ * where a node has one link of no named interface, that link has the interfaces of its fastest
+ * medium together.
  *
  * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs and 128 for each pair of vertices of
  * the window, what congestion.h says, and 230 for each link published, where anybody reads them.

@@ -19,6 +19,14 @@ static unsigned counter_medium_speed(uint64_t medium)
                                           : 0;
 }
 
+/* Does a node have one link, by whatever interface? */
+static int counter_is_of_only_link(const struct job_network *n, uint32_t vertex)
+{
+    uint32_t link_out, link_in;
+    topology_interface(n->graph->topology, vertex, "", &link_out, &link_in);
+    return link_out != TOPOLOGY_NONE;
+}
+
 /* Interfaces of one node are adjacent. @return position after the last of this one */
 static size_t counter_end_of_node(const struct counter_rows *rows, size_t from)
 {
@@ -47,9 +55,13 @@ void job_network_interface(const struct job_network *n, const struct counter *c,
     *link_out = *link_in = TOPOLOGY_NONE;
     if (node == NULL || n->graph == NULL || node->vertex == TOPOLOGY_NONE)
         return;
-    if (!job_network_is_tree(n)) {
+    const int is_tree = job_network_is_tree(n);
+    if ((is_tree || counter_is_of_only_link(n, node->vertex)) &&
+        !counter_is_fastest(&n->counters, c))
+        return;
+    if (!is_tree) {
         topology_interface(n->graph->topology, node->vertex, c->name, link_out, link_in);
-    } else if (counter_is_fastest(&n->counters, c)) {
+    } else {
         *link_out = node->uplink;
         *link_in = node->downlink;
     }

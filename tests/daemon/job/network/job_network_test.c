@@ -699,6 +699,28 @@ static void in_the_tree_a_host_has_its_fastest_interfaces_together(void **state)
     end_job(job);
 }
 
+/* As where a cluster has a network for management beside the one that is described. */
+static void the_only_link_of_a_node_has_its_fastest_interfaces_together(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4/capacity=5000");
+    for (unsigned node = 0; node < 4; node++) {
+        struct report r;
+        begin(&r, node, 2 * node, FIRST);
+        counts(&r, "eth0", 4000, 400);
+        counts(&r, "mlx5_0/1", 10, 1);
+        counts(&r, "mlx5_1/1", 20, 2);
+        r.counters[1].medium = r.counters[2].medium = COUNTER_INFINIBAND;
+        sends(&r, 2 * node, (int64_t)(2 * node + 2) % 8, 60);
+        report(job, node, &r);
+    }
+    assert_int_equal(link_of(0, 1)->measured, 30);
+    assert_int_equal(link_of(1, 0)->measured, 3);
+    assert_true(told.interfaces[0].link_out == UINT64_MAX);
+    assert_int_equal(told.interfaces[1].link_out, link_of(0, 1)->link);
+    end_job(job);
+}
+
 static void the_order_of_messages_does_not_show(void **state)
 {
     (void)state;
@@ -817,6 +839,7 @@ int main(void)
         cmocka_unit_test(traffic_of_others_shows_as_measured_above_modelled),
         cmocka_unit_test(counters_of_a_gap_are_spread_over_it),
         cmocka_unit_test(in_the_tree_a_host_has_its_fastest_interfaces_together),
+        cmocka_unit_test(the_only_link_of_a_node_has_its_fastest_interfaces_together),
         cmocka_unit_test(the_order_of_messages_does_not_show),
         cmocka_unit_test(ranks_that_move_leave_another_as_the_lowest_of_their_host),
         cmocka_unit_test(hosts_that_all_ranks_have_left_take_no_nodes),
