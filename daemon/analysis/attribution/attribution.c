@@ -199,7 +199,8 @@ static int attribution_add_ranks(struct attribution *a, const struct attribution
     a->by_node = nodes != NULL;
     for (size_t i = 0; i < (a->by_node ? window->node_count : window->rank_count); i++) {
         const struct wire_rank_row *row = a->by_node ? &nodes[i].sum : &window->ranks[i];
-        const uint64_t length_ns = window->length_ns * (a->by_node ? row->ranks : 1);
+        const uint64_t length_ns =
+            (uint64_t)ranks_time_ns(a->by_node ? row->ranks : 1, window->length_ns, row->absent_ns);
         if (row->rank >= MAXIMUM_RANKS)
             continue;
         if (ARRAY_FIT_AT(slice->ranks, slice->rank_capacity, row->rank) != 0)

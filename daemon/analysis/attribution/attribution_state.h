@@ -26,7 +26,8 @@ enum rank_figure {
     RANK_NETWORK_OUT = MESSAGES_NETWORK_OUT,
     RANK_EXPECTED_OUT = MESSAGES_EXPECTED_OUT,
     /* Of its calls. */
-    RANK_LENGTH = MESSAGE_FIGURES, /**< length of the windows it reported */
+    RANK_LENGTH = MESSAGE_FIGURES, /**< length of the windows it reported, without the time before
+                                        it initialised MPI and after it ended */
     RANK_MPI,                      /**< time in MPI calls */
     RANK_MESSAGING,                /**< of it, in calls of the classes send, recv, wait and poll */
     RANK_LONGEST_MPI, /**< of nodes: time in MPI, if all were in it as long as the longest one */

@@ -202,11 +202,8 @@ static void a_slow_link_is_named_although_all_wait(void **state)
 }
 
 /* Rank 5 computes three times as long: all others wait, but only it is outside of MPI. */
-static void a_rank_that_computes_longer_is_named(void **state)
+static void compute_longer(struct attribution *a, struct hand *h)
 {
-    struct attribution *a;
-    struct hand *h = calm_job(&a, 20);
-    (void)state;
     for (int i = 0; i < 4; i++) {
         calm_window(h, 40);
         for (uint32_t r = 0; r < RANKS; r++)
@@ -216,6 +213,14 @@ static void a_rank_that_computes_longer_is_named(void **state)
                 h->transfers[k].late_sender_ns += 16 * MS * h->transfers[k].messages;
         take(a, h);
     }
+}
+
+static void a_rank_that_computes_longer_is_named(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    (void)state;
+    compute_longer(a, h);
     struct attribution_result r = result_since(a, 21);
     assert_true(r.cause_count >= 1);
     assert_int_equal(r.causes[0].kind, CAUSE_LATE_SENDER);
@@ -224,6 +229,28 @@ static void a_rank_that_computes_longer_is_named(void **state)
     assert_string_equal(r.causes[0].text,
                         "rank 5 is late to send: outside of MPI for 96 % of the time, others for "
                         "32 %, 3 times as long for the same work as before");
+    finish(a, h);
+}
+
+static void time_before_mpi_is_initialised_is_not_outside_of_it(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 0);
+    (void)state;
+    calm_window(h, 10);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        h->ranks[r].wait_ns = 20 * MS;
+        h->ranks[r].absent_ns = 900 * MS;
+    }
+    take(a, h);
+    for (int i = 0; i < 3; i++) {
+        calm_window(h, 100);
+        take(a, h);
+    }
+    compute_longer(a, h);
+    struct attribution_result r = result_since(a, 5);
+    assert_true(r.cause_count >= 1);
+    assert_non_null(strstr(r.causes[0].text, "3 times as long for the same work as before"));
     finish(a, h);
 }
 
@@ -573,6 +600,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_link_is_named_although_all_wait),
         cmocka_unit_test(a_rank_that_computes_longer_is_named),
+        cmocka_unit_test(time_before_mpi_is_initialised_is_not_outside_of_it),
         cmocka_unit_test(shares_add_up_to_one),
         cmocka_unit_test(a_text_says_that_there_are_more_nodes_than_it_names),
         cmocka_unit_test(a_calm_job_has_no_cause),
