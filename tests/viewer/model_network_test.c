@@ -186,6 +186,48 @@ static void put_links(struct model *m, uint64_t window, const struct wire_link_r
     into(m, &message, 0);
 }
 
+/* As in the tree of hosts, when the agent of a further one reports. */
+static void another_network_begins_without_the_samples_of_the_one_before(void **state)
+{
+    struct model *m;
+    (void)state;
+    assert_int_equal(model_create(&m, 1 << 20), 0);
+    const struct wire_vertex_row one[] = {{"b", 0}, {"network", 1}},
+                                 two[] = {{"a", 0}, {"b", 0}, {"network", 1}};
+    const struct wire_edge_row below[] = {{0, 1, 0, NULL}, {1, 0, 0, NULL}, {0, 2, 0, NULL},
+                                          {2, 0, 0, NULL}, {1, 2, 0, NULL}, {2, 1, 0, NULL}};
+    const struct wire_seat_row seat = {0, 1};
+    const struct wire_link_row up = {.link = 0, .to = 1, .bytes = 1000, .measured = 2000};
+    const struct network *n = &m->network;
+    struct wire_topology tree = {.kind = TOPOLOGY_TREE,
+                                 .vertices = one,
+                                 .vertices_count = 2,
+                                 .edges = below,
+                                 .edges_count = 2};
+    uint64_t measured[6] = {0};
+    apply_topology(m, tree);
+    put_links(m, 10, &up, 1, 0);
+    tree.seats = &seat;
+    tree.seats_count = 1;
+    apply_topology(m, tree); /* the same one: only a rank has moved */
+    assert_non_null(network_sample(n, 0, 10));
+    assert_int_equal(n->link_count, 1);
+    tree.vertices = two;
+    tree.vertices_count = 3;
+    tree.edges = below + 2;
+    tree.edges_count = 4;
+    apply_topology(m, tree);
+    assert_null(network_sample(n, 0, 10));
+    assert_int_equal(n->link_count, 0);
+    history_sum(&m->measured.history, 0, UINT64_MAX, measured, 6);
+    assert_int_equal(measured[0], 0);
+    put_links(m, 11, &up, 1, 0);
+    assert_int_equal(network_sample(n, 0, 11)->load, 1000);
+    history_sum(&m->measured.history, 0, UINT64_MAX, measured, 6);
+    assert_int_equal(measured[0], 2000);
+    model_destroy(m);
+}
+
 static void rings_hold_so_many_windows_and_links(void **state)
 {
     enum { LINKS = NETWORK_TRACES + 300 };
@@ -332,6 +374,7 @@ int main(void)
         cmocka_unit_test(what_contradicts_itself_is_reported_and_the_rest_goes_on),
         cmocka_unit_test(given_routes_go_before_the_rule),
         cmocka_unit_test(rows_are_of_the_newest_window_and_samples_of_those_before),
+        cmocka_unit_test(another_network_begins_without_the_samples_of_the_one_before),
         cmocka_unit_test(rings_hold_so_many_windows_and_links),
         cmocka_unit_test(senseless_rows_do_no_harm),
         cmocka_unit_test(a_mapping_comes_with_progress_and_ends_with_its_reply),

@@ -285,6 +285,15 @@ static int apply_status(struct model *m, const struct wire_status *s)
     return 0;
 }
 
+static int apply_topology(struct model *m, const struct wire_topology *t)
+{
+    const uint64_t replaced = m->network.replaced;
+    int error = network_apply_topology(&m->network, t);
+    if (m->network.replaced != replaced)
+        measured_clear(&m->measured);
+    return error;
+}
+
 static int apply_links(struct model *m, const struct wire_links *w)
 {
     int error = network_apply_links(&m->network, w), sums = measured_apply(&m->measured, w);
@@ -376,7 +385,7 @@ static int model_apply_topic(struct model *m, const struct wire_message *message
     case WIRE_TYPE_CURVE:
         return commgram_apply_curve(&m->commgram, &message->curve, snapshot);
     case WIRE_TYPE_TOPOLOGY:
-        return network_apply_topology(&m->network, &message->topology);
+        return apply_topology(m, &message->topology);
     case WIRE_TYPE_LINKS:
         return apply_links(m, &message->links);
     case WIRE_TYPE_CAPTURE:

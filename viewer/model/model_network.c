@@ -111,10 +111,37 @@ int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_
     return 0;
 }
 
+int network_is_same(const struct topology *a, const struct topology *b)
+{
+    char names[2][80];
+    if (!a || !b || topology_vertices(a) != topology_vertices(b) ||
+        topology_links(a) != topology_links(b))
+        return 0;
+    for (uint32_t v = 0; v < topology_vertices(a); v++) {
+        topology_vertex_name(a, v, names[0], sizeof names[0]);
+        topology_vertex_name(b, v, names[1], sizeof names[1]);
+        if (strcmp(names[0], names[1]))
+            return 0;
+    }
+    for (uint32_t link = 0; link < topology_links(a); link++) {
+        uint32_t from[2] = {0, 0}, to[2] = {0, 0};
+        if (topology_link(a, link, &from[0], &to[0]) != topology_link(b, link, &from[1], &to[1]) ||
+            from[0] != from[1] || to[0] != to[1])
+            return 0;
+    }
+    return 1;
+}
+
 /* @param topology  owned from here on; NULL: there is none, as the fault says */
 static void model_network_take_topology(struct network *n, const struct topology_parts *p,
                                         struct topology *topology, const char *fault)
 {
+    if (n->topology && topology && !network_is_same(n->topology, topology)) {
+        rows_clear(n);
+        traces_clear(n);
+        n->links_version++;
+        n->replaced++;
+    }
     topology_destroy(n->topology);
     n->topology = topology;
     text_copy(n->name, sizeof n->name, p->spec.name);

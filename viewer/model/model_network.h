@@ -90,7 +90,8 @@ struct network {
                         fault */
     uint32_t *seats; /**< owned; vertex by rank, TOPOLOGY_NONE: not known */
     uint32_t seat_count;
-    uint64_t version; /**< incremented when topology or seats changed; 0: never received */
+    uint64_t version;  /**< incremented when topology or seats changed; 0: never received */
+    uint64_t replaced; /**< how often another network came, whose links have other numbers */
 
     uint64_t window;             /**< of all rows below; only when rows_known */
     uint8_t rows_known;          /**< links were received at least once */
@@ -114,6 +115,9 @@ struct network {
 /** Applies a message of topic topology. Contradictions in it are described in `fault`, without an
  *  error. @return 0 or -ENOMEM */
 int network_apply_topology(struct network *network, const struct wire_topology *message);
+
+/** Have two networks the same vertices, by number and name, and the same links? NULL: no. */
+int network_is_same(const struct topology *a, const struct topology *b);
 
 /** Applies a message of topic links. @return 0 or -ENOMEM */
 int network_apply_links(struct network *network, const struct wire_links *message);

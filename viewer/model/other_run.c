@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- time ---------------------------------------------------------------- */
 
@@ -76,27 +75,6 @@ int other_run_windows(const struct other_run *o, const struct model *before, uin
 
 /* ---- network ------------------------------------------------------------- */
 
-static int other_run_is_same_network(const struct topology *a, const struct topology *b)
-{
-    char names[2][80];
-    if (!a || !b || topology_vertices(a) != topology_vertices(b) ||
-        topology_links(a) != topology_links(b))
-        return 0;
-    for (uint32_t v = 0; v < topology_vertices(a); v++) {
-        topology_vertex_name(a, v, names[0], sizeof names[0]);
-        topology_vertex_name(b, v, names[1], sizeof names[1]);
-        if (strcmp(names[0], names[1]))
-            return 0;
-    }
-    for (uint32_t link = 0; link < topology_links(a); link++) {
-        uint32_t from[2] = {0, 0}, to[2] = {0, 0};
-        if (topology_link(a, link, &from[0], &to[0]) != topology_link(b, link, &from[1], &to[1]) ||
-            from[0] != from[1] || to[0] != to[1])
-            return 0;
-    }
-    return 1;
-}
-
 static int other_run_compare_networks(struct other_run *o, const struct model *before)
 {
     const struct network *a = &before->network, *b = &o->model->network;
@@ -104,7 +82,7 @@ static int other_run_compare_networks(struct other_run *o, const struct model *b
         return 0;
     o->networks[0] = a->version;
     o->networks[1] = b->version;
-    o->same_network = other_run_is_same_network(a->topology, b->topology);
+    o->same_network = network_is_same(a->topology, b->topology);
     return 1;
 }
 
