@@ -136,7 +136,7 @@ void tap_topology(FILE *out, const struct wire_topology *m)
         fprintf(out, " and %" PRIu64 " without a place in it", m->seats_count - placed);
     fputc('\n', out);
     if (m->fault[0])
-        tap_print(out, "  its file cannot be used: %s\n", m->fault);
+        tap_print(out, "  fault: %s\n", m->fault);
     print_sizes(out, m);
 }
 

@@ -118,7 +118,23 @@ static void a_file_that_cannot_be_used_is_reported_with_the_reason(void **state)
     assert_printed(&out,
                    "network job.1         a star, as the agents see it, 2 ranks and 1 without a "
                    "place in it\n"
-                   "  its file cannot be used: line 7: no vertex \"host9\"\n");
+                   "  fault: line 7: no vertex \"host9\"\n");
+}
+
+/* The file is used. */
+static void hosts_that_the_network_does_not_have_are_reported(void **state)
+{
+    (void)state;
+    struct wire_message message = star();
+    message.topology.fault = "host n9 is not in /etc/star.yaml";
+    struct out out;
+    open_out(&out);
+    tap_topology(out.file, &message.topology);
+    assert_printed(&out,
+                   "network job.1         a star, from /etc/star.yaml, 2 ranks and 1 without a "
+                   "place in it\n"
+                   "  fault: host n9 is not in /etc/star.yaml\n"
+                   "  3 places, 4 links\n");
 }
 
 /* ---- names ------------------------------------------------------------------------------------
@@ -301,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_graph_is_described_by_its_size_and_source),
         cmocka_unit_test(a_regular_network_is_described_by_its_dimensions),
         cmocka_unit_test(a_file_that_cannot_be_used_is_reported_with_the_reason),
+        cmocka_unit_test(hosts_that_the_network_does_not_have_are_reported),
         cmocka_unit_test(vertices_have_the_name_or_the_coordinates_of_the_network),
         cmocka_unit_test(a_network_in_several_messages_has_all_their_names),
         cmocka_unit_test(links_are_described_by_their_ends),
