@@ -373,8 +373,9 @@ static void trend_follow_growth(struct trend *trend)
                            &growth) ||
         growth.z > NOT_GROWING)
         return;
+    const uint64_t half = spans[trend->span] / 2, lasted = trend->count - trend->onset;
     trend->result.state = TREND_STATE_STEADY;
-    trend->result.since = trend_window(trend, trend->count - spans[trend->span] / 2);
+    trend->result.since = trend_window(trend, trend->count - (half < lasted ? half : lasted));
 }
 
 static void trend_follow_period(struct trend *trend)

@@ -269,6 +269,23 @@ static void growth_that_ends_becomes_a_steady_period(void **state)
     }
 }
 
+static void no_period_begins_before_the_first_of_them(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct trend *trend = create();
+        struct series s = series(GAUSS, 0, 0.1, seed);
+        struct trend_result result;
+        for (uint64_t w = 0; w < 600; w++) {
+            int64_t after = (int64_t)w - 200;
+            (void)update(trend, w, next(&s) + ramp(after < 60 ? after : 60) / 2);
+            trend_result(trend, &result);
+            assert_true(result.since >= result.onset);
+        }
+        trend_destroy(trend);
+    }
+}
+
 static void growth_from_the_very_beginning_is_found(void **state)
 {
     (void)state;
@@ -534,6 +551,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stationary_noise_gives_at_most_one_alarm_a_day),
         cmocka_unit_test(onset_level_and_ratio_of_a_step_are_reported),
         cmocka_unit_test(growth_that_ends_becomes_a_steady_period),
+        cmocka_unit_test(no_period_begins_before_the_first_of_them),
         cmocka_unit_test(growth_from_the_very_beginning_is_found),
         cmocka_unit_test(it_is_calm_again_soon_after_the_level_came_back),
         cmocka_unit_test(the_programs_own_phases_become_part_of_calm),
