@@ -226,6 +226,7 @@ static void attribution_clear_next(struct attribution *a)
     if (slice->pair_count > 0)
         memset(slice->pairs, 0, slice->pair_count * sizeof(*slice->pairs));
     slice->rank_count = slice->pair_count = 0;
+    slice->disturbed = false;
 }
 
 static void attribution_add_messages(struct attribution_slice *slice,
@@ -248,7 +249,7 @@ static void attribution_retire_oldest(struct attribution *a)
     const struct attribution_slice *oldest = attribution_oldest(a);
     if (oldest == NULL)
         return;
-    if (!a->disturbed || oldest->number < a->disturbed_since)
+    if (!oldest->disturbed && (!a->disturbed || oldest->number < a->disturbed_since))
         attribution_sum_fade(&a->base, a->keep, oldest);
     a->slice_first = (a->slice_first + 1) % a->windows;
     a->slice_count--;
@@ -306,6 +307,10 @@ void attribution_disturbed(struct attribution *a, uint64_t since)
 
 void attribution_calm(struct attribution *a)
 {
+    for (uint32_t i = 0; a->disturbed && i < a->slice_count; i++) {
+        struct attribution_slice *slice = &a->slices[(a->slice_first + i) % a->windows];
+        slice->disturbed |= slice->number >= a->disturbed_since;
+    }
     a->disturbed = false;
 }
 

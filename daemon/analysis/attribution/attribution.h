@@ -91,8 +91,9 @@ struct attribution_window {
  */
 int attribution_window(struct attribution *a, const struct attribution_window *window);
 
-/** Latency has been above normal since this window: the windows from it on stay out of the baseline
- *  until attribution_calm(). A second call with an earlier window moves the beginning back.
+/** Latency has been above normal since this window: the windows from it on, until
+ *  attribution_calm(), stay out of the baseline. A second call with an earlier window moves the
+ * beginning back.
  *  @param since  number of the window of the onset */
 void attribution_disturbed(struct attribution *a, uint64_t since);
 

@@ -61,7 +61,8 @@ static int view_sum_windows(struct view *v, uint64_t onset)
         error = attribution_sum_reserve(&v->base, a->rank_count + 1, a->pairs.count + 1);
     for (uint32_t i = 0; i < a->slice_count && error == 0; i++) {
         const struct attribution_slice *slice = attribution_slice_at(a, i);
-        error = attribution_sum_add(slice->number >= onset ? &v->now : &v->base, slice);
+        if (slice->number >= onset || !slice->disturbed)
+            error = attribution_sum_add(slice->number >= onset ? &v->now : &v->base, slice);
     }
     for (uint32_t r = 0; r < a->base.rank_capacity && r < v->base.rank_capacity; r++)
         for (int f = 0; f < RANK_FIGURES; f++)

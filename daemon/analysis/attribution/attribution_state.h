@@ -65,6 +65,7 @@ struct attribution_slice {
     uint32_t rank_count, rank_capacity;
     uint64_t (*pairs)[PAIR_FIGURES]; /**< owned; by number of the pair of nodes */
     uint32_t pair_count, pair_capacity;
+    bool disturbed; /**< of a disturbance that is over: it stays out of the baseline */
 };
 
 /** Figures of several windows. */

@@ -254,6 +254,27 @@ static void time_before_mpi_is_initialised_is_not_outside_of_it(void **state)
     finish(a, h);
 }
 
+/* As of a fault that comes and goes. */
+static void windows_of_an_earlier_disturbance_are_not_compared_with(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    (void)state;
+    for (uint64_t since = 21; since <= 27; since += 6) {
+        compute_longer(a, h);
+        attribution_disturbed(a, since);
+        struct attribution_result r = result_since(a, since);
+        assert_true(r.cause_count >= 1);
+        assert_non_null(strstr(r.causes[0].text, "3 times as long for the same work as before"));
+        attribution_calm(a);
+        for (int i = 0; i < 2; i++) {
+            calm_window(h, 100);
+            take(a, h);
+        }
+    }
+    finish(a, h);
+}
+
 static void shares_add_up_to_one(void **state)
 {
     struct attribution *a;
@@ -601,6 +622,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_link_is_named_although_all_wait),
         cmocka_unit_test(a_rank_that_computes_longer_is_named),
         cmocka_unit_test(time_before_mpi_is_initialised_is_not_outside_of_it),
+        cmocka_unit_test(windows_of_an_earlier_disturbance_are_not_compared_with),
         cmocka_unit_test(shares_add_up_to_one),
         cmocka_unit_test(a_text_says_that_there_are_more_nodes_than_it_names),
         cmocka_unit_test(a_calm_job_has_no_cause),
