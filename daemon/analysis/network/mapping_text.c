@@ -111,6 +111,33 @@ static const char *mapping_host_of(const struct writer *w, uint32_t node)
     return NULL;
 }
 
+static int mapping_compare_hosts(const void *a, const void *b, void *user)
+{
+    const char *x = mapping_host_of(user, ((const struct row *)a)->node),
+               *y = mapping_host_of(user, ((const struct row *)b)->node);
+    int order = x == NULL || y == NULL ? (x != NULL) - (y != NULL) : strcmp(x, y);
+    return order != 0 ? order : mapping_compare_nodes(a, b);
+}
+
+/* Count the slots of hosts, one of which may stand at several nodes, as in a grid of processes.
+ * @return whether one does */
+static int mapping_count_host_slots(struct writer *w)
+{
+    int several = 0;
+    qsort_r(w->rows, w->count, sizeof(*w->rows), mapping_compare_hosts, w);
+    for (size_t i = 1; i < w->count; i++) {
+        struct row *row = &w->rows[i];
+        const char *host = mapping_host_of(w, row->node),
+                   *before = mapping_host_of(w, row[-1].node);
+        if (host == NULL || before == NULL || strcmp(host, before) != 0)
+            continue;
+        several |= row->node != row[-1].node;
+        row->slot = row[-1].slot + 1;
+    }
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_ranks);
+    return several;
+}
+
 /* Check ranks for formats that list them without numbers: they must be 0, 1, 2, ... */
 static int mapping_check_ranks(struct writer *w)
 {
@@ -133,6 +160,7 @@ static int mapping_put_plain(struct writer *w)
 static int mapping_put_openmpi(struct writer *w)
 {
     int code = mapping_check_ranks(w);
+    mapping_count_host_slots(w);
     for (size_t i = 0; i < w->count; i++) {
         const struct row *row = &w->rows[i];
         const char *host = mapping_host_of(w, row->node);
@@ -152,6 +180,9 @@ static int mapping_put_mpich(struct writer *w)
     int code = mapping_check_ranks(w);
     if (code != 0)
         return code;
+    if (mapping_count_host_slots(w))
+        return wrong(w, "several nodes of this network are one host: a list of ranks has no place "
+                        "for them");
     qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_nodes);
     for (size_t i = 0; i < w->count; i++) {
         full = w->rows[i].slot + 1 > full ? w->rows[i].slot + 1 : full;

@@ -74,6 +74,26 @@ static void rankfile_counts_the_slots_of_each_host(void **state)
     topology_destroy(t);
 }
 
+/* As in the grid of a job's processes. */
+static void slots_are_those_of_a_host_that_stands_at_several_nodes(void **state)
+{
+    (void)state;
+    static const char *const grid[] = {"east", "west", "east", "east"};
+    static const struct mapping_seat seats[] = {{0, 3}, {1, 1}, {2, 0}, {3, 2}};
+    struct topology *t = network("mesh:2,2");
+    const struct mapping mapping = {seats, 4, t, grid};
+    char *text, why[200] = "";
+    size_t length;
+    assert_text(MAPPING_OPENMPI, seats, 4, t, grid,
+                "rank 0=east slot=2\nrank 1=west slot=0\nrank 2=east slot=0\n"
+                "rank 3=east slot=1\n");
+    assert_int_equal(mapping_text(&text, &length, MAPPING_MPICH, &mapping, why, sizeof(why)),
+                     -HOLTER_EUSAGE);
+    assert_string_equal(why, "several nodes of this network are one host: a list of ranks has no "
+                             "place for them");
+    topology_destroy(t);
+}
+
 static void relative_hosts_are_counted_among_those_in_use(void **state)
 {
     (void)state;
@@ -214,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_has_a_rank_and_its_node_a_line),
         cmocka_unit_test(rankfile_counts_the_slots_of_each_host),
+        cmocka_unit_test(slots_are_those_of_a_host_that_stands_at_several_nodes),
         cmocka_unit_test(relative_hosts_are_counted_among_those_in_use),
         cmocka_unit_test(rank_order_lists_the_ranks_of_the_nodes_in_turn),
         cmocka_unit_test(hostfile_names_the_host_of_each_rank),
