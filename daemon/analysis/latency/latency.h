@@ -24,8 +24,8 @@
 struct latency_scale {
     double recent[LOCALITIES][SIZE_CLASSES];
     double reference[LOCALITIES][SIZE_CLASSES];
-    double moved[LOCALITIES][SIZE_CLASSES]; /**< binary logarithm of the reference criterion by that
-                                                 of the window before; 0: not known */
+    double moved[LOCALITIES][SIZE_CLASSES]; /**< binary logarithm of the reference criterion by the
+                                                 first one of the class; 0: not known */
 };
 
 /** Sums over the messages that have criteria. */
@@ -53,9 +53,9 @@ double latency_recent(const struct latency_sum *sum);
 double latency_reference(const struct latency_sum *sum);
 double latency_typical(const struct latency_sum *sum);
 
-/** Mean change of the reference criteria of these messages since the window before, as a binary
+/** Mean change of the reference criteria of these messages since the first ones, as a binary
  *  logarithm; 0: no messages. A latency of this window times this power of two is relative to the
- *  criteria of the window before. */
+ *  first criteria. */
 double latency_moved(const struct latency_sum *sum);
 
 struct latency_rank {

@@ -12,8 +12,7 @@
 
 struct latency_trend {
     struct trend *typical, *mean;
-    double moved; /* binary logarithm of the reference by that of the first window */
-    double unit;  /* the reference by that of the first window */
+    double unit; /* the reference by the first one, of the last messages */
 };
 
 int latency_trend_create(struct latency_trend **out, double window_s)
@@ -51,11 +50,8 @@ void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out)
 {
     struct trend_result mean;
-    double moved = latency_moved(sum);
-    if (moved != 0) {
-        trend->moved += moved;
-        trend->unit = exp2(trend->moved);
-    }
+    if (sum->judged > 0)
+        trend->unit = exp2(latency_moved(sum));
     double unit = trend->unit;
     (void)trend_update(trend->typical, window, latency_typical(sum) * unit, sum->judged);
     (void)trend_update(trend->mean, window, latency_reference(sum) * unit, sum->judged);

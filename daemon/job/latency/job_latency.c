@@ -184,7 +184,7 @@ static void latency_read_criteria(struct job_latency *l, unsigned locality)
         double reference = criteria_reference(l->criteria, locality, c);
         scale->recent[locality][c] = criteria_recent(l->criteria, locality, c);
         scale->reference[locality][c] = reference;
-        scale->moved[locality][c] = before > 0 && reference > 0 ? log2(reference / before) : 0;
+        scale->moved[locality][c] += before > 0 && reference > 0 ? log2(reference / before) : 0;
     }
 }
 
@@ -195,10 +195,8 @@ static void latency_update_criteria(struct job_latency *l)
     if (criteria_close(l->criteria, l->window) != 0)
         l->short_of_memory = 1;
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {
-        const int changed = criteria_changed(l->criteria, locality);
-        if (changed || l->criteria_moved[locality])
+        if (criteria_changed(l->criteria, locality))
             latency_read_criteria(l, locality);
-        l->criteria_moved[locality] = changed;
     }
 }
 

@@ -37,7 +37,6 @@ struct job_latency {
     size_t region_count, region_capacity;
     struct latency_rows carry; /* of corrections, for the next window */
     struct latency_scale scale;
-    int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
     unsigned group_shift;           /* 0: no groups */
     uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
     size_t node_of_count;
