@@ -61,6 +61,8 @@ uint64_t attribution_began(const struct attribution *a, const struct attribution
     for (uint32_t i = a->slice_count; i-- > 0;) {
         const struct attribution_slice *slice = attribution_slice_at(a, i);
         struct onset_sum own = {0, 0};
+        if (slice->disturbed && slice->number < since) /* of a disturbance before this one */
+            break;
         onset_add_slice(&own, a, cause, slice);
         sum += own.length_ns > 0 ? own.outside_ns / own.length_ns - (before + after) / 2 : 0;
         of_since = slice->number == since ? sum : of_since;

@@ -135,6 +135,28 @@ static void the_onset_of_a_late_rank_is_where_its_own_time_changes(void **state)
     finish(a, h);
 }
 
+/* Of eight windows that are kept three are of the first time, one is calm, four are of the second.
+ */
+static void the_onset_of_a_fault_that_came_back_is_when_it_came_back(void **state)
+{
+    (void)state;
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    const struct attribution_cause late = {
+        .kind = CAUSE_LATE_SENDER, .ranks = {5}, .rank_count = 1};
+    for (int i = 0; i < 8; i++) {
+        if (i == 3) {
+            attribution_disturbed(a, 21);
+            attribution_calm(a);
+        }
+        calm_window(h, 100);
+        h->ranks[5].wait_ns = i == 3 ? 200 * MS : 0;
+        take(a, h);
+    }
+    assert_int_equal(attribution_began(a, &late, 27), 25);
+    finish(a, h);
+}
+
 static void without_a_baseline_the_onset_stays(void **state)
 {
     (void)state;
@@ -635,6 +657,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slow_rank_is_ranked_first),
         cmocka_unit_test(a_slow_node_is_ranked_first),
         cmocka_unit_test(the_onset_of_a_late_rank_is_where_its_own_time_changes),
+        cmocka_unit_test(the_onset_of_a_fault_that_came_back_is_when_it_came_back),
         cmocka_unit_test(without_a_baseline_the_onset_stays),
         cmocka_unit_test(as_many_windows_are_looked_at_as_are_kept),
         cmocka_unit_test(an_overloaded_rank_is_ranked_first),
