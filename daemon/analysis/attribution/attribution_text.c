@@ -1,29 +1,33 @@
 /* Findings as sentences, with advice. */
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/rank_list.h"
+#include "holter/plain_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NODES_NAMED 3u
+#define NODES_TEXT 160u /* bytes: two names of any length fit */
+#define RANKS_TEXT 64u
 
-/* "n0, n1", and of more than NODES_NAMED "n0, n1, n2 and others". */
+/* "n0, n1", and of more than NODES_NAMED, or than there is room for, "n0, n1, n2 and others". */
 static void text_write_nodes(const struct attribution *a, const struct attribution_finding *f,
                              const char *between, char *out, size_t capacity)
 {
+    const char *last = strcmp(between, ", ") == 0 ? " and " : between;
     size_t length = 0;
+    uint32_t named = 0;
     out[0] = '\0';
-    for (uint32_t i = 0; i < f->node_count && i < NODES_NAMED; i++) {
-        int wrote = snprintf(out + length, capacity - length, "%s%s", i ? between : "",
-                             attribution_node_name(a, f->nodes[i]));
-        if (wrote < 0 || (size_t)wrote >= capacity - length)
-            return;
-        length += (size_t)wrote;
+    for (; named < f->node_count && named < NODES_NAMED; named++) {
+        const char *name = attribution_node_name(a, f->nodes[named]);
+        if (named > 0 && length + strlen(between) + strlen(name) + sizeof(" and others") > capacity)
+            break;
+        text_append(out, capacity, "%s%s", named ? between : "", name);
+        length = strlen(out);
     }
-    if (f->node_count > NODES_NAMED)
-        snprintf(out + length, capacity - length, "%sothers",
-                 strcmp(between, ", ") == 0 ? " and " : between);
+    if (f->node_count > named)
+        text_append(out, capacity, "%sothers", last);
 }
 
 /* Does a text name more than one rank? */
@@ -36,11 +40,11 @@ static int text_is_plural(const struct attribution *a, const struct attribution_
 static void text_write_ranks(const struct attribution *a, const struct attribution_finding *f,
                              char *out, size_t capacity)
 {
-    char list[64];
+    char list[NODES_TEXT];
     if (a->by_node)
         text_write_nodes(a, f, ", ", list, sizeof(list));
     else
-        rank_list(f->ranks, f->rank_count, list, sizeof(list));
+        rank_list(f->ranks, f->rank_count, list, RANKS_TEXT);
     snprintf(out, capacity, "rank%s %s%s", text_is_plural(a, f) ? "s" : "", a->by_node ? "of " : "",
              list);
 }
@@ -62,7 +66,7 @@ static void text_write_ratio(const struct attribution_finding *f, const char *th
 static void text_describe_network(const struct attribution *a, const struct attribution_finding *f,
                                   char *text, size_t capacity)
 {
-    char nodes[140], longer[120], others[64] = "";
+    char nodes[NODES_TEXT], longer[120], others[64] = "";
     text_write_nodes(a, f, f->between || f->all ? " and " : " or ", nodes, sizeof(nodes));
     text_write_ratio(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
     if (isfinite(f->others) && f->others >= 1 && f->others < 1e4)
@@ -75,14 +79,14 @@ static void text_describe_network(const struct attribution *a, const struct attr
     else if (f->between)
         snprintf(text, capacity, "link between %s: messages take %s", nodes, longer);
     else
-        snprintf(text, capacity, "link%s of %.60s: messages to and from %s take %s%s",
+        snprintf(text, capacity, "link%s of %s: messages to and from %s take %s%s",
                  f->all ? "s" : "", nodes, f->all ? "them" : "it", longer, others);
 }
 
 static void text_describe_late(const struct attribution *a, const struct attribution_finding *f,
                                char *text, size_t capacity)
 {
-    char ranks[80], nodes[140], grown[64] = "";
+    char ranks[NODES_TEXT + 16], nodes[NODES_TEXT], grown[64] = "";
     text_write_ranks(a, f, ranks, sizeof(ranks));
     text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (isfinite(f->ratio))
@@ -120,7 +124,7 @@ static void text_describe_pattern(const struct attribution *a, const struct attr
                                   char *text, size_t capacity)
 {
     const int several = text_is_plural(a, f);
-    char ranks[80];
+    char ranks[NODES_TEXT + 16];
     text_write_ranks(a, f, ranks, sizeof(ranks));
     snprintf(text, capacity,
              "%s %s %.3g times as many messages as the mean rank (load balance %.3g), and %s "
@@ -151,7 +155,7 @@ void attribution_describe(const struct attribution *a, const struct attribution_
 void attribution_advise(const struct attribution *a, const struct attribution_finding *f,
                         char *text, size_t capacity)
 {
-    char ranks[80], nodes[140];
+    char ranks[NODES_TEXT + 16], nodes[NODES_TEXT];
     text_write_ranks(a, f, ranks, sizeof(ranks));
     text_write_nodes(a, f, f->kind == CAUSE_NETWORK && !f->between && !f->all ? " or " : " and ",
                      nodes, sizeof(nodes));

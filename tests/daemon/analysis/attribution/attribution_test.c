@@ -344,6 +344,43 @@ static void a_text_says_that_there_are_more_nodes_than_it_names(void **state)
     attribution_destroy(a);
 }
 
+/* As hosts of clouds are called. */
+static void long_names_of_nodes_are_not_cut(void **state)
+{
+    struct attribution *a;
+    char text[257], host[80];
+    struct attribution_finding f = {.kind = CAUSE_NETWORK,
+                                    .by_network = 1,
+                                    .all = 1,
+                                    .rank_count = 1,
+                                    .nodes = {0, 1, 2, 3},
+                                    .node_count = 2,
+                                    .ratio = 12,
+                                    .first = 3.1e6,
+                                    .others = 1.2,
+                                    .baseline = 1};
+    (void)state;
+    assert_int_equal(attribution_create(&a), 0);
+    for (uint32_t r = 0; r < 4; r++) {
+        snprintf(host, sizeof(host), "ip-172-31-15-10%u.ap-southeast-2.compute.internal", r);
+        assert_int_equal(attribution_place(a, r, r, host), 0);
+    }
+    attribution_describe(a, &f, text, sizeof(text));
+    assert_string_equal(text, "links of ip-172-31-15-100.ap-southeast-2.compute.internal and "
+                              "ip-172-31-15-101.ap-southeast-2.compute.internal: messages to and "
+                              "from them take 12 times as long on the network as before (3.1 ms "
+                              "more), those between other nodes 1.2 times");
+    f.kind = CAUSE_SLOW_NODE;
+    f.by_network = 0;
+    f.node_count = 4;
+    attribution_describe(a, &f, text, sizeof(text));
+    assert_non_null(strstr(text, "all ranks of ip-172-31-15-100.ap-southeast-2.compute.internal, "
+                                 "ip-172-31-15-101.ap-southeast-2.compute.internal, "
+                                 "ip-172-31-15-102.ap-southeast-2.compute.internal and others are "
+                                 "late: outside of MPI"));
+    attribution_destroy(a);
+}
+
 static void a_calm_job_has_no_cause(void **state)
 {
     struct attribution *a;
@@ -647,6 +684,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(windows_of_an_earlier_disturbance_are_not_compared_with),
         cmocka_unit_test(shares_add_up_to_one),
         cmocka_unit_test(a_text_says_that_there_are_more_nodes_than_it_names),
+        cmocka_unit_test(long_names_of_nodes_are_not_cut),
         cmocka_unit_test(a_calm_job_has_no_cause),
         cmocka_unit_test(windows_come_in_order),
         cmocka_unit_test(a_slow_link_is_ranked_first),
