@@ -2,6 +2,7 @@
 #include "daemon/server/search_state.h"
 
 #include "daemon/analysis/network/measures.h"
+#include "daemon/job/network/job_network.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 
@@ -54,12 +55,27 @@ static int mapping_select_ranks(struct mapping *m)
     return code;
 }
 
+/* Places of ranks of one host are of one node, also in the grid of processes. */
+static void mapping_join_hosts(struct mapping *m)
+{
+    const struct job_network *network = job_network(m->search->job);
+    for (uint32_t rank = 0; rank < m->search->rank_count; rank++) {
+        const uint64_t lowest = job_network_node_rank(network, rank);
+        const uint32_t vertex = job_network_vertex(network, rank),
+                       first = job_network_vertex(network, (uint32_t)lowest);
+        if (vertex != TOPOLOGY_NONE && first != TOPOLOGY_NONE)
+            m->nodes[vertex] = m->nodes[first];
+    }
+}
+
 static int mapping_begin(struct mapping *m)
 {
     struct search *s = m->search;
     const struct network_ask *ask = s->ask;
     m->nodes = malloc(((size_t)topology_vertices(s->topology) + 1) * sizeof(*m->nodes));
     int code = m->nodes == NULL ? -ENOMEM : measures_nodes(s->topology, m->nodes);
+    if (code == 0)
+        mapping_join_hosts(m);
     m->problem = (struct remap_problem){
         .topology = s->topology,
         .processes = s->processes,

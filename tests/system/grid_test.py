@@ -52,6 +52,7 @@ class Grids(unittest.TestCase):
             finished = self.remap(place, *topology)
             self.assertEqual(0, finished.status, finished)
             self.assertEqual(members * SENT, self.hop_bytes(finished))
+            self.assertRegex(finished.err, r'(?m)^inter-node-bytes +0 +0 ')  # all of them are on this host
 
     def watch(self, mpi):
         for name in bindings(mpi):

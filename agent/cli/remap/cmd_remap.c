@@ -211,6 +211,22 @@ static void cmd_remap_print_table(FILE *out, const struct remapping *m)
 
 /* ---- all ----------------------------------------------------------------- */
 
+/* Places of ranks that ran on one host are of one node, also in the grid of processes. */
+static int cmd_remap_join_hosts(const struct remapping *m)
+{
+    const struct pairs *p = &m->input.pairs;
+    uint32_t *first = calloc((size_t)p->host_count + 1, sizeof *first); /* 1 + node, by host */
+    for (uint32_t i = 0; first && i < p->processes && p->places && !m->input.given; i++) {
+        uint32_t host = p->places[i].host, *node = &m->nodes[m->input.seats[i]];
+        if (host >= p->host_count)
+            continue;
+        first[host] = first[host] ? first[host] : *node + 1;
+        *node = first[host] - 1;
+    }
+    free(first);
+    return first ? 0 : -ENOMEM;
+}
+
 static int cmd_remap_prepare(struct remapping *m)
 {
     struct remap_problem *p = &m->problem;
@@ -221,7 +237,8 @@ static int cmd_remap_prepare(struct remapping *m)
     p->edge_count = m->input.pairs.edge_count;
     m->nodes = calloc((size_t)topology_vertices(p->topology) + 1, sizeof *m->nodes);
     m->best = calloc((size_t)p->processes + 1, sizeof *m->best);
-    if (!m->nodes || !m->best || measures_nodes(p->topology, m->nodes) != 0) {
+    if (!m->nodes || !m->best || measures_nodes(p->topology, m->nodes) != 0 ||
+        cmd_remap_join_hosts(m) != 0) {
         terminal_print("remap: no memory");
         return 1;
     }

@@ -64,9 +64,14 @@ static unsigned rank_of(unsigned node, unsigned i)
 static void send_ranks(struct peer *agent, unsigned node, const char *host)
 {
     struct wire_member_row members[MOST];
-    for (unsigned i = 0; i < per_host; i++)
+    const struct wire_cart_row ring = {.id = 5, .size = (uint64_t)RANKS * per_host, .wraps = 1};
+    struct wire_cart_member_row places[MOST];
+    for (unsigned i = 0; i < per_host; i++) {
         members[i] =
             (struct wire_member_row){.rank = rank_of(node, i), .pid = 100 + i, .placement = "0"};
+        places[i] =
+            (struct wire_cart_member_row){.rank = rank_of(node, i), .position = rank_of(node, i)};
+    }
     struct wire_ranks ranks = {.seq = 1,
                                .job = "job.0",
                                .world = (uint64_t)RANKS * per_host,
@@ -74,7 +79,11 @@ static void send_ranks(struct peer *agent, unsigned node, const char *host)
                                .mpi = "mpi",
                                .host = host,
                                .members = members,
-                               .members_count = per_host};
+                               .members_count = per_host,
+                               .carts = &ring,
+                               .carts_count = 1,
+                               .cart_members = places,
+                               .cart_members_count = per_host};
     peer_send(agent, WIRE_TYPE_RANKS, &ranks);
 }
 
@@ -181,6 +190,32 @@ static void a_mapping_that_is_better_comes_with_its_gain(void **state)
     assert_memory_equal(seats[0], seats[1], sizeof(seats[0]));
     peer_hang_up(&p);
     daemon_bed_stop(pid);
+}
+
+static double ask_bytes_between_nodes(const char *network)
+{
+    struct peer p;
+    pid_t pid = run_job(network);
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 5, "remap", NULL, "time=0.1 objective=inter-node");
+    const struct wire_mapping *m = await_mapping(&p);
+    assert_string_equal(m->gains[0].name, "inter-node-bytes");
+    const double before = m->gains[0].before;
+    assert_int_equal(peer_reply(&p)->code, 0);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
+    return before;
+}
+
+static void in_the_grid_of_processes_ranks_of_a_host_are_on_one_node(void **state)
+{
+    (void)state;
+    per_host = 4;
+    const double bytes = ask_bytes_between_nodes("torus:8");
+    assert_true(bytes > 0 && bytes < RANKS * 4 * PARTNERS * 10 * BYTES);
+    const double in_grid = ask_bytes_between_nodes("cart");
+    per_host = 1;
+    assert_memory_equal(&in_grid, &bytes, sizeof(bytes));
 }
 
 static void ranks_that_are_not_asked_for_stay(void **state)
@@ -614,6 +649,7 @@ int main(int argc, char **argv)
     bed.holterd = argv[1];
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(a_mapping_that_is_better_comes_with_its_gain),
+        WITH_DIRECTORY(in_the_grid_of_processes_ranks_of_a_host_are_on_one_node),
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
         WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_at_once),
         WITH_DIRECTORY(a_request_behind_a_picture_keeps_its_rows),
