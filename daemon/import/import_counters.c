@@ -254,12 +254,23 @@ static uint32_t import_counters_window_of(struct counters *c, int64_t region, ui
 struct link_row {
     uint32_t source, destination;
     size_t row;
-    int64_t region;
+    int64_t id, region;
 };
 
 ORDER_FUNCTION(import_counters_compare_by_region, struct link_row,
-               8 * ORDER(a->source, b->source) + 4 * ORDER(a->destination, b->destination) +
-                   2 * ORDER(a->region, b->region) + ORDER(a->row, b->row))
+               16 * ORDER(a->source, b->source) + 8 * ORDER(a->destination, b->destination) +
+                   4 * ORDER(a->id, b->id) + 2 * ORDER(a->region, b->region) +
+                   ORDER(a->row, b->row))
+
+/* The number of the link of a row, by which wires between the same nodes differ; 0: not known */
+static int64_t import_counters_link_id(const struct counter_table *links, size_t row)
+{
+    for (uint32_t c = 0; c < links->column_count; c++) {
+        if (strcmp(links->columns[c], "linkid") == 0)
+            return links->values[row * links->column_count + c];
+    }
+    return 0;
+}
 
 /* Read a row of the table of links, except for its window. @return is it well-formed? Otherwise it
  * was reported */
@@ -301,6 +312,7 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
         if (import_counters_read_link(c, i, from, to, packets))
             list[(*count)++] =
                 (struct link_row){c->samples[i].source, c->samples[i].destination, i,
+                                  import_counters_link_id(&c->links, i),
                                   c->links.values[i * c->links.column_count + (size_t)region]};
     }
     if (code == 0 && c->links.rows == 0)
@@ -320,7 +332,7 @@ static int import_counters_number_windows(struct counters *c, struct link_row *l
     qsort(list, count, sizeof(*list), import_counters_compare_by_region);
     for (size_t i = 1; i < count; i++) {
         int same = list[i].source == list[i - 1].source &&
-                   list[i].destination == list[i - 1].destination &&
+                   list[i].destination == list[i - 1].destination && list[i].id == list[i - 1].id &&
                    list[i].region == list[i - 1].region;
         before[list[i].row] = same ? before[list[i - 1].row] + 1 : 0;
     }

@@ -158,15 +158,16 @@ static void write_text(const char *directory, const char *name, const char *begi
 
 /* Import with these tables. @param told  set @return what was imported; nothing when it was refused
  */
-static struct import_counts import(const char *about, const char *node_rows, const char *link_rows,
-                                   struct told *told)
+static struct import_counts import_table(const char *about, const char *node_rows,
+                                         const char *columns, const char *link_rows,
+                                         struct told *told)
 {
     char directory[DIRECTORY_ROOM], source[300], path[300];
     struct import_counts counts = {0};
     assert_int_equal(directory_make(directory), 0);
     write_text(directory, "meta", about, "");
     write_text(directory, "nodes", nodes, node_rows);
-    write_text(directory, "links", head, link_rows);
+    write_text(directory, "links", columns, link_rows);
     write_text(directory, "ranks", "- [mpirank, int32]\n- [nodeid, int32]\n...\n", "");
     snprintf(source, sizeof(source), "%s/meta", directory);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
@@ -176,6 +177,12 @@ static struct import_counts import(const char *about, const char *node_rows, con
     assert_int_equal(access(path, F_OK), code == 0 ? 0 : -1);
     directory_remove(directory);
     return counts;
+}
+
+static struct import_counts import(const char *about, const char *node_rows, const char *link_rows,
+                                   struct told *told)
+{
+    return import_table(about, node_rows, head, link_rows, told);
 }
 
 static void assert_ends(const struct told *told, const char *end)
@@ -240,6 +247,21 @@ static void packets_that_no_rank_is_beside_are_not_counted_as_recorded(void **st
     assert_int_equal(counts.unseen, 50);
 }
 
+/* There are two wires between two nodes along a dimension of size 2. */
+static void wires_between_the_same_nodes_are_counted_in_the_same_visit(void **state)
+{
+    (void)state;
+    static const char columns[] =
+        "key: A\n---\n- [linkid, int32]\n- [sx, int32]\n- [sy, int32]\n- [tx, int32]\n"
+        "- [ty, int32]\n- [code_region, int32]\n- [packets, int64]\n...\n";
+    struct told told;
+    struct import_counts counts = import_table(
+        meta, "", columns, "0 0 0 0 1 1 5\n1 0 0 0 1 1 6\n0 0 0 0 1 1 7\n1 0 0 0 1 1 8\n", &told);
+    assert_string_equal(told.text, "");
+    assert_int_equal(counts.packets, 26);
+    assert_int_equal(counts.windows, 2); /* the region comes twice */
+}
+
 static void faults_of_the_first_file_are_reported_with_their_line(void **state)
 {
     (void)state;
@@ -300,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_of_each_code_region_are_those_of_the_table),
         cmocka_unit_test(packets_that_no_rank_is_beside_are_not_counted_as_recorded),
+        cmocka_unit_test(wires_between_the_same_nodes_are_counted_in_the_same_visit),
         cmocka_unit_test(faults_of_tables_are_reported_with_their_line),
         cmocka_unit_test(rows_that_are_whole_are_imported),
         cmocka_unit_test(faults_of_the_first_file_are_reported_with_their_line),
