@@ -282,6 +282,19 @@ static void what_no_route_passes_is_folded(void **state)
     assert_int_equal(b->desk.ui.routes.fold, 1);
 }
 
+static void each_level_folds_as_soon_as_it_is_chosen(void **state)
+{
+    static const uint32_t open[] = {128, 16, 8, 2}; /* of the route (0,0,0) to (0,1,0) */
+    struct network_bed *b = *state;
+    look_at(b, SELECT_ROUTE, 0, 4);
+    for (int fold = 0; fold <= 3; fold++) {
+        assert_int_equal(b->desk.ui.routes.fold, fold);
+        assert_int_equal(drawing(b)->axis.open, open[fold]);
+        network_bed_type(b, "F");
+    }
+    assert_int_equal(drawing(b)->axis.open, 128);
+}
+
 static void the_wheel_zooms_and_a_drag_moves(void **state)
 {
     struct network_bed *b = *state;
@@ -534,6 +547,7 @@ int main(void)
         ON_A_TORUS(a_click_on_a_square_selects_the_link),
         ON_A_TORUS(dimensions_are_ordered_as_chosen),
         ON_A_TORUS(what_no_route_passes_is_folded),
+        ON_A_TORUS(each_level_folds_as_soon_as_it_is_chosen),
         ON_A_TORUS(the_wheel_zooms_and_a_drag_moves),
         ON_A_TORUS(suggested_routes_are_blue_and_can_be_undone),
         cmocka_unit_test(numbers_of_blocks_keep_a_distance),

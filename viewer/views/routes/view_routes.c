@@ -5,6 +5,7 @@
 
 #include "holter/plain_text.h"
 #include "viewer/layout/format.h"
+#include "viewer/layout/mix.h"
 #include "viewer/ui/ui_question.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -47,8 +48,8 @@ static int routes_view_update(struct stage *s, struct routes_drawing *d)
         return -ENOMEM;
     int fold = s->ui->routes.fold - 1;
     fold = fold < (int)d->order.levels ? fold : (int)d->order.levels - 1;
-    uint64_t key = d->order.key * 3 + d->set.version;
-    key = (key * 32 + (uint64_t)(fold + 1)) | 1;
+    const uint64_t parts[] = {d->order.key, d->set.version, (uint64_t)(fold + 1)};
+    const uint64_t key = mix_numbers(11, parts, sizeof parts / sizeof *parts) | 1;
     if (d->axis_key == key)
         return 0;
     d->axis_key = 0;
