@@ -345,6 +345,26 @@ static void keys_walk_the_list(void **state)
     assert_int_equal(b->desk.ui.selection.a, b->net.links[2].link);
 }
 
+static void keys_walk_past_a_row_of_several_links(void **state)
+{
+    struct network_bed *b = *state;
+    network_bed_type(b, "w"); /* since the start */
+    lay_out(b);
+    const struct links_drawing *d = b->desk.pictures.links;
+    uint32_t run = 0;
+    while (run < d->row_count && d->rows[run].count == 1)
+        run++;
+    assert_true(run < d->row_count);
+    b->desk.ui.list.scroll[LIST_LINKS] = run; /* the first one in sight */
+    ui_command(&b->desk.ui, b->model, COMMAND_LINKS_UNFOLD, d->order[d->rows[run].at] + 1);
+    lay_out(b);
+    press_key(b, KEY_DOWN);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_NONE);
+    press_key(b, KEY_DOWN);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
+    assert_int_equal(b->desk.ui.selection.a, d->order[d->rows[run + 1].at]);
+}
+
 static void columns_sort_it(void **state)
 {
     struct network_bed *b = *state;
@@ -1227,6 +1247,7 @@ int main(void)
         T(messages_without_times_are_not_called_unmatched),
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
+        T(keys_walk_past_a_row_of_several_links),
         T(columns_sort_it),
         cmocka_unit_test(a_group_is_named_by_its_first_and_last_rank),
         cmocka_unit_test(a_group_is_one_disc_of_the_regions),

@@ -52,6 +52,7 @@ struct ui_list_state {
     uint32_t cursor[UI_LISTS]; /**< row at the keyboard cursor */
     int cursor_moved; /**< enum ui_list + 1 whose row at the cursor is to be selected once it is
                          laid out */
+    int cursor_alone; /**< enum ui_list + 1 whose cursor is at a row that selects nothing */
 };
 
 /** The mouse; positions are logical pixels. */

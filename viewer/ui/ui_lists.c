@@ -10,6 +10,7 @@ void ui_sort_list(struct ui *ui, uint64_t list, uint64_t column)
     ui->list.descending[list] = ui->list.sort[list] == (int)column ? !ui->list.descending[list] : 1;
     ui->list.sort[list] = (int)column;
     ui->list.scroll[list] = 0;
+    ui->list.cursor_alone = 0;
 }
 
 void ui_scroll_list(struct ui *ui, const struct scene_hit *hit, double rows)
@@ -69,7 +70,7 @@ int ui_step_list(struct ui *ui, const struct scene *scene, double rows)
     double shown = fmax(floor(area->y1 - area->y0), 1);
     double at = fmin(fmax(ui->list.cursor[list] + rows, 0), area->x1 - 1);
     if (!ui->list.cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
-        list != LIST_FOUND)
+        list != LIST_FOUND && ui->list.cursor_alone != list + 1)
         at = fmin(fmax(ui->list.scroll[list], 0),
                   area->x1 - 1); /* first key: the first visible row */
     ui->list.cursor[list] = (uint32_t)at;
