@@ -187,7 +187,7 @@ static void links_that_coincide_are_not_summed_unless_asked(void **state)
     assert_non_null(find_text(&s.desk.scene, "mean of 16 links"));
     input(&s, &(struct input){.kind = INPUT_KEY, .key = 'E'});
     assert_true(s.desk.pictures.torus->top > 1.5 * top);
-    assert_non_null(find_text(&s.desk.scene, "sum of 16 links"));
+    assert_non_null(find_text(&s.desk.scene, "sum of 16 links (E)"));
     network_bed_close(&s);
 }
 

@@ -119,7 +119,7 @@ static void torus_controls_add_what(const struct stage *s, const struct torus_dr
     struct box line = {box.x, box.y - 17, box.w, 16};
     const int hover = box_has(line, s->brush.mouse_x, s->brush.mouse_y);
     scene_textf(s->brush.scene, line.x, line.y, line.w, TEXT_AXIS_STRONG, 0,
-                hover ? t->accent : t->text, "%s %u links (e)", folds[fold], torus_coinciding(d));
+                hover ? t->accent : t->text, "%s %u links (E)", folds[fold], torus_coinciding(d));
     scene_hit(s->brush.scene, line, HIT_BUTTON, COMMAND_TORUS_FOLD, (fold + 1) % TORUS_FOLDS);
 }
 
