@@ -1539,6 +1539,46 @@ static void the_mean_time_in_mpi_is_a_share_of_the_time_of_the_ranks(void **stat
     model_destroy(m);
 }
 
+/* Many windows share a pixel: every other one has one rank, all of the time in MPI, and the others
+ * have 99, which never are. */
+static void a_point_of_the_time_in_mpi_is_a_share_of_the_time_of_the_ranks(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct desk d;
+    assert_int_equal(model_create(&m, 8 << 20), 0);
+    struct wire_message message = {.type = WIRE_TYPE_JOB};
+    message.job = (struct wire_job){.job = "1", .state = "running", .app = "a", .world = 99};
+    desk_apply(m, &message, 0);
+    for (uint64_t i = 0; i < 4000; i++) {
+        message = (struct wire_message){.type = WIRE_TYPE_TOTALS};
+        message.totals = (struct wire_totals){.job = "1",
+                                              .window = SYNTHETIC_FIRST + i,
+                                              .start_ns = (SYNTHETIC_FIRST + i) * SYNTHETIC_SECOND,
+                                              .length_ns = SYNTHETIC_SECOND,
+                                              .ranks = i % 2 ? 1 : 99,
+                                              .collective_ns = i % 2 ? SYNTHETIC_SECOND : 0};
+        desk_apply(m, &message, 0);
+    }
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    ui_command(&d.ui, m, COMMAND_TIME_ALL, 0);
+    desk_layout(&d, m);
+    int areas = 0;
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        const struct scene_panel *panel = &d.scene.panels[item->panel];
+        if (item->kind != SCENE_AREA || strcmp(panel->name, "strip.mpi.plot") != 0)
+            continue;
+        areas++;
+        for (uint32_t k = 0; k + 1 < item->count; k += 2)
+            assert_true(d.scene.points[item->first + k + 1].y - d.scene.points[item->first + k].y <
+                        0.05 * panel->box.h);
+    }
+    assert_true(areas > 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 /* The card: the rectangle that the title lies in. */
 static struct box card_of(const struct desk *d, const char *title)
 {
@@ -2325,6 +2365,7 @@ int main(void)
         cmocka_unit_test(the_column_names_the_partners_of_any_rank),
         cmocka_unit_test(the_card_of_a_region_has_room_for_its_trend),
         cmocka_unit_test(the_mean_time_in_mpi_is_a_share_of_the_time_of_the_ranks),
+        cmocka_unit_test(a_point_of_the_time_in_mpi_is_a_share_of_the_time_of_the_ranks),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
         cmocka_unit_test(the_graph_of_regions_says_of_which_time_its_latency_is),

@@ -404,22 +404,26 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
         timeline_add_run(s, plot, top, run, n, width, color);
 }
 
-/* Mean shares of the windows of one point. @return number of windows with data */
+/* Mean shares of the windows of one point, of the ranks' time: there is less of it in a window in
+ * which ranks began or ended. @return number of windows with data */
 static int timeline_mean_shares(const struct stage *s, uint64_t first, uint64_t width,
                                 double (*share)(const struct window_totals *, int), int count,
                                 double *out)
 {
     int n = 0;
+    double time = 0;
     for (int c = 0; c < count; c++)
         out[c] = 0;
     for (uint64_t k = first; k < first + width; k++) {
         const struct window_totals *w = series_at(&s->model->series, k);
+        const double weight = w ? model_time_of_ranks(w) : 0;
         for (int c = 0; w && c < count; c++)
-            out[c] += share(w, c);
+            out[c] += share(w, c) * weight;
+        time += weight;
         n += w != NULL;
     }
-    for (int c = 0; c < count && n; c++)
-        out[c] /= n;
+    for (int c = 0; c < count && time > 0; c++)
+        out[c] /= time;
     return n;
 }
 

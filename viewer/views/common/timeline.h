@@ -54,7 +54,7 @@ double timeline_peak(const struct model *model, const struct timeline *line, tim
 void timeline_curve(const struct stage *stage, const struct timeline *line, struct box plot,
                     double top, timeline_value *value, color_t color);
 
-/** Shares of a whole as stacked areas; share(window, k) is the share of area k. */
+/** Shares of the time of the ranks as stacked areas; share(window, k) is the share of area k. */
 void timeline_stack(const struct stage *stage, const struct timeline *line, struct box plot,
                     double (*share)(const struct window_totals *window, int k), int count,
                     const color_t *colors);
