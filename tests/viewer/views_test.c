@@ -1460,6 +1460,29 @@ static void the_column_lists_nothing_where_all_is_alike(void **state)
     model_destroy(m);
 }
 
+static void the_summary_says_of_which_time_its_figures_are(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 100, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "last 60\xc2\xa0s"));
+    d.ui.time.range = RANGE_START;
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "since the start"));
+    assert_false(context_has(&d, "last 60\xc2\xa0s"));
+    /* of a viewer that came late the daemon knows what ranks did before, but not pairs */
+    d.ui.time.range = RANGE_SPAN;
+    history_clear(&m->pairs.history);
+    m->details_version++;
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "last 60\xc2\xa0s"));
+    assert_true(context_has(&d, "messages so far"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 /* Rows in the column that begin with a text. */
 static int context_rows(const struct desk *d, const char *begin)
 {
@@ -2361,6 +2384,7 @@ int main(void)
         cmocka_unit_test(the_groups_of_both_ranks_of_a_pair_are_listed_beside_the_view),
         cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
+        cmocka_unit_test(the_summary_says_of_which_time_its_figures_are),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_column_names_the_partners_of_any_rank),
         cmocka_unit_test(the_card_of_a_region_has_room_for_its_trend),

@@ -608,6 +608,17 @@ static int context_waits_apart(double most, double least)
     return most >= least + 0.01 && most >= 1.05 * least;
 }
 
+/* Of which time the figures of ranks are. */
+static struct quantity context_format_time(const struct stage *s)
+{
+    int64_t begin, end, oldest, newest;
+    ui_visible(s->ui, s->model, &begin, &end);
+    ui_whole_time(s->model, &oldest, &newest);
+    if ((s->range->asked == RANGE_START || s->range->fallback) && (begin > oldest || end < newest))
+        return quantity_print("since the start");
+    return piece_time_text(s);
+}
+
 /* What there is to say of a job where nothing stands out and nothing is selected. */
 static void context_add_summary(struct stage *s, struct box box)
 {
@@ -627,14 +638,15 @@ static void context_add_summary(struct stage *s, struct box box)
                  quantity_grouped(m->host_count).text, m->host_count == 1 ? "" : "s");
     if (m->group > 1)
         context_fact(s, &at, "shown", "by groups of %s ranks", quantity_grouped(m->group).text);
-    context_fact(s, &at, "time", "%s", piece_time_text(s).text);
+    context_fact(s, &at, "time", "%s", context_format_time(s).text);
     uint64_t group = m->group > 1 ? m->group : 1, rows = (r->ranks.count + group - 1) / group;
     if (r->by_waiting_count && r->by_waiting_count < rows) /* what follows is of those */
         context_fact(s, &at, "with figures", "%s of %s %s",
                      quantity_grouped(r->by_waiting_count).text, quantity_grouped(rows).text,
                      group > 1 ? "groups" : "ranks");
     if (r->total[PAIR_MESSAGES])
-        context_fact_traffic(s, &at, "messages", r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
+        context_fact_traffic(s, &at, r->pairs_kind == r->kind ? "messages" : "messages so far",
+                             r->total[PAIR_MESSAGES], r->total[PAIR_BYTES]);
     if (r->by_waiting_count && range_waiting(r, r->by_waiting[0]) > 0) {
         double most = range_waiting(r, r->by_waiting[0]),
                least = range_waiting(r, r->by_waiting[r->by_waiting_count - 1]);
