@@ -200,6 +200,53 @@ static void the_state_of_a_link_says_of_which_time_it_is(void **state)
     SEEN(text);
 }
 
+/* What a viewer that comes later receives of links in a window before. */
+static void apply_as_before(void *model, const struct wire_message *message, int snapshot)
+{
+    static struct wire_link_row rows[4096];
+    struct wire_message copy = *message;
+    if (message->type == WIRE_TYPE_LINKS) {
+        const struct wire_links *links = &message->links;
+        assert_true(links->links_count <= sizeof rows / sizeof *rows);
+        for (uint64_t i = 0; i < links->links_count; i++)
+            rows[i] = (struct wire_link_row){.link = links->links[i].link,
+                                             .from = links->links[i].from,
+                                             .to = links->links[i].to,
+                                             .measured = links->links[i].measured,
+                                             .share = NAN,
+                                             .latency = NAN,
+                                             .ratio = NAN};
+        copy.links = (struct wire_links){.job = links->job,
+                                         .window = links->window,
+                                         .links = rows,
+                                         .links_count = links->links_count};
+    }
+    desk_apply(model, &copy, snapshot);
+}
+
+static void the_state_of_a_link_is_not_known_of_the_time_before_the_viewer_came(void **state)
+{
+    (void)state;
+    struct network_bed bed, *b = &bed;
+    network_bed_begin(b, &(struct network_job){"torus:4,4,4/capacity=2e8", NULL, 2, 0, 1});
+    for (int i = 0; i < 40; i++)
+        synthetic_network_window(&b->net, i < 20 ? apply_as_before : desk_apply, b->model);
+    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
+    b->desk.ui.selection = (struct selection){SELECT_LINK, b->net.links[0].link, 0};
+    lay_out(b);
+    network_bed_type(b, " ");
+    ui_pan_time(&b->desk.ui, b->model, -5ll * 1000000000);
+    lay_out(b);
+    SEEN(" at ");
+    NOT_SEEN("not known at that time");
+    b->desk.ui.time.span_ns = 5ll * 1000000000;
+    ui_pan_time(&b->desk.ui, b->model, -25ll * 1000000000);
+    lay_out(b);
+    SEEN("not known at that time");
+    NOT_SEEN("idle at ");
+    network_bed_close(b);
+}
+
 /* Box of the panel with a name. The test fails where there is none. */
 static struct box panel_of(const struct scene *s, const char *name)
 {
@@ -1241,6 +1288,7 @@ int main(void)
         T(the_overview_of_a_job_without_an_alert_names_a_congested_link),
         T(held_time_has_its_own_ranking),
         T(the_state_of_a_link_says_of_which_time_it_is),
+        cmocka_unit_test(the_state_of_a_link_is_not_known_of_the_time_before_the_viewer_came),
         T(suggestions_follow_a_list_that_does_not_change),
         T(routes_of_a_link_are_shown_as_far_as_there_is_room),
         T(messages_without_sizes_are_not_shown_as_bytes),

@@ -330,6 +330,9 @@ static int model_network_apply_rows(struct network *n, struct network_parts *p,
     p->links = NULL;
     p->routes = NULL;
     n->window = w->window;
+    if (w->idle || w->busy || w->hot || w->congested)
+        n->states_known =
+            !n->states_known || w->window < n->states_known ? w->window : n->states_known;
     n->rows_known = 1;
     n->links_version++;
     return enter_samples(n);

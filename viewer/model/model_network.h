@@ -95,6 +95,8 @@ struct network {
 
     uint64_t window;             /**< of all rows below; only when rows_known */
     uint8_t rows_known;          /**< links were received at least once */
+    uint64_t states_known;       /**< windows before this one have no states, only what counters
+                                    measured; 0: none has */
     struct wire_link_row *links; /**< owned; largest load first; their link is below
                                     TOPOLOGY_MAXIMUM_LINKS, their state an enum link_state */
     uint32_t link_count;

@@ -106,12 +106,13 @@ struct quantity piece_state_text(const struct stage *s, enum link_state state)
 {
     const struct window_totals *w = series_newest(&s->model->series);
     const char *name = network_state_name(state);
-    uint64_t last = piece_last_window(s);
+    uint64_t last = piece_last_window(s), since = s->model->network.states_known;
     if (s->ui->network.applied)
         return quantity_print("%s", name);
     if (piece_loads_are_measured(s))
         return quantity_print("%s in sight", name);
-    if (!s->ui->time.follow && last + NETWORK_WINDOWS <= s->model->network.window)
+    if (!s->ui->time.follow &&
+        (!since || last < since || last + NETWORK_WINDOWS <= s->model->network.window))
         return quantity_print("not known at that time");
     if (!s->ui->time.follow && w)
         return quantity_print(
