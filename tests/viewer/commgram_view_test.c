@@ -180,6 +180,38 @@ static void badges_say_what_is_not_shown_one_by_one(void **state)
     assert_true(says(f, "bars"));
 }
 
+/* Of a job by groups of ranks the daemon knows the first rank of each group only. */
+static void of_groups_of_ranks_all_are_named_and_the_first_ones_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    struct commgram_request wish;
+    struct model *m = f->model;
+    assert_true(m->rank_count >= 16);
+    m->group = 4;
+    f->desk.ui.selection = (struct selection){SELECT_RANK, 9, 0};
+    show(f);
+    assert_true(says(f, "only messages from or to ranks 8-11"));
+    for (uint32_t r = 0; r < m->rank_count; r++)
+        m->ranks[r].node = r == 3 || r == 9 || r == 10;
+    f->desk.ui.selection = (struct selection){SELECT_NODE, 1, 0};
+    assert_int_equal(ui_commgram_request(&f->desk.ui, m, &wish), 1);
+    assert_string_equal(wish.ranks, "0,8");
+    ui_open(&f->desk.ui, m, 0, 0, "0,8");
+    show(f);
+    assert_true(says(f, "ranks 0-3,8-11"));
+    const struct wire_bar_row *bar = &m->commgram.now.bars[0];
+    f->desk.ui.selection = (struct selection){SELECT_COMMUNITY, bar->community, bar->column};
+    f->desk.ui.mouse.x = hit_of(f, HIT_TIME, 0)->box.x + 20; /* the curve */
+    f->desk.ui.mouse.y = hit_of(f, HIT_TIME, 0)->box.y + 20;
+    show(f);
+    show(f);
+    assert_true(says(f, " groups in "));
+    int facts = 0;
+    for (size_t i = 0; i < f->desk.scene.item_count; i++)
+        facts += !strcmp(scene_text_of(&f->desk.scene, &f->desk.scene.items[i]), "groups");
+    assert_int_equal(facts, 1);
+}
+
 static void collectives_are_switched_off(void **state)
 {
     struct fixture *f = *state;
@@ -606,6 +638,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_scene_shows_phases_bars_and_ribbons),
         TEST(badges_say_what_is_not_shown_one_by_one),
+        TEST(of_groups_of_ranks_all_are_named_and_the_first_ones_asked_for),
         TEST(collectives_are_switched_off),
         TEST(without_a_picture_it_says_why),
         TEST(a_window_without_capacity_for_it_reports_that),

@@ -1,6 +1,8 @@
 /* Choices about the CommGram: detail, path, and the request that follows from them. */
 #include "viewer/ui/ui.h"
 
+#include "daemon/analysis/tables/rank_list.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -187,6 +189,24 @@ int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command co
 
 /* ---- the question -------------------------------------------------------- */
 
+/* The selected ranks; of a job by groups the first rank of each group, which stands for it.
+ * @return 0: they do not fit */
+static int ui_commgram_marked(const struct ui *ui, const struct model *m, char *out,
+                              size_t capacity)
+{
+    struct rank_runs runs;
+    uint64_t added = UINT64_MAX;
+    rank_runs_begin(&runs, out, capacity, "");
+    for (uint32_t r = 0; r < m->rank_count; r++) {
+        const uint64_t row = model_row_of(m, r);
+        if (row == added || !ui_marks_rank(ui, m, r))
+            continue;
+        rank_runs_add(&runs, row, row);
+        added = row;
+    }
+    return rank_runs_end(&runs);
+}
+
 int ui_commgram_request(const struct ui *ui, const struct model *m, struct commgram_request *out)
 {
     int64_t begin, end;
@@ -211,7 +231,7 @@ int ui_commgram_request(const struct ui *ui, const struct model *m, struct commg
     case SELECT_NODE:
     case SELECT_REGION:
     case SELECT_ALERT:
-        fits = ui_marked_ranks(ui, m, out->ranks, sizeof out->ranks);
+        fits = ui_commgram_marked(ui, m, out->ranks, sizeof out->ranks);
         break;
     default:
         break;

@@ -1,12 +1,14 @@
 /* Tooltips of the CommGram: phases, bars, ribbons, points of the curve. */
 #include "viewer/views/commgram/view_commgram_parts.h"
 
+#include "daemon/analysis/tables/rank_list.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char arrow[] = "\xe2\x86\x92";
 
@@ -17,6 +19,22 @@ struct quantity commgram_format_size(double logarithm)
     double value = exp2(logarithm - 10 * unit);
     return quantity_print(value < 9.95 && value != floor(value) ? "%.1f %s" : "%.0f %s", value,
                           units[unit]);
+}
+
+char *commgram_format_asked(const struct model *m, const char *ranks, char *out, size_t capacity)
+{
+    uint32_t *list = NULL;
+    size_t count = 0;
+    struct rank_runs runs;
+    snprintf(out, capacity, "%s", ranks);
+    if (m->group <= 1 || rank_list_parse(&list, &count, ranks, MODEL_RANKS) != 0)
+        return out;
+    rank_runs_begin(&runs, out, capacity, "\xe2\x80\xa6");
+    for (size_t i = 0; i < count; i++)
+        rank_runs_add_row(&runs, list[i], m->group, m->world);
+    rank_runs_end(&runs);
+    free(list);
+    return out;
 }
 
 static void commgram_tips_add_span_line(struct stage *s, uint64_t begin, uint64_t end)
@@ -44,8 +62,9 @@ static void commgram_tips_add_communities_line(struct stage *s, uint64_t communi
                                                uint64_t ranks, double modularity)
 {
     struct quantity how = quantity_print(isnan(modularity) ? "" : ", modularity %.2f", modularity);
-    tooltip_add(&s->tip, 0, "%s ranks in %s communities%s", quantity_grouped(ranks).text,
-                quantity_grouped(communities).text, how.text);
+    tooltip_add(&s->tip, 0, "%s %ss in %s communities%s", quantity_grouped(ranks).text,
+                s->model->group > 1 ? "group" : "rank", quantity_grouped(communities).text,
+                how.text);
 }
 
 void commgram_tip_column(struct stage *s, uint32_t column)

@@ -46,8 +46,10 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
         begin = end - here.span_ns > oldest ? end - here.span_ns : oldest;
     }
     if (level > 0 && strcmp(ranks, before) != 0) {
-        snprintf(out, capacity, "rank%s %.*s%s", strpbrk(ranks, ",-") ? "s" : "", 18, ranks,
-                 strlen(ranks) > 18 ? "\xe2\x80\xa6" : "");
+        char all[COMMGRAM_LIST];
+        commgram_format_asked(s->model, ranks, all, sizeof all);
+        snprintf(out, capacity, "rank%s %.*s%s", strpbrk(all, ",-") ? "s" : "", 18, all,
+                 strlen(all) > 18 ? "\xe2\x80\xa6" : "");
         return;
     }
     struct quantity length = format_duration((double)(end - begin));
@@ -205,10 +207,12 @@ static void commgram_view_collect_filter_badges(const struct stage *s,
     const struct theme *t = s->brush.theme;
     const struct commgram *g = &s->model->commgram;
     struct commgram_request wish;
-    if (g->now.asked.ranks[0])
+    char ranks[COMMGRAM_LIST];
+    commgram_format_asked(s->model, g->now.asked.ranks, ranks, sizeof ranks);
+    if (ranks[0])
         tooltip_add(b, t->accent, "only messages from or to rank%s %.*s%s",
-                    strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
-                    strlen(g->now.asked.ranks) > 24 ? "\xe2\x80\xa6" : "");
+                    strpbrk(ranks, ",-") ? "s" : "", 24, ranks,
+                    strlen(ranks) > 24 ? "\xe2\x80\xa6" : "");
     if (ui_commgram_request(s->ui, s->model, &wish) == 2)
         tooltip_add(b, t->warn, "the selected ranks are too many to pick out");
     if (s->ui->selection.kind == SELECT_COMMUNITY)

@@ -49,6 +49,11 @@ void commgram_tip_ribbon(struct stage *stage, uint32_t ribbon, uint32_t others);
 /** Tooltip of a point of the curve, with its phase. */
 void commgram_tip_point(struct stage *stage, uint32_t point);
 
+/** "8-11" for "8" of a job by groups of four: all ranks of a list that was asked for. @return out
+ */
+char *commgram_format_asked(const struct model *model, const char *ranks, char *out,
+                            size_t capacity);
+
 /** "64 B", "1 MiB", "1.5 KiB": a size from its binary logarithm. @return out */
 struct quantity commgram_format_size(double binary_logarithm);
 

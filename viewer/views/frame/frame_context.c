@@ -190,7 +190,8 @@ static void context_add_community_facts(const struct stage *s, struct box *at)
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
             continue;
-        context_fact(s, at, "ranks", "%s", quantity_grouped(bar->ranks).text);
+        context_fact(s, at, s->model->group > 1 ? "groups" : "ranks", "%s",
+                     quantity_grouped(bar->ranks).text);
         commgram_bar_ranks(p, i, s->model->group, s->model->world, text, 40);
         context_fact(s, at, "namely", "%s", text);
         context_fact_traffic(s, at, "sent", bar->sent, bar->sent_bytes);
