@@ -531,6 +531,29 @@ static void alerts_are_reached_by_click_and_by_key(void **state)
     assert_string_equal(asks(b), "");
 }
 
+static void alerts_that_follow_each_other_closely_are_each_reached_by_key(void **state)
+{
+    struct bed *b = *state;
+    struct playback *p = playback(b);
+    assert_true(p->mark_count >= 3);
+    p->paused = 1;
+    for (uint64_t i = 0; i < 3; i++) /* a second apart, in a recording of ten minutes */
+        p->marks[i].fired_ns = p->marks[i].since_ns = BEGIN + (200 + i) * SYNTHETIC_SECOND;
+    p->position_ns = p->marks[2].fired_ns;
+    type(b, "(");
+    assert_near(asked_share(asks(b)), 201.0 / 600, 1e-9);
+    type(b, "(");
+    assert_near(asked_share(asks(b)), 200.0 / 600, 1e-9);
+    /* of one that is passed just now the one before is meant */
+    transport_settle(&b->desk.ui.transport);
+    p->paused = 0;
+    p->state = PLAYBACK_PLAYING;
+    p->speed = 0.5;
+    p->position_ns = p->marks[1].fired_ns + SYNTHETIC_SECOND / 2;
+    type(b, "(");
+    assert_near(asked_share(asks(b)), 200.0 / 600, 1e-9);
+}
+
 /* A view that is held is let go by whoever goes elsewhere in the recording. */
 static void going_to_a_place_shows_it(void **state)
 {
@@ -736,6 +759,7 @@ int main(void)
         T(beyond_its_ends_are_its_ends),
         T(the_knob_can_be_dragged),
         T(alerts_are_reached_by_click_and_by_key),
+        T(alerts_that_follow_each_other_closely_are_each_reached_by_key),
         T(going_to_a_place_shows_it),
         T(buttons_do_what_keys_do),
         T(what_the_replay_has_not_been_at_is_said),

@@ -100,12 +100,21 @@ static void change_speed(struct transport *t, const struct playback *p, int fast
     ui_transport_request(t, WISH_SPEED);
 }
 
+/* How far a replay has come since an alert on which a user could react: nowhere while it is paused.
+ */
+static uint64_t transport_moment_ns(const struct transport *t, const struct playback *p)
+{
+    const double part = (double)(p->end_ns - p->begin_ns) / 200,
+                 speed = transport_speed_shown(t, p);
+    return !transport_plays(t, p) ? 0 : (uint64_t)(speed > 0 ? fmin(part, 2e9 * speed) : part);
+}
+
 /* Seeks the alert before or after the shown time. Before: one passed more than a moment ago, so
  * that two steps back reach the one before. */
 static void seek_mark(struct ui *ui, const struct playback *p, int forward)
 {
     uint64_t at = transport_position(&ui->transport, p), best = 0;
-    uint64_t moment = (p->end_ns - p->begin_ns) / 200;
+    uint64_t moment = transport_moment_ns(&ui->transport, p);
     int found = 0;
     for (uint32_t i = 0; i < p->mark_count; i++) {
         uint64_t ns = playback_clamp(p, playback_mark_ns(&p->marks[i]));
