@@ -261,6 +261,14 @@ static void tab_moves_the_focus_and_enter_presses(void **state)
     assert_int_equal(f->ui.focus.argument, VIEW_PAIRS);
     press_key(f, KEY_ENTER);
     assert_int_equal(f->ui.view, VIEW_PAIRS);
+    /* what is searched for is above the button */
+    ui_go(&f->ui, VIEW_RANKS);
+    type_text(f, "/");
+    type_text(f, "42");
+    press_key(f, KEY_ENTER);
+    assert_true(ui_rank_selected(&f->ui, 42));
+    assert_int_equal(f->ui.view, VIEW_RANKS);
+    assert_false(f->ui.overlay.searching);
     press_key(f, KEY_ESCAPE);
     assert_false(f->ui.focus.on);
 }

@@ -477,8 +477,6 @@ static int ui_input_focus(struct ui *ui, const struct scene *scene, int back)
 
 static int ui_input_enter(struct ui *ui, const struct model *m)
 {
-    if (ui->focus.on)
-        return ui_command(ui, m, (enum ui_command)ui->focus.command, ui->focus.argument);
     if (ui->overlay.searching) {
         struct selection found[16];
         int n = ui_search(m, ui->overlay.search, found, 16);
@@ -489,6 +487,8 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
         ui->overlay.searching = 0;
         return UI_CHANGED;
     }
+    if (ui->focus.on)
+        return ui_command(ui, m, (enum ui_command)ui->focus.command, ui->focus.argument);
     if (ui->view == VIEW_JOBS || ui->jobs_first)
         return ui_choose_job(ui, m, ui->list.cursor[LIST_JOBS]);
     return 0;
