@@ -525,8 +525,10 @@ static int app_turn(struct app *a, struct window *window, int *offered)
         if (!a->options->job && a->options->view < 0)
             offer_jobs(a);
     }
-    app_set_span(a);
-    app_select_given(a);
+    if (connection_is_current(a->connection)) { /* in a part of the state they may be elsewhere */
+        app_set_span(a);
+        app_select_given(a);
+    }
     ui_follow_data(&a->ui, a->model, app_now_ms());
     app_suggest_given(a);
     int played = torus_play(&a->ui, a->model, app_now_ms());

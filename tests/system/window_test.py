@@ -220,6 +220,37 @@ class Rooms(Replayed):
             self.assertEqual(0, daemon.finish().status)
 
 
+class Spans(unittest.TestCase):
+    """Windows about the span of a long job, the state of which comes in many messages."""
+    WINDOWS = 4000  # a second each
+
+    def import_job(self, place):
+        """@return the recording"""
+        table, recording = os.path.join(place.dir, 'long.csv'), os.path.join(place.dir, 'long.hrec')
+        with open(table, 'w', encoding='utf-8') as f:
+            f.write('source,destination,bytes,send_begin\n')
+            for window in range(self.WINDOWS):
+                f.write(f'{window % 2},{1 - window % 2},1000,{window}.5\n')
+        done = place.holter('import', '--window', '1s', '-o', recording, table).finish()
+        self.assertEqual(0, done.status, done)
+        return recording
+
+    def test_the_span_that_was_asked_for_is_shown_from_the_first_figures_on(self):
+        with lab.Lab() as place:
+            directory = os.path.join(place.dir, 'window')
+            os.mkdir(directory)
+            place.env['HOLTER_DAEMON'] = f'ipc://{os.path.join(place.run_dir, "replay.sock")}'
+            daemon = place.holter('replay', self.import_job(place))
+            lab.wait_for(lambda: ' ended ' in place.holter('replay', '--timeout', lab.PATIENCE, '--ask', '').finish().out,
+                         'the end of the replay')
+            # addresses count from the begin, at 22:13:20
+            window = Window(place, directory, ('--at', 'communication/pairs?from=3620&to=3680'), r'^held: ', {'TZ': 'UTC'})
+            self.assertTrue(window.scene().has('^held: 23:13:40 to 23:14:40$'), window.scene().text)
+            window.close()
+            daemon.kill(2)
+            self.assertEqual(0, daemon.finish().status)
+
+
 class Sizes(Replayed):
     """A window that is dragged from the size of a laptop's corner to a large screen and back."""
     SIZES = (640, 400), (1024, 640), (1600, 900), (3840, 2160), (640, 400)
