@@ -393,6 +393,8 @@ int app_select_given(struct app *a)
 {
     const struct options *o = a->options;
     struct address wanted = o->address;
+    wanted.from = o->from;
+    wanted.to = o->to;
     if (o->select)
         snprintf(wanted.select, sizeof wanted.select, "%s", o->select);
     int error = a->selected ? 0 : ui_open_address(&a->ui, a->model, &wanted);

@@ -294,6 +294,18 @@ static void an_address_opens_what_it_was_made_of(void **state)
     ui_init(&other, 1600, 900, 1, THEME_DARK);
     assert_int_equal(ui_open_address(&other, f->model, &address), 0);
     assert_true(ui_pair_selected(&other, 3, 4) && other.alert_picked && other.alert == 4);
+    /* the time that was seen, be the onset of the alert in it or not */
+    int64_t begin, end, other_begin, other_end;
+    ui_pan_time(&f->ui, f->model, 100 * (int64_t)SYNTHETIC_SECOND);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    ui_address(&f->ui, f->model, &address);
+    ui_finish(&other);
+    ui_init(&other, 1600, 900, 1, THEME_DARK);
+    ui_show_span(&other, f->model, ui_time_of(f->model, address.from),
+                 ui_time_of(f->model, address.to));
+    assert_int_equal(ui_open_address(&other, f->model, &address), 0);
+    ui_visible(&other, f->model, &other_begin, &other_end);
+    assert_true(other.alert_picked && other_begin == begin && other_end == end);
     address.alert = 99;
     assert_true(ui_open_address(&other, f->model, &address) < 0);
     ui_finish(&other);

@@ -51,8 +51,11 @@ int ui_open_address(struct ui *ui, const struct model *m, const struct address *
         error = ui_select_find(m, a->select, &found);
     if (error)
         return error;
+    const struct ui_time_choice time = ui->time;
     if (a->alert_given)
         ui_pick_alert(ui, m, a->alert);
+    if (!isnan(a->from) || !isnan(a->to)) /* that time was asked for, not that of the onset */
+        ui->time = time;
     if (a->select[0])
         ui_select(ui, found);
     return 0;
