@@ -1479,6 +1479,41 @@ static void the_summary_says_of_which_time_its_figures_are(void **state)
     desk_layout(&d, m);
     assert_true(context_has(&d, "last 60\xc2\xa0s"));
     assert_true(context_has(&d, "messages so far"));
+    d.ui.selection = (struct selection){SELECT_NODE, 0, 0};
+    desk_layout(&d, m);
+    assert_true(context_has(&d, "waits "));
+    assert_false(context_has(&d, "since the start"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_alert_that_is_chosen_is_in_the_column_among_many(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    for (uint64_t id = 11; id < 17; id++) {
+        char title[32];
+        struct wire_message message = {.type = WIRE_TYPE_ALERT};
+        snprintf(title, sizeof title, "trouble number %u", (unsigned)id);
+        message.alert = (struct wire_alert){.job = m->job,
+                                            .id = id,
+                                            .kind = "rank-died",
+                                            .state = "firing",
+                                            .title = title,
+                                            .since_ns = SYNTHETIC_FIRST * SYNTHETIC_SECOND,
+                                            .rank = -1};
+        desk_apply(m, &message, 0);
+    }
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_RANKS);
+    for (uint64_t id = 11; id < 17; id++) {
+        char title[32];
+        snprintf(title, sizeof title, "trouble number %u", (unsigned)id);
+        ui_pick_alert(&d.ui, m, id);
+        desk_layout(&d, m);
+        assert_true(context_has(&d, title));
+        assert_true(context_has(&d, "and 3 more alerts"));
+    }
     desk_close(&d);
     model_destroy(m);
 }
@@ -2385,6 +2420,7 @@ int main(void)
         cmocka_unit_test(the_summary_counts_groups_of_ranks_that_have_figures),
         cmocka_unit_test(the_column_lists_nothing_where_all_is_alike),
         cmocka_unit_test(the_summary_says_of_which_time_its_figures_are),
+        cmocka_unit_test(the_alert_that_is_chosen_is_in_the_column_among_many),
         cmocka_unit_test(the_column_is_about_the_selection),
         cmocka_unit_test(the_column_names_the_partners_of_any_rank),
         cmocka_unit_test(the_card_of_a_region_has_room_for_its_trend),

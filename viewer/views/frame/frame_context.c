@@ -434,11 +434,12 @@ static void context_add_around(struct stage *s, struct box box)
     if (box.h < 60 ||
         (sel->kind != SELECT_RANK && sel->kind != SELECT_NODE && sel->kind != SELECT_PAIR))
         return;
-    double used = context_add_section(s, box,
-                                      sel->kind == SELECT_RANK   ? "Talks to"
-                                      : sel->kind == SELECT_NODE ? "Its ranks"
-                                                                 : "Both ranks",
-                                      piece_pairs_range_text(s).text);
+    double used = context_add_section(
+        s, box,
+        sel->kind == SELECT_RANK   ? "Talks to"
+        : sel->kind == SELECT_NODE ? "Its ranks"
+                                   : "Both ranks",
+        (sel->kind == SELECT_RANK ? piece_pairs_range_text : piece_range_text)(s).text);
     box.y += used;
     box.h -= used;
     if (sel->kind == SELECT_RANK)
@@ -457,11 +458,14 @@ static double context_add_alerts(struct stage *s, struct box box)
     double used = 0;
     uint32_t shown = 0, live = 0;
     const struct alert *picked = s->ui->alert_picked ? alerts_find(all, s->ui->alert) : NULL;
+    int waits = picked != NULL; /* the selected one has a place of its own */
     for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
         for (uint32_t i = 0; i < all->count && shown < 3; i++) {
             const struct alert *a = &all->items[i];
-            if (a->state != order[k] || (a->state == ALERT_RESOLVED && shown && a != picked))
+            if (a->state != order[k] || (a->state == ALERT_RESOLVED && shown && a != picked) ||
+                (waits && shown == 2 && a != picked))
                 continue;
+            waits &= a != picked;
             struct box room = {box.x, box.y + used, box.w, fmin(box.h * 0.75, box.h - used)};
             int full = picked ? a == picked : !shown && a->state != ALERT_RESOLVED;
             full &= s->ui->view != VIEW_OVERVIEW; /* which shows it itself */
