@@ -82,6 +82,32 @@ static void a_tunnel_finds_the_daemon_and_carries_bytes(void **state)
     ssh_close(tunnel);
 }
 
+/* As for each attempt to reach a daemon that is away. */
+static void a_tunnel_carries_bytes_however_much_ssh_says(void **state)
+{
+    (void)state;
+    char path[64], why[700] = "", got[8] = "";
+    struct ssh_tunnel *tunnel;
+    snprintf(path, sizeof path, "%s/holterd.sock", directory);
+    int front = listen_at(path);
+    setenv("FAKE_SSH", "talk", 1);
+    char endpoint[80];
+    snprintf(endpoint, sizeof endpoint, "ipc://%s", path);
+    assert_int_equal(ssh_open(&tunnel, "desk", endpoint, why, sizeof why), 0);
+    int near = dial(ssh_front(tunnel));
+    assert_int_equal(write(near, "hello", 5), 5);
+    struct pollfd comes = {.fd = front, .events = POLLIN};
+    while (poll(&comes, 1, 1) == 0)
+        assert_false(ssh_ended(tunnel, why, sizeof why));
+    int far = accept(front, NULL, NULL);
+    assert_int_equal(read(far, got, 5), 5);
+    assert_string_equal(got, "hello");
+    close(near);
+    close(far);
+    close(front);
+    ssh_close(tunnel);
+}
+
 static void what_ssh_says_is_passed_on(void **state)
 {
     (void)state;
@@ -133,6 +159,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
         T(a_tunnel_finds_the_daemon_and_carries_bytes),
+        T(a_tunnel_carries_bytes_however_much_ssh_says),
         T(what_ssh_says_is_passed_on),
         T(a_host_without_a_daemon_is_named),
         T(a_missing_ssh_is_named),

@@ -183,14 +183,17 @@ static int ssh_launch(struct ssh_tunnel *t, const char *host, const char *front,
     return error;
 }
 
+/* Keeps the end of what ssh says. All is read: ssh would wait for that, and the tunnel with it. */
 static void listen_to_errors(struct ssh_tunnel *t)
 {
-    size_t n = strlen(t->said);
+    char more[sizeof t->said / 2];
     ssize_t got;
-    while (n + 1 < sizeof t->said &&
-           (got = read(t->errors, t->said + n, sizeof t->said - 1 - n)) > 0) {
-        n += (size_t)got;
-        t->said[n] = 0;
+    while ((got = read(t->errors, more, sizeof more - 1)) > 0) {
+        more[got] = 0;
+        size_t n = strlen(t->said), all = n + strlen(more) + 1,
+               over = all > sizeof t->said ? all - sizeof t->said : 0;
+        memmove(t->said, t->said + over, n - over + 1);
+        strcat(t->said, more);
     }
 }
 
@@ -201,9 +204,9 @@ int ssh_ended(struct ssh_tunnel *t, char *why, size_t capacity)
         t->ended = 1;
         t->status = status;
     }
+    listen_to_errors(t);
     if (!t->ended)
         return 0;
-    listen_to_errors(t);
     one_line(t->said);
     snprintf(why, capacity, "ssh ended: %s", t->said[0] ? t->said : "no reason given");
     return 1;
