@@ -82,6 +82,20 @@ static void a_tunnel_finds_the_daemon_and_carries_bytes(void **state)
     ssh_close(tunnel);
 }
 
+static void the_daemon_is_found_whatever_the_login_shell_there(void **state)
+{
+    (void)state;
+    char path[64], why[300] = "";
+    struct ssh_tunnel *tunnel;
+    snprintf(path, sizeof path, "%s/holterd.sock", directory);
+    int front = listen_at(path);
+    setenv("FAKE_SSH", "words", 1);
+    if (ssh_open(&tunnel, "desk", NULL, why, sizeof why) < 0)
+        fail_msg("%s", why);
+    close(front);
+    ssh_close(tunnel);
+}
+
 /* As for each attempt to reach a daemon that is away. */
 static void a_tunnel_carries_bytes_however_much_ssh_says(void **state)
 {
@@ -159,6 +173,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
         T(a_tunnel_finds_the_daemon_and_carries_bytes),
+        T(the_daemon_is_found_whatever_the_login_shell_there),
         T(a_tunnel_carries_bytes_however_much_ssh_says),
         T(what_ssh_says_is_passed_on),
         T(a_host_without_a_daemon_is_named),

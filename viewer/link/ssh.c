@@ -27,14 +27,16 @@ struct ssh_tunnel {
 };
 
 /* Finds the user's newest daemon on the other host: the same search as session_find_daemon() does
- * here. */
+ * here. The login shell there, which may be csh or fish, only starts sh: there are no single quotes
+ * in what that reads. */
 static const char find_daemon[] =
+    "exec sh -c '"
     "d=${HOLTER_RUN_DIR:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/holter}}; d=${d:-/tmp/holter-$(id "
     "-u)}; "
     "[ -O \"$d\" ] && [ ! -L \"$d\" ] || d=$HOME/.holter/run-$(uname -n); "
     "s=$(ls -t \"$d\"/holterd.sock \"$d\"/*/holterd.sock 2>/dev/null | head -n 1); "
     "if [ -n \"${HOLTER_DAEMON:-}\" ]; then echo \"$HOLTER_DAEMON\"; elif [ -n \"$s\" ]; then echo "
-    "\"ipc://$s\"; fi";
+    "\"ipc://$s\"; fi'";
 
 static const char *ssh_program(void)
 {
