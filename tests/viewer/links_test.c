@@ -1,5 +1,6 @@
 /* View "links" as text, and what the mouse and the keys do there. */
 #include "viewer/layout/format.h"
+#include "viewer/layout/scene_table.h"
 #include "viewer/places/absence.h"
 #include "viewer/ui/ui_input.h"
 #include "viewer/ui/ui_question.h"
@@ -390,6 +391,23 @@ static void keys_walk_the_list(void **state)
     press_key(b, KEY_DOWN);
     assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
     assert_int_equal(b->desk.ui.selection.a, b->net.links[2].link);
+}
+
+static void rows_of_several_links_are_copied_with_the_others(void **state)
+{
+    struct network_bed *b = *state;
+    struct scene_table table = {0};
+    network_bed_type(b, "w"); /* since the start */
+    lay_out(b);
+    const struct links_drawing *d = b->desk.pictures.links;
+    const struct scene_hit *area = ui_list_area(&b->desk.scene, LIST_LINKS);
+    assert_non_null(area);
+    const size_t shown = (size_t)fmin(floor(area->y1 - area->y0), d->row_count);
+    assert_int_equal(scene_table_add_list(&table, &b->desk.scene, area), shown);
+    char *text = scene_table_print(&table, TABLE_TEXT);
+    assert_non_null(strstr(text, "links like this"));
+    free(text);
+    scene_table_finish(&table);
 }
 
 static void keys_walk_past_a_row_of_several_links(void **state)
@@ -1295,6 +1313,7 @@ int main(void)
         T(messages_without_times_are_not_called_unmatched),
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
+        T(rows_of_several_links_are_copied_with_the_others),
         T(keys_walk_past_a_row_of_several_links),
         T(columns_sort_it),
         cmocka_unit_test(a_group_is_named_by_its_first_and_last_rank),

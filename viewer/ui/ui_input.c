@@ -349,7 +349,8 @@ int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
         return 0;
     for (size_t i = 0; i < scene->hit_count; i++) {
         const struct scene_hit *hit = &scene->hits[i];
-        if (hit->list == (uint32_t)list && hit->row == ui->list.cursor[list - 1]) {
+        if (hit->list == (uint32_t)list && hit->row == ui->list.cursor[list - 1] &&
+            hit->kind != HIT_BUTTON) {
             ui->list.cursor_alone = 0;
             ui_input_choose(ui, m, hit);
             return 1;

@@ -557,9 +557,10 @@ static void hot_links_format_classes(const struct stage *s, const struct links_d
 
 /* A row that stands for several equal links; a click lists them. */
 static void hot_links_run_row(struct stage *s, const struct table *table, struct box row,
-                              const struct links_drawing *d, const struct links_row *run)
+                              const struct links_drawing *d, uint32_t number)
 {
     const struct theme *t = s->brush.theme;
+    const struct links_row *run = &d->rows[number];
     struct link_figures f;
     char text[300];
     uint32_t link = d->order[run->at];
@@ -567,7 +568,10 @@ static void hot_links_run_row(struct stage *s, const struct table *table, struct
     link_figures(s, d->live, link, &f);
     scene_rect(s->brush.scene, row, 4,
                box_has(row, s->brush.mouse_x, s->brush.mouse_y) ? t->raised : t->panel);
-    scene_hit(s->brush.scene, row, HIT_BUTTON, COMMAND_LINKS_UNFOLD, open ? 0 : link + 1);
+    struct scene_hit *hit =
+        scene_hit(s->brush.scene, row, HIT_BUTTON, COMMAND_LINKS_UNFOLD, open ? 0 : link + 1);
+    hit->list = LIST_LINKS + 1; /* it is copied with the others */
+    hit->row = number;
     struct box box = column_box(table, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_textf(s->brush.scene, box.x + SIGN, row.y + 3, box.w - SIGN, TEXT_BODY, 0, t->text,
@@ -807,7 +811,7 @@ double hot_links_layout(struct stage *s, struct box panel)
     for (uint32_t i = first; i < last; i++) {
         struct box row = {list.x, list.y + (i - first) * ROW, head.w, ROW - 2};
         if (d->rows[i].count > 1)
-            hot_links_run_row(s, &table, row, d, &d->rows[i]);
+            hot_links_run_row(s, &table, row, d, i);
         else
             hot_links_link_row(s, &table, row, d, d->rows[i].at, i);
     }
