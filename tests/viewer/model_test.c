@@ -531,6 +531,36 @@ static void a_death_marks_its_rank(void **state)
     drop(&f);
 }
 
+static void apply_alert(struct model *m, uint64_t id, const char *alert_state, int snapshot)
+{
+    struct wire_message message = {.type = WIRE_TYPE_ALERT};
+    message.alert = (struct wire_alert){.job = m->job,
+                                        .id = id,
+                                        .kind = "latency-growth",
+                                        .state = alert_state,
+                                        .title = "node1: messages take longer",
+                                        .rank = -1};
+    into(m, &message, snapshot);
+}
+
+/* That one of them came to nothing was lost on the way, or by a daemon that was started again. */
+static void a_state_has_all_alerts_that_there_are(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    struct wire_message message = {.type = WIRE_TYPE_JOB};
+    apply_alert(f.model, 1, "firing", 0);
+    apply_alert(f.model, 2, "pending", 0);
+    message.job = (struct wire_job){.job = f.model->job, .state = "running", .world = 8};
+    into(f.model, &message, 0);
+    assert_int_equal(f.model->alerts.count, 2);
+    into(f.model, &message, 1);
+    apply_alert(f.model, 1, "firing", 1);
+    assert_int_equal(f.model->alerts.count, 1);
+    assert_int_equal(f.model->alerts.items[0].id, 1);
+    drop(&f);
+}
+
 static void calls_are_kept_by_function_communicator_and_region(void **state)
 {
     (void)state;
@@ -705,6 +735,7 @@ int main(void)
         cmocka_unit_test(rows_outside_all_bounds_are_counted_and_left),
         cmocka_unit_test(many_items_of_few_figures_follow_few_items_of_many),
         cmocka_unit_test(a_death_marks_its_rank),
+        cmocka_unit_test(a_state_has_all_alerts_that_there_are),
         cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
         cmocka_unit_test(a_communicator_keeps_its_name_and_size_in_windows_that_lack_them),
         cmocka_unit_test(what_an_agent_counted_before_the_first_window_gives_no_rate),

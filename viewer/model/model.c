@@ -305,6 +305,7 @@ static int apply_job_message(struct model *m, const struct wire_job *j, int snap
     if (snapshot) { /* a state begins with this message; the state before may be incomplete */
         m->ranks_more = m->pairs_more = m->calls_more = m->callers_more = m->latency.regions_more =
             m->lateness.more = 0;
+        alerts_finish(&m->alerts); /* all that there are follow */
         commgram_restart(&m->commgram);
         network_restart(&m->network);
         rewind_state(m);
