@@ -251,6 +251,47 @@ class Spans(unittest.TestCase):
             self.assertEqual(0, daemon.finish().status)
 
 
+class Hands(Replayed):
+    """What mouse and keyboard send, beyond letters and plain clicks."""
+
+    def span(self, window):
+        """Seconds of the visible time, which has no more than those of a minute."""
+        found = (re.search(r'^(?:last|whole time,) ([0-9.]+)\s*s$', text[4]) for text in window.scene().texts)
+        return next(float(span[1]) for span in found if span)
+
+    def test_a_key_of_the_number_pad_zooms_as_much_as_the_other(self):
+        with lab.Lab() as place:
+            daemon, directory = self.start_replay(place)
+            window = Window(place, directory, ('--view', 'pairs'), r'^whole time, ')
+            spans = []
+            for key in 'plus', 'KP_Add':
+                window.tool('key', '0')
+                window.wait(r'^whole time, ', 'the whole time')
+                window.tool('key', key)
+                window.wait(r'^last ', 'a part of it')
+                spans.append(self.span(window))
+            self.assertEqual(spans[0], spans[1])
+            window.close()
+            daemon.kill(2)
+            self.assertEqual(0, daemon.finish().status)
+
+    def test_a_drag_with_ctrl_draws_a_lasso_around_what_crosses_it(self):
+        with lab.Lab() as place:
+            daemon, directory = self.start_replay(place)
+            window = Window(place, directory, ('--view', 'network'), r'^widest line ')
+            x, y, w, h = window.scene().area('network')
+            corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98), (0.02, 0.05)]
+            window.tool('keydown', 'ctrl', 'mousemove', *[round(n) for n in (x + corners[0][0] * w, y + corners[0][1] * h)],
+                        'mousedown', 1)
+            for across, down in corners[1:]:
+                window.tool('mousemove', round(x + across * w), round(y + down * h))
+            window.tool('mouseup', 1, 'keyup', 'ctrl')
+            window.wait(r'^only [0-9]+ routes picked', 'the lasso')
+            window.close()
+            daemon.kill(2)
+            self.assertEqual(0, daemon.finish().status)
+
+
 class Sizes(Replayed):
     """A window that is dragged from the size of a laptop's corner to a large screen and back."""
     SIZES = (640, 400), (1024, 640), (1600, 900), (3840, 2160), (640, 400)

@@ -152,8 +152,6 @@ static int window_key_of(SDL_Keycode code, unsigned modifiers)
         {SDLK_PAGEDOWN, KEY_PAGE_DOWN},
         {SDLK_HOME, KEY_HOME},
         {SDLK_END, KEY_END},
-        {SDLK_KP_PLUS, '+'},
-        {SDLK_KP_MINUS, '-'},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].code == code)
@@ -178,6 +176,7 @@ static int from_mouse(const struct window *win, const SDL_Event *event, struct i
                            .x = event->button.x * k,
                            .y = event->button.y * k,
                            .shift = (SDL_GetModState() & KMOD_SHIFT) != 0,
+                           .ctrl = (SDL_GetModState() & KMOD_CTRL) != 0,
                            .clicks = event->button.clicks};
         return 1;
     default: {
