@@ -433,9 +433,12 @@ void app_suggest_given(struct app *a)
 
 static void keep_mapping(struct app *a)
 {
+    static const struct what_if none;
+    const struct what_if *shown =
+        a->ui.network.saved == SAVED_ANSWER ? &none : &a->ui.network.what_if;
     char path[300], text[400] = "";
-    int error = save_mapping(a->model, &a->ui.network.what_if, a->options->save_in, path,
-                             sizeof path, text, sizeof text);
+    int error =
+        save_mapping(a->model, shown, a->options->save_in, path, sizeof path, text, sizeof text);
     app_notify(a, "%s%.150s", error ? "no file: " : "", text);
 }
 

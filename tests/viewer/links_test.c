@@ -793,10 +793,15 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     button(b, COMMAND_COMPARE, COMPARE_DIFFERENCE);
     SEEN("suggestion 1: mapping, difference from the reality");
     assert_true(b->desk.ui.network.what_if.seats != NULL);
+    /* another answer is saved beside its button, what is shown beside the steps */
+    assert_true(button(b, COMMAND_SAVE_MAPPING, SAVED_ANSWER) & UI_MAPPING);
+    assert_int_equal(b->desk.ui.network.saved, SAVED_ANSWER);
+    assert_true(button(b, COMMAND_SAVE_MAPPING, SAVED_STATE) & UI_MAPPING);
+    assert_int_equal(b->desk.ui.network.saved, SAVED_STATE);
     button(b, COMMAND_UNDO_STEP, 0);
     NOT_SEEN("suggestion 1");
     assert_int_equal(b->desk.range.flows.applied, 0);
-    assert_true(button(b, COMMAND_SAVE_MAPPING, 0) & UI_MAPPING);
+    assert_true(button(b, COMMAND_SAVE_MAPPING, SAVED_ANSWER) & UI_MAPPING);
     assert_true(button(b, COMMAND_DISCARD, SUGGEST_MAPPING) & UI_DISCARD);
     assert_int_equal(b->desk.ui.network.discarded, SUGGEST_MAPPING);
 }

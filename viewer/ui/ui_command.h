@@ -59,7 +59,7 @@ enum ui_command {
     COMMAND_REROUTE_DELTA, /**< argument: links by which a route may become longer */
     COMMAND_DISCARD,       /**< argument: enum suggestion_kind: drop it */
     COMMAND_ONLY_SELECTED, /**< argument: 1: only ranks of the selection may move */
-    COMMAND_SAVE_MAPPING,  /**< write the suggested mapping to a file */
+    COMMAND_SAVE_MAPPING,  /**< write a mapping to a file: enum saved_mapping */
 
     /* the torus */
     COMMAND_TORUS_VIEW,   /**< argument: which of the dimensions that are seen is looked along */

@@ -352,6 +352,7 @@ int ui_network_command(struct ui *ui, const struct model *m, enum ui_command com
         n->discarded = suggests ? (enum suggestion_kind)argument : SUGGEST_MAPPING;
         return suggests ? UI_CHANGED | UI_DISCARD : UI_CHANGED;
     case COMMAND_SAVE_MAPPING:
+        n->saved = argument == SAVED_ANSWER ? SAVED_ANSWER : SAVED_STATE;
         return m->network.suggestions[SUGGEST_MAPPING].ready || n->what_if.seats
                    ? UI_CHANGED | UI_MAPPING
                    : UI_CHANGED;

@@ -30,6 +30,9 @@ enum network_compare {
     COMPARES,
 };
 
+/** A mapping that is saved: that of the steps of the what-if, or of the last answer. */
+enum saved_mapping { SAVED_STATE, SAVED_ANSWER };
+
 /** Choices that all views of the network share. */
 struct ui_network_choice {
     struct flow_filter filter; /**< what the views leave out; owned */
@@ -41,7 +44,8 @@ struct ui_network_choice {
     int only_selected; /**< only ranks of the selection may move */
     int remap_time;    /**< which of REMAP_TIMES: see ui_remap_seconds() */
     enum suggestion_kind discarded;
-    uint32_t unfolded; /**< link + 1: it and its equals are listed one by one; 0: none */
+    enum saved_mapping saved; /**< UI_MAPPING: which one is saved */
+    uint32_t unfolded;        /**< link + 1: it and its equals are listed one by one; 0: none */
     enum route_criterion criterion;
     uint32_t delta;
     struct what_if what_if; /**< owned; steps that were shown */

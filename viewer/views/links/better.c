@@ -126,7 +126,7 @@ static double better_add_result_line(const struct stage *s, struct box box,
     else if (fits)
         x += better_add_button(s, x, box.y, "Show it", COMMAND_APPLY, kind);
     if (kind == SUGGEST_MAPPING)
-        x += better_add_button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
+        x += better_add_button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, SAVED_ANSWER);
     x += better_add_button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
     if (step)
         snprintf(text, sizeof text, "step %u, in all views now", step);
@@ -258,7 +258,7 @@ static void better_add_steps(const struct stage *s, struct box box)
     if (w->seats)
         right -= better_button_width(s, "Save") + 6;
     if (w->seats)
-        better_add_button(s, right, box.y + 6, "Save", COMMAND_SAVE_MAPPING, 0);
+        better_add_button(s, right, box.y + 6, "Save", COMMAND_SAVE_MAPPING, SAVED_STATE);
     for (uint32_t i = 0; i < shown; i++) {
         uint32_t step = w->count - shown + i;
         double width = fmax(right - box.x - 10, 0);
