@@ -677,6 +677,33 @@ static void choices_do_not_survive_the_job(void **state)
     assert_int_equal(ui_notice_job(&f->ui, f->model), 0);
 }
 
+static void a_span_that_was_held_does_not_survive_the_job(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end;
+    ui_notice_job(&f->ui, f->model);
+    f->ui.view = VIEW_COMMGRAM; /* a phase of three milliseconds is opened */
+    ui_open(&f->ui, f->model, newest(f) - 90000000, newest(f) - 87000000, NULL);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_true(end - begin < second / 100);
+    for (uint64_t window = 0; window < 100; window++) {
+        struct wire_message next = {.type = WIRE_TYPE_TOTALS};
+        next.totals = (struct wire_totals){.job = "next",
+                                           .window = SYNTHETIC_FIRST + 1000 + window,
+                                           .length_ns = SYNTHETIC_SECOND};
+        into(f->model, &next, 0);
+    }
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 1);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end - begin, 60 * second);
+    /* how much of the newest time is seen is a choice of the user for any job */
+    ui_zoom_time(&f->ui, f->model, 0.5, end);
+    strcpy(f->ui.job, "before");
+    assert_int_equal(ui_notice_job(&f->ui, f->model), 1);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end - begin, 30 * second);
+}
+
 /* Numbers of links, groups, code regions and rows are those of one job. */
 static void what_is_named_by_number_does_not_survive_the_job(void **state)
 {
@@ -752,6 +779,7 @@ int main(void)
         T(lists_are_walked_with_the_keys),
         T(a_job_is_chosen_with_mouse_or_enter),
         T(choices_do_not_survive_the_job),
+        T(a_span_that_was_held_does_not_survive_the_job),
         T(what_is_named_by_number_does_not_survive_the_job),
         T(a_function_chosen_among_metrics_is_that_of_the_next_job_too),
         T(new_data_glides_in_and_is_there_after_150_ms),

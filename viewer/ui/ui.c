@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const int64_t second = 1000000000;
-enum { GLIDE_MS = 150 }; /* duration of animations */
+static const int64_t usual_span = 60000000000; /* nanoseconds */
+enum { GLIDE_MS = 150 };                       /* duration of animations */
 
 void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme)
 {
@@ -19,7 +20,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .scale = scale,
         .theme = theme,
         .time.follow = 1,
-        .time.span_ns = 60 * second,
+        .time.span_ns = usual_span,
         .quantity = PAIR_BYTES,
         .mouse.x = -1,
         .mouse.y = -1,
@@ -364,6 +365,8 @@ static void ui_forget_job(struct ui *ui)
     ui->torus.comm = ui->torus.region = 0;
     ui->torus.playing = TORUS_STILL;
     ui->transport = (struct transport){0};
+    if (!ui->time.follow) /* it was a span of that job */
+        ui->time.span_ns = usual_span;
     ui->time.follow = 1;
     ui->time.moved_to_ns = 0;
 }
