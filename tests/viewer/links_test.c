@@ -235,6 +235,14 @@ static void the_state_of_a_link_is_not_known_of_the_time_before_the_viewer_came(
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
     b->desk.ui.selection = (struct selection){SELECT_LINK, b->net.links[0].link, 0};
     lay_out(b);
+    const struct scene *s = &b->desk.scene;
+    uint32_t curves = 0;
+    for (size_t i = 0; i < s->item_count; i++) /* of its load: 20 windows, none before */
+        if (s->items[i].kind == SCENE_CURVE && s->items[i].width == 1.4) {
+            assert_true(s->items[i].count <= 20);
+            curves += s->items[i].count == 20;
+        }
+    assert_true(curves > 0);
     network_bed_type(b, " ");
     ui_pan_time(&b->desk.ui, b->model, -5ll * 1000000000);
     lay_out(b);

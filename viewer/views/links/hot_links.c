@@ -418,7 +418,7 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     scene_points(s->brush.scene);
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(n, link, w);
-        if (!sample) { /* a gap, or no traffic */
+        if (!sample || (!measured && w < n->states_known)) { /* a gap, or no traffic */
             scene_curve(s->brush.scene, 1.4, color);
             scene_points(s->brush.scene);
             continue;
