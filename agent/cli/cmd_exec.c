@@ -30,15 +30,19 @@ static const char usage[] =
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
-/** Find the program as it would have been found without us. mpirun of Open MPI and srun also look
- *  in the working directory, after PATH.
+/** Find the program as it would have been found without us. mpirun of Open MPI looks in the
+ *  directories of its option --path first; it and srun also look in the working directory, after
+ *  PATH.
  *  @return 0 or a negative error */
 static int cmd_exec_find_program(char out[PATH_MAX], const char *name)
 {
     char here[PATH_MAX + 2];
+    const int openmpi = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+    const char *first = openmpi ? getenv("OMPI_exec_path") : NULL;
+    if (first != NULL && paths_search(out, PATH_MAX, name, first) == 0)
+        return 0;
     int rc = paths_search(out, PATH_MAX, name, getenv("PATH"));
-    if (rc == 0 || strchr(name, '/') != NULL ||
-        (getenv("OMPI_COMM_WORLD_SIZE") == NULL && getenv("SLURM_STEP_ID") == NULL))
+    if (rc == 0 || strchr(name, '/') != NULL || (!openmpi && getenv("SLURM_STEP_ID") == NULL))
         return rc;
     int n = snprintf(here, sizeof here, "./%s", name);
     return n < PATH_MAX && paths_search(out, PATH_MAX, here, NULL) == 0 ? 0 : rc;

@@ -87,6 +87,16 @@ class Launch(unittest.TestCase):
         self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
         self.clean()
 
+    def test_program_that_only_open_mpi_finds_in_the_directory_of_its_option(self):
+        elsewhere = os.path.join(self.place.dir, 'elsewhere')
+        os.mkdir(elsewhere)
+        os.symlink(lab.program('pingpong', 'openmpi'), os.path.join(elsewhere, 'sim'))
+        launcher, *words = lab.mpirun('openmpi', 2, 'sim', str(ROUNDS), str(BYTES))
+        finished = self.place.watched(launcher, '--path', elsewhere, *words)
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+        self.clean()
+
     def test_program_without_a_launcher(self):
         finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
         self.assertEqual(0, finished.status, finished)
