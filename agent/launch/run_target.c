@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int run_target_parse_number(const char *variable)
 {
@@ -17,14 +18,31 @@ static int run_target_parse_number(const char *variable)
 }
 
 /** Files in which schedulers list the hosts of an allocation, and launchers look for them. */
-static const char *const host_files[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "OAR_NODEFILE",
-                                         "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE"};
+static const char *const host_files[] = {"PBS_NODEFILE",
+                                         "LSB_DJOB_HOSTFILE",
+                                         "OAR_NODEFILE",
+                                         "PE_HOSTFILE", /* of Grid Engine */
+                                         "OMPI_MCA_orte_default_hostfile",
+                                         "HYDRA_HOST_FILE"};
+
+/** Nodes of Slurm. The shell of salloc runs on the login node, which is not among them, and srun
+ *  without an allocation makes one, of nodes that are not known yet. */
+static void run_target_find_slurm_hosts(struct run_target *t)
+{
+    const char *nodes = getenv("SLURM_JOB_NODELIST"), *here = getenv("SLURMD_NODENAME");
+    if (run_target_parse_number("SLURM_NNODES") > 1 ||
+        run_target_parse_number("SLURM_JOB_NUM_NODES") > 1 ||
+        (t->launcher == LAUNCHER_SRUN && getenv("SLURM_JOB_ID") == NULL))
+        t->other_hosts = 1;
+    else if (nodes != NULL && (here == NULL || strcmp(nodes, here) != 0) &&
+             launch_hosts_find_other(nodes, t->other_host, sizeof t->other_host) == 1)
+        t->other_hosts = 1;
+}
 
 /** Hosts that the environment gives to any launch. */
 static void run_target_find_env_hosts(struct run_target *t)
 {
-    t->other_hosts |= run_target_parse_number("SLURM_NNODES") > 1 ||
-                      run_target_parse_number("SLURM_JOB_NUM_NODES") > 1;
+    run_target_find_slurm_hosts(t);
     for (size_t i = 0; i < sizeof host_files / sizeof *host_files && t->other_host[0] == '\0';
          i++) {
         const char *path = getenv(host_files[i]);

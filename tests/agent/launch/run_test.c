@@ -408,6 +408,59 @@ static void host_files_are_read_as_launchers_read_them(void **state)
     assert_true(launch_hosts_find_other_in_file("/nonexistent/hosts", out, sizeof out) < 0);
 }
 
+/* Does the daemon of a command listen for other hosts? */
+static int uses_other_hosts(const char *program)
+{
+    char *words[] = {(char *)(uintptr_t)program, "./sim", NULL};
+    const struct run_options options = {.argc = 2, .argv = words};
+    struct run_target target;
+    assert_int_equal(run_target_find(&target, &options), 0);
+    return target.other_hosts;
+}
+
+static void a_job_of_one_other_node_uses_other_hosts(void **state)
+{
+    (void)state;
+    char own[HOST_NAME_CAPACITY], directory[DIRECTORY_ROOM], srun[256];
+    host_name(own);
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(srun, sizeof srun, "%s/srun", directory);
+    assert_int_equal(symlink("/bin/true", srun), 0);
+    unsetenv("SLURM_JOB_ID");
+    assert_int_equal(uses_other_hosts("/bin/true"), 0);
+    assert_int_equal(uses_other_hosts(srun), 1); /* it makes an allocation */
+    setenv("SLURM_JOB_ID", "77", 1);
+    setenv("SLURM_NNODES", "1", 1);
+    setenv("SLURM_JOB_NODELIST", "node9.invalid", 1);
+    assert_int_equal(uses_other_hosts(srun), 1);
+    assert_int_equal(uses_other_hosts("/bin/true"), 1);
+    setenv("SLURMD_NODENAME", "node9.invalid", 1); /* its name in slurm.conf */
+    assert_int_equal(uses_other_hosts(srun), 0);
+    unsetenv("SLURMD_NODENAME");
+    setenv("SLURM_JOB_NODELIST", own, 1);
+    assert_int_equal(uses_other_hosts(srun), 0);
+    unsetenv("SLURM_JOB_NODELIST");
+    unsetenv("SLURM_NNODES");
+    unsetenv("SLURM_JOB_ID");
+    assert_int_equal(directory_remove(directory), 0);
+}
+
+static void the_hosts_of_grid_engine_are_found(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[256];
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof path, "%s/pe_hostfile", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("node9.invalid 4 all.q@node9.invalid UNDEFINED\n", file);
+    assert_int_equal(fclose(file), 0);
+    setenv("PE_HOSTFILE", path, 1);
+    assert_int_equal(uses_other_hosts("/bin/true"), 1);
+    unsetenv("PE_HOSTFILE");
+    assert_int_equal(directory_remove(directory), 0);
+}
+
 static void what_is_given_of_alerts_and_metrics_goes_to_the_daemon(void **state)
 {
     (void)state;
@@ -512,6 +565,8 @@ int main(void)
         cmocka_unit_test(a_session_whose_run_was_killed_before_it_was_registered_is_swept),
         cmocka_unit_test(this_host_is_not_elsewhere),
         cmocka_unit_test(host_files_are_read_as_launchers_read_them),
+        cmocka_unit_test(a_job_of_one_other_node_uses_other_hosts),
+        cmocka_unit_test(the_hosts_of_grid_engine_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
