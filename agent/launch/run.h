@@ -160,8 +160,12 @@ void run_command_print(const struct run_session *session, const struct run_optio
  * which stands first in the PATH of job scripts. @return 0 or -errno */
 int run_shim_create_links(const struct run_session *session);
 
-/** Names of launchers that job scripts use, NULL at the end. */
+/** Names of launchers and container runtimes that job scripts use, NULL at the end. */
 extern const char *const run_launcher_names[];
+
+/** Is it a runtime of containers that hands its environment on? Open MPI's mpirun, started in a
+ *  container, starts nothing where its fork agent names a program that is not in there. */
+int run_shim_is_container_runtime(const char *program);
 
 /** Be one of those links: become the launcher that stands behind us in PATH, with the applications
  *  on its command line under watch. @return only when there is none: 126 or 127 */

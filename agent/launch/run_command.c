@@ -176,7 +176,8 @@ int run_command_make(struct run_command *out, const struct run_session *session,
         if (rc == 0)
             rc = run_command_add_session(&c, session);
         int agent = 0;
-        if (rc == 0 && (target->launcher == LAUNCHER_OPENMPI || target->launcher == LAUNCHER_NONE))
+        if (rc == 0 && !run_shim_is_container_runtime(options->argv[0]) &&
+            (target->launcher == LAUNCHER_OPENMPI || target->launcher == LAUNCHER_NONE))
             agent = run_command_add_fork_agent(&c);
         if (agent == -ENOMEM)
             rc = agent;

@@ -4,6 +4,7 @@
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define CONTAINER_RUNTIMES "apptainer", "singularity", "ch-run", "shifter", "sarus"
+
 const char *const run_launcher_names[] = {
-    "mpirun", "mpiexec", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich", "srun", NULL};
+    "mpirun",        "mpiexec", "mpiexec.hydra",    "mpirun.mpich",
+    "mpiexec.mpich", "srun",    CONTAINER_RUNTIMES, NULL};
+
+int run_shim_is_container_runtime(const char *program)
+{
+    static const char *const names[] = {CONTAINER_RUNTIMES};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text_base_name(program), names[i]) == 0)
+            return 1;
+    return 0;
+}
 
 /* A launcher that is not there gets no link: scripts look whether there is an srun, and would take
  * the link for one. */
@@ -122,6 +135,10 @@ int run_shim_exec_launcher(const char *name, int argc, char **argv)
     if (rc < 0) {
         terminal_print("%s: %s", name, holter_strerror(rc));
         return 127;
+    }
+    if (run_shim_is_container_runtime(name)) {
+        unsetenv("OMPI_MCA_orte_fork_agent");
+        unsetenv("PRTE_MCA_prte_fork_agent");
     }
     enum launcher launcher = launcher_detect(real);
     char **words = NULL;

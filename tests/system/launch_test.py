@@ -97,6 +97,25 @@ class Launch(unittest.TestCase):
         self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
         self.clean()
 
+    def test_open_mpi_in_a_container_without_holter_starts_its_program(self):
+        folder = os.path.join(self.place.dir, 'programs')
+        os.mkdir(folder)
+        hide = f'mount -t tmpfs none {lab.BUILD}/agent && exec "$@"'
+        runtime = self.script('programs/apptainer', f"exec unshare --mount sh -c '{hide}' sh \"$@\"")
+        if self.place.run(runtime, 'true').status != 0:
+            self.skipTest('only root may mount here')
+        command = ['apptainer', *lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())]
+        path = {'PATH': f'{folder}:{self.place.env["PATH"]}'}
+        for launched in (command, [self.script('job', ' '.join(command))]):
+            with self.subTest(command=launched):
+                finished = self.place.watched(*launched, env=path)
+                self.assertEqual(0, finished.status, finished)
+                self.assertNotIn('fork agent', finished.err)
+                self.assertIn('no program that initialised MPI was seen', finished.err)
+                self.assertIn((1, 'MPI_Finalize'), self.place.truth().calls, finished)
+                self.place.forget_truth()
+        self.clean()
+
     def test_program_without_a_launcher(self):
         finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
         self.assertEqual(0, finished.status, finished)
