@@ -10,6 +10,7 @@
 #include "daemon/topology/network_grid.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 #include "proto/endpoint.h"
 #include "proto/quantity.h"
 
@@ -348,6 +349,23 @@ static int cmd_run_start(struct run_session *session, const struct run_options *
     return o->strict ? 2 : run_unwatched(o, target, &before);
 }
 
+/** A command of a batch system that hands a job in and ends: the job would run with the environment
+ *  of a session that is over. @return 1 after saying so */
+static int cmd_run_only_submits(const struct run_options *o, const struct run_session *s)
+{
+    static const char *const names[] = {"sbatch", "qsub", "bsub", "pjsub", "oarsub"};
+    const char *name = text_base_name(o->argv[0]);
+    int submits = 0, waits = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        submits |= strcmp(name, names[i]) == 0;
+    for (int i = 1; i < o->argc && strcmp(name, "sbatch") == 0; i++)
+        waits |= strcmp(o->argv[i], "--wait") == 0 || strcmp(o->argv[i], "-W") == 0;
+    if (!submits || waits || !s->daemon_wanted || o->listen != NULL)
+        return 0;
+    terminal_print("%s only submits a job: use `holter run` in its script", name);
+    return 1;
+}
+
 int cmd_run(int argc, char **argv)
 {
     struct run_options o = {0};
@@ -363,6 +381,7 @@ int cmd_run(int argc, char **argv)
     if (status != 0)
         return status;
     int planned = run_session_plan(&session, &o, &target) == 0 &&
+                  !cmd_run_only_submits(&o, &session) &&
                   run_command_make(&command, &session, &o, &target) == 0;
     int wrong = planned ? cmd_run_check_plan(&session, &o) : 1;
     if (o.dry_run) {

@@ -420,8 +420,10 @@ void run_report_print(const struct run_report *report)
     if (report->sink_error[0] != '\0')
         terminal_print("not all alerts were delivered: %s", report->sink_error);
     if (report->count == 0 && !report->explained && report->complete)
-        terminal_print("no program that initialised MPI was seen; one into which MPI is linked "
-                       "statically cannot be watched");
+        terminal_print(
+            "no program that initialised MPI was seen; one whose launcher a script calls "
+            "by a path, or finds through another PATH, needs `holter exec` before it, "
+            "and one into which MPI is linked statically cannot be watched");
     if (!report->complete)
         terminal_print(report->count > 0
                            ? "some agents had not left yet: the last figures may be missing"

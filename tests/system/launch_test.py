@@ -116,6 +116,14 @@ class Launch(unittest.TestCase):
                 self.place.forget_truth()
         self.clean()
 
+    def test_a_job_that_is_only_submitted_gets_no_session(self):
+        submit = self.script('sbatch', 'echo "${HOLTER_DAEMON-none} ${OMPI_MCA_orte_fork_agent-none}"', 'exit 3')
+        finished = self.place.watched(submit, 'job.sh')
+        self.assertEqual((3, 'none none\n'), (finished.status, finished.out), finished)
+        self.assertIn('holter: sbatch only submits a job: use `holter run` in its script\n', finished.err)
+        self.assertNotIn('none', self.place.watched(submit, '--wait', 'job.sh').out)
+        self.clean()
+
     def test_program_without_a_launcher(self):
         finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
         self.assertEqual(0, finished.status, finished)

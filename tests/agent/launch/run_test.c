@@ -294,8 +294,10 @@ static void ranks_that_no_agent_reports_are_missing(void **state)
                         "holter: no agent has reported a job: what its ranks did is missing\n");
     capture_report(&(struct run_report){.complete = 1}, line, sizeof line);
     assert_string_equal(line,
-                        "holter: no program that initialised MPI was seen; one into which MPI "
-                        "is linked statically cannot be watched\n");
+                        "holter: no program that initialised MPI was seen; one whose launcher a "
+                        "script calls by a path, or finds through another PATH, needs `holter "
+                        "exec` before it, and one into which MPI is linked statically cannot be "
+                        "watched\n");
 }
 
 static void a_sink_of_alerts_that_fails_is_reported(void **state)
