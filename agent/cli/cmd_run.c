@@ -293,6 +293,11 @@ static int cmd_run_collect(struct run_report *report, struct run_session *s, uin
     int rc = -1;
     if (s->daemon_wanted && s->daemon <= 0)
         return -1; /* has been said */
+    if (endpoint_list_count(s->local) > 1) {
+        terminal_print("a fleet has the jobs: see how they went with holter status -c "
+                       "nats://SERVERS");
+        return -1;
+    }
     do {
         run_report_finish(report);
         rc = run_report_collect(report, s, elapsed);

@@ -243,6 +243,12 @@ class Launch(unittest.TestCase):
         daemon.finish()
         self.clean()
 
+    def test_jobs_that_are_reported_to_a_fleet_are_asked_of_the_fleet(self):
+        finished = self.place.watched('true', env={'HOLTER_DAEMON': 'tcp://127.0.0.1:9,tcp://127.0.0.1:19'})
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('a fleet has the jobs: see how they went with holter status -c nats://SERVERS\n', finished.err)
+        self.clean()
+
     def test_steps_of_one_job_of_the_scheduler_at_a_shared_daemon_are_told_of_once(self):
         daemon = self.place.daemon()
         command = lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())
