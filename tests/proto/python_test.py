@@ -5,6 +5,7 @@ Runs in Debian's Python, where that has what the package needs: pyzmq, msgpack, 
 """
 import contextlib
 import os
+import pathlib
 import sqlite3
 import subprocess
 import sys
@@ -106,6 +107,13 @@ class Recordings(unittest.TestCase):
                 other.execute('CREATE TABLE job(a)')
             with self.assertRaisesRegex(holter.HolterError, 'no recording of schema'):
                 holter.Recording(path, EXTENSION)
+
+    def test_names_of_files_may_be_paths_and_of_any_bytes(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, os.fsdecode(b'sim\xff.hrec'))
+            os.symlink(RECORDING, path)
+            with holter.Recording(pathlib.Path(path), pathlib.Path(EXTENSION)) as recording:
+                self.assertEqual(87, len(recording.table('totals')))
 
     def test_an_error_behind_the_first_row_is_one_of_holter(self):
         """As of damage in the middle of a file, whatever the rows are for."""
@@ -231,6 +239,10 @@ class Streams(unittest.TestCase):
             holter.Stream(self.endpoint, timeout=0.05)
         with self.assertRaisesRegex(holter.HolterError, 'there is no topic x'):
             holter.Stream(self.endpoint, ['x'])
+        with self.assertRaisesRegex(holter.HolterError, 'several endpoints are for agents'):
+            holter.Stream('tcp://a:4710,tcp://b:4710')
+        with self.assertRaisesRegex(holter.HolterError, 'nonsense: no endpoint of a daemon'):
+            holter.Stream('nonsense')
 
 
 if __name__ == '__main__':

@@ -20,7 +20,7 @@ class Recording:
     """
 
     def __init__(self, path, extension=None):
-        uri = 'file:' + urllib.parse.quote(os.path.abspath(path)) + '?mode=ro'
+        uri = 'file:' + urllib.parse.quote(os.fsencode(os.path.abspath(path))) + '?mode=ro'
         try:
             self.connection = sqlite3.connect(uri, uri=True)
             self.connection.row_factory = sqlite3.Row
@@ -32,7 +32,7 @@ class Recording:
             self.connection.close()
             raise HolterError(f'{path}: no recording of schema {SCHEMA}')
         self.path = path
-        self.missing = self._load(extension or os.environ.get('HOLTER_SQL') or EXTENSION)
+        self.missing = self._load(os.fspath(extension or os.environ.get('HOLTER_SQL') or EXTENSION))
 
     def _load(self, extension):
         """Load the extension. Returns why there are no tables of windows, or None."""

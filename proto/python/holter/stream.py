@@ -51,6 +51,8 @@ class Stream:
         unknown = sorted(set(topics) - set(TOPICS))
         if endpoint is None:
             raise HolterError('which daemon? Give an endpoint, or set HOLTER_DAEMON')
+        if ',tcp://' in endpoint or ',ipc://' in endpoint:
+            raise HolterError(f'{endpoint}: several endpoints are for agents: give one of them')
         if unknown:
             raise HolterError(f'there is no topic {unknown[0]}')
         self.topics, self.job, self.endpoint, self.timeout = tuple(topics), job, endpoint, timeout
@@ -73,7 +75,10 @@ class Stream:
         made.linger = 0
         if self.keys:
             made.curve_publickey, made.curve_secretkey, made.curve_serverkey = self.keys
-        made.connect(endpoint)
+        try:
+            made.connect(endpoint)
+        except zmq.ZMQError as error:
+            raise HolterError(f'{endpoint}: no endpoint of a daemon: {error}') from error
         return made
 
     def _receive(self, receiver):
