@@ -131,6 +131,14 @@ class Installed(unittest.TestCase):
                     env={"MODULEPATH": str(self.prefix / "share/holter/modulefiles")})
         self.assertRegex(shown.stdout, r"PATH=.*/bin", shown)
 
+    @needs("modulecmd")
+    def test_the_module_hides_neither_manuals_nor_data_of_the_system(self):
+        env = {name: value for name, value in os.environ.items() if name not in ("MANPATH", "XDG_DATA_DIRS")}
+        shown = subprocess.run(["modulecmd", "sh", "load", "holter"], capture_output=True, text=True, check=False,
+                               env=env | {"MODULEPATH": str(self.prefix / "share/holter/modulefiles")})
+        self.assertRegex(shown.stdout, r"\bMANPATH=\S*/share/man:;", shown)
+        self.assertRegex(shown.stdout, r"\bXDG_DATA_DIRS=\S*/usr/local/share:/usr/share;", shown)
+
 
 class Options(unittest.TestCase):
     """A machine on which pkg-config knows nothing but what probe and agent need."""
