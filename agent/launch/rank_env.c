@@ -69,11 +69,39 @@ static int rank_env_read_hydra_step(struct rank_env *out, const char *command)
     return 1;
 }
 
+/** Proxies of Intel MPI have the address of the proxy above them in a tree. What all ranks of one
+ *  mpiexec share is in their environment: its process id, and more. */
+static int rank_env_read_intel_step(struct rank_env *out, const struct rank_env_source *s)
+{
+    const char *uuid = rank_env_var(s, "I_MPI_HYDRA_UUID");
+    if (uuid == NULL || !out->launched)
+        return 0;
+    int group = rank_env_parse_small_number(rank_env_command_option(s->parent_command, "--pgid"));
+    if (group <= 0)
+        snprintf(out->step, sizeof out->step, "%.18s", uuid);
+    else
+        snprintf(out->step, sizeof out->step, "%.18s-%d", uuid, group % 1000);
+    return 1;
+}
+
 /** The last characters of a text: where the names of launchers differ from each other. */
 static void rank_env_copy_tail(char *out, size_t capacity, const char *text)
 {
     size_t length = strlen(text);
     snprintf(out, capacity, "%s", length < capacity ? text : text + length - (capacity - 1));
+}
+
+/** Number of a launch, of launchers that give one to each of its processes. */
+static const char *rank_env_launch(const struct rank_env_source *s)
+{
+    static const struct {
+        const char *rank, *launch;
+    } names[] = {{"PALS_RANKID", "PALS_APID"}, /* mpiexec of HPE Cray */
+                 {"FLUX_TASK_RANK", "FLUX_JOB_ID"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (rank_env_var(s, names[i].rank) != NULL && rank_env_var(s, names[i].launch) != NULL)
+            return rank_env_var(s, names[i].launch);
+    return NULL;
 }
 
 static void rank_env_read_step(struct rank_env *out, const struct rank_env_source *s)
@@ -84,7 +112,7 @@ static void rank_env_read_step(struct rank_env *out, const struct rank_env_sourc
     snprintf(out->base, sizeof out->base, "%s", s->host);
     if (orte != NULL && rank_env_read_orte_step(out, orte))
         return;
-    if (rank_env_read_hydra_step(out, s->parent_command))
+    if (rank_env_read_hydra_step(out, s->parent_command) || rank_env_read_intel_step(out, s))
         return;
     if (namespace_ != NULL && rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
         slurm = NULL; /* of a step in which Open MPI 5's mpirun, or its daemon, was started */
@@ -92,6 +120,8 @@ static void rank_env_read_step(struct rank_env *out, const struct rank_env_sourc
         snprintf(out->step, sizeof out->step, "%s", slurm);
     else if (namespace_ != NULL)
         rank_env_copy_tail(out->step, sizeof out->step, namespace_);
+    else if (rank_env_launch(s) != NULL)
+        rank_env_copy_tail(out->step, sizeof out->step, rank_env_launch(s));
     else if (out->launched)
         snprintf(out->step, sizeof out->step, "%" PRId32 "-%" PRIx64, s->parent, s->parent_start);
     else
@@ -126,8 +156,11 @@ static void rank_env_read_launcher(struct rank_env *out, const struct rank_env_s
         out->flavour = MPI_FLAVOUR_OPENMPI; /* MPICH takes PMIx only when it was built for it */
     }
     out->launched = out->flavour != MPI_FLAVOUR_NONE || rank_env_var(s, "SLURM_PROCID") != NULL;
-    out->local_rank =
-        rank_env_parse_small_number(local != NULL ? local : rank_env_var(s, "SLURM_LOCALID"));
+    static const char *const locals[] = {"SLURM_LOCALID", "PALS_LOCAL_RANKID",
+                                         "FLUX_TASK_LOCAL_ID"};
+    for (size_t i = 0; i < sizeof locals / sizeof *locals && local == NULL; i++)
+        local = rank_env_var(s, locals[i]);
+    out->local_rank = rank_env_parse_small_number(local);
 }
 
 /* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables

@@ -53,13 +53,15 @@ static int32_t watch_read_parent(int32_t pid)
     return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/** Command line of the nearest ancestor that is a proxy of Hydra; empty when there is none. */
+/** Command line of the nearest ancestor that is a proxy of Hydra; empty when there is none. Of
+ *  Intel MPI's two, one below the other, the upper one tells the process group. */
 static void watch_read_proxy_command(char *out, size_t capacity)
 {
     int32_t pid = getppid();
     for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = watch_read_parent(pid)) {
         watch_read_command(pid, out, capacity);
-        if (rank_env_command_option(out, "--control-port") != NULL)
+        if (rank_env_command_option(out, "--control-port") != NULL ||
+            rank_env_command_option(out, "--upstream-port") != NULL)
             return;
     }
     memset(out, 0, 2);

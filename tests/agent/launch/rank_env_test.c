@@ -115,6 +115,37 @@ static void ranks_under_hydra_take_the_port_of_their_mpiexec(void **state)
     assert_string_equal(rank.step, "38909");
 }
 
+/* What ranks on two nodes have in common, and their nodes have not. */
+static void one_launch_on_two_nodes_is_one_job(void **state)
+{
+    (void)state;
+    static const char intel[] = "hydra_bstrap_proxy\0--upstream-host\0n1\0--upstream-port\0"
+                                "34921\0--pgid\0"
+                                "0\0";
+    static const char below[] = "hydra_bstrap_proxy\0--upstream-host\0n17\0--upstream-port\0"
+                                "40001\0--pgid\0"
+                                "0\0";
+    static const char child[] = "hydra_bstrap_proxy\0--upstream-host\0n1\0--upstream-port\0"
+                                "34921\0--pgid\0"
+                                "1\0";
+#define INTEL                                                                                      \
+    "PBS_JOBID", "88.head", "PMI_RANK", "5", "PMI_FD", "8", "I_MPI_HYDRA_UUID",                    \
+        "9d260000-7c26-e807-8fb4-050000430af0", "MPI_LOCALRANKID"
+    assert_string_equal(READ(intel, INTEL, "0").step, "9d260000-7c26-e807");
+    assert_string_equal(READ(below, INTEL, "1").step, "9d260000-7c26-e807");
+    assert_string_equal(READ(child, INTEL, "0").step, "9d260000-7c26-e807-1");
+    struct rank_env rank =
+        READ("palsd\0", "PBS_JOBID", "88.head", "PMI_RANK", "5", "PALS_RANKID", "5",
+             "PALS_LOCAL_RANKID", "1", "PALS_APID", "0c5f8a52-6a1c-4b7e-9d0a-9a6b1c2d3e4f");
+    assert_string_equal(rank.step, "-4b7e-9d0a-9a6b1c2d3e4f");
+    assert_int_equal(rank.local_rank, 1);
+    rank = READ("flux-shell\0", "PMI_RANK", "5", "FLUX_TASK_RANK", "5", "FLUX_TASK_LOCAL_ID", "1",
+                "FLUX_JOB_ID", "f24b8RJu1");
+    assert_string_equal(rank.base, "f24b8RJu1");
+    assert_string_equal(rank.step, "f24b8RJu1");
+    assert_int_equal(rank.local_rank, 1);
+}
+
 static void steps_of_srun_are_slurms(void **state)
 {
     (void)state;
@@ -240,6 +271,7 @@ int main(void)
         cmocka_unit_test(ranks_of_one_mpirun_have_one_step),
         cmocka_unit_test(spawned_processes_are_a_job_of_their_own),
         cmocka_unit_test(ranks_under_hydra_take_the_port_of_their_mpiexec),
+        cmocka_unit_test(one_launch_on_two_nodes_is_one_job),
         cmocka_unit_test(steps_of_srun_are_slurms),
         cmocka_unit_test(mpirun_within_a_slurm_step_is_not_that_step),
         cmocka_unit_test(pmix_namespaces_are_cut_at_the_front),
