@@ -18,6 +18,7 @@ enum meaning {
     APP_LIST,  /**< file of applications */
     APPS_NEXT, /**< no value: where an application stands else, such a file is named */
     NODES,     /**< number of nodes */
+    APART,     /**< the application is started where `holter` is not */
     NAME_VALUE /**< "name value", or "name=value" in one word */
 };
 
@@ -65,31 +66,40 @@ static const struct option hydra_options[] = {
 };
 
 static const char hydra_plain[] =
-    "arch bind-to binding bindlib bootstrap bootstrap-exec branch-count ckpoint-interval "
-    "ckpoint-num ckpoint-prefix ckpointlib demux envlist errfile errfile-pattern genvexcl genvlist "
-    "gpus-per-proc grr gtool gtoolfile iface launcher launcher-exec localhost map-by membind n "
-    "nameserver np order-nodes outfile outfile-pattern output-from path perhost ppn "
-    "prepend-pattern rankmap ranks-per-proc rmk s soft timeout topolib tune umask usize wdir";
+    "arch bind-to binding bindlib bootstrap bootstrap-exec bootstrap-exec-args branch-count "
+    "ckpoint-interval ckpoint-num ckpoint-prefix ckpointlib demux envlist errfile errfile-pattern "
+    "genvexcl genvlist gpath gpus-per-proc grr gtool gtoolfile gumask gwdir hostos iface launcher "
+    "launcher-exec localhost map-by membind n nameserver np order-nodes outfile outfile-pattern "
+    "output-from path perhost pmi-connect ppn prepend-pattern rankmap ranks-per-proc rmk s soft "
+    "timeout tmpdir topolib tune umask use-app-topology usize wdir";
 
 /* Options of srun whose value may be left out take it after "=" only, and so no further word. Of
- * them only --bcast is listed: it would be taken for the beginning of --bcast-exclude. */
+ * them only --bcast is listed, which starts a copy of the line's program on each node. The options
+ * for images of containers are those of Pyxis. */
 static const struct option srun_options[] = {
-    {"N", 1, NODES},  {"nodes", 1, NODES}, {"bcast", 0, PLAIN}, {"multi-prog", 0, APPS_NEXT},
+    {"N", 1, NODES},
+    {"nodes", 1, NODES},
+    {"bcast", 0, APART},
+    {"multi-prog", 0, APPS_NEXT},
+    {"container", 1, APART},
+    {"container-image", 1, APART},
+    {"container-name", 1, APART},
     {NULL, 0, PLAIN},
 };
 
 static const char srun_plain[] =
     "w nodelist F nodefile A B C D G J L M S T W accel-bind account acctg-freq b bb bbf "
-    "bcast-exclude begin c chdir cluster-constraint clusters comment constraint container "
-    "container-id core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task d "
-    "deadline delay-boot dependency distribution e epilog error exclude export extra-node-info gid "
-    "gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags "
-    "het-group hint i input job-name jobid licenses m mail-type mail-user mcs-label mem "
-    "mem-bind mem-per-cpu mem-per-gpu mincpus mpi msg-timeout n network ntasks "
-    "ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket o open-mode output p "
-    "partition power prefer priority profile prolog q qos r relative reservation signal "
-    "segment slurmd-debug sockets-per-node switches t task-epilog task-prolog thread-spec threads "
-    "threads-per-core time time-min tmp tres-bind tres-per-task treewidth uid wait wckey x";
+    "bcast-exclude begin c chdir cluster-constraint clusters comment constraint container-env "
+    "container-id container-mounts container-save container-workdir core-spec cores-per-socket "
+    "cpu-bind cpu-freq cpus-per-gpu cpus-per-task d deadline delay-boot dependency distribution e "
+    "epilog error exclude export extra-node-info gid gpu-bind gpu-freq gpus gpus-per-node "
+    "gpus-per-socket gpus-per-task gres gres-flags het-group hint i input job-name jobid licenses "
+    "m mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi msg-timeout "
+    "n network ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket o "
+    "open-mode output p partition power prefer priority profile prolog q qos r relative "
+    "reservation signal segment slurmd-debug sockets-per-node switches t task-epilog task-prolog "
+    "thread-spec threads threads-per-core time time-min tmp tres-bind tres-per-task treewidth uid "
+    "wait wckey x";
 
 /* MPICH has a table of 1000 pointers for an application, the last of which is NULL, and writes
  * beyond it where there are more words. */
@@ -242,6 +252,9 @@ static void launcher_record_value(struct launch_line *out, const struct option *
     case APPS_NEXT:
         out->apps_next = 1;
         break;
+    case APART:
+        out->apart = index;
+        break;
     case PLAIN:
     case NAME_VALUE:
         break;
@@ -335,6 +348,8 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
     }
     if (line.app_count == 0 && line.app_list == 0)
         return -HOLTER_EUSAGE;
+    if (line.apart != 0)
+        line.app_count = 0;
     *out = line;
     return 0;
 }

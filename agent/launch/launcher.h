@@ -1,8 +1,8 @@
 /* MPI launchers: which one a program is, and where on its command line the applications stand.
  *
- * Sources of the tables: mpirun(1) of Open MPI 4.1, `mpiexec.hydra -help` of MPICH 4.0, srun(1) of
- * Slurm 22.05. Only options that take words of their own are listed: any other word that begins
- * with a dash is a flag. */
+ * Sources of the tables: mpirun(1) of Open MPI 4.1, `mpiexec.hydra -help` of MPICH 4.0,
+ * mpiexec.hydra(1) of Intel MPI 2019, srun(1) of Slurm 22.05 and the README of Pyxis. Only options
+ * that take words of their own are listed: any other word that begins with a dash is a flag. */
 #ifndef HOLTER_AGENT_LAUNCH_LAUNCHER_H
 #define HOLTER_AGENT_LAUNCH_LAUNCHER_H
 
@@ -36,6 +36,8 @@ struct launch_line {
     unsigned app_count;
     unsigned most_words;       /**< that the launcher has room for in an application; 0: any */
     int apps_next;             /**< used while the words are read */
+    unsigned apart;            /**< option by which applications are started where `holter` is not,
+                                    in a container or as a copy: app_count is 0; 0: none */
     unsigned app_list;         /**< names a file of applications; 0: none does */
     struct launch_words hosts; /**< host names, of all applications */
     struct launch_words files; /**< names of files of hosts */

@@ -152,6 +152,9 @@ int run_command_make(struct run_command *out, const struct run_session *session,
                      const struct run_options *options, const struct run_target *target);
 void run_command_finish(struct run_command *command);
 
+/** Say so when the line starts its applications where `holter` is not. */
+void run_command_report_apart(const struct launch_line *line, char *const argv[]);
+
 /** Print what would be run. */
 void run_command_print(const struct run_session *session, const struct run_options *options,
                        const struct run_command *command);

@@ -142,6 +142,18 @@ static char **run_command_copy_words(int argc, char *const argv[])
     return words;
 }
 
+void run_command_report_apart(const struct launch_line *line, char *const argv[])
+{
+    if (line->apart == 0)
+        return;
+    const char *option = argv[line->apart];
+    if (option[0] != '-' && line->apart > 1)
+        option = argv[line->apart - 1]; /* its value stands in a word of its own */
+    terminal_print("%.*s: what is started in a container or as a copy is watched only if `holter "
+                   "exec` stands before it and is there",
+                   (int)strcspn(option, "="), option);
+}
+
 static int run_command_wrap_line(struct run_command *c, const struct run_options *o,
                                  const struct run_target *t)
 {
@@ -149,6 +161,7 @@ static int run_command_wrap_line(struct run_command *c, const struct run_options
         terminal_print(
             "%s: the applications named in it are not watched: put `holter exec` before them there",
             launcher_value(o->argv[t->line.app_list]));
+    run_command_report_apart(&t->line, o->argv);
     /* Where the launcher has no room for all words, the environment has the rest, too. */
     char *const brief[] = {c->prefix[0], c->prefix[1], NULL};
     int fits = launcher_has_room(&t->line, o->argc, o->argv, c->prefix);

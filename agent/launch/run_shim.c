@@ -111,6 +111,7 @@ static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char 
     struct launch_line line;
     if (launcher_parse(&line, launcher, argc, argv) < 0)
         return NULL; /* for the launcher to judge */
+    run_command_report_apart(&line, argv);
     run_shim_fill_prefix(prefix, holter);
     if (!launcher_has_room(&line, argc, argv, prefix))
         prefix[2] = NULL;

@@ -23,7 +23,8 @@ static const char *const host_files[] = {"PBS_NODEFILE",
                                          "OAR_NODEFILE",
                                          "PE_HOSTFILE", /* of Grid Engine */
                                          "OMPI_MCA_orte_default_hostfile",
-                                         "HYDRA_HOST_FILE"};
+                                         "HYDRA_HOST_FILE",
+                                         "I_MPI_HYDRA_HOST_FILE"};
 
 /** Nodes of Slurm. The shell of salloc runs on the login node, which is not among them, and srun
  *  without an allocation makes one, of nodes that are not known yet. */

@@ -122,6 +122,11 @@ static void applications_of_hydra_lines_are_found(void **state)
         {"mpiexec -hosts-group a[1-2] -grr 2 -genvexcl A -gtoolfile t ./a",
          "mpiexec -hosts-group a[1-2] -grr 2 -genvexcl A -gtoolfile t W ./a"},
         {"mpiexec -pmi-port ./a b", "mpiexec -pmi-port W ./a b"},
+        {"mpiexec -gwdir /tmp -gpath /opt/bin -gumask 022 -tmpdir /tmp -pmi-connect alltoall ./a",
+         "mpiexec -gwdir /tmp -gpath /opt/bin -gumask 022 -tmpdir /tmp -pmi-connect alltoall W "
+         "./a"},
+        {"mpiexec -bootstrap-exec-args -q -use-app-topology t -hostos linux -n 2 ./a",
+         "mpiexec -bootstrap-exec-args -q -use-app-topology t -hostos linux -n 2 W ./a"},
         {"mpiexec -info", "HOLTER_EUSAGE"},
     };
     CHECK(LAUNCHER_HYDRA, examples);
@@ -140,7 +145,6 @@ static void applications_of_srun_lines_are_found(void **state)
         {"srun --cpu-bind=cores -K --kill-on-bad-exit -I10 ./a",
          "srun --cpu-bind=cores -K --kill-on-bad-exit -I10 W ./a"},
         {"srun --part debug --tim 5 ./a", "srun --part debug --tim 5 W ./a"},
-        {"srun --bcast ./a", "srun --bcast W ./a"},
         {"srun --export=NONE --label --unbuffered --pty ./a",
          "srun --export=NONE --label --unbuffered --pty W ./a"},
         {"srun -n1 ./ocean : -n3 ./ice x", "srun -n1 W ./ocean : -n3 W ./ice x"},
@@ -149,6 +153,23 @@ static void applications_of_srun_lines_are_found(void **state)
          "srun --tres-per-task gres/gpu:1 --tres-bind gres/gpu:closest --container-id c W ./a"},
         {"srun -n 4 --multi-prog apps : -n 2 ./a", "srun -n 4 --multi-prog apps : -n 2 W ./a"},
         {"srun --version", "HOLTER_EUSAGE"},
+    };
+    CHECK(LAUNCHER_SRUN, examples);
+}
+
+/* A copy of `holter` on another node has no agent beside it, and a container has no `holter`. */
+static void what_srun_starts_in_a_container_or_as_a_copy_is_not_wrapped(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"srun --bcast ./a", "srun --bcast ./a"},
+        {"srun --bcast=/tmp/a -n 4 ./a", "srun --bcast=/tmp/a -n 4 ./a"},
+        {"srun --container /bundle ./a", "srun --container /bundle ./a"},
+        {"srun -n 2 --container-image a.sqsh --container-mounts /a:/b --container-workdir /b ./a",
+         "srun -n 2 --container-image a.sqsh --container-mounts /a:/b --container-workdir /b ./a"},
+        {"srun --container-name=a --no-container-mount-home ./a",
+         "srun --container-name=a --no-container-mount-home ./a"},
+        {"srun --bcast-exclude /lib ./a", "srun --bcast-exclude /lib W ./a"},
     };
     CHECK(LAUNCHER_SRUN, examples);
 }
@@ -346,6 +367,7 @@ int main(void)
         cmocka_unit_test(applications_of_openmpi_lines_are_found),
         cmocka_unit_test(applications_of_hydra_lines_are_found),
         cmocka_unit_test(applications_of_srun_lines_are_found),
+        cmocka_unit_test(what_srun_starts_in_a_container_or_as_a_copy_is_not_wrapped),
         cmocka_unit_test(hosts_are_found_before_the_application_only),
         cmocka_unit_test(hosts_of_all_applications_are_found),
         cmocka_unit_test(hosts_behind_an_equals_sign_are_found),
