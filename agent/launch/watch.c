@@ -97,13 +97,17 @@ static int watch_choose_probe(struct plan *plan, int verbose)
         return 0;
     }
     plan->flavour = plan->finding.flavour;
+    /* A tool that starts the program may be static: what it starts gets the probe. */
+    const int starts = plan->finding.kind == PROGRAM_STATIC && plan->launcher != LAUNCHER_NONE;
     if (plan->finding.kind == PROGRAM_STATIC || plan->finding.kind == PROGRAM_ALIEN) {
         if (plan->speaks)
-            terminal_print(
-                "%s is %s, so no probe can be loaded into it; it runs unwatched", plan->program,
-                plan->finding.kind == PROGRAM_STATIC ? "statically linked"
-                                                     : "built for another kind of machine");
-        return 0;
+            terminal_print("%s is %s, so no probe can be loaded into it; %s", plan->program,
+                           plan->finding.kind == PROGRAM_STATIC
+                               ? "statically linked"
+                               : "built for another kind of machine",
+                           starts ? "only what it starts is watched" : "it runs unwatched");
+        if (!starts)
+            return 0;
     }
     if (plan->finding.linked_in) {
         if (plan->speaks)

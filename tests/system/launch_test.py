@@ -79,6 +79,23 @@ class Launch(unittest.TestCase):
                     os.unlink(path)
         self.clean()
 
+    def test_program_behind_one_that_is_linked_statically(self):
+        source, tool = (os.path.join(self.place.dir, name) for name in ('tool.c', 'tool'))
+        with open(source, 'w', encoding='utf-8') as f:
+            f.write('#include <unistd.h>\nint main(int n, char **words) { return execv(words[n > 1], words + 1); }\n')
+        if subprocess.run(['cc', '-static', '-o', tool, source], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest('no static C library is installed')
+        for mpi in ('openmpi', 'mpich'):
+            with self.subTest(mpi=mpi):
+                finished = self.place.watched(*lab.mpirun(mpi, 2, tool, *self.pingpong(mpi).split()))
+                self.assertEqual(0, finished.status, finished)
+                self.assertIn('is statically linked, so no probe can be loaded into it; only what it starts is watched\n',
+                              finished.err)
+                self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+                for path in self.place.recordings():
+                    os.unlink(path)
+        self.clean()
+
     def test_program_that_only_open_mpi_finds_in_the_working_directory(self):
         os.symlink(lab.program('pingpong', 'openmpi'), os.path.join(self.place.output, 'sim'))
         command = lab.mpirun('openmpi', 2, 'sim', str(ROUNDS), str(BYTES))
