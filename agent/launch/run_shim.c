@@ -141,6 +141,8 @@ int run_shim_exec_launcher(const char *name, int argc, char **argv)
         unsetenv("OMPI_MCA_orte_fork_agent");
         unsetenv("PRTE_MCA_prte_fork_agent");
     }
+    if (strchr(argv[0], '/') != NULL) /* by which Open MPI finds its parts on other hosts */
+        argv[0] = real;
     enum launcher launcher = launcher_detect(real);
     char **words = NULL;
     if (launcher != LAUNCHER_NONE && paths_holter(holter, sizeof holter) == 0 &&

@@ -57,6 +57,17 @@ class Launch(unittest.TestCase):
         self.assertEqual([], os.listdir(spaced))
         self.clean()
 
+    def test_a_launcher_that_a_script_calls_by_the_path_that_it_found_finds_its_parts(self):
+        show = self.script('show', 'echo "shown: $*" >&2', 'exit 1')
+        job = self.script('job', f'"$(which mpirun)" --mca plm_rsh_agent {show} -H elsewhere.invalid -n 1 true')
+        finished = self.place.watched(job)
+        if 'shown: ' not in finished.err:
+            self.skipTest('mpirun is not that of Open MPI')
+        remote, = re.findall(r'(\S+)/orted ', finished.err)
+        self.assertTrue(os.path.exists(os.path.join(remote, 'orted')), finished)
+        self.assertNotIn(self.place.run_dir, remote)
+        self.clean()
+
     def test_several_programs_on_one_line(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
