@@ -152,6 +152,9 @@ int run_command_make(struct run_command *out, const struct run_session *session,
                      const struct run_options *options, const struct run_target *target);
 void run_command_finish(struct run_command *command);
 
+/** Whether the variable that puts Open MPI's ranks under watch can hold what they have to know. */
+int run_command_has_fork_agent(const struct run_session *session);
+
 /** Say so when the line starts its applications where `holter` is not. */
 void run_command_report_apart(const struct launch_line *line, char *const argv[]);
 

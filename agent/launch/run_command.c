@@ -97,6 +97,18 @@ static char *run_command_join_prefix(char *const prefix[], const char *behind)
     return text;
 }
 
+int run_command_has_fork_agent(const struct run_session *session)
+{
+    struct run_command c = {.words = NULL};
+    char *agent = run_command_make_prefix(&c, session, 0) == 0
+                      ? run_command_join_prefix(c.prefix, NULL)
+                      : NULL;
+    const int has = agent != NULL;
+    free(agent);
+    run_command_finish(&c);
+    return has;
+}
+
 /** Open MPI puts the words of this parameter before every application that it starts, on all hosts,
  *  and so needs no change of the command line and works for each mpirun of a job script. PRRTE, the
  *  launcher of Open MPI 5, has it under a name of its own. @return 0, or -EINVAL when the words

@@ -29,7 +29,8 @@ int run_shim_is_container_runtime(const char *program)
 }
 
 /* A launcher that is not there gets no link: scripts look whether there is an srun, and would take
- * the link for one. */
+ * the link for one. Nor does one of Open MPI, if a variable tells it all: scripts look for its
+ * libraries beside it. */
 int run_shim_create_links(const struct run_session *session)
 {
     char holter[PATH_MAX], path[PATH_MAX + 32], real[PATH_MAX];
@@ -41,6 +42,8 @@ int run_shim_create_links(const struct run_session *session)
         return -errno;
     for (int i = 0; run_launcher_names[i] != NULL; i++) {
         if (paths_search(real, sizeof real, run_launcher_names[i], getenv("PATH")) != 0)
+            continue;
+        if (run_command_has_fork_agent(session) && launcher_detect(real) == LAUNCHER_OPENMPI)
             continue;
         snprintf(path, sizeof path, "%s/bin/%s", session->dir, run_launcher_names[i]);
         if (symlink(holter, path) < 0 && errno != EEXIST)

@@ -68,6 +68,15 @@ class Launch(unittest.TestCase):
         self.assertNotIn(self.place.run_dir, remote)
         self.clean()
 
+    def test_a_script_finds_the_libraries_of_open_mpi_beside_its_launcher(self):
+        job = self.script('job', 'root=$(dirname $(dirname $(which mpirun)))', 'ls -d $root/lib')
+        bare = self.place.run(job)
+        if bare.status != 0:
+            self.skipTest('no libraries stand beside mpirun')
+        finished = self.place.watched(job)
+        self.assertEqual((0, bare.out), (finished.status, finished.out), finished)
+        self.clean()
+
     def test_several_programs_on_one_line(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
