@@ -166,6 +166,18 @@ class Launch(unittest.TestCase):
         self.assertNotIn('none', self.place.watched(submit, '--wait', 'job.sh').out)
         self.clean()
 
+    def test_the_task_epilog_of_slurm_waits_until_the_agent_has_sent_all(self):
+        epilog = os.path.join(lab.SOURCE, 'packaging', 'slurm', 'task_epilog.sh')
+        holter = os.path.join(lab.BUILD, 'agent', 'holter')
+        rank = f'{holter} exec {lab.program("collectives", "openmpi")} 1'
+        left = 'find $HOLTER_RUN_DIR -name ranks | wc -l'
+        self.place.daemon()
+        finished = self.place.run(self.script('task', rank, epilog, left))
+        self.assertEqual((0, '0'), (finished.status, finished.out.split()[-1]), finished)
+        finished = self.place.run(self.script('tasks', f'{holter} exec sleep 60 & {rank}', epilog, left, 'kill $!'),
+                                  env={'PMI_RANK': '0'})  # the job goes on: there is nothing to wait for
+        self.assertEqual('1', finished.out.split()[-1], finished)
+
     def test_program_without_a_launcher(self):
         finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
         self.assertEqual(0, finished.status, finished)
