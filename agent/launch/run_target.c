@@ -6,6 +6,7 @@
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
+#include "holter/plain_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,10 +41,21 @@ static void run_target_find_slurm_hosts(struct run_target *t)
         t->other_hosts = 1;
 }
 
+/** Programs that get an allocation first, or start processes on nodes that do not run this one. */
+static int run_target_allocates(const char *program)
+{
+    static const char *const names[] = {"salloc", "flux", "aprun"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text_base_name(program), names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 /** Hosts that the environment gives to any launch. */
 static void run_target_find_env_hosts(struct run_target *t)
 {
     run_target_find_slurm_hosts(t);
+    t->other_hosts |= run_target_allocates(t->program);
     for (size_t i = 0; i < sizeof host_files / sizeof *host_files && t->other_host[0] == '\0';
          i++) {
         const char *path = getenv(host_files[i]);

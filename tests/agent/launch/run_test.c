@@ -423,13 +423,16 @@ static int uses_other_hosts(const char *program)
 static void a_job_of_one_other_node_uses_other_hosts(void **state)
 {
     (void)state;
-    char own[HOST_NAME_CAPACITY], directory[DIRECTORY_ROOM], srun[256];
+    char own[HOST_NAME_CAPACITY], directory[DIRECTORY_ROOM], srun[256], salloc[256];
     host_name(own);
     assert_int_equal(directory_make(directory), 0);
     snprintf(srun, sizeof srun, "%s/srun", directory);
     assert_int_equal(symlink("/bin/true", srun), 0);
+    snprintf(salloc, sizeof salloc, "%s/salloc", directory);
+    assert_int_equal(symlink("/bin/true", salloc), 0);
     unsetenv("SLURM_JOB_ID");
     assert_int_equal(uses_other_hosts("/bin/true"), 0);
+    assert_int_equal(uses_other_hosts(salloc), 1);
     assert_int_equal(uses_other_hosts(srun), 1); /* it makes an allocation */
     setenv("SLURM_JOB_ID", "77", 1);
     setenv("SLURM_NNODES", "1", 1);
