@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -96,8 +97,12 @@ static int cmd_run_leave_out_daemons(struct run_options *o, const int *const str
 /** Options that exclude each other: the second one is left out. @return 0, or the exit status */
 static int cmd_run_leave_out_contradictions(struct run_options *o, const int *const strict[2])
 {
-    static const char no_file[] = "a recording is written into a file, not to standard output";
-    const int is_file = o->output == NULL || (o->output[0] != '\0' && strcmp(o->output, "-") != 0);
+    static const char no_file[] = "a recording is written into a file, not to standard output, "
+                                  "a device or a directory";
+    struct stat there;
+    const int is_file =
+        o->output == NULL || (o->output[0] != '\0' && strcmp(o->output, "-") != 0 &&
+                              (stat(o->output, &there) != 0 || S_ISREG(there.st_mode)));
     const int output = o->output != NULL && is_file && !o->no_record;
     const struct {
         int wrong;

@@ -91,9 +91,12 @@ int recording_remove(const char *path)
 }
 
 /* Rename a file together with its log, which holds what is not yet in the file, and never beside
- * the log of another file. */
+ * the log of another file, nor in place of a device. */
 static int recording_name_rename_file(const char *path, const char *to)
 {
+    struct stat there;
+    if (stat(to, &there) == 0 && !S_ISREG(there.st_mode))
+        return -EEXIST;
     int code = rename(path, to) == 0 ? 0 : -errno;
     for (int i = 1; code == 0 && i < SUFFIXES; i++) {
         char from_name[600], to_name[600];

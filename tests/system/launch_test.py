@@ -276,6 +276,16 @@ class Launch(unittest.TestCase):
         self.assertIn(f'{made}: Not a directory; nothing is recorded', finished.err)
         self.clean()
 
+    def test_a_device_is_not_replaced_by_a_recording(self):
+        null = os.path.join(self.place.output, 'null')
+        os.symlink('/dev/null', null)
+        finished = self.place.holter('run', '-o', null, '--', lab.program('collectives', 'openmpi'), '1').finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('--output: a recording is written into a file, not to standard output, a device or a directory',
+                      finished.err)
+        self.assertEqual('/dev/null', os.readlink(null))
+        self.clean()
+
     def test_a_daemon_that_is_there_keeps_what_it_has_of_its_own(self):
         daemon = self.place.daemon()
         command = lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())

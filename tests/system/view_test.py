@@ -39,6 +39,14 @@ class Pictures(unittest.TestCase):
         self.assertEqual(0, finished.status, finished)
         return path
 
+    def test_a_picture_does_not_take_the_place_of_a_device(self):
+        null = os.path.join(self.place.dir, 'null')
+        os.symlink('/dev/null', null)
+        recording = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
+        finished = self.place.holter('view', '--snapshot', null, recording).finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual('/dev/null', os.readlink(null))
+
     def test_every_view_of_a_running_job_in_the_size_that_was_asked_for(self):
         control = os.path.join(self.place.dir, 'control')
         os.mkdir(control)

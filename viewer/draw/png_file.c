@@ -5,6 +5,7 @@
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static int png_file_write_rows(FILE *file, const void *canvas)
 {
@@ -46,18 +47,22 @@ static int png_file_write_rows(FILE *file, const void *canvas)
 int picture_write(const char *path, picture_write_fn *write, const void *picture)
 {
     char part[4096];
+    struct stat there;
+    const int replaces = stat(path, &there) != 0 || S_ISREG(there.st_mode); /* no device or pipe */
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
         return -ENAMETOOLONG;
-    remove(part);                    /* left by a process that was killed */
-    FILE *file = fopen(part, "wbx"); /* never through a link that another user has put there */
+    if (replaces)
+        remove(part); /* left by a process that was killed */
+    /* "x": never through a link that another user has put there */
+    FILE *file = replaces ? fopen(part, "wbx") : fopen(path, "wb");
     if (!file)
         return -errno;
     int error = write(file, picture);
     if (fclose(file) != 0 && !error)
         error = -errno;
-    if (!error && rename(part, path) != 0)
+    if (!error && replaces && rename(part, path) != 0)
         error = -errno;
-    if (error)
+    if (error && replaces)
         remove(part);
     return error;
 }

@@ -119,6 +119,20 @@ static void a_recording_is_renamed_with_its_log(void **state)
     expect("a.hrec-wal", NULL);
 }
 
+static void a_recording_does_not_take_the_place_of_a_device(void **state)
+{
+    (void)state;
+    char from[1024], out[1024];
+    put("a.hrec", "file");
+    assert_int_equal(symlink("/dev/null", below("null")), 0);
+    snprintf(from, sizeof(from), "%s", below("a.hrec"));
+    assert_int_equal(recording_rename(from, below("null"), out, sizeof(out)), -EEXIST);
+    expect("a.hrec", "file");
+    assert_true(readlink(below("null"), out, sizeof(out)) > 0);
+    unlink(below("null"));
+    unlink(from);
+}
+
 static void parts_are_renamed_together(void **state)
 {
     (void)state;
@@ -186,6 +200,7 @@ int main(void)
         TEST(a_directory_without_write_permission_is_reported),
         TEST(a_job_gets_a_name_that_no_other_file_has),
         TEST(a_recording_is_renamed_with_its_log),
+        TEST(a_recording_does_not_take_the_place_of_a_device),
         TEST(parts_are_renamed_together),
         TEST(a_name_that_only_looks_like_a_part_is_kept),
         TEST(parts_of_a_job_whose_id_looks_like_a_part_are_found),
