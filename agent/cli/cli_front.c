@@ -3,6 +3,7 @@
  * are there. */
 #include "agent/cli/cmd.h"
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "version.h"
 
@@ -19,19 +20,31 @@ static const char usage[] =
     "What is installed here watches programs (`holter exec --help`); all other commands of Holter\n"
     "are in the program holter-cli, which is not installed (package holter).\n";
 
+/* Where the command of `holter run` begins, as far as it can be told without knowing the options.
+ * @return 0: not known, or it is not to be run unwatched */
+static int front_find_command(int argc, char **argv)
+{
+    if (argc > 2 && argv[2][0] != '-')
+        return 2;
+    for (int i = 2; i + 1 < argc; i++) {
+        if (strcmp(argv[i], "--strict") == 0 || strcmp(argv[i], "--dry-run") == 0)
+            return 0;
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
 /* A job is run all the same: `holter run ... -- COMMAND`. */
 static int front_run_unwatched(int argc, char **argv, const char *why)
 {
-    for (int i = 2; i + 1 < argc; i++) {
-        if (strcmp(argv[i], "--") != 0)
-            continue;
-        terminal_print("run: holter-cli cannot be started: %s; %s runs unwatched", why,
-                       argv[i + 1]);
-        execvp(argv[i + 1], argv + i + 1);
-        terminal_print("%s: %s", argv[i + 1], strerror(errno));
-        return STATUS_NOT_RUNNABLE + (errno == ENOENT);
-    }
-    return -1;
+    char **command = argv + front_find_command(argc, argv);
+    if (command == argv)
+        return -1;
+    terminal_print("run: holter-cli cannot be started: %s; %s runs unwatched", why, command[0]);
+    execvp(command[0], command);
+    terminal_print("%s: %s", command[0], strerror(errno));
+    return STATUS_NOT_RUNNABLE + (errno == ENOENT);
 }
 
 /* There is no holter-cli. */
@@ -58,8 +71,10 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "exec") == 0)
         return cmd_exec(argc - 1, argv + 1);
     char path[PATH_MAX];
-    errno = ENOENT;
-    if (paths_program(path, sizeof path, "holter-cli") == 0)
-        execv(path, argv);
+    if (paths_program(path, sizeof path, "holter-cli") != 0)
+        return front_refuse(argc, argv, strerror(ENOENT));
+    if (argc > 1 && strcmp(argv[1], "run") == 0 && !quiet_child_loads(path))
+        return front_refuse(argc, argv, strerror(ELIBACC));
+    execv(path, argv);
     return front_refuse(argc, argv, strerror(errno));
 }

@@ -6,12 +6,14 @@
 #include "agent/launch/rank_env.h"
 #include "agent/launch/rendezvous.h"
 #include "agent/terminal/paths.h"
+#include "agent/terminal/quiet_child.h"
 #include "agent/terminal/terminal.h"
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/endpoint.h"
 #include "proto/host.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +160,8 @@ static int watch_start_agent(const struct plan *plan, int lock_fd)
 {
     char agent[PATH_MAX];
     int rc = paths_program(agent, sizeof agent, "holter-agent");
+    if (rc == 0 && !quiet_child_loads(agent))
+        rc = -ELIBACC;
     if (rc < 0) {
         close(lock_fd);
         return rc;

@@ -34,6 +34,17 @@ int quiet_child_wait(pid_t child)
     return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+int quiet_child_loads(const char *program)
+{
+    pid_t child = quiet_child_fork(QUIET_INPUT | QUIET_OUTPUT);
+    if (child == 0) {
+        setenv("LD_BIND_NOW", "1", 1);
+        execl(program, program, "--version", (char *)NULL);
+        _exit(127);
+    }
+    return quiet_child_wait(child) != 127; /* of the dynamic linker; -1 if SIGCHLD is ignored */
+}
+
 pid_t bound_child_fork(int signal)
 {
     const pid_t parent = getpid(), pid = fork();

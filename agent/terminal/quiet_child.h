@@ -17,6 +17,11 @@ pid_t quiet_child_fork(unsigned streams);
  *  @return its exit status; -1: it had none */
 int quiet_child_wait(pid_t child);
 
+/** Whether a program of Holter can be loaded: a library may be missing on this host, or
+ *  LD_LIBRARY_PATH may name another one. Runs it with --version; the dynamic linker writes to
+ *  standard error what is wrong. */
+int quiet_child_loads(const char *program);
+
 /** fork(2).
  *  @param signal  sent to the child when this process ends
  *  @return as fork(2) */

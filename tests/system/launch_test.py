@@ -178,6 +178,33 @@ class Launch(unittest.TestCase):
                                   env={'PMI_RANK': '0'})  # the job goes on: there is nothing to wait for
         self.assertEqual('1', finished.out.split()[-1], finished)
 
+    def broken_library(self):
+        """A directory for LD_LIBRARY_PATH in which a library that Holter needs is another one, and MPI's are right."""
+        directory = os.path.join(self.place.dir, 'libraries')
+        os.mkdir(directory)
+        subprocess.run(['cc', '-shared', '-x', 'c', '/dev/null', '-Wl,-soname,libzmq.so.5', '-o',
+                        os.path.join(directory, 'libzmq.so.5')], check=True)
+        return f'{directory}:{self.place.env.get("LD_LIBRARY_PATH", "")}'
+
+    def test_a_command_runs_where_libraries_of_holter_cannot_be_loaded(self):
+        env = {'LD_LIBRARY_PATH': self.broken_library()}
+        for words in (['--'], []):
+            finished = self.place.holter('run', *words, 'sh', '-c', 'echo done; exit 7', env=env).finish()
+            self.assertEqual((7, 'done\n'), (finished.status, finished.out), finished)
+            self.assertIn('run: holter-cli cannot be started: ', finished.err)
+            self.assertIn('; sh runs unwatched\n', finished.err)
+        for option in ('--strict', '--dry-run'):
+            refused = self.place.holter('run', option, '--', 'echo', 'done', env=env).finish()
+            self.assertEqual((2, ''), (refused.status, refused.out), refused)
+
+    def test_it_is_said_that_libraries_of_the_agent_cannot_be_loaded(self):
+        job = self.script('job', f'export LD_LIBRARY_PATH={self.broken_library()}',
+                          ' '.join(lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())))
+        finished = self.place.watched(job)
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('cannot start holter-agent: ', finished.err)
+        self.clean()
+
     def test_program_without_a_launcher(self):
         finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
         self.assertEqual(0, finished.status, finished)
