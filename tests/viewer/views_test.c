@@ -1472,6 +1472,13 @@ static void the_summary_says_of_which_time_its_figures_are(void **state)
     desk_layout(&d, m);
     assert_true(context_has(&d, "since the start"));
     assert_false(context_has(&d, "last 60\xc2\xa0s"));
+    d.ui.view = VIEW_OVERVIEW; /* where the share of time in MPI is of the visible time */
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "waiting of ranks since the start"));
+    d.ui.time.range = RANGE_SPAN;
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "waiting of ranks since the start"));
+    d.ui.view = VIEW_MATRIX;
     /* of a viewer that came late the daemon knows what ranks did before, but not pairs */
     d.ui.time.range = RANGE_SPAN;
     history_clear(&m->pairs.history);

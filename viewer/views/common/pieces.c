@@ -80,6 +80,15 @@ double piece_range_choice_width(const struct stage *s)
            scene_width(s->brush.scene, TEXT_SMALL, 0, piece_ranges[1]);
 }
 
+int piece_is_since_start(const struct stage *s)
+{
+    int64_t begin, end, oldest, newest;
+    ui_visible(s->ui, s->model, &begin, &end);
+    ui_whole_time(s->model, &oldest, &newest);
+    return (s->range->asked == RANGE_START || s->range->fallback) &&
+           (begin > oldest || end < newest);
+}
+
 struct quantity piece_time_text(const struct stage *s)
 {
     int64_t begin, end, oldest, newest;

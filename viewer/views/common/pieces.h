@@ -22,6 +22,9 @@ double piece_range_choice_width(const struct stage *stage);
 /** Whether messages have sizes: those of imported routes have none, and count as one byte each. */
 int piece_has_sizes(const struct model *model);
 
+/** Whether figures of ranks are sums since the start where a part of the time is visible. */
+int piece_is_since_start(const struct stage *stage);
+
 /** The visible time, whatever sums are about: "last 60 s", "held: 14:03:07 to 14:04:07". */
 struct quantity piece_time_text(const struct stage *stage);
 

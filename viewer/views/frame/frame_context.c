@@ -616,12 +616,7 @@ static int context_waits_apart(double most, double least)
 /* Of which time the figures of ranks are. */
 static struct quantity context_format_time(const struct stage *s)
 {
-    int64_t begin, end, oldest, newest;
-    ui_visible(s->ui, s->model, &begin, &end);
-    ui_whole_time(s->model, &oldest, &newest);
-    if ((s->range->asked == RANGE_START || s->range->fallback) && (begin > oldest || end < newest))
-        return quantity_print("since the start");
-    return piece_time_text(s);
+    return piece_is_since_start(s) ? quantity_print("since the start") : piece_time_text(s);
 }
 
 /* What there is to say of a job where nothing stands out and nothing is selected. */

@@ -192,6 +192,16 @@ static void overview_add_unknown_balance(const struct stage *s, struct box panel
                         : "No times of calls are known, only messages.");
 }
 
+/* What is not of the visible time, as the rest of the panel is. @return y below it */
+static double overview_add_time_of_ranks(const struct stage *s, struct box box, double y)
+{
+    if (!piece_is_since_start(s))
+        return y;
+    scene_text(s->brush.scene, box.x, y, box.w, TEXT_SMALL, 0, s->brush.theme->second,
+               "waiting of ranks since the start");
+    return y + 20;
+}
+
 static void overview_add_balance(struct stage *s, struct box panel)
 {
     const struct theme *t = s->brush.theme;
@@ -215,6 +225,7 @@ static void overview_add_balance(struct stage *s, struct box panel)
     }
     if (!r->by_waiting_count || y + 40 > end)
         return;
+    y = overview_add_time_of_ranks(s, box, y);
     if (overview_are_alike(r)) {
         scene_textf(scene, box.x, y, box.w, TEXT_BODY, 0, t->text, "all ranks wait alike, %s",
                     format_share(range_waiting(r, r->by_waiting[0])).text);
