@@ -806,6 +806,12 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     assert_int_equal(b->desk.ui.network.saved, SAVED_ANSWER);
     assert_true(button(b, COMMAND_SAVE_MAPPING, SAVED_STATE) & UI_MAPPING);
     assert_int_equal(b->desk.ui.network.saved, SAVED_STATE);
+    /* its key does nothing where the steps are not seen */
+    ui_go(&b->desk.ui, VIEW_PAIRS);
+    network_bed_type(b, "u");
+    assert_int_equal(b->desk.ui.network.what_if.count, 1);
+    ui_go(&b->desk.ui, VIEW_LINKS);
+    lay_out(b);
     button(b, COMMAND_UNDO_STEP, 0);
     NOT_SEEN("suggestion 1");
     assert_int_equal(b->desk.range.flows.applied, 0);

@@ -497,6 +497,12 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
 
 #define IN(view) (UINT32_C(1) << (view))
 
+/* Where steps of the what-if are seen. */
+enum {
+    IN_NETWORK =
+        IN(VIEW_LINKS) | IN(VIEW_NETWORK) | IN(VIEW_TORUS) | IN(VIEW_ROUTES) | IN(VIEW_WHAT_IF)
+};
+
 /* Arguments of the command of a key that are no numbers. */
 enum { WHICH = -1, NEXT = -2 };
 
@@ -556,7 +562,7 @@ static const struct {
     {KEYS_AMOUNT, 0, COMMAND_PHASES, WHICH},
     {KEYS_COMMUNITIES, 0, COMMAND_COMMUNITIES, WHICH},
     {KEYS_COLLECTIVES, 0, COMMAND_MODELLED, 0},
-    {KEYS_UNDO, 0, COMMAND_UNDO_STEP, 0},
+    {KEYS_UNDO, IN_NETWORK, COMMAND_UNDO_STEP, 0},
     {KEYS_FIGURE, 0, COMMAND_METRIC, NEXT},
     {KEYS_LOGARITHM, 0, COMMAND_RANK_SCALE, NEXT},
     {KEYS_COMPRESS, 0, COMMAND_COMPRESS, NEXT},
