@@ -104,6 +104,19 @@ static const char *rank_env_launch(const struct rank_env_source *s)
     return NULL;
 }
 
+/** A step of srun is one job, but a shell that srun has started as its only task may start one
+ *  program after another. */
+static void rank_env_read_slurm_step(struct rank_env *out, const struct rank_env_source *s,
+                                     const char *step)
+{
+    int task = rank_env_parse_small_number(rank_env_var(s, "SLURM_TASK_PID"));
+    int tasks = rank_env_parse_small_number(rank_env_var(s, "SLURM_STEP_NUM_TASKS"));
+    if (tasks == 1 && task > 0 && task != s->pid)
+        snprintf(out->step, sizeof out->step, "%.12s-%" PRId32, step, s->pid);
+    else
+        snprintf(out->step, sizeof out->step, "%s", step);
+}
+
 static void rank_env_read_step(struct rank_env *out, const struct rank_env_source *s)
 {
     const char *orte = rank_env_var(s, "OMPI_MCA_ess_base_jobid");
@@ -117,7 +130,7 @@ static void rank_env_read_step(struct rank_env *out, const struct rank_env_sourc
     if (namespace_ != NULL && rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
         slurm = NULL; /* of a step in which Open MPI 5's mpirun, or its daemon, was started */
     if (slurm != NULL && rank_env_var(s, "SLURM_PROCID") != NULL)
-        snprintf(out->step, sizeof out->step, "%s", slurm);
+        rank_env_read_slurm_step(out, s, slurm);
     else if (namespace_ != NULL)
         rank_env_copy_tail(out->step, sizeof out->step, namespace_);
     else if (rank_env_launch(s) != NULL)

@@ -158,6 +158,17 @@ static void steps_of_srun_are_slurms(void **state)
     assert_string_equal(rank.step, "3");
 }
 
+static void programs_of_one_interactive_shell_of_slurm_are_jobs_of_their_own(void **state)
+{
+    (void)state;
+#define SHELL                                                                                      \
+    "SLURM_JOB_ID", "77", "SLURM_STEP_ID", "0", "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS"
+    assert_string_equal(READ("bash\0", SHELL, "1", "SLURM_TASK_PID", "1234").step, "0-4321");
+    assert_string_equal(READ("slurmstepd\0", SHELL, "1", "SLURM_TASK_PID", "4321").step, "0");
+    assert_string_equal(READ("sh\0", SHELL, "8", "SLURM_TASK_PID", "1234").step, "0");
+    assert_string_equal(READ("sh\0", SHELL, "1").step, "0");
+}
+
 static void mpirun_within_a_slurm_step_is_not_that_step(void **state)
 {
     (void)state;
@@ -273,6 +284,7 @@ int main(void)
         cmocka_unit_test(ranks_under_hydra_take_the_port_of_their_mpiexec),
         cmocka_unit_test(one_launch_on_two_nodes_is_one_job),
         cmocka_unit_test(steps_of_srun_are_slurms),
+        cmocka_unit_test(programs_of_one_interactive_shell_of_slurm_are_jobs_of_their_own),
         cmocka_unit_test(mpirun_within_a_slurm_step_is_not_that_step),
         cmocka_unit_test(pmix_namespaces_are_cut_at_the_front),
         cmocka_unit_test(the_user_names_the_job_before_the_scheduler_does),
