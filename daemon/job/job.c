@@ -165,6 +165,7 @@ static void job_end(struct job *job, int wait)
     if (job->growth != NULL)
         job_growth_end(job->growth, job->info.end_ns);
     job_hang_end(job->hang, job->info.end_ns);
+    job_alerts_end_losses(&job->alerts, &job->stream, job->info.end_ns);
     job_publish_phase_changes(&job->stream, job->phases);
 }
 

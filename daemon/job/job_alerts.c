@@ -210,6 +210,12 @@ void job_alerts_mark_losses(struct job_alerts *alerts)
     alerts->windows_without_loss = 0;
 }
 
+void job_alerts_end_losses(struct job_alerts *alerts, const struct job_stream *stream,
+                           uint64_t now_ns)
+{
+    job_alerts_publish(alerts, stream, alerts_resolve(&alerts->list, "data-lost", NULL, now_ns));
+}
+
 void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t now_ns)
 {
@@ -219,8 +225,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
             return;
         /* Resolving searches the alerts, so it is tried only every few windows. */
         alerts->windows_without_loss = 0;
-        job_alerts_publish(alerts, stream,
-                           alerts_resolve(&alerts->list, "data-lost", NULL, now_ns));
+        job_alerts_end_losses(alerts, stream, now_ns);
         return;
     }
     job_alerts_mark_losses(alerts);

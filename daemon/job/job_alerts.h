@@ -78,6 +78,10 @@ void job_alerts_mark_losses(struct job_alerts *alerts);
 void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t now_ns);
 
+/** The job has ended: nothing more is lost of it. */
+void job_alerts_end_losses(struct job_alerts *alerts, const struct job_stream *stream,
+                           uint64_t now_ns);
+
 /** How long a node may be silent. */
 struct job_silence {
     uint64_t bound_ns, window_ns;

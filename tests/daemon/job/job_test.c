@@ -1527,6 +1527,25 @@ static void alerts_without_a_rule_take_no_number(void **state)
     finish_job(job);
 }
 
+static void the_alert_about_losses_is_over_with_the_job(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 2; w++) {
+        struct report r = {.node = 0, .window = w, .lost = 4};
+        r.flags = w > FIRST ? WINDOW_FINAL : 0;
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w) + 1);
+    }
+    assert_int_equal(job_state(job), JOB_ENDED);
+    struct wire_alert alert = message_of(&published, WIRE_TYPE_ALERT, -1)->alert;
+    assert_string_equal(alert.kind, "data-lost");
+    assert_string_equal(alert.state, "resolved");
+    assert_int_not_equal(alert.fired_ns, 0);
+    finish_job(job);
+}
+
 /* The daemon was started again after data was lost. Times of messages are not those of alerts.
  * @param state  of the alert when the daemon before ended, which it had first in window FIRST */
 static void restart_after_losses(struct job *job, const char *state, uint64_t windows)
@@ -1723,6 +1742,7 @@ int main(void)
             a_loss_that_came_when_no_daemon_had_the_job_is_announced_after_a_take_over),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(the_nodes_of_dead_ranks_are_those_of_the_alert_after_a_correction_too),
+        cmocka_unit_test(the_alert_about_losses_is_over_with_the_job),
         cmocka_unit_test(alerts_without_a_rule_take_no_number),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
         cmocka_unit_test(losses_whose_alert_is_over_raise_no_other_one_after_a_restart),
