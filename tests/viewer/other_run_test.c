@@ -117,6 +117,30 @@ static void windows_correspond_by_time_since_the_start(void **state)
     close_bed(&b);
 }
 
+/* Two phases without a pause between them; the other run does something else there. */
+static void windows_of_a_phase_correspond_to_those_of_its_match(void **state)
+{
+    struct bed b;
+    const double ns = SYNTHETIC_SECOND;
+    const struct run_phase one[] = {{0, 2 * ns, 9, 1000, 8, 4, 2},
+                                    {2 * ns, 4 * ns, 90, 9000, 8, 4, 2}},
+                           two[] = {{0, 2 * ns, 9, 1000, 8, 4, 2},
+                                    {4 * ns, 6 * ns, 90, 9000, 8, 4, 2}};
+    uint64_t first = SYNTHETIC_FIRST, last = SYNTHETIC_FIRST + 1;
+    (void)state;
+    open_bed(&b, "torus:4,4,2", "torus:4,4,2", 10);
+    assert_int_equal(alignment_make(&b.other.alignment, one, 2, two, 2), 0);
+    assert_true(other_run_windows(&b.other, b.models[0], &first, &last));
+    assert_int_equal(first, SYNTHETIC_FIRST);
+    assert_int_equal(last, SYNTHETIC_FIRST + 1);
+    first = SYNTHETIC_FIRST + 2;
+    last = SYNTHETIC_FIRST + 3;
+    assert_true(other_run_windows(&b.other, b.models[0], &first, &last));
+    assert_int_equal(first, SYNTHETIC_FIRST + 4);
+    assert_int_equal(last, SYNTHETIC_FIRST + 5);
+    close_bed(&b);
+}
+
 /* The first job goes on for longer than the other one has, which is a recording. */
 static void a_span_after_the_end_of_the_other_run_has_no_figures_of_it(void **state)
 {
@@ -172,6 +196,7 @@ int main(void)
         cmocka_unit_test(each_state_has_the_loads_of_its_run),
         cmocka_unit_test(another_network_is_not_drawn_on_the_first),
         cmocka_unit_test(windows_correspond_by_time_since_the_start),
+        cmocka_unit_test(windows_of_a_phase_correspond_to_those_of_its_match),
         cmocka_unit_test(a_span_after_the_end_of_the_other_run_has_no_figures_of_it),
         cmocka_unit_test(figures_of_both_runs_stand_side_by_side),
         cmocka_unit_test(a_what_if_is_shown_in_place_of_the_other_run),

@@ -61,10 +61,11 @@ int other_run_windows(const struct other_run *o, const struct model *before, uin
     const struct series *a = &before->series, *b = &o->model->series;
     if (!lengths[0] || !lengths[1] || *first > *last)
         return 0;
-    const double from = alignment_time(&o->alignment,
-                                       ((double)*first - (double)a->first) * (double)lengths[0]),
-                 to = alignment_time(&o->alignment,
-                                     ((double)*last + 1 - (double)a->first) * (double)lengths[0]);
+    /* The end is that of what is before it: another phase may begin there. */
+    const double from_ns = ((double)*first - (double)a->first) * (double)lengths[0],
+                 to_ns = ((double)*last + 1 - (double)a->first) * (double)lengths[0];
+    const double from = alignment_time(&o->alignment, from_ns),
+                 to = alignment_time(&o->alignment, nextafter(to_ns, 0));
     const double begin = floor(from / (double)lengths[1]), end = ceil(to / (double)lengths[1]);
     if (!(end > 0) || !(begin < (double)b->count))
         return 0;
