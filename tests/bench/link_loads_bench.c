@@ -101,8 +101,7 @@ static void run_states(const char *text, size_t count)
     uint32_t hot[64];
     size_t found;
     double took[ROUNDS], listed[ROUNDS];
-    check(routes != NULL && congestion_create(&congestion, topology) == 0,
-          "no memory");
+    check(routes != NULL && congestion_create(&congestion, topology) == 0, "no memory");
     /* sorted once, as the daemon keeps them */
     check(congestion_update(congestion, window++, 1, pairs, count) == 0, "no window");
     const struct congestion_pair *sorted = congestion_pairs(congestion, &count);
