@@ -14,13 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 #include <zmq.h>
 
-#define NS_PER_S UINT64_C(1000000000)
-#define HELLO_INTERVAL_NS NS_PER_S /* unless an option gives another */
+#define HELLO_INTERVAL_NS UINT64_C(1000000000) /* unless an option gives another */
 #define HELLOS_UNTIL_LOST 3
 #define LEAVE_MS 100     /* maximum time for the last message */
 #define HELLOS_REFUSED 5 /* after so many intervals of hello a refused client tries again */
@@ -43,27 +40,10 @@ static int client_set_option(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value) ? -errno : 0;
 }
 
-/* Read an option of type int; -1 on failure. */
-static int client_get_option(void *socket, int option)
+static void client_close_socket(void **socket)
 {
-    int value = -1;
-    size_t length = sizeof value;
-    return zmq_getsockopt(socket, option, &value, &length) ? -1 : value;
-}
-
-static int client_watch(struct client *c, void *socket)
-{
-    struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(c->epoll, EPOLL_CTL_ADD, client_get_option(socket, ZMQ_FD), &event) ? -errno
-                                                                                         : 0;
-}
-
-static void client_close_socket(struct client *c, void **socket)
-{
-    if (!*socket)
-        return;
-    epoll_ctl(c->epoll, EPOLL_CTL_DEL, client_get_option(*socket, ZMQ_FD), NULL);
-    zmq_close(*socket);
+    if (*socket)
+        zmq_close(*socket);
     *socket = NULL;
 }
 
@@ -83,19 +63,17 @@ static int client_open_socket(struct client *c, void **out, int type, const char
         error = client_set_option(socket, options[i].option, options[i].value);
     if (!error && c->has_keys)
         error = curve_apply_client(socket, &c->keys);
-    if (!error)
-        error = client_watch(c, socket);
     if (!error && zmq_connect(socket, endpoint))
         error = -errno;
     *out = socket;
     if (error)
-        client_close_socket(c, out);
+        client_close_socket(out);
     return error;
 }
 
 int client_open_stream(struct client *c)
 {
-    client_close_socket(c, &c->stream);
+    client_close_socket(&c->stream);
     return client_open_socket(c, &c->stream, ZMQ_SUB, c->stream_endpoint);
 }
 
@@ -107,24 +85,6 @@ static uint64_t client_tick_ns(const struct client *c)
 uint64_t client_due_ns(const struct client *c, unsigned hellos)
 {
     return clock_mono_ns() + hellos * c->hello_interval_ns;
-}
-
-/* Arm the tick. @param first_ns  until the first one */
-static int client_arm_tick(struct client *c, uint64_t first_ns)
-{
-    const struct itimerspec times = {
-        .it_interval = {(time_t)(client_tick_ns(c) / NS_PER_S),
-                        (long)(client_tick_ns(c) % NS_PER_S)},
-        .it_value = {(time_t)(first_ns / NS_PER_S), (long)(first_ns % NS_PER_S)}};
-    return timerfd_settime(c->tick, 0, &times, NULL) ? -errno : 0;
-}
-
-/* Make client_fd() readable at once if messages are queued: sending may have consumed the edge of
- * the descriptor of the socket (zmq_getsockopt(3), ZMQ_FD). */
-static void client_wake(struct client *c)
-{
-    if (c->front && (client_get_option(c->front, ZMQ_EVENTS) & ZMQ_POLLIN))
-        client_arm_tick(c, 1);
 }
 
 /* ---- sending ------------------------------------------------------------- */
@@ -180,9 +140,7 @@ int64_t client_ask_rows(struct client *c, const struct wire_request *request)
 {
     if (!c->front)
         return -HOLTER_EUNREACHABLE;
-    int64_t id = client_request(c, REQUEST_USER, request);
-    client_wake(c);
-    return id;
+    return client_request(c, REQUEST_USER, request);
 }
 
 int64_t client_ask(struct client *c, const char *op, const char *job, const char *topic,
@@ -197,8 +155,8 @@ int64_t client_ask(struct client *c, const char *op, const char *job, const char
 /* Drop the connection with all pending requests, and connect again. */
 static void client_start_over(struct client *c, enum client_state state)
 {
-    client_close_socket(c, &c->front);
-    client_close_socket(c, &c->stream);
+    client_close_socket(&c->front);
+    client_close_socket(&c->stream);
     for (size_t i = 0; i < c->pending_count; i++) {
         if (c->pending[i].kind == REQUEST_USER && c->failed_count < CLIENT_PENDING)
             c->failed[c->failed_count++] = c->pending[i].id;
@@ -217,9 +175,7 @@ static void client_start_over(struct client *c, enum client_state state)
 
 static void client_on_tick(struct client *c)
 {
-    uint64_t now = clock_mono_ns(), expired;
-    while (read(c->tick, &expired, sizeof expired) > 0)
-        continue;
+    uint64_t now = clock_mono_ns();
     if (c->state == CLIENT_REFUSED) {
         if (now - c->hello_ns > HELLOS_REFUSED * c->hello_interval_ns)
             client_start_over(c, CLIENT_REFUSED);
@@ -400,35 +356,34 @@ static int client_read_all(struct client *c, struct client_message *out)
         int result = client_read_front(c, out);
         if (result == -HOLTER_EEMPTY && follow_reads(c))
             result = follow_read(c, out);
-        if (result == -HOLTER_EEMPTY || c->state != state) {
-            /* Consume the edge of the unread stream, or client_fd() would stay readable. */
-            if (c->stream && !follow_reads(c))
-                (void)client_get_option(c->stream, ZMQ_EVENTS);
+        if (result == -HOLTER_EEMPTY || c->state != state)
             return result == 1;
-        }
         if (result != 0)
             return result;
     }
 }
 
-/* Wait until a message may have arrived. @return 0 or -errno */
-static int client_wait_for_input(struct client *c, uint64_t until)
+int client_wait(struct client *c, struct pollfd *fds, int count, int timeout_ms)
 {
-    uint64_t now = clock_mono_ns();
-    uint64_t wait = now < until ? until - now : 0;
-    if (wait > client_tick_ns(c))
-        wait = client_tick_ns(c);
-    zmq_pollitem_t items[2] = {{.socket = c->front, .events = ZMQ_POLLIN}};
-    int count = c->front != NULL;
+    uint64_t tick_ms = client_tick_ns(c) / 1000000 + 1;
+    long wait_ms = (uint64_t)timeout_ms < tick_ms ? timeout_ms : (long)tick_ms;
+    zmq_pollitem_t items[2 + CLIENT_WAIT_FDS] = {{.socket = c->front, .events = ZMQ_POLLIN}};
+    int own = c->front != NULL;
     if (follow_reads(c))
-        items[count++] = (zmq_pollitem_t){.socket = c->stream, .events = ZMQ_POLLIN};
-    /* Rounded up: less than a millisecond would be a busy loop. */
-    return zmq_poll(items, count, (long)((wait + 999999) / 1000000)) < 0 ? -errno : 0;
+        items[own++] = (zmq_pollitem_t){.socket = c->stream, .events = ZMQ_POLLIN};
+    for (int i = 0; i < count; i++)
+        items[own + i] = (zmq_pollitem_t){.fd = fds[i].fd,
+                                          .events = fds[i].events & POLLIN ? ZMQ_POLLIN : (short)0};
+    int error = zmq_poll(items, own + count, wait_ms) < 0 ? -errno : 0;
+    for (int i = 0; i < count; i++)
+        fds[i].revents = (short)((items[own + i].revents & ZMQ_POLLIN ? POLLIN : 0) |
+                                 (items[own + i].revents & ZMQ_POLLERR ? POLLERR : 0));
+    return error;
 }
 
 int client_next(struct client *c, int timeout_ms, struct client_message *out)
 {
-    uint64_t until = clock_mono_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
+    uint64_t until = clock_mono_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000, now;
     enum client_state state = c->state;
     for (;;) {
         int result = client_read_all(c, out);
@@ -437,9 +392,10 @@ int client_next(struct client *c, int timeout_ms, struct client_message *out)
         client_on_tick(c);
         if (c->failed_count)
             continue;
-        if (c->state != state || clock_mono_ns() >= until)
+        if (c->state != state || (now = clock_mono_ns()) >= until)
             return 0;
-        result = client_wait_for_input(c, until);
+        /* Rounded up: less than a millisecond would be a busy loop. */
+        result = client_wait(c, NULL, 0, (int)((until - now + 999999) / 1000000));
         if (result == -EINTR)
             return 0;
         if (result != 0)
@@ -448,17 +404,6 @@ int client_next(struct client *c, int timeout_ms, struct client_message *out)
 }
 
 /* ---- life ---------------------------------------------------------------- */
-
-static int client_open_tick(struct client *c)
-{
-    struct epoll_event event = {.events = EPOLLIN};
-    c->epoll = epoll_create1(EPOLL_CLOEXEC);
-    c->tick = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (c->epoll < 0 || c->tick < 0 || client_arm_tick(c, client_tick_ns(c)) ||
-        epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->tick, &event))
-        return -errno;
-    return 0;
-}
 
 static int client_set_up(struct client *c, const struct client_options *options)
 {
@@ -484,7 +429,7 @@ static int client_set_up(struct client *c, const struct client_options *options)
         c->has_keys = 1;
     }
     c->context = zmq_ctx_new();
-    return c->context ? client_open_tick(c) : -ENOMEM;
+    return c->context ? 0 : -ENOMEM;
 }
 
 int client_create(struct client **out, const struct client_options *options)
@@ -492,7 +437,6 @@ int client_create(struct client **out, const struct client_options *options)
     struct client *c = calloc(1, sizeof *c);
     if (!c)
         return -ENOMEM;
-    c->epoll = c->tick = -1;
     int error = client_set_up(c, options);
     if (error) {
         client_destroy(c);
@@ -517,14 +461,10 @@ void client_destroy(struct client *c)
     if (!c)
         return;
     client_leave(c);
-    client_close_socket(c, &c->front);
-    client_close_socket(c, &c->stream);
+    client_close_socket(&c->front);
+    client_close_socket(&c->stream);
     if (c->context)
         zmq_ctx_term(c->context);
-    if (c->tick >= 0)
-        close(c->tick);
-    if (c->epoll >= 0)
-        close(c->epoll);
     wire_buffer_finish(&c->buffer);
     wire_arena_finish(&c->arena);
     curve_wipe(&c->keys);
@@ -554,11 +494,6 @@ const char *client_job(const struct client *c)
 uint64_t client_missed(const struct client *c)
 {
     return c->missed;
-}
-
-int client_fd(const struct client *c)
-{
-    return c->epoll;
 }
 
 const char *client_error(const struct client *c)

@@ -1,7 +1,7 @@
 /* A client of the daemon, for the viewer, tap, status, top and others.
  *
- * Single-threaded, without an event loop: client_fd() may be watched, client_next() never blocks
- * longer than its timeout. It connects, sends hello, subscribes, requests a snapshot, queues
+ * Single-threaded, without an event loop: client_next() and client_wait() never block longer than
+ * their timeout. It connects, sends hello, subscribes, requests a snapshot, queues
  * published frames meanwhile, drops those that the snapshot contains, and reconnects by itself when
  * the daemon was restarted (see client_state()). */
 #ifndef HOLTER_PROTO_CLIENT_H
@@ -9,6 +9,10 @@
 
 #include "holter/wire.h"
 #include "proto/curve_keys.h"
+
+#include <poll.h>
+
+#define CLIENT_WAIT_FDS 2 /**< descriptors of client_wait() */
 
 struct client;
 
@@ -94,9 +98,12 @@ const char *client_job(const struct client *client);
  * a topic were missed. Missed frames at the end of the stream are detected some seconds later. */
 uint64_t client_missed(const struct client *client);
 
-/** Descriptor to watch for readability; when it is, call client_next(.., 0, ..) until it returns
- *  0. */
-int client_fd(const struct client *client);
+/** Waits until client_next(), which has returned 0, may return more, or until a descriptor is
+ * ready; at most timeout_ms, and not beyond the client's own next work, such as a hello.
+ *  @param fds    as of poll(2), but only POLLIN is known, and POLLERR stands for all that is wrong
+ *  @param count  at most CLIENT_WAIT_FDS
+ *  @return 0 or -errno, as -EINTR after a signal */
+int client_wait(struct client *client, struct pollfd *fds, int count, int timeout_ms);
 
 /** Text of the last error, for people; "" if there was none. */
 const char *client_error(const struct client *client);

@@ -58,8 +58,6 @@ struct client {
     void *context;
     void *front;  /* DEALER */
     void *stream; /* SUB; NULL until the daemon has said welcome */
-    int epoll;    /* what client_fd() gives: both sockets and the tick */
-    int tick;     /* timerfd: housekeeping is due */
 
     char endpoint[256];
     char stream_given[256]; /* by the user; "": none */

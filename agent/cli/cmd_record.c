@@ -171,7 +171,7 @@ static int cmd_record_follow(struct record *r)
     uint64_t away_since = 0;
     for (;;) {
         struct client_message got;
-        struct pollfd watched[2];
+        struct pollfd watched = {.fd = r->signals, .events = POLLIN};
         int result = 0;
         while (!(r->ended && client_is_current(r->client)) &&
                (result = client_next(r->client, 0, &got)) == 1) {
@@ -190,11 +190,9 @@ static int cmd_record_follow(struct record *r)
         if (dial_moved(&r->dial, &r->client))
             client_follow(r->client, r->job, ATTACH_TOPICS);
         cmd_record_ask_for_end(r);
-        watched[0] = (struct pollfd){.fd = client_fd(r->client), .events = POLLIN};
-        watched[1] = (struct pollfd){.fd = r->signals, .events = POLLIN};
         cmd_record_report_waiting(r, clock_mono_ns());
-        poll(watched, 2, CHECK_MS);
-        if (watched[1].revents != 0)
+        client_wait(r->client, &watched, 1, CHECK_MS);
+        if (watched.revents != 0)
             return 1;
     }
 }

@@ -127,12 +127,10 @@ static int cmd_tap_has_all(const struct tap *tap)
  * @return 1 after a signal, or if the reader has closed standard output */
 static int cmd_tap_wait(const struct tap *tap, uint64_t now, uint64_t end)
 {
-    struct pollfd watched[] = {{.fd = client_fd(tap->client), .events = POLLIN},
-                               {.fd = tap->signals, .events = POLLIN},
-                               {.fd = STDOUT_FILENO}};
+    struct pollfd watched[] = {{.fd = tap->signals, .events = POLLIN}, {.fd = STDOUT_FILENO}};
     uint64_t wait_ms = (end - now) / 1000000 + 1;
-    poll(watched, 3, wait_ms > CHECK_MS ? CHECK_MS : (int)wait_ms);
-    return watched[1].revents != 0 || (watched[2].revents & POLLERR);
+    client_wait(tap->client, watched, 2, wait_ms > CHECK_MS ? CHECK_MS : (int)wait_ms);
+    return watched[0].revents != 0 || (watched[1].revents & POLLERR);
 }
 
 /* The end of the job may have been among the missed frames. */

@@ -54,7 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t kind;
     if (!c)
         return 0;
-    c->epoll = c->tick = -1;
     c->follow = (struct follow){.phase = FOLLOW_LIVE, .topics = UINT64_MAX, .job = "j"};
     strcpy(c->endpoint, "ipc:///nowhere");
     while (next_piece(&data, &size, &kind, &piece)) {

@@ -8,7 +8,6 @@
 #include "tests/directory.h"
 #include "tests/proto/fake_daemon.h"
 
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -590,7 +590,7 @@ static void garbage_on_the_stream_is_passed_over(void **state)
     assert_int_equal(bed->windows[1], 3);
 }
 
-static void its_descriptor_becomes_readable_when_messages_wait(void **state)
+static void waiting_ends_when_messages_wait_or_a_descriptor_is_ready(void **state)
 {
     struct bed *bed = *state;
     struct client_message message;
@@ -598,18 +598,27 @@ static void its_descriptor_becomes_readable_when_messages_wait(void **state)
     assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
     uint64_t begin = clock_mono_ns();
     int result = 0;
-    /* As an event loop does it: look only after the descriptor has become readable, and until dry.
-     */
     while (bed->count == 0) {
         assert_true(clock_mono_ns() - begin < BROKEN_NS);
         serve(bed);
-        struct pollfd ready = {.fd = client_fd(bed->client), .events = POLLIN};
-        if (poll(&ready, 1, 1) != 1)
-            continue;
+        assert_int_equal(client_wait(bed->client, NULL, 0, 1), 0);
         while ((result = client_next(bed->client, 0, &message)) == 1)
             take_message(bed, &message);
         assert_int_equal(result, 0);
     }
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    struct pollfd watched[] = {{.fd = ends[0], .events = POLLIN}, {.fd = ends[1]}};
+    client_wait(bed->client, watched, 2, 0);
+    assert_int_equal(watched[0].revents | watched[1].revents, 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(client_wait(bed->client, watched, 2, 1000), 0);
+    assert_int_equal(watched[0].revents, POLLIN);
+    assert_int_equal(watched[1].revents, 0);
+    close(ends[0]); /* as a reader that has left */
+    client_wait(bed->client, watched + 1, 1, 1000);
+    assert_int_equal(watched[1].revents, POLLERR);
+    close(ends[1]);
 }
 
 static void what_cannot_be_followed_is_refused(void **state)
@@ -686,7 +695,7 @@ int main(void)
         T(a_new_run_of_a_replay_is_taken_from_its_state_on),
         T(a_vanished_daemon_is_noticed_and_open_questions_are_answered),
         T(garbage_on_the_stream_is_passed_over),
-        T(its_descriptor_becomes_readable_when_messages_wait),
+        T(waiting_ends_when_messages_wait_or_a_descriptor_is_ready),
         T(what_cannot_be_followed_is_refused),
         T(the_state_of_topics_that_are_all_named_is_that_of_all_topics),
         T(the_state_is_asked_for_of_every_topic_there_is),

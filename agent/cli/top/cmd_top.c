@@ -175,8 +175,7 @@ static int run_once(struct top *top)
 {
     uint64_t end = clock_mono_ns() + top->dial.patience_ns;
     while (!client_is_current(top->client) || !top->model.job[0]) {
-        struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
-                                   {.fd = top->signals, .events = POLLIN}};
+        struct pollfd watched = {.fd = top->signals, .events = POLLIN};
         int result = cmd_top_apply_messages(top);
         if (result < 0) {
             terminal_print("top: %s", holter_strerror(result));
@@ -189,8 +188,8 @@ static int run_once(struct top *top)
                            top->job != NULL ? top->job : "", top->dial.endpoint);
             return 1;
         }
-        poll(watched, 2, CHECK_MS);
-        if (watched[1].revents)
+        client_wait(top->client, &watched, 1, CHECK_MS);
+        if (watched.revents)
             return 1;
         cmd_top_follow(top);
     }
@@ -273,12 +272,11 @@ static int cmd_top_watch(struct top *top)
             cmd_top_draw(top);
             drawn = clock_mono_ns();
         }
-        struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
-                                   {.fd = top->signals, .events = POLLIN},
+        struct pollfd watched[] = {{.fd = top->signals, .events = POLLIN},
                                    {.fd = STDIN_FILENO, .events = POLLIN}};
         /* The signal of a resized terminal interrupts the wait, too. */
-        poll(watched, 3, top->changed ? (int)(FRAME_NS / 1000000) : CHECK_MS);
-        if (watched[1].revents || (watched[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
+        client_wait(top->client, watched, 2, top->changed ? (int)(FRAME_NS / 1000000) : CHECK_MS);
+        if (watched[0].revents || (watched[1].revents & POLLERR))
             return 0;
     }
 }
