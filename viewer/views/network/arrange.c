@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work done in one frame: a few milliseconds each. */
 enum {
-    ROUTES_SHARE = 8000,
-    SPRING_SHARE = 400000,
-    RESTARTS = 3, /* after this many restarts the whole is built in one frame */
-    GLIDE = 800,  /* above this number units jump to their positions */
+    SPRING_SHARE = 400000, /* work done in one frame: a few milliseconds */
+    GLIDE = 800,           /* above this number units jump to their positions */
 };
 
 static const double drift = 0.3; /* change of the weights, as a share, that triggers a new layout */
@@ -270,24 +267,13 @@ static uint64_t network_compute_key(struct network_drawing *d, const struct stag
 
 static int network_build_next(struct network_drawing *d, const struct stage *s, uint64_t key)
 {
-    const struct flows *f = &s->range->flows;
     struct arrangement *a = &d->next;
-    if (a->wiring.key && a->wiring.key != key) {
+    if (a->wiring.key != key) {
         network_arrangement_finish(a);
-        d->restarts++;
-    }
-    if (!a->wiring.key && wiring_begin(&a->wiring, s, key) < 0)
-        return -ENOMEM;
-    a->graph_version = s->ui->graph.version;
-    a->network_version = s->model->network.version;
-    a->what_if = s->ui->network.applied ? s->ui->network.what_if.version : 0;
-    if (a->wiring.cursor < a->wiring.flow_count || !a->weights) {
-        int more = wiring_work(&a->wiring, s->model, f,
-                               d->restarts > RESTARTS ? UINT32_MAX : ROUTES_SHARE);
-        if (more)
-            return more;
-        if (wiring_add_real(&a->wiring, s) < 0 || wiring_pair(&a->wiring) < 0 ||
-            wiring_figures(&a->wiring, s) < 0 ||
+        a->graph_version = s->ui->graph.version;
+        a->network_version = s->model->network.version;
+        a->what_if = s->ui->network.applied ? s->ui->network.what_if.version : 0;
+        if (wiring_make(&a->wiring, s, key) < 0 || wiring_figures(&a->wiring, s) < 0 ||
             (network_follows(s)                 ? network_take_places(a, &s->other->network->now)
              : network_keeps_places(a, &d->now) ? network_take_places(a, &d->now)
                                                 : network_begin_places(a, &d->now)) < 0)
@@ -300,7 +286,6 @@ static int network_build_next(struct network_drawing *d, const struct stage *s, 
     network_arrangement_finish(&d->now);
     d->now = *a;
     d->next = (struct arrangement){0};
-    d->restarts = 0;
     return 0;
 }
 

@@ -54,7 +54,7 @@ struct wiring_edge {
     uint32_t back;     /**< edge in the opposite direction; WIRING_NONE */
     uint64_t bytes;
     double real;           /**< bytes in reality, which differ while a what-if is shown */
-    uint32_t first, count; /**< section of stack[]: routes over the edge, after wiring_pair() */
+    uint32_t first, count; /**< section of stack[]: routes over the edge */
 };
 
 /** Zero-initialised is empty. Arrays are owned. */
@@ -88,9 +88,6 @@ struct wiring {
     uint64_t figures_key, sorted_key, order_key, marks_key;
 
     struct key_table edge_keys, route_keys;
-    uint32_t cursor; /**< while building: next route of the model */
-    uint32_t *walk;
-    uint32_t walk_capacity;
 };
 
 void wiring_finish(struct wiring *wiring);
@@ -98,18 +95,9 @@ void wiring_finish(struct wiring *wiring);
 /** Key of the graph that would be built now. */
 uint64_t wiring_key(const struct stage *stage);
 
-/** Begin to build. While a what-if is shown its units are those of both states. @param wiring empty
+/** Build it. While a what-if is shown its units are those of both states. @param wiring empty
  * @return 0 or -ENOMEM (it stays empty) */
-int wiring_begin(struct wiring *wiring, const struct stage *stage, uint64_t key);
-
-/** Do a part of the building work, for at most `routes` routes. The flows must contain the same
- * routes as at wiring_begin().
- * @return 1 while work remains, 0, or -ENOMEM */
-int wiring_work(struct wiring *wiring, const struct model *model, const struct flows *flows,
-                uint32_t routes);
-
-/** Add the edges that only the reality uses, after the routes. @return 0 or -ENOMEM */
-int wiring_add_real(struct wiring *wiring, const struct stage *stage);
+int wiring_make(struct wiring *wiring, const struct stage *stage, uint64_t key);
 
 /** Sum the figures if they changed. @return 1 when they did, 0, or -ENOMEM */
 int wiring_figures(struct wiring *wiring, const struct stage *stage);
@@ -124,9 +112,6 @@ uint64_t wiring_order_key(const struct wiring *wiring, enum flow_metric metric);
  * figure innermost. Called where stacks are read, as new figures come more often than pictures are
  * made. @return 0 or -ENOMEM */
 int wiring_order(struct wiring *wiring, enum flow_metric metric);
-
-/** Find opposite edges and partners of units, after building. @return 0 or -ENOMEM */
-int wiring_pair(struct wiring *wiring);
 
 /* ---- the view --------------------------------------------------------------------------- */
 
@@ -155,7 +140,6 @@ struct arrangement {
 struct network_drawing {
     struct arrangement now, next; /**< the visible graph, and the one in progress */
     struct wiring_scale scale;
-    uint32_t restarts; /**< how often `next` was restarted */
     uint64_t flows_version, real_version, graph_version,
         key; /**< key computed from those versions */
 

@@ -24,7 +24,6 @@ void wiring_finish(struct wiring *w)
     free(w->cursors);
     free(w->order);
     free(w->by_figure);
-    free(w->walk);
     key_table_finish(&w->edge_keys);
     key_table_finish(&w->route_keys);
     *w = (struct wiring){0};
@@ -91,24 +90,6 @@ static int wiring_make_units(struct wiring *w, const struct stage *s)
     return 0;
 }
 
-int wiring_begin(struct wiring *w, const struct stage *s, uint64_t key)
-{
-    const struct model *m = s->model;
-    const struct flows *f = &s->range->flows;
-    if (!m->network.topology || f->vertex_count != topology_vertices(m->network.topology))
-        return -ENOMEM;
-    w->key = key;
-    w->flow_count = f->route_count;
-    w->route_of = malloc((f->route_count + 1u) * sizeof *w->route_of);
-    w->routes = calloc(f->route_count + 1u, sizeof *w->routes);
-    w->walk_capacity = f->vertex_count + 1;
-    w->walk = malloc(2 * w->walk_capacity * sizeof *w->walk);
-    if (w->route_of && w->routes && w->walk && wiring_make_units(w, s) == 0)
-        return 0;
-    wiring_finish(w);
-    return -ENOMEM;
-}
-
 /* ---- ways ---- */
 
 static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
@@ -122,18 +103,19 @@ static uint32_t wiring_find_edge(struct wiring *w, uint32_t from, uint32_t to)
     return e;
 }
 
-/* Append the edges of a route to steps. @return their number, or -ENOMEM */
+/* Append the edges of a route to steps. @param walk  of 2 * (vertex_count + 1) numbers
+ * @return their number, or -ENOMEM */
 static int wiring_walk_route(struct wiring *w, const struct model *m, const struct flows *f,
-                             uint32_t route)
+                             uint32_t route, uint32_t *walk)
 {
-    uint32_t length = flows_walk(f, m, route, w->walk, w->walk_capacity), from, to, count = 0;
-    if (length == TOPOLOGY_NONE || length > w->walk_capacity)
+    uint32_t length = flows_walk(f, m, route, walk, w->vertex_count + 1), from, to, count = 0;
+    if (length == TOPOLOGY_NONE || length > w->vertex_count + 1)
         return 0;
     uint32_t at = w->unit_of[f->routes[route].source];
     if (ARRAY_FIT_ZERO(w->steps, w->step_capacity, (uint64_t)w->step_count + length) != 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < length; k++) {
-        if (!topology_link(m->network.topology, w->walk[k], &from, &to) ||
+        if (!topology_link(m->network.topology, walk[k], &from, &to) ||
             w->unit_of[to] == WIRING_NONE || w->unit_of[to] == at)
             continue;
         uint32_t e = wiring_find_edge(w, at, w->unit_of[to]);
@@ -166,25 +148,34 @@ static uint32_t wiring_find_route(struct wiring *w, uint32_t flow, const struct 
     return r;
 }
 
-int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, uint32_t routes)
+static int wiring_build_route(struct wiring *w, const struct model *m, const struct flows *f,
+                              uint32_t i, uint32_t *walk)
 {
-    for (; w->cursor < w->flow_count && w->cursor < f->route_count && routes; routes--) {
-        uint32_t i = w->cursor++;
-        const struct flow *flow = &f->routes[i];
-        w->route_of[i] = WIRING_NONE;
-        if (flow->length == TOPOLOGY_NONE || w->unit_of[flow->source] == WIRING_NONE ||
-            w->unit_of[flow->destination] == WIRING_NONE ||
-            w->unit_of[flow->source] == w->unit_of[flow->destination])
-            continue;
-        int count = wiring_walk_route(w, m, f, i);
-        uint32_t r = count > 0 ? wiring_find_route(w, i, flow, (uint32_t)count) : WIRING_NONE;
-        if (count < 0 || (count > 0 && r == KEY_NONE))
-            return -ENOMEM;
-        w->route_of[i] = r;
-        if (r != WIRING_NONE)
-            w->routes[r].flows++;
-    }
-    return w->cursor < w->flow_count;
+    const struct flow *flow = &f->routes[i];
+    w->route_of[i] = WIRING_NONE;
+    if (flow->length == TOPOLOGY_NONE || w->unit_of[flow->source] == WIRING_NONE ||
+        w->unit_of[flow->destination] == WIRING_NONE ||
+        w->unit_of[flow->source] == w->unit_of[flow->destination])
+        return 0;
+    int count = wiring_walk_route(w, m, f, i, walk);
+    if (count <= 0)
+        return count;
+    uint32_t r = wiring_find_route(w, i, flow, (uint32_t)count);
+    if (r == KEY_NONE)
+        return -ENOMEM;
+    w->route_of[i] = r;
+    w->routes[r].flows++;
+    return 0;
+}
+
+static int wiring_build_routes(struct wiring *w, const struct model *m, const struct flows *f)
+{
+    uint32_t *walk = malloc(2 * (w->vertex_count + 1u) * sizeof *walk);
+    int error = walk ? 0 : -ENOMEM;
+    for (uint32_t i = 0; !error && i < f->route_count; i++)
+        error = wiring_build_route(w, m, f, i, walk);
+    free(walk);
+    return error;
 }
 
 /* Count the partners of units: each pair that communicates counts once at both ends. */
@@ -208,7 +199,8 @@ static int wiring_count_partners(struct wiring *w)
     return 0;
 }
 
-int wiring_add_real(struct wiring *w, const struct stage *s)
+/* Add the edges that only the reality uses, after the routes. */
+static int wiring_add_real(struct wiring *w, const struct stage *s)
 {
     const struct flows *real = piece_reality(s);
     uint32_t from, to;
@@ -238,12 +230,30 @@ static int wiring_divide_stack(struct wiring *w)
     return 0;
 }
 
-int wiring_pair(struct wiring *w)
+/* Find opposite edges and partners of units. */
+static int wiring_pair(struct wiring *w)
 {
     for (uint32_t e = 0; e < w->edge_count; e++)
         w->edges[e].back =
             key_table_find(&w->edge_keys, (struct key){w->edges[e].to, w->edges[e].from});
     return wiring_divide_stack(w) < 0 ? -ENOMEM : wiring_count_partners(w);
+}
+
+int wiring_make(struct wiring *w, const struct stage *s, uint64_t key)
+{
+    const struct model *m = s->model;
+    const struct flows *f = &s->range->flows;
+    if (!m->network.topology || f->vertex_count != topology_vertices(m->network.topology))
+        return -ENOMEM;
+    w->key = key;
+    w->flow_count = f->route_count;
+    w->route_of = malloc((f->route_count + 1u) * sizeof *w->route_of);
+    w->routes = calloc(f->route_count + 1u, sizeof *w->routes);
+    if (w->route_of && w->routes && wiring_make_units(w, s) == 0 &&
+        wiring_build_routes(w, m, f) == 0 && wiring_add_real(w, s) == 0 && wiring_pair(w) == 0)
+        return 0;
+    wiring_finish(w);
+    return -ENOMEM;
 }
 
 /* ---- figures ---- */
