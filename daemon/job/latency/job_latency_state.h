@@ -37,8 +37,8 @@ struct job_latency {
     size_t region_count, region_capacity;
     struct latency_rows carry; /* of corrections, for the next window */
     struct latency_scale scale;
-    unsigned group_shift;           /* 0: no groups */
-    uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
+    unsigned group_shift; /* 0: no groups */
+    uint32_t *node_of;    /* by rank; UINT32_MAX: not known */
     size_t node_of_count;
     uint32_t *group_of; /* by node: group of its first rank; where there are groups */
     size_t group_of_count;
