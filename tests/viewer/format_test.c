@@ -141,11 +141,21 @@ static void uncertainty_stands_beside_a_figure_where_it_shows(void **state)
                                                             "3\xc2\xa0ns");
 }
 
+/* This test runs in another time zone. */
+static void times_are_utc_as_in_the_texts_of_alerts(void **state)
+{
+    (void)state;
+    assert_string_equal(format_clock(INT64_C(1790000000250000000), 0).text, "14:13:20");
+    assert_string_equal(format_clock(INT64_C(1790000000250000000), 1).text, "14:13:20.2");
+    assert_string_equal(format_date(INT64_C(1790000000250000000)).text, "2026-09-21 14:13:20");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ratios_and_slopes_read_as_people_say_them),
         cmocka_unit_test(uncertainty_stands_beside_a_figure_where_it_shows),
+        cmocka_unit_test(times_are_utc_as_in_the_texts_of_alerts),
         cmocka_unit_test(figures_have_three_digits_and_a_unit),
         cmocka_unit_test(durations_are_read_at_a_glance),
         cmocka_unit_test(a_small_share_is_not_none),

@@ -114,7 +114,7 @@ struct quantity format_clock(int64_t ns, int tenths)
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
     char clock[16];
-    localtime_r(&seconds, &parts);
+    gmtime_r(&seconds, &parts);
     strftime(clock, sizeof clock, "%H:%M:%S", &parts);
     return quantity_print(tenths ? "%s.%d" : "%s", clock, (int)(ns / 100000000 % 10));
 }
@@ -124,7 +124,7 @@ struct quantity format_date(int64_t ns)
     time_t seconds = (time_t)(ns / 1000000000);
     struct quantity out = {""};
     struct tm parts;
-    if (localtime_r(&seconds, &parts))
+    if (gmtime_r(&seconds, &parts))
         strftime(out.text, sizeof out.text, "%Y-%m-%d %H:%M:%S", &parts);
     return out;
 }

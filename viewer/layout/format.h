@@ -29,11 +29,11 @@ struct quantity format_duration_within(double ns, double error_ns);
 /** Growth per minute as a share: "+3.1 %/min"; "" for NaN. */
 struct quantity format_slope(double slope);
 
-/** Time of day of a daemon time, local time zone: "14:03:07", with tenths for steps below a second.
- */
+/** Time of day of a daemon time, UTC as in the texts of alerts: "14:03:07", with tenths for steps
+ *  below a second. */
 struct quantity format_clock(int64_t ns, int tenths);
 
-/** Day and time of a daemon time, local time zone: "2026-11-22 14:03:07". */
+/** Day and time of a daemon time, UTC: "2026-11-22 14:03:07". */
 struct quantity format_date(int64_t ns);
 
 /** Time since the job's start: "00:12:31". */
