@@ -101,8 +101,10 @@ static int cmd_run_leave_out_contradictions(struct run_options *o, const int *co
                                   "a device or a directory";
     struct stat there;
     const int is_file =
-        o->output == NULL || (o->output[0] != '\0' && strcmp(o->output, "-") != 0 &&
-                              (stat(o->output, &there) != 0 || S_ISREG(there.st_mode)));
+        o->output == NULL ||
+        (o->output[0] != '\0' && strcmp(o->output, "-") != 0 &&
+         (stat(o->output, &there) != 0 ||
+          !(S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode) || S_ISDIR(there.st_mode))));
     const int output = o->output != NULL && is_file && !o->no_record;
     const struct {
         int wrong;
