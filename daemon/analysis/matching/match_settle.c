@@ -79,7 +79,7 @@ void match_settle_in_group(struct match *match, uint32_t number)
 
 /* Settle a receive that has left its channel as a message or as one end of a message. */
 static inline void match_settle_receive(struct match *match, const struct channel *channel,
-                                 uint32_t number)
+                                        uint32_t number)
 {
     struct receive *receive = match_receive_at(match, number);
     receive->request = channel->source;
@@ -123,8 +123,8 @@ static uint32_t match_pop_receive(struct match *match, struct channel *channel)
 }
 
 /* Bind a send and a receive that have left the channel. @return 0: they contradict each other */
-static inline int match_bind_pair(struct match *match, struct channel *channel, uint32_t send_number,
-                           uint32_t receive_number)
+static inline int match_bind_pair(struct match *match, struct channel *channel,
+                                  uint32_t send_number, uint32_t receive_number)
 {
     const struct send *send = match_send_at(match, send_number);
     struct receive *receive = match_receive_at(match, receive_number);
