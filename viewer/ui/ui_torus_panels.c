@@ -83,13 +83,14 @@ static void ui_torus_panel_settle(struct torus_choice *t, struct torus_panel *p)
 
 /* Adds what a pair of ranks sends to the loads of the links of its route. */
 static void ui_torus_panel_add_route(struct torus_panel *p, const struct topology *topology,
-                                     const uint32_t *seats, uint32_t seat_count, uint32_t source,
-                                     uint32_t destination, uint64_t amount)
+                                     const uint32_t *seats, uint32_t seat_count,
+                                     struct model_pair pair, uint64_t amount)
 {
     uint32_t links[1024], maximum = sizeof links / sizeof *links;
-    if (!amount || source >= seat_count || destination >= seat_count)
+    if (!amount || pair.source >= seat_count || pair.destination >= seat_count)
         return;
-    uint32_t from = seats[source], to = seats[destination], vertices = topology_vertices(topology);
+    uint32_t from = seats[pair.source], to = seats[pair.destination],
+             vertices = topology_vertices(topology);
     if (from == to || from >= vertices || to >= vertices)
         return;
     uint32_t length = topology_route(topology, from, to, links, maximum);
@@ -112,8 +113,7 @@ static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
     size_t column = t->figure == TORUS_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
     if (!ui_torus_panel_restricted(t)) {
         for (uint32_t i = 0; i < r->pairs.count; i++) {
-            struct model_pair pair = model_pair_at(&m->pairs, i);
-            ui_torus_panel_add_route(p, topology, seats, seat_count, pair.source, pair.destination,
+            ui_torus_panel_add_route(p, topology, seats, seat_count, model_pair_at(&m->pairs, i),
                                      r->pairs.figures[(size_t)i * PAIR_COLUMNS + column]);
         }
         return;
@@ -122,7 +122,8 @@ static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
     for (uint32_t i = 0; i < c->keys.count; i++) {
         struct context row = contexts_at(c, i);
         if ((!t->comm || row.comm == t->comm - 1) && (!t->region || row.region == t->region - 1))
-            ui_torus_panel_add_route(p, topology, seats, seat_count, row.source, row.destination,
+            ui_torus_panel_add_route(p, topology, seats, seat_count,
+                                     (struct model_pair){row.source, row.destination},
                                      c->sums[(size_t)i * 2 + column]);
     }
 }

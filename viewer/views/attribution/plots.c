@@ -26,14 +26,14 @@ static void plots_format_since(const struct model *m, const struct history *h, c
 /* ---- mapping ---- */
 
 /* An arc from the top clockwise, as a share of the circle. */
-static void plots_add_arc(const struct stage *s, double x, double y, double r, double share,
+static void plots_add_arc(const struct stage *s, struct point middle, double r, double share,
                           double width, color_t color)
 {
     int steps = (int)ceil(fmax(share, 0) * 64);
     scene_points(s->brush.scene);
     for (int i = 0; i <= steps; i++) {
         double a = 2 * acos(-1) * share * i / fmax(steps, 1);
-        scene_point(s->brush.scene, x + r * sin(a), y - r * cos(a));
+        scene_point(s->brush.scene, middle.x + r * sin(a), middle.y - r * cos(a));
     }
     scene_curve(s->brush.scene, width, color);
 }
@@ -46,18 +46,18 @@ static void plots_add_ring(const struct stage *s, const struct attribution_drawi
     static const char *const names[] = {"messages", "bytes"};
     double share = crossing_share(&d->crossing[NOW], column),
            before = crossing_share(&d->crossing[BEFORE], column);
-    double x = box.x + box.w / 2, y = box.y + RING + 6;
+    const struct point middle = {box.x + box.w / 2, box.y + RING + 6};
     if (isnan(share))
         return;
-    plots_add_arc(s, x, y, RING, 1, 7, t->info);
-    plots_add_arc(s, x, y, RING, share, 7, t->accent);
+    plots_add_arc(s, middle, RING, 1, 7, t->info);
+    plots_add_arc(s, middle, RING, share, 7, t->accent);
     if (!isnan(before)) {
-        plots_add_arc(s, x, y, RING - 7, 1, 1.5, color_fade(t->info, GHOST));
-        plots_add_arc(s, x, y, RING - 7, before, 1.5, color_fade(t->accent, GHOST));
+        plots_add_arc(s, middle, RING - 7, 1, 1.5, color_fade(t->info, GHOST));
+        plots_add_arc(s, middle, RING - 7, before, 1.5, color_fade(t->accent, GHOST));
     }
-    scene_textf(s->brush.scene, box.x, y - 7, box.w, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
-                t->text, "%.0f\xc2\xa0%%", share * 100);
-    double foot = y + RING + 7;
+    scene_textf(s->brush.scene, box.x, middle.y - 7, box.w, TEXT_AXIS_STRONG,
+                TEXT_CENTRE | TEXT_FIGURES, t->text, "%.0f\xc2\xa0%%", share * 100);
+    double foot = middle.y + RING + 7;
     if (foot + 14 <= box.y + box.h + 4)
         scene_text(s->brush.scene, box.x, foot, box.w, TEXT_AXIS, TEXT_CENTRE, t->second,
                    names[column]);

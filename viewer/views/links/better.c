@@ -190,16 +190,15 @@ static void better_add_outcome(const struct stage *s, struct box box, enum sugge
 
 /* A choice that ends at `end`, beside what ends at x where there is room, else a row lower.
  * @return y of the row that it is in */
-static double better_add_choice(const struct stage *s, double x, double end, double y,
-                                const char *const *words, int count, int active,
-                                enum ui_command command)
+static double better_add_choice(const struct stage *s, struct box line, const char *const *words,
+                                int count, int active, enum ui_command command)
 {
     double wide = 8;
     for (int i = 0; i < count; i++)
         wide += scene_width(s->brush.scene, TEXT_SMALL, 0, words[i]) + 18;
-    y += end - x >= wide ? 0 : 30;
-    widget_choice(&s->brush, end, y, words, count, active, command);
-    return y;
+    line.y += line.w >= wide ? 0 : 30;
+    widget_choice(&s->brush, line.x + line.w, line.y, words, count, active, command);
+    return line.y;
 }
 
 static void better_add_mapping(const struct stage *s, struct box box)
@@ -217,11 +216,12 @@ static void better_add_mapping(const struct stage *s, struct box box)
     x += better_add_button(s, x, box.y, text, COMMAND_REMAP_TIME, 0);
     double y = box.y;
     if (some) {
-        y = 30 + better_add_choice(s, x, end, y, who, 2, n->only_selected, COMMAND_ONLY_SELECTED);
+        y = 30 + better_add_choice(s, (struct box){x, y, end - x, 0}, who, 2, n->only_selected,
+                                   COMMAND_ONLY_SELECTED);
         x = box.x;
     }
-    y = better_add_choice(s, x, end, y, objectives, REMAP_OBJECTIVES, (int)n->objective,
-                          COMMAND_OBJECTIVE);
+    y = better_add_choice(s, (struct box){x, y, end - x, 0}, objectives, REMAP_OBJECTIVES,
+                          (int)n->objective, COMMAND_OBJECTIVE);
     y += 34;
     snprintf(text, sizeof text, "The daemon looks for places of the ranks with %s.",
              aims[n->objective]);
@@ -236,8 +236,8 @@ static void better_add_routes(const struct stage *s, struct box box)
     char subject[128], hint[200];
     double x = box.x, end = box.x + box.w;
     x += better_add_button(s, x, box.y, "Suggest routes", COMMAND_REROUTE, 0);
-    double second = better_add_choice(s, x, end, box.y, criteria, ROUTE_CRITERIA, (int)n->criterion,
-                                      COMMAND_REROUTE_FIRST);
+    double second = better_add_choice(s, (struct box){x, box.y, end - x, 0}, criteria,
+                                      ROUTE_CRITERIA, (int)n->criterion, COMMAND_REROUTE_FIRST);
     double y = second + 30;
     widget_choice(&s->brush, end, y, deltas, ROUTE_DELTAS, (int)n->delta, COMMAND_REROUTE_DELTA);
     y += 34;

@@ -256,8 +256,8 @@ double torus_choices(struct stage *s, double right, double y, double least)
 
 /* A column of the menu: "all", then each item that sent messages. */
 static double torus_controls_add_menu_column(struct stage *s, struct box box, const char *title,
-                                             uint64_t command, uint32_t count, uint32_t active,
-                                             int regions)
+                                             enum ui_command command, uint32_t count,
+                                             uint32_t active)
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
@@ -268,7 +268,7 @@ static double torus_controls_add_menu_column(struct stage *s, struct box box, co
         char text[96];
         if (!i)
             snprintf(text, sizeof text, "all");
-        else if (regions)
+        else if (command == COMMAND_TORUS_REGION)
             snprintf(text, sizeof text, "%s",
                      m->regions[i - 1].name[0] ? m->regions[i - 1].name : "outside regions");
         else if (!m->comms[i - 1].size)
@@ -310,7 +310,7 @@ void torus_menu(struct stage *s, struct box box)
     struct box left = {menu.x + 6, menu.y + 28, menu.w / 2 - 9, menu.h - 34},
                right = {menu.x + menu.w / 2 + 3, menu.y + 28, menu.w / 2 - 9, menu.h - 34};
     torus_controls_add_menu_column(s, left, "Code region", COMMAND_TORUS_REGION, m->region_count,
-                                   c->region, 1);
+                                   c->region);
     torus_controls_add_menu_column(s, right, "Communicator", COMMAND_TORUS_COMM, m->comm_count,
-                                   c->comm, 0);
+                                   c->comm);
 }

@@ -34,8 +34,7 @@ static int torus_plane_crosses(const struct section *k, const struct projection_
 /* ---- links ---- */
 
 static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const struct section *k,
-                                 struct strokes *strokes, int panel, uint32_t half,
-                                 const struct projection_line *l)
+                                 int panel, uint32_t half, const struct projection_line *l)
 {
     int view = s->ui->torus.view;
     const struct torus_side *side = &d->sides[view];
@@ -52,13 +51,14 @@ static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const
     if (side->lit[half] == 2)
         width += 2;
     /* the selection is above the rest, large loads above small ones */
-    strokes_add(strokes, &(struct stroke){(float)section_x(k, l->x0), (float)section_y(k, l->y0),
-                                          (float)section_x(k, l->x1), (float)section_y(k, l->y1),
-                                          (float)width, -rank - (lit && d->some ? 4 : 0), color});
+    strokes_add(&d->flat[panel],
+                &(struct stroke){(float)section_x(k, l->x0), (float)section_y(k, l->y0),
+                                 (float)section_x(k, l->x1), (float)section_y(k, l->y1),
+                                 (float)width, -rank - (lit && d->some ? 4 : 0), color});
 }
 
 static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, const struct section *k,
-                                  struct strokes *strokes, int panel)
+                                  int panel)
 {
     const struct torus_side *side = &d->sides[s->ui->torus.view];
     const struct projection *p = &side->projection;
@@ -69,7 +69,7 @@ static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, cons
         projection_lines(p, wire, l);
         for (uint32_t half = 0; half < 2; half++)
             if (side->link_of[wire * 2 + half] != TOPOLOGY_NONE)
-                torus_plane_add_half(s, d, k, strokes, panel, wire * 2 + half, &l[half]);
+                torus_plane_add_half(s, d, k, panel, wire * 2 + half, &l[half]);
     }
 }
 
@@ -255,7 +255,7 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
         s->ui->torus.view);
     if (d->flat_keys[panel] != key) {
         strokes_clear(strokes);
-        torus_plane_add_links(s, d, &k, strokes, panel);
+        torus_plane_add_links(s, d, &k, panel);
         if (panel == s->ui->torus.panel)
             torus_plane_add_nodes(s, d, &k, strokes);
         strokes_sort(strokes);
