@@ -129,14 +129,9 @@ static uint64_t bundle_trace(struct bundle *b, const struct bundle_edge *e)
     const float rgbs[4] = {add * (float)(e->color >> 24), add * (float)(e->color >> 16 & 0xff),
                            add * (float)(e->color >> 8 & 0xff), add};
     for (uint64_t i = 0; i < steps; i++) {
-        double t = ((double)i + 0.5) / (double)steps, u = 1 - t;
-        double w[4] = {u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}, x = 0, y = 0;
-        for (int k = 0; k < 4; k++) {
-            x += w[k] * e->at[k].x;
-            y += w[k] * e->at[k].y;
-        }
-        if (x >= -1 && x <= b->w + 1 && y >= b->row - 1 && y <= b->row + STRIP + 1)
-            bundle_splat(b, x, y, rgbs);
+        const struct point p = bundle_point(e->at, ((double)i + 0.5) / (double)steps);
+        if (p.x >= -1 && p.x <= b->w + 1 && p.y >= b->row - 1 && p.y <= b->row + STRIP + 1)
+            bundle_splat(b, p.x, p.y, rgbs);
     }
     return steps + 1;
 }

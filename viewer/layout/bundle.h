@@ -39,6 +39,18 @@ int bundle_begin(struct bundle *bundle, int w, int h, color_t ground);
 /** Add an edge; it is omitted when memory runs out. */
 void bundle_add(struct bundle *bundle, const struct bundle_edge *edge);
 
+/** The point of a cubic Bezier curve at t, 0 to 1. */
+static inline struct point bundle_point(const struct point at[4], double t)
+{
+    const double u = 1 - t, w[4] = {u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t};
+    struct point p = {0, 0};
+    for (int k = 0; k < 4; k++) {
+        p.x += w[k] * at[k].x;
+        p.y += w[k] * at[k].y;
+    }
+    return p;
+}
+
 /** Bend an edge: its control points move towards the centres a and b of the groups at its ends. */
 void bundle_bend(struct bundle_edge *edge, struct point a, struct point b);
 

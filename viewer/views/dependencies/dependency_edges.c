@@ -89,13 +89,8 @@ void dependency_edges_curve(struct stage *s, const struct dependency_plot *p, ui
     dependency_edges_bend(at);
     scene_points(s->brush.scene);
     for (int k = 0; k <= CURVE_POINTS; k++) {
-        double t = (double)k / CURVE_POINTS, u = 1 - t;
-        double w[4] = {u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}, x = 0, y = 0;
-        for (int j = 0; j < 4; j++) {
-            x += w[j] * at[j].x;
-            y += w[j] * at[j].y;
-        }
-        scene_point(s->brush.scene, x, y);
+        const struct point on = bundle_point(at, (double)k / CURVE_POINTS);
+        scene_point(s->brush.scene, on.x, on.y);
     }
     scene_curve(s->brush.scene, width, color);
 }

@@ -195,13 +195,8 @@ static void regions_view_draw_hover_edges(const struct stage *s, const struct ra
         struct bundle_edge c = regions_view_make_curve(n, v, e, 1);
         scene_points(s->brush.scene);
         for (int k = 0; k <= HOVER_POINTS; k++) {
-            double t = (double)k / HOVER_POINTS, u = 1 - t;
-            double w[4] = {u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}, x = 0, y = 0;
-            for (int j = 0; j < 4; j++) {
-                x += w[j] * c.at[j].x;
-                y += w[j] * c.at[j].y;
-            }
-            scene_point(s->brush.scene, v->box.x + x, v->box.y + y);
+            const struct point p = bundle_point(c.at, (double)k / HOVER_POINTS);
+            scene_point(s->brush.scene, v->box.x + p.x, v->box.y + p.y);
         }
         scene_curve(s->brush.scene, 1.2, color_fade(s->brush.theme->text, 0.7));
         drawn++;
