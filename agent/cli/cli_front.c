@@ -20,7 +20,7 @@ static const char usage[] =
     "What is installed here watches programs (`holter exec --help`); all other commands of Holter\n"
     "are in the program holter-cli, which is not installed (package holter).\n";
 
-/* Where the command of `holter run` begins, as far as it can be told without knowing the options.
+/* Where the command of `holter run` begins, as far as that is certain without knowing the options.
  * @return 0: not known, or it is not to be run unwatched */
 static int front_find_command(int argc, char **argv)
 {

@@ -48,7 +48,7 @@ void attribution_destroy(struct attribution *a);
  *  @return 0 or -ENOMEM: as many as before */
 int attribution_keep(struct attribution *a, uint32_t windows);
 
-/** Begin anew: of the windows so far nothing is known, but ranks are where they were.
+/** Forget all windows; ranks stay where they are.
  *  @return 0 or -ENOMEM: nothing has changed */
 int attribution_restart(struct attribution **attribution);
 

@@ -139,7 +139,7 @@ void event_sum_absence(struct event_sum *sum, int rank, uint64_t absent_ns);
  *  waits for nearly all of each window, from the window on in which another thread of the rank was
  *  seen in calls at the same time: of threads that take turns, all waiting is the rank's. The
  *  thread that waited least is never one.
- *  @param rings    of all its threads; their window_ns begins anew
+ *  @param rings    of all its threads; their window_ns is cleared
  *  @param from_ns  since when in the window the rank was there, CLOCK_MONOTONIC
  *  @param to_ns    until when */
 void event_sum_service(struct event_sum *sum, int rank, struct ring_sum *const *rings,

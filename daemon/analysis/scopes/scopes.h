@@ -105,8 +105,8 @@ struct scopes;
 int scopes_create(struct scopes **out);
 void scopes_destroy(struct scopes *scopes);
 
-/** Begin anew: of the windows so far nothing is known, but ranks are where they were, and findings
- *  get further numbers. Routes are to be set again. @return 0 or -ENOMEM: nothing has changed */
+/** Forget all windows; ranks stay where they are, and findings get further numbers. Routes are to
+ * be set again. @return 0 or -ENOMEM: nothing has changed */
 int scopes_restart(struct scopes **scopes);
 
 /** Where a rank runs. @return 0, -ENOMEM, or -ERANGE from rank or node 2^20 up */

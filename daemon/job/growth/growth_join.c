@@ -84,7 +84,7 @@ static void growth_join_fade(struct growth_join *join)
     join->known *= keep;
 }
 
-/* Windows of an iteration; 0: it is not known, or they are not told apart. */
+/* Windows of an iteration; 0: it is not known, or iterations cannot be distinguished. */
 static double growth_join_length(const struct growth_join *join)
 {
     return join->known < LEAST_ITERATIONS * (double)join->ranks_seen ||

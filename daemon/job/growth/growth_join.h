@@ -73,7 +73,7 @@ void growth_join_give_up(struct growth_join *join);
 /** Is a window the last one of its joined window? */
 int growth_join_ends(const struct growth_join *join, const struct closed_window *window);
 
-/** The joined window begins anew with the next one that is added.
+/** Take the joined window: the next window that is added begins another one.
  *  @param newest  window: the criteria in force
  *  @param out     what growth is judged by; its rows are borrowed from the join
  *  @return whether there is one */

@@ -429,7 +429,7 @@ static int growth_judge(struct job_growth *g, const struct closed_window *window
 }
 
 /* Figures of other windows are of no use. What had an alert has none until it is found again. */
-static int growth_begin_anew(struct job_growth *g, uint32_t span, uint64_t now_ns)
+static int growth_restart(struct job_growth *g, uint32_t span, uint64_t now_ns)
 {
     int code = scopes_restart(&g->scopes);
     code = code != 0 ? code : attribution_restart(&g->attribution);
@@ -458,7 +458,7 @@ static int growth_follow_iterations(struct job_growth *g, const struct closed_wi
         fires |= g->episodes[i].rule != NULL && g->episodes[i].state == ALERT_FIRING;
     return span == growth_join_span(&g->join) || (fires && was_known)
                ? 0
-               : growth_begin_anew(g, span, window->number * g->options.window_ns);
+               : growth_restart(g, span, window->number * g->options.window_ns);
 }
 
 static int growth_judge_joined(struct job_growth *g, const struct closed_window *newest)
@@ -476,7 +476,7 @@ int job_growth_update(struct job_growth *g, const struct closed_window *window)
         code = growth_judge_joined(g, window);
     if (growth_join_add(&g->join, window) != 0) {
         growth_join_give_up(&g->join);
-        return growth_begin_anew(g, 1, window->number * g->options.window_ns);
+        return growth_restart(g, 1, window->number * g->options.window_ns);
     }
     return growth_join_ends(&g->join, window) ? growth_judge_joined(g, window) : code;
 }
