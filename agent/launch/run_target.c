@@ -34,10 +34,9 @@ static void run_target_find_slurm_hosts(struct run_target *t)
     const char *nodes = getenv("SLURM_JOB_NODELIST"), *here = getenv("SLURMD_NODENAME");
     if (run_target_parse_number("SLURM_NNODES") > 1 ||
         run_target_parse_number("SLURM_JOB_NUM_NODES") > 1 ||
-        (t->launcher == LAUNCHER_SRUN && getenv("SLURM_JOB_ID") == NULL))
-        t->other_hosts = 1;
-    else if (nodes != NULL && (here == NULL || strcmp(nodes, here) != 0) &&
-             launch_hosts_find_other(nodes, t->other_host, sizeof t->other_host) == 1)
+        (t->launcher == LAUNCHER_SRUN && getenv("SLURM_JOB_ID") == NULL) ||
+        (nodes != NULL && (here == NULL || strcmp(nodes, here) != 0) &&
+         launch_hosts_find_other(nodes, t->other_host, sizeof t->other_host) == 1))
         t->other_hosts = 1;
 }
 
