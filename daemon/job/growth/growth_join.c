@@ -158,7 +158,6 @@ static void growth_join_add_row(struct wire_rank_row *to, const struct wire_rank
 #define X(name) to->name += from->name;
     RANK_SUMS(X)
 #undef X
-    to->threads = from->threads > to->threads ? from->threads : to->threads;
     to->ranks += from->ranks;
 }
 
