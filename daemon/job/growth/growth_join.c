@@ -84,6 +84,11 @@ static void growth_join_fade(struct growth_join *join)
     join->known *= keep;
 }
 
+int growth_join_is_uncertain(const struct growth_join *join)
+{
+    return !join->is_known && join->begins >= SPARSE * join->active;
+}
+
 /* Windows of an iteration; 0: it is not known, or iterations cannot be distinguished. */
 static double growth_join_length(const struct growth_join *join)
 {

@@ -58,6 +58,9 @@ static inline uint32_t growth_join_span(const struct growth_join *join)
     return join->span > 1 ? join->span : 1;
 }
 
+/** Do iterations seem to take several windows, while it is not known how many? */
+int growth_join_is_uncertain(const struct growth_join *join);
+
 /** Join so many windows from now on. What was joined so far is dropped. */
 void growth_join_set_span(struct growth_join *join, uint32_t span);
 

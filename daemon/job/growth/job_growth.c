@@ -369,7 +369,7 @@ static void growth_watch_rule(struct job_growth *g, const struct rule *rule,
             growth_name_ranks(g, e);
             episode_continue(g, e, window);
         } else if ((rule->scopes >> findings[i].members[0].kind & 1) != 0 && !findings[i].over &&
-                   findings[i].symptom_of == 0) {
+                   findings[i].symptom_of == 0 && !growth_join_is_uncertain(&g->join)) {
             episode_begin(g, rule, &findings[i], window);
         }
     }

@@ -93,6 +93,24 @@ static void joined_windows_hold_three_long_iterations(void **state)
     assert_int_equal(span_of(2000, 100, 0), 256);
 }
 
+static void that_iterations_are_long_is_uncertain_at_first(void **state)
+{
+    struct bed bed = {.join = {.span = 0}};
+    (void)state;
+    for (uint32_t w = 0; w < 100; w++) {
+        make_window(&bed, FIRST + w, w % 10 == 0 ? 0xf : 0);
+        growth_join_follow(&bed.join, &bed.window);
+        assert_int_equal(growth_join_is_uncertain(&bed.join), w < 40); /* of three iterations */
+    }
+    growth_join_finish(&bed.join);
+    for (uint32_t w = 0; w < 100; w++) {
+        make_window(&bed, FIRST + w, 0xf);
+        growth_join_follow(&bed.join, &bed.window);
+        assert_int_equal(growth_join_is_uncertain(&bed.join), w < 2);
+    }
+    growth_join_finish(&bed.join);
+}
+
 static void iterations_are_seen_where_ranks_are_apart(void **state)
 {
     (void)state;
@@ -223,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_that_works_in_each_window_is_judged_by_its_windows),
         cmocka_unit_test(joined_windows_hold_three_long_iterations),
+        cmocka_unit_test(that_iterations_are_long_is_uncertain_at_first),
         cmocka_unit_test(iterations_are_seen_where_ranks_are_apart),
         cmocka_unit_test(a_job_that_begins_to_work_in_each_window_is_judged_by_its_windows_again),
         cmocka_unit_test(short_iterations_that_grow_are_not_joined),
