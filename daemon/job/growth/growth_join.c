@@ -86,7 +86,7 @@ static void growth_join_fade(struct growth_join *join)
 
 int growth_join_is_uncertain(const struct growth_join *join)
 {
-    return !join->is_known && join->begins >= SPARSE * join->active;
+    return !join->is_known && join->begins > 0 && join->begins >= SPARSE * join->active;
 }
 
 /* Windows of an iteration; 0: it is not known, or iterations cannot be distinguished. */
