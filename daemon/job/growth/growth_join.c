@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LEAST_WINDOWS 16   /* that are learned from before the length of iterations is known, */
-#define LEAST_ITERATIONS 3 /* and so many of each rank */
+#define LEAST_ITERATIONS 3 /* and so many of these */
 #define MEMORY 16.0        /* iterations, after which older ones weigh 1/e, */
 #define LEAST_MEMORY 64.0  /* and windows at least */
 #define SPARSE 0.5         /* of the windows in which ranks do something, iterations begin */
@@ -47,7 +47,6 @@ static int growth_join_count(struct growth_join *join, uint64_t rank, uint64_t n
         ARRAY_FIT_AT(join->began_at, join->began_at_capacity, rank) != 0)
         return -ENOMEM;
     uint64_t *active = &join->active_at[rank], *began = &join->began_at[rank];
-    join->ranks_seen += *active == 0;
     join->active += 1;
     if (*active == 0 || *active + 1 < number) {
         join->begins += 1;
@@ -70,7 +69,7 @@ static int growth_join_learn(struct growth_join *join, const struct closed_windo
         if (row->calls > row->polls || row->sent > 0)
             code = growth_join_count(join, row->rank, window->number);
     }
-    join->windows += join->ranks_seen > 0;
+    join->windows += join->active > 0;
     return code;
 }
 
@@ -92,10 +91,10 @@ int growth_join_is_uncertain(const struct growth_join *join)
 /* Windows of an iteration; 0: it is not known, or iterations cannot be distinguished. */
 static double growth_join_length(const struct growth_join *join)
 {
-    return join->known < LEAST_ITERATIONS * (double)join->ranks_seen ||
-                   join->begins < SPARSE * join->active
-               ? 0
-               : join->lengths / join->known;
+    if (join->known <= 0 || join->begins < SPARSE * join->active)
+        return 0;
+    const double length = join->lengths / join->known;
+    return join->windows < (LEAST_ITERATIONS + 1) * length ? 0 : length;
 }
 
 uint32_t growth_join_follow(struct growth_join *join, const struct closed_window *window)

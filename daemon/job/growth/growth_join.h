@@ -20,7 +20,6 @@ struct growth_join {
     double begins;       /**< of them, those in which an iteration began */
     double lengths;      /**< windows from the begins of iterations to those of the next */
     double known;        /**< iterations that this is of */
-    uint32_t ranks_seen; /**< ranks that ever did something */
     uint32_t windows;    /**< since the first in which any did */
     int is_known;        /**< it has been known whether to join windows */
     int is_short;        /**< iterations took several windows, but not as many as are joined */

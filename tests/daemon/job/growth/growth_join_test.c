@@ -100,13 +100,30 @@ static void that_iterations_are_long_is_uncertain_at_first(void **state)
     for (uint32_t w = 0; w < 100; w++) {
         make_window(&bed, FIRST + w, w % 10 == 0 ? 0xf : 0);
         growth_join_follow(&bed.join, &bed.window);
-        assert_int_equal(growth_join_is_uncertain(&bed.join), w < 40); /* of three iterations */
+        if (w < 35 || w > 45) /* three iterations are over */
+            assert_int_equal(growth_join_is_uncertain(&bed.join), w < 40);
     }
     growth_join_finish(&bed.join);
     for (uint32_t w = 0; w < 100; w++) {
         make_window(&bed, FIRST + w, 0xf);
         growth_join_follow(&bed.join, &bed.window);
         assert_int_equal(growth_join_is_uncertain(&bed.join), w < 2);
+    }
+    growth_join_finish(&bed.join);
+}
+
+/* As where all ranks read their input, and a few work. */
+static void ranks_that_work_no_more_leave_it_known_how_long_iterations_are(void **state)
+{
+    struct bed bed = {.join = {.span = 0}};
+    (void)state;
+    for (uint32_t w = 0; w < 400; w++) {
+        make_window(&bed, FIRST + w, w == 0 ? 0xf : w % 10 == 0);
+        const uint32_t span = growth_join_follow(&bed.join, &bed.window);
+        if (w < 35 || w > 45)
+            assert_int_equal(span, w < 40 ? 1 : 32);
+        if (span != growth_join_span(&bed.join))
+            growth_join_set_span(&bed.join, span);
     }
     growth_join_finish(&bed.join);
 }
@@ -242,6 +259,7 @@ int main(void)
         cmocka_unit_test(a_job_that_works_in_each_window_is_judged_by_its_windows),
         cmocka_unit_test(joined_windows_hold_three_long_iterations),
         cmocka_unit_test(that_iterations_are_long_is_uncertain_at_first),
+        cmocka_unit_test(ranks_that_work_no_more_leave_it_known_how_long_iterations_are),
         cmocka_unit_test(iterations_are_seen_where_ranks_are_apart),
         cmocka_unit_test(a_job_that_begins_to_work_in_each_window_is_judged_by_its_windows_again),
         cmocka_unit_test(short_iterations_that_grow_are_not_joined),
