@@ -448,6 +448,23 @@ static void culprits_are_named_where_an_iteration_takes_ten_windows(void **state
     assert_int_equal(named, 5);
 }
 
+static void a_state_that_is_read_in_the_middle_of_a_joined_window_changes_no_alert(void **state)
+{
+    struct synthetic_params p = synthetic_draw(LONG_SEED, SYNTHETIC_NODE);
+    struct program_alerts alerts, expected;
+    (void)state;
+    p.iterations = 0.2;
+    p.preemption = 0;
+    p.onset = 300;
+    p.windows = p.onset + 150;
+    program_watch(&p, &expected);
+    assert_int_equal(expected.fired, 1);
+    for (uint32_t window = p.onset + 37; window < p.onset + 40; window++) {
+        program_watch_restored(&p, window, &alerts);
+        assert_memory_equal(&alerts, &expected, sizeof(alerts));
+    }
+}
+
 static void waits_in_sends_of_earlier_windows_excuse_no_late_rank(void **state)
 {
     (void)state;
@@ -564,6 +581,7 @@ int main(void)
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(culprits_are_named_where_an_iteration_takes_ten_windows),
+        cmocka_unit_test(a_state_that_is_read_in_the_middle_of_a_joined_window_changes_no_alert),
         cmocka_unit_test(waits_in_sends_of_earlier_windows_excuse_no_late_rank),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(each_node_of_an_alert_is_listed_once),

@@ -112,9 +112,29 @@ static void program_add_late_waits(struct attribution_window *window, struct wir
     window->ranks = rows;
 }
 
-/* @param late_waits_ns  in each window since the onset, of the rank that is the reason */
-static void program_watch_by(const struct synthetic_params *p, bool by_node, uint64_t late_waits_ns,
-                             struct program_alerts *out)
+/* As where another daemon takes over. */
+static void program_restore(struct job_growth **growth, const struct job_growth_options *options)
+{
+    struct state_bytes written = {.reads = 0};
+    job_growth_copy_state(&written, growth, options);
+    job_growth_destroy(*growth);
+    struct state_bytes read = {.reads = 1, .bytes = written.bytes, .length = written.length};
+    *growth = NULL;
+    job_growth_copy_state(&read, growth, options);
+    if (written.code != 0 || read.code != 0 || read.at != read.length)
+        abort();
+    free(written.bytes);
+}
+
+/* How a program is watched. */
+struct program_watching {
+    bool by_node;
+    uint64_t late_waits_ns; /* in each window since the onset, of the rank that is the reason */
+    uint32_t restored;      /* before this window; 0: never */
+};
+
+static void program_watch_by(const struct synthetic_params *p,
+                             const struct program_watching *watching, struct program_alerts *out)
 {
     struct rules rules;
     struct job_growth *growth = NULL;
@@ -123,15 +143,16 @@ static void program_watch_by(const struct synthetic_params *p, bool by_node, uin
     struct wire_rank_row *rows = calloc(synthetic_ranks(p), sizeof(*rows));
     memset(out, 0, sizeof(*out));
     if (job == NULL || rows == NULL || rules_default(&rules) != 0 ||
-        job_latency_create(&latency, WINDOW_NS) != 0 ||
-        job_growth_create(&growth, &(struct job_growth_options){.rules = &rules,
-                                                                .latency = latency,
-                                                                .window_ns = WINDOW_NS,
-                                                                .user = out,
-                                                                .on_report = program_take_alert}) !=
-            0)
+        job_latency_create(&latency, WINDOW_NS) != 0)
         abort();
-    job_latency_set_groups(latency, by_node ? 1 : 0);
+    const struct job_growth_options options = {.rules = &rules,
+                                               .latency = latency,
+                                               .window_ns = WINDOW_NS,
+                                               .user = out,
+                                               .on_report = program_take_alert};
+    if (job_growth_create(&growth, &options) != 0)
+        abort();
+    job_latency_set_groups(latency, watching->by_node ? 1 : 0);
     for (uint32_t r = 0; r < synthetic_ranks(p); r++) {
         char host[16];
         snprintf(host, sizeof(host), "n%u", synthetic_node(job, r));
@@ -143,9 +164,11 @@ static void program_watch_by(const struct synthetic_params *p, bool by_node, uin
         struct attribution_window window;
         out->early = w == p->onset ? out->fired : out->early;
         synthetic_window(job, w, &window);
-        if (w >= p->onset && late_waits_ns > 0)
-            program_add_late_waits(&window, rows, p->rank, late_waits_ns);
-        program_close_window(growth, job, by_node ? p->nodes : 0, &window);
+        if (w >= p->onset && watching->late_waits_ns > 0)
+            program_add_late_waits(&window, rows, p->rank, watching->late_waits_ns);
+        if (w > 0 && w == watching->restored)
+            program_restore(&growth, &options);
+        program_close_window(growth, job, watching->by_node ? p->nodes : 0, &window);
     }
     for (size_t i = 0; i < PROGRAM_ALERTS; i++)
         out->firing += out->list[i].fires;
@@ -158,18 +181,24 @@ static void program_watch_by(const struct synthetic_params *p, bool by_node, uin
 
 void program_watch(const struct synthetic_params *p, struct program_alerts *out)
 {
-    program_watch_by(p, false, 0, out);
+    program_watch_by(p, &(struct program_watching){.by_node = false}, out);
 }
 
 void program_watch_groups(const struct synthetic_params *p, struct program_alerts *out)
 {
-    program_watch_by(p, true, 0, out);
+    program_watch_by(p, &(struct program_watching){.by_node = true}, out);
 }
 
 void program_watch_late_waits(const struct synthetic_params *p, uint64_t ns,
                               struct program_alerts *out)
 {
-    program_watch_by(p, false, ns, out);
+    program_watch_by(p, &(struct program_watching){.late_waits_ns = ns}, out);
+}
+
+void program_watch_restored(const struct synthetic_params *p, uint32_t window,
+                            struct program_alerts *out)
+{
+    program_watch_by(p, &(struct program_watching){.restored = window}, out);
 }
 
 bool program_names_culprit(const struct synthetic_params *p, const struct program_alert *a)

@@ -38,6 +38,10 @@ void program_watch_groups(const struct synthetic_params *params, struct program_
 void program_watch_late_waits(const struct synthetic_params *params, uint64_t ns,
                               struct program_alerts *out);
 
+/** The same of a job by ranks, whose state is stored and read again before a window. */
+void program_watch_restored(const struct synthetic_params *params, uint32_t window,
+                            struct program_alerts *out);
+
 /** Is the culprit of an alert the reason of the program? */
 bool program_names_culprit(const struct synthetic_params *params, const struct program_alert *a);
 
