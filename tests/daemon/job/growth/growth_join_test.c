@@ -58,6 +58,15 @@ static void make_window(struct bed *bed, uint64_t number, unsigned active)
     }
 }
 
+/* Learn from the window, and join as many as are wanted. @return how many */
+static uint32_t follow_window(struct bed *bed)
+{
+    const uint32_t span = growth_join_follow(&bed->join, &bed->window);
+    if (span != growth_join_span(&bed->join))
+        growth_join_set_span(&bed->join, span);
+    return span;
+}
+
 /* Ranks that send every so many windows, each so much later than the rank before it.
  * @return windows that are joined after that */
 static uint32_t span_of(uint32_t windows, uint32_t every, uint32_t apart)
@@ -69,9 +78,7 @@ static uint32_t span_of(uint32_t windows, uint32_t every, uint32_t apart)
         for (uint32_t r = 0; r < RANKS; r++)
             active |= (unsigned)((w + r * apart) % every == 0) << r;
         make_window(&bed, FIRST + w, active);
-        span = growth_join_follow(&bed.join, &bed.window);
-        if (span != growth_join_span(&bed.join))
-            growth_join_set_span(&bed.join, span);
+        span = follow_window(&bed);
     }
     growth_join_finish(&bed.join);
     return span;
@@ -119,11 +126,9 @@ static void ranks_that_work_no_more_leave_it_known_how_long_iterations_are(void 
     (void)state;
     for (uint32_t w = 0; w < 400; w++) {
         make_window(&bed, FIRST + w, w == 0 ? 0xf : w % 10 == 0);
-        const uint32_t span = growth_join_follow(&bed.join, &bed.window);
+        const uint32_t span = follow_window(&bed);
         if (w < 35 || w > 45)
             assert_int_equal(span, w < 40 ? 1 : 32);
-        if (span != growth_join_span(&bed.join))
-            growth_join_set_span(&bed.join, span);
     }
     growth_join_finish(&bed.join);
 }
@@ -141,9 +146,7 @@ static void a_job_that_begins_to_work_in_each_window_is_judged_by_its_windows_ag
     (void)state;
     for (uint32_t w = 0; w < 400; w++) {
         make_window(&bed, FIRST + w, w < 100 && w % 8 != 0 ? 0 : 0xf);
-        const uint32_t span = growth_join_follow(&bed.join, &bed.window);
-        if (span != growth_join_span(&bed.join))
-            growth_join_set_span(&bed.join, span);
+        const uint32_t span = follow_window(&bed);
         if (w == 99)
             assert_int_equal(span, 32);
     }
