@@ -315,6 +315,7 @@ struct situation {
     uint32_t nodes, ranks;  /* ranks: of a node; 0: drawn */
     bool from_start, small; /* nothing has to be said */
     bool master;
+    bool calm;         /* only jobs without a fault */
     double iterations; /* in a window; 0: drawn */
     struct synthetic_params params;
 };
@@ -340,6 +341,9 @@ static const struct situation situations[] = {
     {.name = "an iteration a window", .windows = 20, .iterations = 0.9},
     {.name = "10 % for 60 windows", .windows = 60, .small = true, .params.share = 0.1},
     {.name = "with a new phase", .windows = 20, .params.new_phase = ONSET},
+    {.name = "after 400 windows", .windows = 20, .onset = 400},
+    {.name = "900 windows", .windows = 900, .calm = true},
+    {.name = "900, three iterations each", .windows = 900, .calm = true, .iterations = 3},
 };
 
 /* @return 1: the alert names the first reason, 2: the second, 3: both */
@@ -474,7 +478,8 @@ static void bench_situations(const char *only, uint64_t first, uint64_t seeds)
     for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
         for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
             struct situation_result r = {0};
-            if (names[k] == NULL || (only != NULL && strcmp(only, situations[i].name) != 0))
+            if (names[k] == NULL || (only != NULL && strcmp(only, situations[i].name) != 0) ||
+                (situations[i].calm && k != SYNTHETIC_CALM))
                 continue;
             for (uint64_t seed = first; seed < first + seeds; seed++)
                 bench_situation(&situations[i], (enum synthetic_reason)k, seed, &r);

@@ -13,6 +13,7 @@
 #define FIRST_BETWEEN 0.25       /* between pairs of ranks, */
 #define FIRST_BETWEEN_NODES 0.05 /* between pairs of nodes, */
 #define FIRST_SPREAD 4e-4        /* and of scopes */
+#define FIRST_EXCESS 2.0         /* of squares of normal deviations above any floor */
 
 int scopes_create(struct scopes **out)
 {
@@ -25,8 +26,10 @@ int scopes_create(struct scopes **out)
     for (int l = 0; l < LOCALITIES; l++)
         s->noise[l] = FIRST_NOISE;
     scopes_init_levels(s);
-    for (int k = 0; k < SCOPE_TABLES; k++)
+    for (int k = 0; k < SCOPE_TABLES; k++) {
         s->tables[k].spread[LOCALITY_INTRA] = s->tables[k].spread[LOCALITY_INTER] = FIRST_SPREAD;
+        scope_peaks_init(&s->tables[k].peaks, FIRST_EXCESS);
+    }
     *out = s;
     return 0;
 }

@@ -15,13 +15,14 @@
  *     known from the windows before (generalised least squares), so that common noise neither
  *     raises nor hides a scope; much of it is common to both localities, so that the one shows
  *     what to expect of the other (scopes_levels.c);
- *   - a scope whose mean deviation persists (CUSUM, E. S. Page, 1954) starts a search: the scope
+ *   - a scope whose mean deviation persists (CUSUM, Page) starts a search: the scope
  *     that explains most of the sum of squares is the culprit, its effect is subtracted, and the
  *     search goes on until no scope is significant. Scopes that no traffic can tell apart are
  *     alternatives of the same finding.
  *
  * Thousands of scopes are tested in every window. The thresholds grow with their number as in a
- * Bonferroni correction, so that the expected number of false findings in a day is below one.
+ * Bonferroni correction, so that the expected number of false findings in a day is below one. That
+ * is so for normal noise; how far the noise of the job goes is learned (scopes_peaks.c).
  *
  * The second question is who is waited for: the time per message for which partners waited for a
  * rank. See scopes_waits.c.

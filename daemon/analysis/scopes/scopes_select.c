@@ -20,6 +20,7 @@
 #define LARGER_STEP 2.0f  /* times the mean of an excursion is a step within it */
 #define LEAST_WINDOWS 2u  /* that a deviation has to last */
 #define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
+#define PEAK_FLOOR 3.0    /* standard deviations, from which on peaks of noise are learned */
 #define NEARLY 0.6        /* of the threshold: a scope that deviates so much may explain others */
 #define ONSET_SHARE 0.3   /* of the effect now: with less a window lies before the onset */
 #define LIKE_THE_PAIR 0.4 /* of its effect: other pairs of its node deviate as well */
@@ -135,37 +136,80 @@ static bool track_lasts(const struct scope_track *track)
     return track->before >= least && track->newest >= least;
 }
 
-/* Standard deviations by which a scope has to deviate. @param threshold  of its kind */
+/* Standard deviations by which a scope of a kind has to deviate. */
+static double select_threshold(const struct scopes *s, enum scope_table_kind kind)
+{
+    const double normal = scopes_threshold(s, kind);
+    const double reach =
+        PEAK_FLOOR * PEAK_FLOOR + scope_peaks_reach(&s->tables[kind].peaks, SCOPE_FALSE_RATE);
+    return kind == TABLE_LOCALITY ? normal : fmax(normal, sqrt(reach));
+}
+
+/* The same of a scope. @param threshold  of its kind */
 static double track_threshold(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
                               double threshold)
 {
     return kind == TABLE_LOCALITY ? scopes_level_threshold(&s->common[i], threshold) : threshold;
 }
 
-/* The first window since which the deviation is significant, and worth a finding: the start of the
- * excursion, or the window before the last one: noise may have begun the excursion long ago.
- * @return UINT32_MAX: it is not */
-static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
-                                   const struct scope_estimate *e)
+/* Standard deviations, where they are worth a finding; else 0. */
+struct track_scores {
+    double whole;  /* of the excursion */
+    double recent; /* of the last two windows */
+    bool lasts;    /* it deviates for long enough */
+};
+
+static double track_score(double effect, double variance)
 {
-    const struct scope_track *track = &s->tables[kind].tracks[i];
-    if (track->cusum <= 0 || track->last != s->windows ||
-        s->windows - track->start + 1 < LEAST_WINDOWS || !track_lasts(track))
-        return UINT32_MAX;
-    const double least = log(SCOPE_MINIMUM), effect = track_effect(track);
-    const double threshold = track_threshold(s, kind, i, scopes_threshold(s, kind));
+    return effect >= log(SCOPE_MINIMUM) ? effect / sqrt(variance) : 0;
+}
+
+static struct track_scores track_compare(const struct scopes *s, const struct scope_track *track,
+                                         const struct scope_estimate *e)
+{
     const uint32_t windows = s->windows - track->start + 1;
-    if (effect >= least &&
-        effect >= threshold * sqrt(1 / track->weight + scopes_lasting(e, windows)))
-        return track->start;
+    if (track->cusum <= 0 || track->last != s->windows || windows < LEAST_WINDOWS ||
+        !track_lasts(track))
+        return (struct track_scores){.whole = 0};
     const double weight = (double)track->before_weight + (double)track->newest_weight;
     const double recent = ((double)track->before * (double)track->before_weight +
                            (double)track->newest * (double)track->newest_weight) /
                           weight;
-    if ((recent >= least && recent >= threshold * sqrt(1 / weight + scopes_lasting(e, 2))) ||
-        (kind == TABLE_LOCALITY && s->common[i].steps))
+    return (struct track_scores){
+        .lasts = true,
+        .whole = track_score(track_effect(track), 1 / track->weight + scopes_lasting(e, windows)),
+        .recent = track_score(recent, 1 / weight + scopes_lasting(e, 2))};
+}
+
+/* The first window since which the deviation is significant, and worth a finding: the start of the
+ * excursion, or the window before the last one: noise may have begun the excursion long ago.
+ * @param of_kind  threshold of its kind @return UINT32_MAX: it is not */
+static uint32_t track_raised_since(const struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                                   const struct track_scores *scores, double of_kind)
+{
+    const double threshold = track_threshold(s, kind, i, of_kind);
+    if (scores->whole >= threshold)
+        return s->tables[kind].tracks[i].start;
+    if (scores->recent >= threshold ||
+        (scores->lasts && kind == TABLE_LOCALITY && s->common[i].steps))
         return s->windows - 1;
     return UINT32_MAX;
+}
+
+/* Follow a scope, and learn how far its excursions go while nothing is found. */
+static struct track_scores follow_scope(struct scopes *s, enum scope_table_kind kind, uint32_t i,
+                                        const struct scope_estimate *e)
+{
+    struct scope_table *table = &s->tables[kind];
+    struct scope_track *track = &table->tracks[i];
+    const float peak = s->open_count == 0 ? track->peak : 0;
+    track_follow(track, e, s->windows);
+    const struct track_scores scores = track_compare(s, track, e);
+    if (track->cusum > 0)
+        track->peak = fmaxf(peak, (float)fmax(scores.whole, scores.recent));
+    else
+        scope_peaks_add(&table->peaks, peak * peak - PEAK_FLOOR * PEAK_FLOOR);
+    return scores;
 }
 
 /* @return first window of the earliest excursion that is raised; UINT32_MAX: none is */
@@ -173,24 +217,27 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
 {
     struct scope_table *table = &s->tables[kind];
     struct spread_sum spread[LOCALITIES] = {{.weight = 0}};
+    const double threshold = select_threshold(s, kind);
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < table->count; i++) {
         struct scope_estimate e;
         if (!scopes_estimate(s, kind, i, &e))
             continue;
-        track_follow(&table->tracks[i], &e, s->windows);
+        const struct track_scores scores = follow_scope(s, kind, i, &e);
         /* A long excursion is no noise. */
         if (table->tracks[i].cusum < 2 * SCOPE_EXCURSION)
             spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
         if (s->windows < SCOPE_CALM) {
             track_restart(&table->tracks[i], s->windows + 1);
         } else {
-            const uint32_t since = track_raised_since(s, kind, i, &e);
+            const uint32_t since = track_raised_since(s, kind, i, &scores, threshold);
             first = since < first ? since : first;
         }
     }
     for (int l = 0; l < LOCALITIES; l++)
         table->spread[l] = spread_follow(s, table->spread[l], &spread[l]);
+    if (s->windows >= SCOPE_CALM && s->open_count == 0)
+        scope_peaks_end_window(&table->peaks);
     return first;
 }
 
@@ -245,7 +292,7 @@ static bool search_best(const struct scopes *s, struct choice *best)
     bool any = false;
     *best = (struct choice){.gain = -1};
     for (int k = 0; k < SCOPE_TABLES; k++) {
-        const double of_kind = scopes_threshold(s, k);
+        const double of_kind = select_threshold(s, k);
         for (uint32_t i = 0; i < s->tables[k].count; i++) {
             struct scope_estimate e;
             if (!scopes_estimate(s, k, i, &e))

@@ -26,7 +26,8 @@ _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit 
 #define SCOPE_SPREAD_MEMORY 120 /* windows that variances between scopes are learned over */
 #define SCOPE_SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
 #define SCOPE_LEAST_SPREAD 1e-5
-#define SCOPE_EXCURSION 5.0 /* of CUSUM: from here on deviations are not learned as noise */
+#define SCOPE_FALSE_RATE 2e-6 /* of windows: what chance reaches more rarely is none */
+#define SCOPE_EXCURSION 5.0   /* of CUSUM: from here on deviations are not learned as noise */
 
 /** A pair of ranks and a size class. */
 struct scope_series {
@@ -68,9 +69,19 @@ struct scope_sum {
     double scatter; /**< likewise, what rows that are far off have beyond their evidence */
 };
 
+/** Peaks of excursions that ended by themselves: sums in which old ones fade. */
+struct scope_peaks {
+    double count;   /**< above the floor */
+    double excess;  /**< by which they were above it, together */
+    double most;    /**< that one peak of this window counts */
+    double windows; /**< that were learned from */
+};
+
 /** The deviation of a scope over the last windows. */
 struct scope_track {
     float cusum;
+    float
+        peak; /**< of the excursion: the most standard deviations that could have been a finding */
     float product, weight;              /**< sums since `start`; weights are evidence */
     float before, newest;               /**< effects in the last two windows that had messages, */
     float before_weight, newest_weight; /**< and their weights */
@@ -109,6 +120,7 @@ struct scope_table {
     struct scope_sum *sums;     /**< owned */
     struct scope_track *tracks; /**< owned */
     uint32_t count, capacity, track_capacity;
+    struct scope_peaks peaks; /**< of squares of standard deviations */
     /** Variance between scopes of the kind beyond that of their messages, by scopes_locality(). */
     double spread[LOCALITIES];
 };
@@ -134,13 +146,16 @@ struct scope_open {
     uint32_t good; /**< windows at the former level */
 };
 
+#define WAIT_RUNS 3u
+
 /** How long ranks are waited for; see scopes_waits.c. */
 struct scope_waits {
     struct scope_wait *ranks; /**< owned */
     uint32_t capacity;
-    double scale;    /**< typical wait per message, nanoseconds */
-    double variance; /**< of a rank's deviation in one window */
-    int slow;        /**< messages of the window before took longer in flight */
+    struct scope_peaks peaks[WAIT_RUNS]; /**< of what runs of windows deviate by at least */
+    double scale;                        /**< typical wait per message, nanoseconds */
+    double variance;                     /**< of a rank's deviation in one window */
+    int slow;                            /**< messages of the window before took longer in flight */
 };
 
 struct scopes {
@@ -250,6 +265,15 @@ int scopes_estimate(const struct scopes *s, enum scope_table_kind kind, uint32_t
 double scopes_lasting(const struct scope_estimate *e, uint32_t windows);
 struct scope scopes_candidate(const struct scopes *s, enum scope_table_kind kind, uint32_t i);
 double scopes_threshold(const struct scopes *s, enum scope_table_kind kind);
+
+/* scopes_peaks.c */
+/** @param excess  that is assumed before any peak is known */
+void scope_peaks_init(struct scope_peaks *p, double excess);
+void scope_peaks_add(struct scope_peaks *p, double excess);
+/** A window has been learned from. */
+void scope_peaks_end_window(struct scope_peaks *p);
+/** What is reached above the floor by chance in so many windows. */
+double scope_peaks_reach(const struct scope_peaks *p, double rate);
 
 /* scopes_levels.c */
 void scopes_init_levels(struct scopes *s);

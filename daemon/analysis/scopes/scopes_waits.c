@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MEMORY 200.0       /* windows */
 #define LEAST_SCALE 1000.0 /* nanoseconds a message: less is no wait */
@@ -23,8 +24,13 @@
 #define LEARN_AFTER 60u    /* windows: a longer excursion is how the rank is now */
 #define LEAST_WINDOWS 3u   /* slow messages may hold up ranks: they are to be found first */
 #define COSTS_MORE 2.0     /* times what messages in flight cost: else delays follow from these */
+#define FIRST_EXCESS 0.15  /* of peaks of runs, until it is known */
 #define ALIKE 0.4          /* of the largest excess: ranks are about as late */
 #define ONSET_SHARE 0.4    /* of what a rank is late by: from its onset on it is that late */
+
+/* Windows of runs, and from which least deviation on runs are learned. */
+static const uint32_t run_windows[WAIT_RUNS] = {1, 3, 6};
+static const double run_floor[WAIT_RUNS] = {0.6, 0.2, 0.2};
 
 struct scope_wait {
     /* Of the window, nanoseconds. */
@@ -38,6 +44,7 @@ struct scope_wait {
     float y;                    /* deviation in the window */
     float recent[SCOPE_RECENT]; /* in the last windows, a ring by window; without messages the
                                    one before */
+    float peaks[WAIT_RUNS];     /* of the excursion: the largest that a run was at least */
     struct scope_track track;
 };
 
@@ -109,23 +116,66 @@ static bool waits_is_known(const struct scope_wait *w)
     return w->seen >= (float)SCOPE_CALM;
 }
 
-static void waits_follow(struct scopes *s, struct scope_wait *w)
+/* What the last windows deviate by at least. */
+static double waits_least(const struct scopes *s, const struct scope_wait *w, uint32_t windows)
+{
+    double least = w->y;
+    for (uint32_t i = 1; i < windows; i++)
+        least = fmin(least, w->recent[(s->windows + SCOPE_RECENT - i) % SCOPE_RECENT]);
+    return least;
+}
+
+/* An excursion has ended by itself. */
+static void waits_learn_peaks(struct scopes *s, const struct scope_wait *w)
+{
+    for (uint32_t k = 0; k < WAIT_RUNS; k++)
+        scope_peaks_add(&s->waits.peaks[k], w->peaks[k] - run_floor[k]);
+}
+
+static double waits_reach(const struct scopes *s, uint32_t k, double rate)
+{
+    return run_floor[k] + scope_peaks_reach(&s->waits.peaks[k], rate);
+}
+
+/* Does a rank deviate in each of some windows by more than noise does, and than it would by chance
+ * if windows were independent? */
+static bool waits_persists(const struct scopes *s, const struct scope_wait *w)
+{
+    const double ranks = s->ranks;
+    bool persists = false;
+    for (uint32_t k = 1; !persists && k < WAIT_RUNS; k++) {
+        const double alone = ranks * pow(SCOPE_FALSE_RATE / ranks, 1.0 / run_windows[k]);
+        persists = waits_least(s, w, run_windows[k]) >=
+                   fmax(waits_reach(s, k, SCOPE_FALSE_RATE), waits_reach(s, 0, alone));
+    }
+    return persists;
+}
+
+static void waits_follow(struct scopes *s, struct scope_wait *w, bool calm)
 {
     const double z = (w->y - DRIFT) / sqrt(s->waits.variance);
     w->track.last = s->windows;
     w->track.cusum = (float)fmax(0, w->track.cusum + fmin(fmax(z, -STEP), STEP));
     if (w->track.cusum <= 0 || !waits_is_known(w)) {
+        if (calm && waits_is_known(w))
+            waits_learn_peaks(s, w);
+        memset(w->peaks, 0, sizeof(w->peaks));
         w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
         return;
     }
+    for (uint32_t k = 0; k < WAIT_RUNS; k++)
+        w->peaks[k] = fmaxf(w->peaks[k], (float)waits_least(s, w, run_windows[k]));
     w->track.product += w->y;
     w->track.weight += 1;
 }
 
 static void waits_restart(struct scopes *s)
 {
-    for (uint32_t r = 0; r < s->ranks; r++)
-        s->waits.ranks[r].track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
+    for (uint32_t r = 0; r < s->ranks; r++) {
+        struct scope_wait *w = &s->waits.ranks[r];
+        w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
+        memset(w->peaks, 0, sizeof(w->peaks));
+    }
 }
 
 /* Time by which others wait for a rank longer than they used to. */
@@ -148,7 +198,8 @@ static bool waits_is_raised(const struct scopes *s, const struct scope_wait *w, 
     const double effect = w->track.product / w->track.weight;
     return effect >= LEAST_EFFECT && waits_growth(w) >= LEAST_SHARE * (double)length_ns &&
            effect >= scopes_threshold(s, TABLE_RANK) *
-                         sqrt(s->waits.variance / fmin(windows - 1, INDEPENDENT));
+                         sqrt(s->waits.variance / fmin(windows - 1, INDEPENDENT)) &&
+           waits_persists(s, w);
 }
 
 static double waits_ratio(const struct scopes *s, const struct scope_wait *w)
@@ -299,6 +350,8 @@ int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct trans
     if (s->waits.scale == 0) {
         s->waits.scale = LEAST_SCALE;
         s->waits.variance = FIRST_VARIANCE;
+        for (uint32_t k = 0; k < WAIT_RUNS; k++)
+            scope_peaks_init(&s->waits.peaks[k], FIRST_EXCESS);
     }
     waits_sum(s, rows);
     waits_compare(s);
@@ -310,7 +363,7 @@ int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct trans
     }
     for (uint32_t r = 0; r < s->ranks; r++) {
         if (s->waits.ranks[r].messages > 0)
-            waits_follow(s, &s->waits.ranks[r]);
+            waits_follow(s, &s->waits.ranks[r], !late && !slow);
     }
     /* What slow messages have held up is no excursion once they are fast again. */
     if (s->waits.slow && !slow)
@@ -321,6 +374,8 @@ int scopes_waits_update(struct scopes *s, uint64_t length_ns, const struct trans
     if (!late && !slow) {
         waits_follow_scale(s);
         waits_learn(s);
+        for (uint32_t k = 0; k < WAIT_RUNS; k++)
+            scope_peaks_end_window(&s->waits.peaks[k]);
     }
     return 0;
 }

@@ -242,8 +242,7 @@ static int losses_explain(const struct scope_finding *f, const struct scope_find
     if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) && culprit->share < ALL_SHARE)
         return 0;
     return apart <= TOGETHER_WINDOWS ||
-           (f->onset > culprit->onset &&
-            (kind < SCOPE_NODE || (kind == SCOPE_RANK && culprit->share >= ALL_SHARE)));
+           (f->onset > culprit->onset && (kind < SCOPE_NODE || culprit->share >= ALL_SHARE));
 }
 
 /* Messages within nodes seem to take longer where ranks wait for those of a slow node first. */

@@ -240,7 +240,7 @@ static void sudden_growth_while_another_grows_slowly_has_its_alert_as_soon(void 
 {
     static const struct {
         uint32_t seed, windows;
-    } programs[] = {{14, 3}, {15, 6}, {17, 1}, {18, 3}, {42, 6}, {46, 2}};
+    } programs[] = {{14, 3}, {15, 6}, {17, 1}, {18, 3}, {42, 3}, {46, 3}};
     (void)state;
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         struct synthetic_params p = synthetic_draw(programs[i].seed, SYNTHETIC_NODE);
@@ -302,6 +302,28 @@ static void of_ranks_that_seem_late_in_turn_none_has_an_alert(void **state)
             if (!program_names_culprit(&p, &alerts.list[k]))
                 fail_msg("seed %u: %s", seeds[i], alerts.list[k].title);
         }
+    }
+}
+
+/* Ranks are held up now and then, for long; or they drift apart for some windows. */
+static void calm_jobs_have_no_alert_in_hundreds_of_windows(void **state)
+{
+    static const struct {
+        uint32_t seed, windows;
+        double iterations;
+    } jobs[] = {
+        {98025, 300, 0}, {98042, 480, 0}, {98044, 260, 0}, {99013, 300, 8}, {99008, 420, 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        struct synthetic_params p = synthetic_draw(jobs[i].seed, SYNTHETIC_CALM);
+        struct program_alerts alerts;
+        p.iterations = jobs[i].iterations > 0 ? jobs[i].iterations : p.iterations;
+        p.preemption = jobs[i].iterations > 0 ? 0 : p.preemption;
+        p.onset = 30;
+        p.windows = jobs[i].windows;
+        program_watch(&p, &alerts);
+        if (alerts.fired > 0)
+            fail_msg("seed %u: %s", jobs[i].seed, alerts.list[0].title);
     }
 }
 
@@ -387,6 +409,22 @@ static void ranks_that_seem_late_beside_a_slow_link_have_no_alert(void **state)
         p.ramp = 1;
         p.onset = 30;
         p.windows = p.onset + 60;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.fired, 1);
+        assert_true(program_names_cause(&p, &alerts.list[0]));
+    }
+}
+
+/* Some windows after the link has become slow, the messages of a neighbour seem to take longer. */
+static void a_node_that_waits_for_a_slow_link_has_no_alert_of_its_own(void **state)
+{
+    static const uint32_t seeds[] = {99008, 99014, 99028};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct synthetic_params p = synthetic_draw(seeds[i], SYNTHETIC_LINK);
+        struct program_alerts alerts;
+        p.onset = 400;
+        p.windows = p.onset + 20;
         program_watch(&p, &alerts);
         assert_int_equal(alerts.fired, 1);
         assert_true(program_names_cause(&p, &alerts.list[0]));
@@ -573,11 +611,13 @@ int main(void)
         cmocka_unit_test(sudden_growth_while_another_grows_slowly_has_its_alert_as_soon),
         cmocka_unit_test(a_rank_is_named_though_a_step_takes_longer_than_a_window),
         cmocka_unit_test(of_ranks_that_seem_late_in_turn_none_has_an_alert),
+        cmocka_unit_test(calm_jobs_have_no_alert_in_hundreds_of_windows),
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
         cmocka_unit_test(traffic_of_others_between_all_nodes_is_named),
         cmocka_unit_test(an_alert_that_follows_from_the_culprit_ends_once_this_is_named),
         cmocka_unit_test(ranks_that_seem_late_beside_a_slow_link_have_no_alert),
+        cmocka_unit_test(a_node_that_waits_for_a_slow_link_has_no_alert_of_its_own),
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(culprits_are_named_where_an_iteration_takes_ten_windows),
