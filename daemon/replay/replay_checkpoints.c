@@ -113,7 +113,9 @@ int replay_checkpoints_fork(struct replay_checkpoints *checkpoints, const struct
     int code = -HOLTER_EEMPTY;
     for (size_t i = checkpoints->count; i-- > 0 && code != 0;) {
         struct replay_checkpoint *checkpoint = &checkpoints->list[i];
-        if (note->preview ? i == 0 : replay_place_precedes(&checkpoint->place, &note->target))
+        /* A preview jumps, which is possible only before anything is fed. */
+        if (note->preview ? checkpoint->place.time_ns == 0
+                          : replay_place_precedes(&checkpoint->place, &note->target))
             code = replay_watch_send(checkpoint->watch, note, fds, REPLAY_LINK_FDS);
     }
     return code;

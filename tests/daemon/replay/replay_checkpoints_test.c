@@ -161,6 +161,19 @@ static void a_seek_begins_earlier_when_a_checkpoint_was_killed(void **state)
     assert_int_equal(steps_before(25), 20);
 }
 
+static void there_is_no_preview_without_a_checkpoint_at_which_nothing_was_fed(void **state)
+{
+    (void)state;
+    assert_int_equal(replay_checkpoints_create(&checkpoints, &loop, 0), 0);
+    for (uint64_t i = 0; i < 3; i++)
+        add_checkpoint(10 * i);
+    close(ends[0]);
+    ends[0] = open("/dev/null", O_RDONLY);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_int_equal(fork_worker(15, 1), -HOLTER_EEMPTY);
+    assert_int_equal(receive_kind(1), -1);
+}
+
 static void every_other_checkpoint_is_ended_when_there_are_too_many(void **state)
 {
     (void)state;
@@ -220,6 +233,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_seek_begins_earlier_when_a_checkpoint_was_killed, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            there_is_no_preview_without_a_checkpoint_at_which_nothing_was_fed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_other_checkpoint_is_ended_when_there_are_too_many,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(checkpoints_are_ended_when_they_take_too_much_memory,
