@@ -61,6 +61,16 @@ static int recovery_skip_alert(void *user, const struct wire_alert *alert)
     return 0;
 }
 
+static int recovery_skip_messages(void *user, const struct recorded *head, const void *bytes,
+                                  size_t length)
+{
+    (void)user;
+    (void)head;
+    (void)bytes;
+    (void)length;
+    return 1; /* alerts come first: all were read */
+}
+
 static int recovery_read_message(void *user, const struct recorded *head, const void *bytes,
                                  size_t length)
 {
@@ -83,19 +93,23 @@ static int recovery_read_message(void *user, const struct recorded *head, const 
 void job_recover(struct job *job, struct sinks *sinks, const char *base)
 {
     struct recovery recovery = {.job = job, .sinks = sinks};
+    const struct recording_reader alerts = {&recovery, recovery_read_alert, recovery_skip_messages},
+                                  messages = {&recovery, recovery_skip_alert,
+                                              recovery_read_message};
     unsigned part, last;
     uint64_t recorded;
     char path[560];
     if (recording_find_last_window(base, &recorded) == 0)
         job_mark_published(job, recorded);
     job_set_recovering(job, 1);
-    for (recording_parts_find(base, &part, &last); part <= last; part++) {
-        struct recording_reader reader = {&recovery,
-                                          part == last ? recovery_read_alert : recovery_skip_alert,
-                                          recovery_read_message};
+    recording_parts_find(base, &part, &last);
+    /* The newest part has all alerts. They get their numbers before messages raise them again. */
+    if (recording_part_path(base, last, path, sizeof(path)) == 0)
+        recording_read(path, &alerts);
+    for (; part <= last; part++) {
         if (recording_part_path(base, part, path, sizeof(path)) != 0 || access(path, F_OK) != 0)
             continue;
-        int code = recording_read(path, &reader);
+        int code = recording_read(path, &messages);
         if (code != 0)
             log_error("%s: read back up to message %" PRIu64 ": %s", path, recovery.messages,
                       holter_strerror(code));

@@ -1,0 +1,209 @@
+/* A daemon goes on with a job that a daemon before it has recorded. */
+#include "daemon/job/jobs.h"
+#include "daemon/storage/recording.h"
+
+#include "tests/daemon/agent_words.h"
+#include "tests/directory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+#define NOTED 32u
+
+/* A daemon, and the alerts that it has published. */
+struct daemon {
+    struct jobs *jobs;
+    uv_loop_t loop;
+    struct {
+        uint64_t id;
+        char kind[33], state[17], host[65];
+    } alerts[NOTED];
+    size_t alert_count;
+};
+
+static char directory[DIRECTORY_ROOM];
+
+static int make_directory(void **state)
+{
+    (void)state;
+    return directory_make(directory);
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    return directory_remove(directory);
+}
+
+static int wants(void *user, const char *job, enum wire_type type)
+{
+    (void)user;
+    (void)job;
+    (void)type;
+    return 0;
+}
+
+static void publish(void *user, const char *job, enum wire_type type, const void *message)
+{
+    (void)user;
+    (void)job;
+    (void)type;
+    (void)message;
+}
+
+static void forget(void *user, const char *job)
+{
+    (void)user;
+    (void)job;
+}
+
+static void on_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    (void)user;
+    (void)instance;
+    (void)seq;
+}
+
+static void on_alert(void *user, const struct wire_alert *alert)
+{
+    struct daemon *daemon = user;
+    size_t at = daemon->alert_count++;
+    assert_true(at < NOTED);
+    daemon->alerts[at].id = alert->id;
+    snprintf(daemon->alerts[at].kind, sizeof(daemon->alerts[at].kind), "%s", alert->kind);
+    snprintf(daemon->alerts[at].state, sizeof(daemon->alerts[at].state), "%s", alert->state);
+    snprintf(daemon->alerts[at].host, sizeof(daemon->alerts[at].host), "%s", alert->host);
+}
+
+/* @param most_bytes  of a recording in parts; 0: it is one file */
+static void start(struct daemon *daemon, uint64_t most_bytes)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .record = directory,
+        .most_bytes = most_bytes,
+        .publisher = {daemon, wants, publish, forget},
+        .user = daemon,
+        .alert = on_alert,
+        .kept = on_kept};
+    char why[256];
+    *daemon = (struct daemon){.alert_count = 0};
+    assert_int_equal(uv_loop_init(&daemon->loop), 0);
+    assert_int_equal(jobs_create(&daemon->jobs, &daemon->loop, &options, why, sizeof(why)), 0);
+}
+
+static void stop(struct daemon *daemon, uint64_t now_ns)
+{
+    jobs_destroy(daemon->jobs, now_ns);
+    uv_run(&daemon->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&daemon->loop), 0);
+}
+
+static void give(struct daemon *daemon, unsigned node, enum wire_type type, const void *message,
+                 uint64_t now_ns)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_arena arena = {0};
+    struct wire_message decoded;
+    struct job_fault fault;
+    zmq_msg_t bytes;
+    assert_int_equal(wire_encode(&buffer, type, message), 0);
+    assert_int_equal(wire_decode(&decoded, &arena, buffer.bytes, buffer.length, NULL), 0);
+    zmq_msg_init_size(&bytes, buffer.length);
+    memcpy(zmq_msg_data(&bytes), buffer.bytes, buffer.length);
+    assert_int_equal(jobs_ingest(daemon->jobs, node + 1, &decoded, &bytes, now_ns, &fault), 0);
+    zmq_msg_close(&bytes);
+    wire_arena_finish(&arena);
+    wire_buffer_finish(&buffer);
+}
+
+/* A job of two nodes, each with one rank. */
+static void give_ranks(struct daemon *daemon, unsigned node, uint64_t now_ns)
+{
+    struct agent_words words;
+    const struct wire_ranks ranks = agent_words_ranks(&words, "one", node, 1, 2, 1);
+    give(daemon, node, WIRE_TYPE_RANKS, &ranks, now_ns);
+}
+
+/* @param dies  the rank of the node has died in it */
+static void give_window(struct daemon *daemon, unsigned node, uint64_t window, int dies,
+                        uint64_t now_ns)
+{
+    const struct wire_rank_row row = {.rank = node, .calls = 10, .in_call_peer = -1};
+    const struct wire_death_row death = {.rank = node, .pid = 1, .ended_ns = now_ns, .peer = -1};
+    const struct wire_window message = {.seq = window - 98,
+                                        .job = "one",
+                                        .host = node == 0 ? "n0" : "n1",
+                                        .window = window,
+                                        .length_ns = S,
+                                        .ranks = (struct wire_rank_row *)&row,
+                                        .ranks_count = 1,
+                                        .deaths = (struct wire_death_row *)&death,
+                                        .deaths_count = (uint64_t)dies};
+    give(daemon, node, WIRE_TYPE_WINDOW, &message, now_ns);
+}
+
+static void begin(struct daemon *daemon, uint64_t most_bytes)
+{
+    start(daemon, most_bytes);
+    for (unsigned node = 0; node < 2; node++)
+        give_ranks(daemon, node, 100 * S);
+    for (unsigned node = 0; node < 2; node++)
+        give_window(daemon, node, 100, 0, 101 * S);
+    jobs_advance(daemon->jobs, 102 * S, 102 * S);
+}
+
+static void assert_alert(const struct daemon *daemon, size_t at, uint64_t id, const char *kind,
+                         const char *alert_state)
+{
+    assert_true(at < daemon->alert_count);
+    assert_int_equal(daemon->alerts[at].id, id);
+    assert_string_equal(daemon->alerts[at].kind, kind);
+    assert_string_equal(daemon->alerts[at].state, alert_state);
+}
+
+#define MOST_BYTES (UINT64_C(1) << 20) /* with tables alone a part is full */
+
+static void alerts_of_a_recording_in_parts_keep_their_numbers(void **state)
+{
+    char path[DIRECTORY_ROOM + 32];
+    struct daemon daemon;
+    unsigned first, last;
+    (void)state;
+    begin(&daemon, MOST_BYTES);
+    for (uint64_t window = 101; window < 106; window++) {
+        give_window(&daemon, 0, window, window == 105, (window + 1) * S);
+        jobs_advance(daemon.jobs, (window + 2) * S, (window + 2) * S);
+    }
+    assert_int_equal(daemon.alert_count, 2);
+    assert_alert(&daemon, 0, 1, "agent-lost", "firing");
+    assert_alert(&daemon, 1, 2, "rank-died", "firing");
+    stop(&daemon, 107 * S);
+    snprintf(path, sizeof(path), "%s/holter-one.hrec", directory);
+    recording_parts_find(path, &first, &last);
+    assert_int_equal(first, 1);
+    assert_true(last > 1);
+
+    start(&daemon, MOST_BYTES);
+    give_window(&daemon, 1, 101, 0, 107 * S);
+    jobs_advance(daemon.jobs, 107 * S, 107 * S);
+    assert_int_equal(daemon.alert_count, 1);
+    assert_alert(&daemon, 0, 1, "agent-lost", "resolved");
+    stop(&daemon, 107 * S);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
+    };
+    return cmocka_run_group_tests_name("job_recovery", tests, NULL, NULL);
+}
