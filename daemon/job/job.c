@@ -318,7 +318,7 @@ void job_set_recovering(struct job *job, int on)
     job_phases_mark_unpublished(job->phases);
     job_network_set_published(job->network, 0);
     job_alerts_mark_losses(&job->alerts);
-    job->alerts.restored = 1;
+    job->alerts.restored = job->alerts.recovered = 1;
     job_restore_silence(job);
 }
 

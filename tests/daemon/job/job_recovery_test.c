@@ -168,6 +168,26 @@ static void assert_alert(const struct daemon *daemon, size_t at, uint64_t id, co
     assert_string_equal(daemon->alerts[at].state, alert_state);
 }
 
+static void agents_are_not_silent_for_the_time_in_which_there_was_no_daemon(void **state)
+{
+    struct daemon daemon;
+    (void)state;
+    begin(&daemon, 0);
+    stop(&daemon, 102 * S);
+    start(&daemon, 0);
+    give_window(&daemon, 0, 101, 0, 200 * S);
+    jobs_advance(daemon.jobs, 200 * S, 200 * S);
+    give_window(&daemon, 1, 101, 0, 201 * S);
+    jobs_advance(daemon.jobs, 201 * S, 201 * S);
+    assert_int_equal(daemon.alert_count, 0);
+    give_window(&daemon, 0, 102, 0, 205 * S);
+    jobs_advance(daemon.jobs, 205 * S, 205 * S);
+    assert_int_equal(daemon.alert_count, 1);
+    assert_alert(&daemon, 0, 1, "agent-lost", "firing");
+    assert_string_equal(daemon.alerts[0].host, "n1");
+    stop(&daemon, 205 * S);
+}
+
 #define MOST_BYTES (UINT64_C(1) << 20) /* with tables alone a part is full */
 
 static void alerts_of_a_recording_in_parts_keep_their_numbers(void **state)
@@ -203,6 +223,7 @@ static void alerts_of_a_recording_in_parts_keep_their_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(agents_are_not_silent_for_the_time_in_which_there_was_no_daemon),
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
     };
     return cmocka_run_group_tests_name("job_recovery", tests, NULL, NULL);
