@@ -334,6 +334,11 @@ void job_mark_published(struct job *job, uint64_t window)
     job->windows.recorded = window;
 }
 
+void job_set_matches(struct job *job, const struct recorded_matches *matches)
+{
+    job->totals.recorded = *matches;
+}
+
 void job_restore_alert(struct job *job, const struct wire_alert *alert)
 {
     alerts_restore(&job->alerts.list, alert);

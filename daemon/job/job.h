@@ -35,6 +35,7 @@ struct network;
 struct wire_pair_row;
 struct picture_source;
 struct recorded;
+struct recorded_matches;
 struct rules;
 
 /** Where a job publishes. */
@@ -121,6 +122,10 @@ void job_end_resuming(struct job *job);
 /** Before messages are read again: windows up to this one are in the tables of the recording. Later
  * ones stay open, and are published when the recording has been read. */
 void job_mark_published(struct job *job, uint64_t window);
+
+/** Before messages are read again of a recording whose first parts were removed: what was received
+ * up to its newest window. */
+void job_set_matches(struct job *job, const struct recorded_matches *matches);
 
 /** Continue an alert of a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);

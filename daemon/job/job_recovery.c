@@ -96,6 +96,7 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
     const struct recording_reader alerts = {&recovery, recovery_read_alert, recovery_skip_messages},
                                   messages = {&recovery, recovery_skip_alert,
                                               recovery_read_message};
+    struct recorded_matches matches;
     unsigned part, last;
     uint64_t recorded;
     char path[560];
@@ -103,6 +104,8 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
         job_mark_published(job, recorded);
     job_set_recovering(job, 1);
     recording_parts_find(base, &part, &last);
+    if (part > 1 && recording_find_matches(base, &matches) == 0)
+        job_set_matches(job, &matches);
     /* The newest part has all alerts. They get their numbers before messages raise them again. */
     if (recording_part_path(base, last, path, sizeof(path)) == 0)
         recording_read(path, &alerts);

@@ -27,6 +27,27 @@ static void job_totals_count_matched(const struct job_totals *totals,
     out->unmatched -= out->unwatched;
 }
 
+static uint64_t job_totals_lacks(uint64_t recorded, uint64_t counted)
+{
+    return recorded > counted ? recorded - counted : 0;
+}
+
+/* What was received in parts of the recording that were removed is known when the newest window
+ * that was recorded is closed again. */
+static void job_totals_add_removed(struct job_totals *totals, struct wire_totals *out)
+{
+    const struct recorded_matches *recorded = &totals->recorded;
+    struct recorded_matches *removed = &totals->removed;
+    if (recorded->window != 0 && out->window == recorded->window && !out->late) {
+        removed->matched = job_totals_lacks(recorded->matched, out->matched);
+        removed->unmatched = job_totals_lacks(recorded->unmatched, out->unmatched);
+        removed->unwatched = job_totals_lacks(recorded->unwatched, out->unwatched);
+    }
+    out->matched += removed->matched;
+    out->unmatched += removed->unmatched;
+    out->unwatched += removed->unwatched;
+}
+
 void job_totals_update(struct job_totals *totals, const struct closed_window *window,
                        const struct totals_messages *messages, uint64_t next)
 {
@@ -62,6 +83,7 @@ void job_totals_update(struct job_totals *totals, const struct closed_window *wi
     out.flags |= window->flags;
     out.late = (uint64_t)window->late;
     job_totals_count_matched(totals, messages, &out);
+    job_totals_add_removed(totals, &out);
     totals->newest = out;
     totals->recent[window->number % JOB_RECENT_WINDOWS] = out;
 }

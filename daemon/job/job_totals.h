@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/rows/closed_window.h"
+#include "daemon/storage/recording.h"
 #include "holter/wire.h"
 
 #define JOB_RECENT_WINDOWS 1024u
@@ -16,6 +17,8 @@ struct job_totals {
     struct sum_totals sums;    /**< of all windows; ranks counts a rank once for each window */
     struct wire_totals newest; /**< of the window that was closed last */
     int has_newest;            /**< 0: the figures that it corrects are not known any more */
+    struct recorded_matches recorded; /**< of a recording whose first parts were removed */
+    struct recorded_matches removed;  /**< of those, what these parts had */
 };
 
 void job_totals_finish(struct job_totals *totals);

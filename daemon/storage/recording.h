@@ -164,6 +164,16 @@ int recording_has_other_windows(const char *base, uint64_t window_ns);
  * @return 0, or negative when it cannot be read */
 int recording_find_last_window(const char *base, uint64_t *out);
 
+/** Messages that the ranks of a job had received up to a window, as published with it. */
+struct recorded_matches {
+    uint64_t window, matched, unmatched, unwatched;
+};
+
+/** Read those of the newest window that has a row in `totals`.
+ * @param base  path of the first part
+ * @return 0, or negative: none can be read */
+int recording_find_matches(const char *base, struct recorded_matches *out);
+
 /** Create a directory for recordings, and its parents, where they do not exist.
  * @return 0, or why no recording can be written there: -ENOTDIR, -EACCES, -EROFS, ... */
 int recording_make_directory(const char *path);

@@ -208,6 +208,37 @@ int recording_find_last_window(const char *base, uint64_t *out)
     return code;
 }
 
+static int recording_name_read_matches(const char *path, struct recorded_matches *out)
+{
+    struct recording_file file = {0};
+    sqlite3_stmt *s = NULL;
+    char why[256];
+    int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
+    if (code == 0)
+        code = recording_file_query(&file, &s,
+                                    "SELECT window, matched, unmatched, unwatched FROM totals"
+                                    " ORDER BY window DESC LIMIT 1");
+    if (code == 1)
+        *out = (struct recorded_matches){
+            (uint64_t)sqlite3_column_int64(s, 0), (uint64_t)sqlite3_column_int64(s, 1),
+            (uint64_t)sqlite3_column_int64(s, 2), (uint64_t)sqlite3_column_int64(s, 3)};
+    sqlite3_finalize(s);
+    recording_file_close(&file);
+    return code == 1 ? 0 : code == 0 ? -HOLTER_EEMPTY : code;
+}
+
+int recording_find_matches(const char *base, struct recorded_matches *out)
+{
+    unsigned first, last;
+    char path[560];
+    int code = -HOLTER_EEMPTY;
+    recording_parts_find(base, &first, &last);
+    for (; code != 0 && last > 0 && last >= first; last--)
+        if (recording_part_path(base, last, path, sizeof(path)) == 0)
+            code = recording_name_read_matches(path, out);
+    return code;
+}
+
 int recording_has_other_windows(const char *base, uint64_t window_ns)
 {
     unsigned first, last;

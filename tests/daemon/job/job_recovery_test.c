@@ -25,6 +25,7 @@ struct daemon {
         char kind[33], state[17], host[65];
     } alerts[NOTED];
     size_t alert_count;
+    struct wire_totals newest; /* totals of the window that it published last */
 };
 
 static char directory[DIRECTORY_ROOM];
@@ -45,16 +46,15 @@ static int wants(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
-    (void)type;
-    return 0;
+    return type == WIRE_TYPE_TOTALS;
 }
 
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
-    (void)user;
+    struct daemon *daemon = user;
     (void)job;
-    (void)type;
-    (void)message;
+    if (type == WIRE_TYPE_TOTALS)
+        daemon->newest = *(const struct wire_totals *)message;
 }
 
 static void forget(void *user, const char *job)
@@ -135,7 +135,8 @@ static void give_ranks(struct daemon *daemon, unsigned node, uint64_t now_ns)
 static void give_window(struct daemon *daemon, unsigned node, uint64_t window, int dies,
                         uint64_t now_ns)
 {
-    const struct wire_rank_row row = {.rank = node, .calls = 10, .in_call_peer = -1};
+    const struct wire_rank_row row = {
+        .rank = node, .calls = 10, .received = 10, .in_call_peer = -1};
     const struct wire_death_row death = {.rank = node, .pid = 1, .ended_ns = now_ns, .peer = -1};
     const struct wire_window message = {.seq = window - 98,
                                         .job = "one",
@@ -218,6 +219,29 @@ static void alerts_of_a_recording_in_parts_keep_their_numbers(void **state)
     stop(&daemon, 107 * S);
 }
 
+/* Each daemon leaves a part, with a window of 20 messages. */
+static void messages_of_parts_that_were_removed_are_still_counted(void **state)
+{
+    char path[DIRECTORY_ROOM + 32];
+    struct daemon daemon;
+    unsigned first = 1, last;
+    uint64_t window = 100;
+    (void)state;
+    snprintf(path, sizeof(path), "%s/holter-one.hrec", directory);
+    begin(&daemon, MOST_BYTES);
+    for (; first == 1 || window < 110; window++) {
+        stop(&daemon, (window + 2) * S);
+        start(&daemon, MOST_BYTES);
+        for (unsigned node = 0; node < 2; node++)
+            give_window(&daemon, node, window + 1, 0, (window + 2) * S);
+        jobs_advance(daemon.jobs, (window + 3) * S, (window + 3) * S);
+        recording_parts_find(path, &first, &last);
+        assert_int_equal(daemon.newest.window, window + 1);
+        assert_int_equal(daemon.newest.matched + daemon.newest.unmatched, 20 * (window - 98));
+    }
+    stop(&daemon, (window + 2) * S);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -225,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(agents_are_not_silent_for_the_time_in_which_there_was_no_daemon),
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
+        TEST(messages_of_parts_that_were_removed_are_still_counted),
     };
     return cmocka_run_group_tests_name("job_recovery", tests, NULL, NULL);
 }
