@@ -203,7 +203,29 @@ static uint64_t copy_read_removed_ns(const struct source *s)
                                 "SELECT removed_ns FROM part WHERE one = 1");
 }
 
+static int copy_seek(struct target *t, struct source *s, uint64_t number)
+{
+    recording_cursor_seek(s->cursor, number - 1);
+    return copy_next(s, t);
+}
+
 /* ---- span ----------------------------------------------------------------- */
+
+/* The newest windows may not have been published: of a job that runs, or in a part that another one
+ * follows. */
+static int copy_extend_span(struct target *t, struct source *s, uint64_t *end_ns)
+{
+    const uint64_t newest =
+        recording_file_count(recording_cursor_file(s->cursor), "SELECT max(first) FROM block");
+    int code = newest == 0 ? 0 : copy_seek(t, s, newest);
+    for (; code == 0 && newest > 0 && s->more; code = copy_next(s, t)) {
+        const uint64_t window_ns = recording_cursor_window_ns(s->cursor);
+        if (s->head.type == WIRE_TYPE_WINDOW && s->head.time_ns < INT64_MAX - window_ns &&
+            s->head.time_ns + window_ns > *end_ns)
+            *end_ns = s->head.time_ns + window_ns;
+    }
+    return code;
+}
 
 int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t capacity)
 {
@@ -215,8 +237,9 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
     uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     *begin_ns = UINT64_MAX;
     *end_ns = 0;
-    if (code == 0) /* otherwise all messages have to be read */
-        recording_cursor_published(s.cursor, begin_ns, end_ns);
+    if (code == 0 && /* otherwise all messages have to be read */
+        recording_cursor_published(s.cursor, begin_ns, end_ns))
+        code = copy_extend_span(&t, &s, end_ns);
     for (; code == 0 && *end_ns == 0 && s.more; code = copy_next(&s, &t)) {
         if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
             continue;
@@ -289,12 +312,6 @@ static int copy_put_cut(struct target *t, struct source *s, struct cut *cut, uin
         code = copy_put(t, s, &head, 0);
     }
     return code;
-}
-
-static int copy_seek(struct target *t, struct source *s, uint64_t number)
-{
-    recording_cursor_seek(s->cursor, number - 1);
-    return copy_next(s, t);
 }
 
 /* Write the captures of the cut that arrived after its last window could have, as if they had

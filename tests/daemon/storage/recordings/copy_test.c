@@ -149,6 +149,18 @@ static void a_cut_without_bounds_is_the_whole(void **state)
     assert_int_equal(differences(a, out), 0);
 }
 
+/* A part of a recording may have messages of a window whose row is in the next one. */
+static void a_span_ends_with_the_newest_window_that_has_messages(void **state)
+{
+    uint64_t begin_ns, end_ns;
+    (void)state;
+    made(a, "job.0", 0, 20);
+    made_ask(a, "DELETE FROM totals WHERE window = (SELECT max(window) FROM totals)");
+    assert_int_equal(copy_span(a, &begin_ns, &end_ns, why, sizeof(why)), 0);
+    assert_int_equal(begin_ns, at(0));
+    assert_int_equal(end_ns, at(20));
+}
+
 static void assert_job(const char *path, const char *state, int64_t start_ns, int64_t end_ns)
 {
     sqlite3 *db;
@@ -501,6 +513,7 @@ int main(void)
         TEST(captures_go_with_their_time),
         TEST(captures_of_the_past_go_with_the_time_that_they_end_at),
         TEST(a_cut_without_bounds_is_the_whole),
+        TEST(a_span_ends_with_the_newest_window_that_has_messages),
         TEST(a_job_that_goes_on_after_a_cut_has_no_end_in_it),
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),
