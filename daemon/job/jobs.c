@@ -252,12 +252,14 @@ static void jobs_drop_ended(struct jobs *jobs)
 
 /* ---- adding -------------------------------------------------------------- */
 
-static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance)
+/* @param follows  it follows another job of its id, whose recording is not continued */
+static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, int follows)
 {
     char path[512];
     int exists = 0;
-    int code = recording_choose_path(jobs->options.record, job_id(job), instance, path,
-                                     sizeof(path), &exists);
+    int code = follows ? recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path))
+                       : recording_choose_path(jobs->options.record, job_id(job), instance, path,
+                                               sizeof(path), &exists);
     if (code == 0 && exists && recording_has_other_windows(path, jobs->options.job.window_ns)) {
         log_warn("job %s: its windows have another length now: %s is not continued", job_id(job),
                  path);
@@ -318,7 +320,8 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     if (entry != NULL && (entry->streamed || message->type != WIRE_TYPE_RANKS ||
                           !job_is_followed_by(entry->job, instance, &message->ranks)))
         return 0;
-    if (entry != NULL)
+    const int follows = entry != NULL;
+    if (follows)
         jobs_drop(jobs, (size_t)(entry - jobs->list));
     if (jobs_is_named_as_part(id)) {
         snprintf(fault->text, sizeof(fault->text),
@@ -327,7 +330,7 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     }
     int code = jobs_add(jobs, id, NULL, out, fault);
     if (code == 0 && jobs->recorder != NULL)
-        jobs_record(jobs, *out, instance);
+        jobs_record(jobs, *out, instance, follows);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -127,7 +128,8 @@ static void give(struct daemon *daemon, unsigned node, enum wire_type type, cons
 static void give_ranks(struct daemon *daemon, unsigned node, uint64_t now_ns)
 {
     struct agent_words words;
-    const struct wire_ranks ranks = agent_words_ranks(&words, "one", node, 1, 2, 1);
+    struct wire_ranks ranks = agent_words_ranks(&words, "one", node % 2, 1, 2, 1);
+    words.members[0].pid = node; /* agents 2 and 3 are those of a second run */
     give(daemon, node, WIRE_TYPE_RANKS, &ranks, now_ns);
 }
 
@@ -242,6 +244,26 @@ static void messages_of_parts_that_were_removed_are_still_counted(void **state)
     stop(&daemon, (window + 2) * S);
 }
 
+/* As when a job is queued again because its nodes have crashed. */
+static void a_run_after_one_that_was_lost_has_a_recording_of_its_own(void **state)
+{
+    char path[DIRECTORY_ROOM + 32], lock[DIRECTORY_ROOM + 48];
+    struct daemon daemon;
+    (void)state;
+    snprintf(path, sizeof(path), "%s/holter-one.hrec", directory);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    begin(&daemon, 0);
+    jobs_advance(daemon.jobs, 150 * S, 150 * S);
+    assert_int_equal(job_state(jobs_find(daemon.jobs, "one")), JOB_LOST);
+    while (access(path, F_OK) != 0 || access(lock, F_OK) == 0)
+        uv_run(&daemon.loop, UV_RUN_NOWAIT);
+    give_ranks(&daemon, 2, 160 * S);
+    assert_int_equal(job_count_closed(jobs_find(daemon.jobs, "one")), 0);
+    snprintf(path, sizeof(path), "%s/holter-one-2.hrec", directory);
+    assert_string_equal(job_recording(jobs_find(daemon.jobs, "one")), path);
+    stop(&daemon, 160 * S);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -250,6 +272,7 @@ int main(void)
         TEST(agents_are_not_silent_for_the_time_in_which_there_was_no_daemon),
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
         TEST(messages_of_parts_that_were_removed_are_still_counted),
+        TEST(a_run_after_one_that_was_lost_has_a_recording_of_its_own),
     };
     return cmocka_run_group_tests_name("job_recovery", tests, NULL, NULL);
 }
