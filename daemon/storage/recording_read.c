@@ -242,12 +242,17 @@ static int cursor_next_readable(struct recording_cursor *c, struct recorded *hea
     return code;
 }
 
+static void cursor_extend_span(struct recording_cursor *c, const char *sql, uint64_t *last_ns)
+{
+    const uint64_t end_ns = recording_file_count(&c->file, sql);
+    *last_ns = end_ns > *last_ns ? end_ns : *last_ns;
+}
+
 int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64_t *last_ns)
 {
     struct wire_arena arena = {0};
     struct wire_message message;
     struct recorded head;
-    int64_t last = 0;
     int code, fault, damaged = 0;
     recording_cursor_seek(c, 0);
     code = cursor_next_readable(c, &head, &message, &arena, &fault, &damaged);
@@ -255,10 +260,10 @@ int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64
     wire_arena_finish(&arena);
     if (code != 1)
         return code == 0 ? -HOLTER_EEMPTY : code;
-    code = recording_file_number(&c->file, "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1",
-                                 &last);
-    *first_ns = head.received_ns;
-    *last_ns = code != 0 || (uint64_t)last < *first_ns ? *first_ns : (uint64_t)last;
+    *first_ns = *last_ns = head.received_ns;
+    /* The clock may have been set back before the last block. */
+    cursor_extend_span(c, "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1", last_ns);
+    cursor_extend_span(c, "SELECT end_ns FROM block ORDER BY begin_ns DESC LIMIT 1", last_ns);
     return 0;
 }
 

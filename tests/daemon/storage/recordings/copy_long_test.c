@@ -169,6 +169,25 @@ static void a_cut_has_what_came_before_the_clock_was_set_back(void **state)
     check_cut(FROM, TO);
 }
 
+static uint64_t last_arrival(void)
+{
+    struct recording_cursor *cursor;
+    uint64_t first_ns, last_ns;
+    char why[300];
+    assert_int_equal(recording_cursor_open(&cursor, path, why, sizeof(why)), 0);
+    assert_int_equal(recording_cursor_span(cursor, &first_ns, &last_ns), 0);
+    recording_cursor_close(cursor);
+    return last_ns;
+}
+
+static void messages_last_until_the_clock_was_set_back(void **state)
+{
+    (void)state;
+    const uint64_t last_ns = last_arrival();
+    set_clock_back();
+    assert_int_equal(last_arrival(), last_ns);
+}
+
 static void a_late_message_is_in_the_cut(void **state)
 {
     struct copy_counts counts;
@@ -191,6 +210,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_late_message_is_in_the_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cut_has_what_came_before_the_clock_was_set_back, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(messages_last_until_the_clock_was_set_back, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests_name("cut_long", tests, NULL, NULL);
