@@ -373,8 +373,9 @@ int recording_close_with_error(struct recording *r, char *why, size_t capacity)
     if (code != 0)
         snprintf(why, capacity, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
     /* Leave one plain file without a log, which can be copied. A reader may prevent that: then
-     * the log stays, and whoever opens the file next checkpoints it. */
-    recording_file_exec(r->file.db, "PRAGMA journal_mode=DELETE");
+     * the log stays, but what is in it is in the file as well. */
+    if (recording_file_exec(r->file.db, "PRAGMA journal_mode=DELETE") != 0)
+        recording_file_checkpoint(&r->file);
     recording_abandon(r);
     return code;
 }

@@ -82,6 +82,26 @@ static void messages_come_back_byte_for_byte_in_order(void **state)
     assert_int_equal(recording_bed_ask("PRAGMA application_id"), RECORDING_APPLICATION);
 }
 
+/* As when somebody copies it without its log. */
+static void the_file_alone_has_everything_although_a_reader_keeps_its_log(void **state)
+{
+    struct recording *r = recording_bed_open();
+    char log[160];
+    sqlite3 *reader;
+    (void)state;
+    for (uint64_t i = 1; i <= 50; i++)
+        keep(r, i, 1000);
+    assert_int_equal(recording_commit(r), 0);
+    assert_int_equal(sqlite3_open_v2(recording_bed_path, &reader, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_exec(reader, "SELECT first FROM block", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(recording_close(r), 0);
+    sqlite3_close(reader);
+    snprintf(log, sizeof(log), "%s-wal", recording_bed_path);
+    unlink(log);
+    assert_int_equal(read_back(1000), 50);
+}
+
 static void columns_that_somebody_added_do_no_harm(void **state)
 {
     static const char *const tables[] = {
@@ -398,6 +418,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RECORDING_BED(messages_come_back_byte_for_byte_in_order),
+        RECORDING_BED(the_file_alone_has_everything_although_a_reader_keeps_its_log),
         RECORDING_BED(columns_that_somebody_added_do_no_harm),
         RECORDING_BED(a_file_of_another_version_is_refused_and_stays_as_it_was),
         RECORDING_BED(two_writers_never_have_one_file),
