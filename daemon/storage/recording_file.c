@@ -196,6 +196,19 @@ static uint64_t recording_file_missing_bytes(const char *path)
     return there < wanted ? wanted - there : 0;
 }
 
+/* @return whether its content is in a log, by its header, and the log is not there */
+static int recording_file_lacks_log(const char *path)
+{
+    char log[PATH_MAX + 16];
+    unsigned char head[HEAD_BYTES] = {0};
+    FILE *in = fopen(path, "rbe");
+    size_t got = in == NULL ? 0 : fread(head, 1, sizeof(head), in);
+    if (in != NULL)
+        fclose(in);
+    snprintf(log, sizeof(log), "%s-wal", path);
+    return got == sizeof(head) && head[18] == 2 && recording_file_size(log) == 0;
+}
+
 /* SQLite calls a truncated copy malformed, and a text file as well: be more specific. */
 static void recording_file_report_damaged(const char *path, enum recording_access how, char *why,
                                           size_t capacity)
@@ -346,7 +359,10 @@ static int recording_file_open_to_read(struct recording_file *file, const char *
     if (file->lacking > 0)
         code = recording_file_open_as(file, path, TRUNCATED, why, capacity);
     if (code == 0 && file->version == 0) {
-        snprintf(why, capacity, "nothing has been written to it yet");
+        snprintf(why, capacity, "nothing has been written to it yet%s",
+                 recording_file_lacks_log(path) ? ", or it was copied while it was written, without"
+                                                  " the -wal file beside it"
+                                                : "");
         code = -HOLTER_EEMPTY;
     }
     return code;

@@ -114,6 +114,18 @@ static void what_a_killed_daemon_left_is_read_where_nothing_can_be_written(void 
     assert_int_equal(access("a?b%41/a#.hrec-shm", F_OK), -1);
 }
 
+static void a_copy_without_the_log_is_named_as_what_it_may_be(void **state)
+{
+    struct recording *r = make("a.hrec");
+    (void)state;
+    copy("a.hrec", "b.hrec");
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(recording_file_open(&file, "b.hrec", RECORDING_READ, why, sizeof(why)),
+                     -HOLTER_EEMPTY);
+    assert_string_equal(why, "nothing has been written to it yet, or it was copied while it was "
+                             "written, without the -wal file beside it");
+}
+
 /* Killed when all of the log had been folded in. */
 static void so_is_what_needs_its_log_no_more(void **state)
 {
@@ -203,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(any_name_is_that_of_a_file),
         TEST(what_a_killed_daemon_left_is_read_where_nothing_can_be_written),
+        TEST(a_copy_without_the_log_is_named_as_what_it_may_be),
         TEST(so_is_what_needs_its_log_no_more),
         TEST(a_path_that_is_too_long_is_reported),
         TEST(files_that_cannot_be_read_are_reported_with_the_cause),
