@@ -252,14 +252,21 @@ static void jobs_drop_ended(struct jobs *jobs)
 
 /* ---- adding -------------------------------------------------------------- */
 
-/* @param follows  it follows another job of its id, whose recording is not continued */
-static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, int follows)
+/* @param message  its first one
+ * @param follows  it follows another job of its id, whose recording is not continued */
+static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance,
+                        const struct wire_message *message, int follows)
 {
     char path[512];
     int exists = 0;
     int code = follows ? recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path))
                        : recording_choose_path(jobs->options.record, job_id(job), instance, path,
                                                sizeof(path), &exists);
+    if (code == 0 && exists && message->type == WIRE_TYPE_RANKS &&
+        recording_has_other_processes(path, instance, &message->ranks)) {
+        exists = 0;
+        code = recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path));
+    }
     if (code == 0 && exists && recording_has_other_windows(path, jobs->options.job.window_ns)) {
         log_warn("job %s: its windows have another length now: %s is not continued", job_id(job),
                  path);
@@ -330,7 +337,7 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     }
     int code = jobs_add(jobs, id, NULL, out, fault);
     if (code == 0 && jobs->recorder != NULL)
-        jobs_record(jobs, *out, instance, follows);
+        jobs_record(jobs, *out, instance, message, follows);
     return code;
 }
 

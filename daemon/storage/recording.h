@@ -157,6 +157,12 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
  * @param base  path of the first part */
 int recording_has_other_windows(const char *base, uint64_t window_ns);
 
+/** Was a recording made of other processes than these, as of a job that was queued again? Not if
+ * its newest part has messages of this agent.
+ * @param base  path of the first part */
+int recording_has_other_processes(const char *base, uint64_t instance,
+                                  const struct wire_ranks *ranks);
+
 /** Number of the newest window that has a committed row in `totals`, in all parts. A daemon that
  * was killed may have committed messages of later windows.
  * @param base  path of the first part

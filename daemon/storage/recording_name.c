@@ -250,6 +250,27 @@ int recording_has_other_windows(const char *base, uint64_t window_ns)
            (uint64_t)recorded != window_ns;
 }
 
+int recording_has_other_processes(const char *base, uint64_t instance,
+                                  const struct wire_ranks *ranks)
+{
+    unsigned first, last;
+    int64_t other = 0;
+    char path[560], query[256];
+    recording_parts_find(base, &first, &last);
+    if (last == 0 || recording_part_path(base, last, path, sizeof(path)) != 0)
+        return 0;
+    for (uint64_t i = 0; other == 0 && i < ranks->members_count; i++) {
+        snprintf(query, sizeof(query),
+                 "SELECT EXISTS(SELECT 1 FROM places WHERE rank = %" PRId64 " AND pid <> %" PRId64
+                 ") AND NOT EXISTS(SELECT 1 FROM agent WHERE instance = %" PRId64 ")",
+                 (int64_t)ranks->members[i].rank, (int64_t)ranks->members[i].pid,
+                 (int64_t)instance);
+        if (recording_name_ask(path, query, &other) != 0)
+            return 0;
+    }
+    return other != 0;
+}
+
 /* ---- directories --------------------------------------------------------- */
 
 static int recording_name_make_directories(const char *path)

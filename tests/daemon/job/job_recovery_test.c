@@ -264,6 +264,21 @@ static void a_run_after_one_that_was_lost_has_a_recording_of_its_own(void **stat
     stop(&daemon, 160 * S);
 }
 
+static void a_run_after_an_outage_of_daemon_and_nodes_has_a_recording_of_its_own(void **state)
+{
+    char path[DIRECTORY_ROOM + 32];
+    struct daemon daemon;
+    (void)state;
+    begin(&daemon, 0);
+    stop(&daemon, 102 * S);
+    start(&daemon, 0);
+    give_ranks(&daemon, 2, 160 * S);
+    assert_int_equal(job_count_closed(jobs_find(daemon.jobs, "one")), 0);
+    snprintf(path, sizeof(path), "%s/holter-one-2.hrec", directory);
+    assert_string_equal(job_recording(jobs_find(daemon.jobs, "one")), path);
+    stop(&daemon, 160 * S);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -273,6 +288,7 @@ int main(void)
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
         TEST(messages_of_parts_that_were_removed_are_still_counted),
         TEST(a_run_after_one_that_was_lost_has_a_recording_of_its_own),
+        TEST(a_run_after_an_outage_of_daemon_and_nodes_has_a_recording_of_its_own),
     };
     return cmocka_run_group_tests_name("job_recovery", tests, NULL, NULL);
 }
