@@ -230,11 +230,12 @@ static void report_put_cards(const struct page *p)
 void page_since(const struct page *p, int64_t time_ns)
 {
     int64_t begin = p->data->begin_ns;
-    if (time_ns <= begin)
+    if (time_ns == begin)
         fputs("the begin", p->out);
-    else
-        fprintf(p->out, "%s after the begin",
-                quantity_duration((double)time_ns - (double)begin).text);
+    else /* a further part of a recording has all alerts from before it */
+        fprintf(p->out, "%s %s the begin",
+                quantity_duration(fabs((double)time_ns - (double)begin)).text,
+                time_ns < begin ? "before" : "after");
 }
 
 /* Write a row of facts: its name, and its parts one after the other. The caller ends it. */

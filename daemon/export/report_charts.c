@@ -33,12 +33,20 @@ static void report_charts_end_legend(const struct page *p)
     fputs("</p>\n", p->out);
 }
 
+/* An alert may have been over before the recording begins, as in a further part of one. */
+static int report_charts_has_alert(const struct page *p, const struct report_alert *alert)
+{
+    return alert->since_ns >= p->data->begin_ns || alert->until_ns >= p->data->begin_ns;
+}
+
 /* Draw alerts as spans behind a chart. */
 static void report_charts_put_flags(const struct page *p, const struct chart *chart)
 {
     for (size_t i = 0; i < p->data->alert_count; i++) {
         const struct report_alert *a = &p->data->alerts[i];
         char title[330];
+        if (!report_charts_has_alert(p, a))
+            continue;
         snprintf(title, sizeof(title), "alert %" PRId64 ": %s", a->id, a->title);
         chart_span(chart, a->since_ns, a->until_ns > a->since_ns ? a->until_ns : a->since_ns,
                    "flag", title);
@@ -54,7 +62,8 @@ static void report_charts_end(const struct page *p, const struct chart *chart)
     for (size_t i = 0; i < p->data->alert_count; i++) {
         int64_t since_ns = p->data->alerts[i].since_ns;
         unsigned slot = (unsigned)(chart_x(chart, since_ns) / CHART_WIDTH * MARKS) + 1;
-        if (taken[slot - 1] || taken[slot] || taken[slot + 1])
+        if (!report_charts_has_alert(p, &p->data->alerts[i]) || taken[slot - 1] || taken[slot] ||
+            taken[slot + 1])
             continue;
         chart_mark(chart, since_ns, p->data->alerts[i].id);
         taken[slot] = 1;

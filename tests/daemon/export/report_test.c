@@ -312,6 +312,18 @@ static void an_alert_that_is_not_over_lasts_to_the_end(void **state)
                                  "when the recording ends"));
 }
 
+/* In a further part of a recording, or one that was attached. */
+static void an_alert_from_before_the_recording_is_dated_before_it(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET onset_ns = 0, since_ns = (SELECT min(start_ns) FROM totals) -"
+           " 5000000000, updated_ns = (SELECT min(start_ns) FROM totals) - 3000000000");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<dt>since</dt><dd>5.00 s before the begin, for 2.00 s, "));
+    assert_null(strstr(text, "<a class=\"mark\""));
+}
+
 static void of_too_many_alerts_those_that_matter_are_told(void **state)
 {
     (void)state;
@@ -389,6 +401,7 @@ int main(void)
         TEST(the_first_line_is_whether_the_job_is_well),
         TEST(a_report_of_a_replay_says_how_the_recording_ends),
         TEST(an_alert_that_is_not_over_lasts_to_the_end),
+        TEST(an_alert_from_before_the_recording_is_dated_before_it),
         TEST(of_too_many_alerts_those_that_matter_are_told),
         TEST(charts_mark_alerts_where_they_began),
         TEST(alerts_have_the_numbers_by_which_captures_and_the_window_name_them),
