@@ -136,6 +136,12 @@ static void export_perfetto_put_arguments(struct trace *t, const struct cell *ce
     fputs("}}", t->out);
 }
 
+/* A further part of a recording has alerts and phases from before it. */
+static int export_perfetto_was_over(const struct trace *t, int64_t to_ns)
+{
+    return to_ns < (int64_t)t->base_ns;
+}
+
 /* An event of a track of the job, from a row behind its name: its begin, end and arguments. */
 static int export_perfetto_put_row(struct trace *t, int track, const char *name,
                                    const struct cell *row, size_t columns)
@@ -151,6 +157,8 @@ static int export_perfetto_put_phase(void *user, const struct cell *row, size_t 
 {
     struct trace *t = user;
     char title[80];
+    if (export_perfetto_was_over(t, row[2].integer))
+        return 0;
     if (row[7].integer != 0)
         snprintf(title, sizeof(title), "phase %" PRId64 ", like %" PRId64, row[0].integer,
                  row[8].integer);
@@ -190,6 +198,8 @@ static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_
 static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
+    if (export_perfetto_was_over(t, row[2].integer))
+        return 0;
     int track = export_perfetto_assign_track(t, row[1].integer, row[2].integer);
     return track < 0 ? track : export_perfetto_put_row(t, track, row[0].text, row + 1, columns - 1);
 }

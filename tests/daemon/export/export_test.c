@@ -280,6 +280,24 @@ static void an_alert_of_a_trace_that_is_not_over_lasts_to_the_end(void **state)
     assert_non_null(strstr(text, "\"name\":\"a\",\"ts\":1000000.000,\"dur\":2000000.000"));
 }
 
+/* As in a further part of a recording. */
+static void a_trace_leaves_out_what_was_over_before_it(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out;
+    change("UPDATE alert SET title = 'a', onset_ns = 0, state = 'resolved', since_ns ="
+           " 1690000000000000000, updated_ns = 1690000001000000000;"
+           "INSERT INTO phase(id, begin_ns, end_ns) VALUES(90, 1690000000000000000,"
+           " 1690000001000000000), (91, 1690000000000000000, 1700000001000000000)");
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_null(strstr(text, "\"name\":\"a\""));
+    assert_null(strstr(text, "\"name\":\"phase 90\""));
+    assert_non_null(strstr(text, "\"name\":\"phase 91\",\"ts\":0.000,\"dur\":1000000.000"));
+}
+
 static void hosts_of_one_name_are_told_apart_by_their_agents(void **state)
 {
     (void)state;
@@ -547,6 +565,7 @@ int main(void)
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(an_alert_of_a_trace_that_is_not_over_lasts_to_the_end),
+        TEST(a_trace_leaves_out_what_was_over_before_it),
         TEST(a_message_may_take_as_many_windows_as_in_the_daemon),
         TEST(a_trace_has_no_alerts_that_never_fired),
         TEST(hosts_of_one_name_are_told_apart_by_their_agents),
