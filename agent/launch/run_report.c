@@ -171,10 +171,12 @@ static void run_report_store_sums(void *user, const struct wire_message *message
         job->recording_stopped = 1;
     if (message->type != WIRE_TYPE_RANK_WINDOW)
         return;
+    const uint64_t windows_ns = message->rank_window.length_ns * message->rank_window.windows;
     for (uint64_t i = 0; i < message->rank_window.ranks_count; i++) {
         const struct wire_rank_row *row = &message->rank_window.ranks[i];
         const uint64_t ranks = row->ranks > 1 ? row->ranks : 1; /* of a group */
-        const double there_ns = ranks_time_ns(ranks, job->windows_ns, row->absent_ns);
+        const double there_ns =
+            job->windows_ns == 0 ? 0 : ranks_time_ns(ranks, windows_ns, row->absent_ns);
         job->rank_ns += there_ns;
         if (there_ns / (double)ranks > (double)job->duration_ns)
             job->duration_ns = (uint64_t)(there_ns / (double)ranks);

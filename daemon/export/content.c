@@ -61,12 +61,15 @@ static int content_add_ranks(struct reading *r, uint64_t instance, const struct 
     return code;
 }
 
-static int content_add_rank_row(struct reading *r, const struct wire_rank_row *row)
+static int content_add_rank_row(struct reading *r, uint64_t window, const struct wire_rank_row *row)
 {
     int code = content_fit_ranks(r, saturated_sum(row->rank, 1));
     if (code != 0)
         return code;
-    recorded_rank_add(&r->content->ranks[row->rank].sums, row);
+    struct content_rank *rank = &r->content->ranks[row->rank];
+    recorded_rank_add(&rank->sums, row);
+    rank->windows += rank->windows == 0 || window != rank->newest;
+    rank->newest = window;
     return 0;
 }
 
@@ -173,7 +176,7 @@ static int content_add_window(struct reading *r, uint64_t instance,
     c->first_window = window->window < c->first_window ? window->window : c->first_window;
     c->last_window = window->window > c->last_window ? window->window : c->last_window;
     for (uint64_t i = 0; code == 0 && i < window->ranks_count; i++)
-        code = content_add_rank_row(r, &window->ranks[i]);
+        code = content_add_rank_row(r, window->window, &window->ranks[i]);
     for (uint64_t i = 0; code == 0 && i < window->pairs_count; i++)
         code = content_add_pair(r, &window->pairs[i]);
     for (uint64_t i = 0; code == 0 && i < window->transfers_count; i++)

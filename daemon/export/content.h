@@ -29,7 +29,9 @@ struct content_call {
 struct content_rank {
     uint32_t host; /**< position in hosts; UINT32_MAX: unknown */
     struct wire_rank_row
-        sums; /**< members with a state of a window (in_call ...) have the last state */
+        sums;         /**< members with a state of a window (in_call ...) have the last state */
+    uint64_t windows; /**< that it is in */
+    uint64_t newest;  /**< the newest of them */
 };
 
 struct content {

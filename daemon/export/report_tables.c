@@ -346,7 +346,8 @@ static void report_tables_put_rank(const struct page *p, const struct content_ra
 {
     const struct content *c = p->source->content;
     const double time = report_tables_mpi_time(&rank->sums);
-    const double whole = ranks_time_ns(1, length_ns, rank->sums.absent_ns);
+    const uint64_t others = c->last_window - c->first_window + 1 - rank->windows;
+    const double whole = ranks_time_ns(1, length_ns, rank->sums.absent_ns + others * c->window_ns);
     const double share = whole > 0 ? 100 * time / whole : 0; /* of its threads together */
     fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
     report_tables_put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");

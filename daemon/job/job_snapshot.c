@@ -137,6 +137,8 @@ static void snapshot_sum(struct job *job, const struct job_stream *stream, enum 
         part, snapshot_newest(job), sums->windows, job->options.window_ns, &sums->result, NULL};
     if (run_sum_result(sums->run, part, most, &sums->result) != 0)
         return;
+    if (part == SUM_RANKS)
+        run_sum_add_absence(sums->run, sums->windows, job->options.window_ns, &sums->result);
     if (part == SUM_PAIRS && job->group_shift != 0 &&
         run_sum_result(sums->nodes, part, most, &sums->node_pairs) == 0)
         sum.nodes = &sums->node_pairs;

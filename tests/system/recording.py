@@ -273,8 +273,11 @@ class Sums:
     def add(self, message):
         for row in message.get('ranks', []):
             self.ranks[row['rank']].update({k: v for k, v in row.items()
-                                            if k not in ('rank', 'threads', 'process_state', *DERIVED)
+                                            if k not in ('rank', 'threads', 'process_state', 'absent_ns', *DERIVED)
                                             and not k.startswith('in_call')})
+            # sums of windows count the windows that a rank does not report as time in which it was not there
+            length_ns = message['length_ns'] * max(1, message.get('windows', 0)) * max(1, row.get('ranks', 0))
+            self.ranks[row['rank']]['there_ns'] += length_ns - row['absent_ns']
         regions = [r['name'] for r in message.get('regions', [])]
         for row in message.get('pairs', []):
             pair = row['source'], row['destination']

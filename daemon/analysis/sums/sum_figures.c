@@ -113,7 +113,9 @@ static void figures_add_ranks(struct figures *total, const struct figures *figur
         figures_add_rank_sums(sum, row);
         sum->ranks = order_maximum(sum->ranks, row->ranks);
         figures_vote_awaited(sum, row);
-        if (rank->present && window == rank->newest) {
+        const bool corrected = rank->present && window == rank->newest;
+        rank->windows += row->ranks != 0 ? row->ranks : !corrected;
+        if (corrected) {
             figures_merge_call_in_progress(sum, row);
         } else if (!rank->present || window > rank->newest) {
             sum->rank = row->rank;

@@ -393,3 +393,15 @@ int run_sum_result(struct run_sum *run, enum sum_part part, size_t maximum_pairs
 {
     return sum_result_collect(run, &run->total, part, maximum_pairs, out);
 }
+
+void run_sum_add_absence(const struct run_sum *run, uint64_t windows, uint64_t window_ns,
+                         struct sum_result *ranks)
+{
+    for (size_t i = 0; i < ranks->rank_count; i++) {
+        struct wire_rank_row *row = &ranks->ranks[i];
+        const uint32_t number = key_table_find(&run->ranks, (struct key){.hi = row->rank});
+        const uint64_t all = windows * (row->ranks > 1 ? row->ranks : 1);
+        const uint64_t reported = run->total.ranks[number].windows;
+        row->absent_ns += all > reported ? (all - reported) * window_ns : 0;
+    }
+}

@@ -19,8 +19,9 @@ struct run_comm {
 /** Sums for one rank. */
 struct rank_figures {
     struct wire_rank_row row;
-    uint64_t newest; /**< of a run: the newest window that the rank reported */
-    bool present;    /**< it reported */
+    uint64_t newest;  /**< of a run: the newest window that the rank reported */
+    uint64_t windows; /**< of a run: that it reported; of a group those of each rank */
+    bool present;     /**< it reported */
 };
 
 /** Sums for one pair of ranks. */

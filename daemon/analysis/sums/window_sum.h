@@ -154,6 +154,12 @@ int window_sum_result(const struct window_sum *window, enum sum_part part, size_
 int run_sum_result(struct run_sum *run, enum sum_part part, size_t maximum_pairs,
                    struct sum_result *out);
 
+/** Add the windows that a rank did not report to the time in which it was absent: agents report
+ *  ranks from their first window to that of their end.
+ *  @param ranks  result of SUM_RANKS @param windows  of the run, each window_ns long */
+void run_sum_add_absence(const struct run_sum *run, uint64_t windows, uint64_t window_ns,
+                         struct sum_result *ranks);
+
 /** Distinct pairs so far. */
 size_t run_sum_pair_count(const struct run_sum *run);
 

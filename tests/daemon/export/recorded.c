@@ -192,12 +192,10 @@ static void keep_results(struct recording *recording)
     assert_int_equal(recording_write_result(recording, WIRE_TYPE_CURVE, &curve), 0);
 }
 
-void recorded_make(const char *path)
-{
-    recorded_make_on(path, (const char *const[]){"alpha", "beta"});
-}
+static const char *const recorded_hosts[2] = {"alpha", "beta"};
 
-void recorded_make_on(const char *path, const char *const hosts[2])
+/* @param windows  of the second host */
+static void recorded_make_windows(const char *path, const char *const hosts[2], uint64_t windows)
 {
     struct recording *recording;
     char why[200] = "";
@@ -205,9 +203,24 @@ void recorded_make_on(const char *path, const char *const hosts[2])
     for (uint64_t host = 0; host < 2; host++)
         keep_ranks(recording, host, hosts[host]);
     for (uint64_t w = FIRST; w < FIRST + 3; w++) {
-        for (uint64_t host = 0; host < 2; host++)
+        for (uint64_t host = 0; host < 1 + (uint64_t)(w < FIRST + windows); host++)
             keep_window(recording, host, hosts[host], w);
     }
     keep_results(recording);
     assert_int_equal(recording_close(recording), 0);
+}
+
+void recorded_make(const char *path)
+{
+    recorded_make_on(path, recorded_hosts);
+}
+
+void recorded_make_on(const char *path, const char *const hosts[2])
+{
+    recorded_make_windows(path, hosts, 3);
+}
+
+void recorded_make_with_end(const char *path)
+{
+    recorded_make_windows(path, recorded_hosts, 1);
 }

@@ -17,4 +17,7 @@ void recorded_make(const char *path);
 /** The same with other names of the hosts, which are alpha and beta. */
 void recorded_make_on(const char *path, const char *const hosts[2]);
 
+/** The same, but the ranks of beta end with the first window. */
+void recorded_make_with_end(const char *path);
+
 #endif

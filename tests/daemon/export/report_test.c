@@ -1,5 +1,6 @@
 /* Recordings as reports. */
 #include "tests/daemon/export/exported.h"
+#include "tests/daemon/export/recorded.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -119,6 +121,20 @@ static void shares_of_a_rank_are_of_the_time_in_which_it_was_there(void **state)
     (void)state;
     struct report_extras extras = {.mapping_none = "None."};
     write_report(&extras);
+    assert_non_null(strstr(text, "<td>rank 2</td><td>beta</td><td class=\"n\">60.0 %</td>"));
+    assert_non_null(strstr(text, "<td>rank 3</td><td>beta</td><td class=\"n\">40.0 %</td>"));
+}
+
+static void shares_of_a_rank_that_has_ended_are_of_the_time_before(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    close_source();
+    unlink(path);
+    recorded_make_with_end(path);
+    open_source();
+    write_report(&extras);
+    assert_non_null(strstr(text, "<td>rank 1</td><td>alpha</td><td class=\"n\">20.0 %</td>"));
     assert_non_null(strstr(text, "<td>rank 2</td><td>beta</td><td class=\"n\">60.0 %</td>"));
     assert_non_null(strstr(text, "<td>rank 3</td><td>beta</td><td class=\"n\">40.0 %</td>"));
 }
@@ -395,6 +411,7 @@ int main(void)
         TEST(the_command_that_replays_a_file_can_be_copied_whatever_its_name),
         TEST(a_report_without_the_row_of_the_job_has_no_state),
         TEST(shares_of_a_rank_are_of_the_time_in_which_it_was_there),
+        TEST(shares_of_a_rank_that_has_ended_are_of_the_time_before),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_chart_has_the_values_that_its_tooltips_show),
         TEST(ranks_have_the_time_of_all_their_threads),

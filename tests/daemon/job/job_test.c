@@ -897,6 +897,29 @@ static void late_ranks_are_published_window_by_window_and_again_to_those_who_com
     finish_job(job);
 }
 
+static void ranks_are_absent_from_the_windows_after_their_end(void **state)
+{
+    struct job *job = make_job(&published);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++) {
+        struct report ends = {.node = 1, .window = w, .absent_ns = 400 * MS};
+        report(job, 0, w, 0, end_of(w));
+        if (w == FIRST)
+            assert_int_equal(take(job, &ends, end_of(w)), 0);
+    }
+    advance(job, end_of(FIRST + 9));
+    forget(&published);
+    job_snapshot(job, WIRE_TYPE_RANK_WINDOW, &(struct job_output){&published, wanted, tell, NULL});
+    const struct wire_rank_window *ranks =
+        &message_of(&published, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+    assert_int_equal(ranks->windows, 3);
+    assert_int_equal(ranks->ranks[RANKS - 1].absent_ns, 0);
+    assert_int_equal(ranks->ranks[RANKS].absent_ns, 2 * S + 400 * MS);
+    finish_job(job);
+}
+
 static void time_in_which_ranks_were_not_there_is_published_and_not_counted_as_theirs(void **state)
 {
     struct job *job = make_job(&published);
@@ -1714,6 +1737,7 @@ int main(void)
         cmocka_unit_test(ranks_that_start_late_are_no_alert),
         cmocka_unit_test(ranks_that_were_not_watched_are_an_alert_when_a_short_job_ends),
         cmocka_unit_test(messages_that_cross_nodes_are_published_by_rank),
+        cmocka_unit_test(ranks_are_absent_from_the_windows_after_their_end),
         cmocka_unit_test(time_in_which_ranks_were_not_there_is_published_and_not_counted_as_theirs),
         cmocka_unit_test(waits_in_sends_are_published_with_the_rank_that_was_waited_for),
         cmocka_unit_test(
