@@ -349,10 +349,6 @@ int watch_start_process(const struct watch_options *options, const char *program
     int failed = setenv("HOLTER_SESSION", plan.at.session, 1);
     failed |= setenv("HOLTER_JOB_ID", plan.job, 1);
     failed |= setenv("HOLTER_NOTE", plan.note, 1);
-    if (plan.finding.flavour != MPI_FLAVOUR_NONE)
-        failed |= setenv("HOLTER_PRELOAD_ONCE", "1", 1);
-    else
-        unsetenv("HOLTER_PRELOAD_ONCE"); /* what the script starts is to be watched */
     if (!failed)
         setenv("LD_PRELOAD", preload, 1);
     if (options->verbose && plan.speaks)

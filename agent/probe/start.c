@@ -180,7 +180,6 @@ void probe_first(void)
         const char *session = getenv("HOLTER_SESSION");
         if (!start.passive && (!session || !*session))
             start.passive = 1;
-        /* A process that opens the MPI library itself is the application. */
         start_leave_preload();
         start_point_stubs(!start.passive);
     }
@@ -582,22 +581,25 @@ void probe_on_finalize(void)
 }
 
 /* A child of fork() has the segment of its parent mapped: it must neither write to it nor close it.
- */
+ * Before the first call of MPI there is none, and the child may be the application. */
 static void start_after_fork_in_child(void)
 {
+    if (!start.resolved)
+        return;
     thread_self.gate |= GATE_CLOSED;
     start_become_passive();
     start.pid = 0;
 }
 
-/* Remove this library from LD_PRELOAD: children of the application are not watched. */
+/* Remove this library from LD_PRELOAD: children of the application are not watched. What becomes
+ * another program before its first call of MPI, or leaves MPI to a child, is not the application.
+ */
 static void start_leave_preload(void)
 {
     Dl_info self;
     const char *preload = getenv("LD_PRELOAD");
     if (start.preload_left++)
         return;
-    unsetenv("HOLTER_PRELOAD_ONCE");
     unsetenv("HOLTER_JOB_ID");
     if (!preload || !dladdr || !dladdr((void *)probe_first, &self) || !self.dli_fname)
         return;
@@ -629,10 +631,7 @@ static void start_leave_preload(void)
 __attribute__((constructor)) static void start_on_load(void)
 {
     int error = errno;
-    const char *once = getenv("HOLTER_PRELOAD_ONCE");
     start_copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
-    if (start_find_mapped_mpi() || (once && strcmp(once, "1") == 0))
-        start_leave_preload();
     pthread_atfork(NULL, NULL, start_after_fork_in_child);
     errno = error;
 }

@@ -211,6 +211,12 @@ class Programs(Watched):
             self.assertIn('/cat', finished.out)
             self.assertNotIn('libholter', finished.out, 'the probe was loaded into a child program')
 
+    def test_programs_that_become_or_start_another_one_before_they_call_mpi(self):
+        another = lab.program('pingpong', self.mpi)
+        for arguments in (('exec', another, 100, 100), ('child', another, 100, 100), ('fork',)):
+            with self.subTest(way=arguments[0]), lab.Lab() as place:
+                self.watched(place, 2, 'begin', *arguments)
+
     def test_mpi_loaded_privately(self):
         with lab.Lab() as place:
             folder = os.path.join(lab.BUILD, 'tests', 'system')
