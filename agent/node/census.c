@@ -368,7 +368,8 @@ uint32_t census_report_ended(struct census *census, const struct drain_clocks *c
         if (!rank_describe_death(resident->rank, clocks, clock, &death))
             resident->job->has_finalized = 1;
         else if (!census_was_killed_in_finalize(census, resident->job, &death)) {
-            death.ended_ns = daemon_clock_best(clock, resident->ended_ns);
+            death.ended_ns =
+                daemon_clock_best(clock, rank_end_ns(resident->rank, resident->ended_ns));
             census_add_death(resident->job, &death);
         }
         rank_match_stop(resident->rank);

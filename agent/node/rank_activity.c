@@ -107,6 +107,12 @@ int rank_has_finalized(const struct rank *rank)
     return atomic_load_explicit(&rank->segment->state, memory_order_acquire) == SEGMENT_FINALIZED;
 }
 
+uint64_t rank_end_ns(const struct rank *rank, uint64_t noticed_ns)
+{
+    uint64_t exit_ns = atomic_load_explicit(&rank->segment->exit_ns, memory_order_relaxed);
+    return exit_ns != 0 && exit_ns < noticed_ns ? exit_ns : noticed_ns;
+}
+
 int rank_describe_death(const struct rank *rank, const struct drain_clocks *clocks,
                         const struct daemon_clock *clock, struct wire_death_row *out)
 {

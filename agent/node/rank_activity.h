@@ -24,6 +24,11 @@ void rank_report_presence(struct rank *rank, uint64_t begin_ns, uint64_t end_ns,
 /** Whether MPI_Finalize has returned. */
 int rank_has_finalized(const struct rank *rank);
 
+/** When a rank ended, so that the first one is known: a launcher that misses a rank which is on its
+ *  way through exit() ends the others, which may be gone before it.
+ *  @param noticed_ns  when its process was gone, CLOCK_MONOTONIC */
+uint64_t rank_end_ns(const struct rank *rank, uint64_t noticed_ns);
+
 /** Describes a rank's death. Call after the process is gone and its rings are drained.
  *  @param clock  daemon time, for the row
  *  @param out    set when it died

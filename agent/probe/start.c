@@ -654,6 +654,8 @@ __attribute__((destructor)) static void start_on_exit(void)
     thread_self.gate |= GATE_CLOSED;
     start_close_ring(&thread_self);
     start_become_passive();
+    atomic_store_explicit(&probe.segment->exit_ns, start_clock_ns(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
     if (atomic_load_explicit(&probe.segment->state, memory_order_relaxed) == SEGMENT_RUNNING)
         atomic_store_explicit(&probe.segment->state, SEGMENT_ENDED, memory_order_release);
     if (!start_agent_will_read())

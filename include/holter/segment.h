@@ -22,7 +22,7 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 6u
+#define SEGMENT_VERSION 7u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
@@ -137,6 +137,7 @@ struct segment {
     _Atomic int32_t agent_pid;
     /** CLOCK_MONOTONIC of the agent's last visit. Only the agent writes it. */
     _Atomic uint64_t agent_beat_ns;
+    _Atomic uint64_t exit_ns; /**< CLOCK_MONOTONIC when exit() was called; 0: it was not */
 
     char session[32]; /**< key of the session, hexadecimal; the one in the segment's name */
     char job[64];     /**< job id, see docs: one MPI_COMM_WORLD */

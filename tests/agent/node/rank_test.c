@@ -333,6 +333,18 @@ static void rank_that_dies_in_a_call_is_reported_with_that_call(void **state)
     detach(bed);
 }
 
+static void rank_that_calls_exit_ends_with_that_call(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    assert_int_equal(rank_end_ns(bed->rank, 9000), 9000);
+    atomic_store(&bed->fake.segment->exit_ns, 7000);
+    assert_int_equal(rank_end_ns(bed->rank, 9000), 7000);
+    atomic_store(&bed->fake.segment->exit_ns, 9001); /* memory of a rank is not trusted */
+    assert_int_equal(rank_end_ns(bed->rank, 9000), 9000);
+    detach(bed);
+}
+
 static void rank_that_finalized_did_not_die(void **state)
 {
     struct bed *bed = *state;
@@ -524,6 +536,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(agent_without_memory_begins_where_the_one_before_ended,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_dies_in_a_call_is_reported_with_that_call, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rank_that_calls_exit_ends_with_that_call, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rank_that_finalized_did_not_die, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_and_damaged_segments_are_refused, set_up,
