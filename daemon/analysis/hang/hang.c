@@ -71,6 +71,34 @@ int hang_counts(uint32_t call)
     return is_collective_io(call) || is_collective_other(call) || call == CALL_Finalize;
 }
 
+/* Calls that end when others have done their part, whose numbers or communicators are not known.
+ * Not those that wait for another program. */
+static int hang_waits_unknown(uint32_t call)
+{
+    switch (call) {
+    case CALL_Win_free:
+    case CALL_Win_start:
+    case CALL_Win_complete:
+    case CALL_Win_wait:
+    case CALL_Win_lock:
+    case CALL_Win_unlock:
+    case CALL_Win_lock_all:
+    case CALL_Win_unlock_all:
+    case CALL_Win_flush:
+    case CALL_Win_flush_all:
+    case CALL_Win_flush_local:
+    case CALL_Win_flush_local_all:
+    case CALL_Comm_create_group:
+    case CALL_Intercomm_create:
+    case CALL_Intercomm_merge:
+    case CALL_Comm_free:
+    case CALL_Comm_disconnect:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 enum hang_wait hang_wait_of(uint32_t call)
 {
     switch (call) {
@@ -90,7 +118,9 @@ enum hang_wait hang_wait_of(uint32_t call)
     case CALL_Waitsome:
         return HANG_WAIT_MESSAGE;
     default:
-        return hang_counts(call) ? HANG_WAIT_COLLECTIVE : HANG_WAITS;
+        return hang_counts(call)          ? HANG_WAIT_COLLECTIVE
+               : hang_waits_unknown(call) ? HANG_WAIT_UNKNOWN
+                                          : HANG_WAITS;
     }
 }
 
@@ -207,7 +237,7 @@ uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *s
     return watch->end_ns > since ? watch->end_ns - since : 0;
 }
 
-int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
+int hang_waits_long(const struct hang_watch *watch, const struct hang_seat *seat)
 {
     uint64_t minimum = watch->params.stopped_ns < watch->params.for_ns
                            ? watch->params.stopped_ns / 4
@@ -218,10 +248,15 @@ int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
            hang_wait_of(seat->in_call) != HANG_WAITS;
 }
 
+int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    return hang_waits_long(watch, seat) && hang_wait_of(seat->in_call) != HANG_WAIT_UNKNOWN;
+}
+
 int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat)
 {
     return seat->state == HANG_IS_STOPPED ||
-           (seat->state == HANG_IN_CALL && hang_is_stuck(watch, seat));
+           (seat->state == HANG_IN_CALL && hang_waits_long(watch, seat));
 }
 
 /* ---- taking in a window -------------------------------------------------- */

@@ -162,6 +162,22 @@ static void hang_advice_add_mismatch(struct hang_text *line, const struct hang_w
                   hang_text_call(hang->call));
 }
 
+static void hang_advice_add_standstill(struct hang_text *line, const struct hang *hang)
+{
+    hang_text_add(line, "Look at where ");
+    if (hang->behind_count > 0)
+        hang_text_add_ranks(line, hang);
+    else
+        hang_text_add(line, "the ranks");
+    hang_text_add(line, " %s, for example with gdb -p: ", hang->behind_count == 1 ? "is" : "are");
+    if (hang->behind_count > 0)
+        hang_text_add(line, "all others wait");
+    else if (hang_advice_receives(hang->call))
+        hang_text_add(line, "they wait for messages from any rank, and none is sent");
+    else
+        hang_text_add(line, "all of them wait");
+}
+
 void hang_advise(struct hang_text *line, const struct hang_watch *w, const struct hang *hang)
 {
     switch (hang->kind) {
@@ -184,8 +200,7 @@ void hang_advise(struct hang_text *line, const struct hang_watch *w, const struc
         break;
     case HANG_STANDSTILL:
     case HANG_KINDS:
-        hang_text_add(line, "Look at where the ranks are, for example with gdb -p: they wait for "
-                            "messages from any rank, and none is sent");
+        hang_advice_add_standstill(line, hang);
         break;
     }
     hang_text_add(line, ".");

@@ -310,12 +310,22 @@ static void hang_report_stopped(struct hang_graph *g)
     hang_report_set_late_ranks(g, hang, count);
 }
 
-/* All living ranks wait, but it is unknown for whom; or all except some that are outside of MPI. */
+/* Is a rank in a call that uses a file, and is there nobody whom it waits for in that? */
+static int hang_report_uses_file(const struct hang_graph *g, uint32_t rank)
+{
+    const uint32_t group = g->group_of[rank];
+    return call_class_of((uint16_t)hang_graph_seat(g, rank)->in_call) == CALL_IO &&
+           (group == HANG_NONE || g->groups[group].behind_count == 0);
+}
+
+/* All living ranks wait, but it is unknown for whom; or all except some that are outside of MPI.
+ * While nobody is, files may take very long. */
 static void hang_report_standstill(struct hang_graph *g)
 {
     struct hang_watch *w = g->watch;
     uint64_t longest = 0;
     uint32_t index, count = 0, waiter = HANG_NONE, waiting = 0;
+    int files = 0;
     for (uint32_t r = 0; r < w->seat_count; r++) {
         const struct hang_seat *s = hang_graph_seat(g, r);
         uint64_t ns = hang_state_ns(w, s);
@@ -325,17 +335,19 @@ static void hang_report_standstill(struct hang_graph *g)
             if (ns < hang_threshold(w, HANG_WAIT_MESSAGE))
                 return;
             g->named[count++] = r;
-        } else if (!hang_graph_is_stuck(g, r) || ns < hang_threshold(w, hang_wait_of(s->in_call))) {
+        } else if (!hang_waits_long(w, s) || ns < hang_threshold(w, hang_wait_of(s->in_call))) {
             return;
         } else {
             waiting++;
+            files |= hang_report_uses_file(g, r);
             if (ns > longest) {
                 longest = ns;
                 waiter = r;
             }
         }
     }
-    if (waiter == HANG_NONE || count > waiting)
+    if (waiter == HANG_NONE || count > waiting ||
+        (files && count == 0 && longest < w->params.most_ns))
         return;
     struct hang *hang = new_hang(g, HANG_STANDSTILL, &index);
     if (hang == NULL)
@@ -346,7 +358,7 @@ static void hang_report_standstill(struct hang_graph *g)
     hang->since_ns = hang_report_since(g, longest);
     hang_report_set_late_ranks(g, hang, count);
     for (uint32_t r = 0; r < w->seat_count; r++)
-        if (hang_graph_is_stuck(g, r))
+        if (hang_waits_long(w, hang_graph_seat(g, r)))
             g->hang_of[r] = index;
 }
 
@@ -388,8 +400,10 @@ static void count_waiting(struct hang_graph *g)
         if (at == HANG_NONE)
             continue;
         struct hang *hang = &w->hangs[at];
-        hang->waiting += (uint64_t)hang_graph_is_stuck(g, r);
-        w->seats[r].in_hang = hang->kind == HANG_STOPPED || hang_graph_is_stuck(g, r);
+        const int waits = hang->kind == HANG_STANDSTILL ? hang_waits_long(w, &w->seats[r])
+                                                        : hang_graph_is_stuck(g, r);
+        hang->waiting += (uint64_t)waits;
+        w->seats[r].in_hang = hang->kind == HANG_STOPPED || waits;
         if (is_stopping(hang))
             w->seats[r].excused = 1;
     }

@@ -42,7 +42,12 @@ struct hang_member {
     uint32_t next; /**< next member of the same communicator; HANG_NONE: last */
 };
 
-enum hang_wait { HANG_WAIT_COLLECTIVE, HANG_WAIT_MESSAGE, HANG_WAITS };
+enum hang_wait {
+    HANG_WAIT_COLLECTIVE,
+    HANG_WAIT_MESSAGE,
+    HANG_WAIT_UNKNOWN, /**< for others, but it is not known for whom */
+    HANG_WAITS
+};
 
 struct hang_watch {
     struct hang_params params;
@@ -105,6 +110,9 @@ uint64_t hang_threshold(const struct hang_watch *watch, enum hang_wait wait);
 uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *seat);
 
 /** Whether it has waited in its call so long that it may be part of a hang. */
+int hang_waits_long(const struct hang_watch *watch, const struct hang_seat *seat);
+
+/** The same, of a wait whose partners may be known. */
 int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat);
 
 /** Whether the rank may be part of a hang: one that others wait for, or that waits. Without any

@@ -884,6 +884,81 @@ static void a_standstill_names_the_rank_outside(void **state)
     scene_finish(s);
 }
 
+/* A checkpoint of some minutes is no hang; one that takes as long as nothing normally does is. */
+static void ranks_that_all_use_a_file_together_do_not_hang(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_File_write_at_all, HANG_WORLD, PEER_NONE);
+    assert_int_equal(steps(s, 300).count, 0);
+    struct hang_list list = steps(s, 1600);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_STANDSTILL);
+    assert_string_equal(list.list[0].advice, "Look at where the ranks are, for example with "
+                                             "gdb -p: all of them wait.");
+    scene_finish(s);
+}
+
+static void a_rank_outside_that_others_need_to_use_a_file_is_where_to_look(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 4, .name = "f.dat"};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 3; r++)
+        enter(s, r, CALL_File_write_at_all, 0, PEER_NONE);
+    leave(s, 3, 'S');
+    struct hang_list list = steps(s, 12);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].advice, "Look at where rank 3 is, for example with gdb -p: "
+                                             "all others wait.");
+    scene_finish(s);
+}
+
+/* For whom they wait is not known. */
+static void ranks_that_wait_in_one_sided_calls_hang(void **state)
+{
+    static const uint32_t calls[] = {CALL_Win_lock, CALL_Win_unlock,       CALL_Win_wait,
+                                     CALL_Win_free, CALL_Intercomm_create, CALL_Comm_disconnect};
+    (void)state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct scene *s = scene_of(4, NULL);
+        run_calmly(s);
+        for (uint32_t r = 0; r < 3; r++)
+            enter(s, r, calls[i], ROW, PEER_NONE);
+        leave(s, 3, 'S');
+        assert_int_equal(steps(s, 9).count, 0);
+        struct hang_list list = steps(s, 3);
+        assert_int_equal(list.count, 1);
+        assert_int_equal(list.list[0].kind, HANG_STANDSTILL);
+        assert_string_equal(list.list[0].title, "3 ranks wait and none goes on, except rank 3");
+        assert_int_equal(list.list[0].waiting, 3);
+        for (uint32_t r = 0; r < 4; r++)
+            busy(s, r, 100, 0);
+        assert_int_equal(step(s).count, 0);
+        assert_int_equal(hang_fate(s->watch).moved, 3);
+        scene_finish(s);
+    }
+}
+
+static void a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 3; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    enter(s, 3, CALL_Win_wait, ROW, PEER_NONE);
+    struct hang_list list = steps(s, 12);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].title,
+                        "rank 3 has not arrived in MPI_Barrier on MPI_COMM_WORLD");
+    assert_int_equal(list.list[0].waiting, 3);
+    scene_finish(s);
+}
+
 static void a_stopped_rank_is_reported_before_anybody_waits(void **state)
 {
     struct scene *s = scene_of(4, NULL);
@@ -1439,6 +1514,10 @@ int main(void)
         cmocka_unit_test(a_sender_that_has_finished_is_named),
         cmocka_unit_test(a_rank_that_polls_is_said_to_poll),
         cmocka_unit_test(a_standstill_names_the_rank_outside),
+        cmocka_unit_test(ranks_that_all_use_a_file_together_do_not_hang),
+        cmocka_unit_test(a_rank_outside_that_others_need_to_use_a_file_is_where_to_look),
+        cmocka_unit_test(ranks_that_wait_in_one_sided_calls_hang),
+        cmocka_unit_test(a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it),
         cmocka_unit_test(a_stopped_rank_is_reported_before_anybody_waits),
         cmocka_unit_test(the_title_of_stopped_processes_counts_them),
         cmocka_unit_test(a_job_with_imbalance_is_not_a_hang),
