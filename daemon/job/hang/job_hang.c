@@ -18,9 +18,10 @@ struct job_hang {
     /* The episode; ALERT_RESOLVED: there is none. */
     enum alert_state state;
     uint64_t since_ns, hang_id;
-    int64_t rank;   /* the first that is named; -1: none */
-    char late[257]; /* ranks that are late in it */
-    int lost;       /* of the ranks that waited nothing is known any more */
+    int64_t rank;     /* the first that is named; -1: none */
+    char late[257];   /* ranks that are late in it */
+    uint64_t waiting; /* ranks that wait */
+    int lost;         /* of the ranks that waited nothing is known any more */
     char title[129], text[1025];
     struct alert_evidence evidence;
 };
@@ -126,7 +127,7 @@ static void job_hang_settle(struct job_hang *w, uint64_t now_ns)
         snprintf(how, sizeof(how), "%" PRIu32 " of %" PRIu32 " ranks that waited have died",
                  fate.died, fate.ranks);
     else if (fate.silent == 0)
-        snprintf(how, sizeof(how), "what ranks wait for is no longer stopped");
+        snprintf(how, sizeof(how), "what ranks wait for goes on");
     else {
         job_hang_lose(w, now_ns);
         return;
@@ -152,7 +153,8 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
     if (w->state == ALERT_RESOLVED) {
         w->state = ALERT_FIRING;
         w->since_ns = now_ns;
-    } else if (w->hang_id == hang->id && !w->lost && strcmp(w->late, hang->ranks) == 0) {
+    } else if (w->hang_id == hang->id && !w->lost && w->waiting == hang->waiting &&
+               strcmp(w->late, hang->ranks) == 0) {
         return;
     }
     w->hang_id = hang->id;
@@ -160,6 +162,7 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
     w->rank = hang->few_wait           ? (int64_t)hang->waiter
               : hang->behind_count > 0 ? (int64_t)hang->behind[0].rank
                                        : -1;
+    w->waiting = hang->waiting;
     snprintf(w->late, sizeof(w->late), "%s", hang->ranks);
     snprintf(w->title, sizeof(w->title), "%s", hang->title);
     snprintf(w->text, sizeof(w->text), "%s", hang->text);

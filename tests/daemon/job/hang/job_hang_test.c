@@ -165,6 +165,28 @@ static void where_few_ranks_wait_they_are_the_ranks_of_the_alert(void **state)
     assert_string_equal(b->evidence.ranks, "4-5");
 }
 
+static void ranks_that_come_to_wait_later_are_counted(void **state)
+{
+    struct bed *b = *state;
+    windows(b, 5);
+    for (uint32_t r = 0; r < RANKS; r++)
+        go_on(b, r);
+    enter(b, RANKS - 1, 0);
+    enter(b, 0, CALL_Recv);
+    b->ranks[0].in_call_peer = RANKS - 1;
+    windows(b, 12);
+    assert_int_equal(b->reports, 1);
+    assert_non_null(strstr(b->text, ": 1 of 8 ranks waits since"));
+    for (uint32_t r = 1; r + 1 < RANKS; r++) {
+        enter(b, r, CALL_Recv);
+        b->ranks[r].in_call_peer = r - 1;
+    }
+    windows(b, 12);
+    assert_int_equal(b->reports, 2);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_non_null(strstr(b->text, ": 7 of 8 ranks wait since"));
+}
+
 static void ranks_move_again_when_their_wait_has_ended(void **state)
 {
     struct bed *b = *state;
@@ -248,7 +270,7 @@ static void a_process_that_is_continued_while_others_still_wait_is_said_to_go_on
     b->ranks[RANKS - 1].process_state = 'R';
     windows(b, 1);
     assert_int_equal(b->state, ALERT_RESOLVED);
-    assert_non_null(strstr(b->text, "over: what ranks wait for is no longer stopped; "));
+    assert_non_null(strstr(b->text, "over: what ranks wait for goes on; "));
 }
 
 static void without_a_hang_rule_nothing_is_watched(void **state)
@@ -336,6 +358,7 @@ int main(void)
         BED(the_alert_names_the_late_rank_and_says_where_to_look),
         BED(a_hang_has_no_progress_and_no_ratio),
         BED(where_few_ranks_wait_they_are_the_ranks_of_the_alert),
+        BED(ranks_that_come_to_wait_later_are_counted),
         BED(ranks_move_again_when_their_wait_has_ended),
         BED(a_job_that_dies_in_its_hang_does_not_move_again),
         BED(those_that_go_on_and_those_that_died_are_counted),
