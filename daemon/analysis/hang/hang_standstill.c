@@ -17,11 +17,13 @@ struct standstill {
     uint64_t ranks, waiting;
 };
 
-/* A rank waits when it was in calls all the time. */
+/* A rank waits when it was in calls all the time, but not in those that use files: these may take
+ * long. */
 static struct standstill standstill_of_group(const struct wire_rank_row *row, uint64_t length_ns)
 {
     const uint64_t ranks = row->ranks > 0 ? row->ranks : 1,
-                   inside = length_ns == 0 ? 0 : (MPI_NS(row) + length_ns / 2) / length_ns;
+                   inside =
+                       length_ns == 0 ? 0 : (MPI_NS(row) - row->io_ns + length_ns / 2) / length_ns;
     return (struct standstill){row->calls > row->polls ? row->calls - row->polls : 0, ranks,
                                inside < ranks ? inside : ranks};
 }

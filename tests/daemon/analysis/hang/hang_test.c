@@ -1351,6 +1351,22 @@ static void groups_learn_how_long_waits_are_that_end(void **state)
     hang_destroy(watch);
 }
 
+static void groups_that_all_use_files_do_not_hang(void **state)
+{
+    struct hang_watch *watch;
+    const struct wire_rank_row row = {.ranks = GROUP, .io_ns = GROUP * SECOND};
+    struct hang_window w = {.length_ns = SECOND, .world = GROUP, .group = GROUP, .rank_count = 1};
+    (void)state;
+    assert_int_equal(hang_create(&watch, NULL), 0);
+    w.ranks = &row;
+    for (w.number = 1000; w.number < 1100; w.number++) {
+        w.end_ns = (w.number + 1) * SECOND;
+        assert_int_equal(hang_window(watch, &w), 0);
+        assert_int_equal(hang_result(watch).count, 0);
+    }
+    hang_destroy(watch);
+}
+
 static void groups_that_compute_do_not_hang(void **state)
 {
     struct hang_watch *watch;
@@ -1534,6 +1550,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_ranks_are_one_hang),
         cmocka_unit_test(groups_hang_when_no_call_ends_and_the_late_ones_are_named),
         cmocka_unit_test(groups_learn_how_long_waits_are_that_end),
+        cmocka_unit_test(groups_that_all_use_files_do_not_hang),
         cmocka_unit_test(groups_that_compute_do_not_hang),
         cmocka_unit_test(nothing_is_concluded_while_ranks_of_a_group_do_not_report),
         cmocka_unit_test(communicators_that_are_used_no_more_are_forgotten),
