@@ -382,12 +382,13 @@ static void run_report_print_job(const struct run_job *job)
     FILE *out = open_memstream(&line, &length);
     if (out == NULL)
         return;
-    fprintf(out, "job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, ",
+    fprintf(out, "job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s message%s, %s, ",
             job->id, text_base_name(job->app), strcmp(job->state, "died") == 0 ? "died; " : "",
             job->ranks, job->ranks == 1 ? "" : "s", job->nodes, job->nodes == 1 ? "" : "s",
             job->duration_ns == 0 ? "end not seen"
                                   : quantity_duration((double)job->duration_ns).text,
-            quantity_grouped(job->messages).text, quantity_bytes((double)job->bytes).text);
+            quantity_grouped(job->messages).text, job->messages == 1 ? "" : "s",
+            quantity_bytes((double)job->bytes).text);
     if (job->rank_ns > 0)
         fprintf(out, "%u %% of the time in MPI, %u %% waiting, ",
                 run_report_percent((double)job->mpi_ns / job->rank_ns),
