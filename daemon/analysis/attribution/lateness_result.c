@@ -104,6 +104,22 @@ static int lateness_read(const struct view *v, const uint32_t *ranks, size_t cou
 
 /* ---- texts --------------------------------------------------------------- */
 
+/* Work may be done by other threads, or by an accelerator. */
+static void lateness_describe_work(const struct lateness_figures *calm,
+                                   const struct lateness_figures *now, double progress, char *out,
+                                   size_t capacity)
+{
+    if (now->cpu < now->outside / 2)
+        snprintf(out, capacity,
+                 "outside of MPI for %.0f %% of the time, before for %.0f %%, and asleep for most "
+                 "of it",
+                 100 * now->outside * progress, 100 * calm->outside);
+    else
+        snprintf(out, capacity, "busy outside of MPI for %.0f %% of the time, before for %.0f %%",
+                 100 * fmin(now->outside, now->cpu) * progress,
+                 100 * fmin(calm->outside, calm->cpu));
+}
+
 static void lateness_describe(enum lateness_sign sign, const struct lateness_figures *calm,
                               const struct lateness_figures *now, double progress, char *out,
                               size_t capacity)
@@ -136,9 +152,7 @@ static void lateness_describe(enum lateness_sign sign, const struct lateness_fig
         break;
     case LATENESS_COMPUTES:
     case LATENESS_SIGNS:
-        snprintf(out, capacity, "busy outside of MPI for %.0f %% of the time, before for %.0f %%",
-                 100 * fmin(now->outside, now->cpu) * progress,
-                 100 * fmin(calm->outside, calm->cpu));
+        lateness_describe_work(calm, now, progress, out, capacity);
         break;
     }
 }

@@ -161,6 +161,20 @@ static void longer_work_shows_no_other_sign(void **state)
     assert_int_equal(explain(&bed).causes[0].kind, CAUSE_PATTERN);
 }
 
+/* As where it waits for an accelerator, or for other threads. */
+static void a_rank_that_sleeps_outside_of_mpi_is_not_called_busy(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.processes[LATE].user_ns = 50 * MS;
+    bed.processes[LATE].runnable = 1;
+    const struct attribution_result out = explain(&bed);
+    assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
+    assert_string_equal(out.causes[0].text, "outside of MPI for 100 % of the time, before for "
+                                            "50 %, and asleep for most of it");
+}
+
 /* An agent knows the clock of a core when it has seen the rank run: after its first windows. */
 static void windows_in_which_the_clock_is_not_known_do_not_count_as_slow(void **state)
 {
@@ -227,6 +241,7 @@ int main(void)
         cmocka_unit_test(time_blocked_in_mpi_io_counts_once),
         cmocka_unit_test(time_in_mpi_io_counts_though_the_process_is_not_blocked),
         cmocka_unit_test(longer_work_shows_no_other_sign),
+        cmocka_unit_test(a_rank_that_sleeps_outside_of_mpi_is_not_called_busy),
         cmocka_unit_test(advice_for_several_ranks_is_in_the_plural),
         cmocka_unit_test(without_figures_of_processes_nothing_is_known),
         cmocka_unit_test(causes_have_phrases_for_one_rank_and_for_several),
