@@ -24,6 +24,14 @@ static inline uint64_t waiting_in_sends(uint64_t send_ns, uint64_t send_wait_ns)
     return send_wait_ns < send_ns ? send_wait_ns : send_ns;
 }
 
+/** Is a rank to be named for which another one waits longest? Others of its waits may be longer, of
+ *  which it is not known for whom.
+ *  @param awaited_ns  waits for it  @param waiting_ns  all waits */
+static inline int waiting_is_for(uint64_t awaited_ns, uint64_t waiting_ns)
+{
+    return awaited_ns > 0 && awaited_ns >= waiting_ns / 10;
+}
+
 /** The time of ranks, of which the others are shares: that of the windows, less the time before
  *  they initialised MPI and after they ended.
  *  @param length_ns  of the windows together  @param absent_ns  of all these ranks together

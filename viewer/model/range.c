@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_order.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <math.h>
@@ -40,7 +41,7 @@ uint32_t range_awaited(const struct range *r, uint32_t rank)
     if (rank >= r->ranks.count || r->awaited[rank].rank == UINT32_MAX)
         return UINT32_MAX;
     uint64_t waited = model_waiting_ns(r->ranks.figures + (size_t)rank * RANK_COLUMNS);
-    return r->awaited[rank].ns >= waited / 10 ? r->awaited[rank].rank : UINT32_MAX;
+    return waiting_is_for(r->awaited[rank].ns, waited) ? r->awaited[rank].rank : UINT32_MAX;
 }
 
 void range_shares(const struct range *r, uint32_t rank, double *shares)

@@ -184,7 +184,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
         tap_bytes(out, 11, r->received_bytes);
         tap_cell(out, -9, quantity_share((double)MPI_NS(r), whole).text);
         tap_cell(out, -9, quantity_share((double)WAITING_NS(r), whole).text);
-        if (r->awaited > 0)
+        if (r->awaited > 0 && waiting_is_for(r->awaited_ns, WAITING_NS(r)))
             number_cell(out, 10, r->awaited - 1);
         else
             tap_cell(out, -10, "-");

@@ -271,18 +271,18 @@ static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_win
         const struct wire_rank_row *r = &w->ranks[i];
         const double whole = ranks_time_ns(r->ranks > 1 ? r->ranks : 1, length, r->absent_ns);
         double waiting = (double)WAITING_NS(r);
-        m->ranks[m->rank_count++] =
-            (struct top_rank){.rank = r->rank,
-                              .waiting = whole > 0 ? waiting / whole : 0,
-                              .in_mpi = whole > 0 ? (double)MPI_NS(r) / whole : 0,
-                              .messages = (double)r->sent / seconds,
-                              .bytes = (double)r->sent_bytes / seconds,
-                              .awaited = (int64_t)r->awaited - 1,
-                              .latency = (double)NAN,
-                              .in_call = r->in_call,
-                              .in_call_ns = r->in_call_ns,
-                              .in_call_peer = r->in_call_peer,
-                              .host = NO_HOST};
+        m->ranks[m->rank_count++] = (struct top_rank){
+            .rank = r->rank,
+            .waiting = whole > 0 ? waiting / whole : 0,
+            .in_mpi = whole > 0 ? (double)MPI_NS(r) / whole : 0,
+            .messages = (double)r->sent / seconds,
+            .bytes = (double)r->sent_bytes / seconds,
+            .awaited = waiting_is_for(r->awaited_ns, WAITING_NS(r)) ? (int64_t)r->awaited - 1 : -1,
+            .latency = (double)NAN,
+            .in_call = r->in_call,
+            .in_call_ns = r->in_call_ns,
+            .in_call_peer = r->in_call_peer,
+            .host = NO_HOST};
     }
     return 0;
 }

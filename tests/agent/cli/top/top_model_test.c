@@ -229,7 +229,7 @@ static void ranks_of_one_window_come_in_parts(void **state)
 {
     struct top_model model = {0};
     struct wire_rank_row rows[3] = {
-        {.rank = 0, .send_ns = 300, .send_wait_ns = 250, .awaited = 1 + 1},
+        {.rank = 0, .send_ns = 300, .send_wait_ns = 250, .awaited = 1 + 1, .awaited_ns = 200},
         {.rank = 1, .wait_ns = 500},
         {.rank = 2}};
     struct wire_message message = {.type = WIRE_TYPE_RANK_WINDOW,
@@ -253,6 +253,23 @@ static void ranks_of_one_window_come_in_parts(void **state)
     message.rank_window.window = 6;
     assert_int_equal(top_model_apply(&model, &message, 0), 0);
     assert_int_equal(model.rank_count, 1);
+    top_model_finish(&model);
+}
+
+/* As in a call of which it is not known for whom it waits, after short waits for others. */
+static void a_rank_that_is_waited_for_hardly_at_all_is_not_named(void **state)
+{
+    struct top_model model = {0};
+    struct wire_rank_row row = {.wait_ns = 900, .awaited = 3 + 1, .awaited_ns = 10};
+    const struct wire_message message = {
+        .type = WIRE_TYPE_RANK_WINDOW,
+        .rank_window = {.job = "lmp.0", .length_ns = 1000, .ranks = &row, .ranks_count = 1}};
+    (void)state;
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_int_equal(model.ranks[0].awaited, -1);
+    row.awaited_ns = 90;
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_int_equal(model.ranks[0].awaited, 3);
     top_model_finish(&model);
 }
 
@@ -316,6 +333,7 @@ int main(void)
         cmocka_unit_test(another_job_starts_from_scratch),
         cmocka_unit_test(windows_of_another_length_are_not_older_ones),
         cmocka_unit_test(ranks_of_one_window_come_in_parts),
+        cmocka_unit_test(a_rank_that_is_waited_for_hardly_at_all_is_not_named),
         cmocka_unit_test(rates_are_those_of_the_newest_window),
         cmocka_unit_test(progress_is_that_of_an_alert_that_fires),
     };

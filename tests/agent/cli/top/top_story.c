@@ -102,7 +102,8 @@ static void tell_ranks(struct top_model *model, uint64_t window)
                                          .recv_ns = r * 50000000,
                                          .collective_ns = r * 30000000,
                                          .in_call_peer = -1,
-                                         .awaited = r > 3 ? 1 + 2 : 0};
+                                         .awaited = r > 3 ? 1 + 2 : 0,
+                                         .awaited_ns = r > 3 ? r * 40000000 : 0};
     rows[5].in_call = call_by_name("MPI_Recv");
     rows[5].in_call_ns = 412000000;
     rows[5].in_call_peer = 2;
