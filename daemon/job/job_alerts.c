@@ -6,6 +6,7 @@
 #include "daemon/analysis/tables/rank_list.h"
 #include "daemon/job/job.h"
 #include "holter/call.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -216,6 +217,21 @@ void job_alerts_end_losses(struct job_alerts *alerts, const struct job_stream *s
     job_alerts_publish(alerts, stream, alerts_resolve(&alerts->list, "data-lost", NULL, now_ns));
 }
 
+static void job_losses_describe(const struct job_losses *losses, char *out, size_t size)
+{
+    char records[112] = "", windows[112] = "";
+    if (losses->records > 0)
+        snprintf(records, sizeof(records), "%s %s overwritten before %s read; ",
+                 quantity_things(losses->records, "record").text,
+                 losses->records == 1 ? "was" : "were",
+                 losses->records == 1 ? "it was" : "they were");
+    if (losses->windows > 0)
+        snprintf(windows, sizeof(windows), "%s %s dropped while the daemon could not be reached; ",
+                 quantity_things(losses->windows, "window").text,
+                 losses->windows == 1 ? "was" : "were");
+    snprintf(out, size, "%s%ssums lack them", records, windows);
+}
+
 void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream *stream,
                              uint64_t now_ns)
 {
@@ -232,10 +248,7 @@ void job_alerts_check_losses(struct job_alerts *alerts, const struct job_stream 
     if (!job_alerts_have_rule(alerts, "data-lost"))
         return;
     char text[257];
-    snprintf(text, sizeof(text),
-             "%" PRIu64 " records were overwritten before they were read, %" PRIu64
-             " windows were dropped while the daemon could not be reached; sums lack them",
-             losses->records, losses->windows);
+    job_losses_describe(losses, text, sizeof(text));
     job_alerts_publish(
         alerts, stream,
         alerts_raise(&alerts->list, "data-lost", NULL, -1, now_ns, "data was lost", text));

@@ -235,7 +235,8 @@ static void hang_text_add_head(struct hang_text *line, const struct hang_watch *
         break;
     case HANG_STANDSTILL:
     case HANG_KINDS:
-        hang_text_add(line, "%" PRIu64 " ranks wait and none goes on", hang->waiting);
+        hang_text_add(line, "%" PRIu64 " %s and none goes on", hang->waiting,
+                      hang->waiting == 1 ? "rank waits" : "ranks wait");
         if (hang->behind_count > 0) {
             hang_text_add(line, ", except ");
             hang_text_add_ranks(line, hang);

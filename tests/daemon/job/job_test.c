@@ -146,7 +146,7 @@ static void appear(struct job *job, unsigned node, unsigned nodes)
 
 struct report {
     unsigned node;
-    uint64_t instance, window, flags, lost, matched;
+    uint64_t instance, window, flags, lost, dropped, matched;
     const char *host;
     struct wire_death_row *deaths;
     uint64_t deaths_count;
@@ -207,6 +207,7 @@ static int take(struct job *job, const struct report *r, uint64_t now)
     struct wire_node_row node = {.host = host,
                                  .agent_pid = r->node,
                                  .lost = r->lost,
+                                 .windows_dropped = r->dropped,
                                  .matched = r->matched,
                                  .call_cost_ns = 30};
     struct wire_window window = {.seq = 2 + r->window - FIRST,
@@ -1376,6 +1377,22 @@ static void losses_are_one_alert_until_they_stop(void **state)
     for (size_t i = 0; i < alerts; i++)
         assert_int_equal(message_of(&published, WIRE_TYPE_ALERT, (int)i)->alert.id, 1);
     assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.state, "resolved");
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.text,
+                        "30 records were overwritten before they were read; sums lack them");
+    finish_job(job);
+}
+
+static void one_window_that_was_lost_is_in_the_singular(void **state)
+{
+    struct job *job = make_job(&published);
+    const struct report r = {.node = 0, .window = FIRST, .lost = 1, .dropped = 1};
+    (void)state;
+    appear(job, 0, 1);
+    assert_int_equal(take(job, &r, end_of(FIRST)), 0);
+    advance(job, end_of(FIRST) + 1);
+    assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.text,
+                        "1 record was overwritten before it was read; 1 window was dropped while "
+                        "the daemon could not be reached; sums lack them");
     finish_job(job);
 }
 
@@ -1769,6 +1786,7 @@ int main(void)
         cmocka_unit_test(the_alert_about_losses_is_over_with_the_job),
         cmocka_unit_test(alerts_without_a_rule_take_no_number),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
+        cmocka_unit_test(one_window_that_was_lost_is_in_the_singular),
         cmocka_unit_test(losses_whose_alert_is_over_raise_no_other_one_after_a_restart),
         cmocka_unit_test(losses_whose_alert_fires_are_over_after_a_restart_when_they_have_stopped),
         cmocka_unit_test(what_was_lost_before_a_job_is_met_is_not_of_it),

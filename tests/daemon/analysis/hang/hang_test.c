@@ -959,6 +959,16 @@ static void a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it(vo
     scene_finish(s);
 }
 
+static void one_rank_that_waits_is_in_the_singular(void **state)
+{
+    struct scene *s = scene_of(1, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Recv, HANG_WORLD, PEER_ANY);
+    assert_string_equal(steps(s, 12).list[0].title, "1 rank waits and none goes on");
+    scene_finish(s);
+}
+
 static void a_stopped_rank_is_reported_before_anybody_waits(void **state)
 {
     struct scene *s = scene_of(4, NULL);
@@ -1534,6 +1544,7 @@ int main(void)
         cmocka_unit_test(a_rank_outside_that_others_need_to_use_a_file_is_where_to_look),
         cmocka_unit_test(ranks_that_wait_in_one_sided_calls_hang),
         cmocka_unit_test(a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it),
+        cmocka_unit_test(one_rank_that_waits_is_in_the_singular),
         cmocka_unit_test(a_stopped_rank_is_reported_before_anybody_waits),
         cmocka_unit_test(the_title_of_stopped_processes_counts_them),
         cmocka_unit_test(a_job_with_imbalance_is_not_a_hang),
