@@ -136,8 +136,7 @@ static void close_growth(struct job *job, const struct closed_window *window)
 
 static void close_hangs(struct job *job, const struct closed_window *window)
 {
-    if (!window->late)
-        job_hang_update(job->hang, window);
+    job_hang_update(job->hang, window);
 }
 
 /* List the agents that lack the criteria: all when they have changed; otherwise those that were

@@ -630,6 +630,11 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
     return error;
 }
 
+int hang_add_late(struct hang_watch *watch, const struct hang_window *window)
+{
+    return window->group > 1 ? 0 : hang_apply_calls(watch, window);
+}
+
 struct hang_fate hang_fate(const struct hang_watch *watch)
 {
     struct hang_fate fate = {.moved = (uint32_t)watch->moved}; /* of groups of ranks */

@@ -164,6 +164,10 @@ int hang_works_beside(const struct wire_rank_row *row, uint64_t length_ns);
 /** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
 int hang_window(struct hang_watch *watch, const struct hang_window *window);
 
+/** Add the calls of nodes whose rows came when their window was over: collectives are counted.
+ *  @param window  its number does not matter @return 0 or -ENOMEM */
+int hang_add_late(struct hang_watch *watch, const struct hang_window *window);
+
 /** The hangs at the end of the last window. Owned by the watch. */
 struct hang_list hang_result(const struct hang_watch *watch);
 

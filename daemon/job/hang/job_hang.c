@@ -172,6 +172,7 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
 
 /* ---- windows ------------------------------------------------------------- */
 
+/* Of a window that was closed before only the calls are news. */
 static int job_hang_analyse(struct job_hang *w, const struct closed_window *window)
 {
     const struct hang_window hangs = {
@@ -191,7 +192,7 @@ static int job_hang_analyse(struct job_hang *w, const struct closed_window *wind
         .dead = window->dead_ranks,
         .dead_count = window->dead_count,
     };
-    return hang_window(w->hangs, &hangs);
+    return window->late ? hang_add_late(w->hangs, &hangs) : hang_window(w->hangs, &hangs);
 }
 
 int job_hang_update(struct job_hang *w, const struct closed_window *window)
@@ -199,7 +200,7 @@ int job_hang_update(struct job_hang *w, const struct closed_window *window)
     if (w == NULL)
         return 0;
     int code = job_hang_analyse(w, window);
-    if (code != 0)
+    if (code != 0 || window->late)
         return code;
     uint64_t now_ns = (window->number + 1) * w->options.window_ns;
     struct hang_list hangs = hang_result(w->hangs);

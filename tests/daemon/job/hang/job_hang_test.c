@@ -187,6 +187,40 @@ static void ranks_that_come_to_wait_later_are_counted(void **state)
     assert_non_null(strstr(b->text, ": 7 of 8 ranks wait since"));
 }
 
+/* A window in which four ranks have completed five barriers. The others report in time, or not. */
+static void barriers(struct bed *b, uint32_t first, int late)
+{
+    struct hang_calls calls[RANKS / 2];
+    for (uint32_t i = 0; i < RANKS / 2; i++)
+        calls[i] = (struct hang_calls){
+            .rank = first + i, .call = CALL_Barrier, .comm = HANG_WORLD, .calls = 5};
+    const struct closed_window window = {.number = late ? b->window - 1 : b->window++,
+                                         .late = late,
+                                         .length_ns = SECOND,
+                                         .world = RANKS,
+                                         .ranks = b->ranks + first,
+                                         .rank_count = RANKS / 2,
+                                         .calls = calls,
+                                         .call_count = RANKS / 2};
+    assert_int_equal(job_hang_update(b->watch, &window), 0);
+}
+
+static void collectives_that_are_reported_late_count(void **state)
+{
+    struct bed *b = *state;
+    windows(b, 2);
+    barriers(b, 0, 0);
+    barriers(b, RANKS / 2, 1);
+    enter(b, 0, 0);
+    for (uint32_t r = 1; r < RANKS; r++)
+        enter(b, r, CALL_Barrier);
+    windows(b, 12);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_string_equal(b->title, "rank 0 has not arrived in MPI_Barrier on MPI_COMM_WORLD");
+    assert_non_null(strstr(b->text, ": 7 of 8 ranks wait since"));
+    assert_non_null(strstr(b->text, "(collective call 6 there)"));
+}
+
 static void ranks_move_again_when_their_wait_has_ended(void **state)
 {
     struct bed *b = *state;
@@ -359,6 +393,7 @@ int main(void)
         BED(a_hang_has_no_progress_and_no_ratio),
         BED(where_few_ranks_wait_they_are_the_ranks_of_the_alert),
         BED(ranks_that_come_to_wait_later_are_counted),
+        BED(collectives_that_are_reported_late_count),
         BED(ranks_move_again_when_their_wait_has_ended),
         BED(a_job_that_dies_in_its_hang_does_not_move_again),
         BED(those_that_go_on_and_those_that_died_are_counted),
