@@ -97,7 +97,7 @@ static void job_hang_resolve(struct job_hang *w, const char *how, uint64_t now_n
     w->state = ALERT_RESOLVED;
     snprintf(over, sizeof(over), "over: %s", how);
     job_hang_prefix(w, over);
-    job_hang_report(w, -1, now_ns);
+    job_hang_report(w, w->rank, now_ns);
 }
 
 /* Nothing is known of the ranks that waited any more: their agent is gone. The episode stays open,

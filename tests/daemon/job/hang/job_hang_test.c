@@ -230,6 +230,7 @@ static void ranks_move_again_when_their_wait_has_ended(void **state)
     windows(b, 1);
     assert_int_equal(b->state, ALERT_RESOLVED);
     assert_non_null(strstr(b->text, "over: ranks move again; rank 7 has not arrived"));
+    assert_int_equal(b->rank, 7); /* the alert is about it as before */
 }
 
 static void a_job_that_dies_in_its_hang_does_not_move_again(void **state)
