@@ -41,6 +41,7 @@ struct phases {
     int64_t closed_ns;    /* end of the last closed phase; INT64_MIN: none */
     int64_t newest_ns;
     uint64_t choose_at; /* bursts at which g is chosen next */
+    uint64_t late_id;   /* closed phase that the newest burst was added to; 0: none */
     uint32_t patience;  /* bursts until closing is tried again when the clusters are used up */
     struct phases_counts counts;
 };
@@ -404,6 +405,7 @@ static void phases_add_late(struct phases *p, const struct burst *burst)
     phase->bursts = saturated_sum(phase->bursts, 1);
     phase->messages = saturated_sum(phase->messages, burst->messages);
     phase->bytes = saturated_sum(phase->bytes, burst->bytes);
+    p->late_id = phase->id;
 }
 
 static bool phases_is_valid_burst(const struct burst *b)
@@ -467,6 +469,7 @@ int phases_add(struct phases *p, const struct burst *burst)
     int rc = phases_add_item(p, burst, &home);
     if (rc != 0)
         return rc;
+    p->late_id = 0;
     p->counts.bursts++;
     p->newest_ns = t > p->newest_ns ? t : p->newest_ns;
     if (t <= p->closed_ns)
@@ -482,6 +485,11 @@ int phases_add(struct phases *p, const struct burst *burst)
     if (p->clusters.count == p->clusters.maximum)
         phases_merge_one(p);
     return 0;
+}
+
+uint64_t phases_late(const struct phases *p)
+{
+    return p->late_id;
 }
 
 /* ---- what is known -------------------------------------------------------------- */

@@ -101,6 +101,9 @@ void phases_destroy(struct phases *phases);
  *  @return 0, -HOLTER_ERANGE for times outside their range, or -ENOMEM: the burst was not added */
 int phases_add(struct phases *phases, const struct burst *burst);
 
+/** Id of the closed phase that the newest burst was added to, as it came late. @return 0: none */
+uint64_t phases_late(const struct phases *phases);
+
 /** Closes the phases whose boundaries are final. Meant to be called once a window.
  *  @param horizon_ns  no burst before this time is expected any more (one that arrives is late).
  * During silence it closes the last phase as well, once it is more than g after it

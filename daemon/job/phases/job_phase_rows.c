@@ -151,6 +151,21 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
     return code;
 }
 
+void job_phase_rows_add_late(struct job_phase_rows *r, uint64_t id, const struct burst_sums *burst)
+{
+    if (id > r->closed || r->closed - id >= JOB_PHASE_ROWS_RETAINED)
+        return;
+    struct wire_phase_row *row = &r->kept[(id - 1) % JOB_PHASE_ROWS_RETAINED].phase;
+    for (size_t i = 0; i < burst->pair_count; i++) {
+        const struct burst_pair *pair = &burst->pairs[i];
+        *(pair->modelled ? &row->modelled : &row->messages) += pair->messages;
+        *(pair->modelled ? &row->modelled_bytes : &row->bytes) += pair->bytes;
+    }
+    row->folded += burst->others.messages;
+    row->bursts++;
+    r->unpublished_from = id < r->unpublished_from ? id : r->unpublished_from;
+}
+
 int job_phase_rows_is_new(const struct job_phase_rows *r, double *height)
 {
     const struct phase_record *record =

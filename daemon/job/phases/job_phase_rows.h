@@ -2,8 +2,9 @@
  * (CommGram, sections III-G and III-H), computed from its graph, in rows that are kept for late
  * subscribers.
  *
- * Closed phases are added once, in order, and do not change. Open phases are listed again each
- * time; their points are provisional, each as if it followed the last closed phase.
+ * Closed phases are added once, in order, and do not change, but for the sums of what comes late.
+ * Open phases are listed again each time; their points are provisional, each as if it followed the
+ * last closed phase.
  *
  * Bounds: JOB_PHASE_ROWS_RETAINED closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and
  * the memory of the communities of open phases (which do not disturb the warm starts of closed
@@ -11,6 +12,7 @@
 #ifndef HOLTER_DAEMON_JOB_PHASES_JOB_PHASE_ROWS_H
 #define HOLTER_DAEMON_JOB_PHASES_JOB_PHASE_ROWS_H
 
+#include "daemon/analysis/events/bursts.h"
 #include "daemon/analysis/tables/state_bytes.h"
 #include "daemon/job/phases/phase_batch.h"
 #include "holter/wire.h"
@@ -30,6 +32,11 @@ void job_phase_rows_destroy(struct job_phase_rows *rows);
  *  @param item  with its results; borrowed
  *  @return 0, or -ENOMEM: its row lacks what there was no memory for */
 int job_phase_rows_close(struct job_phase_rows *rows, const struct phase_batch_item *item);
+
+/** Add the messages of a burst that came late to the row of a closed phase, which is listed again
+ * as a change. Its communities and its point of the curve stay. */
+void job_phase_rows_add_late(struct job_phase_rows *rows, uint64_t id,
+                             const struct burst_sums *burst);
 
 /** Is the pattern of the phase that was closed last one that the curve has not seen before?
  *  @param height  set if so: of the curve there */

@@ -216,6 +216,8 @@ static int job_phases_add_burst(struct job_phases *p, const struct burst_sums *b
                                 .other_bytes = b->others.bytes};
     if (phase_graphs_add(p->graphs, &graph) == -ENOMEM || phases_add(p->phases, &burst) == -ENOMEM)
         return -ENOMEM;
+    if (phases_late(p->phases) != 0)
+        job_phase_rows_add_late(p->rows, phases_late(p->phases), b);
     struct phase_graphs_counts counts;
     phase_graphs_count(p->graphs, &counts);
     p->ranks = counts.ranks > p->ranks ? (uint32_t)counts.ranks : p->ranks;

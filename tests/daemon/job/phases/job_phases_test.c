@@ -263,6 +263,36 @@ static void an_alternation_has_two_heights(void **state)
     job_destroy(job);
 }
 
+/* The time of a message is the middle of its call, which may have taken long. */
+static void messages_of_long_calls_are_in_the_sums_of_phases_that_are_closed(void **state)
+{
+    (void)state;
+    struct message m;
+    struct job_fault fault;
+    struct job *job = make_job(1);
+    run(job, FIRST, "A    A    ");
+    assert_int_equal(told.closed, 2);
+    begin(&m, 0, FIRST + 10);
+    add_burst(&m, FIRST * S + 200 * MS, 0);
+    add_pair(&m, 0, 1, 7);
+    m.bursts[0].other_messages = 3;
+    m.bursts[0].messages += 3;
+    m.bursts[0].other_pairs = 1;
+    wide sum = (wide)m.bursts[0].first_ns * m.bursts[0].messages;
+    m.bursts[0].time_sum_high = (uint64_t)(sum >> 64);
+    m.bursts[0].time_sum_low = (uint64_t)sum;
+    assert_int_equal(give(job, &m, 0, &fault), 0);
+    run_in(job, FIRST + 11, "  ", (const unsigned[]){0, 1, 2, 3});
+    end_job(job);
+    assert_int_equal(told.closed, 2);
+    assert_int_equal(told.phases[1].messages, 2 * RANKS * 10 + 7);
+    assert_int_equal(told.phases[1].bytes, (2 * RANKS * 10 + 7) * BYTES);
+    assert_int_equal(told.phases[1].folded, 3);
+    assert_int_equal(told.phases[1].communities, 4);
+    assert_int_equal(told.phases[2].messages, 2 * RANKS * 10);
+    job_destroy(job);
+}
+
 static void the_order_of_nodes_does_not_matter(void **state)
 {
     (void)state;
@@ -813,6 +843,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_alternation_has_two_heights),
+        cmocka_unit_test(messages_of_long_calls_are_in_the_sums_of_phases_that_are_closed),
         cmocka_unit_test(the_order_of_nodes_does_not_matter),
         cmocka_unit_test(an_open_phase_is_reported_once_a_window_and_not_while_nothing_comes),
         cmocka_unit_test(a_job_without_bursts_reports_nothing),
