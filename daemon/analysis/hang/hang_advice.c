@@ -78,7 +78,7 @@ static void hang_advice_add_few(struct hang_text *line, const struct hang_watch 
     hang_text_add(line,
                   " and %" PRIu64 " others did not: a branch that only %s, or work that the "
                   "others have not finished",
-                  hang->behind_count, hang->arrived == 1 ? "it takes" : "they take");
+                  hang->absent, hang->arrived == 1 ? "it takes" : "they take");
 }
 
 static void hang_advice_add_collective(struct hang_text *line, const struct hang_watch *w,

@@ -185,6 +185,7 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
     if (hang == NULL)
         return;
     fill_group(g, hang, group);
+    hang->absent = group->behind_count;
     g->hang_of[node] = index;
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;

@@ -173,7 +173,7 @@ static void add_collective(struct hang_text *line, const struct hang_watch *w,
         hang_text_add(line, " %s in %s", hang->arrived == 1 ? "is" : "are",
                       hang_text_call(hang->call));
         hang_text_add_comm(line, w, hang->comm);
-        hang_text_add(line, ", %" PRIu64 " others are not", hang->behind_count);
+        hang_text_add(line, ", %" PRIu64 " others are not", hang->absent);
         return;
     }
     const int one = hang->behind_count == 1;

@@ -383,6 +383,27 @@ static void whichever_is_the_minority_is_named_first(void **state)
 }
 
 /* One rank gathers messages of all others, which do not send. */
+/* A rank that waits for any of several messages is not in the collective, and it is not late. */
+static void a_rank_that_waits_elsewhere_is_one_of_the_others(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    leave(s, 0, 'R');
+    leave(s, 2, 'R');
+    enter(s, 3, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    enter(s, 1, CALL_Waitany, HANG_WORLD, PEER_NONE);
+    for (int source = 0; source <= 2; source += 2)
+        s->pending[s->pending_count++] = (struct wire_pending_row){.rank = 1, .source = source};
+    struct hang_list list = steps(s, 12);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 2);
+    assert_string_equal(list.list[0].title,
+                        "only rank 3 is in MPI_Barrier on MPI_COMM_WORLD, 3 others are not");
+    assert_non_null(strstr(list.list[0].advice, "and 3 others did not"));
+    scene_finish(s);
+}
+
 static void one_rank_that_waits_for_all_others_is_named_first(void **state)
 {
     struct scene *s = scene_of(8, NULL);
@@ -1514,6 +1535,7 @@ int main(void)
         cmocka_unit_test(where_most_are_missing_those_who_came_are_named_first),
         cmocka_unit_test(where_few_are_missing_they_are_named_first),
         cmocka_unit_test(whichever_is_the_minority_is_named_first),
+        cmocka_unit_test(a_rank_that_waits_elsewhere_is_one_of_the_others),
         cmocka_unit_test(one_rank_that_waits_for_all_others_is_named_first),
         cmocka_unit_test(a_rank_that_is_ahead_is_not_behind),
         cmocka_unit_test(whoever_waits_is_followed_to_the_root),
