@@ -6,6 +6,7 @@ Runs in Debian's Python, where that has what the package needs: pyzmq, msgpack, 
 import contextlib
 import os
 import pathlib
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -233,6 +234,17 @@ class Streams(unittest.TestCase):
             self.assertEqual('status', stream.request('status')[0][0])
         with self.assertRaisesRegex(holter.HolterError, 'no keys of a viewer'):
             holter.Stream(endpoint, keys=self.place.dir)
+
+    def test_a_daemon_may_listen_on_an_address_of_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as tried:
+                tried.bind(('::1', 0))
+        except OSError:
+            self.skipTest('this host has no IPv6')
+        endpoint = f'tcp://[::1]:{lab.free_port()}'
+        self.place.daemon('--no-keys', '--listen', endpoint)
+        with holter.Stream(endpoint, timeout=lab.PATIENCE) as stream:
+            self.assertEqual('status', stream.request('status')[0][0])
 
     def test_no_daemon_and_no_topic_are_errors(self):
         with self.assertRaisesRegex(holter.HolterError, 'no answer within'):

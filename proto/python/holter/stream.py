@@ -73,6 +73,7 @@ class Stream:
     def _socket(self, kind, endpoint):
         made = self._context.socket(kind)
         made.linger = 0
+        made.ipv6 = True
         if self.keys:
             made.curve_publickey, made.curve_secretkey, made.curve_serverkey = self.keys
         try:
