@@ -77,6 +77,24 @@ class Runs(unittest.TestCase):
         self.assertEqual('', answer['most'])
         self.assertRegex(self.holter('compare', before, after).out, r'messages +\d+ +- +-\n')
 
+    def test_the_duration_is_the_time_in_which_ranks_were_there(self):
+        """Not that of whole windows, in the first and last of which a job begins and ends somewhere."""
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        after = self.record('after', 2000000, lambda rank: (rank + 4) % 8)
+        with contextlib.closing(sqlite3.connect(after)) as db:
+            length, = db.execute('SELECT length_ns FROM totals LIMIT 1').fetchone()
+            for end, share in ('min', 0.75), ('max', 0.5):
+                db.execute(f'UPDATE totals SET absent_ns = 8 * {share} * {length} '
+                           f'WHERE window = (SELECT {end}(window) FROM totals)')
+            db.commit()
+        figures = {f['name']: (f['before'], f['after']) for f in self.compare(before, after)['figures']}
+        missing = length / 1e9
+        self.assertAlmostEqual(1.25 * missing, figures['duration'][0] - figures['duration'][1])
+        self.assertAlmostEqual(figures['messages'][1] / figures['duration'][1], figures['messages a second'][1])
+        for share, less in (50, 0.75), (100, 1.25):
+            reached = figures[f'{share} % of messages after']
+            self.assertAlmostEqual(less * missing, reached[0] - reached[1])
+
     def test_ranks_are_counted_without_the_row_of_the_job(self):
         before = self.record('before', 1000000, lambda rank: rank ^ 2)
         with contextlib.closing(sqlite3.connect(before)) as db:

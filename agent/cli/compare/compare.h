@@ -35,7 +35,7 @@ struct compare_run {
     struct network_input input; /**< traffic, network, placement */
     char app[257];
     uint64_t world;
-    double begin_ns, seconds; /**< of its windows; seconds NaN: it has none */
+    double begin_ns, seconds; /**< while its ranks were there; seconds NaN: not known */
     struct compare_totals totals;
     struct compare_latency latency[2]; /**< intra-node, inter-node */
     struct run_phase *phases;          /**< owned */

@@ -48,17 +48,20 @@ struct compare_times {
         send_wait_ns;
 };
 
+/* The run begins and ends within its first and last window: ranks are absent for the rest. */
 static int compare_run_take_window(struct compare_run *run, sqlite3_stmt *row)
 {
     uint64_t ns[9];
     struct compare_totals *t = &run->totals;
     const double begin = sqlite3_column_double(row, 0), length = sqlite3_column_double(row, 1);
+    const double absent = fmin(sqlite3_column_double(row, 16), length); /* mean of the ranks */
+    const int is_first = run->progress_count == 0;
     for (int i = 0; i < 9; i++)
         ns[i] = (uint64_t)sqlite3_column_int64(row, 7 + i);
     const struct compare_times times = {ns[0], ns[1], ns[2], ns[3], ns[4],
                                         ns[5], ns[6], ns[7], ns[8]};
-    if (run->progress_count == 0)
-        run->begin_ns = begin;
+    if (is_first)
+        run->begin_ns = begin + absent;
     t->rank_ns += sqlite3_column_double(row, 2);
     t->lost += sqlite3_column_double(row, 3);
     t->calls += sqlite3_column_double(row, 4);
@@ -68,7 +71,7 @@ static int compare_run_take_window(struct compare_run *run, sqlite3_stmt *row)
     t->waiting_ns += (double)WAITING_NS(&times);
     if (ARRAY_FIT(run->progress, run->progress_capacity, run->progress_count + 1) != 0)
         return -ENOMEM;
-    run->seconds = (begin + length - run->begin_ns) / 1e9;
+    run->seconds = (begin + length - (is_first ? 0 : absent) - run->begin_ns) / 1e9;
     run->progress[run->progress_count++] = (struct compare_progress){run->seconds, t->sent};
     return 0;
 }
@@ -112,7 +115,8 @@ static int compare_run_read_tables(struct compare_run *run, struct recording_fil
         {"totals",
          "SELECT start_ns, length_ns, " RECORDING_RANK_NS
          ", lost, calls, sent, sent_bytes, send_ns,"
-         " recv_ns, wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns, send_wait_ns"
+         " recv_ns, wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns, send_wait_ns,"
+         " 1.0 * absent_ns / max(ranks, 1)"
          " FROM totals ORDER BY window",
          compare_run_take_window},
         {"latency",
