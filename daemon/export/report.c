@@ -49,6 +49,19 @@ static void report_put_state(FILE *out, const struct report_data *d)
     }
 }
 
+/* Time of the rank that was there for longest: the job began and ended within windows. */
+static double report_job_duration(const struct page *p)
+{
+    const struct content *c = p->source->content;
+    const double length = (double)(p->data->end_ns - p->data->begin_ns);
+    double longest = 0;
+    for (size_t i = 0; i < c->rank_count; i++) {
+        if (c->ranks[i].host < c->host_count)
+            longest = fmax(longest, length - (double)c->ranks[i].sums.absent_ns);
+    }
+    return longest > 0 ? longest : length;
+}
+
 static void report_put_head(const struct page *p)
 {
     const struct report_data *d = p->data;
@@ -72,7 +85,7 @@ static void report_put_head(const struct page *p)
     fprintf(p->out, ": %s on %s", quantity_things(c->rank_count, "rank").text,
             quantity_things(c->host_count, "node").text);
     if (!d->timeless) {
-        fprintf(p->out, ", %s", quantity_duration((double)(d->end_ns - d->begin_ns)).text);
+        fprintf(p->out, ", %s", quantity_duration(report_job_duration(p)).text);
         report_put_state(p->out, d);
     }
     if (d->begin_ns > 0 && !d->timeless) {

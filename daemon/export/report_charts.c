@@ -112,7 +112,7 @@ static void report_charts_put_phases(const struct page *p)
     double last = -1;
     for (size_t i = 0; i < d->phase_count; i++) {
         const struct report_phase *f = &d->phases[i];
-        char class_[8], title[200];
+        char class_[8], title[200], like[40] = "a new pattern";
         double end = chart_x(&chart, f->end_ns);
         if (end - last < 0.5) /* below half a pixel: hidden by the previous one */
             continue;
@@ -120,14 +120,10 @@ static void report_charts_put_phases(const struct page *p)
         snprintf(class_, sizeof(class_), "k%u",
                  f->pattern % 8); /* patterns alternate between eight colours */
         if (f->returned)
-            snprintf(title, sizeof(title),
-                     "phase %" PRId64 ": %.0f messages, %" PRId64
-                     " communities, like phase %" PRId64,
-                     f->id, f->messages, f->communities, f->resembles);
-        else
-            snprintf(title, sizeof(title),
-                     "phase %" PRId64 ": %.0f messages, %" PRId64 " communities, a new pattern",
-                     f->id, f->messages, f->communities);
+            snprintf(like, sizeof(like), "like phase %" PRId64, f->resembles);
+        snprintf(title, sizeof(title), "phase %" PRId64 ": %.0f %s, %" PRId64 " %s, %s", f->id,
+                 f->messages, f->messages == 1 ? "message" : "messages", f->communities,
+                 f->communities == 1 ? "community" : "communities", like);
         chart_span(&chart, f->begin_ns, f->end_ns, class_, title);
     }
     chart_axes(&chart);

@@ -180,6 +180,25 @@ static void a_report_without_the_row_of_the_job_has_no_state(void **state)
     assert_non_null(strstr(text, "4 ranks on 2 nodes, 3.00 s; began "));
 }
 
+static void the_duration_is_that_of_the_rank_that_was_there_for_longest(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    for (size_t i = 0; i < content.rank_count; i++)
+        content.ranks[i].sums.absent_ns += 400000000 + 100000000 * i;
+    write_report(&extras);
+    assert_non_null(strstr(text, "4 ranks on 2 nodes, 2.60 s, ended; began "));
+}
+
+static void a_phase_of_one_community_is_called_that(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE phase SET communities = 1, messages = 1");
+    write_report(&extras);
+    assert_non_null(strstr(text, ": 1 message, 1 community, "));
+}
+
 /* How far the curve's line reaches from top to bottom. */
 static double reach_of_curve(const char *svg)
 {
@@ -410,6 +429,8 @@ int main(void)
         TEST(causes_that_are_none_are_left_out),
         TEST(the_command_that_replays_a_file_can_be_copied_whatever_its_name),
         TEST(a_report_without_the_row_of_the_job_has_no_state),
+        TEST(the_duration_is_that_of_the_rank_that_was_there_for_longest),
+        TEST(a_phase_of_one_community_is_called_that),
         TEST(shares_of_a_rank_are_of_the_time_in_which_it_was_there),
         TEST(shares_of_a_rank_that_has_ended_are_of_the_time_before),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
