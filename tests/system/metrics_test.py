@@ -202,6 +202,22 @@ class Metrics(unittest.TestCase):
             self.assertEqual(receivers, routed.out.strip(), routed)
         self.clean()
 
+    def test_an_agent_that_has_left_in_order_is_not_called_silent(self):
+        """As those of a job that died, which stays on the page, and of nodes whose ranks have all ended before others."""
+        shutil.copy(os.path.join(SHARE, 'holter-rules.yml'), self.place.dir)
+        with open(self.path('test.yml'), 'w', encoding='utf-8') as f:
+            json.dump({'rule_files': ['holter-rules.yml'], 'tests': [{
+                'interval': '1m',
+                'input_series': [{'series': f'{name}{{node="{node}",job_id="j"}}', 'values': f'{value}x9'}
+                                 for node, ranks in (('left', 0), ('silent', 4))
+                                 for name, value in (('holter_agent_connected', 0), ('holter_agent_ranks', ranks))],
+                'promql_expr_test': [{'expr': 'count by (node) (ALERTS{alertname="HolterAgentSilent",alertstate="firing"})',
+                                      'eval_time': '8m',
+                                      'exp_samples': [{'labels': '{node="silent"}', 'value': 1}]}]}]}, f)
+        checked = self.place.run(lab.installed('promtool'), 'test', 'rules', 'test.yml', cwd=self.place.dir)
+        self.assertEqual(0, checked.status, checked)
+        self.clean()
+
     def test_the_alert_about_a_job_that_died_is_still_on_the_page(self):
         port = lab.free_port()
         daemon = self.place.daemon('--window', '100ms', '--metrics', f'127.0.0.1:{port}')
