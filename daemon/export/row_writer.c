@@ -65,7 +65,7 @@ static char *row_writer_make_text(const struct cell *cell)
     if (cell->kind == CELL_TEXT)
         utf8_print_plain(out, cell->text);
     else if (cell->kind == CELL_REAL)
-        fprintf(out, "%.6g", cell->real);
+        fprintf(out, "%.15g", cell->real); /* 15: what a double has of a decimal number */
     else
         row_writer_put_csv(out, cell);
     if (fclose(out) != 0) {

@@ -201,11 +201,21 @@ static void sums_without_rows_have_their_columns(void **state)
               "rank,call,calls,bytes,bytes_in,time_ns,longest_ns,polls,collective_ns\r\n");
 }
 
+static void text_shows_numbers_with_all_their_digits(void **state)
+{
+    (void)state;
+    assert_int_equal(run_as(ROW_TEXT, "SELECT 123456.5 AS second, 98304001.0 AS bytes, 0.1 + 0.2"),
+                     0);
+    assert_string_equal(text, "  second     bytes  0.1 + 0.2\n"
+                              "123456.5  98304001        0.3\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(rows_are_text_csv_or_json),
+        TEST(text_shows_numbers_with_all_their_digits),
         TEST(a_column_may_have_any_name_in_json),
         TEST(each_statement_has_a_result_of_its_own),
         TEST(an_error_names_its_line_and_column),
