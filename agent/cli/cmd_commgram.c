@@ -40,6 +40,7 @@ struct asking {
     const char *job;       /* NULL: the newest */
     const char *recording; /* NULL: a daemon is asked */
     double from, to;       /* seconds since the job's begin; NaN: not given */
+    uint64_t phases;       /* 0: not given */
     char words[3500];      /* argument of the request, except from and to */
     char found[65];        /* the job */
     uint64_t start_ns;
@@ -138,6 +139,8 @@ static int cmd_commgram_ask_all(struct asking *a)
     if (!isnan(a->to))
         text_append(argument, sizeof argument, " to=%" PRIu64,
                     a->start_ns + (uint64_t)llround(a->to * 1e9));
+    if (a->phases != 0)
+        text_append(argument, sizeof argument, " phases=%" PRIu64, a->phases);
     text_append(argument, sizeof argument, "%s%s", a->words[0] == '\0' ? "" : " ", a->words);
     return cmd_commgram_ask(a, "commgram", NULL, argument);
 }
@@ -170,7 +173,7 @@ int cmd_commgram(int argc, char **argv)
     const struct command_option options[] = {
         {"from", .real = &a.from, .most = 1e9},
         {"to", .real = &a.to, .most = 1e9},
-        {"phases", .set = cmd_commgram_add_word},
+        {"phases", .number = &a.phases, .least = 1, .most = 256},
         {"communities", .set = cmd_commgram_add_word},
         {"ranks", .set = cmd_commgram_add_word},
         {"no-collectives", .set = cmd_commgram_add_word, .bare = true},

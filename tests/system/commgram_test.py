@@ -141,6 +141,11 @@ class Generated(unittest.TestCase):
             self.assertEqual((status, ''), (finished.status, finished.out), finished)
             self.assertIn(text, finished.err)
 
+    def test_more_phases_than_a_picture_has_are_refused(self):
+        finished = self.place.holter('commgram', '--phases', 257, os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')).finish()
+        self.assertEqual((2, ''), (finished.status, finished.out), finished)
+        self.assertIn("--phases cannot be '257'", finished.err)
+
     def test_a_picture_is_drawn(self):
         with self.replay('insitu', 60, 2, window=250, pause=400) as replay:
             for name in ('x.png', 'x.txt'):
