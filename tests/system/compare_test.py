@@ -95,6 +95,23 @@ class Runs(unittest.TestCase):
             reached = figures[f'{share} % of messages after']
             self.assertAlmostEqual(less * missing, reached[0] - reached[1])
 
+    def test_imports_without_times_have_no_duration_and_no_rates(self):
+        """Their one window, and its length, are made up."""
+        recordings = []
+        for name, more in ('before', ''), ('after', '1 2 50\n'):
+            with open(self.path(name + '.txt'), 'w', encoding='utf-8') as out:
+                out.write(f'0 1 100\n2 0 50\n{more}')
+            recordings.append(self.path(name + '.hrec'))
+            self.holter('import', self.path(name + '.txt'), '--topology', 'mesh:4', '-o', recordings[-1])
+        answer = self.compare(*recordings)
+        figures = {f['name']: (f['before'], f['after']) for f in answer['figures']}
+        for name in ('duration', 'messages a second', 'bytes a second', 'time in MPI', 'time waiting'):
+            self.assertEqual((None, None), figures[name], name)
+        self.assertEqual(((150, 200), 'run'), (figures['bytes'], answer['per']))
+        self.assertEqual([], [name for name in figures if 'of messages after' in name])
+        text = self.holter('compare', *recordings).out
+        self.assertNotIn('/s', text.replace(self.place.dir, ''))
+
     def test_ranks_are_counted_without_the_row_of_the_job(self):
         before = self.record('before', 1000000, lambda rank: rank ^ 2)
         with contextlib.closing(sqlite3.connect(before)) as db:

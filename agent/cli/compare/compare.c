@@ -50,7 +50,8 @@ static void compare_add_latency(struct comparison *c, int locality)
 static void compare_add_progress(struct comparison *c)
 {
     const double sent[2] = {c->runs[0]->totals.sent, c->runs[1]->totals.sent};
-    const double common = isnan(sent[0]) || isnan(sent[1]) ? 0 : fmin(sent[0], sent[1]);
+    const int is_known = c->runs[0]->progress_count > 0 && c->runs[1]->progress_count > 0;
+    const double common = is_known ? fmin(sent[0], sent[1]) : 0;
     for (unsigned step = 1; step <= COMPARE_STEPS && common > 0; step++) {
         const double messages = common * step / COMPARE_STEPS;
         char name[40];

@@ -135,7 +135,11 @@ static int compare_run_read_tables(struct compare_run *run, struct recording_fil
         code = compare_run_query(run, file, queries[i].table, queries[i].sql, queries[i].take);
     if (run->world == 0) /* the daemon ended before it wrote the row of the job */
         run->world = run->input.pairs.processes;
-    if (run->progress_count == 0) /* the recording has no results */
+    if (run->progress_count == 1 && run->totals.mpi_ns == 0) { /* an import without times */
+        run->seconds = NAN;
+        run->totals.rank_ns = 0;
+        run->progress_count = 0;
+    } else if (run->progress_count == 0) /* the recording has no results */
         run->totals = (struct compare_totals){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     return code;
 }
