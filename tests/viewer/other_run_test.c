@@ -174,6 +174,25 @@ static void figures_of_both_runs_stand_side_by_side(void **state)
     close_bed(&b);
 }
 
+static void a_run_lasts_while_its_ranks_are_there(void **state)
+{
+    struct bed b;
+    double figures[OTHER_FIGURES][2], half;
+    (void)state;
+    open_bed(&b, "torus:4,4,2", "torus:4,4,2", 10);
+    other_run_figures(&b.other, b.models[0], RANGE_START, 0, 0, figures);
+    half = figures[OTHER_HALF][0];
+    const struct series *series = &b.models[0]->series;
+    struct window_totals *first = &series->windows[0], *last = &series->windows[series->count - 1];
+    first->absent_ns = first->ranks * UINT64_C(500000000);
+    last->absent_ns = last->ranks * UINT64_C(250000000);
+    other_run_figures(&b.other, b.models[0], RANGE_START, 0, 0, figures);
+    assert_float_equal(figures[OTHER_SECONDS][0], 9.25, 1e-9);
+    assert_float_equal(figures[OTHER_SECONDS][1], 20, 1e-9);
+    assert_true(fabs(figures[OTHER_HALF][0] - (half - 0.5)) < 1e-9);
+    close_bed(&b);
+}
+
 static void a_what_if_is_shown_in_place_of_the_other_run(void **state)
 {
     struct bed b;
@@ -199,6 +218,7 @@ int main(void)
         cmocka_unit_test(windows_of_a_phase_correspond_to_those_of_its_match),
         cmocka_unit_test(a_span_after_the_end_of_the_other_run_has_no_figures_of_it),
         cmocka_unit_test(figures_of_both_runs_stand_side_by_side),
+        cmocka_unit_test(a_run_lasts_while_its_ranks_are_there),
         cmocka_unit_test(a_what_if_is_shown_in_place_of_the_other_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,16 +89,25 @@ static int other_run_compare_networks(struct other_run *o, const struct model *b
 
 /* ---- figures ------------------------------------------------------------- */
 
+/* Seconds of a window in which the ranks were absent, as those before the job began; the mean. */
+static double other_run_absence(const struct model *m, uint64_t window)
+{
+    const struct window_totals *w = series_at(&m->series, window);
+    return w && w->ranks ? (double)w->absent_ns / (double)w->ranks / 1e9 : 0;
+}
+
 /* Seconds until half of the messages were sent; NaN: there are none. */
 static double other_run_half(const struct model *m)
 {
+    const double absent = other_run_absence(m, m->series.first);
     double all = 0, sent = 0;
     for (uint64_t i = 0; i < m->series.count; i++)
         all += (double)m->series.windows[i].sent;
     for (uint64_t i = 0; i < m->series.count; i++) {
         const struct window_totals *w = &m->series.windows[i];
+        const double length = (double)w->length_ns / 1e9;
         if (w->present && w->sent && sent + (double)w->sent >= all / 2)
-            return ((double)i + (all / 2 - sent) / (double)w->sent) * (double)w->length_ns / 1e9;
+            return fmax(((double)i + (all / 2 - sent) / (double)w->sent) * length - absent, 0);
         sent += (double)w->sent;
     }
     return NAN;
@@ -117,7 +126,8 @@ static void other_run_figures_of(const struct model *m, uint64_t first, uint64_t
 {
     double sent = 0, bytes = 0, mpi = 0, time = 0;
     const double seconds =
-        ((double)last + 1 - (double)first) * (double)other_run_window_ns(m) / 1e9;
+        ((double)last + 1 - (double)first) * (double)other_run_window_ns(m) / 1e9 -
+        other_run_absence(m, first) - (last > first ? other_run_absence(m, last) : 0);
     for (uint64_t w = first; w <= last; w++) {
         const struct window_totals *t = series_at(&m->series, w);
         if (!t)
