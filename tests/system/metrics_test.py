@@ -202,20 +202,33 @@ class Metrics(unittest.TestCase):
             self.assertEqual(receivers, routed.out.strip(), routed)
         self.clean()
 
-    def test_an_agent_that_has_left_in_order_is_not_called_silent(self):
-        """As those of a job that died, which stays on the page, and of nodes whose ranks have all ended before others."""
+    def check_firing(self, rule, at, samples, firing):
+        """@param samples  {series: value}, each minute @param firing  labels of what the rule reports then"""
         shutil.copy(os.path.join(SHARE, 'holter-rules.yml'), self.place.dir)
         with open(self.path('test.yml'), 'w', encoding='utf-8') as f:
             json.dump({'rule_files': ['holter-rules.yml'], 'tests': [{
                 'interval': '1m',
-                'input_series': [{'series': f'{name}{{node="{node}",job_id="j"}}', 'values': f'{value}x9'}
-                                 for node, ranks in (('left', 0), ('silent', 4))
-                                 for name, value in (('holter_agent_connected', 0), ('holter_agent_ranks', ranks))],
-                'promql_expr_test': [{'expr': 'count by (node) (ALERTS{alertname="HolterAgentSilent",alertstate="firing"})',
-                                      'eval_time': '8m',
-                                      'exp_samples': [{'labels': '{node="silent"}', 'value': 1}]}]}]}, f)
+                'input_series': [{'series': series, 'values': f'{value}x20'} for series, value in samples.items()],
+                'promql_expr_test': [{'expr': f'count by (node, job_id) (ALERTS{{alertname="{rule}",alertstate="firing"}})',
+                                      'eval_time': at, 'exp_samples': [{'labels': firing, 'value': 1}]}]}]}, f)
         checked = self.place.run(lab.installed('promtool'), 'test', 'rules', 'test.yml', cwd=self.place.dir)
         self.assertEqual(0, checked.status, checked)
+
+    def test_an_agent_that_has_left_in_order_is_not_called_silent(self):
+        """As those of a job that died, which stays on the page, and of nodes whose ranks have all ended before others."""
+        self.check_firing('HolterAgentSilent', '8m', {
+            f'{name}{{node="{node}",job_id="j"}}': value for node, ranks in (('left', 0), ('silent', 4))
+            for name, value in (('holter_agent_connected', 0), ('holter_agent_ranks', ranks))},
+            '{node="silent",job_id="j"}')
+        self.clean()
+
+    def test_a_job_that_died_is_not_reported_as_waiting(self):
+        """Its last window stays on the page: as of a job that hung, and was ended."""
+        self.check_firing('HolterMostlyWaiting', '18m', {
+            f'{name}{{job_id="{job}"{more}}}': value for job, connected in (('died', 0), ('runs', 1))
+            for name, more, value in (('holter_job_waiting_ratio', '', 0.9), ('holter_agent_connected', ',node="a"', 0),
+                                      ('holter_agent_connected', ',node="b"', connected))},
+            '{job_id="runs"}')
         self.clean()
 
     def test_the_alert_about_a_job_that_died_is_still_on_the_page(self):
