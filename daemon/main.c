@@ -34,6 +34,7 @@
 #include <zmq.h>
 
 #define LOG_TOPIC "main"
+#define GATHER_NS UINT64_C(250000000) /* at most: agents wait for that long */
 #define TICK_MS 20                    /* the accuracy of grace times */
 #define MAXIMUM_PAIRS 131072u         /* pairs published per window: 8 messages */
 #define LOST_NS UINT64_C(30000000000) /* a job is lost after such a silence of all its agents */
@@ -286,6 +287,13 @@ static void daemon_describe_endpoint(const struct daemon *d, char *out, size_t c
             snprintf(out, capacity, "tcp://%.64s:%s", host, endpoint + strlen(any[i]));
 }
 
+/* Messages of agents shall be read within the grace of their windows. */
+static uint64_t daemon_gather_ns(const struct daemon_options *options)
+{
+    const uint64_t part_ns = options->grace_ns / 4;
+    return part_ns < GATHER_NS ? part_ns : GATHER_NS;
+}
+
 static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
 {
     char endpoint[400];
@@ -299,6 +307,7 @@ static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
                                           .users = d->server_options.users,
                                           .lease_ns = d->options.lease_ns,
                                           .checkpoint_ns = d->options.checkpoint_ns,
+                                          .gather_ns = daemon_gather_ns(&d->options),
                                           .publisher = publisher_for_jobs(d->publisher),
                                           .sinks = d->sinks,
                                           .timeline = &d->timeline,

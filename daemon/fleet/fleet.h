@@ -27,6 +27,7 @@ struct fleet_options {
     int users;            /**< there are keys of users: nobody reports into the job of another */
     uint64_t lease_ns;
     uint64_t checkpoint_ns;          /**< how often the state of a job is stored, at most */
+    uint64_t gather_ns;              /**< a message of an agent is published after it, at most */
     struct jobs_publisher publisher; /**< what jobs publish goes there, too */
     struct sinks *sinks; /**< borrowed; of all alerts of the jobs, which have none themselves */
     struct timeline *timeline; /**< follows the fleet's clock; borrowed */

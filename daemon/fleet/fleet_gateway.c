@@ -123,9 +123,12 @@ static int gateway_add(struct fleet *fleet, struct gateway_job *job,
         fleet_link_maximum(fleet->link))
         gateway_flush(fleet, 1);
     int code = fleet_envelope_add(&job->envelope, entry);
-    if (code == 0)
-        fleet->gateway.bytes += entry->length;
-    return code;
+    if (code != 0)
+        return code;
+    if (fleet->gateway.bytes == 0)
+        fleet->gateway.since_ns = entry->time_ns;
+    fleet->gateway.bytes += entry->length;
+    return 0;
 }
 
 int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_message *message,
@@ -195,12 +198,22 @@ static void gateway_expect(struct fleet *fleet, uint64_t token)
     gateway->last = &acks->next;
 }
 
+/* A message of the stream takes each of the daemons and servers that handle it longer than the
+ * agents' messages in it do, which are therefore gathered for a part of the grace of windows. What
+ * comes while a batch is under way is the next one. */
+static int gateway_is_due(const struct fleet *fleet)
+{
+    const uint64_t now_ns = timeline_now(fleet->options.timeline);
+    return now_ns >= fleet->gateway.since_ns + fleet->options.gather_ns &&
+           fleet_link_backlog(fleet->link) == 0;
+}
+
 void gateway_flush(struct fleet *fleet, int now)
 {
     struct gateway *gateway = &fleet->gateway;
     size_t last = gateway->job_count;
-    if (fleet->link == NULL || (!now && fleet_link_backlog(fleet->link) > 0))
-        return; /* a batch is under way: what comes meanwhile is the next one */
+    if (fleet->link == NULL || gateway->bytes == 0 || (!now && !gateway_is_due(fleet)))
+        return;
     while (last > 0 && gateway->jobs[last - 1]->envelope.length == 0)
         last--;
     if (last == 0)

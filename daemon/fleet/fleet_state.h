@@ -29,6 +29,7 @@ struct gateway {
     struct gateway_job **jobs; /* owned */
     size_t job_count;
     size_t bytes;                       /* of all envelopes */
+    uint64_t since_ns;                  /* daemon time when the first of them was received */
     uint64_t messages;                  /* in them */
     struct commit_acks received;        /* their numbers, by agent */
     struct gateway_acks *first, **last; /* on their way */
@@ -111,7 +112,8 @@ struct fleet {
 
 void gateway_init(struct gateway *gateway);
 void gateway_finish(struct gateway *gateway);
-/** Publish what agents sent. @param now  although something waits already */
+/** Publish what agents sent. @param now  otherwise when it has waited for long enough, and nothing
+ * that was published before waits for the servers */
 void gateway_flush(struct fleet *fleet, int now);
 /** Envelopes up to a token are stored. */
 void gateway_on_stored(struct fleet *fleet, uint64_t token);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #define AGENT UINT64_C(7)
+#define HOUR_NS UINT64_C(3600000000000)
 
 static char published_job[NATS_JOB_BYTES];
 static uint64_t published_instance;
@@ -128,6 +129,32 @@ static void a_job_of_a_forbidden_name_is_not_left(void **state)
     assert_int_equal(publications, 0);
 }
 
+static void what_agents_sent_is_gathered_until_the_first_of_it_is_due(void **state)
+{
+    struct fleet *fleet = *state;
+    struct timeline timeline;
+    timeline_init(&timeline);
+    fleet->options.timeline = &timeline;
+    fleet->options.gather_ns = HOUR_NS;
+    const uint64_t now = timeline_now(&timeline);
+    fleet_agent_left(fleet, AGENT, "one.1", now);
+    gateway_flush(fleet, 0);
+    assert_int_equal(publications, 0);
+    fleet_agent_left(fleet, AGENT + 1, "one.1", now + 2 * HOUR_NS);
+    fleet->gateway.since_ns -= HOUR_NS;
+    gateway_flush(fleet, 0);
+    assert_int_equal(publications, 1);
+}
+
+static void what_agents_sent_is_published_at_once_when_asked(void **state)
+{
+    struct fleet *fleet = *state;
+    fleet->options.gather_ns = HOUR_NS;
+    fleet_agent_left(fleet, AGENT, "one.1", 1);
+    gateway_flush(fleet, 1);
+    assert_int_equal(publications, 1);
+}
+
 /* Agents come and go as long as the daemon runs. */
 static void numbers_of_a_bounded_count_of_agents_are_kept(void **state)
 {
@@ -184,6 +211,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_daemon_has_one_list_of_jobs_also_after_another_one_has_gone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_agents_sent_is_gathered_until_the_first_of_it_is_due,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_agents_sent_is_published_at_once_when_asked, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(numbers_of_a_bounded_count_of_agents_are_kept, set_up,
                                         tear_down),
     };
