@@ -177,26 +177,41 @@ static enum block_coding block_columns_choose(struct block_columns *columns,
     return delta < plain ? BLOCK_DELTA : BLOCK_PLAIN;
 }
 
+/* Make the residuals of a column. For a coding that is a constant the compiler makes a loop of its
+ * own. @return the bits that any of them has */
+static inline __attribute__((always_inline)) uint64_t
+block_columns_encode(struct block_columns *columns, const struct block_column *column,
+                     enum block_coding coding)
+{
+    uint64_t all = 0;
+    uint64_t *residuals = columns->residuals;
+    for (size_t i = 0; i < column->count; i++)
+        all |= residuals[i] = block_columns_residual(columns, column, coding, i);
+    return all;
+}
+
 /* Append the planes of a column of integers. @param width  set to how many */
 static int block_columns_pack_integers(struct block_columns *columns,
                                        const struct block_column *column, struct block_bytes *out,
                                        unsigned *width)
 {
-    uint64_t all = 0;
     size_t count = column->count;
     if (ARRAY_FIT(columns->residuals, columns->residual_capacity, count) != 0)
         return -ENOMEM;
     if (column->coding == BLOCK_KEYS_CODING)
         memset(&columns->slots, 0, sizeof(columns->slots));
-    for (size_t i = 0; i < count; i++)
-        all |= columns->residuals[i] = block_columns_residual(columns, column, column->coding, i);
+    const uint64_t all =
+        column->coding == BLOCK_PLAIN   ? block_columns_encode(columns, column, BLOCK_PLAIN)
+        : column->coding == BLOCK_DELTA ? block_columns_encode(columns, column, BLOCK_DELTA)
+                                        : block_columns_encode(columns, column, BLOCK_KEYS_CODING);
+    const uint64_t *residuals = columns->residuals;
     *width = (bits_of(all) + 7) / 8;
     if (block_bytes_reserve(out, *width * count) != 0)
         return -ENOMEM;
     for (unsigned plane = 0; plane < *width; plane++) {
         uint8_t *to = out->at + out->length;
         for (size_t i = 0; i < count; i++)
-            to[i] = (uint8_t)(columns->residuals[i] >> 8 * plane);
+            to[i] = (uint8_t)(residuals[i] >> 8 * plane);
         out->length += count;
     }
     return 0;

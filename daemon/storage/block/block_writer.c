@@ -101,20 +101,28 @@ static int is_canonical(const struct wire_message *message, const struct wire_ta
 }
 
 /* Add one column of rows. @param slot  of the column in the first row */
-static int block_writer_add_row_column(struct block_column *column, enum wire_kind kind,
-                                       const uint8_t *slot, size_t count, size_t stride)
+static int block_writer_add_row_texts(struct block_column *column, const uint8_t *slot,
+                                      size_t count, size_t stride)
 {
-    int code = kind == WIRE_KIND_STR ? 0 : block_column_reserve(column, count);
+    int code = 0;
     for (size_t i = 0; code == 0 && i < count; i++, slot += stride) {
-        if (kind == WIRE_KIND_STR) {
-            const char *text;
-            memcpy(&text, slot, sizeof(text));
-            code = block_column_add_bytes(column, text, strlen(text));
-        } else {
-            memcpy(&column->values[column->count++], slot, sizeof(uint64_t));
-        }
+        const char *text;
+        memcpy(&text, slot, sizeof(text));
+        code = block_column_add_bytes(column, text, strlen(text));
     }
     return code;
+}
+
+static int block_writer_add_row_numbers(struct block_column *column, const uint8_t *slot,
+                                        size_t count, size_t stride)
+{
+    if (block_column_reserve(column, count) != 0)
+        return -ENOMEM;
+    uint64_t *values = column->values + column->count;
+    for (size_t i = 0; i < count; i++, slot += stride)
+        memcpy(&values[i], slot, sizeof(*values));
+    column->count += count;
+    return 0;
 }
 
 static int block_writer_add_rows(struct block_column *columns, const struct wire_rows *rows,
@@ -126,8 +134,10 @@ static int block_writer_add_rows(struct block_column *columns, const struct wire
     int code = block_column_add_integer(&columns[0], count);
     for (size_t i = 0; code == 0 && count > 0 && i < rows->count; i++) {
         const struct wire_column *column = &rows->columns[i];
-        code = block_writer_add_row_column(&columns[1 + i], column->kind, first + column->offset,
-                                           count, rows->size);
+        const uint8_t *values = first + column->offset;
+        code = column->kind == WIRE_KIND_STR
+                   ? block_writer_add_row_texts(&columns[1 + i], values, count, rows->size)
+                   : block_writer_add_row_numbers(&columns[1 + i], values, count, rows->size);
     }
     return code;
 }
