@@ -232,8 +232,19 @@ static void job_compare_alerts(struct job *job, uint64_t now_ns)
     job_alerts_end_orphans(&job->alerts, &job->stream, now_ns, job_raises_alert, job);
 }
 
+/* Agents connect one after the other: what they have to tell comes when they have reached this
+ * daemon, and none is silent, nor a window overdue, before. */
+static void job_wait_for_agents(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
+{
+    job->recovered = 0;
+    job->windows.held_ns = watermark_ns + job_silence_bound(job);
+    job->alerts.silence_due_ns = now_ns + job_silence_bound(job);
+}
+
 void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
+    if (job->recovered)
+        job_wait_for_agents(job, watermark_ns, now_ns);
     if (now_ns >= job->changes_due_ns)
         job_publish_changes(job, now_ns);
     job_close_due(job, watermark_ns, now_ns);
@@ -318,7 +329,7 @@ void job_set_recovering(struct job *job, int on)
     job_phases_mark_unpublished(job->phases);
     job_network_set_published(job->network, 0);
     job_alerts_mark_losses(&job->alerts);
-    job->alerts.restored = job->alerts.recovered = 1;
+    job->alerts.restored = job->recovered = 1;
     job_restore_silence(job);
 }
 

@@ -260,9 +260,6 @@ void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream
                               struct job_nodes *nodes, const struct job_silence *silence,
                               uint64_t now_ns)
 {
-    if (alerts->recovered)
-        alerts->silence_due_ns = now_ns + silence->bound_ns;
-    alerts->recovered = 0;
     if (now_ns < alerts->silence_due_ns)
         return;
     alerts->silence_due_ns = now_ns + silence->window_ns / 4;

@@ -31,7 +31,6 @@ struct job_alerts {
     struct job_losses losses, announced; /**< so far; and those that an alert has reported */
     uint64_t windows_without_loss;
     uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
-    int recovered; /**< the daemon has read the job's recording: agents may not have reached it */
 
     int restored; /**< the list is of a daemon before this one, and its episodes are to be compared
                      with those of this one: see job_alerts_end_orphans() */

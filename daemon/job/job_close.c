@@ -267,7 +267,7 @@ void job_close_due(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
     int waiting = 0; /* for a window before it: they are published in order */
     for (uint32_t at = 0; at < job->windows.count;) {
         const struct open_window *window = &job->windows.open[at];
-        int due = watermark_ns >= window->due_ns ||
+        int due = (watermark_ns >= window->due_ns && watermark_ns >= job->windows.held_ns) ||
                   (!window->late && !waiting && close_is_complete(job, window)) ||
                   (window->late && job->nodes.active == 0); /* no node can add to it */
         /* While a recording is read again, what it has no tables of is published after that. */

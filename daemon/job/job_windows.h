@@ -46,8 +46,9 @@ struct job_windows {
     uint64_t next; /**< windows below it have been published */
     /** Newest window in the tables of the recording that is being read again; UINT64_MAX: all. */
     uint64_t recorded;
-    uint64_t closed; /**< windows published, corrections included */
-    uint64_t late;   /**< messages that came after their window was published */
+    uint64_t held_ns; /**< none is overdue before, daemon time */
+    uint64_t closed;  /**< windows published, corrections included */
+    uint64_t late;    /**< messages that came after their window was published */
 };
 
 void job_windows_init(struct job_windows *windows, uint64_t length_ns, uint64_t grace_ns);

@@ -191,6 +191,29 @@ static void agents_are_not_silent_for_the_time_in_which_there_was_no_daemon(void
     stop(&daemon, 205 * S);
 }
 
+static void windows_wait_for_agents_that_have_not_reached_the_daemon(void **state)
+{
+    struct daemon daemon;
+    (void)state;
+    begin(&daemon, 0);
+    stop(&daemon, 102 * S);
+    start(&daemon, 0);
+    give_window(&daemon, 0, 101, 0, 200 * S);
+    jobs_advance(daemon.jobs, 200 * S, 200 * S);
+    jobs_advance(daemon.jobs, 201 * S, 201 * S);
+    give_window(&daemon, 1, 101, 0, 202 * S);
+    jobs_advance(daemon.jobs, 202 * S, 202 * S);
+    assert_int_equal(daemon.newest.window, 101);
+    assert_int_equal(daemon.newest.late, 0);
+    assert_int_equal(daemon.newest.agents, 2);
+    assert_int_equal(daemon.newest.agents_missing, 0);
+    give_window(&daemon, 0, 103, 0, 204 * S);
+    jobs_advance(daemon.jobs, 205 * S, 205 * S);
+    assert_int_equal(daemon.newest.window, 103);
+    assert_int_equal(daemon.newest.agents_missing, 1);
+    stop(&daemon, 205 * S);
+}
+
 #define MOST_BYTES (UINT64_C(1) << 20) /* with tables alone a part is full */
 
 static void alerts_of_a_recording_in_parts_keep_their_numbers(void **state)
@@ -285,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(agents_are_not_silent_for_the_time_in_which_there_was_no_daemon),
+        TEST(windows_wait_for_agents_that_have_not_reached_the_daemon),
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
         TEST(messages_of_parts_that_were_removed_are_still_counted),
         TEST(a_run_after_one_that_was_lost_has_a_recording_of_its_own),
