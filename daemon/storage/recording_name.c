@@ -356,14 +356,14 @@ static unsigned recording_name_newest_part(const char *base)
     return last;
 }
 
-static int recording_name_may_continue(const char *path, uint64_t instance)
+/* @param own  only if it has messages of the agent */
+static int recording_name_may_continue(const char *path, uint64_t instance, int own)
 {
     char query[256];
     int64_t yes = 0;
     snprintf(query, sizeof(query),
-             "SELECT EXISTS(SELECT 1 FROM agent WHERE instance=%" PRId64 ") OR"
-             " NOT EXISTS(SELECT 1 FROM job WHERE state IN ('ended', 'died'))",
-             (int64_t)instance);
+             "SELECT EXISTS(SELECT 1 FROM agent WHERE instance=%" PRId64 ")%s", (int64_t)instance,
+             own ? "" : " OR NOT EXISTS(SELECT 1 FROM job WHERE state IN ('ended', 'died'))");
     return recording_name_ask(path, query, &yes) == 0 && yes != 0;
 }
 
@@ -376,6 +376,15 @@ static int recording_name_is_of_another(const char *path, const char *job)
     int code = query == NULL ? -ENOMEM : recording_name_ask(path, query, &another);
     sqlite3_free(query);
     return code == 0 && another != 0;
+}
+
+/* `holter record` names its recording as the daemon does that of a next run. */
+static int recording_name_is_attached(const char *path)
+{
+    int64_t attached = 0;
+    return recording_name_ask(path, "SELECT EXISTS(SELECT 1 FROM part WHERE attached_ns > 0)",
+                              &attached) == 0 &&
+           attached != 0;
 }
 
 /* Is a file being written? Two daemons that share a directory, as a home directory on two hosts,
@@ -418,6 +427,7 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
 {
     unsigned number;
     char path[560];
+    int own = 0;
     *exists = 0;
     int code = recording_name_first_free(directory, job, out, capacity, &number);
     if (code == -ENAMETOOLONG || number == 1)
@@ -430,9 +440,13 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
             return 0;
         if (recording_part_path(out, newest, path, sizeof(path)) != 0)
             break;
-        if (recording_name_is_of_another(path, job))
+        if (recording_name_is_of_another(path, job) || recording_name_is_attached(path))
             continue;
-        *exists = !recording_name_is_written(path) && recording_name_may_continue(path, instance);
+        if (recording_name_is_written(path)) {
+            own = 1; /* what is before it may be of the job that writes it */
+            continue;
+        }
+        *exists = recording_name_may_continue(path, instance, own);
         if (*exists)
             return 0;
         break;

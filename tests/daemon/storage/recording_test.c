@@ -381,6 +381,37 @@ static void a_running_job_s_file_is_found_before_that_of_another_job(void **stat
     assert_true(exists);
 }
 
+static void a_recording_of_somebody_else_is_not_continued_in_place_of_the_own(void **state)
+{
+    char chosen[160], second[160];
+    int exists = 0;
+    struct recording *r;
+    (void)state;
+    put_state("running");
+    put_second("job.0", second);
+    assert_int_equal(recording_open(&r, second, chosen, sizeof(chosen)), 0);
+    assert_int_equal(recording_choose_path(recording_bed_directory, "job.0", UINT64_MAX - 5, chosen,
+                                           sizeof(chosen), &exists),
+                     0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_non_null(strstr(chosen, "holter-job.0-3.hrec"));
+    assert_false(exists);
+    assert_int_equal(sqlite3_exec(recording_database(r),
+                                  "INSERT INTO part(one, attached_ns) VALUES(1, 77)", NULL, NULL,
+                                  NULL),
+                     SQLITE_OK);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
 static void other_files_are_refused(void **state)
 {
     struct recording *r;
@@ -431,6 +462,7 @@ int main(void)
         RECORDING_BED(a_file_that_is_being_written_is_left_alone),
         RECORDING_BED(a_file_of_another_job_is_not_continued),
         RECORDING_BED(a_running_job_s_file_is_found_before_that_of_another_job),
+        RECORDING_BED(a_recording_of_somebody_else_is_not_continued_in_place_of_the_own),
         RECORDING_BED(other_files_are_refused),
         RECORDING_BED(a_name_too_long_for_a_log_is_reported),
     };
