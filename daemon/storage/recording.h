@@ -144,9 +144,9 @@ int recording_is_cut_short(const char *path, const char *state);
 /** Choose the file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on if the
  * directory has the recording of an ended job of that name, or of another job. The newest recording
  * of the job is continued if the job was still running, or its newest part has messages of this
- * agent. Passed over are attached recordings, and those that another process writes: then one has
- * to have messages of this agent. A part without content, whose daemon was killed while creating
- * it, is removed, and so is a single file without tables.
+ * agent. Passed over are attached recordings, those of replays, and those that another process
+ * writes: then one has to have messages of this agent. A part without content, whose daemon was
+ * killed while creating it, is removed, and so is a single file without tables.
  * @param out     path of the first part, whether it still exists or not
  * @param exists  set to whether there is a recording to continue
  * @return 0, or -ENAMETOOLONG */

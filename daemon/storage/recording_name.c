@@ -378,13 +378,16 @@ static int recording_name_is_of_another(const char *path, const char *job)
     return code == 0 && another != 0;
 }
 
-/* `holter record` names its recording as the daemon does that of a next run. */
-static int recording_name_is_attached(const char *path)
+/* `holter record`, and a recorded replay of a job that runs, name their recordings as the daemon
+ * does that of a next run. */
+static int recording_name_is_copy(const char *path)
 {
-    int64_t attached = 0;
-    return recording_name_ask(path, "SELECT EXISTS(SELECT 1 FROM part WHERE attached_ns > 0)",
-                              &attached) == 0 &&
-           attached != 0;
+    int64_t copy = 0;
+    return recording_name_ask(path,
+                              "SELECT EXISTS(SELECT 1 FROM part WHERE attached_ns > 0)"
+                              " OR EXISTS(SELECT 1 FROM job WHERE state = 'cut short')",
+                              &copy) == 0 &&
+           copy != 0;
 }
 
 /* Is a file being written? Two daemons that share a directory, as a home directory on two hosts,
@@ -440,7 +443,7 @@ int recording_choose_path(const char *directory, const char *job, uint64_t insta
             return 0;
         if (recording_part_path(out, newest, path, sizeof(path)) != 0)
             break;
-        if (recording_name_is_of_another(path, job) || recording_name_is_attached(path))
+        if (recording_name_is_of_another(path, job) || recording_name_is_copy(path))
             continue;
         if (recording_name_is_written(path)) {
             own = 1; /* what is before it may be of the job that writes it */

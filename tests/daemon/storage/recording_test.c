@@ -412,6 +412,26 @@ static void a_recording_of_somebody_else_is_not_continued_in_place_of_the_own(vo
     assert_true(exists);
 }
 
+/* A replay of a job that runs was recorded in its directory. */
+static void a_recorded_replay_is_not_continued_in_place_of_the_own(void **state)
+{
+    char chosen[160], second[160];
+    int exists = 0;
+    struct recording *r;
+    const struct wire_job job = {.job = "job.0", .state = "cut short", .app = "a", .mpi = "m"};
+    (void)state;
+    put_state("running");
+    put_second("job.0", second);
+    assert_int_equal(recording_open(&r, second, chosen, sizeof(chosen)), 0);
+    assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(
+        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
+        0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
 static void other_files_are_refused(void **state)
 {
     struct recording *r;
@@ -463,6 +483,7 @@ int main(void)
         RECORDING_BED(a_file_of_another_job_is_not_continued),
         RECORDING_BED(a_running_job_s_file_is_found_before_that_of_another_job),
         RECORDING_BED(a_recording_of_somebody_else_is_not_continued_in_place_of_the_own),
+        RECORDING_BED(a_recorded_replay_is_not_continued_in_place_of_the_own),
         RECORDING_BED(other_files_are_refused),
         RECORDING_BED(a_name_too_long_for_a_log_is_reported),
     };
