@@ -8,7 +8,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -135,7 +137,9 @@ int recording_is_part(const char *path)
 
 int recording_is_cut_short(const char *path, const char *state)
 {
-    char base[560], lock[600];
+    char base[560], lock[PATH_MAX + 16], target[PATH_MAX];
+    /* Parts and the lock are beside the file that a link leads to. */
+    path = realpath(path, target) != NULL ? target : path;
     unsigned first, last, number = recording_name_find_base(path, base, sizeof(base));
     recording_parts_find(base, &first, &last);
     snprintf(lock, sizeof(lock), "%s.lock", path);

@@ -192,6 +192,20 @@ static void what_is_not_there_is_not_renamed(void **state)
     expect("b.hrec", "stays");
 }
 
+static void a_recording_is_written_whatever_link_leads_to_it(void **state)
+{
+    struct recording *r;
+    char why[256], link[1024];
+    (void)state;
+    snprintf(link, sizeof(link), "%s", below("newest.hrec"));
+    assert_int_equal(mkdir(below("d"), 0700), 0);
+    assert_int_equal(recording_open(&r, below("d/a.hrec"), why, sizeof(why)), 0);
+    assert_int_equal(symlink(path, link), 0);
+    assert_false(recording_is_cut_short(link, "running"));
+    assert_int_equal(recording_close(r), 0);
+    assert_true(recording_is_cut_short(link, "running"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -205,6 +219,7 @@ int main(void)
         TEST(a_name_that_only_looks_like_a_part_is_kept),
         TEST(parts_of_a_job_whose_id_looks_like_a_part_are_found),
         TEST(what_is_not_there_is_not_renamed),
+        TEST(a_recording_is_written_whatever_link_leads_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
