@@ -371,8 +371,12 @@ static int recording_file_open_to_read(struct recording_file *file, const char *
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
                         char *why, size_t capacity)
 {
+    char target[PATH_MAX];
     int code = -ENAMETOOLONG;
     *file = (struct recording_file){0};
+    /* The log is beside the file that a link leads to. */
+    if (how != RECORDING_WRITE && realpath(path, target) != NULL)
+        path = target;
     if (strlen(path) >= PATH_MAX)
         snprintf(why, capacity, "%s", holter_strerror(code));
     else

@@ -71,8 +71,10 @@ static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm", "-journal"};
 uint64_t recording_bytes_at(const char *path)
 {
     uint64_t bytes = 0;
+    char target[PATH_MAX];
+    path = realpath(path, target) != NULL ? target : path;
     for (int i = 0; i < 2; i++) {
-        char name[600];
+        char name[PATH_MAX + 16];
         struct stat status;
         snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
         bytes += stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;

@@ -108,10 +108,13 @@ static void what_a_killed_daemon_left_is_read_where_nothing_can_be_written(void 
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(chmod(log, 0444), 0);
     assert_int_equal(chmod(name, 0444), 0);
+    assert_int_equal(symlink(name, "link.hrec"), 0);
     lock(place);
     holds_a_job(name);
+    holds_a_job("link.hrec");
     unlock(place);
     assert_int_equal(access("a?b%41/a#.hrec-shm", F_OK), -1);
+    assert_int_equal(recording_bytes_at("link.hrec"), recording_bytes_at(name));
 }
 
 static void a_copy_without_the_log_is_named_as_what_it_may_be(void **state)
