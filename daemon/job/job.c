@@ -6,6 +6,7 @@
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
+#include "proto/rank_spans.h"
 #include "version.h"
 
 #include <errno.h>
@@ -38,10 +39,31 @@ int job_id_valid(const char *id)
     return *id == '\0';
 }
 
+/* The hosts of ranks, as many as fit. */
+static void job_list_hosts(const struct job *job, const char *ranks, char *out, size_t capacity)
+{
+    uint64_t first, last;
+    uint32_t before = KEY_NONE;
+    while (rank_spans_next(&ranks, &first, &last) == 1) {
+        for (; first <= last && first < job->info.world; first++) {
+            const uint32_t node = job_places_find_node(&job->places, first);
+            if (node != KEY_NONE && node != before)
+                job_alerts_list_host(job->nodes.list[node]->host, out, capacity);
+            before = node;
+        }
+    }
+}
+
+/* The watch for hangs knows no nodes. */
 static void job_publish_report(void *user, const struct alert_report *report)
 {
     struct job *job = user;
-    job_alerts_publish(&job->alerts, &job->stream, alerts_report(&job->alerts.list, report));
+    struct alert_report complete = *report;
+    struct alert_evidence evidence = *report->evidence;
+    if (strcmp(report->kind, "hang") == 0)
+        job_list_hosts(job, evidence.ranks, evidence.nodes, sizeof(evidence.nodes));
+    complete.evidence = &evidence;
+    job_alerts_publish(&job->alerts, &job->stream, alerts_report(&job->alerts.list, &complete));
 }
 
 static struct job_network_options job_network_options(const struct job *job)

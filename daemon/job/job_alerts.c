@@ -138,7 +138,7 @@ static int job_death_is_certain(const struct job_alerts *alerts, const struct jo
 }
 
 /* Is the host in the list, which is separated by commas? */
-static int job_death_is_listed(const char *list, const char *host)
+static int job_alerts_host_is_listed(const char *list, const char *host)
 {
     const size_t length = strlen(host);
     for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
@@ -148,11 +148,11 @@ static int job_death_is_listed(const char *list, const char *host)
     return 0;
 }
 
-static void job_death_list_host(const struct job_death *death, char *list, size_t capacity)
+void job_alerts_list_host(const char *host, char *list, size_t capacity)
 {
     const size_t used = strlen(list);
-    if (!job_death_is_listed(list, death->host) && used + strlen(death->host) + 1 < capacity)
-        snprintf(list + used, capacity - used, "%s%s", used == 0 ? "" : ",", death->host);
+    if (!job_alerts_host_is_listed(list, host) && used + strlen(host) + 1 < capacity)
+        snprintf(list + used, capacity - used, "%s%s", used == 0 ? "" : ",", host);
 }
 
 void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream *stream,
@@ -166,7 +166,7 @@ void job_alerts_check_deaths(struct job_alerts *alerts, const struct job_stream 
         if (!job_death_is_certain(alerts, death, number))
             continue;
         first = count == 0 ? (int64_t)death->row.rank : first;
-        job_death_list_host(death, nodes, sizeof(nodes));
+        job_alerts_list_host(death->host, nodes, sizeof(nodes));
         if (count++ >= MAXIMUM_DEATHS_LISTED)
             continue;
         job_death_describe(death, count == 1, line, sizeof(line));

@@ -56,6 +56,9 @@ int job_alerts_have_rule(const struct job_alerts *alerts, const char *kind);
 void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream *stream,
                         const struct alert *alert);
 
+/** Add a host to a list that is separated by commas, unless it is in it or does not fit. */
+void job_alerts_list_host(const char *host, char *list, size_t capacity);
+
 /** Keep the ranks that died according to a message.
  *  @param number  of its window */
 void job_alerts_add_deaths(struct job_alerts *alerts, const struct wire_window *window,

@@ -460,6 +460,7 @@ static void a_hang_of_a_job_by_groups_fires_and_ends(void **state)
     assert_string_equal(a->state, "firing");
     assert_string_equal(a->ranks, "4-7");
     assert_string_equal(a->title, "7 ranks wait and none goes on, except 1 of ranks 4-7");
+    assert_string_equal(a->nodes, "node1");
     a = &message_of(&published, WIRE_TYPE_ALERT, 1)->alert;
     assert_string_equal(a->state, "resolved");
     rules_finish(&rules);
