@@ -424,7 +424,7 @@ static int sink_stop(struct sink *s, uint64_t until_ns)
     for (unsigned i = 0; i < s->type->workers; i++)
         untold += s->workers[i].since_ns != 0;
     if (untold > 0)
-        sink_report(s, "%zu alerts were not delivered", untold);
+        sink_report(s, "%zu %s not delivered", untold, untold == 1 ? "alert was" : "alerts were");
     pthread_mutex_unlock(&s->mutex);
     return detached;
 }

@@ -423,7 +423,7 @@ static void a_thread_that_does_not_return_is_detached(void **state)
     start(&left);
     take(&left, 1, "firing", 0);
     sinks_destroy(left.sinks);
-    assert_non_null(strstr(await_reports(&bed->reports, 1), "1 alerts were not delivered"));
+    assert_non_null(strstr(await_reports(&bed->reports, 1), "1 alert was not delivered"));
     rules_finish(&left.rules);
 }
 
@@ -465,7 +465,7 @@ static void a_command_that_fails_is_reported_with_its_words(void **state)
     while (counts(bed).failed < 3)
         sched_yield();
     sinks_destroy(bed->sinks);
-    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not delivered"));
+    assert_non_null(strstr(bed->reports.text[1], "1 alert was not delivered"));
     assert_int_equal(bed->reports.count, 2);
 }
 
@@ -854,7 +854,7 @@ static void without_a_server_nothing_waits_at_the_end(void **state)
     take(bed, 1, "firing", 0);
     await_reports(&bed->reports, 1);
     sinks_destroy(bed->sinks);
-    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not delivered"));
+    assert_non_null(strstr(bed->reports.text[1], "1 alert was not delivered"));
 }
 
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
