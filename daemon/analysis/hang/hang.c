@@ -72,7 +72,7 @@ int hang_counts(uint32_t call)
 }
 
 /* Calls that end when others have done their part, whose numbers or communicators are not known.
- * Not those that wait for another program. */
+ * Not those that may wait for another program, such as MPI_Comm_disconnect. */
 static int hang_waits_unknown(uint32_t call)
 {
     switch (call) {
@@ -90,9 +90,6 @@ static int hang_waits_unknown(uint32_t call)
     case CALL_Win_flush_local_all:
     case CALL_Comm_create_group:
     case CALL_Intercomm_create:
-    case CALL_Intercomm_merge:
-    case CALL_Comm_free:
-    case CALL_Comm_disconnect:
         return 1;
     default:
         return 0;

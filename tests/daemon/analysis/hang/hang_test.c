@@ -938,11 +938,23 @@ static void a_rank_outside_that_others_need_to_use_a_file_is_where_to_look(void 
     scene_finish(s);
 }
 
+/* As a program waits for those that it has started. */
+static void ranks_that_disconnect_from_another_program_do_not_hang(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Comm_disconnect, ROW, PEER_NONE);
+    assert_int_equal(steps(s, 300).count, 0);
+    scene_finish(s);
+}
+
 /* For whom they wait is not known. */
 static void ranks_that_wait_in_one_sided_calls_hang(void **state)
 {
     static const uint32_t calls[] = {CALL_Win_lock, CALL_Win_unlock,       CALL_Win_wait,
-                                     CALL_Win_free, CALL_Intercomm_create, CALL_Comm_disconnect};
+                                     CALL_Win_free, CALL_Intercomm_create, CALL_Comm_create_group};
     (void)state;
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         struct scene *s = scene_of(4, NULL);
@@ -1564,6 +1576,7 @@ int main(void)
         cmocka_unit_test(a_standstill_names_the_rank_outside),
         cmocka_unit_test(ranks_that_all_use_a_file_together_do_not_hang),
         cmocka_unit_test(a_rank_outside_that_others_need_to_use_a_file_is_where_to_look),
+        cmocka_unit_test(ranks_that_disconnect_from_another_program_do_not_hang),
         cmocka_unit_test(ranks_that_wait_in_one_sided_calls_hang),
         cmocka_unit_test(a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it),
         cmocka_unit_test(one_rank_that_waits_is_in_the_singular),
