@@ -350,8 +350,17 @@ static inline void hang_learn(struct hang_watch *w, const struct hang_seat *seat
                               enum hang_wait wait, uint64_t ns)
 {
     /* Most waits are not the longest: the rank's state is read only for those that are. */
-    if (wait != HANG_WAITS && ns > w->longest[wait] && call != CALL_Finalize && !seat->excused)
-        w->longest[wait] = ns;
+    if (wait != HANG_WAITS && ns > w->ended[wait] && call != CALL_Finalize && !seat->excused)
+        w->ended[wait] = ns;
+}
+
+/* A hang is none the less because another one has ended. */
+static void hang_raise_thresholds(struct hang_watch *w)
+{
+    for (int wait = 0; wait < HANG_WAITS && w->hang_count == 0; wait++) {
+        if (w->ended[wait] > w->longest[wait])
+            w->longest[wait] = w->ended[wait];
+    }
 }
 
 static int hang_apply_calls(struct hang_watch *w, const struct hang_window *window)
@@ -611,6 +620,7 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
         return 0;
     }
     int error = hang_apply_window(watch, window);
+    hang_raise_thresholds(watch);
     hang_apply_dead(watch, window);
     hang_settle(watch);
     struct hang *old = watch->before;
@@ -620,6 +630,7 @@ int hang_window(struct hang_watch *watch, const struct hang_window *window)
     watch->hang_count = 0;
     if (error == 0 && (watch->suspected || watch->seats_heard < watch->seat_count))
         error = hang_find(watch);
+    hang_raise_thresholds(watch);
     if (error == 0)
         hang_identify(watch);
     if (error == 0)

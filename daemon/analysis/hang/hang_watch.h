@@ -66,8 +66,9 @@ struct hang_watch {
     struct key_table comms; /**< lo: id */
     struct hang_comm_seat *comm_seats; /**< owned; by number of the communicator */
     size_t comm_capacity;
-    uint64_t searched;                /**< window of the last search of hang_forget() */
-    uint64_t longest[HANG_WAITS];     /**< waits that ended by themselves, ns */
+    uint64_t searched;            /**< window of the last search of hang_forget() */
+    uint64_t longest[HANG_WAITS]; /**< waits that ended by themselves, ns */
+    uint64_t ended[HANG_WAITS]; /**< the same, while there are hangs: counts when these are over */
     struct wire_pending_row *pending; /**< owned; of the last window */
     uint32_t *pending_next; /**< index of the next one of the same rank; HANG_NONE: last */
     uint32_t pending_count, pending_capacity;

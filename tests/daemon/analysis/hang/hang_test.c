@@ -1187,6 +1187,22 @@ static void two_hangs_at_a_time_are_two(void **state)
     scene_finish(s);
 }
 
+static void a_hang_stays_when_another_one_ends(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Recv, HANG_WORLD, r ^ 1);
+    assert_int_equal(steps(s, 20).count, 2);
+    busy(s, 2, 100, 0);
+    busy(s, 3, 100, 0);
+    struct hang_list list = steps(s, 5);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].ranks, "0-1");
+    scene_finish(s);
+}
+
 /* A node whose agent does not report for two windows neither ends nor makes a hang. */
 static void a_late_agent_changes_nothing(void **state)
 {
@@ -1590,6 +1606,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_any_message_blames_nobody),
         cmocka_unit_test(a_hang_keeps_its_number_and_begin_until_it_ends),
         cmocka_unit_test(two_hangs_at_a_time_are_two),
+        cmocka_unit_test(a_hang_stays_when_another_one_ends),
         cmocka_unit_test(a_late_agent_changes_nothing),
         cmocka_unit_test(the_order_of_rows_changes_nothing),
         cmocka_unit_test(nonsense_is_survived),
