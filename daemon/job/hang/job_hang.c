@@ -20,7 +20,7 @@ struct job_hang {
     uint64_t since_ns, hang_id;
     int64_t rank;     /* the first that is named; -1: none */
     char late[257];   /* ranks that are late in it */
-    uint64_t waiting; /* ranks that wait */
+    uint64_t waiting; /* ranks that wait; in other hangs, too */
     int lost;         /* of the ranks that waited nothing is known any more */
     char title[129], text[1025];
     struct alert_evidence evidence;
@@ -148,12 +148,31 @@ static void job_hang_fill_evidence(const struct job_hang *w, const struct hang *
     v->comm = hang->comm;
 }
 
-static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t now_ns)
+/* The episode is about the first hang: of the others only the ranks are counted. */
+static void job_hang_write_text(struct job_hang *w, const struct hang_list *hangs, uint64_t waiting)
 {
+    char others[96] = "";
+    const uint64_t more = waiting - hangs->list[0].waiting;
+    if (more > 0 && hangs->count == 2)
+        snprintf(others, sizeof(others), "; %" PRIu64 " more rank%s in another hang", more,
+                 more == 1 ? " waits" : "s wait");
+    else if (more > 0)
+        snprintf(others, sizeof(others), "; %" PRIu64 " more ranks wait in %zu other hangs", more,
+                 hangs->count - 1);
+    snprintf(w->text, sizeof(w->text), "%.*s%s", (int)(sizeof(w->text) - sizeof(others)),
+             hangs->list[0].text, others);
+}
+
+static void job_hang_fire(struct job_hang *w, const struct hang_list *hangs, uint64_t now_ns)
+{
+    const struct hang *hang = &hangs->list[0];
+    uint64_t waiting = 0;
+    for (size_t i = 0; i < hangs->count; i++)
+        waiting += hangs->list[i].waiting;
     if (w->state == ALERT_RESOLVED) {
         w->state = ALERT_FIRING;
         w->since_ns = now_ns;
-    } else if (w->hang_id == hang->id && !w->lost && w->waiting == hang->waiting &&
+    } else if (w->hang_id == hang->id && !w->lost && w->waiting == waiting &&
                strcmp(w->late, hang->ranks) == 0) {
         return;
     }
@@ -162,10 +181,10 @@ static void job_hang_fire(struct job_hang *w, const struct hang *hang, uint64_t 
     w->rank = hang->few_wait           ? (int64_t)hang->waiter
               : hang->behind_count > 0 ? (int64_t)hang->behind[0].rank
                                        : -1;
-    w->waiting = hang->waiting;
+    w->waiting = waiting;
     snprintf(w->late, sizeof(w->late), "%s", hang->ranks);
     snprintf(w->title, sizeof(w->title), "%s", hang->title);
-    snprintf(w->text, sizeof(w->text), "%s", hang->text);
+    job_hang_write_text(w, hangs, waiting);
     job_hang_fill_evidence(w, hang, &w->evidence);
     job_hang_report(w, w->rank, now_ns);
 }
@@ -207,7 +226,7 @@ int job_hang_update(struct job_hang *w, const struct closed_window *window)
     if (hangs.count == 0)
         job_hang_settle(w, now_ns);
     else
-        job_hang_fire(w, &hangs.list[0], now_ns);
+        job_hang_fire(w, &hangs, now_ns);
     return 0;
 }
 

@@ -187,6 +187,34 @@ static void ranks_that_come_to_wait_later_are_counted(void **state)
     assert_non_null(strstr(b->text, ": 7 of 8 ranks wait since"));
 }
 
+/* As where each rank receives from its neighbour before it sends. */
+static void the_text_counts_the_ranks_of_other_hangs(void **state)
+{
+    struct bed *b = *state;
+    windows(b, 5);
+    for (uint32_t r = 0; r < 4; r++) {
+        enter(b, r, CALL_Recv);
+        b->ranks[r].in_call_peer = r ^ 1;
+    }
+    windows(b, 12);
+    assert_int_equal(b->reports, 1);
+    assert_string_equal(b->title, "deadlock: ranks 0-1 wait for each other");
+    assert_non_null(strstr(b->text, "; 2 more ranks wait in another hang"));
+    for (uint32_t r = 4; r < RANKS; r++) {
+        enter(b, r, CALL_Recv);
+        b->ranks[r].in_call_peer = r ^ 1;
+    }
+    windows(b, 12);
+    assert_int_equal(b->reports, 2);
+    assert_non_null(strstr(b->text, "; 6 more ranks wait in 3 other hangs"));
+    for (uint32_t r = 2; r < RANKS; r++)
+        go_on(b, r);
+    windows(b, 1);
+    assert_int_equal(b->reports, 3);
+    assert_int_equal(b->state, ALERT_FIRING);
+    assert_null(strstr(b->text, "more"));
+}
+
 /* A window in which four ranks have completed five barriers. The others report in time, or not. */
 static void barriers(struct bed *b, uint32_t first, int late)
 {
@@ -394,6 +422,7 @@ int main(void)
         BED(a_hang_has_no_progress_and_no_ratio),
         BED(where_few_ranks_wait_they_are_the_ranks_of_the_alert),
         BED(ranks_that_come_to_wait_later_are_counted),
+        BED(the_text_counts_the_ranks_of_other_hangs),
         BED(collectives_that_are_reported_late_count),
         BED(ranks_move_again_when_their_wait_has_ended),
         BED(a_job_that_dies_in_its_hang_does_not_move_again),
