@@ -139,7 +139,14 @@ static int hang_advice_all_are(const struct hang *hang, int (*is)(uint32_t call)
 
 static void hang_advice_add_deadlock(struct hang_text *line, const struct hang *hang)
 {
-    if (hang_advice_all_are(hang, call_is_blocking_send))
+    const int one = hang->behind_count == 1;
+    if (one && call_is_blocking_send(hang->call))
+        hang_text_add(line, "This rank sends to itself, and does not receive before its send is "
+                            "done: post the receive with MPI_Irecv first, or use MPI_Sendrecv");
+    else if (one && hang_advice_receives(hang->call))
+        hang_text_add(line, "This rank receives from itself before it sends: post the receive with "
+                            "MPI_Irecv, or use MPI_Sendrecv");
+    else if (hang_advice_all_are(hang, call_is_blocking_send))
         hang_text_add(line, "Each of these ranks sends, and none receives before its send is done: "
                             "use MPI_Sendrecv or MPI_Isend, or let one of them receive first");
     else if (hang_advice_all_are(hang, hang_advice_receives))

@@ -1187,6 +1187,26 @@ static void two_hangs_at_a_time_are_two(void **state)
     scene_finish(s);
 }
 
+static void the_advice_to_a_rank_that_waits_for_itself_is_in_the_singular(void **state)
+{
+    static const uint32_t calls[] = {CALL_Ssend, CALL_Recv};
+    static const char *const advice[] = {
+        "This rank sends to itself, and does not receive before its send is done: post the receive "
+        "with MPI_Irecv first, or use MPI_Sendrecv.",
+        "This rank receives from itself before it sends: post the receive with MPI_Irecv, or use "
+        "MPI_Sendrecv."};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct scene *s = scene_of(4, NULL);
+        run_calmly(s);
+        enter(s, 1, calls[i], HANG_WORLD, 1);
+        struct hang_list list = steps(s, 12);
+        assert_string_equal(list.list[0].title, "deadlock: rank 1 waits for itself");
+        assert_string_equal(list.list[0].advice, advice[i]);
+        scene_finish(s);
+    }
+}
+
 static void a_hang_stays_when_another_one_ends(void **state)
 {
     struct scene *s = scene_of(4, NULL);
@@ -1606,6 +1626,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_any_message_blames_nobody),
         cmocka_unit_test(a_hang_keeps_its_number_and_begin_until_it_ends),
         cmocka_unit_test(two_hangs_at_a_time_are_two),
+        cmocka_unit_test(the_advice_to_a_rank_that_waits_for_itself_is_in_the_singular),
         cmocka_unit_test(a_hang_stays_when_another_one_ends),
         cmocka_unit_test(a_late_agent_changes_nothing),
         cmocka_unit_test(the_order_of_rows_changes_nothing),
