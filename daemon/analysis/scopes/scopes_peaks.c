@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define MEMORY 20000.0     /* windows */
-#define FIRST_WINDOWS 10.0 /* in which one peak is assumed to have been */
+#define FIRST_WINDOWS 100.0 /* in which one peak is assumed to have been */
 #define CLIP 6.0           /* times the mean excess that one peak counts at most */
 
 void scope_peaks_init(struct scope_peaks *p, double excess)

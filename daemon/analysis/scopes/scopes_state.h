@@ -26,7 +26,7 @@ _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit 
 #define SCOPE_SPREAD_MEMORY 120 /* windows that variances between scopes are learned over */
 #define SCOPE_SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
 #define SCOPE_LEAST_SPREAD 1e-5
-#define SCOPE_FALSE_RATE 2e-6 /* of windows: what chance reaches more rarely is none */
+#define SCOPE_FALSE_RATE 5e-7 /* of windows: what chance reaches more rarely is none */
 #define SCOPE_EXCURSION 5.0   /* of CUSUM: from here on deviations are not learned as noise */
 
 /** A pair of ranks and a size class. */
