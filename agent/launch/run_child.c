@@ -33,16 +33,27 @@ struct waiting {
     pid_t child;
     struct run_session *session; /**< NULL: no daemon */
     int status;                  /**< of the child; -1: it still runs */
+    int pausing;                 /**< SIGTSTP came, and no SIGCONT since then */
 };
 
-/** Look at the children that changed. A stopped launcher stops us too, so that the shell has its
- *  prompt. */
+/** A launcher that the terminal stops stops us too, so that the shell has its prompt. Not one that
+ *  got SIGSTOP alone, or with us: whoever continues it may not continue us, or has done so. */
+static int run_child_is_to_stop(const struct waiting *w, int status)
+{
+    sigset_t pending;
+    if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
+        return 0;
+    return WSTOPSIG(status) != SIGSTOP || w->pausing;
+}
+
+/** Look at the children that changed. */
 static void run_child_reap(struct waiting *w)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
         if (pid == w->child && WIFSTOPPED(status)) {
-            kill(getpid(), SIGSTOP);
+            if (run_child_is_to_stop(w, status))
+                kill(getpid(), SIGSTOP);
         } else if (pid == w->child) {
             w->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         } else if (w->session != NULL && pid == w->session->daemon && !WIFSTOPPED(status)) {
@@ -103,6 +114,7 @@ int run_child_run_and_wait(const struct run_command *command, struct run_session
     while (w.status < 0) {
         siginfo_t info;
         int number = sigwaitinfo(&mask, &info);
+        w.pausing = number == SIGTSTP || (w.pausing && number != SIGCONT);
         if (number == SIGCHLD)
             run_child_reap(&w);
         else if (number > 0 && !run_child_sent_by_terminal(&info))

@@ -354,6 +354,52 @@ class Launch(unittest.TestCase):
         daemon.finish()
         self.clean()
 
+    def start_that_stops(self, *lines):
+        """(a running `holter run`, the process id of its script, which has stopped)"""
+        started = os.path.join(self.place.dir, 'started')
+        run = self.place.holter('run', '--no-record', '--', self.script('stops', f'echo $$ > {started}', *lines))
+        lab.wait_for(lambda: os.path.exists(started) and os.path.getsize(started), 'the script')
+        with open(started, encoding='utf-8') as f:
+            return run, int(f.read())
+
+    @staticmethod
+    def await_state(pid, state):
+        def is_in_it():
+            with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
+                return f.read().rsplit(')', 1)[1].split()[0] in state
+        lab.wait_for(is_in_it, f'process {pid} in state {state}')
+
+    def test_a_launcher_that_is_stopped_and_continued_alone_is_waited_for(self):
+        run, script = self.start_that_stops('kill -STOP $$', 'exit 7')
+        self.await_state(script, 'T')
+        os.kill(script, signal.SIGCONT)
+        self.assertEqual(7, run.finish().status)
+        self.clean()
+
+    def test_a_job_that_is_stopped_as_a_whole_goes_on_when_it_is_continued_one_after_the_other(self):
+        gate = os.path.join(self.place.dir, 'gate')
+        os.mkfifo(gate)
+        run, script = self.start_that_stops(f'read line < {gate}', 'exit 7')
+        os.kill(run.pid, signal.SIGSTOP)
+        self.await_state(run.pid, 'T')
+        os.kill(script, signal.SIGSTOP)
+        self.await_state(script, 'T')
+        os.kill(run.pid, signal.SIGCONT)
+        os.kill(script, signal.SIGCONT)
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(7, run.finish().status)
+        self.clean()
+
+    def test_a_launcher_that_the_terminal_stops_stops_holter_run(self):
+        run, script = self.start_that_stops("trap 'kill -STOP $$; exit 7' TSTP", 'while :; do sleep 0.01; done')
+        os.kill(run.pid, signal.SIGTSTP)
+        self.await_state(run.pid, 'T')
+        self.await_state(script, 'T')
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(7, run.finish().status)
+        self.clean()
+
     def test_preload_is_for_the_application_only(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
