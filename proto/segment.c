@@ -388,9 +388,11 @@ uint64_t process_start_time(int32_t pid)
     /* Field 2 is the program's name in parentheses and may hold anything; field 3 follows the last
      * ')'. */
     const char *p = strrchr(text, ')');
-    if (p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
-        return 0;
-    for (int field = 2; p && field < 22; field++)
+    const int ended = p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0);
+    for (int field = 2; p && field < 22; field++) {
         p = strchr(p + 1, ' ');
+        if (ended && field + 1 == 20 && (!p || strtol(p + 1, NULL, 10) <= 1))
+            return 0; /* else only its first thread has ended: field 20 is the number of threads */
+    }
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -296,6 +297,46 @@ static void a_dead_owner_is_noticed_even_before_it_is_reaped(void **state)
     discard(segment);
 }
 
+/* Waits until the first thread of its process has ended, and tells the parent. */
+static void *outlive_first_thread(void *user)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
+    while (!strstr(text, ") Z ")) {
+        int fd = open(path, O_RDONLY);
+        ssize_t length = read(fd, text, sizeof(text) - 1);
+        text[length > 0 ? length : 0] = '\0';
+        close(fd);
+    }
+    if (write(*(const int *)user, "", 1) == 1)
+        pause();
+    return NULL;
+}
+
+static void a_process_whose_first_thread_has_ended_is_alive(void **state)
+{
+    (void)state;
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, outlive_first_thread, &ends[1]);
+        pthread_exit(NULL);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    const uint64_t start = process_start_time((int32_t)child);
+    kill(child, SIGKILL);
+    assert_int_not_equal(start, 0);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(process_start_time((int32_t)child), 0);
+    waitpid(child, NULL, 0);
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +348,7 @@ int main(void)
         cmocka_unit_test(impossible_shapes_are_refused),
         cmocka_unit_test(a_damaged_header_never_leads_outside),
         cmocka_unit_test(names_are_read_as_they_are_written),
+        cmocka_unit_test(a_process_whose_first_thread_has_ended_is_alive),
         cmocka_unit_test(a_dead_owner_is_noticed_even_before_it_is_reaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
