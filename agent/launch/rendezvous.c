@@ -262,6 +262,15 @@ int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd)
     return rc;
 }
 
+void rendezvous_note_uninitialised(const struct rendezvous *r)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/owners/uninitialised", r->session_dir);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
 static void rendezvous_count_alive(void *user, const struct registration *registration)
 {
     if (registration->alive)

@@ -65,6 +65,9 @@ int rendezvous_each(const struct rendezvous *r,
 /** Remove a registration; none there is fine. */
 void rendezvous_forget(const struct rendezvous *r, int32_t pid);
 
+/** Tell a `holter run` that processes ended before MPI_Init had returned in them. */
+void rendezvous_note_uninitialised(const struct rendezvous *r);
+
 /** The agent wants to leave. Never blocks.
  *  @param lock_fd  the agent's lock; closed when 0 is returned
  *  @return 0: nobody is registered and no segment of the session is left; the session's files on

@@ -86,8 +86,10 @@ void run_session_close(struct run_session *session);
  * job script of another run shares its session. @return 0 or -errno */
 int run_owners_join(const struct run_session *session);
 
-/** Whether a probe or `holter exec` of the session has said why it cannot watch. */
-int run_owners_have_note(const struct run_session *session);
+/** Whether there is a note of that name for the session's runs: "unwatched." from a probe or
+ * `holter exec` that has said why it cannot watch, "uninitialised" from an agent.
+ *  @param name  that it begins with */
+int run_owners_have_note(const struct run_session *session, const char *name);
 
 /** What the processes of a job have noted about being alone: their launcher is of another MPI.
  *  @param out  a sentence, or "" */
@@ -225,6 +227,7 @@ struct run_report {
     unsigned count;
     int complete;         /**< 1: all agents had reported all and left */
     int explained;        /**< 1: it has been said why a program is not watched */
+    int uninitialised;    /**< 1: processes ended before MPI_Init had returned */
     char sink_error[257]; /**< sink of alerts that fails in the session's daemon, and why */
 };
 

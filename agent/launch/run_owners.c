@@ -4,6 +4,7 @@
 #include "agent/launch/rendezvous.h"
 #include "agent/launch/run.h"
 #include "agent/terminal/paths.h"
+#include "holter/plain_text.h"
 #include "holter/session.h"
 #include "proto/host.h"
 
@@ -83,14 +84,14 @@ static void run_owners_remove(const char *dir)
     paths_remove_flat(dir);
 }
 
-int run_owners_have_note(const struct run_session *session)
+int run_owners_have_note(const struct run_session *session, const char *name)
 {
     char owners[PATH_MAX + 8];
     int noted = 0;
     snprintf(owners, sizeof owners, "%s/owners", session->dir);
     DIR *d = opendir(owners);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-        noted |= strncmp(e->d_name, "unwatched.", strlen("unwatched.")) == 0;
+        noted |= text_begins(e->d_name, name);
     if (d != NULL)
         closedir(d);
     return noted;

@@ -229,7 +229,8 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
     if (rc == 0 && session->daemon_wanted)
         run_report_ask(client, "status", NULL, NULL, run_report_store_sink, report);
     client_destroy(client);
-    report->explained = run_owners_have_note(session);
+    report->explained = run_owners_have_note(session, "unwatched.");
+    report->uninitialised = run_owners_have_note(session, "uninitialised");
     for (unsigned i = 0; i < report->count; i++) {
         struct run_job *job = &report->jobs[i];
         if (job->duration_ns > elapsed_ns)
@@ -422,7 +423,9 @@ void run_report_print(const struct run_report *report)
     }
     if (report->sink_error[0] != '\0')
         terminal_print("not all alerts were delivered: %s", report->sink_error);
-    if (report->count == 0 && !report->explained && report->complete)
+    if (report->count == 0 && report->uninitialised && report->complete)
+        terminal_print("no job was seen: its processes ended before MPI_Init had returned");
+    else if (report->count == 0 && !report->explained && report->complete)
         terminal_print(
             "no program that initialised MPI was seen; one whose launcher a script calls "
             "by a path, or finds through another PATH, needs `holter exec` before it, "

@@ -154,6 +154,8 @@ static int agent_leave_if_done(struct agent *agent, uint64_t now)
         log_error("the daemon at %s did not take the last messages: they are lost",
                   agent->options.endpoint);
     }
+    if (agent->census.uninitialised > 0)
+        rendezvous_note_uninitialised(agent->options.rendezvous);
     int rc = rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd);
     if (rc != 0) {
         agent->checked_ns = 0; /* a rank appeared: check now */

@@ -210,6 +210,7 @@ void census_update_residents(struct census *census, uint64_t now_ns)
         if (resident->stage < JOINED && resident->ended) {
             if (resident->stage == MAPPED)
                 log_info("process %d ended before MPI_Init returned", (int)resident->pid);
+            census->uninitialised += resident->stage == MAPPED;
             census_remove_rank(census, i, 1);
         }
     }

@@ -25,6 +25,7 @@ struct census {
     uint32_t count, capacity;
     uint32_t joined;        /**< residents that are in a job and whose end is not reported */
     uint32_t newcomers;     /**< joined in the last census_update_residents() */
+    uint32_t uninitialised; /**< processes that ended before MPI_Init had returned */
     uint64_t sampled_ns;    /**< when the processes were looked at last */
     uint64_t resumed_flags; /**< WINDOW_* that the first window of every job gets */
 };

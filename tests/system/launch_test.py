@@ -400,6 +400,20 @@ class Launch(unittest.TestCase):
         self.assertEqual(7, run.finish().status)
         self.clean()
 
+    def test_ranks_that_end_in_mpi_init_are_told_from_programs_that_are_not_seen(self):
+        gate = os.path.join(self.place.dir, 'gate')
+        os.mkfifo(gate)
+        rank = self.script('rank', f'[ $OMPI_COMM_WORLD_RANK = 0 ] && exec {self.pingpong("openmpi")}',
+                           f'read line < {gate}', 'exit 3')
+        run = self.place.holter('run', '--', *lab.mpirun('openmpi', 2, rank))
+        lab.wait_for(lambda: any(name.startswith('holter.') for name in os.listdir('/dev/shm')), 'rank 0 in MPI_Init')
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        finished = run.finish()
+        self.assertEqual(3, finished.status, finished)
+        self.assertIn('holter: no job was seen: its processes ended before MPI_Init had returned\n', finished.err)
+        self.clean()
+
     def test_preload_is_for_the_application_only(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):

@@ -300,6 +300,15 @@ static void ranks_that_no_agent_reports_are_missing(void **state)
                         "watched\n");
 }
 
+static void processes_that_end_in_their_initialisation_are_reported(void **state)
+{
+    char line[1000];
+    (void)state;
+    capture_report(&(struct run_report){.complete = 1, .uninitialised = 1}, line, sizeof line);
+    assert_string_equal(
+        line, "holter: no job was seen: its processes ended before MPI_Init had returned\n");
+}
+
 static void a_sink_of_alerts_that_fails_is_reported(void **state)
 {
     struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .watched = 2, .nodes = 1};
@@ -563,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
         cmocka_unit_test(what_is_given_of_alerts_and_metrics_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
+        cmocka_unit_test(processes_that_end_in_their_initialisation_are_reported),
         cmocka_unit_test(a_sink_of_alerts_that_fails_is_reported),
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
         cmocka_unit_test(ranks_that_no_agent_reports_are_missing),
