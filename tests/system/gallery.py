@@ -94,7 +94,7 @@ def imported(place):
     folder = test.unpack('dumpi/minife-8')
     path = os.path.join(place.dir, 'minife.hrec')
     meta, = (f for f in os.listdir(folder) if f.endswith('.meta'))
-    place.holter('import', '-o', path, os.path.join(folder, meta)).finish(60)
+    place.holter('import', '--window', '5ms', '-o', path, os.path.join(folder, meta)).finish(60)
     return path
 
 

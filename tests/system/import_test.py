@@ -124,6 +124,11 @@ class Traces(unittest.TestCase):
         for made_up in ('a second', 'Time in MPI', 'CommGram', '1.00 s', '1 s', 'began', ' or less', '1 phases', 'Well'):
             self.assertNotIn(made_up, text)
 
+    def test_windows_are_chosen_by_the_time_of_the_calls_that_are_imported(self):
+        """Half a second before MPI_Init the ranks of this trace asked whether MPI was initialised."""
+        self.holter('import', '-o', self.recording, self.unpack('dumpi/minife-8'))
+        self.assertTrue(100 <= self.info()['windows'] <= 250, self.info()['windows'])
+
     def test_what_is_whole_of_a_broken_archive_is_imported(self):
         folder = self.unpack('otf2')
         os.truncate(os.path.join(folder, 'traces', '3.evt'), 16384)

@@ -125,7 +125,7 @@ def main():
         if arguments.lammps:
             shoot_replay(place, arguments.lammps, after_alert(arguments.lammps), pictures_of('lammps'))
         recording = os.path.join(place.dir, 'minife.hrec')
-        done(place.holter('import', '-o', recording, minife(place)).finish(60))
+        done(place.holter('import', '--window', '5ms', '-o', recording, minife(place)).finish(60))
         with commgram.Replay(place, recording) as replay:
             shoot(place, pictures_of('minife'), '--job', replay.job)
         made_up(place)

@@ -549,11 +549,11 @@ int dumpi_import(const char *path, const char *source, const struct trace_wishes
     if (code != 0)
         return code;
     struct trace_job *job = &trace->job;
-    job->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
+    job->window_ns = wishes->window_ns;
     out->facts = trace->facts;
     out->hosts = job->host_count;
-    out->window_ns = job->window_ns;
     code = trace_import(path, job, &trace->reader, wishes, &out->counts);
+    out->window_ns = out->counts.window_ns;
     dumpi_trace_close(trace);
     return code;
 }
