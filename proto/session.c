@@ -248,7 +248,8 @@ void session_job_id(char out[64], const char *base, const char *step)
     int base_length = (int)(62 - step_length);
     snprintf(out, 64, "%.*s.%.*s", base_length, base, (int)step_length, step);
     for (char *c = out; *c; c++) {
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *c))
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *c) ||
+            (c == out && *c == '.'))
             *c = '_';
     }
 }

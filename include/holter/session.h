@@ -71,7 +71,8 @@ int session_key_valid(const char *key);
 
 /** Job id from its parts, "<base>.<step>": base is HOLTER_JOB, or the scheduler's job number, or
  *  a name made from host and launcher; step differs for each mpirun and is the same on
- *  all nodes. Characters other than letters, digits, '-', '_' and '.' become '_'. */
+ *  all nodes. Characters other than letters, digits, '-', '_' and '.' become '_', and so does a
+ *  '.' at the begin, with which daemons accept no id. */
 void session_job_id(char out[64], const char *base, const char *step);
 
 #endif

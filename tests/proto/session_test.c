@@ -290,7 +290,9 @@ static void job_ids_are_safe_names_that_keep_their_step(void **state)
     session_job_id(out, "4711", "0");
     assert_string_equal(out, "4711.0");
     session_job_id(out, "../my job/\n", "1");
-    assert_string_equal(out, ".._my_job__.1");
+    assert_string_equal(out, "_._my_job__.1");
+    session_job_id(out, ".hidden", "1"); /* daemons refuse ids that begin with a point */
+    assert_string_equal(out, "_hidden.1");
     session_job_id(out, "m\xc3\xbcller", "2");
     assert_string_equal(out, "m__ller.2");
     memset(longer, 'x', sizeof longer);
