@@ -7,14 +7,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A copy of a request; its rows and its texts follow it. */
+/* A copy of a request. */
 struct queued_request {
-    struct wire_request request;
+    struct wire_message message;
+    struct wire_arena arena; /* of the message */
     struct queued_request *next;
-    size_t size;     /* of what follows */
-    uint64_t rest[]; /* every column of a row is a slot of eight bytes */
 };
 
 /* The work for one peer. */
@@ -61,13 +59,19 @@ int answers_create(struct answers **out, uv_loop_t *loop, const struct jobs *job
     return 0;
 }
 
+static void answers_free_request(struct queued_request *request)
+{
+    wire_arena_finish(&request->arena);
+    free(request);
+}
+
 static void answers_destroy_work(struct answers_work *w)
 {
     picture_destroy(w->picture);
     while (w->queue != NULL) {
         struct queued_request *gone = w->queue;
         w->queue = gone->next;
-        free(gone);
+        answers_free_request(gone);
     }
     free(w);
 }
@@ -141,55 +145,29 @@ int answers_start_picture(struct answers *a, struct front *front, const struct p
     return 0;
 }
 
-static const void *answers_copy(char **at, const void *from, size_t size)
-{
-    const char *copied = *at;
-    if (size > 0)
-        memcpy(*at, from, size);
-    *at += size;
-    return copied;
-}
-
-static size_t answers_text_size(const char *text)
-{
-    return text == NULL ? 1 : strlen(text) + 1;
-}
-
-static const char *answers_copy_text(char **at, const char *text)
-{
-    return answers_copy(at, text == NULL ? "" : text, answers_text_size(text));
-}
-
-/* Bytes of the rows and the texts of a request. */
-static size_t answers_request_size(const struct wire_request *r)
+/* Bytes of the rows of a request: its texts are short. */
+static size_t answers_rows_size(const struct wire_request *r)
 {
     return r->seats_count * sizeof(*r->seats) + r->hops_count * sizeof(*r->hops) +
-           r->routes_count * sizeof(*r->routes) + answers_text_size(r->op) +
-           answers_text_size(r->job) + answers_text_size(r->topic) + answers_text_size(r->argument);
+           r->routes_count * sizeof(*r->routes);
 }
 
 int answers_queue(struct answers *a, const struct peer *peer, const struct wire_request *request)
 {
     struct answers_work *w = answers_find_work(a, peer);
-    const size_t size = answers_request_size(request);
+    const struct wire_message message = {.type = WIRE_TYPE_REQUEST, .request = *request};
+    const size_t size = answers_rows_size(request);
     if (w == NULL || w->queued == ANSWERS_QUEUE_MAXIMUM ||
         (w->queued > 0 && w->queued_bytes + size > ANSWERS_QUEUE_BYTES))
         return -HOLTER_EFULL;
-    struct queued_request *asked = malloc(sizeof(*asked) + size);
+    struct queued_request *asked = calloc(1, sizeof(*asked));
     if (asked == NULL)
         return -ENOMEM;
-    char *at = (char *)asked->rest; /* rows first, which are aligned */
-    struct wire_request *r = &asked->request;
-    *r = *request;
-    r->seats = answers_copy(&at, request->seats, request->seats_count * sizeof(*r->seats));
-    r->hops = answers_copy(&at, request->hops, request->hops_count * sizeof(*r->hops));
-    r->routes = answers_copy(&at, request->routes, request->routes_count * sizeof(*r->routes));
-    r->op = answers_copy_text(&at, request->op);
-    r->job = answers_copy_text(&at, request->job);
-    r->topic = answers_copy_text(&at, request->topic);
-    r->argument = answers_copy_text(&at, request->argument);
-    asked->size = size;
-    asked->next = NULL;
+    int code = wire_copy(&asked->message, &asked->arena, &message);
+    if (code != 0) {
+        answers_free_request(asked);
+        return code;
+    }
     *w->end = asked;
     w->end = &asked->next;
     w->queued++;
@@ -238,9 +216,9 @@ static void answers_answer_queue(struct answers *a, struct answers_work *w, stru
         w->queue = asked->next;
         w->end = w->queue == NULL ? &w->queue : w->end;
         w->queued--;
-        w->queued_bytes -= asked->size;
-        a->answer(a->user, w->front, peer, &asked->request);
-        free(asked);
+        w->queued_bytes -= answers_rows_size(&asked->message.request);
+        a->answer(a->user, w->front, peer, &asked->message.request);
+        answers_free_request(asked);
     }
 }
 

@@ -3,7 +3,7 @@
  * order.
  *
  * The work for a client that leaves is dropped. At most ANSWERS_QUEUE_MAXIMUM requests of a client
- * wait, and several only if they take no more than ANSWERS_QUEUE_BYTES together. */
+ * wait, and several only if their rows take no more than ANSWERS_QUEUE_BYTES together. */
 #ifndef HOLTER_DAEMON_SERVER_ANSWERS_H
 #define HOLTER_DAEMON_SERVER_ANSWERS_H
 
@@ -36,7 +36,8 @@ int answers_start_picture(struct answers *answers, struct front *front, const st
 /** Is a picture for this peer under way? */
 int answers_is_busy(const struct answers *answers, const struct peer *peer);
 
-/** Queue a request after the picture. @param request  copied @return 0, -HOLTER_EFULL or -ENOMEM */
+/** Queue a request after the picture. @param request  copied @return 0, -HOLTER_EFULL, or as
+ *  wire_copy() */
 int answers_queue(struct answers *answers, const struct peer *peer,
                   const struct wire_request *request);
 
