@@ -2,6 +2,7 @@
 #include "daemon/topology/shared_network.h"
 
 #include "daemon/topology/network_grid.h"
+#include "daemon/topology/network_message.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -12,57 +13,23 @@
 
 /* ---- fingerprint --------------------------------------------------------- */
 
-/* FNV-1a, byte by byte. */
-static void fingerprint_add(uint64_t *hash, const void *bytes, size_t length)
+/* FNV-1a of the bytes of a message that describes a part of the network. */
+static void network_hash_part(void *user, const struct wire_topology *part)
 {
-    const uint8_t *at = bytes;
-    for (size_t i = 0; i < length; i++)
-        *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
-}
-
-static void fingerprint_add_number(uint64_t *hash, uint64_t number)
-{
-    fingerprint_add(hash, &number, sizeof(number));
-}
-
-static void fingerprint_add_text(uint64_t *hash, const char *text)
-{
-    fingerprint_add(hash, text, strlen(text) + 1);
-}
-
-static void fingerprint_add_edge(uint64_t *hash, const struct topology_edge *edge)
-{
-    fingerprint_add_number(hash, (uint64_t)edge->from << 32 | edge->to);
-    fingerprint_add(hash, &edge->capacity, sizeof(edge->capacity));
-    fingerprint_add_text(hash, edge->interface);
-}
-
-static void fingerprint_add_dimension(uint64_t *hash, const struct topology_dimension *dimension)
-{
-    fingerprint_add_text(hash, dimension->name);
-    fingerprint_add_number(hash, (uint64_t)dimension->connection << 32 | dimension->size);
-    fingerprint_add_number(hash, (uint64_t)dimension->up << 32 | dimension->step);
+    uint64_t *hash = user;
+    struct wire_buffer encoded = {0};
+    if (wire_encode(&encoded, WIRE_TYPE_TOPOLOGY, part) == 0)
+        for (size_t i = 0; i < encoded.length; i++)
+            *hash = (*hash ^ encoded.bytes[i]) * UINT64_C(0x100000001b3);
+    wire_buffer_finish(&encoded);
 }
 
 static uint64_t network_fingerprint(const struct topology_spec *spec)
 {
+    const struct network_publication described = {
+        .job = "", .source = "", .fault = "", .spec = spec};
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    fingerprint_add_text(&hash, spec->name);
-    fingerprint_add_number(&hash, (uint64_t)spec->kind << 32 | (uint64_t)spec->tie);
-    fingerprint_add(&hash, &spec->capacity, sizeof(spec->capacity));
-    for (uint32_t d = 0; d < spec->dimension_count; d++)
-        fingerprint_add_dimension(&hash, &spec->dimensions[d]);
-    for (uint32_t v = 0; v < spec->vertex_count; v++) {
-        fingerprint_add_text(&hash, spec->vertices[v].name);
-        fingerprint_add_number(&hash, spec->vertices[v].kind);
-    }
-    for (uint32_t e = 0; e < spec->edge_count; e++)
-        fingerprint_add_edge(&hash, &spec->edges[e]);
-    for (uint32_t r = 0; r < spec->route_count; r++) {
-        fingerprint_add_number(&hash, spec->routes[r].count);
-        fingerprint_add(&hash, spec->path + spec->routes[r].first,
-                        spec->routes[r].count * sizeof(*spec->path));
-    }
+    network_message(&described, network_hash_part, &hash);
     return hash > 1 ? hash : 2;
 }
 
