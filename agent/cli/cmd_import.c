@@ -227,8 +227,7 @@ static int cmd_import_check_hops(const struct importing *i, const struct pairs *
 static void cmd_import_print_pairs(const struct importing *i, const struct pairs *pairs,
                                    const struct topology_file *network)
 {
-    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes,
-           pairs->edge_count + pairs->self_count);
+    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes, pairs->edge_count);
     if (network->topology && !i->topology)
         printf("  inferred     the network, from the %s: %" PRIu32 " nodes\n",
                pairs->source == PAIRS_ROUTES ? "routes" : "hops",

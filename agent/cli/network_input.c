@@ -230,17 +230,18 @@ static void network_input_compare_routes(const struct network_input *in,
     uint32_t *links[2] = {calloc((size_t)topology_diameter(file) + 1, sizeof(uint32_t)),
                           calloc((size_t)topology_diameter(given) + 1, sizeof(uint32_t))};
     uint64_t per_node = told->per_node == 0 ? 1 : told->per_node;
-    size_t differ = 0;
+    size_t routes = 0, differ = 0;
     for (size_t i = 0; links[0] && links[1] && i < in->pairs.edge_count; i++) {
         uint64_t from = in->pairs.ids[in->pairs.edges[i].from] / per_node,
                  to = in->pairs.ids[in->pairs.edges[i].to] / per_node;
+        routes += in->pairs.edges[i].from != in->pairs.edges[i].to;
         if (from < topology_nodes(file) && to < topology_nodes(file))
             differ += !same_way(file, given, (uint32_t)from, (uint32_t)to, links);
     }
     if (differ > 0)
         terminal_print(
             "%s: %s: %zu of %zu routes go another way in the network given, which is used",
-            in->command, network_input_name_of(in), differ, in->pairs.edge_count);
+            in->command, network_input_name_of(in), differ, routes);
     free(links[0]);
     free(links[1]);
 }

@@ -81,40 +81,19 @@ static int import_pairs_find_places(struct places *p, const struct pairs *pairs,
     return code != 0 ? code : import_pairs_make_hosts(p, pairs->processes, network);
 }
 
-/* What processes send to each other and to themselves. @return release with free(); NULL: no memory
- */
-static struct remap_edge *import_pairs_merge_edges(const struct pairs *pairs)
-{
-    struct remap_edge *all = calloc(pairs->edge_count + pairs->self_count + 1, sizeof(*all));
-    size_t edge = 0, self = 0;
-    while (all != NULL && edge + self < pairs->edge_count + pairs->self_count) {
-        const struct remap_edge *e = &pairs->edges[edge], *s = &pairs->selves[self];
-        int is_self = self < pairs->self_count && (edge == pairs->edge_count || s->from < e->from ||
-                                                   (s->from == e->from && s->to < e->to));
-        all[edge + self] = is_self ? *s : *e;
-        self += (size_t)is_self;
-        edge += (size_t)!is_self;
-    }
-    return all;
-}
-
 static int import_pairs_write_job(const char *path, const struct import_job *job,
                                   const struct pairs *pairs, struct faults *faults)
 {
     struct import *import;
-    struct remap_edge *edges = import_pairs_merge_edges(pairs);
     struct import_window window = {
-        .pairs = edges, .pair_count = pairs->edge_count + pairs->self_count, .last = 1};
+        .pairs = pairs->edges, .pair_count = pairs->edge_count, .last = 1};
     char why[300] = "no memory";
-    int code = edges == NULL ? -ENOMEM : import_create(&import, path, job, why, sizeof(why));
+    int code = import_create(&import, path, job, why, sizeof(why));
     if (code != 0) {
-        free(edges);
         fault_at(faults, 0, "%s", why);
         return code;
     }
-    code = import_window(import, &window);
-    free(edges);
-    return import_finish(import, code, faults);
+    return import_finish(import, import_window(import, &window), faults);
 }
 
 int import_pairs(const char *path, const char *source, const struct pairs *pairs,

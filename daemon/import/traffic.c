@@ -212,7 +212,6 @@ void pairs_finish(struct pairs *pairs)
 {
     free(pairs->ids);
     free(pairs->edges);
-    free(pairs->selves);
     free(pairs->hops);
     free(pairs->hosts);
     free(pairs->places);

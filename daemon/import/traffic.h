@@ -44,10 +44,8 @@ struct pairs {
     enum pairs_source source;
     uint32_t processes;
     uint64_t *ids;            /**< by process, ascending: rank, or number of a node */
-    struct remap_edge *edges; /**< each pair once, by (from, to); never from a process to itself */
+    struct remap_edge *edges; /**< each pair once, by (from, to); also of a process to itself */
     size_t edge_count;
-    struct remap_edge *selves; /**< from a process to itself, each once, by process */
-    size_t self_count;
 
     struct pair_hops *hops; /**< not of recordings; in the order of the lines */
     size_t hop_count;

@@ -71,27 +71,21 @@ static uint32_t traffic_sums_position(const uint64_t *ids, size_t count, uint64_
     return found == NULL ? UINT32_MAX : (uint32_t)(found - ids);
 }
 
-/* @param edges  set to the edges between processes, or (selves) of processes to themselves
- * @return 0 or -ENOMEM */
-static int traffic_sums_find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
-                                   struct remap_edge **edges, size_t *count)
+/* @return 0 or -ENOMEM */
+static int traffic_sums_find_edges(const struct pair_sums *s, struct pairs *out)
 {
-    struct remap_edge *found =
-        calloc((selves ? of->processes : s->keys.count) + (size_t)1, sizeof(*found));
-    if (found == NULL)
+    out->edges = calloc(s->keys.count + (size_t)1, sizeof(*out->edges));
+    if (out->edges == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < s->keys.count; i++) {
         const struct pair_sum *sum = &s->list[i];
-        if ((sum->from == sum->to) != selves)
-            continue;
-        struct remap_edge edge = {traffic_sums_position(of->ids, of->processes, sum->from),
-                                  traffic_sums_position(of->ids, of->processes, sum->to),
+        struct remap_edge edge = {traffic_sums_position(out->ids, out->processes, sum->from),
+                                  traffic_sums_position(out->ids, out->processes, sum->to),
                                   sum->bytes, sum->messages};
         if (edge.from != UINT32_MAX && edge.to != UINT32_MAX)
-            found[(*count)++] = edge;
+            out->edges[out->edge_count++] = edge;
     }
-    qsort(found, *count, sizeof(*found), traffic_sums_compare_by_pair);
-    *edges = found;
+    qsort(out->edges, out->edge_count, sizeof(*out->edges), traffic_sums_compare_by_pair);
     return 0;
 }
 
@@ -116,6 +110,5 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
     }
     out->processes = (uint32_t)count;
     out->ids = ids;
-    int code = traffic_sums_find_edges(s, out, 0, &out->edges, &out->edge_count);
-    return code != 0 ? code : traffic_sums_find_edges(s, out, 1, &out->selves, &out->self_count);
+    return traffic_sums_find_edges(s, out);
 }

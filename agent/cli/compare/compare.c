@@ -185,27 +185,20 @@ static int compare_list_links(struct comparison *c, int which)
     return 0;
 }
 
-static int compare_list_edges(struct comparison *c, int which, const struct remap_edge *edges,
-                              size_t count)
-{
-    const struct pairs *p = &c->runs[which]->input.pairs;
-    for (size_t i = 0; i < count; i++) {
-        struct compare_item *item = compare_list_add(&c->pairs);
-        if (item == NULL)
-            return -ENOMEM;
-        snprintf(item->name[0], sizeof(item->name[0]), "%" PRIu64, p->ids[edges[i].from]);
-        snprintf(item->name[1], sizeof(item->name[1]), "%" PRIu64, p->ids[edges[i].to]);
-        item->value[which] = (double)edges[i].bytes * compare_scale(c, which);
-    }
-    return 0;
-}
-
 /* Pairs of ranks, and ranks that send to themselves. */
 static int compare_list_pairs(struct comparison *c, int which)
 {
     const struct pairs *p = &c->runs[which]->input.pairs;
-    int code = compare_list_edges(c, which, p->edges, p->edge_count);
-    return code != 0 ? code : compare_list_edges(c, which, p->selves, p->self_count);
+    for (size_t i = 0; i < p->edge_count; i++) {
+        const struct remap_edge *edge = &p->edges[i];
+        struct compare_item *item = compare_list_add(&c->pairs);
+        if (item == NULL)
+            return -ENOMEM;
+        snprintf(item->name[0], sizeof(item->name[0]), "%" PRIu64, p->ids[edge->from]);
+        snprintf(item->name[1], sizeof(item->name[1]), "%" PRIu64, p->ids[edge->to]);
+        item->value[which] = (double)edge->bytes * compare_scale(c, which);
+    }
+    return 0;
 }
 
 static int compare_list_phases(struct comparison *c)

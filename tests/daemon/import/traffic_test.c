@@ -65,7 +65,7 @@ static void lines_of_one_pair_are_summed(void **state)
                                    "1 0 8.5e+01 1\n0 1 7\n\n1 0 15\t2\r\n1 1 3\n");
     assert_int_equal(pairs.source, PAIRS_HOP_BYTES);
     assert_int_equal(pairs.processes, 2);
-    assert_int_equal(pairs.edge_count, 2);
+    assert_int_equal(pairs.edge_count, 3);
     assert_int_equal(pairs.edges[0].from, 0);
     assert_int_equal(pairs.edges[0].bytes, 7);
     assert_int_equal(pairs.edges[1].bytes, 100);
@@ -364,17 +364,14 @@ static void what_ranks_send_to_themselves_is_imported(void **state)
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
     assert_int_equal(pairs_parse(&pairs, "a.txt", text, strlen(text), tell, &told), 0);
-    assert_int_equal(pairs.edge_count, 2);
-    assert_int_equal(pairs.self_count, 2);
+    assert_int_equal(pairs.edge_count, 4);
     assert_int_equal(import_pairs(path, "my a.txt", &pairs, NULL, NULL, 0, tell, &told), 0);
     assert_int_equal(pairs_read(&back, path, tell, &told), 0);
     assert_string_equal(back.job, "mya"); /* the id of a job has no blanks */
-    assert_int_equal(back.edge_count, 2);
-    assert_memory_equal(back.edges, pairs.edges, 2 * sizeof(*pairs.edges));
-    assert_int_equal(back.self_count, 2);
-    assert_memory_equal(back.selves, pairs.selves, 2 * sizeof(*pairs.selves));
-    assert_int_equal(back.selves[1].bytes, 10);
-    assert_int_equal(back.selves[1].messages, 2);
+    assert_int_equal(back.edge_count, 4);
+    assert_memory_equal(back.edges, pairs.edges, 4 * sizeof(*pairs.edges));
+    assert_int_equal(back.edges[3].bytes, 10);
+    assert_int_equal(back.edges[3].messages, 2);
     pairs_finish(&pairs);
     pairs_finish(&back);
     directory_remove(directory);
