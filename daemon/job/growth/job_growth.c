@@ -198,12 +198,19 @@ static int growth_waits_itself(const struct job_growth *g, const struct scope_fi
            own / owns > AS_LONG * other / others;
 }
 
+/* Are there enough messages to judge by? Work that takes longer is not judged by messages. */
+static int episode_is_known(const struct job_growth *g, const struct growth_episode *e,
+                            const struct closed_window *window)
+{
+    return e->finding.part == SCOPE_WORK || e->finding.messages >= e->rule->least_messages ||
+           (e->finding.messages > 0 &&
+            growth_count_messages(g, &e->finding, window) >= e->rule->least_messages);
+}
+
 static int episode_is_raised(const struct job_growth *g, const struct growth_episode *e,
                              const struct closed_window *window)
 {
-    return (e->finding.messages >= e->rule->least_messages ||
-            (e->finding.messages > 0 &&
-             growth_count_messages(g, &e->finding, window) >= e->rule->least_messages)) &&
+    return episode_is_known(g, e, window) &&
            (e->finding.ratio >= e->rule->above ||
             (e->finding.ratio >= e->rule->clear && episode_slope(e, window) >= e->rule->growth));
 }

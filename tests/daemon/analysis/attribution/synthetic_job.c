@@ -641,7 +641,7 @@ struct synthetic_job *synthetic_create(const struct synthetic_params *params)
         }
     else if (params->pattern == PATTERN_GRAPH)
         link_graph(j);
-    else
+    else if (params->pattern != PATTERN_NONE)
         link_torus(j, params->pattern == PATTERN_RING   ? 1
                       : params->pattern == PATTERN_GRID ? 2
                                                         : 3);

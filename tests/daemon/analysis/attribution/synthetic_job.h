@@ -21,7 +21,13 @@ enum synthetic_reason {
     SYNTHETIC_REASONS
 };
 
-enum synthetic_pattern { PATTERN_RING, PATTERN_GRID, PATTERN_TORUS, PATTERN_GRAPH };
+enum synthetic_pattern {
+    PATTERN_RING,
+    PATTERN_GRID,
+    PATTERN_TORUS,
+    PATTERN_GRAPH,
+    PATTERN_NONE /**< no messages; never drawn */
+};
 
 enum synthetic_style {
     STYLE_WAITALL,  /**< Irecv, Isend, one Waitall */

@@ -178,6 +178,21 @@ static uint32_t count_changed(enum synthetic_reason reason,
     return right;
 }
 
+/* All that ranks do is reduce. */
+static void change_to_reductions(struct synthetic_params *p)
+{
+    p->pattern = PATTERN_NONE;
+    p->collective_every = 1;
+    p->preemption = 0;
+}
+
+static void in_a_job_without_messages_a_rank_that_computes_longer_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(count_changed(SYNTHETIC_RANK, change_to_reductions), SEEDS);
+    assert_int_equal(count_changed(SYNTHETIC_CALM, change_to_reductions), SEEDS);
+}
+
 /* With a message in ten matched, rank 2 has few in the first windows. */
 static void a_rank_is_compared_once_its_first_windows_are_known(void **state)
 {
@@ -601,6 +616,7 @@ int main(void)
         cmocka_unit_test(slow_links_of_two_nodes_have_one_alert),
         cmocka_unit_test(between_two_nodes_no_message_tells_whose_link_is_slow),
         cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
+        cmocka_unit_test(in_a_job_without_messages_a_rank_that_computes_longer_is_named),
         cmocka_unit_test(a_node_that_computes_longer_is_named_alone),
         cmocka_unit_test(of_two_nodes_the_one_that_computes_longer_is_named),
         cmocka_unit_test(culprits_and_causes_by_groups_of_ranks_are_those_by_ranks),
