@@ -31,7 +31,7 @@ enum rank_figure {
     RANK_MPI,                      /**< time in MPI calls */
     RANK_MESSAGING,                /**< of it, in calls of the classes send, recv, wait and poll */
     RANK_LONGEST_MPI, /**< of nodes: time in MPI, if all were in it as long as the longest one */
-    RANK_COLLECTIVE,  /**< of it, in collectives */
+    RANK_COLLECTIVE,  /**< of it, in collectives and one-sided calls */
     RANK_IO,          /**< of it, in MPI-IO */
     RANK_CALLS,       /**< calls without polls that found nothing: measures the work done */
     RANK_MESSAGES,    /**< sent and received: mc_p of PCLVis, Eq. 7 */

@@ -193,6 +193,21 @@ static void in_a_job_without_messages_a_rank_that_computes_longer_is_named(void 
     assert_int_equal(count_changed(SYNTHETIC_CALM, change_to_reductions), SEEDS);
 }
 
+static void in_a_job_of_one_sided_calls_a_rank_that_computes_longer_is_named(void **state)
+{
+    (void)state;
+    for (uint32_t seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, SYNTHETIC_RANK);
+        struct program_alerts alerts;
+        change_to_reductions(&p);
+        p.onset = 30;
+        p.windows = p.onset + 20;
+        program_watch_one_sided(&p, &alerts);
+        assert_int_equal(alerts.fired, 1);
+        assert_true(program_names_cause(&p, &alerts.list[0]));
+    }
+}
+
 /* With a message in ten matched, rank 2 has few in the first windows. */
 static void a_rank_is_compared_once_its_first_windows_are_known(void **state)
 {
@@ -617,6 +632,7 @@ int main(void)
         cmocka_unit_test(between_two_nodes_no_message_tells_whose_link_is_slow),
         cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
         cmocka_unit_test(in_a_job_without_messages_a_rank_that_computes_longer_is_named),
+        cmocka_unit_test(in_a_job_of_one_sided_calls_a_rank_that_computes_longer_is_named),
         cmocka_unit_test(a_node_that_computes_longer_is_named_alone),
         cmocka_unit_test(of_two_nodes_the_one_that_computes_longer_is_named),
         cmocka_unit_test(culprits_and_causes_by_groups_of_ranks_are_those_by_ranks),

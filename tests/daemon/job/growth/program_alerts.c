@@ -112,6 +112,17 @@ static void program_add_late_waits(struct attribution_window *window, struct wir
     window->ranks = rows;
 }
 
+/* As where ranks synchronise windows for one-sided calls in place of reducing. */
+static void program_make_one_sided(struct attribution_window *window, struct wire_rank_row *rows)
+{
+    memcpy(rows, window->ranks, window->rank_count * sizeof(*rows));
+    for (size_t i = 0; i < window->rank_count; i++) {
+        rows[i].one_sided_ns += rows[i].collective_ns;
+        rows[i].collective_ns = 0;
+    }
+    window->ranks = rows;
+}
+
 /* As where another daemon takes over. */
 static void program_restore(struct job_growth **growth, const struct job_growth_options *options)
 {
@@ -131,6 +142,7 @@ struct program_watching {
     bool by_node;
     uint64_t late_waits_ns; /* in each window since the onset, of the rank that is the reason */
     uint32_t restored;      /* before this window; 0: never */
+    bool one_sided;         /* its collectives are one-sided calls */
 };
 
 static void program_watch_by(const struct synthetic_params *p,
@@ -166,6 +178,8 @@ static void program_watch_by(const struct synthetic_params *p,
         synthetic_window(job, w, &window);
         if (w >= p->onset && watching->late_waits_ns > 0)
             program_add_late_waits(&window, rows, p->rank, watching->late_waits_ns);
+        if (watching->one_sided)
+            program_make_one_sided(&window, rows);
         if (w > 0 && w == watching->restored)
             program_restore(&growth, &options);
         program_close_window(growth, job, watching->by_node ? p->nodes : 0, &window);
@@ -199,6 +213,11 @@ void program_watch_restored(const struct synthetic_params *p, uint32_t window,
                             struct program_alerts *out)
 {
     program_watch_by(p, &(struct program_watching){.restored = window}, out);
+}
+
+void program_watch_one_sided(const struct synthetic_params *p, struct program_alerts *out)
+{
+    program_watch_by(p, &(struct program_watching){.one_sided = true}, out);
 }
 
 bool program_names_culprit(const struct synthetic_params *p, const struct program_alert *a)

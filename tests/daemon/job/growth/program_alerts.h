@@ -42,6 +42,9 @@ void program_watch_late_waits(const struct synthetic_params *params, uint64_t ns
 void program_watch_restored(const struct synthetic_params *params, uint32_t window,
                             struct program_alerts *out);
 
+/** The same of a job by ranks, whose collective calls are one-sided ones. */
+void program_watch_one_sided(const struct synthetic_params *params, struct program_alerts *out);
+
 /** Is the culprit of an alert the reason of the program? */
 bool program_names_culprit(const struct synthetic_params *params, const struct program_alert *a);
 
