@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOG2_PART 65536.0            /* see WIRE_TRANSFER_ROW.log2_sum */
 #define LOG_PART (M_LN2 / LOG2_PART) /* of a natural logarithm */
@@ -68,15 +69,15 @@ static bool loads_list_pairs(struct job_network *n, const struct closed_window *
     return sorted;
 }
 
-/* Add up the pairs of the same vertices. */
-static void loads_merge_pairs(struct job_network *n, bool sorted)
+/* Add up the pairs of the same vertices, from position `from` on. */
+static void loads_merge_pairs(struct job_network *n, size_t from, bool sorted)
 {
     if (!sorted)
-        qsort(n->pairs, n->pair_count, sizeof(*n->pairs), loads_compare_pairs);
-    size_t merged = 0;
-    for (size_t i = 0; i < n->pair_count; i++) {
+        qsort(&n->pairs[from], n->pair_count - from, sizeof(*n->pairs), loads_compare_pairs);
+    size_t merged = from;
+    for (size_t i = from; i < n->pair_count; i++) {
         const struct congestion_pair *pair = &n->pairs[i];
-        if (merged > 0 && loads_compare_pairs(&n->pairs[merged - 1], pair) == 0) {
+        if (merged > from && loads_compare_pairs(&n->pairs[merged - 1], pair) == 0) {
             n->pairs[merged - 1].bytes += pair->bytes;
             n->pairs[merged - 1].messages += pair->messages;
             n->pairs[merged - 1].matched += pair->matched;
@@ -92,7 +93,7 @@ static int loads_add_pairs(struct job_network *n, const struct closed_window *w)
 {
     if (loads_index_ranks(n, w) != 0 || ARRAY_FIT(n->pairs, n->pair_capacity, w->pair_count) != 0)
         return -ENOMEM;
-    loads_merge_pairs(n, loads_list_pairs(n, w));
+    loads_merge_pairs(n, 0, loads_list_pairs(n, w));
     return 0;
 }
 
@@ -145,6 +146,22 @@ static int loads_add_latency(struct job_network *n, size_t sent, size_t *near,
     return 0;
 }
 
+/* Bring the pairs after the `sent` ones, which are in order, into the same order. */
+static int loads_insert_pairs(struct job_network *n, size_t sent)
+{
+    loads_merge_pairs(n, sent, false);
+    size_t left = n->pair_count - sent, to = n->pair_count;
+    if (ARRAY_FIT(n->pairs, n->pair_capacity, n->pair_count + left) != 0)
+        return -ENOMEM;
+    const struct congestion_pair *added = n->pairs + n->pair_count;
+    memcpy(n->pairs + n->pair_count, n->pairs + sent, left * sizeof(*n->pairs));
+    while (left > 0)
+        n->pairs[--to] = sent > 0 && loads_compare_pairs(&n->pairs[sent - 1], &added[left - 1]) > 0
+                             ? n->pairs[--sent]
+                             : added[--left];
+    return 0;
+}
+
 /* Sums of logarithms are kept in the parts of log2_sum, which are whole numbers, until all rows are
  * added: so they do not depend on the order of rows. */
 static int loads_add_latencies(struct job_network *n, const struct closed_window *w)
@@ -168,8 +185,8 @@ static int loads_add_latencies(struct job_network *n, const struct closed_window
         code = loads_add_latency(n, sent, &near, &pair, row->messages,
                                  (double)row->log2_sum - log * (double)row->messages);
     }
-    if (n->pair_count > sent)
-        loads_merge_pairs(n, false);
+    if (code == 0 && n->pair_count > sent)
+        code = loads_insert_pairs(n, sent);
     for (size_t i = 0; i < n->pair_count; i++)
         n->pairs[i].log_latency *= LOG_PART;
     return code;
