@@ -403,6 +403,7 @@ static void census_report_process(struct resident *resident, uint64_t now_ns, ui
 void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks, uint64_t steal_ns)
 {
+    census->sampled_ns = clocks->now_ns; /* the rows of processes are samples, too */
     for (uint32_t i = 0; i < census->count; i++) {
         struct rank *rank = census->residents[i]->rank;
         if (census->residents[i]->stage != JOINED || census->residents[i]->job != job)

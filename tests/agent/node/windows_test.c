@@ -291,6 +291,33 @@ static void windows_tell_what_interfaces_counted_since_the_job_was_met(void **st
     directory_remove(root);
 }
 
+/* How often the process was looked at in the last of the windows since the last look. */
+static uint64_t sampled(struct bed *bed)
+{
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    uint64_t samples = 0;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        if (message.type == WIRE_TYPE_WINDOW && message.window.processes_count > 0)
+            samples = message.window.processes[0].samples;
+    }
+    wire_arena_finish(&arena);
+    return samples;
+}
+
+static void process_is_looked_at_once_where_a_window_ends(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
+    for (uint64_t quarter = 1; quarter <= 8; quarter++)
+        windows_process(&bed->windows, BEGIN + quarter * SECOND / 4);
+    assert_int_equal(sampled(bed), 4);
+}
+
 static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state)
 {
     struct bed *bed = *state;
@@ -1109,6 +1136,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_cartesian_communicator_is_announced_before_the_window_it_was_made_in, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(process_is_looked_at_once_where_a_window_ends, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(bursts_of_a_killed_worker_do_not_count_twice, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(bursts_of_a_guessed_time_move_with_their_window, set_up,
