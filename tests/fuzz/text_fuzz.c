@@ -37,7 +37,8 @@ static void sessions(const char *text)
     if (session_key_valid(text))
         FUZZ_HOLDS(strlen(text) <= 31 && !strchr(text, '/') && !strchr(text, '.'));
     session_job_id(job, text, text);
-    FUZZ_HOLDS(strlen(job) < sizeof job && !strchr(job, '/') && strchr(job, '.'));
+    FUZZ_HOLDS(strlen(job) < sizeof job && !strchr(job, '/') && job[0] != '.');
+    FUZZ_HOLDS(!*text || strchr(job, '.'));
     if (segment_name_parse(text, &uid, session, &pid) == 0)
         FUZZ_HOLDS(session_key_valid(session) && pid > 0);
     (void)role_by_name(text);
