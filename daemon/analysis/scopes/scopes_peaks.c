@@ -10,9 +10,9 @@
 
 #include <math.h>
 
-#define MEMORY 20000.0     /* windows */
+#define MEMORY 20000.0      /* windows */
 #define FIRST_WINDOWS 100.0 /* in which one peak is assumed to have been */
-#define CLIP 6.0           /* times the mean excess that one peak counts at most */
+#define CLIP 6.0            /* times the mean excess that one peak counts at most */
 
 void scope_peaks_init(struct scope_peaks *p, double excess)
 {
