@@ -342,6 +342,15 @@ static const struct situation situations[] = {
     {.name = "10 % for 60 windows", .windows = 60, .small = true, .params.share = 0.1},
     {.name = "with a new phase", .windows = 20, .params.new_phase = ONSET},
     {.name = "after 400 windows", .windows = 20, .onset = 400},
+    {.name = "a link later",
+     .windows = 60,
+     .params = {.second = SYNTHETIC_LINK, .second_onset = 60}},
+    {.name = "a node later",
+     .windows = 60,
+     .params = {.second = SYNTHETIC_NODE, .second_onset = 60}},
+    {.name = "a rank later",
+     .windows = 60,
+     .params = {.second = SYNTHETIC_RANK, .second_onset = 60}},
     {.name = "900 windows", .windows = 900, .calm = true},
     {.name = "900, three iterations each", .windows = 900, .calm = true, .iterations = 3},
 };
@@ -430,6 +439,7 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     if (c->params.second != SYNTHETIC_CALM && reason != SYNTHETIC_CALM) {
         const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;
         p.second = c->params.second;
+        p.second_onset = c->params.second_onset;
         p.second_place = (node + p.nodes / 2) % p.nodes;
         p.second_place *= p.second == SYNTHETIC_RANK ? p.ranks_per_node : 1;
     }
@@ -439,10 +449,11 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     for (size_t i = 0; i < PROGRAM_ALERTS && alerts.list[i].episode != 0; i++) {
         const uint32_t names = situation_names(&p, &alerts.list[i]) & reasons;
         const uint32_t onset = alerts.list[i].onset;
+        const uint32_t from = names == 2 && p.second_onset > 0 ? p.second_onset : p.onset;
         named |= names;
         right += names != 0;
         wrong += names == 0;
-        early += names != 0 && (onset + 1 < p.onset || (!p.ramp && onset > p.onset + 1));
+        early += names != 0 && (onset + 1 < from || (!p.ramp && onset > from + 1));
     }
     const bool once = named == reasons && right == (reasons == 3 ? right : reasons);
     const bool good = c->small ? wrong == 0 && alerts.early == 0

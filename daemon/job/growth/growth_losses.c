@@ -229,6 +229,26 @@ static int losses_are_named_otherwise(const struct job_growth *g,
     return otherwise;
 }
 
+/* Does each of several culprits have an alert of its own, since they did not begin together? */
+static int losses_are_named_apart(const struct job_growth *g, const struct scope_finding *culprit)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    uint32_t named = 0;
+    for (uint32_t m = 0; m < culprit->member_count; m++) {
+        const struct scope_finding *own = NULL;
+        for (size_t i = 0; own == NULL && i < g->finding_count; i++) {
+            const struct scope_finding *f = &g->findings[i];
+            if (losses_are_alike(f, culprit) && losses_have_member(f, &culprit->members[m], 0) &&
+                !f->over && growth_fires(g, f->id))
+                own = f;
+        }
+        named += own != NULL;
+        first = own != NULL && own->onset < first ? own->onset : first;
+        last = own != NULL && own->onset > last ? own->onset : last;
+    }
+    return named == culprit->member_count && last - first > TOGETHER_WINDOWS;
+}
+
 /* Does a finding of the scopes follow from the culprit: does it begin with it, or is it about ranks
  * or all messages while nothing but the culprit costs time? What begins with it may still be a
  * fault of its own between two nodes or on a link. */
@@ -336,7 +356,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     if (s->slow == 0 || window->number - s->onset + 1 < span || losses_job_stands_still(g) ||
         losses_have_other_size(s, window) ||
         !losses_find_cause(g, s->onset, losses_least_delay(g), &culprit) ||
-        losses_are_named_otherwise(g, &culprit) || losses_follow_from_link(g, &culprit, lost)) {
+        losses_are_named_otherwise(g, &culprit) || losses_are_named_apart(g, &culprit) ||
+        losses_follow_from_link(g, &culprit, lost)) {
         s->same = 0;
         return;
     }
@@ -394,7 +415,8 @@ static int losses_took_link_for_ranks(const struct job_growth *g, const struct s
     return same;
 }
 
-/* Where links of several nodes are slow, in some windows it is unknown whose they are. */
+/* Where links of several nodes are slow, in some windows it is unknown whose they are. Others that
+ * become slow later are culprits of the same finding, or have one of their own. */
 static void losses_follow(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_losses *s = &g->losses;
@@ -405,14 +427,17 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
         losses_find_cause(g, f->onset > recent ? f->onset : recent, losses_least_delay(g), &now);
     const int network = f->part == SCOPE_TRANSFER && now.part == SCOPE_TRANSFER;
     const int taken = found && losses_took_link_for_ranks(g, f, &now);
+    const int more = found && losses_include(&now, f) && !losses_are_named_apart(g, &now);
+    s->more = more ? s->more + 1 : 0;
+    const int grown = span == 1 && s->more >= SLOW_WINDOWS; /* spans have windows in common */
     const int goes_on =
-        found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) || taken ||
+        found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) || taken || grown ||
                   (network && f->member_count > 1 && losses_are_several(&now)));
     s->good = goes_on ? 0 : s->good + 1;
     f->over = s->good >= (span > OVER_WINDOWS ? span : OVER_WINDOWS);
     if (!goes_on)
         return;
-    if (taken && now.share >= ALL_SHARE)
+    if ((taken && now.share >= ALL_SHARE) || grown)
         losses_rename(f, &now);
     if (losses_are_alike(f, &now))
         losses_set_figures(f, &now);

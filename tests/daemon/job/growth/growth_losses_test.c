@@ -461,6 +461,66 @@ static void a_node_that_waits_for_a_slow_link_has_no_alert_of_its_own(void **sta
     }
 }
 
+/* A program with a second reason of the same kind, 30 windows after the first. */
+static struct synthetic_params draw_second_later(uint32_t seed, enum synthetic_reason reason)
+{
+    struct synthetic_params p = synthetic_draw(seed, reason);
+    const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;
+    p.onset = 30;
+    p.windows = 90;
+    p.second = reason;
+    p.second_onset = 60;
+    p.second_place = (node + p.nodes / 2) % p.nodes;
+    p.second_place *= reason == SYNTHETIC_RANK ? p.ranks_per_node : 1;
+    return p;
+}
+
+/* Does one alert name both reasons, in whichever order? */
+static bool names_both(const struct synthetic_params *p, const struct program_alert *a)
+{
+    const bool rank = p->reason == SYNTHETIC_RANK;
+    const uint32_t places[] = {rank ? p->rank : p->node, p->second_place};
+    char both[2][32];
+    for (uint32_t i = 0; i < 2; i++)
+        snprintf(both[i], sizeof(both[i]), rank ? "%u and %u" : "n%u and n%u", places[i],
+                 places[1 - i]);
+    return strcmp(a->culprits, both[0]) == 0 || strcmp(a->culprits, both[1]) == 0;
+}
+
+static void ranks_that_become_slow_one_after_the_other_have_one_alert(void **state)
+{
+    static const uint32_t seeds[] = {99000, 99002, 99006};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        const struct synthetic_params p = draw_second_later(seeds[i], SYNTHETIC_RANK);
+        struct program_alerts alerts;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.fired, 1);
+        assert_int_equal(alerts.firing, 1);
+        assert_true(names_both(&p, &alerts.list[0]));
+    }
+}
+
+/* Together or each by itself: no alert about a link that is slow ends. */
+static void links_that_become_slow_one_after_the_other_stay_named(void **state)
+{
+    static const uint32_t seeds[] = {99001, 99003, 99004, 99005, 99006};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        const struct synthetic_params p = draw_second_later(seeds[i], SYNTHETIC_LINK);
+        struct synthetic_params second = p;
+        struct program_alerts alerts;
+        second.node = p.second_place;
+        program_watch(&p, &alerts);
+        assert_int_equal(alerts.firing, alerts.fired);
+        if (!names_both(&p, &alerts.list[0])) {
+            assert_int_equal(alerts.fired, 2);
+            assert_true(program_names_cause(&p, &alerts.list[0]));
+            assert_true(program_names_cause(&second, &alerts.list[1]));
+        }
+    }
+}
+
 /* The first windows put the slow link of n1 down to rank 3 on this node. */
 static void a_link_that_was_taken_for_a_rank_on_its_node_is_named(void **state)
 {
@@ -650,6 +710,8 @@ int main(void)
         cmocka_unit_test(an_alert_that_follows_from_the_culprit_ends_once_this_is_named),
         cmocka_unit_test(ranks_that_seem_late_beside_a_slow_link_have_no_alert),
         cmocka_unit_test(a_node_that_waits_for_a_slow_link_has_no_alert_of_its_own),
+        cmocka_unit_test(ranks_that_become_slow_one_after_the_other_have_one_alert),
+        cmocka_unit_test(links_that_become_slow_one_after_the_other_stay_named),
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(culprits_are_named_where_an_iteration_takes_ten_windows),
