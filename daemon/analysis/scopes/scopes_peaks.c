@@ -2,10 +2,9 @@
  *
  * Thresholds in standard deviations hold for normal noise. Where a process is held up for long from
  * time to time, or ranks drift apart for some windows, excursions go further. Above a floor, what
- * independent peaks exceed it by is distributed about exponentially (J. Pickands, 1975,
- * "Statistical inference using extreme order statistics"): with their number a window and their
- * mean excess, that is extended to what is reached so rarely that a false finding is not expected
- * in days. */
+ * independent peaks exceed it by is distributed about exponentially (Pickands): with their number
+ * a window and their mean excess, that is extended to what is reached so rarely that a false
+ * finding is not expected in days. */
 #include "daemon/analysis/scopes/scopes_state.h"
 
 #include <math.h>

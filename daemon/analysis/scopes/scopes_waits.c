@@ -151,16 +151,21 @@ static bool waits_persists(const struct scopes *s, const struct scope_wait *w)
     return persists;
 }
 
+static void waits_end_excursion(const struct scopes *s, struct scope_wait *w)
+{
+    w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
+    memset(w->peaks, 0, sizeof(w->peaks));
+}
+
 static void waits_follow(struct scopes *s, struct scope_wait *w, bool calm)
 {
     const double z = (w->y - DRIFT) / sqrt(s->waits.variance);
     w->track.last = s->windows;
     w->track.cusum = (float)fmax(0, w->track.cusum + fmin(fmax(z, -STEP), STEP));
     if (w->track.cusum <= 0 || !waits_is_known(w)) {
-        if (calm && waits_is_known(w))
+        if (calm)
             waits_learn_peaks(s, w);
-        memset(w->peaks, 0, sizeof(w->peaks));
-        w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
+        waits_end_excursion(s, w);
         return;
     }
     for (uint32_t k = 0; k < WAIT_RUNS; k++)
@@ -171,11 +176,8 @@ static void waits_follow(struct scopes *s, struct scope_wait *w, bool calm)
 
 static void waits_restart(struct scopes *s)
 {
-    for (uint32_t r = 0; r < s->ranks; r++) {
-        struct scope_wait *w = &s->waits.ranks[r];
-        w->track = (struct scope_track){.start = s->windows + 1, .last = s->windows};
-        memset(w->peaks, 0, sizeof(w->peaks));
-    }
+    for (uint32_t r = 0; r < s->ranks; r++)
+        waits_end_excursion(s, &s->waits.ranks[r]);
 }
 
 /* Time by which others wait for a rank longer than they used to. */
