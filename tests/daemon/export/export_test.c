@@ -223,15 +223,21 @@ static void dot_counts_messages_that_are_on_no_edge(void **state)
     assert_non_null(strstr(text, "  // 30 messages, 3000 bytes from or to ranks without"));
 }
 
-static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void **state)
+/* Write the trace of the recording into text. @return whether ranks had to be left out */
+static int write_trace(int ranks)
 {
-    (void)state;
     char why[200];
     int left_out = 1;
     FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 1, &left_out, why, sizeof(why)), 0);
+    assert_int_equal(export_perfetto(out, &source, ranks, &left_out, why, sizeof(why)), 0);
     fclose(out);
-    assert_int_equal(left_out, 0);
+    return left_out;
+}
+
+static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void **state)
+{
+    (void)state;
+    assert_int_equal(write_trace(1), 0);
     assert_json("$.otherData.begin_ns", "1700000000000000000");
     assert_int_equal(count_of("\"ph\":\"X\""), 3);
     assert_int_equal(count_of("\"name\":\"rank 2, % in MPI\""), 3);
@@ -239,9 +245,7 @@ static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void
         strstr(text, "\"name\":\"phase 2, like 1\",\"ts\":1000001.000,\"dur\":999999.000"));
     assert_non_null(
         strstr(text, "\"ts\":1000000.000,\"dur\":1000000.000,\"args\":{\"state\":\"resolved\""));
-    out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_json("$.traceEvents[0].name", "process_name");
     assert_int_equal(count_of("rank 2"), 0);
 }
@@ -249,17 +253,13 @@ static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void
 static void alerts_of_a_trace_that_overlap_have_tracks_of_their_own(void **state)
 {
     (void)state;
-    char why[200];
-    int left_out;
     change("DELETE FROM alert; INSERT INTO alert(id, title, onset_ns, since_ns, updated_ns) VALUES"
            "(1, 'a', 0, 1700000000500000000, 1700000001500000000),"
            "(2, 'b', 1700000000400000000, 1700000000600000000, 1700000001400000000),"
            "(3, 'c', 0, 1700000001000000000, 1700000002000000000),"
            "(4, 'd', 0, 1700000001400000000, 1700000002000000000);"
            "UPDATE alert SET state = 'resolved', fired_ns = since_ns");
-    FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_json("$.otherData.begin_ns", "1700000000000000000");
     assert_non_null(strstr(text, "\"tid\":2,\"name\":\"b\",\"ts\":400000.000,\"dur\":1000000.000"));
     assert_non_null(strstr(text, "\"tid\":81,\"name\":\"a\",\"ts\":500000.000"));
@@ -271,12 +271,8 @@ static void alerts_of_a_trace_that_overlap_have_tracks_of_their_own(void **state
 static void an_alert_of_a_trace_that_is_not_over_lasts_to_the_end(void **state)
 {
     (void)state;
-    char why[200];
-    int left_out;
     change("UPDATE alert SET title = 'a', state = 'firing', updated_ns = since_ns");
-    FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_non_null(strstr(text, "\"name\":\"a\",\"ts\":1000000.000,\"dur\":2000000.000"));
 }
 
@@ -284,15 +280,11 @@ static void an_alert_of_a_trace_that_is_not_over_lasts_to_the_end(void **state)
 static void a_trace_leaves_out_what_was_over_before_it(void **state)
 {
     (void)state;
-    char why[200];
-    int left_out;
     change("UPDATE alert SET title = 'a', onset_ns = 0, state = 'resolved', since_ns ="
            " 1690000000000000000, updated_ns = 1690000001000000000;"
            "INSERT INTO phase(id, begin_ns, end_ns) VALUES(90, 1690000000000000000,"
            " 1690000001000000000), (91, 1690000000000000000, 1700000001000000000)");
-    FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_null(strstr(text, "\"name\":\"a\""));
     assert_null(strstr(text, "\"name\":\"phase 90\""));
     assert_non_null(strstr(text, "\"name\":\"phase 91\",\"ts\":0.000,\"dur\":1000000.000"));
@@ -377,16 +369,12 @@ static void a_message_may_take_as_many_windows_as_in_the_daemon(void **state)
 static void a_trace_has_no_alerts_that_never_fired(void **state)
 {
     (void)state;
-    char why[200];
-    int left_out;
     change("DELETE FROM alert; INSERT INTO alert(id, title, state, since_ns, fired_ns, updated_ns)"
            " SELECT column1, column2, column3, 1700000000500000000, column4, 1700000001500000000"
            " FROM (VALUES(1, 'over before', 'resolved', 0), (2, 'waits', 'pending', 0),"
            " (3, 'again', 'pending', 1700000000600000000), (4, 'fires', 'firing', 0),"
            " (5, 'fired', 'resolved', 1700000000600000000))");
-    FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_int_equal(count_of("\"name\":\"fires\""), 1);
     assert_int_equal(count_of("\"name\":\"fired\""), 1);
     assert_int_equal(count_of("\"name\":\"over before\""), 0);
@@ -397,16 +385,12 @@ static void a_trace_has_no_alerts_that_never_fired(void **state)
 static void a_trace_has_the_links_that_were_hot_longest(void **state)
 {
     (void)state;
-    char why[200];
-    int left_out;
     change("DELETE FROM link; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
            "i < 65)"
            " INSERT INTO link(window, link, source, destination, state)"
            " SELECT window, i, 'a' || i, 'b', 'hot' FROM n JOIN totals"
            " WHERE i = 65 OR window = (SELECT min(window) FROM totals)");
-    FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_int_equal(count_of("\"name\":\"hot\""), 66);
     assert_non_null(strstr(text, "\"name\":\"link a65 to b\""));
     assert_non_null(strstr(text, "\"name\":\"link a63 to b\""));
@@ -416,17 +400,13 @@ static void a_trace_has_the_links_that_were_hot_longest(void **state)
 static void a_trace_has_the_captured_calls_of_each_rank(void **state)
 {
     (void)state;
-    char why[200];
-    int left_out;
     change(CAPTURED);
     /* A later capture that has one of them again, ended meanwhile. */
     change(
         "INSERT INTO captures VALUES(2, 0, 1700000002000000000, '', 0, 1, 1, 1, '');"
         "INSERT INTO capture_events(capture, rank, thread, number, kind, call, enter_ns, exit_ns)"
         " VALUES(2, 2, 0, 10, 'call', 'MPI_Barrier', 1700000001200000000, 1700000001700000000)");
-    FILE *out = begin();
-    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(0);
     assert_json("$.otherData.begin_ns", "1700000000000000000");
     assert_int_equal(count_of("\"args\":{\"name\":\"rank 2\"}"), 1);
     assert_int_equal(count_of("\"args\":{\"name\":\"rank 3, thread 1\"}"), 1);
@@ -447,8 +427,6 @@ static void other_types_and_times_out_of_range_are_survived(void **state)
 {
     (void)state;
     struct report_extras extras = {.mapping_none = NULL};
-    char why[200];
-    int left_out;
     change(
         "UPDATE totals SET sent = 'many', ranks = -4, length_ns = 9223372036854775807;"
         "INSERT INTO totals(window, start_ns, length_ns, ranks) VALUES(1, -9223372036854775807, 5, "
@@ -463,9 +441,7 @@ static void other_types_and_times_out_of_range_are_survived(void **state)
     assert_int_equal(export_json(out, &source, NULL), 0);
     fclose(out);
     assert_json("$.tables.job[0].job", "job.0");
-    out = begin();
-    assert_int_equal(export_perfetto(out, &source, 1, &left_out, why, sizeof(why)), 0);
-    fclose(out);
+    write_trace(1);
     assert_json("$.displayTimeUnit", "ms");
     out = begin();
     assert_int_equal(export_dot(out, &source, EXPORT_REGIONS, 10), 0);

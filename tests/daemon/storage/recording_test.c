@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,82 +257,54 @@ static void put_state(const char *state)
     assert_int_equal(recording_close(r), 0);
 }
 
+/* The path that a job's messages are written to. @param exists  it is that of a recording */
+static const char *choose_path(const char *job, uint64_t instance, bool exists)
+{
+    static char chosen[160];
+    int found = !exists;
+    assert_int_equal(recording_choose_path(recording_bed_directory, job, instance, chosen,
+                                           sizeof(chosen), &found),
+                     0);
+    assert_int_equal(found, exists);
+    return chosen;
+}
+
 static void a_running_job_s_file_is_continued(void **state)
 {
-    char chosen[128];
-    int exists = 1;
     (void)state;
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_false(exists);
+    assert_string_equal(choose_path("job.0", 1, false), recording_bed_path);
     put_state("running");
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", 1, true), recording_bed_path);
 }
 
 /* Its daemon was killed before it had made tables in it. */
 static void a_file_that_was_not_begun_is_begun(void **state)
 {
-    char chosen[128];
-    int exists = 1;
     (void)state;
     fclose(fopen(recording_bed_path, "we"));
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_false(exists);
+    assert_string_equal(choose_path("job.0", 1, false), recording_bed_path);
     put_state("running");
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", 1, true), recording_bed_path);
 }
 
 static void an_ended_job_s_file_is_left_alone(void **state)
 {
-    char chosen[128];
-    int exists = 1;
     (void)state;
     put_state("ended");
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_non_null(strstr(chosen, "holter-job.0-2.hrec"));
-    assert_false(exists);
+    assert_non_null(strstr(choose_path("job.0", 1, false), "holter-job.0-2.hrec"));
     /* but for the agent whose messages it holds */
-    assert_int_equal(recording_choose_path(recording_bed_directory, "job.0", UINT64_MAX - 5, chosen,
-                                           sizeof(chosen), &exists),
-                     0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", UINT64_MAX - 5, true), recording_bed_path);
 }
 
 /* A daemon on another host has a job of the same id, and the directory is shared. */
 static void a_file_that_is_being_written_is_left_alone(void **state)
 {
-    char chosen[128];
-    int exists = 1;
     (void)state;
     put_state("running");
     struct recording *r = recording_bed_open();
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_non_null(strstr(chosen, "holter-job.0-2.hrec"));
-    assert_false(exists);
+    assert_non_null(strstr(choose_path("job.0", 1, false), "holter-job.0-2.hrec"));
     assert_int_equal(recording_close(r), 0);
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", 1, true), recording_bed_path);
 }
 
 /* A running job has a recording of the name of another job's second one. */
@@ -350,73 +323,45 @@ static void put_second(const char *id, char path[160])
 
 static void a_file_of_another_job_is_not_continued(void **state)
 {
-    char chosen[160], second[160];
-    int exists = 1;
+    char second[160];
     (void)state;
     put_state("ended");
     put_second("job.0", second);
-    assert_int_equal(recording_choose_path(recording_bed_directory, "job.0-2", 1, chosen,
-                                           sizeof(chosen), &exists),
-                     0);
-    assert_non_null(strstr(chosen, "/holter-job.0-2-2.hrec"));
-    assert_false(exists);
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, second);
-    assert_true(exists);
+    assert_non_null(strstr(choose_path("job.0-2", 1, false), "/holter-job.0-2-2.hrec"));
+    assert_string_equal(choose_path("job.0", 1, true), second);
 }
 
 static void a_running_job_s_file_is_found_before_that_of_another_job(void **state)
 {
-    char chosen[160], second[160];
-    int exists = 0;
+    char second[160];
     (void)state;
     put_state("running");
     put_second("job.0-2", second);
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", 1, true), recording_bed_path);
 }
 
 static void a_recording_of_somebody_else_is_not_continued_in_place_of_the_own(void **state)
 {
     char chosen[160], second[160];
-    int exists = 0;
     struct recording *r;
     (void)state;
     put_state("running");
     put_second("job.0", second);
     assert_int_equal(recording_open(&r, second, chosen, sizeof(chosen)), 0);
-    assert_int_equal(recording_choose_path(recording_bed_directory, "job.0", UINT64_MAX - 5, chosen,
-                                           sizeof(chosen), &exists),
-                     0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_non_null(strstr(chosen, "holter-job.0-3.hrec"));
-    assert_false(exists);
+    assert_string_equal(choose_path("job.0", UINT64_MAX - 5, true), recording_bed_path);
+    assert_non_null(strstr(choose_path("job.0", 1, false), "holter-job.0-3.hrec"));
     assert_int_equal(sqlite3_exec(recording_database(r),
                                   "INSERT INTO part(one, attached_ns) VALUES(1, 77)", NULL, NULL,
                                   NULL),
                      SQLITE_OK);
     assert_int_equal(recording_close(r), 0);
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", 1, true), recording_bed_path);
 }
 
 /* A replay of a job that runs was recorded in its directory. */
 static void a_recorded_replay_is_not_continued_in_place_of_the_own(void **state)
 {
     char chosen[160], second[160];
-    int exists = 0;
     struct recording *r;
     const struct wire_job job = {.job = "job.0", .state = "cut short", .app = "a", .mpi = "m"};
     (void)state;
@@ -425,11 +370,7 @@ static void a_recorded_replay_is_not_continued_in_place_of_the_own(void **state)
     assert_int_equal(recording_open(&r, second, chosen, sizeof(chosen)), 0);
     assert_int_equal(recording_write_result(r, WIRE_TYPE_JOB, &job), 0);
     assert_int_equal(recording_close(r), 0);
-    assert_int_equal(
-        recording_choose_path(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists),
-        0);
-    assert_string_equal(chosen, recording_bed_path);
-    assert_true(exists);
+    assert_string_equal(choose_path("job.0", 1, true), recording_bed_path);
 }
 
 static void other_files_are_refused(void **state)
