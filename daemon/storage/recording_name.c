@@ -259,22 +259,26 @@ int recording_has_other_windows(const char *base, uint64_t window_ns)
 int recording_has_other_processes(const char *base, uint64_t instance,
                                   const struct wire_ranks *ranks)
 {
+    struct recording_file file = {0};
     unsigned first, last;
-    int64_t other = 0;
-    char path[560], query[256];
+    int64_t own = 0, other = 0;
+    char path[560], query[128], why[256];
     recording_parts_find(base, &first, &last);
     if (last == 0 || recording_part_path(base, last, path, sizeof(path)) != 0)
         return 0;
-    for (uint64_t i = 0; other == 0 && i < ranks->members_count; i++) {
+    int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
+    snprintf(query, sizeof(query),
+             "SELECT EXISTS(SELECT 1 FROM agent WHERE instance = %" PRId64 ")", (int64_t)instance);
+    code = code != 0 ? code : recording_file_number(&file, query, &own);
+    for (uint64_t i = 0; code == 0 && !own && !other && i < ranks->members_count; i++) {
         snprintf(query, sizeof(query),
                  "SELECT EXISTS(SELECT 1 FROM places WHERE rank = %" PRId64 " AND pid <> %" PRId64
-                 ") AND NOT EXISTS(SELECT 1 FROM agent WHERE instance = %" PRId64 ")",
-                 (int64_t)ranks->members[i].rank, (int64_t)ranks->members[i].pid,
-                 (int64_t)instance);
-        if (recording_name_ask(path, query, &other) != 0)
-            return 0;
+                 ")",
+                 (int64_t)ranks->members[i].rank, (int64_t)ranks->members[i].pid);
+        code = recording_file_number(&file, query, &other);
     }
-    return other != 0;
+    recording_file_close(&file);
+    return code == 0 && other != 0;
 }
 
 /* ---- directories --------------------------------------------------------- */
