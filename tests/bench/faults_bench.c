@@ -316,6 +316,7 @@ struct situation {
     bool from_start, small; /* nothing has to be said */
     bool master;
     bool calm;         /* only jobs without a fault */
+    uint32_t slack;    /* windows by which the onset may be late, more than 1: an iteration */
     double iterations; /* in a window; 0: drawn */
     struct synthetic_params params;
 };
@@ -334,6 +335,10 @@ static const struct situation situations[] = {
     {.name = "master and workers", .windows = 20, .nodes = 5, .ranks = 2, .master = true},
     {.name = "an iteration in 2.5 windows", .windows = 20, .iterations = 0.4},
     {.name = "2.5 windows, for 60", .windows = 60, .iterations = 0.4},
+    {.name = "0.8 windows, later", .windows = 100, .onset = 200, .iterations = 1.25, .slack = 8},
+    {.name = "1.1 windows, later", .windows = 100, .onset = 200, .iterations = 0.9, .slack = 8},
+    {.name = "1.6 windows, later", .windows = 100, .onset = 200, .iterations = 0.6, .slack = 8},
+    {.name = "2.5 windows, later", .windows = 100, .onset = 200, .iterations = 0.4, .slack = 8},
     {.name = "an iteration in 3.3 windows", .windows = 100, .onset = 200, .iterations = 0.3},
     {.name = "an iteration in 5 windows", .windows = 150, .onset = 300, .iterations = 0.2},
     {.name = "an iteration in 10 windows", .windows = 300, .onset = 600, .iterations = 0.1},
@@ -453,7 +458,7 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
         named |= names;
         right += names != 0;
         wrong += names == 0;
-        early += names != 0 && (onset + 1 < from || (!p.ramp && onset > from + 1));
+        early += names != 0 && (onset + 1 < from || (!p.ramp && onset > from + 1 + c->slack));
     }
     const bool once = named == reasons && right == (reasons == 3 ? right : reasons);
     const bool good = c->small ? wrong == 0 && alerts.early == 0

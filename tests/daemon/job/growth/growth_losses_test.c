@@ -335,6 +335,31 @@ static void of_ranks_that_seem_late_in_turn_none_has_an_alert(void **state)
     }
 }
 
+/* Iterations of about a window take several of them then, and not every window shows the culprit.
+ */
+static void an_alert_goes_on_though_iterations_become_longer_than_windows(void **state)
+{
+    static const struct {
+        uint32_t seed;
+        enum synthetic_reason reason;
+    } programs[] = {{99000, SYNTHETIC_LINK}, {99006, SYNTHETIC_LINK}, {99019, SYNTHETIC_LINK},
+                    {99013, SYNTHETIC_RANK}, {99006, SYNTHETIC_RANK}, {99017, SYNTHETIC_NODE}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        struct synthetic_params p = synthetic_draw(programs[i].seed, programs[i].reason);
+        struct program_alerts alerts;
+        p.iterations = 0.9;
+        p.preemption = 0;
+        p.onset = 200;
+        p.windows = 300;
+        program_watch(&p, &alerts);
+        if (alerts.fired != 1 || !alerts.list[0].fires ||
+            !program_names_culprit(&p, &alerts.list[0]))
+            fail_msg("seed %u: %u alerts, %s", programs[i].seed, alerts.fired,
+                     alerts.list[0].title);
+    }
+}
+
 /* Ranks are held up now and then, for long; or they drift apart for some windows. */
 static void calm_jobs_have_no_alert_in_hundreds_of_windows(void **state)
 {
@@ -703,6 +728,7 @@ int main(void)
         cmocka_unit_test(sudden_growth_while_another_grows_slowly_has_its_alert_as_soon),
         cmocka_unit_test(a_rank_is_named_though_a_step_takes_longer_than_a_window),
         cmocka_unit_test(of_ranks_that_seem_late_in_turn_none_has_an_alert),
+        cmocka_unit_test(an_alert_goes_on_though_iterations_become_longer_than_windows),
         cmocka_unit_test(calm_jobs_have_no_alert_in_hundreds_of_windows),
         cmocka_unit_test(steps_of_the_same_length_lose_nothing_and_longer_ones_do),
         cmocka_unit_test(the_time_lost_is_right_where_phases_do_different_work),
