@@ -251,9 +251,8 @@ static void view_write_result(struct view *v, struct attribution_result *out)
         c->node_count = f->node_count;
         c->all_nodes = f->all;
         attribution_describe(v->a, f, c->text, sizeof(c->text));
+        attribution_advise(v->a, f, c->advice, sizeof(c->advice));
     }
-    if (v->found > 0)
-        attribution_advise(v->a, &v->findings[0], out->advice, sizeof(out->advice));
     out->windows = v->now.windows;
     out->baseline = v->absolute ? 0 : v->base.windows;
 }

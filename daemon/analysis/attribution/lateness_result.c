@@ -182,8 +182,7 @@ static void lateness_write(const struct view *v, size_t ranks, const struct late
         c->share = delays[first] / all;
         lateness_describe((enum lateness_sign)first, calm, now, v->progress, c->text,
                           sizeof(c->text));
-        if (out->cause_count == 1)
-            snprintf(out->advice, sizeof(out->advice), "%s", lateness_advise(first, ranks));
+        snprintf(c->advice, sizeof(c->advice), "%s", lateness_advise(first, ranks));
         delays[first] = 0;
     }
 }

@@ -330,9 +330,29 @@ static void evidence_list_process_causes(struct job_growth *g, const struct grow
                 evidence_add_cause(v, attribution_cause_name(c->kind), c->share, c->text);
         }
         if (v->cause_count > 0)
-            snprintf(v->advice, sizeof(v->advice), "%s", g->result.advice);
+            snprintf(v->advice, sizeof(v->advice), "%s", g->result.causes[0].advice);
     }
     free(ranks);
+}
+
+/* Is a cause about ranks of the finding? */
+static int evidence_cause_concerns(const struct job_growth *g, const struct scope_finding *f,
+                                   const struct attribution_cause *c)
+{
+    int concerns = 0;
+    for (uint32_t i = 0; i < c->rank_count; i++)
+        concerns |= evidence_is_culprit(g, f, c->ranks[i]);
+    return concerns;
+}
+
+static uint32_t evidence_count_concerned(const struct job_growth *g, const struct scope_finding *f,
+                                         const struct attribution_result *found)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found->cause_count; i++)
+        count += evidence_cause_explains_lateness(attribution_cause_name(found->causes[i].kind)) &&
+                 evidence_cause_concerns(g, f, &found->causes[i]);
+    return count;
 }
 
 /* Causes are searched in the whole job: a delay may begin outside of the scope. Those that do not
@@ -346,6 +366,7 @@ static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
         found.cause_count = 0;
     evidence_list_process_causes(g, e, &found, v);
     const size_t known = v->cause_count;
+    const int concerned = evidence_count_concerned(g, &e->finding, &found) > 0;
     if (e->finding.part == SCOPE_TRANSFER && known == 0) {
         evidence_list_transfer_causes(e, &found, v);
         return;
@@ -354,11 +375,12 @@ static void evidence_list_causes(struct job_growth *g, struct growth_episode *e)
         const struct attribution_cause *c = &found.causes[i];
         const char *name = attribution_cause_name(c->kind);
         if (!evidence_cause_explains_lateness(name) ||
-            (known > 0 && evidence_cause_is_symptom(name)))
+            (known > 0 && evidence_cause_is_symptom(name)) ||
+            (concerned && !evidence_cause_concerns(g, &e->finding, c)))
             continue;
+        if (v->cause_count == 0)
+            snprintf(v->advice, sizeof(v->advice), "%s", c->advice);
         evidence_add_cause(v, name, c->share, c->text);
-        if (i == 0 && known == 0)
-            snprintf(v->advice, sizeof(v->advice), "%s", found.advice);
     }
     if (v->cause_count == 0)
         evidence_add_own_cause(

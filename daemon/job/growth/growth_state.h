@@ -48,14 +48,15 @@ struct growth_losses {
     uint64_t shared; /**< number of the finding of the scopes that it ends with; 0: it is its own */
 };
 
-/** The culprit of what the job loses so gradually that no window alone shows it; nothing of it
- * decides what growth_losses finds. Zero-initialised is empty. */
-struct growth_gradual {
+/** Another culprit, beside that of growth_losses. Zero-initialised is empty. */
+struct growth_culprit {
     struct scope_finding finding; /**< id 0: there is none */
-    uint64_t onset;               /**< first window in which less was done */
-    uint32_t slow;                /**< windows, one after the other */
+    uint64_t onset;               /**< gradual: first window in which less was done */
+    uint32_t slow;                /**< gradual: windows, one after the other */
     uint32_t same; /**< windows in which the finding was the same before it has an id */
-    uint32_t good; /**< windows in which the finding was not seen */
+    uint32_t good;   /**< windows in which the finding was not seen */
+    int named;       /**< second: it is announced by itself: no finding of the scopes had it */
+    uint64_t shared; /**< second: the finding of the scopes that it ends with; 0: it is its own */
 };
 
 struct job_growth {
@@ -64,8 +65,10 @@ struct job_growth {
     /* By windows as they are judged: joined ones, if any are. */
     struct scopes *scopes;
     struct growth_losses losses;
-    struct growth_gradual gradual;
-    struct scope_finding findings[SCOPE_FINDINGS + 2]; /**< of all three, in the window */
+    struct growth_culprit second;  /**< of what costs as much by itself as the first */
+    struct growth_culprit gradual; /**< of what is lost so gradually that no window alone shows it;
+                                        nothing of it decides what growth_losses finds */
+    struct scope_finding findings[SCOPE_FINDINGS + 3]; /**< of all four, in the window */
     size_t finding_count;
     struct attribution *attribution;
     struct progress progress;

@@ -449,7 +449,7 @@ static int growth_restart(struct job_growth *g, uint32_t span, uint64_t now_ns)
     growth_join_set_span(&g->join, span);
     g->progress = (struct progress){.before = 0};
     g->losses = (struct growth_losses){.count = g->losses.count};
-    g->gradual = (struct growth_gradual){.onset = 0};
+    g->second = g->gradual = (struct growth_culprit){.onset = 0};
     g->routes = 0;
     return 0;
 }

@@ -218,7 +218,7 @@ static void a_slow_link_is_named_although_all_wait(void **state)
     assert_string_equal(r.causes[0].text,
                         "link of node2: messages to and from it take 51 times as long on the "
                         "network as before (5 ms more), those between other nodes 1 times");
-    assert_string_equal(r.advice, "Move the job off node2 or have its link checked; if it is "
+    assert_string_equal(r.causes[0].advice, "Move the job off node2 or have its link checked; if it is "
                                   "traffic of others, wait until it ends.");
     finish(a, h);
 }
@@ -520,8 +520,8 @@ static void slow_links_of_two_nodes_are_described_as_both(void **state)
     assert_true(r.causes[0].all_nodes);
     assert_non_null(strstr(r.causes[0].text, "links of node"));
     assert_non_null(strstr(r.causes[0].text, ": messages to and from them take "));
-    assert_non_null(strstr(r.advice, " and node"));
-    assert_non_null(strstr(r.advice, " or have their links checked"));
+    assert_non_null(strstr(r.causes[0].advice, " and node"));
+    assert_non_null(strstr(r.causes[0].advice, " or have their links checked"));
 }
 
 static void several_ranks_with_more_messages_are_described_in_the_plural(void **state)

@@ -93,7 +93,7 @@ static void what_disturbs_the_process_is_the_cause(void **state)
     assert_int_equal(out.causes[0].kind, CAUSE_STOPPED);
     assert_string_equal(out.causes[0].text,
                         "stopped by a signal for 50 % of the time, before for 0 %");
-    assert_string_equal(out.advice,
+    assert_string_equal(out.causes[0].advice,
                         "Look for a debugger, a checkpoint or a batch system that stops "
                         "this process (SIGSTOP).");
 }
@@ -153,7 +153,7 @@ static void longer_work_shows_no_other_sign(void **state)
     const struct attribution_result out = explain(&bed);
     assert_int_equal(out.cause_count, 1);
     assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
-    assert_string_equal(out.advice, "Balance the work: this rank has more of it than before.");
+    assert_string_equal(out.causes[0].advice, "Balance the work: this rank has more of it than before.");
     begin(&bed, RANKS);
     bed.processes[LATE].user_ns = 1000 * MS;
     bed.processes[LATE].runnable = 10;
@@ -210,7 +210,7 @@ static void advice_for_several_ranks_is_in_the_plural(void **state)
         bed.processes[r].runnable = 10;
         bed.ranks[r].recv_ns = 0;
     }
-    assert_string_equal(explain_ranks(&bed, 2).advice,
+    assert_string_equal(explain_ranks(&bed, 2).causes[0].advice,
                         "Balance the work: these ranks have more of it than before.");
 }
 

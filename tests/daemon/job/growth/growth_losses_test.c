@@ -270,7 +270,7 @@ static void sudden_growth_while_another_grows_slowly_has_its_alert_as_soon(void 
 {
     static const struct {
         uint32_t seed, windows;
-    } programs[] = {{14, 3}, {15, 6}, {17, 1}, {18, 3}, {42, 3}, {46, 3}};
+    } programs[] = {{14, 3}, {15, 5}, {17, 1}, {18, 3}, {42, 3}, {46, 3}};
     (void)state;
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         struct synthetic_params p = synthetic_draw(programs[i].seed, SYNTHETIC_NODE);
@@ -486,17 +486,18 @@ static void a_node_that_waits_for_a_slow_link_has_no_alert_of_its_own(void **sta
     }
 }
 
-/* A program with a second reason of the same kind, 30 windows after the first. */
-static struct synthetic_params draw_second_later(uint32_t seed, enum synthetic_reason reason)
+/* A program with a second reason elsewhere, as many windows after the first. */
+static struct synthetic_params draw_second(uint32_t seed, enum synthetic_reason reason,
+                                           enum synthetic_reason second, uint32_t later)
 {
     struct synthetic_params p = synthetic_draw(seed, reason);
     const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;
     p.onset = 30;
-    p.windows = 90;
-    p.second = reason;
-    p.second_onset = 60;
+    p.windows = later > 0 ? 90 : 50;
+    p.second = second;
+    p.second_onset = p.onset + later;
     p.second_place = (node + p.nodes / 2) % p.nodes;
-    p.second_place *= reason == SYNTHETIC_RANK ? p.ranks_per_node : 1;
+    p.second_place *= second == SYNTHETIC_RANK ? p.ranks_per_node : 1;
     return p;
 }
 
@@ -517,7 +518,7 @@ static void ranks_that_become_slow_one_after_the_other_have_one_alert(void **sta
     static const uint32_t seeds[] = {99000, 99002, 99006};
     (void)state;
     for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
-        const struct synthetic_params p = draw_second_later(seeds[i], SYNTHETIC_RANK);
+        const struct synthetic_params p = draw_second(seeds[i], SYNTHETIC_RANK, SYNTHETIC_RANK, 30);
         struct program_alerts alerts;
         program_watch(&p, &alerts);
         assert_int_equal(alerts.fired, 1);
@@ -532,7 +533,7 @@ static void links_that_become_slow_one_after_the_other_stay_named(void **state)
     static const uint32_t seeds[] = {99001, 99003, 99004, 99005, 99006};
     (void)state;
     for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
-        const struct synthetic_params p = draw_second_later(seeds[i], SYNTHETIC_LINK);
+        const struct synthetic_params p = draw_second(seeds[i], SYNTHETIC_LINK, SYNTHETIC_LINK, 30);
         struct synthetic_params second = p;
         struct program_alerts alerts;
         second.node = p.second_place;
@@ -543,6 +544,37 @@ static void links_that_become_slow_one_after_the_other_stay_named(void **state)
             assert_true(program_names_cause(&p, &alerts.list[0]));
             assert_true(program_names_cause(&second, &alerts.list[1]));
         }
+    }
+}
+
+/* Each cause is enough by itself to make the job as slow. */
+static void faults_of_two_kinds_have_an_alert_each(void **state)
+{
+    static const struct {
+        uint32_t seed;
+        enum synthetic_reason reason, second;
+        uint32_t later;
+    } programs[] = {
+        {99001, SYNTHETIC_LINK, SYNTHETIC_NODE, 0},  {99004, SYNTHETIC_LINK, SYNTHETIC_RANK, 0},
+        {99004, SYNTHETIC_RANK, SYNTHETIC_NODE, 0},  {99001, SYNTHETIC_NODE, SYNTHETIC_RANK, 0},
+        {99004, SYNTHETIC_LINK, SYNTHETIC_RANK, 30}, {99001, SYNTHETIC_NODE, SYNTHETIC_RANK, 30}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        const struct synthetic_params p = draw_second(programs[i].seed, programs[i].reason,
+                                                      programs[i].second, programs[i].later);
+        struct synthetic_params second = p;
+        struct program_alerts alerts;
+        bool named[2] = {false, false};
+        second.reason = p.second;
+        second.rank = second.node = p.second_place;
+        program_watch(&p, &alerts);
+        for (size_t k = 0; k < PROGRAM_ALERTS; k++) {
+            const struct program_alert *a = &alerts.list[k];
+            named[0] |= a->fires && program_names_cause(&p, a);
+            named[1] |= a->fires && program_names_cause(&second, a);
+        }
+        if (alerts.fired != 2 || !named[0] || !named[1])
+            fail_msg("program %zu: %u alerts, %s", i, alerts.fired, alerts.list[0].title);
     }
 }
 
@@ -738,6 +770,7 @@ int main(void)
         cmocka_unit_test(a_node_that_waits_for_a_slow_link_has_no_alert_of_its_own),
         cmocka_unit_test(ranks_that_become_slow_one_after_the_other_have_one_alert),
         cmocka_unit_test(links_that_become_slow_one_after_the_other_stay_named),
+        cmocka_unit_test(faults_of_two_kinds_have_an_alert_each),
         cmocka_unit_test(a_link_that_was_taken_for_a_rank_on_its_node_is_named),
         cmocka_unit_test(messages_within_nodes_have_no_alert_where_ranks_wait_for_a_slow_node),
         cmocka_unit_test(culprits_are_named_where_an_iteration_takes_ten_windows),
