@@ -141,13 +141,13 @@ static int daemon_on_agent_message(void *user, uint64_t instance,
                             : jobs_ingest(d->jobs, instance, message, bytes, now_ns, fault);
 }
 
-static void daemon_on_agent_left(void *user, uint64_t instance, const char *job, int in_order)
+static void daemon_on_agent_left(void *user, uint64_t instance, const struct wire_bye *bye)
 {
     struct daemon *d = user;
-    if (in_order && d->fleet != NULL)
-        fleet_agent_left(d->fleet, instance, job, timeline_now(&d->timeline));
-    else if (in_order && job == NULL) /* it follows those that name a job */
-        jobs_release_agent(d->jobs, instance);
+    if (bye != NULL && d->fleet != NULL)
+        fleet_agent_left(d->fleet, instance, bye, timeline_now(&d->timeline));
+    else if (bye != NULL && (bye->job == NULL || bye->job[0] == '\0'))
+        jobs_release_agent(d->jobs, instance, bye->seq); /* it follows those that name a job */
 }
 
 static void daemon_on_request(void *user, struct peer *peer, const struct wire_request *request)

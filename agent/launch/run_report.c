@@ -24,7 +24,9 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define LEAVE_TIMEOUT (8 * SECOND)   /**< for the agents; they try to send for 5 s themselves */
+/* For the agents, which try to send for 5 s, and at most for a minute as long as they succeed. */
+#define LEAVE_TIMEOUT (8 * SECOND)
+#define LEAVE_MAXIMUM (65 * SECOND)
 #define ANSWER_TIMEOUT (10 * SECOND) /**< for one answer of the daemon, which may be busy */
 #define MAX_JOBS 4096u
 
@@ -59,8 +61,9 @@ static int run_report_ask(struct client *client, const char *op, const char *job
 struct presence {
     const struct run_session *session;
     uint64_t agents;
-    uint64_t jobs;    /**< ours */
-    uint64_t running; /**< of our jobs */
+    uint64_t jobs;     /**< ours */
+    uint64_t running;  /**< of our jobs */
+    uint64_t messages; /**< that agents have sent to the daemon */
 };
 
 /** A daemon of somebody else may have jobs of other commands of the same job of the scheduler. */
@@ -78,6 +81,7 @@ static void run_report_store_status(void *user, const struct wire_message *messa
     if (message->type != WIRE_TYPE_STATUS)
         return;
     p->agents = message->status.agents;
+    p->messages = message->status.messages;
     for (uint64_t i = 0; i < message->status.jobs_count; i++) {
         const struct wire_job_row *job = &message->status.jobs[i];
         int ours = job->daemon[0] == '\0' && run_report_is_ours(p->session, job->job, job->session);
@@ -104,7 +108,8 @@ static int run_report_is_expecting(const struct run_session *s, const struct pre
 /** @return 1 when all is reported, 0 when patience ended, or a negative error */
 static int run_report_await_agents(struct client *client, const struct run_session *s)
 {
-    uint64_t deadline = clock_mono_ns() + LEAVE_TIMEOUT;
+    const uint64_t last = clock_mono_ns() + LEAVE_MAXIMUM;
+    uint64_t deadline = 0, messages = 0;
     for (;;) {
         struct presence p = {.session = s};
         struct client_message unused;
@@ -115,7 +120,11 @@ static int run_report_await_agents(struct client *client, const struct run_sessi
         if (p.running == 0 && (p.agents == 0 || !s->daemon_wanted) &&
             !run_report_is_expecting(s, &p))
             return 1;
-        if (clock_mono_ns() > deadline || run_child_end_requested())
+        const uint64_t now = clock_mono_ns();
+        if (deadline == 0 || p.messages != messages)
+            deadline = now + LEAVE_TIMEOUT;
+        messages = p.messages;
+        if (now > deadline || now > last || run_child_end_requested())
             return 0;
         client_next(client, 20, &unused); /* the pause between two questions */
     }

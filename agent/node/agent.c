@@ -4,6 +4,7 @@
 
 #include "agent/host/counters.h"
 #include "agent/host/places.h"
+#include "agent/node/leave.h"
 #include "agent/node/node.h"
 #include "agent/node/uplink.h"
 #include "agent/node/windows.h"
@@ -20,8 +21,6 @@
 
 #define CHECK_INTERVAL_NS UINT64_C(1000000000)
 #define SYSFS "/sys"
-/* Time after the end of the last rank in which remaining messages are sent. */
-#define LEAVE_TIMEOUT_NS UINT64_C(5000000000)
 #define STOP_TIMEOUT_NS UINT64_C(1000000000)
 #define LEAVE_RETRY_NS UINT64_C(50000000)
 
@@ -38,12 +37,12 @@ struct agent {
     struct places *places;
     struct node *node;
     struct uplink *uplink;
-    uint64_t processed_ns;   /* last call of windows_process() */
-    uint64_t checked_ns;     /* last check of /dev/shm and the registrations */
-    uint64_t alone_since_ns; /* since when no rank is on the node; 0: there is one */
-    uint64_t stop_ns;        /* when it was requested to stop; 0: it was not */
-    int registered;          /* live registrations */
-    int was_needed;          /* there was a rank on the node */
+    uint64_t processed_ns; /* last call of windows_process() */
+    uint64_t checked_ns;   /* last check of /dev/shm and the registrations */
+    struct leave leave;    /* no rank is on the node */
+    uint64_t stop_ns;      /* when it was requested to stop; 0: it was not */
+    int registered;        /* live registrations */
+    int was_needed;        /* there was a rank on the node */
 };
 
 static void agent_on_timer(uv_timer_t *timer);
@@ -125,7 +124,7 @@ static void agent_close_handles(struct agent *agent)
 {
     node_close(agent->node);
     for (const struct node_job *job = agent->census.jobs; job != NULL; job = job->next)
-        uplink_send_bye(agent->uplink, job->id);
+        uplink_send_bye(agent->uplink, job->id, job->last_seq);
     uplink_close(agent->uplink, NULL);
     uv_close((uv_handle_t *)&agent->timer, NULL);
     for (int i = 0; i < 2; i++)
@@ -140,16 +139,17 @@ static int agent_leave_if_done(struct agent *agent, uint64_t now)
     int alone =
         census_empty(&agent->census) && agent->census.jobs == NULL && agent->registered == 0;
     if (!alone) {
-        agent->alone_since_ns = 0;
+        agent->leave = (struct leave){0};
         agent->was_needed = 1;
         return 0;
     }
     if (agent->options.by_hand && !agent->was_needed)
         return 0;
-    if (agent->alone_since_ns == 0)
-        agent->alone_since_ns = now;
+    if (agent->leave.since_ns == 0)
+        agent->leave.since_ns = now;
     if (journal_has_pending(agent->journal)) {
-        if (now - agent->alone_since_ns < LEAVE_TIMEOUT_NS)
+        if (leave_is_worth_waiting(&agent->leave, journal_backlog(agent->journal),
+                                   uplink_connected(agent->uplink), now))
             return 0;
         log_error("the daemon at %s did not take the last messages: they are lost",
                   agent->options.endpoint);
@@ -198,7 +198,7 @@ static void agent_on_timer(uv_timer_t *timer)
     if (agent_stop_if_asked(agent, now) || agent_leave_if_done(agent, now))
         return;
     uint64_t due = windows_next_due(&agent->windows, now);
-    int closing = agent->stop_ns != 0 || agent->alone_since_ns != 0;
+    int closing = agent->stop_ns != 0 || agent->leave.since_ns != 0;
     if (closing && due > now + LEAVE_RETRY_NS)
         due = now + LEAVE_RETRY_NS;
     agent_schedule(agent, due);

@@ -423,9 +423,9 @@ static void uplink_on_timer_closed(uv_handle_t *handle)
 }
 
 /* Also while the welcome is on its way: the daemon has received the hello by then. */
-void uplink_send_bye(struct uplink *uplink, const char *job)
+void uplink_send_bye(struct uplink *uplink, const char *job, uint64_t seq)
 {
-    struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1, .job = job};
+    struct wire_bye bye = {.seq = seq, .job = job};
     uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
 }
 
@@ -433,7 +433,7 @@ void uplink_close(struct uplink *uplink, void (*closed)(void *user))
 {
     if (uplink == NULL)
         return;
-    uplink_send_bye(uplink, NULL);
+    uplink_send_bye(uplink, NULL, journal_next_seq(uplink->options.journal) - 1);
     uplink_disconnect(uplink, LINGER_MS);
     uplink->closed = closed;
     uv_close((uv_handle_t *)&uplink->timer, uplink_on_timer_closed);

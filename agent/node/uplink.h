@@ -51,8 +51,9 @@ int uplink_connected(const struct uplink *uplink);
 uint64_t uplink_bytes(const struct uplink *uplink);
 
 /** Sends a bye of a job: a daemon that the agent has come to just now does not know its jobs.
- *  @param job  NULL: all that the daemon knows */
-void uplink_send_bye(struct uplink *uplink, const char *job);
+ *  @param job  NULL: all that the daemon knows
+ *  @param seq  number of the last message of the job */
+void uplink_send_bye(struct uplink *uplink, const char *job, uint64_t seq);
 
 /** Sends a bye and closes; messages on their way have half a second. NULL is fine.
  *  @param closed  called when no handle of it is left in the loop */

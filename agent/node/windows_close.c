@@ -142,6 +142,7 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
         .user = windows,
     };
     int rc = node_job_close_window(job, &window, &clock, counters, &output);
+    job->last_seq = journal_next_seq(windows->journal) - 1;
     windows->totals.sampled -= ends - window.halves_count;
     windows->totals.passed_over += ends - window.halves_count;
     if (rc < 0) {

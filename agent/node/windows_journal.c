@@ -106,6 +106,7 @@ void windows_announce_ranks(struct windows *windows, struct node_job *job, int a
     if (rc == 0)
         rc =
             windows_append(windows, WIRE_TYPE_RANKS, windows->buffer.bytes, windows->buffer.length);
+    job->last_seq = journal_next_seq(windows->journal) - 1;
     if (rc != 0)
         log_error("ranks of job %s cannot be announced: %s", job->id, holter_strerror(rc));
 }

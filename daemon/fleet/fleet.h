@@ -58,8 +58,9 @@ void fleet_destroy(struct fleet *fleet);
 int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_message *message,
                  zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
 uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance);
-/** @param job  that the agent left; NULL: all that it has reported to this daemon */
-void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *job, uint64_t now_ns);
+/** @param bye  names the job that the agent left; none: all that it has reported to this daemon */
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, const struct wire_bye *bye,
+                      uint64_t now_ns);
 
 /** Send a message to agents, whichever daemon they are connected to. */
 void fleet_send_agents(struct fleet *fleet, const uint64_t *instances, size_t count,

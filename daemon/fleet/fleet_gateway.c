@@ -162,13 +162,14 @@ uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
 
 /* The worker learns of it in the order of the messages. An agent that has come from another gateway
  * and has sent nothing since is known here by the job that it names only. */
-void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *id, uint64_t now_ns)
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, const struct wire_bye *bye,
+                      uint64_t now_ns)
 {
     const struct key key = {.hi = instance};
+    const char *id = bye->job != NULL && bye->job[0] != '\0' ? bye->job : NULL;
     struct gateway_job *named =
         id != NULL && job_id_valid(id) ? gateway_find_job(fleet, id, now_ns) : NULL;
-    const struct wire_bye bye = {.seq = 0};
-    if ((id != NULL && named == NULL) || wire_encode(&fleet->buffer, WIRE_TYPE_BYE, &bye) != 0)
+    if ((id != NULL && named == NULL) || wire_encode(&fleet->buffer, WIRE_TYPE_BYE, bye) != 0)
         return;
     const struct fleet_entry entry = {instance, now_ns, fleet->buffer.bytes, fleet->buffer.length};
     if (named != NULL)

@@ -68,11 +68,12 @@ uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
     return 0;
 }
 
-void fleet_agent_left(struct fleet *fleet, uint64_t instance, const char *job, uint64_t now_ns)
+void fleet_agent_left(struct fleet *fleet, uint64_t instance, const struct wire_bye *bye,
+                      uint64_t now_ns)
 {
     (void)fleet;
     (void)instance;
-    (void)job;
+    (void)bye;
     (void)now_ns;
 }
 

@@ -208,7 +208,7 @@ static void job_check_end(struct job *job, uint64_t watermark_ns)
     uint64_t silent =
         watermark_ns > job->nodes.last_message_ns ? watermark_ns - job->nodes.last_message_ns : 0;
     if (!job_nodes_all_final(&job->nodes)) {
-        if (silent > job->options.lost_ns)
+        if (silent > job->options.lost_ns || job_nodes_all_left(&job->nodes))
             job_info_set_state(&job->info, JOB_LOST);
         return;
     }
@@ -310,9 +310,11 @@ void job_finish(struct job *job, uint64_t now_ns)
     job_publish_changes(job, now_ns);
 }
 
-void job_release_agent(struct job *job, uint64_t instance)
+void job_release_agent(struct job *job, uint64_t instance, uint64_t missing)
 {
-    job_nodes_release_agent(&job->nodes, instance);
+    const struct job_losses losses = {.windows =
+                                          job_nodes_release_agent(&job->nodes, instance, missing)};
+    job_alerts_add_losses(&job->alerts, losses);
 }
 
 /* ---- recordings ---------------------------------------------------------- */

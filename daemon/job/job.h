@@ -101,8 +101,13 @@ int job_accept_window(struct job *job, uint64_t instance, const struct wire_wind
 int job_accept_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
                         uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
-/** The agent has left in order: no window of it follows. */
-void job_release_agent(struct job *job, uint64_t instance);
+/** The agent has left in order: no window of it follows.
+ *  @param missing  messages that it has sent and that never came: what is missing of a node whose
+ *                  end was not reported counts as lost */
+void job_release_agent(struct job *job, uint64_t instance, uint64_t missing);
+
+/** Highest number of a message of the agent that was accepted; 0: none was. */
+uint64_t job_last_accepted(const struct job *job, uint64_t instance);
 
 /** Publish what is complete or overdue, and look for silent agents. To be called after each batch
  * of messages and from time to time. */

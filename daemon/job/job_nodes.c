@@ -86,7 +86,7 @@ int job_nodes_mark_active(struct job_nodes *nodes, struct job_node *node, uint64
     nodes->last_message_ns = now_ns;
     if (!node->lost_contact)
         return 0;
-    node->lost_contact = 0;
+    node->lost_contact = node->left = 0;
     nodes->active += !node->final;
     return 1;
 }
@@ -110,11 +110,21 @@ void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int fin
         nodes->active++;
 }
 
-void job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance)
+uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uint64_t missing)
 {
     uint32_t at = job_nodes_find_node(nodes, instance);
-    if (at != KEY_NONE && nodes->list[at]->instance == instance)
-        job_nodes_set_final(nodes, nodes->list[at], 1);
+    struct job_node *node = at == KEY_NONE ? NULL : nodes->list[at];
+    if (node == NULL || node->instance != instance || node->final || node->left)
+        return 0;
+    if (missing == 0) {
+        job_nodes_set_final(nodes, node, 1);
+        return 0;
+    }
+    if (!node->lost_contact)
+        job_nodes_mark_lost(nodes, node);
+    node->left = 1;
+    node->row.windows_dropped += missing;
+    return missing;
 }
 
 int job_nodes_all_final(const struct job_nodes *nodes)
@@ -135,6 +145,15 @@ void job_nodes_note_window(struct job_nodes *nodes, struct job_node *node, uint6
         node->last_window = number;
     if (final || number == node->last_window)
         job_nodes_set_final(nodes, node, final);
+}
+
+int job_nodes_all_left(const struct job_nodes *nodes)
+{
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        if (!nodes->list[i]->final && !nodes->list[i]->left)
+            return 0;
+    }
+    return 1;
 }
 
 /* ---- losses -------------------------------------------------------------- */

@@ -18,6 +18,7 @@ struct job_node {
     uint64_t last_message_ns; /**< when its last message came, daemon time */
     int final;                /**< no window follows last_window */
     int lost_contact;
+    int left; /**< its agent has left, and its last messages never came */
     uint64_t matched, unmatched, rejected; /**< by all its agents, see the row */
     struct wire_node_row row; /**< newest report of the agent on itself; its host points here */
 };
@@ -68,14 +69,20 @@ int job_nodes_mark_active(struct job_nodes *nodes, struct job_node *node, uint64
 void job_nodes_mark_lost(struct job_nodes *nodes, struct job_node *node);
 void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int final);
 
-/** Its agent has left in order. */
-void job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance);
+/** Its agent has left in order. A node whose last window is not known to be its last one, and of
+ * whose agent messages are missing, stays without its end: its row counts them as dropped.
+ *  @param missing  numbers of the agent that no message came of
+ *  @return those that are lost to the job */
+uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uint64_t missing);
 
 /** A message of it was accepted. */
 void job_agent_note_seq(struct job_agent *agent, uint64_t seq);
 
 /** Are there nodes, and does none of them report any more? */
 int job_nodes_all_final(const struct job_nodes *nodes);
+
+/** Has every agent whose node is not final left? */
+int job_nodes_all_left(const struct job_nodes *nodes);
 
 /** Note that a node has reported a window. */
 void job_nodes_note_window(struct job_nodes *nodes, struct job_node *node, uint64_t number,

@@ -391,10 +391,15 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
     return 0;
 }
 
-void jobs_release_agent(struct jobs *jobs, uint64_t instance)
+void jobs_release_agent(struct jobs *jobs, uint64_t instance, uint64_t seq)
 {
+    uint64_t last = 0;
+    for (size_t i = 0; i < jobs->count; i++) {
+        const uint64_t of_job = job_last_accepted(jobs->list[i].job, instance);
+        last = of_job > last ? of_job : last;
+    }
     for (size_t i = 0; i < jobs->count; i++)
-        job_release_agent(jobs->list[i].job, instance);
+        job_release_agent(jobs->list[i].job, instance, seq > last ? seq - last : 0);
 }
 
 void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
@@ -617,11 +622,12 @@ int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_m
     return code;
 }
 
-void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance)
+void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq)
 {
     const struct entry *entry = jobs_find_streamed(jobs, id);
+    const uint64_t last = entry == NULL ? 0 : job_last_accepted(entry->job, instance);
     if (entry != NULL)
-        job_release_agent(entry->job, instance);
+        job_release_agent(entry->job, instance, seq > last ? seq - last : 0);
 }
 
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals)

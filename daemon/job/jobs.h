@@ -69,8 +69,9 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns);
 int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
                 zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
 
-/** The agent has left. */
-void jobs_release_agent(struct jobs *jobs, uint64_t instance);
+/** The agent has left.
+ *  @param seq  number of its last message, of whatever job */
+void jobs_release_agent(struct jobs *jobs, uint64_t instance, uint64_t seq);
 
 /** A job that is replayed from a recording: its clock is that of the messages, and it ends with
  * them.
@@ -127,8 +128,8 @@ void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert);
 int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
                        zmq_msg_t *bytes, uint64_t received_ns, struct job_fault *fault);
 /** The agent has left this job, by the job's messages; those of its other jobs say so themselves.
- */
-void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance);
+ *  @param seq  number of its last message of this job, or a later one when it has ended this job */
+void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq);
 /** A daemon before this one closed this window here. */
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals);
 /** From now on the job is this daemon's own. */

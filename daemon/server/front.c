@@ -306,7 +306,7 @@ static int front_on_bye(struct front *f, struct peer *peer, const struct wire_me
     peer->has_left = 1;
     int code = names_one ? front_check_owner(f, peer, message, fault) : 0;
     if (code == 0)
-        f->callbacks.left(f->callbacks.user, peer->instance, names_one ? job : NULL, 1);
+        f->callbacks.left(f->callbacks.user, peer->instance, &message->bye);
     return code;
 }
 
@@ -471,7 +471,7 @@ static void front_on_expired(void *user, const struct peer *peer)
 {
     struct front *f = user;
     if (peer->role == ROLE_AGENT && peer->instance != 0 && !peer->has_left)
-        f->callbacks.left(f->callbacks.user, peer->instance, NULL, 0);
+        f->callbacks.left(f->callbacks.user, peer->instance, NULL);
 }
 
 void front_tick(struct front *f)

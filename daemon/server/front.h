@@ -28,8 +28,8 @@ struct front_callbacks {
      * negative error and fault */
     int (*ingest)(void *user, uint64_t instance, const struct wire_message *message,
                   zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
-    /** The agent has left, in order or after a silence. @param job  that it left; NULL: all */
-    void (*left)(void *user, uint64_t instance, const char *job, int in_order);
+    /** The agent has left. @param bye  NULL: not in order, it was silent */
+    void (*left)(void *user, uint64_t instance, const struct wire_bye *bye);
     /** A client's request, to be answered with front_send() and ended with a REPLY. */
     void (*request)(void *user, struct peer *peer, const struct wire_request *request);
     /** User of a job; NULL or "": not known. May be NULL, if options->users is 0. */

@@ -806,7 +806,9 @@ enum wire_degraded {
 
 /** The agent disconnects after its last message. */
 #define WIRE_BYE(FIELD)                                                                            \
-    FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")                   \
+    FIELD(1, U64, seq, WIRE_ANY, REQUIRED,                                                         \
+          "agents: number of the last message it has made, of the job if one is named: what the "  \
+          "daemon lacks of them is lost")                                                          \
     FIELD(2, STR, job, 64, OPTIONAL,                                                               \
           "agents: a job that it reports, one message for each; empty: of those the daemon knows")
 

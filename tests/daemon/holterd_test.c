@@ -411,6 +411,40 @@ static void an_agent_that_leaves_in_order_is_not_waited_for(void **state)
     daemon_bed_stop(pid);
 }
 
+/* Windows that agents could not send, by the newest rows of the nodes. */
+static uint64_t dropped_in_snapshot(struct peer *p)
+{
+    uint64_t dropped = 0;
+    struct wire_request request = {.id = 6, .op = "snapshot", .job = "job.0", .topic = "nodes"};
+    peer_send(p, WIRE_TYPE_REQUEST, &request);
+    while (peer_receive(p)->type != WIRE_TYPE_REPLY)
+        for (uint64_t i = 0; i < p->message.nodes.nodes_count; i++)
+            dropped += p->message.nodes.nodes[i].windows_dropped;
+    return dropped;
+}
+
+static void what_an_agent_that_leaves_could_not_send_is_lost(void **state)
+{
+    struct peer agent, viewer;
+    pid_t pid = start(NULL, NULL);
+    uint64_t w = first_window();
+    (void)state;
+    peer_come(&bed, &agent, "agent", 11);
+    peer_come(&bed, &viewer, "viewer", 0);
+    report(&agent, w, 1, 0);
+    struct wire_bye bye = {.seq = 5};
+    peer_send(&agent, WIRE_TYPE_BYE, &bye);
+    await_end(&viewer, "lost");
+    assert_int_equal(dropped_in_snapshot(&viewer), 3);
+    const struct wire_request request = {
+        .id = 9, .op = "snapshot", .job = "job.0", .topic = "alerts"};
+    peer_send(&viewer, WIRE_TYPE_REQUEST, &request);
+    assert_string_equal(peer_await(&viewer, WIRE_TYPE_ALERT)->alert.kind, "data-lost");
+    peer_hang_up(&agent);
+    peer_hang_up(&viewer);
+    daemon_bed_stop(pid);
+}
+
 /* Start the daemon without standard input and output, as shells do for <&- and >&-. */
 static pid_t start_without_files(void)
 {
@@ -456,6 +490,7 @@ int main(int argc, char **argv)
         AS_PROCESS(with_keys_the_key_gives_the_role),
         AS_PROCESS(when_idle_it_leaves_by_itself),
         AS_PROCESS(an_agent_that_leaves_in_order_is_not_waited_for),
+        AS_PROCESS(what_an_agent_that_leaves_could_not_send_is_lost),
         AS_PROCESS(a_daemon_without_standard_files_serves_and_leaves_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,10 +97,16 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void leave(struct fleet *fleet, uint64_t instance, const char *job, uint64_t now_ns)
+{
+    const struct wire_bye bye = {.seq = 7, .job = job};
+    fleet_agent_left(fleet, instance, &bye, now_ns);
+}
+
 static void an_agent_that_came_from_another_gateway_leaves_the_job_that_it_names(void **state)
 {
     struct fleet *fleet = *state;
-    fleet_agent_left(fleet, AGENT, "one.1", 1);
+    leave(fleet, AGENT, "one.1", 1);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 1);
     assert_string_equal(published_job, "one.1");
@@ -111,12 +117,12 @@ static void an_agent_that_came_from_another_gateway_leaves_the_job_that_it_names
 static void an_agent_that_names_no_job_leaves_those_that_it_has_reported(void **state)
 {
     struct fleet *fleet = *state;
-    fleet_agent_left(fleet, AGENT + 1, "one.1", 1);
+    leave(fleet, AGENT + 1, "one.1", 1);
     gateway_flush(fleet, 1);
-    fleet_agent_left(fleet, AGENT, NULL, 2);
+    leave(fleet, AGENT, NULL, 2);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 1);
-    fleet_agent_left(fleet, AGENT + 1, NULL, 3);
+    leave(fleet, AGENT + 1, NULL, 3);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 2);
 }
@@ -124,7 +130,7 @@ static void an_agent_that_names_no_job_leaves_those_that_it_has_reported(void **
 static void a_job_of_a_forbidden_name_is_not_left(void **state)
 {
     struct fleet *fleet = *state;
-    fleet_agent_left(fleet, AGENT, "one.>", 1);
+    leave(fleet, AGENT, "one.>", 1);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 0);
 }
@@ -137,10 +143,10 @@ static void what_agents_sent_is_gathered_until_the_first_of_it_is_due(void **sta
     fleet->options.timeline = &timeline;
     fleet->options.gather_ns = HOUR_NS;
     const uint64_t now = timeline_now(&timeline);
-    fleet_agent_left(fleet, AGENT, "one.1", now);
+    leave(fleet, AGENT, "one.1", now);
     gateway_flush(fleet, 0);
     assert_int_equal(publications, 0);
-    fleet_agent_left(fleet, AGENT + 1, "one.1", now + 2 * HOUR_NS);
+    leave(fleet, AGENT + 1, "one.1", now + 2 * HOUR_NS);
     fleet->gateway.since_ns -= HOUR_NS;
     gateway_flush(fleet, 0);
     assert_int_equal(publications, 1);
@@ -150,7 +156,7 @@ static void what_agents_sent_is_published_at_once_when_asked(void **state)
 {
     struct fleet *fleet = *state;
     fleet->options.gather_ns = HOUR_NS;
-    fleet_agent_left(fleet, AGENT, "one.1", 1);
+    leave(fleet, AGENT, "one.1", 1);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 1);
 }

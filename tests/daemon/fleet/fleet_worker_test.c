@@ -458,6 +458,19 @@ static void closing_windows_counts_as_time_that_a_take_over_takes(void **state)
     stop_daemon(second);
 }
 
+static void what_an_agent_that_leaves_could_not_send_is_lost(void **state)
+{
+    const struct wire_bye bye = {.seq = 3};
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    read_window(fleet, 1);
+    read_message(fleet, WIRE_TYPE_BYE, &bye, 2 * S);
+    publish_windows(fleet, 2 * S + S / 2);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_LOST);
+    stop_daemon(fleet);
+}
+
 static void give_other_job(struct fleet *fleet, const struct wire_message *message)
 {
     zmq_msg_t bytes;
@@ -553,6 +566,8 @@ int main(void)
             a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_an_agent_that_leaves_could_not_send_is_lost, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(closing_windows_counts_as_time_that_a_take_over_takes,
                                         set_up, tear_down),
     };

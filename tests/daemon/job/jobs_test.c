@@ -129,6 +129,50 @@ static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **stat
     jobs_destroy(jobs, 1000 * S);
 }
 
+static void report_window(struct jobs *jobs, const char *id, uint64_t seq, uint64_t flags)
+{
+    struct wire_rank_row row = {.rank = 0, .calls = 1, .in_call_peer = -1};
+    const struct wire_message report = {.type = WIRE_TYPE_WINDOW,
+                                        .window = {.seq = seq,
+                                                   .job = id,
+                                                   .host = "n0",
+                                                   .window = 100,
+                                                   .length_ns = S,
+                                                   .flags = flags,
+                                                   .ranks = &row,
+                                                   .ranks_count = 1}};
+    give(jobs, 1, &report, 101 * S);
+}
+
+/* An agent numbers the messages of all its jobs together. One of them had ended. */
+static void
+what_an_agent_of_several_jobs_could_not_send_is_lost_to_those_that_have_not_ended(void **state)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    struct jobs *jobs;
+    char why[256];
+    (void)state;
+    for (uint64_t missing = 0; missing < 2; missing++) {
+        assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+        begin_run(jobs, 0, 1, 1, 100 * S);
+        begin_run(jobs, 1, 1, 1, 100 * S);
+        begin_run(jobs, 2, 1, 1, 100 * S);
+        report_window(jobs, "job.0", 2, WINDOW_FINAL);
+        report_window(jobs, "job.1", 3, 0);
+        report_window(jobs, "job.2", 4, 0);
+        jobs_release_agent(jobs, 1, 4 + missing);
+        jobs_advance(jobs, 102 * S, 102 * S);
+        const enum job_state state_of_others = missing ? JOB_LOST : JOB_ENDED;
+        assert_int_equal(job_state(jobs_find(jobs, "job.0")), JOB_ENDED);
+        assert_int_equal(job_state(jobs_find(jobs, "job.1")), state_of_others);
+        assert_int_equal(job_state(jobs_find(jobs, "job.2")), state_of_others);
+        jobs_destroy(jobs, 1000 * S);
+    }
+}
+
 /* It is the oldest of them, but viewers still look at it. */
 static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void **state)
 {
@@ -459,6 +503,8 @@ int main(void)
         cmocka_unit_test(a_running_job_takes_all_reports_of_its_id),
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
+        cmocka_unit_test(
+            what_an_agent_of_several_jobs_could_not_send_is_lost_to_those_that_have_not_ended),
         cmocka_unit_test(a_recording_is_continued_only_with_windows_of_the_same_length),
         cmocka_unit_test(a_job_that_is_named_as_a_part_of_a_recording_is_refused),
         cmocka_unit_test(a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one),
