@@ -333,6 +333,7 @@ static int run_watched(struct run_session *s, const struct run_options *o,
         if (o->output != NULL)
             run_report_rename(&report, o->output);
         run_report_print(&report);
+        run_report_print_earlier(&report, s);
     }
     run_report_print_crashes(&report, s, collected == 0);
     run_report_finish(&report);

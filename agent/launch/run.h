@@ -245,6 +245,10 @@ void run_report_rename(struct run_report *report, const char *output);
 /** One line for each job. */
 void run_report_print(const struct run_report *report);
 
+/** One line about the jobs that the daemon has forgotten for later ones; none without such. After a
+ *  crash, run_report_print_crashes() names them. */
+void run_report_print_earlier(const struct run_report *report, const struct run_session *session);
+
 /** One line about the daemon's crashes and what is missing because of them; none without a crash.
  *  @param collected  whether the daemon has answered at the end */
 void run_report_print_crashes(const struct run_report *report, const struct run_session *session,

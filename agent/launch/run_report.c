@@ -29,6 +29,7 @@
 #define LEAVE_MAXIMUM (65 * SECOND)
 #define ANSWER_TIMEOUT (10 * SECOND) /**< for one answer of the daemon, which may be busy */
 #define MAX_JOBS 4096u
+#define KEPT_JOBS 64u /**< the daemon knows at least as many that have ended */
 
 /* ---- asking -------------------------------------------------------------- */
 
@@ -433,7 +434,8 @@ void run_report_print(const struct run_report *report)
     if (report->sink_error[0] != '\0')
         terminal_print("not all alerts were delivered: %s", report->sink_error);
     if (report->count == 0 && report->uninitialised && report->complete)
-        terminal_print("no job was seen: its processes ended before MPI_Init had returned");
+        terminal_print("no job was seen: its processes ended before MPI_Init had returned, or are "
+                       "in another PID namespace than the agent");
     else if (report->count == 0 && !report->explained && report->complete)
         terminal_print(
             "no program that initialised MPI was seen; one whose launcher a script calls "
@@ -458,7 +460,8 @@ static int run_report_is_listed(const struct run_report *report, const char *nam
     return 0;
 }
 
-/** Recordings of jobs that had ended before a restart, which the daemon does not know any more. */
+/** Recordings of jobs that the daemon does not know any more: they had ended before a restart, or
+ * before many others. */
 static unsigned run_report_count_unlisted(const struct run_report *report,
                                           const struct run_session *s)
 {
@@ -475,6 +478,16 @@ static unsigned run_report_count_unlisted(const struct run_report *report,
     if (d != NULL)
         closedir(d);
     return count;
+}
+
+void run_report_print_earlier(const struct run_report *report, const struct run_session *s)
+{
+    if (report->count < KEPT_JOBS || s->crashes.count > 0)
+        return;
+    const unsigned earlier = run_report_count_unlisted(report, s);
+    if (earlier > 0)
+        terminal_print("%u more job%s ended before these, recorded in %s", earlier,
+                       earlier == 1 ? "" : "s", s->record);
 }
 
 static const char *run_report_describe_restarts(char *out, size_t capacity,

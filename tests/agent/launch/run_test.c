@@ -306,7 +306,9 @@ static void processes_that_end_in_their_initialisation_are_reported(void **state
     (void)state;
     capture_report(&(struct run_report){.complete = 1, .uninitialised = 1}, line, sizeof line);
     assert_string_equal(
-        line, "holter: no job was seen: its processes ended before MPI_Init had returned\n");
+        line,
+        "holter: no job was seen: its processes ended before MPI_Init had returned, or are in "
+        "another PID namespace than the agent\n");
 }
 
 static void a_sink_of_alerts_that_fails_is_reported(void **state)
@@ -364,6 +366,39 @@ static void the_closing_line_reports_what_is_not_whole(void **state)
 }
 
 /* ---- sessions -------------------------------------------------------------- */
+
+static void make_file(const char *directory, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+static void jobs_that_the_daemon_has_forgotten_for_later_ones_are_counted(void **state)
+{
+    struct run_session session = {.job = "night"};
+    struct run_job jobs[65] = {0};
+    struct stderr_capture capture;
+    char said[300], name[96];
+    (void)state;
+    assert_int_equal(directory_make(session.record), 0);
+    for (unsigned i = 0; i < 70; i++) {
+        snprintf(name, sizeof name, "holter-night.%u.hrec", i);
+        make_file(session.record, name);
+        if (i >= 5)
+            snprintf(jobs[i - 5].id, sizeof jobs->id, "night.%u", i);
+    }
+    stderr_capture_begin(&capture);
+    run_report_print_earlier(&(struct run_report){.jobs = jobs, .count = 3}, &session);
+    run_report_print_earlier(&(struct run_report){.jobs = jobs, .count = 65}, &session);
+    stderr_capture_text(&capture, said, sizeof said);
+    stderr_capture_end(&capture);
+    assert_non_null(strstr(said, "holter: 5 more jobs ended before these, recorded in /"));
+    assert_null(strstr(said, "67 more"));
+    directory_remove(session.record);
+}
 
 static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **state)
 {
@@ -504,15 +539,6 @@ static void what_is_given_of_alerts_and_metrics_goes_to_the_daemon(void **state)
     free(words);
 }
 
-static void make_file(const char *directory, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fclose(f);
-}
-
 static void make_directories(const char *directory, const char *session, int owners)
 {
     char path[256];
@@ -576,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_sink_of_alerts_that_fails_is_reported),
         cmocka_unit_test(the_closing_line_reports_what_is_not_whole),
         cmocka_unit_test(ranks_that_no_agent_reports_are_missing),
+        cmocka_unit_test(jobs_that_the_daemon_has_forgotten_for_later_ones_are_counted),
         cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
         cmocka_unit_test(a_session_whose_run_was_killed_before_it_was_registered_is_swept),
         cmocka_unit_test(this_host_is_not_elsewhere),
