@@ -53,18 +53,23 @@ static int rank_env_read_orte_step(struct rank_env *out, const char *jobid)
 }
 
 /** Hydra's proxies get the address of their mpiexec, the same on all nodes, and the process group,
- *  0 and then one more for each MPI_Comm_spawn. */
-static int rank_env_read_hydra_step(struct rank_env *out, const char *command)
+ *  0 and then one more for each MPI_Comm_spawn. One mpiexec after the other has the same port where
+ *  ports are few (MPIEXEC_PORT_RANGE): who starts it for us gives it a number. */
+static int rank_env_read_hydra_step(struct rank_env *out, const struct rank_env_source *s)
 {
+    const char *command = s->parent_command;
     const char *address = rank_env_command_option(command, "--control-port");
     const char *colon = address == NULL ? NULL : strrchr(address, ':');
     if (colon == NULL || colon == address || colon[1] == '\0')
         return 0;
     int group = rank_env_parse_small_number(rank_env_command_option(command, "--pgid"));
+    const char *launch = rank_env_var(s, "HOLTER_LAUNCH");
+    if (rank_env_parse_small_number(launch) < 0)
+        launch = colon + 1;
     if (group <= 0)
-        snprintf(out->step, sizeof out->step, "%.12s", colon + 1);
+        snprintf(out->step, sizeof out->step, "%.12s", launch);
     else
-        snprintf(out->step, sizeof out->step, "%.12s-%d", colon + 1, group);
+        snprintf(out->step, sizeof out->step, "%.12s-%d", launch, group);
     snprintf(out->base, sizeof out->base, "%.*s", (int)(colon - address), address);
     return 1;
 }
@@ -125,7 +130,7 @@ static void rank_env_read_step(struct rank_env *out, const struct rank_env_sourc
     snprintf(out->base, sizeof out->base, "%s", s->host);
     if (orte != NULL && rank_env_read_orte_step(out, orte))
         return;
-    if (rank_env_read_hydra_step(out, s->parent_command) || rank_env_read_intel_step(out, s))
+    if (rank_env_read_hydra_step(out, s) || rank_env_read_intel_step(out, s))
         return;
     if (namespace_ != NULL && rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
         slurm = NULL; /* of a step in which Open MPI 5's mpirun, or its daemon, was started */

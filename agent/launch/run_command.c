@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /** Take over an owned text. @return it; NULL when there was no memory for it */
 static char *run_command_append_argument(char **list, size_t capacity, char *text)
@@ -135,6 +136,14 @@ static int run_command_add_session(struct run_command *c, const struct run_sessi
     return rc != 0 ? -ENOMEM : 0;
 }
 
+/** One command of several at one daemon has a number of its own. */
+static int run_command_add_launch(struct run_command *c)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    return run_command_add_variable(c, "HOLTER_LAUNCH=", number);
+}
+
 static int run_command_add_shims(struct run_command *c, const struct run_session *s)
 {
     const char *path = getenv("PATH");
@@ -214,6 +223,8 @@ int run_command_make(struct run_command *out, const struct run_session *session,
                    (target->launcher == LAUNCHER_HYDRA || target->launcher == LAUNCHER_SRUN ||
                     (target->launcher == LAUNCHER_OPENMPI && agent == -EINVAL))) {
             rc = run_command_wrap_line(&c, options, target);
+            if (rc == 0 && target->launcher == LAUNCHER_HYDRA)
+                rc = run_command_add_launch(&c);
         } else if (rc == 0 && target->launcher == LAUNCHER_NONE) {
             rc = run_command_add_shims(&c, session);
         }

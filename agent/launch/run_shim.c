@@ -148,6 +148,10 @@ int run_shim_exec_launcher(const char *name, int argc, char **argv)
         argv[0] = real;
     enum launcher launcher = launcher_detect(real);
     char **words = NULL;
+    char launch[16];
+    snprintf(launch, sizeof launch, "%d", (int)getpid()); /* which will be that of the launcher */
+    if (launcher == LAUNCHER_HYDRA)
+        setenv("HOLTER_LAUNCH", launch, 1);
     if (launcher != LAUNCHER_NONE && paths_holter(holter, sizeof holter) == 0 &&
         (launcher != LAUNCHER_OPENMPI || !run_shim_is_fork_agent(holter)))
         words = run_shim_wrap(launcher, argc, argv, holter);

@@ -331,6 +331,7 @@ int watch_start_process(const struct watch_options *options, const char *program
     struct plan plan = {.program = program};
     char preload[8192];
     watch_find_rank(&plan);
+    unsetenv("HOLTER_LAUNCH"); /* of what this program launches it is not the number */
     plan.speaks = plan.rank.local_rank <= 0;
     int wrong = session_options_check_variables(plan.speaks);
     int ready = watch_choose_probe(&plan, options->verbose) && watch_preloadable(&plan) &&

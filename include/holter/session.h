@@ -14,6 +14,8 @@
  *   HOLTER_LOG       error, warn, info or debug
  *   HOLTER_LIBDIR    directory of the probes, if neither beside the program nor installed
  *   HOLTER_RUN_DIR   directory for sockets and locks, instead of the default below
+ * Set by `holter run` and its links for mpiexec of MPICH, for `holter exec`:
+ *   HOLTER_LAUNCH    number of the launch, another one for the next
  * Set by `holter exec`, for the probe only:
  *   HOLTER_JOB_ID    complete job id
  *   HOLTER_NOTE      file that the first probe of the job makes that cannot watch and says why;

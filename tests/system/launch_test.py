@@ -47,6 +47,15 @@ class Launch(unittest.TestCase):
         self.assertEqual([(2, 2 * ROUNDS), (3, 2 * ROUNDS), (4, 4 * ROUNDS)], self.sent(), finished)
         self.clean()
 
+    def test_launches_of_a_script_that_have_the_same_port_are_jobs_of_their_own(self):
+        job = self.script('job', 'export MPIEXEC_PORT_RANGE=20000:24000',
+                          *(f'mpirun.mpich -n {ranks} {self.pingpong("mpich")}' for ranks in (2, 2, 4)))
+        finished = self.place.watched(job)
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS), (2, 2 * ROUNDS), (4, 4 * ROUNDS)], self.sent(), finished)
+        self.assertEqual(3, finished.err.count(', nothing lost; recorded in '), finished)
+        self.clean()
+
     def test_job_script_where_a_path_has_a_space(self):
         spaced = os.path.join(self.place.dir, 'a b')
         os.mkdir(spaced, 0o700)

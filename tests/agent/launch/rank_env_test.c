@@ -115,6 +115,17 @@ static void ranks_under_hydra_take_the_port_of_their_mpiexec(void **state)
     assert_string_equal(rank.step, "38909");
 }
 
+/* A port is that of the next mpiexec, too, where they may use only a few (MPIEXEC_PORT_RANGE). */
+static void the_number_of_a_launch_comes_before_the_port_of_mpiexec(void **state)
+{
+    (void)state;
+    assert_string_equal(READ(proxy, "PMI_RANK", "5", "HOLTER_LAUNCH", "8477").step, "8477");
+    assert_string_equal(READ(spawned, "PMI_RANK", "0", "HOLTER_LAUNCH", "8477").step, "8477-2");
+    assert_string_equal(READ(proxy, "PMI_RANK", "5", "HOLTER_LAUNCH", "x/y").step, "38909");
+    assert_string_equal(
+        READ("\0", "OMPI_MCA_ess_base_jobid", "1321402369", "HOLTER_LAUNCH", "8477").step, "20163");
+}
+
 /* What ranks on two nodes have in common, and their nodes have not. */
 static void one_launch_on_two_nodes_is_one_job(void **state)
 {
@@ -280,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launchers_say_how_many_ranks_they_start_on_a_node),
         cmocka_unit_test(ranks_of_one_mpirun_have_one_step),
+        cmocka_unit_test(the_number_of_a_launch_comes_before_the_port_of_mpiexec),
         cmocka_unit_test(spawned_processes_are_a_job_of_their_own),
         cmocka_unit_test(ranks_under_hydra_take_the_port_of_their_mpiexec),
         cmocka_unit_test(one_launch_on_two_nodes_is_one_job),
